@@ -1,0 +1,21 @@
+# Third-party libraries, all of them Debian packages (tools/packages.txt).
+find_package(Threads REQUIRED)
+find_package(fmt REQUIRED)
+find_package(tl-expected REQUIRED)
+find_package(spdlog REQUIRED)
+find_package(OpenSSL REQUIRED)
+find_package(SQLite3 REQUIRED)
+find_package(Boost 1.81 EXACT REQUIRED COMPONENTS json)
+find_package(GTest REQUIRED)
+find_package(rapidcheck REQUIRED)
+find_package(CLI11 REQUIRED)
+find_package(prometheus-cpp REQUIRED)
+find_package(PkgConfig REQUIRED)
+pkg_check_modules(CARES REQUIRED IMPORTED_TARGET libcares)
+
+# Our own -Wconversion must not look into other people's headers.
+add_library(postrider_boost INTERFACE)
+target_include_directories(postrider_boost SYSTEM INTERFACE ${Boost_INCLUDE_DIRS})
+target_compile_definitions(postrider_boost INTERFACE BOOST_ASIO_NO_DEPRECATED
+  BOOST_ASIO_DISABLE_BOOST_COROUTINE)
+target_link_libraries(postrider_boost INTERFACE Threads::Threads)

@@ -1,0 +1,30 @@
+# Warnings, hardening, sanitizers: everything that is a compiler flag and not a library.
+set(POSTRIDER_SANITIZE "" CACHE STRING "Sanitizers to build with, e.g. address,undefined")
+option(POSTRIDER_COVERAGE "Record line coverage" OFF)
+
+find_program(CCACHE ccache)
+if(CCACHE)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE})
+endif()
+
+# Debug info is dear in link time and disk; line tables are enough for a backtrace or a profile.
+set(CMAKE_CXX_FLAGS_DEBUG "-O1 -g1 -fno-omit-frame-pointer")
+set(CMAKE_CXX_FLAGS_RELEASE "-O2 -g1 -fno-omit-frame-pointer")
+
+add_compile_options(-Wall -Wextra -Wconversion -Wshadow -Werror)
+add_compile_options(-fstack-protector-strong -fstack-clash-protection -fcf-protection)
+if(CMAKE_BUILD_TYPE STREQUAL "Release")
+  add_compile_options(-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2)
+endif()
+add_link_options(-Wl,-z,relro,-z,now)
+
+if(POSTRIDER_SANITIZE)
+  add_compile_options(-fsanitize=${POSTRIDER_SANITIZE} -fno-sanitize-recover=all)
+  add_link_options(-fsanitize=${POSTRIDER_SANITIZE})
+  # GCC's flow analysis sees impossible paths through instrumented code.
+  add_compile_options(-Wno-maybe-uninitialized -Wno-stringop-overflow -Wno-array-bounds)
+endif()
+if(POSTRIDER_COVERAGE)
+  add_compile_options(--coverage)
+  add_link_options(--coverage)
+endif()

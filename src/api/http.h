@@ -1,0 +1,42 @@
+// An HTTP exchange as plain values: what the server reads and what a handler answers.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <boost/asio/awaitable.hpp>
+
+namespace postrider::api {
+
+struct HttpRequest {
+  std::string method;  // Upper case, as sent.
+  std::string path;    // Percent-decoded, without the query. Always starts with `/`.
+  std::vector<std::pair<std::string, std::string>> query;   // Decoded, in order.
+  std::vector<std::pair<std::string, std::string>> headers;  // Names in lower case, in order.
+  std::string body;
+  std::string remote_ip;
+  std::string request_id;  // From X-Request-Id, or made by the server.
+  std::map<std::string, std::string> path_parameters;  // Filled by the router: `{id}`.
+
+  /// The first header of that lower-case name.
+  [[nodiscard]] std::optional<std::string_view> header(std::string_view name) const;
+  [[nodiscard]] std::optional<std::string_view> query_value(std::string_view name) const;
+};
+
+struct HttpResponse {
+  std::uint16_t status = 200;
+  std::string content_type = "application/json";
+  std::vector<std::pair<std::string, std::string>> headers;
+  std::string body;
+};
+
+/// Runs on the io thread of its connection.
+using Handler = std::function<boost::asio::awaitable<HttpResponse>(HttpRequest)>;
+
+}  // namespace postrider::api

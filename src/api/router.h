@@ -1,0 +1,30 @@
+// Which handler answers which path. Patterns are literal segments and `{name}` segments.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "api/http.h"
+
+namespace postrider::api {
+
+/// Built once at start-up, then only read; any thread.
+class Router {
+ public:
+  void add(std::string method, std::string pattern, Handler handler);
+
+  /// Finds the handler and calls it. 404 for an unknown path; 405 with Allow for a known path with
+  /// another method. HEAD is answered as GET without a body.
+  boost::asio::awaitable<HttpResponse> route(HttpRequest request) const;
+
+ private:
+  struct Route {
+    std::string method;
+    std::vector<std::string> segments;
+    Handler handler;
+  };
+  std::vector<Route> routes_;
+};
+
+}  // namespace postrider::api

@@ -1,0 +1,29 @@
+// Which headers a webhook's owner may add to our requests.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "core/attempt.h"
+#include "core/signature.h"
+
+namespace postrider {
+
+constexpr std::size_t custom_headers_max = 32;
+constexpr std::size_t custom_headers_bytes_max = 8192;
+
+/// RFC 9110 token.
+[[nodiscard]] bool is_header_name(std::string_view text);
+/// Visible ASCII, space and tab; no CR, LF or NUL.
+[[nodiscard]] bool is_header_value(std::string_view text);
+
+/// nullopt: fine. Otherwise a sentence naming the header and the rule it breaks. Refused are hop-by-hop,
+/// framing, host and signature headers, duplicates, and sets that are too many or too large.
+[[nodiscard]] std::optional<std::string> forbidden_headers(const Headers& headers,
+                                                           const SignaturePolicy& signature);
+
+/// Header names compare without case.
+[[nodiscard]] bool same_header(std::string_view a, std::string_view b);
+
+}  // namespace postrider

@@ -1,0 +1,89 @@
+// When a failed delivery is tried again, when it is given up, and how long an attempt may take.
+//
+// Pure: the caller passes the time and one uniform draw, so a test states exact results and a
+// simulation replays them.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "core/attempt.h"
+#include "core/delivery.h"
+#include "core/time.h"
+
+namespace postrider {
+
+/// How the planned delay is spread: uniform in [delay − minus·delay, delay + plus·delay + extra].
+struct Jitter {
+  double minus = 0.0;
+  double plus = 0.0;
+  Millis extra{0};
+
+  bool operator==(const Jitter&) const = default;
+};
+
+struct RetryPolicy {
+  Millis delay_base{30'000};
+  double multiplier = 2.0;
+  Millis delay_max{86'400'000};
+  std::vector<Millis> schedule;  // When not empty, replaces the formula; its last step repeats.
+  Jitter jitter{.minus = 0.1, .plus = 0.1};
+  std::uint32_t attempts_max = 12;
+  Millis timeout{30'000};
+  double timeout_growth = 1.0;  // The timeout of attempt n is timeout × growth^(n−1), at most 3×.
+  std::vector<std::uint16_t> permanent_statuses = {400, 401, 403, 404, 410, 413, 414, 415, 451};
+
+  bool operator==(const RetryPolicy&) const = default;
+};
+
+enum class RetryPreset : std::uint8_t { patient, balanced, quick, steep, hourly, stepped, standard };
+
+[[nodiscard]] RetryPolicy retry_policy(RetryPreset preset);
+[[nodiscard]] std::string_view to_string(RetryPreset preset);
+[[nodiscard]] std::optional<RetryPreset> parse_retry_preset(std::string_view text);
+
+/// `max_attempts: "auto"`: how many doublings from base reach max, plus one. 13 for 30 s and 24 h.
+[[nodiscard]] std::uint32_t attempts_auto(Millis delay_base, Millis delay_max);
+
+/// The delay after attempt `attempt_number` (1-based) before minimums and Retry-After.
+/// `draw` is uniform in [0, 1).
+[[nodiscard]] Millis backoff_delay(const RetryPolicy& policy, std::uint32_t attempt_number, double draw);
+
+[[nodiscard]] Millis attempt_timeout(const RetryPolicy& policy, std::uint32_t attempt_number);
+
+/// What the outcome means: nullopt for 2xx.
+[[nodiscard]] std::optional<FailureCategory> categorize(const Outcome& outcome);
+
+struct Succeeded {
+  bool operator==(const Succeeded&) const = default;
+};
+struct RetryAt {
+  WallTime due;
+  bool operator==(const RetryAt&) const = default;
+};
+struct GiveUp {
+  DeadReason why;
+  bool disable_webhook = false;  // 410 Gone.
+  bool operator==(const GiveUp&) const = default;
+};
+using Verdict = std::variant<Succeeded, RetryAt, GiveUp>;
+
+/// Where the delivery stands when an attempt ends.
+struct AttemptContext {
+  std::uint32_t budget_used = 1;  // Attempts since published or revived, this one included.
+  WallTime now;
+  double draw = 0.0;
+};
+
+/// Decides what becomes of a delivery after one attempt.
+[[nodiscard]] Verdict judge(const RetryPolicy& policy, const Outcome& outcome,
+                            const AttemptContext& context);
+
+/// `Retry-After` as seconds or an HTTP date. Garbage and negative values are nullopt; a date in the
+/// past is zero; huge values saturate.
+[[nodiscard]] std::optional<Millis> parse_retry_after(std::string_view text, WallTime now);
+
+}  // namespace postrider

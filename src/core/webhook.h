@@ -1,0 +1,58 @@
+// A registered receiver: where to send, what, and under which policies.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/attempt.h"
+#include "core/breaker.h"
+#include "core/event.h"
+#include "core/event_pattern.h"
+#include "core/payload_format.h"
+#include "core/retry.h"
+#include "core/secret.h"
+#include "core/signature.h"
+#include "core/time.h"
+#include "core/token_bucket.h"
+
+namespace postrider {
+
+enum class Ordering : std::uint8_t { none, per_event_type, strict };
+
+[[nodiscard]] std::string_view to_string(Ordering ordering);
+[[nodiscard]] std::optional<Ordering> parse_ordering(std::string_view text);
+
+struct Webhook {
+  WebhookId id;
+  TenantId tenant_id;
+  std::string url;  // As the caller spelled it; passed parse_target_url when it was stored.
+  std::vector<EventPattern> events;
+  std::optional<std::string> name;
+  std::optional<std::string> owner_id;
+  std::optional<std::string> resource_id;
+  std::optional<std::string> description;
+  Headers headers;
+  std::string metadata = "{}";  // A JSON object, verbatim.
+  Secret<std::string> secret;   // The key bytes, decoded from whsec_….
+  SignaturePolicy signature;
+  PayloadFormat payload_format = PayloadFormat::standard;
+  RetryPolicy retry;
+  BreakerPolicy breaker;
+  std::optional<RateLimit> rate_limit;
+  std::uint32_t max_in_flight = 5;
+  Ordering ordering = Ordering::none;
+  bool active = true;
+  bool paused = false;
+  std::optional<std::string> disabled_reason;
+  WallTime created_at;
+  WallTime updated_at;
+
+  bool operator==(const Webhook&) const = default;
+};
+
+/// Does this webhook want this event? Tenant, active, resource and patterns are looked at.
+[[nodiscard]] bool wants(const Webhook& webhook, const Event& event);
+
+}  // namespace postrider

@@ -1,0 +1,104 @@
+// What happened, for people: reads only, never on the delivery path.
+//
+// The specification is tests/contract/history_contract.cc. Calls block; one instance per reader thread.
+// Every call sees one consistent state, no older than the last commit that returned before it began.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/attempt.h"
+#include "core/delivery.h"
+#include "core/event.h"
+#include "core/result.h"
+
+namespace postrider {
+
+/// A delivery as people see it.
+struct DeliveryRecord {
+  Delivery delivery;
+  TenantId tenant_id;
+  WallTime created_at;
+  WallTime updated_at;
+  std::optional<WallTime> completed_at;  // When it became final.
+  std::optional<DeadReason> dead;
+  std::optional<FailureCategory> last_failure;
+  std::optional<std::uint16_t> last_http_status;
+};
+
+/// Newest first. `before` and `offset` are two ways to page: a cursor is stable under inserts.
+struct Page {
+  std::uint32_t limit = 50;
+  std::uint32_t offset = 0;
+  std::optional<std::int64_t> before;  // Sequences below this.
+};
+
+template <class Item>
+struct Listed {
+  std::vector<Item> items;
+  std::optional<std::int64_t> next;  // Page::before for the following page; nullopt at the end.
+};
+
+/// Empty lists and nullopts do not restrict.
+struct DeliveryFilter {
+  std::optional<TenantId> tenant_id;
+  std::vector<WebhookId> webhook_ids;
+  std::optional<EventId> event_id;
+  std::vector<DeliveryState> states;
+  std::vector<std::string> event_types;
+  std::vector<FailureCategory> failure_categories;
+  std::optional<Classification> classification;
+  std::optional<WallTime> from;  // created_at; for dead letters completed_at.
+  std::optional<WallTime> to;    // Exclusive.
+};
+
+struct EventFilter {
+  std::optional<TenantId> tenant_id;
+  std::vector<std::string> types;
+  std::optional<WallTime> from;
+  std::optional<WallTime> to;
+};
+
+/// Over a webhook's latest attempts, at most `health_attempts_max` of them.
+struct WebhookHealth {
+  std::uint32_t attempts = 0;
+  std::uint32_t succeeded = 0;
+  std::map<FailureCategory, std::uint32_t> failures;
+  Micros duration_p50{0};
+  Micros duration_p95{0};
+  Micros duration_p99{0};
+  std::optional<WallTime> last_success_at;
+  std::optional<WallTime> last_failure_at;
+  std::map<DeliveryState, std::uint64_t> deliveries;  // Waiting and dead ones: exact. Others are left out.
+};
+constexpr std::uint32_t health_attempts_max = 1000;
+
+class History {
+ public:
+  virtual ~History() = default;
+
+  [[nodiscard]] virtual Result<Listed<DeliveryRecord>> list_deliveries(const DeliveryFilter& filter,
+                                                                       const Page& page) = 0;
+  /// Fails with not_found.
+  [[nodiscard]] virtual Result<DeliveryRecord> find_delivery(DeliveryId id) = 0;
+  /// In order of their number. Empty for an unknown delivery.
+  [[nodiscard]] virtual Result<std::vector<Attempt>> attempts_of(DeliveryId id) = 0;
+
+  [[nodiscard]] virtual Result<Listed<Event>> list_events(const EventFilter& filter, const Page& page) = 0;
+  /// Fails with not_found.
+  [[nodiscard]] virtual Result<Event> find_event(EventId id) = 0;
+
+  [[nodiscard]] virtual Result<WebhookHealth> webhook_health(WebhookId id) = 0;
+  /// Dead letters per tenant, for the start of the counter that metrics show.
+  [[nodiscard]] virtual Result<std::map<TenantId, std::uint64_t>> dead_letter_counts() = 0;
+
+ protected:
+  History() = default;
+  History(const History&) = default;
+  History& operator=(const History&) = default;
+};
+
+}  // namespace postrider

@@ -1,0 +1,110 @@
+// Where events and deliveries are kept: the durable side of the engine.
+//
+// The specification is tests/contract/ledger_contract.cc; every implementation passes it. Calls block.
+// An instance is used by one thread at a time, the store thread. Implementations never read a clock.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "core/breaker.h"
+#include "core/delivery.h"
+#include "core/event.h"
+#include "core/result.h"
+#include "engine/intake.h"
+#include "engine/shard.h"
+
+namespace postrider {
+
+/// A dead-lettered, cancelled or succeeded delivery goes back in line, due at once, with a fresh budget.
+/// Its attempts and its id stay. A waiting one becomes due at once.
+struct Revive {
+  DeliveryId delivery_id;
+  WallTime now;
+  std::optional<Priority> priority;  // nullopt: as it was.
+  Trigger trigger = Trigger::manual;
+};
+
+/// A waiting delivery is cancelled. Fails with conflict when it is final already.
+struct Cancel {
+  DeliveryId delivery_id;
+  WallTime now;
+};
+
+/// What one transaction does. Order within a batch: publishes, settlements, revivals, cancels, circuits.
+struct Batch {
+  std::vector<Publish> publishes;
+  std::vector<Settlement> settlements;
+  std::vector<Revive> revivals;
+  std::vector<Cancel> cancels;
+  std::vector<SaveCircuit> circuits;
+};
+
+/// The event is stored; its deliveries carry the sequences they were given.
+struct Accepted {
+  std::vector<Delivery> deliveries;
+};
+
+/// The key was used before, within its life. Nothing was stored for this publish.
+struct Duplicate {
+  EventId first_id;
+  std::uint32_t first_deliveries = 0;
+  bool same_body = false;
+  bool finished = false;  // No delivery of the first event waits any more.
+};
+
+/// Nothing was stored, because another publish of the same atomic group reused a key with another body.
+struct Refused {};
+
+using PublishReceipt = std::variant<Accepted, Duplicate, Refused>;
+
+/// One entry per entry of the batch, in its order.
+struct BatchReceipt {
+  std::vector<PublishReceipt> publishes;
+  std::vector<Result<Delivery>> revivals;  // not_found, or the delivery as it now is.
+  std::vector<Result<Delivery>> cancels;   // not_found, conflict.
+};
+
+struct LanePage {
+  std::vector<Delivery> deliveries;
+  std::optional<WallTime> rest_due;  // See LaneLoaded.
+};
+
+struct LaneBacklog {
+  WebhookId webhook_id;
+  WallTime due;  // The earliest.
+};
+
+class Ledger {
+ public:
+  virtual ~Ledger() = default;
+
+  /// All of the batch or none of it; returns once it is on disk (P1). Publishes with the same live
+  /// idempotency key, also within one batch, give one Accepted and Duplicates (P3). A settlement of a
+  /// delivery that is final already records the attempt and leaves the state alone; the same attempt
+  /// number twice is recorded once. Settlements of unknown deliveries are ignored.
+  /// Fails with unavailable; whether the batch is stored is then unknown until `recover` succeeded.
+  [[nodiscard]] virtual Result<BatchReceipt> commit(const Batch& batch) = 0;
+
+  /// After a failed commit: opens the store anew. Until it succeeds every call fails with unavailable.
+  [[nodiscard]] virtual Result<void> recover() = 0;
+
+  /// The waiting deliveries that come first; see LoadLane for which.
+  [[nodiscard]] virtual Result<LanePage> load_lane(const LoadLane& query) = 0;
+
+  /// Which webhooks have waiting deliveries, and when the first of each is due. Does not read them all.
+  [[nodiscard]] virtual Result<std::vector<LaneBacklog>> backlog() = 0;
+
+  /// Events by id, for payloads that left the cache. Missing ones are left out.
+  [[nodiscard]] virtual Result<std::vector<Event>> load_events(const std::vector<EventId>& ids) = 0;
+
+ protected:
+  Ledger() = default;
+  Ledger(const Ledger&) = default;
+  Ledger& operator=(const Ledger&) = default;
+};
+
+}  // namespace postrider

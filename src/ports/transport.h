@@ -1,0 +1,37 @@
+// Sends one HTTP request and reports what came of it. The specification is the transport's own tests
+// against real sockets; the simulation has its own implementation.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "core/attempt.h"
+#include "core/target_url.h"
+#include "core/time.h"
+
+namespace postrider {
+
+struct OutboundRequest {
+  TargetUrl url;
+  std::string bytes;  // Head and body, complete.
+  Millis timeout{0};  // One deadline for resolve, connect, TLS, write and read.
+};
+
+/// Belongs to one io thread; `send` is called and `done` runs on it.
+class Transport {
+ public:
+  virtual ~Transport() = default;
+
+  /// Calls `done` exactly once, later, never from inside `send`, and within the timeout.
+  virtual void send(OutboundRequest request, std::function<void(Outcome)> done) = 0;
+
+  /// Ends everything under way at once; each `done` still runs, with a network failure.
+  virtual void stop() = 0;
+
+ protected:
+  Transport() = default;
+  Transport(const Transport&) = default;
+  Transport& operator=(const Transport&) = default;
+};
+
+}  // namespace postrider

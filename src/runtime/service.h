@@ -1,0 +1,87 @@
+// What the API may ask of the running server. The face of the runtime: everything behind it is threads
+// and queues.
+//
+// Any io thread may call it. Awaitables resume on the executor of the coroutine that awaits them.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include <boost/asio/awaitable.hpp>
+
+#include "core/result.h"
+#include "engine/directory.h"
+#include "engine/intake.h"
+#include "engine/shard.h"
+#include "ports/catalog.h"
+#include "ports/clock.h"
+#include "ports/history.h"
+#include "ports/ledger.h"
+
+namespace postrider {
+
+template <class T>
+using Awaitable = boost::asio::awaitable<T>;
+
+struct EventDraft {
+  Event event;
+  std::optional<IdempotencyClaim> claim;
+};
+
+/// Errors: unavailable with a sentence when the store is failing, the server is draining or its queues
+/// are full; nothing has been accepted then (P6).
+class Service {
+ public:
+  virtual ~Service() = default;
+
+  [[nodiscard]] virtual Moment now() const = 0;
+  [[nodiscard]] virtual Uuid new_uuid() = 0;
+
+  /// The webhooks as of now: a change that was answered is in it.
+  [[nodiscard]] virtual std::shared_ptr<const Directory> directory() const = 0;
+  [[nodiscard]] virtual std::shared_ptr<const std::vector<ApiKey>> api_keys() const = 0;
+
+  /// Stores the event and its deliveries; resumes once they are on disk (P1). `all_or_nothing`: see
+  /// Publish::atomic_group. The receipts are in the order of the drafts.
+  virtual Awaitable<Result<std::vector<PublishReceipt>>> publish(std::vector<EventDraft> drafts,
+                                                                 bool all_or_nothing) = 0;
+
+  /// Adds a webhook; events published after it resumed reach it.
+  virtual Awaitable<Result<WebhookRef>> add_webhook(Webhook webhook) = 0;
+
+  /// Reads, edits and stores one webhook with nothing in between. `edit` runs on the store thread: it
+  /// must be quick and own what it captures. Fails with not_found and with whatever `edit` fails with.
+  using WebhookEdit = std::function<Result<Webhook>(const Webhook&)>;
+  virtual Awaitable<Result<WebhookRef>> edit_webhook(WebhookId id, WebhookEdit edit) = 0;
+  virtual Awaitable<Result<void>> remove_webhook(WebhookId id) = 0;
+
+  virtual Awaitable<Result<Delivery>> revive(Revive revive) = 0;
+  virtual Awaitable<Result<Delivery>> cancel(DeliveryId id) = 0;
+
+  /// What the webhook's lane is doing now. Fails with not_found.
+  virtual Awaitable<Result<LaneView>> lane_view(WebhookId id) = 0;
+  virtual Awaitable<Result<LaneView>> command_circuit(CircuitCommanded command) = 0;
+
+  /// Runs `query` on a reader thread.
+  using HistoryQuery = std::function<void(History&)>;
+  virtual Awaitable<void> run_query(HistoryQuery query) = 0;
+
+  [[nodiscard]] virtual std::string metrics_text() = 0;
+  /// nullopt: ready. Otherwise why not.
+  [[nodiscard]] virtual std::optional<std::string> not_ready() const = 0;
+
+  /// `query` on a reader thread, and its result.
+  template <class Query>
+  Awaitable<std::invoke_result_t<Query&, History&>> read(Query query) {
+    std::optional<std::invoke_result_t<Query&, History&>> answer;
+    HistoryQuery run = [&answer, &query](History& history) { answer.emplace(query(history)); };
+    co_await run_query(std::move(run));
+    co_return std::move(*answer);
+  }
+};
+
+}  // namespace postrider
