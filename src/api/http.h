@@ -17,11 +17,11 @@ namespace postrider::api {
 struct HttpRequest {
   std::string method;  // Upper case, as sent.
   std::string path;    // Percent-decoded, without the query. Always starts with `/`.
-  std::vector<std::pair<std::string, std::string>> query;   // Decoded, in order.
+  std::vector<std::pair<std::string, std::string>> query;    // Decoded, in order.
   std::vector<std::pair<std::string, std::string>> headers;  // Names in lower case, in order.
   std::string body;
   std::string remote_ip;
-  std::string request_id;  // From X-Request-Id, or made by the server.
+  std::string request_id;                              // From X-Request-Id, or made by the server.
   std::map<std::string, std::string> path_parameters;  // Filled by the router: `{id}`.
 
   /// The first header of that lower-case name.

@@ -6,8 +6,9 @@
 #include <string_view>
 #include <vector>
 
-#include "api/http.h"
 #include "core/result.h"
+
+#include "api/http.h"
 
 namespace postrider::api {
 

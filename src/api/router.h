@@ -15,7 +15,9 @@ class Router {
   void add(std::string method, std::string pattern, Handler handler);
 
   /// Finds the handler and calls it. 404 for an unknown path; 405 with Allow for a known path with
-  /// another method. HEAD is answered as GET without a body.
+  /// another method. Where two patterns match, the one with a literal segment where the other has a
+  /// `{name}` wins. A HEAD request goes to the GET handler; the server then keeps the answer's
+  /// length and leaves out its body.
   boost::asio::awaitable<HttpResponse> route(HttpRequest request) const;
 
  private:
@@ -24,6 +26,9 @@ class Router {
     std::vector<std::string> segments;
     Handler handler;
   };
+  // `methods` receives those that the path does answer.
+  const Route* find(const HttpRequest& request, std::vector<std::string_view>& methods) const;
+
   std::vector<Route> routes_;
 };
 

@@ -1,5 +1,5 @@
-// Which network addresses a webhook may point at (P11). One table, one function; asked when a webhook
-// is created and again, on the resolved address, at every connect.
+// Which network addresses a webhook may point at (P11). One table, one function; asked when a
+// webhook is created and again, on the resolved address, at every connect.
 #pragma once
 
 #include <array>
@@ -19,7 +19,11 @@ struct IpAddress {
   /// Canonical dotted quad (no octal, hex, short or padded forms) or RFC 4291 text without brackets
   /// and zone. nullopt for anything else.
   [[nodiscard]] static std::optional<IpAddress> parse(std::string_view text);
+  /// RFC 5952 for IPv6.
   [[nodiscard]] std::string to_string() const;
+
+  /// The IPv4 address inside `::ffff:0:0/96`; nullopt for every other address.
+  [[nodiscard]] std::optional<IpAddress> unmapped() const;
 
   bool operator==(const IpAddress&) const = default;
 };
@@ -28,7 +32,12 @@ struct Cidr {
   IpAddress network;
   std::uint8_t prefix_length = 0;
 
+  /// `10.0.0.0/8`, or an address alone for just that one. Bits beyond the prefix must be zero: a
+  /// range that is not the one its author saw must not become a rule.
   [[nodiscard]] static std::optional<Cidr> parse(std::string_view text);
+  [[nodiscard]] std::string to_string() const;
+
+  /// Never true across families; forbidden_address unwraps IPv4 addresses inside IPv6 ones.
   [[nodiscard]] bool contains(const IpAddress& address) const;
 
   bool operator==(const Cidr&) const = default;
@@ -36,14 +45,14 @@ struct Cidr {
 
 /// What the operator allowed beyond the public internet.
 struct AddressPolicy {
-  bool allow_private = false;  // --allow-private-targets: everything but multicast and unspecified.
-  std::vector<Cidr> allowed;   // Allowed although not public.
-  std::vector<Cidr> denied;    // Denied although public; wins over `allowed`.
-  std::vector<Cidr> nat64;     // Prefixes whose addresses embed an IPv4 one (RFC 6052).
+  bool allow_private = false;      // All but multicast, broadcast, unspecified and `denied`.
+  std::vector<Cidr> allowed = {};  // Allowed although not public.
+  std::vector<Cidr> denied = {};   // Denied although public; wins over everything else.
+  std::vector<Cidr> nat64 = {};    // Prefixes whose addresses embed an IPv4 one (RFC 6052).
 };
 
-/// nullopt: the address may be connected to. Otherwise the rule that forbids it, for people, such as
-/// `loopback (127.0.0.0/8)`.
+/// nullopt: the address may be connected to. Otherwise the rule that forbids it, for people, such
+/// as `loopback (127.0.0.0/8)`.
 [[nodiscard]] std::optional<std::string> forbidden_address(const IpAddress& address,
                                                            const AddressPolicy& policy);
 

@@ -1,6 +1,6 @@
-// Assertions for programmer errors. They stay on in release builds: a server that knows its state is
-// wrong must stop before it writes that state down. What the network, the disk or a tenant can send
-// is never asserted; it is an error value.
+// Assertions for programmer errors. They stay on in release builds: a server that knows its state
+// is wrong must stop before it writes that state down. What the network, the disk or a tenant can
+// send is never asserted; it is an error value.
 #pragma once
 
 namespace postrider {
@@ -9,9 +9,9 @@ namespace postrider {
 
 }  // namespace postrider
 
-#define POSTRIDER_ASSERT(expression)                                        \
-  do {                                                                      \
-    if (!(expression)) [[unlikely]] {                                       \
-      ::postrider::assertion_failed(#expression, __FILE__, __LINE__);       \
-    }                                                                       \
+#define POSTRIDER_ASSERT(expression)                                  \
+  do {                                                                \
+    if (!(expression)) [[unlikely]] {                                 \
+      ::postrider::assertion_failed(#expression, __FILE__, __LINE__); \
+    }                                                                 \
   } while (false)

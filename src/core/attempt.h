@@ -1,6 +1,7 @@
 // One HTTP request of a delivery and what came of it.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -37,7 +38,8 @@ enum class Trigger : std::uint8_t { scheduled, manual, replay, test };
 [[nodiscard]] std::string_view to_string(Trigger trigger);
 [[nodiscard]] std::optional<Trigger> parse_trigger(std::string_view text);
 
-/// How long each part took. A part that did not happen (a reused connection resolves nothing) is zero.
+/// How long each part took. A part that did not happen (a reused connection resolves nothing) is
+/// zero.
 struct Timings {
   Micros dns{0};
   Micros connect{0};
@@ -49,7 +51,8 @@ struct Timings {
 
 using Headers = std::vector<std::pair<std::string, std::string>>;
 
-/// What the transport saw. `failure` is set when no complete HTTP response came; else `http_status` is.
+/// What the transport saw. `failure` is set when no complete HTTP response came; else `http_status`
+/// is.
 struct Outcome {
   std::optional<std::uint16_t> http_status;
   std::optional<FailureCategory> failure;
@@ -57,7 +60,7 @@ struct Outcome {
   std::string response_sample;  // At most response_sample_bytes_max, raw bytes.
   Headers response_headers;     // At most response_headers_max of them.
   std::optional<Millis> retry_after;  // What the receiver asked for, already relative.
-  std::string remote_ip;        // Empty when no connection was made.
+  std::string remote_ip;              // Empty when no connection was made.
   Timings timings;
   WallTime executed_at;
   Micros duration{0};
@@ -65,7 +68,7 @@ struct Outcome {
   bool operator==(const Outcome&) const = default;
 };
 
-constexpr std::size_t response_sample_bytes_max = 1024;  // Enough to read an error page's first lines.
+constexpr std::size_t response_sample_bytes_max = 1024;  // The first lines of an error page.
 constexpr std::size_t response_headers_max = 32;         // A polite receiver sends about ten.
 
 /// The record that is kept. `(delivery, number)` is unique.

@@ -6,7 +6,8 @@
 //     pending | retrying -> cancelled
 //
 // `in_flight` and `blocked` are never stored: they are what the engine is doing with a pending or
-// retrying delivery right now. After a crash such a delivery is simply pending or retrying again (P2).
+// retrying delivery right now. After a crash such a delivery is simply pending or retrying again
+// (P2).
 #pragma once
 
 #include <cstdint>
@@ -31,12 +32,14 @@ enum class DeliveryState : std::uint8_t { pending, retrying, succeeded, dead_let
   return state == DeliveryState::pending || state == DeliveryState::retrying;
 }
 
-/// May a delivery move from `from` to `to`? The one table of legal moves.
+/// May a delivery move from `from` to `to`? The one table of legal moves. `retrying` to itself is
+/// one: the next attempt failed, too.
 [[nodiscard]] bool may_move(DeliveryState from, DeliveryState to);
 
 enum class Classification : std::uint8_t { permanent, recoverable };
 
 [[nodiscard]] std::string_view to_string(Classification classification);
+[[nodiscard]] std::optional<Classification> parse_classification(std::string_view text);
 
 /// Why a delivery was given up. `reason` is e.g. `max_attempts_exceeded`,
 /// `permanent_client_error_404`, `ssl_error_retry_limit`.

@@ -1,6 +1,7 @@
 // Something that happened, published once. Its data is kept and sent byte for byte.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>

@@ -1,5 +1,5 @@
-// Which event types a webhook wants: an exact name (`swap.created`), a prefix (`swap.*`, which matches
-// `swap.created` and `swap.leg.created` but not `swap`), or everything (`*`).
+// Which event types a webhook wants: an exact name (`swap.created`), a prefix (`swap.*`, which
+// matches `swap.created` and `swap.leg.created` but not `swap`), or everything (`*`).
 #pragma once
 
 #include <optional>

@@ -18,8 +18,9 @@ constexpr std::size_t custom_headers_bytes_max = 8192;
 /// Visible ASCII, space and tab; no CR, LF or NUL.
 [[nodiscard]] bool is_header_value(std::string_view text);
 
-/// nullopt: fine. Otherwise a sentence naming the header and the rule it breaks. Refused are hop-by-hop,
-/// framing, host and signature headers, duplicates, and sets that are too many or too large.
+/// nullopt: fine. Otherwise a sentence naming the header and the rule it breaks. Refused are
+/// hop-by-hop, framing, host and signature headers, all others that we set ourselves, duplicates,
+/// and sets that are too many or too large. The policy's header prefix is checked as well.
 [[nodiscard]] std::optional<std::string> forbidden_headers(const Headers& headers,
                                                            const SignaturePolicy& signature);
 

@@ -1,5 +1,5 @@
-// Identifiers: a prefix that says what it is and 26 characters of lower-case Crockford base32 over a
-// UUIDv7, so that ids of one kind sort by time. Each kind is its own type.
+// Identifiers: a prefix that says what it is and 26 characters of lower-case Crockford base32 over
+// a UUIDv7, so that ids of one kind sort by time. Each kind is its own type.
 #pragma once
 
 #include <array>
@@ -25,7 +25,9 @@ template <class Kind>
 struct Id {
   Uuid bytes{};
 
-  [[nodiscard]] std::string to_string() const { return std::string{Kind::prefix} + to_base32(bytes); }
+  [[nodiscard]] std::string to_string() const {
+    return std::string{Kind::prefix} + to_base32(bytes);
+  }
 
   [[nodiscard]] static std::optional<Id> parse(std::string_view text) {
     if (!text.starts_with(Kind::prefix)) {
@@ -38,11 +40,21 @@ struct Id {
   auto operator<=>(const Id&) const = default;
 };
 
-struct EventKind { static constexpr std::string_view prefix = "evt_"; };
-struct WebhookKind { static constexpr std::string_view prefix = "whk_"; };
-struct DeliveryKind { static constexpr std::string_view prefix = "dlv_"; };
-struct AttemptKind { static constexpr std::string_view prefix = "att_"; };
-struct KeyKind { static constexpr std::string_view prefix = "key_"; };
+struct EventKind {
+  static constexpr std::string_view prefix = "evt_";
+};
+struct WebhookKind {
+  static constexpr std::string_view prefix = "whk_";
+};
+struct DeliveryKind {
+  static constexpr std::string_view prefix = "dlv_";
+};
+struct AttemptKind {
+  static constexpr std::string_view prefix = "att_";
+};
+struct KeyKind {
+  static constexpr std::string_view prefix = "key_";
+};
 
 using EventId = Id<EventKind>;
 using WebhookId = Id<WebhookKind>;

@@ -1,7 +1,7 @@
-// Strict JSON without a tree: validates a text as RFC 8259 asks and finds the members of the outermost
-// object as slices of the original bytes, so that an event's data is kept verbatim. Numbers are checked
-// as grammar only: a 400-digit number is fine, because nobody here computes with it.
-// Why not a library: docs/decisions/0002-own-json-scanner.md.
+// Strict JSON without a tree: validates a text as RFC 8259 asks and finds the members of the
+// outermost object as slices of the original bytes, so that an event's data is kept verbatim.
+// Numbers are checked as grammar only: a 400-digit number is fine, because nobody here computes
+// with it. Why not a library: docs/decisions/0002-own-json-scanner.md.
 #pragma once
 
 #include <cstdint>
@@ -22,9 +22,9 @@ struct JsonMember {
 };
 
 /// Accepts one JSON value: no duplicate keys in any object (compared decoded), valid UTF-8 and
-/// surrogate pairs, no unescaped control characters, no byte order mark, nothing after the value, at
-/// most json_depth_max levels of arrays and objects.
-/// Errc::invalid says what is wrong and at which byte.
+/// surrogate pairs, no unescaped control characters, no byte order mark, nothing after the value,
+/// at most json_depth_max levels of arrays and objects. Errc::invalid says what is wrong and at
+/// which byte.
 [[nodiscard]] Result<void> check_json(std::string_view text);
 
 /// The same, and the text must be an object: its members in order.

@@ -1,5 +1,5 @@
-// The request that is sent, as bytes. What does not change from attempt to attempt is built once per
-// webhook; per attempt only id, time, signature, attempt number and length are filled in.
+// The request that is sent, as bytes. What does not change from attempt to attempt is built once
+// per webhook; per attempt only id, time, signature, attempt number and length are filled in.
 #pragma once
 
 #include <cstdint>
@@ -24,16 +24,27 @@ struct AttemptStamp {
 };
 
 /// Owned by the runtime, one per webhook; immutable and shared between attempts.
+///
+/// What the receiver needs to verify the signature is sent even when its header set is switched
+/// off: all `webhook-` headers for the standard schemes; for sha256-timestamp the prefixed
+/// `Timestamp`, which then carries the signed Unix seconds instead of a date.
 class RequestTemplate {
  public:
+  /// The webhook's own headers have passed forbidden_headers.
   RequestTemplate(const Webhook& webhook, const TargetUrl& url, std::string_view user_agent);
 
-  /// Head and body, ready for the wire. `sign` is called once.
-  [[nodiscard]] std::string fill(const Event& event, const AttemptStamp& stamp, const Sign& sign) const;
+  /// Head and body, ready for the wire. `sign` is called once. Bytes that a header cannot carry, in
+  /// a publisher's idempotency key say, are percent-encoded.
+  [[nodiscard]] std::string fill(const Event& event, const AttemptStamp& stamp,
+                                 const Sign& sign) const;
 
  private:
-  std::string fixed_head_;  // Request line, Host, User-Agent, Content-Type, custom headers.
-  std::string webhook_id_;
+  void append_standard(std::string& out, std::string_view event_id,
+                       std::int64_t unix_seconds) const;
+  void append_prefixed(std::string& out, const Event& event, const AttemptStamp& stamp) const;
+
+  std::string fixed_head_;  // Request line and all headers that are the same for every attempt.
+  std::string signature_header_;  // Its name.
   SignaturePolicy signature_;
   PayloadFormat payload_format_;
 };

@@ -10,8 +10,8 @@
 
 namespace postrider {
 
-/// What a caller can do about a failure. A code earns its place only when some caller branches on it;
-/// everything else is message text.
+/// What a caller can do about a failure. A code earns its place only when some caller branches on
+/// it; everything else is message text.
 enum class Errc : std::uint8_t {
   not_found,    ///< The named thing does not exist.
   conflict,     ///< It exists, in a state that forbids the request.
@@ -41,11 +41,11 @@ using Result = tl::expected<T, Error>;
 #define POSTRIDER_CONCAT(a, b) POSTRIDER_CONCAT_INNER(a, b)
 
 /// `POSTRIDER_TRY(auto value, expression);` declares `value` from a Result, or returns its error.
-#define POSTRIDER_TRY(declaration, ...)                                                           \
-  auto POSTRIDER_CONCAT(try_, __LINE__) = (__VA_ARGS__);                                          \
-  if (!POSTRIDER_CONCAT(try_, __LINE__)) {                                                        \
-    return tl::make_unexpected(std::move(POSTRIDER_CONCAT(try_, __LINE__)).error());              \
-  }                                                                                               \
+#define POSTRIDER_TRY(declaration, ...)                                              \
+  auto POSTRIDER_CONCAT(try_, __LINE__) = (__VA_ARGS__);                             \
+  if (!POSTRIDER_CONCAT(try_, __LINE__)) {                                           \
+    return tl::make_unexpected(std::move(POSTRIDER_CONCAT(try_, __LINE__)).error()); \
+  }                                                                                  \
   declaration = *std::move(POSTRIDER_CONCAT(try_, __LINE__))
 
 /// The same for Result<void>.

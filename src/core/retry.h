@@ -17,6 +17,7 @@
 namespace postrider {
 
 /// How the planned delay is spread: uniform in [delay − minus·delay, delay + plus·delay + extra].
+/// The cap comes before: a delay of `delay_max` is spread, too, or capped retries would meet again.
 struct Jitter {
   double minus = 0.0;
   double plus = 0.0;
@@ -29,7 +30,7 @@ struct RetryPolicy {
   Millis delay_base{30'000};
   double multiplier = 2.0;
   Millis delay_max{86'400'000};
-  std::vector<Millis> schedule;  // When not empty, replaces the formula; its last step repeats.
+  std::vector<Millis> schedule;  // When not empty, replaces formula and cap; its last step repeats.
   Jitter jitter{.minus = 0.1, .plus = 0.1};
   std::uint32_t attempts_max = 12;
   Millis timeout{30'000};
@@ -39,7 +40,15 @@ struct RetryPolicy {
   bool operator==(const RetryPolicy&) const = default;
 };
 
-enum class RetryPreset : std::uint8_t { patient, balanced, quick, steep, hourly, stepped, standard };
+enum class RetryPreset : std::uint8_t {
+  patient,
+  balanced,
+  quick,
+  steep,
+  hourly,
+  stepped,
+  standard
+};
 
 [[nodiscard]] RetryPolicy retry_policy(RetryPreset preset);
 [[nodiscard]] std::string_view to_string(RetryPreset preset);
@@ -50,11 +59,13 @@ enum class RetryPreset : std::uint8_t { patient, balanced, quick, steep, hourly,
 
 /// The delay after attempt `attempt_number` (1-based) before minimums and Retry-After.
 /// `draw` is uniform in [0, 1).
-[[nodiscard]] Millis backoff_delay(const RetryPolicy& policy, std::uint32_t attempt_number, double draw);
+[[nodiscard]] Millis backoff_delay(const RetryPolicy& policy, std::uint32_t attempt_number,
+                                   double draw);
 
 [[nodiscard]] Millis attempt_timeout(const RetryPolicy& policy, std::uint32_t attempt_number);
 
-/// What the outcome means: nullopt for 2xx.
+/// What the outcome means: nullopt for 2xx. An outcome that says nothing at all is a protocol
+/// failure.
 [[nodiscard]] std::optional<FailureCategory> categorize(const Outcome& outcome);
 
 struct Succeeded {
@@ -78,12 +89,22 @@ struct AttemptContext {
   double draw = 0.0;
 };
 
+/// A broken certificate is rarely mended within hours, and every try shows it to whoever listens.
+constexpr std::uint32_t ssl_attempts_max = 3;
+
 /// Decides what becomes of a delivery after one attempt.
+///
+/// The delay is the backoff with its jitter; then at least the minimum of its failure category
+/// (rate_limit 60 s, dns 5 s, timeout 2 s; `delay_max` does not cut these); then at least what the
+/// receiver asked for, of which no more than `delay_max` is granted.
 [[nodiscard]] Verdict judge(const RetryPolicy& policy, const Outcome& outcome,
                             const AttemptContext& context);
 
-/// `Retry-After` as seconds or an HTTP date. Garbage and negative values are nullopt; a date in the
-/// past is zero; huge values saturate.
+/// Enough for any policy, and safe to add to any time.
+constexpr Millis retry_after_max = std::chrono::hours{24 * 365};
+
+/// `Retry-After` as seconds or an HTTP date in any of its three forms. Garbage and negative values
+/// are nullopt; a date in the past is zero; more than `retry_after_max` is `retry_after_max`.
 [[nodiscard]] std::optional<Millis> parse_retry_after(std::string_view text, WallTime now);
 
 }  // namespace postrider

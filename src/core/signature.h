@@ -1,10 +1,9 @@
-// What is signed, and how the signature is spelled. The keyed hash itself is an argument: core knows
-// no crypto library.
+// What is signed, and how the signature is spelled. The keyed hash itself is an argument: core
+// knows no crypto library.
 #pragma once
 
 #include <array>
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -17,7 +16,13 @@
 
 namespace postrider {
 
-enum class SignatureScheme : std::uint8_t { standard, standard_ed25519, t_v1, sha256_timestamp, sha256_body };
+enum class SignatureScheme : std::uint8_t {
+  standard,
+  standard_ed25519,
+  t_v1,
+  sha256_timestamp,
+  sha256_body
+};
 
 /// `standard`, `standard-ed25519`, `t-v1`, `sha256-timestamp`, `sha256-body`.
 [[nodiscard]] std::string_view to_string(SignatureScheme scheme);
@@ -27,26 +32,34 @@ struct SignaturePolicy {
   SignatureScheme scheme = SignatureScheme::standard;
   std::string header_prefix = "X-Webhook-";  // Of the second header set and of X-…-Signature.
   bool standard_headers = true;              // webhook-id, webhook-timestamp, webhook-signature.
-  bool prefixed_headers = true;              // X-Webhook-ID, -Event, -Delivery, -Attempt, -Timestamp.
+  bool prefixed_headers = true;  // X-Webhook-ID, -Event, -Delivery, -Attempt, -Timestamp.
 
   bool operator==(const SignaturePolicy&) const = default;
 };
 
-/// The text a scheme signs, in pieces to be hashed one after the other, so that a body is not copied.
+/// The text a scheme signs, in pieces to be hashed one after the other, so that a body is not
+/// copied.
 struct SignedText {
   std::string prefix;  // `id.timestamp.` or `timestamp.` or nothing.
   std::string_view body;
 };
 
 struct SignedParts {
-  std::string_view id;       // The webhook-id header: the event's id.
+  std::string_view id;  // The webhook-id header: the event's id.
   std::int64_t unix_seconds = 0;
   std::string_view body;
 };
 
 [[nodiscard]] SignedText signed_text(SignatureScheme scheme, const SignedParts& parts);
 
+/// Do the `webhook-id`, `webhook-timestamp` and `webhook-signature` headers carry this scheme?
+[[nodiscard]] constexpr bool is_standard(SignatureScheme scheme) {
+  return scheme == SignatureScheme::standard || scheme == SignatureScheme::standard_ed25519;
+}
+
 /// The header's value from one raw signature per secret, newest first. `signatures` is not empty.
+/// While a secret rotates, standard and t-v1 list all of them; the sha256 schemes have room for the
+/// newest only.
 [[nodiscard]] std::string signature_value(SignatureScheme scheme, std::int64_t unix_seconds,
                                           std::span<const std::string> signatures);
 
@@ -61,6 +74,7 @@ constexpr std::size_t secret_bytes_made = 32;
 constexpr std::size_t secret_bytes_min = 24;
 constexpr std::size_t secret_bytes_max = 75;
 
+/// RFC 4648, padded. `from_base64` accepts exactly what `to_base64` writes.
 [[nodiscard]] std::string to_base64(std::string_view bytes);
 [[nodiscard]] std::optional<std::string> from_base64(std::string_view text);
 [[nodiscard]] std::string to_hex(std::string_view bytes);

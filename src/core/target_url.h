@@ -13,7 +13,8 @@ namespace postrider {
 
 struct TargetUrl {
   bool tls = true;
-  std::string host;                 // Lower case, without brackets and trailing dot.
+  std::string
+      host;  // Lower case, without brackets and trailing dot. An address is in canonical form.
   std::optional<IpAddress> address;  // Set when the host is an IP literal.
   std::uint16_t port = 443;
   std::string path_and_query = "/";
@@ -24,9 +25,12 @@ struct TargetUrl {
   bool operator==(const TargetUrl&) const = default;
 };
 
+/// With `addresses.allow_private` internal names and all ports pass as well. An `addresses.allowed`
+/// list lets internal names pass: the list decides once they are resolved.
 struct UrlPolicy {
   bool allow_http = false;
-  AddressPolicy addresses;  // Literal addresses are checked here; names when they are resolved.
+  AddressPolicy addresses =
+      {};  // Literal addresses are checked here; names when they are resolved.
 };
 
 constexpr std::size_t url_length_max = 2048;

@@ -2,7 +2,9 @@
 // and only adapters/system knows where they come from.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -12,6 +14,7 @@ namespace postrider {
 using Millis = std::chrono::milliseconds;
 using Micros = std::chrono::microseconds;
 
+// NOLINTBEGIN(readability-identifier-naming): std::chrono asks for these names.
 /// What a calendar shows. May jump. Stored, shown to people, signed.
 struct WallClock {
   using duration = Millis;
@@ -30,6 +33,7 @@ struct MonoClock {
   using time_point = std::chrono::time_point<MonoClock, Micros>;
   static constexpr bool is_steady = true;
 };
+// NOLINTEND(readability-identifier-naming)
 using MonoTime = MonoClock::time_point;
 
 /// Both clocks, read together.
@@ -48,6 +52,18 @@ struct Moment {
 }
 [[nodiscard]] constexpr std::int64_t to_unix_seconds(WallTime time) {
   return std::chrono::floor<std::chrono::seconds>(time.time_since_epoch()).count();
+}
+
+/// The years 0000 to 9999: what the text form can say. Far enough from the end of the numbers that
+/// sums and conversions to microseconds do not overflow. `wall_time_max` also stands for "for
+/// good".
+constexpr WallTime wall_time_min = wall_from_unix_ms(-62'167'219'200'000);
+constexpr WallTime wall_time_max = wall_from_unix_ms(253'402'300'799'999);
+
+/// `time + by`, kept within wall_time_min and wall_time_max. `by` is not negative.
+[[nodiscard]] constexpr WallTime later(WallTime time, Millis by) {
+  const WallTime start = std::clamp(time, wall_time_min, wall_time_max);
+  return start + std::min(by, wall_time_max - start);
 }
 
 /// `2026-01-31T23:59:59.123Z`. Years outside 0000..9999 are clamped.

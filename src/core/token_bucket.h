@@ -1,4 +1,5 @@
-// A token bucket over monotonic time: at most `burst` at once and `rate` on average, never more (P7).
+// A token bucket over monotonic time: at most `burst` at once and `rate` on average, never more
+// (P7).
 #pragma once
 
 #include <cstdint>
@@ -7,7 +8,8 @@
 
 namespace postrider {
 
-/// `count` requests per `period`, with bursts of `burst`.
+/// `count` requests per `period`, with bursts of `burst`. A burst of zero counts as one, or nothing
+/// would ever be sent; a period below a millisecond counts as one.
 struct RateLimit {
   std::uint32_t count = 0;
   Millis period{1000};
@@ -25,7 +27,8 @@ class TokenBucket {
   /// Takes one token if there is one.
   [[nodiscard]] bool try_take(MonoTime now);
 
-  /// When the next token will be there; `now` when one is there already.
+  /// When the next token will be there; `now` when one is there already, MonoTime::max() when none
+  /// will ever be.
   [[nodiscard]] MonoTime available_at(MonoTime now) const;
 
   [[nodiscard]] double tokens(MonoTime now) const;
@@ -36,9 +39,11 @@ class TokenBucket {
   bool operator==(const TokenBucket&) const = default;
 
  private:
+  [[nodiscard]] std::int64_t credit_at(MonoTime now) const;
+
   RateLimit limit_;
-  // Integer arithmetic, so that a long run does not drift: credit is in microseconds of waiting,
-  // and a token costs period/count of them.
+  // Integer arithmetic, so that a long run does not drift: a microsecond earns `count` credit, and
+  // a token costs as much credit as the period has microseconds.
   std::int64_t credit_ = 0;
   MonoTime updated_;
 };

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/attempt.h"
@@ -52,7 +53,8 @@ struct Webhook {
   bool operator==(const Webhook&) const = default;
 };
 
-/// Does this webhook want this event? Tenant, active, resource and patterns are looked at.
+/// Does this webhook want this event? Tenant, active, resource and patterns are looked at. A paused
+/// webhook does: what it wants waits.
 [[nodiscard]] bool wants(const Webhook& webhook, const Event& event);
 
 }  // namespace postrider

@@ -1,5 +1,5 @@
-// Who subscribed to what: an immutable snapshot of all webhooks, replaced as a whole when one changes.
-// Publishing matches against it without a lock.
+// Who subscribed to what: an immutable snapshot of all webhooks, replaced as a whole when one
+// changes. Publishing matches against it without a lock.
 #pragma once
 
 #include <map>
@@ -31,10 +31,24 @@ class Directory {
   [[nodiscard]] const std::map<WebhookId, WebhookRef>& all() const { return webhooks_; }
 
  private:
-  void index(const WebhookRef& webhook);
+  /// A tenant's webhooks, sorted so that an event meets few of those that do not want it: each
+  /// webhook is under its resource, else under its event types, else among those with a wildcard.
+  struct Tenant {
+    std::map<WebhookId, WebhookRef> webhooks;
+    std::unordered_map<std::string, std::vector<WebhookRef>> by_resource;
+    std::unordered_map<std::string, std::vector<WebhookRef>> by_type;
+    std::vector<WebhookRef> wildcards;
+
+    void add(const WebhookRef& webhook);
+  };
+  using TenantRef =
+      std::shared_ptr<const Tenant>;  // Shared by all snapshots in which it is the same.
+
+  void rebuild(const TenantId& tenant_id, std::map<WebhookId, WebhookRef> webhooks);
+  [[nodiscard]] std::map<WebhookId, WebhookRef> webhooks_of(const TenantId& tenant_id) const;
 
   std::map<WebhookId, WebhookRef> webhooks_;
-  std::unordered_map<TenantId, std::vector<WebhookRef>> by_tenant_;  // Each in id order.
+  std::unordered_map<TenantId, TenantRef> tenants_;
 };
 
 }  // namespace postrider

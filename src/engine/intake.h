@@ -1,4 +1,5 @@
-// From an accepted event to what must be stored: the event and one delivery per webhook that wants it.
+// From an accepted event to what must be stored: the event and one delivery per webhook that wants
+// it.
 #pragma once
 
 #include <cstdint>
@@ -12,11 +13,12 @@
 
 namespace postrider {
 
-/// What the publisher said to make a repeat recognisable (P3). Only when it gave a key itself: a key we
-/// made cannot come twice.
+/// What the publisher said to make a repeat recognisable (P3). Only when it gave a key itself: a
+/// key we made cannot come twice.
 struct IdempotencyClaim {
   std::string key;
-  std::string body_digest;  // Of the request as published: the same key with another digest is an error.
+  std::string
+      body_digest;  // Of the request as published: the same key with another digest is an error.
   WallTime expires_at;
 
   bool operator==(const IdempotencyClaim&) const = default;
@@ -27,7 +29,8 @@ struct Publish {
   Event event;
   std::vector<Delivery> deliveries;
   std::optional<IdempotencyClaim> claim;
-  std::uint64_t atomic_group = 0;  // Neighbours in a batch with the same non-zero group: all or none.
+  std::uint64_t atomic_group =
+      0;  // Neighbours in a batch with the same non-zero group: all or none.
 
   bool operator==(const Publish&) const = default;
 };

@@ -1,8 +1,9 @@
-// The sans-IO delivery engine. A shard owns the lanes of some webhooks: everything known about them at
-// run time. It decides which deliveries are attempted, when, and what becomes of them.
+// The sans-IO delivery engine. A shard owns the lanes of some webhooks: everything known about them
+// at run time. It decides which deliveries are attempted, when, and what becomes of them.
 //
-// Reads no clock, performs no I/O, never blocks, never throws; all its randomness comes from `seed`.
-// The same seed and inputs give the same commands, which the simulation relies on. One thread.
+// Reads no clock, performs no I/O, never blocks, never throws; all its randomness comes from
+// `seed`. The same seed and inputs give the same commands, which the simulation relies on. One
+// thread.
 #pragma once
 
 #include <array>
@@ -48,8 +49,8 @@ struct AttemptFinished {
   Outcome outcome;
 };
 
-/// StartAttempt could not be carried out for a reason of ours (payload unreadable, drained): nothing was
-/// sent, nothing is known about the receiver. The delivery goes back in line.
+/// StartAttempt could not be carried out for a reason of ours (payload unreadable, drained):
+/// nothing was sent, nothing is known about the receiver. The delivery goes back in line.
 struct AttemptAbandoned {
   WebhookId webhook_id;
   DeliveryId delivery_id;
@@ -72,8 +73,9 @@ struct StoreFailed {
   std::vector<LaneDelivery> deliveries;
 };
 
-/// A webhook was created, changed, paused, resumed; at start-up, every one that is there. `circuit` is
-/// given at start-up only. `backlog_due`: the store has waiting deliveries, the earliest due then.
+/// A webhook was created, changed, paused, resumed; at start-up, every one that is there. `circuit`
+/// is given at start-up only. `backlog_due`: the store has waiting deliveries, the earliest due
+/// then.
 struct WebhookChanged {
   std::shared_ptr<const Webhook> webhook;
   std::optional<CircuitRecord> circuit;
@@ -132,9 +134,10 @@ struct Settle {
   Settlement settlement;
 };
 
-/// Read the waiting deliveries of a webhook that come first: by due time with Ordering::none (at most
-/// `limit` of each priority, due before `due_before`), by sequence otherwise (at most `limit`; with
-/// per_event_type at most `limit` of each type). Deliveries the lane already has may be among them.
+/// Read the waiting deliveries of a webhook that come first: by due time with Ordering::none (at
+/// most `limit` of each priority, due before `due_before`), by sequence otherwise (at most `limit`;
+/// with per_event_type at most `limit` of each type). Deliveries the lane already has may be among
+/// them.
 struct LoadLane {
   WebhookId webhook_id;
   Ordering ordering = Ordering::none;
@@ -171,8 +174,8 @@ struct Tell {
 struct Drained {};
 
 /// Everything the engine can ask for. The runtime performs these; it decides nothing.
-using Command = std::variant<StartAttempt, Settle, LoadLane, SetAlarm, SaveCircuit, DisableWebhook, Tell,
-                             Drained>;
+using Command = std::variant<StartAttempt, Settle, LoadLane, SetAlarm, SaveCircuit, DisableWebhook,
+                             Tell, Drained>;
 using Commands = std::vector<Command>;
 
 // ---------------------------------------------------------------- the shard
@@ -182,14 +185,27 @@ struct ShardOptions {
   std::uint32_t tenant_in_flight_max = 2048;   // One tenant: half, so that no one has it all.
   std::uint32_t first_attempt_reserve = 1024;  // Slots that retries never take.
   std::uint32_t window_max = 128;              // Deliveries of one lane held in memory.
-  std::optional<RateLimit> tenant_rate;        // Per tenant, on this shard.
-  std::optional<RateLimit> total_rate;         // All lanes of this shard.
-  Millis load_ahead{30'000};                   // Deliveries due later than this stay in the store.
-  Millis store_retry_min{100};                 // Pause after a StoreFailed, doubling …
-  Millis store_retry_max{5'000};               // … up to this.
+  std::uint32_t waiting_max = 32'768;    // About so many of all lanes; then windows are small.
+  std::uint32_t unsettled_max = 16'384;  // More unconfirmed settlements: nothing starts.
+  std::uint32_t loads_max = 64;          // LoadLane asked for at once.
+  std::optional<RateLimit> tenant_rate;  // Per tenant, on this shard.
+  std::optional<RateLimit> total_rate;   // All lanes of this shard.
+  Millis load_ahead{30'000};             // Deliveries due later than this stay in the store.
+  Millis store_retry_min{100};           // Pause after a StoreFailed, doubling …
+  Millis store_retry_max{5'000};         // … up to this.
 };
 
-enum class BlockReason : std::uint8_t { none, paused, inactive, circuit, rate, slots, order, store, drain };
+enum class BlockReason : std::uint8_t {
+  none,
+  paused,
+  inactive,
+  circuit,
+  rate,
+  slots,
+  order,
+  store,
+  drain
+};
 [[nodiscard]] std::string_view to_string(BlockReason reason);
 
 /// What a lane is doing right now, for people.

@@ -1,7 +1,8 @@
 // What happened, for people: reads only, never on the delivery path.
 //
-// The specification is tests/contract/history_contract.cc. Calls block; one instance per reader thread.
-// Every call sees one consistent state, no older than the last commit that returned before it began.
+// The specification is tests/contract/history_contract.cc. Calls block; one instance per reader
+// thread. Every call sees one consistent state, no older than the last commit that returned before
+// it began.
 #pragma once
 
 #include <cstdint>
@@ -25,8 +26,10 @@ struct DeliveryRecord {
   WallTime updated_at;
   std::optional<WallTime> completed_at;  // When it became final.
   std::optional<DeadReason> dead;
-  std::optional<FailureCategory> last_failure;
-  std::optional<std::uint16_t> last_http_status;
+  std::optional<FailureCategory> last_failure;    // Of the latest attempt; none when it succeeded.
+  std::optional<std::uint16_t> last_http_status;  // Of the latest attempt.
+
+  bool operator==(const DeliveryRecord&) const = default;
 };
 
 /// Newest first. `before` and `offset` are two ways to page: a cursor is stable under inserts.
@@ -40,6 +43,8 @@ template <class Item>
 struct Listed {
   std::vector<Item> items;
   std::optional<std::int64_t> next;  // Page::before for the following page; nullopt at the end.
+
+  bool operator==(const Listed&) const = default;
 };
 
 /// Empty lists and nullopts do not restrict.
@@ -49,20 +54,24 @@ struct DeliveryFilter {
   std::optional<EventId> event_id;
   std::vector<DeliveryState> states;
   std::vector<std::string> event_types;
-  std::vector<FailureCategory> failure_categories;
-  std::optional<Classification> classification;
-  std::optional<WallTime> from;  // created_at; for dead letters completed_at.
+  std::vector<FailureCategory> failure_categories;  // Of the latest attempt.
+  std::optional<Classification> classification;     // Of dead letters.
+  std::optional<WallTime> from;  // created_at; completed_at when dead letters alone are asked for.
   std::optional<WallTime> to;    // Exclusive.
 };
+
+[[nodiscard]] inline bool lists_dead_letters(const DeliveryFilter& filter) {
+  return filter.states.size() == 1 && filter.states.front() == DeliveryState::dead_letter;
+}
 
 struct EventFilter {
   std::optional<TenantId> tenant_id;
   std::vector<std::string> types;
-  std::optional<WallTime> from;
-  std::optional<WallTime> to;
+  std::optional<WallTime> from;  // created_at
+  std::optional<WallTime> to;    // Exclusive.
 };
 
-/// Over a webhook's latest attempts, at most `health_attempts_max` of them.
+/// Over a webhook's latest attempts by executed_at, at most `health_attempts_max` of them.
 struct WebhookHealth {
   std::uint32_t attempts = 0;
   std::uint32_t succeeded = 0;
@@ -70,9 +79,12 @@ struct WebhookHealth {
   Micros duration_p50{0};
   Micros duration_p95{0};
   Micros duration_p99{0};
-  std::optional<WallTime> last_success_at;
+  std::optional<WallTime> last_success_at;  // executed_at, over its whole life.
   std::optional<WallTime> last_failure_at;
-  std::map<DeliveryState, std::uint64_t> deliveries;  // Waiting and dead ones: exact. Others are left out.
+  std::map<DeliveryState, std::uint64_t>
+      deliveries;  // Waiting and dead ones, exact; zeros left out.
+
+  bool operator==(const WebhookHealth&) const = default;
 };
 constexpr std::uint32_t health_attempts_max = 1000;
 
@@ -87,7 +99,8 @@ class History {
   /// In order of their number. Empty for an unknown delivery.
   [[nodiscard]] virtual Result<std::vector<Attempt>> attempts_of(DeliveryId id) = 0;
 
-  [[nodiscard]] virtual Result<Listed<Event>> list_events(const EventFilter& filter, const Page& page) = 0;
+  [[nodiscard]] virtual Result<Listed<Event>> list_events(const EventFilter& filter,
+                                                          const Page& page) = 0;
   /// Fails with not_found.
   [[nodiscard]] virtual Result<Event> find_event(EventId id) = 0;
 

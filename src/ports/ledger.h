@@ -1,9 +1,12 @@
 // Where events and deliveries are kept: the durable side of the engine.
 //
-// The specification is tests/contract/ledger_contract.cc; every implementation passes it. Calls block.
-// An instance is used by one thread at a time, the store thread. Implementations never read a clock.
+// The specification is tests/contract/ledger_contract.cc; every implementation passes it. Calls
+// block. An instance is used by one thread at a time, the store thread. Implementations never read
+// a clock.
 #pragma once
 
+#include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -19,8 +22,9 @@
 
 namespace postrider {
 
-/// A dead-lettered, cancelled or succeeded delivery goes back in line, due at once, with a fresh budget.
-/// Its attempts and its id stay. A waiting one becomes due at once.
+/// A dead-lettered, cancelled or succeeded delivery goes back in line as pending, due at once, with
+/// a fresh budget. Its attempts and its id stay. A waiting one keeps its state; it too becomes due
+/// at once with a fresh budget.
 struct Revive {
   DeliveryId delivery_id;
   WallTime now;
@@ -34,7 +38,8 @@ struct Cancel {
   WallTime now;
 };
 
-/// What one transaction does. Order within a batch: publishes, settlements, revivals, cancels, circuits.
+/// What one transaction does. Order within a batch: publishes, settlements, revivals, cancels,
+/// circuits.
 struct Batch {
   std::vector<Publish> publishes;
   std::vector<Settlement> settlements;
@@ -48,7 +53,8 @@ struct Accepted {
   std::vector<Delivery> deliveries;
 };
 
-/// The key was used before, within its life. Nothing was stored for this publish.
+/// The key was used before, within its life (the publish's created_at is before the claim's
+/// expiry). Nothing was stored for this publish.
 struct Duplicate {
   EventId first_id;
   std::uint32_t first_deliveries = 0;
@@ -56,7 +62,8 @@ struct Duplicate {
   bool finished = false;  // No delivery of the first event waits any more.
 };
 
-/// Nothing was stored, because another publish of the same atomic group reused a key with another body.
+/// Nothing was stored, because another publish of the same atomic group reused a key with another
+/// body; that one's receipt is the Duplicate without same_body.
 struct Refused {};
 
 using PublishReceipt = std::variant<Accepted, Duplicate, Refused>;
@@ -68,10 +75,27 @@ struct BatchReceipt {
   std::vector<Result<Delivery>> cancels;   // not_found, conflict.
 };
 
+/// When a settlement happened: at the end of its attempt; without one, when the delivery is due.
+[[nodiscard]] inline WallTime settled_at(const Settlement& settlement) {
+  if (!settlement.attempt) {
+    return settlement.delivery.due;
+  }
+  const Outcome& outcome = settlement.attempt->outcome;
+  return later(outcome.executed_at, std::chrono::duration_cast<Millis>(outcome.duration));
+}
+
+/// Sorted by (priority, due, sequence) with Ordering::none, by sequence otherwise.
 struct LanePage {
   std::vector<Delivery> deliveries;
-  std::optional<WallTime> rest_due;  // See LaneLoaded.
+  /// See LaneLoaded. With order, the first of its line that was left out decides: those behind it
+  /// cannot go earlier.
+  std::optional<WallTime> rest_due;
 };
+
+/// One page of a per_event_type lane covers at most so many types, those whose heads are due first:
+/// enough to keep every slot of a webhook busy, and a lane with thousands of types is read in
+/// parts.
+constexpr std::size_t lane_types_max = 64;
 
 struct LaneBacklog {
   WebhookId webhook_id;
@@ -83,22 +107,27 @@ class Ledger {
   virtual ~Ledger() = default;
 
   /// All of the batch or none of it; returns once it is on disk (P1). Publishes with the same live
-  /// idempotency key, also within one batch, give one Accepted and Duplicates (P3). A settlement of a
-  /// delivery that is final already records the attempt and leaves the state alone; the same attempt
-  /// number twice is recorded once. Settlements of unknown deliveries are ignored.
+  /// idempotency key, also within one batch, give one Accepted and Duplicates (P3). A settlement
+  /// takes over state, due time, trigger and counts, unless the delivery is final already or has
+  /// had later attempts: then only the attempt is recorded. The same attempt number twice is
+  /// recorded once. Settlements of unknown deliveries and circuits of unknown webhooks are ignored.
   /// Fails with unavailable; whether the batch is stored is then unknown until `recover` succeeded.
+  /// Fails with corrupt when the store is damaged.
   [[nodiscard]] virtual Result<BatchReceipt> commit(const Batch& batch) = 0;
 
-  /// After a failed commit: opens the store anew. Until it succeeds every call fails with unavailable.
+  /// After a failed commit: opens the store anew. Until it succeeds every call fails with
+  /// unavailable.
   [[nodiscard]] virtual Result<void> recover() = 0;
 
   /// The waiting deliveries that come first; see LoadLane for which.
   [[nodiscard]] virtual Result<LanePage> load_lane(const LoadLane& query) = 0;
 
-  /// Which webhooks have waiting deliveries, and when the first of each is due. Does not read them all.
+  /// Which webhooks have waiting deliveries, and when the first of each is due. In id order. Does
+  /// not read them all.
   [[nodiscard]] virtual Result<std::vector<LaneBacklog>> backlog() = 0;
 
-  /// Events by id, for payloads that left the cache. Missing ones are left out.
+  /// Events by id, in the order asked for, for payloads that left the cache. Missing ones are left
+  /// out.
   [[nodiscard]] virtual Result<std::vector<Event>> load_events(const std::vector<EventId>& ids) = 0;
 
  protected:

@@ -1,5 +1,5 @@
-// Sends one HTTP request and reports what came of it. The specification is the transport's own tests
-// against real sockets; the simulation has its own implementation.
+// Sends one HTTP request and reports what came of it. The specification is the transport's own
+// tests against real sockets; the simulation has its own implementation.
 #pragma once
 
 #include <functional>
@@ -22,10 +22,12 @@ class Transport {
  public:
   virtual ~Transport() = default;
 
-  /// Calls `done` exactly once, later, never from inside `send`, and within the timeout.
+  /// Calls `done` exactly once, later, never from inside `send`, and within the timeout. `done` may
+  /// call `send` and `stop`.
   virtual void send(OutboundRequest request, std::function<void(Outcome)> done) = 0;
 
-  /// Ends everything under way at once; each `done` still runs, with a network failure.
+  /// Ends everything under way at once: each `done` runs, with a network failure, before `stop`
+  /// returns. What is sent afterwards fails the same way, later.
   virtual void stop() = 0;
 
  protected:

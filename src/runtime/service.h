@@ -1,5 +1,5 @@
-// What the API may ask of the running server. The face of the runtime: everything behind it is threads
-// and queues.
+// What the API may ask of the running server. The face of the runtime: everything behind it is
+// threads and queues.
 //
 // Any io thread may call it. Awaitables resume on the executor of the coroutine that awaits them.
 #pragma once
@@ -32,8 +32,8 @@ struct EventDraft {
   std::optional<IdempotencyClaim> claim;
 };
 
-/// Errors: unavailable with a sentence when the store is failing, the server is draining or its queues
-/// are full; nothing has been accepted then (P6).
+/// Errors: unavailable with a sentence when the store is failing, the server is draining or its
+/// queues are full; nothing has been accepted then (P6).
 class Service {
  public:
   virtual ~Service() = default;
@@ -53,8 +53,9 @@ class Service {
   /// Adds a webhook; events published after it resumed reach it.
   virtual Awaitable<Result<WebhookRef>> add_webhook(Webhook webhook) = 0;
 
-  /// Reads, edits and stores one webhook with nothing in between. `edit` runs on the store thread: it
-  /// must be quick and own what it captures. Fails with not_found and with whatever `edit` fails with.
+  /// Reads, edits and stores one webhook with nothing in between. `edit` runs on the store thread:
+  /// it must be quick and own what it captures. Fails with not_found and with whatever `edit` fails
+  /// with.
   using WebhookEdit = std::function<Result<Webhook>(const Webhook&)>;
   virtual Awaitable<Result<WebhookRef>> edit_webhook(WebhookId id, WebhookEdit edit) = 0;
   virtual Awaitable<Result<void>> remove_webhook(WebhookId id) = 0;

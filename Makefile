@@ -1,0 +1,68 @@
+# The project's commands. Each installs what it needs, says little when all is well, and explains
+# itself when it is not. `make help` lists them.
+#
+#   PORT=9090 make run        another port for the demo (8080)
+#   JOBS=4 make build         parallel compiler runs (the number of cores)
+
+PYTHON := /usr/bin/python3
+JOBS ?= $(shell nproc)
+PORT ?= 8080
+
+BINARY := build/release/postrider
+CXX_FILES = $(shell git ls-files '*.h' '*.cc')
+
+export PYTHONDONTWRITEBYTECODE := 1
+
+.DEFAULT_GOAL := help
+.PHONY: help deps build run test bench format lint asan tsan clean
+.PRECIOUS: build/%/build.ninja
+# Each recipe is parallel inside; one after the other keeps their messages apart.
+.NOTPARALLEL:
+
+help: ## Lists these targets.
+	@awk -F':.*## ' '/^[a-z]+:.*## / {printf "  make %-7s %s\n", $$1, $$2}' Makefile
+
+deps: ## Installs every Debian package any target needs.
+	@tools/deps.sh
+
+deps-%:
+	@tools/deps.sh build $(filter-out build,$*)
+
+build: deps-build build/release/build.ninja ## Builds the server: build/release/postrider.
+	@cmake --build build/release --target postrider -j $(JOBS) -- --quiet
+
+run: deps-run build ## Starts a demo with sample traffic. Ctrl-C ends it.
+	@$(PYTHON) tools/demo.py --binary $(BINARY) --port $(PORT)
+
+test: deps-test build/release/build.ninja ## Builds everything and runs every test.
+	@cmake --build build/release -j $(JOBS) -- --quiet
+	@$(PYTHON) tools/run_tests.py --build build/release --jobs $(JOBS)
+
+bench: deps-bench build/release/build.ninja ## Measures throughput and latency beside wrk.
+	@cmake --build build/release -j $(JOBS) -- --quiet
+	@$(PYTHON) bench/run.py
+
+asan: deps-test build/asan/build.ninja ## Runs every test with the address sanitizer.
+	@cmake --build build/asan -j $(JOBS) -- --quiet
+	@$(PYTHON) tools/run_tests.py --build build/asan --jobs $(JOBS)
+
+tsan: deps-test build/tsan/build.ninja ## Runs every test with the thread sanitizer.
+	@cmake --build build/tsan -j $(JOBS) -- --quiet
+	@$(PYTHON) tools/run_tests.py --build build/tsan --jobs $(JOBS)
+
+format: deps-lint ## Formats every C++ file.
+	@clang-format-19 -i $(CXX_FILES)
+
+lint: deps-lint build/release/build.ninja ## Checks format, style and clang-tidy. Slow.
+	@clang-format-19 --dry-run -Werror $(CXX_FILES)
+	@$(PYTHON) tools/tidy.py
+	@tools/clang_tidy.sh build/release $(JOBS)
+
+clean: ## Removes what was built.
+	@rm -rf build tests/e2e/node_modules
+
+# CMake follows its own files by itself once configured, but not the presets.
+build/%/build.ninja: CMakePresets.json | deps-build
+	@mkdir -p $(@D)
+	@cmake --preset $* >build/$*/configure.log 2>&1 || { cat build/$*/configure.log >&2; exit 1; }
+	@touch $@

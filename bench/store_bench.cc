@@ -1,0 +1,142 @@
+// How many deliveries a second the embedded store takes through publish and settle, by batch size.
+//
+//     store_bench [directory] [deliveries per run]
+//
+// Each delivery is one event of 1 KiB, published in one transaction and settled with a successful
+// attempt in a later one, as the runtime's group commit does it.
+#include <chrono>
+#include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "adapters/sqlite/sqlite_store.h"
+
+namespace postrider {
+namespace {
+
+constexpr std::size_t webhook_count = 50;
+constexpr std::size_t payload_bytes = 1024;
+
+struct Run {
+  std::size_t batch_size = 1;
+  std::size_t delivery_count = 0;
+};
+
+class Workload {
+ public:
+  Workload() : payload_(payload_bytes - 2, 'x') {
+    payload_ = '"' + payload_ + '"';
+    for (std::size_t i = 0; i < webhook_count; ++i) {
+      webhooks_.push_back(ids_.make<WebhookId>(now_));
+    }
+  }
+
+  Publish publish() {
+    now_ += Millis{1};
+    Event event{.id = ids_.make<EventId>(now_),
+                .tenant_id = "tenant",
+                .type = "order.created",
+                .data = payload_,
+                .idempotency_key = to_base32(ids_.next(now_)),
+                .timestamp = now_,
+                .created_at = now_};
+    Delivery delivery{.id = ids_.make<DeliveryId>(now_),
+                      .event_id = event.id,
+                      .webhook_id = webhooks_[made_++ % webhook_count],
+                      .event_type = event.type,
+                      .due = now_};
+    return {.event = std::move(event), .deliveries = {std::move(delivery)}};
+  }
+
+  Settlement settle(Delivery delivery) {
+    delivery.state = DeliveryState::succeeded;
+    delivery.attempt_count = 1;
+    delivery.budget_used = 1;
+    Attempt attempt{.id = ids_.make<AttemptId>(now_), .scheduled_at = delivery.due};
+    attempt.outcome = {.http_status = 200,
+                       .response_sample = "ok",
+                       .response_headers = {{"content-type", "text/plain"},
+                                            {"content-length", "2"},
+                                            {"server", "receiver"}},
+                       .remote_ip = "192.0.2.1",
+                       .timings = {.first_byte = Micros{900}},
+                       .executed_at = now_,
+                       .duration = Micros{1000}};
+    return {.delivery = std::move(delivery), .attempt = std::move(attempt)};
+  }
+
+ private:
+  UuidMaker ids_{1};
+  WallTime now_ = wall_from_unix_ms(1'700'000'000'000);
+  std::string payload_;
+  std::vector<WebhookId> webhooks_;
+  std::size_t made_ = 0;
+};
+
+using Stopwatch = std::chrono::steady_clock;
+
+/// Each batch publishes new deliveries and settles those of the batch before it.
+bool measure(Ledger& ledger, Workload& workload, const Run& run) {
+  std::vector<Delivery> published;
+  Stopwatch::duration spent{};
+  std::size_t commits = 0;
+  for (std::size_t done = 0; done < run.delivery_count + run.batch_size; done += run.batch_size) {
+    Batch batch;
+    for (Delivery& delivery : published) {
+      batch.settlements.push_back(workload.settle(std::move(delivery)));
+    }
+    published.clear();
+    for (std::size_t i = 0; i < run.batch_size && done < run.delivery_count; ++i) {
+      batch.publishes.push_back(workload.publish());
+    }
+    const Stopwatch::time_point start = Stopwatch::now();
+    const Result<BatchReceipt> receipt = ledger.commit(batch);
+    spent += Stopwatch::now() - start;
+    ++commits;
+    if (!receipt) {
+      fmt::print(stderr, "{}\n", receipt.error().message);
+      return false;
+    }
+    for (const PublishReceipt& answer : receipt->publishes) {
+      published.push_back(std::get<Accepted>(answer).deliveries.front());
+    }
+  }
+  const double seconds = std::chrono::duration<double>(spent).count();
+  fmt::print("batch {:>5}: {:>8.0f} deliveries/s, {:>7.2f} ms per commit\n", run.batch_size,
+             static_cast<double>(run.delivery_count) / seconds,
+             1e3 * seconds / static_cast<double>(commits));
+  return true;
+}
+
+int run(const std::filesystem::path& directory, std::size_t delivery_count) {
+  std::filesystem::remove_all(directory);
+  Result<SqliteStore> store = open_sqlite_store({.directory = directory});
+  if (!store) {
+    fmt::print(stderr, "{}\n", store.error().message);
+    return 1;
+  }
+  Workload workload;
+  for (const std::size_t batch_size :
+       {std::size_t{1000}, std::size_t{200}, std::size_t{20}, std::size_t{1}}) {
+    // Small batches are slow: a twentieth of the work tells as much.
+    const std::size_t count = batch_size >= 200 ? delivery_count : delivery_count / 20;
+    if (!measure(*store->ledger, workload, {.batch_size = batch_size, .delivery_count = count})) {
+      return 1;
+    }
+  }
+  return 0;
+}
+
+}  // namespace
+}  // namespace postrider
+
+int main(int argc, char** argv) {
+  const std::filesystem::path directory = argc > 1 ? argv[1] : "store-bench-data";
+  const std::size_t delivery_count = argc > 2 ? std::strtoul(argv[2], nullptr, 10) : 200'000;
+  return postrider::run(directory, delivery_count);
+}

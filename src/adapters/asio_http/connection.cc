@@ -1,0 +1,207 @@
+#include "adapters/asio_http/connection.h"
+
+#include <cerrno>
+#include <cstring>
+
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/write.hpp>
+#include <fmt/format.h>
+#include <openssl/bio.h>
+#include <openssl/ssl.h>
+#include <sys/socket.h>
+
+#include "core/assert.h"
+
+namespace postrider::asio_http {
+namespace {
+
+namespace asio = boost::asio;
+using asio::ip::tcp;
+
+tcp::endpoint to_endpoint(const IpAddress& address, std::uint16_t port) {
+  if (address.is_v6) {
+    asio::ip::address_v6::bytes_type bytes;
+    std::memcpy(bytes.data(), address.bytes.data(), bytes.size());
+    return {asio::ip::address_v6{bytes}, port};
+  }
+  asio::ip::address_v4::bytes_type bytes;
+  std::memcpy(bytes.data(), address.bytes.data(), bytes.size());
+  return {asio::ip::address_v4{bytes}, port};
+}
+
+IpAddress to_address(const tcp::endpoint& endpoint) {
+  IpAddress address;
+  address.is_v6 = endpoint.address().is_v6();
+  if (address.is_v6) {
+    const auto bytes = endpoint.address().to_v6().to_bytes();
+    std::memcpy(address.bytes.data(), bytes.data(), bytes.size());
+  } else {
+    const auto bytes = endpoint.address().to_v4().to_bytes();
+    std::memcpy(address.bytes.data(), bytes.data(), bytes.size());
+  }
+  return address;
+}
+
+}  // namespace
+
+Connection::Connection(asio::io_context& io, Origin origin, MonoTime now)
+    : created_at(now), origin_(std::move(origin)), socket_(io) {}
+
+error_code Connection::connect(const IpAddress& address, ConnectionUser& user) {
+  const tcp::endpoint endpoint = to_endpoint(address, origin_.port);
+  error_code failure;
+  socket_.open(endpoint.protocol(), failure);
+  if (failure) {
+    return failure;
+  }
+  // Requests are written in one piece; waiting to fill a segment would only delay them.
+  socket_.set_option(tcp::no_delay{true}, failure);
+  socket_.non_blocking(true, failure);
+  if (failure) {
+    return failure;
+  }
+  address_ = address;
+  address_text_ = address.to_string();
+  user_ = &user;
+  socket_.async_connect(endpoint, [self = ConnectionPtr{this}](const error_code& result) {
+    if (const boost::intrusive_ptr<ConnectionUser> told{self->user_}) {
+      told->on_connected(result);
+    }
+  });
+  return {};
+}
+
+error_code Connection::handshake(TlsContext& context, MonoTime now) {
+  tls_peer_.host = origin_.host;
+  tls_peer_.is_address = IpAddress::parse(origin_.host).has_value();
+  tls_peer_.session_key = fmt::format("{} {}", origin_.host, origin_.port);
+  try {
+    tls_ = std::make_unique<TlsStream>(socket_, context.native());
+  } catch (const boost::system::system_error& error) {  // SSL_new has failed.
+    return error.code();
+  }
+  if (!context.prepare(tls_->native_handle(), tls_peer_, now)) {
+    return asio::error::no_memory;
+  }
+  tls_->async_handshake(asio::ssl::stream_base::client,
+                        [self = ConnectionPtr{this}](const error_code& result) {
+                          if (const boost::intrusive_ptr<ConnectionUser> told{self->user_}) {
+                            told->on_handshaken(result);
+                          }
+                        });
+  return {};
+}
+
+error_code Connection::write(std::string_view bytes) {
+  POSTRIDER_ASSERT(!writing_);
+  if (tls_) {
+    write_rest(*tls_, bytes);
+    return {};
+  }
+  // The socket of a peer that keeps up takes it all, without a turn through the event loop.
+  error_code failure;
+  const std::size_t count = socket_.write_some(asio::buffer(bytes), failure);
+  if (failure && failure != asio::error::would_block) {
+    return failure;
+  }
+  if (count < bytes.size()) {
+    write_rest(socket_, bytes.substr(count));
+  }
+  return {};
+}
+
+template <class Stream>
+void Connection::write_rest(Stream& stream, std::string_view rest) {
+  writing_ = true;
+  // The handler holds the user too: the bytes are the user's.
+  asio::async_write(stream, asio::buffer(rest),
+                    [self = ConnectionPtr{this}, user = boost::intrusive_ptr{user_}](
+                        const error_code& failure, std::size_t) {
+                      self->writing_ = false;
+                      if (self->user_ == user.get() && user) {
+                        user->on_written(failure);
+                      }
+                    });
+}
+
+void Connection::read() {
+  if (reading_) {
+    return;
+  }
+  reading_ = true;
+  if (tls_) {
+    read_from(*tls_);
+  } else {
+    read_from(socket_);
+  }
+}
+
+template <class Stream>
+void Connection::read_from(Stream& stream) {
+  stream.async_read_some(asio::buffer(buffer_), [self = ConnectionPtr{this}](
+                                                    const error_code& failure, std::size_t count) {
+    self->finish_read(failure, count);
+  });
+}
+
+void Connection::finish_read(const error_code& failure, std::size_t count) {
+  reading_ = false;
+  if (const boost::intrusive_ptr<ConnectionUser> told{user_}) {
+    told->on_read(failure, {buffer_.data(), count});
+  } else if (keeper_ != nullptr) {
+    keeper_->on_spoiled(*this);
+  }
+}
+
+void Connection::close() {
+  user_ = nullptr;
+  tls_peer_.context = nullptr;
+  if (tls_ && SSL_is_init_finished(tls_->native_handle()) == 1) {
+    // No close_notify is sent, as every message says where it ends; but OpenSSL must not think that
+    // the session broke, or it could not be resumed.
+    SSL_set_shutdown(tls_->native_handle(), SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN);
+  }
+  error_code ignored;
+  socket_.close(ignored);
+}
+
+void Connection::abort() {
+  user_ = nullptr;
+  tls_peer_.context = nullptr;
+  error_code ignored;
+  socket_.set_option(asio::socket_base::linger{true, 0}, ignored);
+  socket_.close(ignored);
+}
+
+std::optional<IpAddress> Connection::peer_address() const {
+  error_code failure;
+  const tcp::endpoint endpoint = socket_.remote_endpoint(failure);
+  if (failure) {
+    return std::nullopt;
+  }
+  return to_address(endpoint);
+}
+
+bool Connection::has_unread_input() const {
+  if (!tls_) {
+    return false;
+  }
+  SSL* session = tls_->native_handle();
+  return SSL_has_pending(session) != 0 || BIO_ctrl_pending(SSL_get_rbio(session)) != 0;
+}
+
+bool Connection::quiet() const {
+  if (has_unread_input()) {
+    return false;
+  }
+  char byte = 0;
+  auto& socket = const_cast<Socket&>(socket_);  // native_handle() is not const in Asio.
+  const ssize_t count = ::recv(socket.native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+  return count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK);
+}
+
+const SSL* Connection::ssl() const {
+  return tls_ ? const_cast<TlsStream&>(*tls_).native_handle() : nullptr;
+}
+
+}  // namespace postrider::asio_http

@@ -1,0 +1,98 @@
+// Connections kept for the next request to the same origin, the most recently used first. Bounded
+// in number, idle time and age; every reuse is checked against the address policy in force (P6,
+// P11).
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <string_view>
+#include <unordered_map>
+
+#include <boost/intrusive/list.hpp>
+
+#include "core/address.h"
+#include "core/time.h"
+
+#include "adapters/asio_http/connection.h"
+#include "adapters/asio_http/transport.h"
+
+namespace postrider::asio_http {
+
+/// The operator's address policy and a number that changes with it.
+struct PolicyInForce {
+  AddressPolicy addresses;
+  std::uint64_t epoch = 0;
+};
+
+/// An origin by reference, so that looking one up copies nothing.
+struct OriginView {
+  bool tls = false;
+  std::string_view host;
+  std::uint16_t port = 0;
+
+  bool operator==(const OriginView&) const = default;
+};
+
+class ConnectionPool final : private ConnectionKeeper {
+ public:
+  ConnectionPool(const PoolOptions& options, const PolicyInForce& policy)
+      : options_(options), policy_(policy) {}
+  ConnectionPool(const ConnectionPool&) = delete;
+  ConnectionPool& operator=(const ConnectionPool&) = delete;
+  ~ConnectionPool() { close_all(); }
+
+  /// A connection that is still good, or nullptr.
+  [[nodiscard]] ConnectionPtr take(const OriginView& origin, MonoTime now);
+
+  /// Keeps the connection, or closes it if it is too old, spoilt or one too many.
+  void give_back(ConnectionPtr connection, MonoTime now);
+
+  /// Closes what has been idle for too long.
+  void sweep(MonoTime now);
+
+  /// True if there was any.
+  bool close_all();
+
+  [[nodiscard]] std::size_t size() const { return count_; }
+  [[nodiscard]] bool empty() const { return origins_.empty(); }
+
+ private:
+  template <class Tag>
+  using IdleList = boost::intrusive::list<Connection, boost::intrusive::base_hook<IdleHook<Tag>>>;
+
+  struct Hash {
+    using is_transparent = void;
+    std::size_t operator()(const OriginView& origin) const {
+      return std::hash<std::string_view>{}(origin.host) ^
+             (std::size_t{origin.port} << 1 | std::size_t{origin.tls});
+    }
+    std::size_t operator()(const Origin& origin) const { return (*this)(view(origin)); }
+  };
+  struct Equal {
+    using is_transparent = void;
+    template <class A, class B>
+    bool operator()(const A& a, const B& b) const {
+      return view(a) == view(b);
+    }
+  };
+  struct Kept {
+    IdleList<OriginTag> idle;  // Most recently used last.
+    MonoTime used_at{};        // An empty entry stays a while, so that busy origins do not churn.
+  };
+
+  static OriginView view(const Origin& origin) { return {origin.tls, origin.host, origin.port}; }
+  static const OriginView& view(const OriginView& origin) { return origin; }
+
+  void on_spoiled(Connection& connection) override { drop(connection); }
+  [[nodiscard]] bool fit_for_reuse(Connection& connection, MonoTime now) const;
+  ConnectionPtr unlink(Connection& connection);
+  void drop(Connection& connection);
+
+  PoolOptions options_;
+  const PolicyInForce& policy_;
+  std::unordered_map<Origin, Kept, Hash, Equal> origins_;
+  IdleList<AgeTag> by_age_;  // Longest idle first.
+  std::size_t count_ = 0;
+};
+
+}  // namespace postrider::asio_http

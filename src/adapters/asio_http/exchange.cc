@@ -1,0 +1,358 @@
+#include "adapters/asio_http/exchange.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <boost/asio/post.hpp>
+#include <fmt/format.h>
+
+#include "core/assert.h"
+#include "core/retry.h"
+
+#include "adapters/asio_http/address_plan.h"
+#include "adapters/asio_http/failure_text.h"
+
+namespace postrider::asio_http {
+namespace {
+
+// An address that swallows packets must leave time for the others; a living one answers much
+// sooner.
+constexpr Millis connect_budget_max{3'000};
+constexpr const char* stopping_sentence =
+    "The request was given up because this server is stopping.";
+
+}  // namespace
+
+Exchange::Exchange(const ExchangeContext& context, OutboundRequest request, Done done)
+    : context_(context),
+      request_(std::move(request)),
+      done_(std::move(done)),
+      started_at_(context.clock.now()),
+      deadline_(started_at_.mono + request_.timeout),
+      now_(started_at_),
+      stage_began_(started_at_.mono) {}
+
+void Exchange::start() {
+  POSTRIDER_ASSERT(!self_);
+  self_ = this;
+  starting_ = true;
+  context_.wheel.set(*this, deadline_);
+  const OriginView origin{request_.url.tls, request_.url.host, request_.url.port};
+  connection_ = context_.pool.take(origin, now_.mono);
+  if (connection_) {
+    reused_ = true;
+    connection_->set_user(this);
+    outcome_.remote_ip = connection_->address_text();
+    send_request();
+  } else {
+    start_fresh();
+  }
+  starting_ = false;
+}
+
+void Exchange::refuse() {
+  POSTRIDER_ASSERT(!self_);
+  self_ = this;
+  starting_ = true;
+  end_failed(FailureCategory::network, stopping_sentence);
+}
+
+void Exchange::stop() {
+  const boost::intrusive_ptr<Exchange> keep{this};
+  now_ = context_.clock.now();
+  if (stage_ == Stage::ended) {
+    deliver();
+  } else {
+    end_failed(FailureCategory::network, stopping_sentence);
+  }
+}
+
+// --- Towards a connection ---
+
+void Exchange::start_fresh() {
+  reused_ = false;
+  enter(Stage::resolving);
+  if (request_.url.address) {
+    return use_addresses({*request_.url.address});
+  }
+  if (const DnsAnswerPtr known = context_.resolver.resolve(request_.url.host, *this)) {
+    on_resolved(known);
+  }
+}
+
+void Exchange::on_resolved(const DnsAnswerPtr& answer) {
+  if (!starting_) {
+    now_ = context_.clock.now();
+  }
+  outcome_.timings.dns = stage_duration(now_.mono);
+  if (!answer->error.empty()) {
+    return end_failed(FailureCategory::dns,
+                      fmt::format("The host name '{}' could not be resolved: {}.",
+                                  request_.url.host, answer->error));
+  }
+  use_addresses(answer->addresses);
+}
+
+void Exchange::use_addresses(const std::vector<IpAddress>& resolved) {
+  AddressPlan plan = plan_addresses(resolved, context_.policy.addresses);
+  if (plan.addresses.empty()) {
+    return end_failed(FailureCategory::blocked_address,
+                      fmt::format("Requests to this address are not allowed: {}.", plan.refusal));
+  }
+  addresses_ = std::move(plan.addresses);
+  std::ranges::reverse(addresses_);
+  enter(Stage::connecting);
+  connect_next();
+}
+
+void Exchange::connect_next() {
+  while (!addresses_.empty()) {
+    const IpAddress address = addresses_.back();
+    const Micros left = deadline_ - now_.mono;
+    const Micros share = left / static_cast<std::int64_t>(addresses_.size());
+    const bool last = addresses_.size() == 1;
+    addresses_.pop_back();
+
+    connection_ = new Connection(
+        context_.io, Origin{request_.url.tls, request_.url.host, request_.url.port}, now_.mono);
+    error_code failure = connection_->connect(address, *this);
+    if (is_out_of_descriptors(failure) && context_.pool.close_all()) {
+      failure = connection_->connect(address, *this);
+    }
+    if (!failure) {
+      const Micros budget = last ? left : std::min<Micros>(share, connect_budget_max);
+      context_.wheel.set(*this, now_.mono + budget);
+      return;
+    }
+    let_go_of_connection();
+    connect_failure_ = explain_connect_failure(address.to_string(), request_.url.port, failure);
+  }
+  end_failed(FailureCategory::network, std::move(connect_failure_));
+}
+
+void Exchange::on_connected(const error_code& failure) {
+  now_ = context_.clock.now();
+  if (failure) {
+    connect_failure_ =
+        explain_connect_failure(connection_->address_text(), request_.url.port, failure);
+    let_go_of_connection();
+    return connect_next();
+  }
+  context_.wheel.set(*this, deadline_);
+  outcome_.timings.connect = stage_duration(now_.mono);
+  outcome_.remote_ip = connection_->address_text();
+  if (!peer_is_allowed()) {
+    return;
+  }
+  if (!request_.url.tls) {
+    return send_request();
+  }
+  enter(Stage::handshaking);
+  if (const error_code refused = connection_->handshake(context_.tls, now_.mono)) {
+    end_failed(FailureCategory::ssl, explain_handshake_failure(refused, nullptr));
+  }
+}
+
+/// What the kernel says we are connected to counts, not what we asked for.
+bool Exchange::peer_is_allowed() {
+  const std::optional<IpAddress> peer = connection_->peer_address();
+  if (!peer) {
+    end_failed(FailureCategory::network, "The receiver closed the connection at once.");
+    return false;
+  }
+  if (const std::optional<std::string> rule = forbidden_address(*peer, context_.policy.addresses)) {
+    end_failed(
+        FailureCategory::blocked_address,
+        fmt::format("Requests to this address are not allowed: {}: {}.", peer->to_string(), *rule));
+    return false;
+  }
+  connection_->policy_epoch = context_.policy.epoch;
+  return true;
+}
+
+void Exchange::on_handshaken(const error_code& failure) {
+  now_ = context_.clock.now();
+  outcome_.timings.tls = stage_duration(now_.mono);
+  if (!failure) {
+    return send_request();
+  }
+  if (is_end_of_stream(failure)) {
+    return end_failed(FailureCategory::network,
+                      "The receiver closed the connection during the TLS handshake.");
+  }
+  if (failure.category() == boost::system::system_category()) {
+    return end_failed(
+        FailureCategory::network,
+        fmt::format("The connection to the receiver broke during the TLS handshake: {}.",
+                    failure.message()));
+  }
+  end_failed(FailureCategory::ssl, explain_handshake_failure(failure, connection_->ssl()));
+}
+
+// --- Request and response ---
+
+void Exchange::send_request() {
+  enter(Stage::writing);
+  const error_code failure = connection_->write(request_.bytes);
+  connection_->read();
+  wrote_all_ = !failure && !connection_->writing();
+  if (wrote_all_) {
+    stage_ = Stage::awaiting_response;
+  }
+  // A failed write is left to the read: the receiver may have answered before it hung up.
+}
+
+void Exchange::on_written(const error_code& failure) {
+  wrote_all_ = !failure;
+  if (stage_ == Stage::writing) {
+    stage_ = Stage::awaiting_response;  // stage_began_ stays: first_byte counts from the writing.
+  }
+}
+
+void Exchange::on_read(const error_code& failure, std::string_view bytes) {
+  now_ = context_.clock.now();
+  if (failure) {
+    return on_peer_gone(failure);
+  }
+  if (stage_ != Stage::reading_response) {
+    outcome_.timings.first_byte = stage_duration(now_.mono);
+    enter(Stage::reading_response);
+  }
+  take_response_bytes(bytes);
+}
+
+void Exchange::take_response_bytes(std::string_view bytes) {
+  switch (reader_.feed(bytes)) {
+    case ResponseReader::Progress::more:
+      connection_->read();
+      return;
+    case ResponseReader::Progress::complete:
+      if (reader_.connection_reusable() && wrote_all_) {
+        context_.pool.give_back(std::exchange(connection_, nullptr), now_.mono);
+      }
+      return end_complete();
+    case ResponseReader::Progress::enough:
+      return end_complete();
+    case ResponseReader::Progress::failed:
+      return end_failed(FailureCategory::protocol, std::string{reader_.error()});
+  }
+}
+
+void Exchange::on_peer_gone(const error_code& failure) {
+  if (is_end_of_stream(failure) && reader_.complete_at_end()) {
+    return end_complete();
+  }
+  if (may_try_again()) {
+    let_go_of_connection();
+    outcome_.remote_ip.clear();
+    return start_fresh();
+  }
+  if (is_tls_failure(failure)) {
+    return end_failed(FailureCategory::ssl, explain_tls_failure(failure));
+  }
+  end_failed(FailureCategory::network,
+             explain_broken_connection(failure, reader_.started(), reader_.status()));
+}
+
+/// A kept connection may have died of old age while the request was on its way. Once the receiver
+/// has said anything it has seen the request, and asking again would be a second attempt.
+bool Exchange::may_try_again() const { return reused_ && !reader_.started(); }
+
+// --- Ends ---
+
+void Exchange::on_deadline() {
+  now_ = context_.clock.now();
+  if (stage_ == Stage::connecting && now_.mono < deadline_) {
+    connect_failure_ = fmt::format("Could not connect to {} port {}: it did not answer.",
+                                   connection_->address_text(), request_.url.port);
+    let_go_of_connection();
+    return connect_next();
+  }
+  end_at_deadline();
+}
+
+void Exchange::end_at_deadline() {
+  const auto sentence = [this](std::string_view doing) {
+    return fmt::format("Timed out after {} ms while {}.", request_.timeout.count(), doing);
+  };
+  switch (stage_) {
+    case Stage::resolving:
+      return end_failed(FailureCategory::timeout, sentence("resolving the host name"));
+    case Stage::connecting:
+      return end_failed(FailureCategory::timeout, sentence("connecting"));
+    case Stage::handshaking:
+      return end_failed(FailureCategory::timeout, sentence("negotiating TLS"));
+    case Stage::writing:
+      return end_failed(FailureCategory::timeout, sentence("sending the request"));
+    case Stage::awaiting_response:
+      return end_failed(FailureCategory::timeout, sentence("waiting for the response"));
+    case Stage::reading_response:
+      return end_failed(FailureCategory::timeout, sentence("reading the response"));
+    case Stage::ended:
+      break;
+  }
+  POSTRIDER_ASSERT(false);
+}
+
+void Exchange::end_complete() {
+  outcome_.http_status = reader_.status();
+  outcome_.response_headers = reader_.take_headers();
+  outcome_.response_sample = reader_.take_sample();
+  if (const auto& asked = reader_.retry_after()) {
+    outcome_.retry_after = parse_retry_after(*asked, now_.wall);
+  }
+  end();
+}
+
+void Exchange::end_failed(FailureCategory category, std::string sentence) {
+  outcome_.failure = category;
+  outcome_.error_message = std::move(sentence);
+  end();
+}
+
+void Exchange::end() {
+  POSTRIDER_ASSERT(stage_ != Stage::ended);
+  stage_ = Stage::ended;
+  let_go_of_connection();
+  DeadlineWheel::drop(*this);
+  if (ResolveWaiter::is_linked()) {
+    ResolveWaiter::unlink();
+  }
+  outcome_.executed_at = started_at_.wall;
+  outcome_.duration = now_.mono - started_at_.mono;
+  if (!starting_) {
+    return deliver();
+  }
+  boost::asio::post(context_.io, [keep = boost::intrusive_ptr{this}] { keep->deliver(); });
+}
+
+void Exchange::deliver() {
+  if (!self_) {
+    return;  // Delivered already, by stop().
+  }
+  const boost::intrusive_ptr<Exchange> keep = std::move(self_);
+  ActiveHook::unlink();
+  const Done done = std::move(done_);
+  done(std::move(outcome_));
+}
+
+void Exchange::let_go_of_connection() {
+  if (!connection_) {
+    return;
+  }
+  if (outcome_.http_status && wrote_all_) {
+    connection_->close();
+  } else {
+    connection_->abort();
+  }
+  connection_.reset();
+}
+
+void Exchange::enter(Stage stage) {
+  stage_ = stage;
+  stage_began_ = now_.mono;
+}
+
+Micros Exchange::stage_duration(MonoTime now) const { return now - stage_began_; }
+
+}  // namespace postrider::asio_http

@@ -1,0 +1,63 @@
+#include "adapters/asio_http/failure_text.h"
+
+#include <boost/asio/error.hpp>
+#include <boost/asio/ssl/error.hpp>
+#include <fmt/format.h>
+
+namespace postrider::asio_http {
+namespace {
+
+namespace error = boost::asio::error;
+
+std::string clause(const boost::system::error_code& failure) {
+  if (failure == error::connection_refused) {
+    return "the connection was refused";
+  }
+  if (failure == error::network_unreachable || failure == error::host_unreachable) {
+    return "there is no route to it";
+  }
+  if (failure == error::timed_out) {
+    return "it did not answer";
+  }
+  if (is_out_of_descriptors(failure)) {
+    return "this server has no free file descriptor";
+  }
+  if (failure == boost::system::errc::address_not_available) {
+    return "this server has no free port";
+  }
+  if (failure == error::connection_reset || failure == error::broken_pipe) {
+    return "the connection was reset";
+  }
+  return failure.message();
+}
+
+}  // namespace
+
+bool is_end_of_stream(const boost::system::error_code& failure) {
+  return failure == error::eof || failure == boost::asio::ssl::error::stream_truncated;
+}
+
+bool is_out_of_descriptors(const boost::system::error_code& failure) {
+  return failure == boost::system::errc::too_many_files_open ||
+         failure == boost::system::errc::too_many_files_open_in_system;
+}
+
+std::string explain_connect_failure(std::string_view address, std::uint16_t port,
+                                    const boost::system::error_code& failure) {
+  return fmt::format("Could not connect to {} port {}: {}.", address, port, clause(failure));
+}
+
+std::string explain_broken_connection(const boost::system::error_code& failure,
+                                      bool response_started, std::uint16_t status) {
+  const std::string what =
+      is_end_of_stream(failure)
+          ? "The receiver closed the connection"
+          : fmt::format("The connection to the receiver broke ({})", clause(failure));
+  if (status != 0) {
+    return fmt::format("{} in the middle of its response (status {}).", what, status);
+  }
+  return fmt::format("{} {}.", what,
+                     response_started ? "in the middle of its response" : "without answering");
+}
+
+}  // namespace postrider::asio_http

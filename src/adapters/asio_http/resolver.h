@@ -1,0 +1,88 @@
+// Names to addresses, by c-ares on the transport's io_context. Looks neither into /etc/hosts nor at
+// search domains: what a name means must not depend on the machine. Not thread-safe.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include <ares.h>
+#include <boost/asio/io_context.hpp>
+#include <boost/intrusive/list.hpp>
+#include <boost/smart_ptr/intrusive_ptr.hpp>
+#include <boost/smart_ptr/intrusive_ref_counter.hpp>
+
+#include "core/result.h"
+#include "ports/clock.h"
+
+#include "adapters/asio_http/dns_cache.h"
+#include "adapters/asio_http/transport.h"
+
+namespace postrider::asio_http {
+
+using AutoUnlink = boost::intrusive::link_mode<boost::intrusive::auto_unlink>;
+
+struct WaiterTag;
+
+/// Who asked for a name. Unlinking or destroying it withdraws the question.
+class ResolveWaiter
+    : public boost::intrusive::list_base_hook<boost::intrusive::tag<WaiterTag>, AutoUnlink> {
+ public:
+  virtual void on_resolved(const DnsAnswerPtr& answer) = 0;
+
+ protected:
+  ResolveWaiter() = default;
+  ~ResolveWaiter() = default;
+};
+
+class DnsSocket;
+
+class Resolver : public boost::intrusive_ref_counter<Resolver, boost::thread_unsafe_counter> {
+ public:
+  /// Fails with: invalid, unavailable.
+  static Result<boost::intrusive_ptr<Resolver>> make(boost::asio::io_context& io,
+                                                     const DnsOptions& options, const Clock& clock);
+  ~Resolver();
+
+  /// Returns the answer if it is known at once; else nullptr, and `waiter` is told later.
+  /// Questions for a name that is already being asked for share one query.
+  [[nodiscard]] DnsAnswerPtr resolve(const std::string& name, ResolveWaiter& waiter);
+
+  /// Lets c-ares notice its own timeouts. To be called every few milliseconds while `busy`.
+  void tick();
+  [[nodiscard]] bool busy() const { return !lookups_.empty(); }
+
+ private:
+  using Waiters =
+      boost::intrusive::list<ResolveWaiter,
+                             boost::intrusive::base_hook<boost::intrusive::list_base_hook<
+                                 boost::intrusive::tag<WaiterTag>, AutoUnlink>>,
+                             boost::intrusive::constant_time_size<false>>;
+  struct Lookup {
+    Resolver* resolver;
+    std::string name;
+    Waiters waiters;
+    DnsAnswerPtr answer;
+  };
+  friend class DnsSocket;
+
+  Resolver(boost::asio::io_context& io, const DnsOptions& options, const Clock& clock);
+  Result<void> open();
+  static void on_socket_state(void* self, ares_socket_t fd, int readable, int writable);
+  static void on_addresses(void* lookup, int status, int timeouts, ares_addrinfo* result);
+  void process(ares_socket_t readable, ares_socket_t writable);
+  void finish(Lookup& lookup, DnsAnswer answer);
+  void tell_waiters();
+
+  boost::asio::io_context& io_;
+  DnsOptions options_;
+  const Clock& clock_;
+  DnsCache cache_;
+  ares_channel channel_ = nullptr;
+  std::unordered_map<ares_socket_t, boost::intrusive_ptr<DnsSocket>> sockets_;
+  std::unordered_map<std::string, std::unique_ptr<Lookup>> lookups_;
+  std::vector<std::unique_ptr<Lookup>> finished_;  // Told only after c-ares has returned.
+};
+
+}  // namespace postrider::asio_http

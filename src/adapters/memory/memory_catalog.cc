@@ -1,0 +1,76 @@
+#include <mutex>
+#include <vector>
+
+#include "adapters/memory/memory_rows.h"
+#include "adapters/memory/memory_store.h"
+
+namespace postrider {
+namespace {
+
+class MemoryCatalog final : public Catalog {
+ public:
+  explicit MemoryCatalog(MemoryStore& store) : store_(store) {}
+
+  Result<std::vector<Webhook>> load_webhooks() override {
+    const std::lock_guard guard{store_.mutex};
+    std::vector<Webhook> webhooks;
+    for (const auto& [id, webhook] : store_.webhooks) {
+      webhooks.push_back(webhook);
+    }
+    return webhooks;
+  }
+
+  Result<void> put_webhook(const Webhook& webhook) override {
+    const std::lock_guard guard{store_.mutex};
+    store_.webhooks[webhook.id] = webhook;
+    return {};
+  }
+
+  Result<void> remove_webhook(WebhookId id, WallTime now) override {
+    const std::lock_guard guard{store_.mutex};
+    if (store_.webhooks.erase(id) == 0) {
+      return fail(Errc::not_found, "There is no such webhook.");
+    }
+    store_.circuits.erase(id);
+    const auto lane = store_.waiting.find(id);
+    if (lane != store_.waiting.end()) {
+      for (const std::int64_t sequence : std::set<std::int64_t>{lane->second}) {
+        DeliveryRecord record = store_.deliveries.at(sequence);
+        mark_cancelled(record, now);
+        put(store_, std::move(record));
+      }
+    }
+    return {};
+  }
+
+  Result<std::map<WebhookId, CircuitRecord>> load_circuits() override {
+    const std::lock_guard guard{store_.mutex};
+    return store_.circuits;
+  }
+
+  Result<std::vector<ApiKey>> load_api_keys() override {
+    const std::lock_guard guard{store_.mutex};
+    std::vector<ApiKey> keys;
+    for (const auto& [id, key] : store_.api_keys) {
+      keys.push_back(key);
+    }
+    return keys;
+  }
+
+  Result<void> put_api_key(const ApiKey& key) override {
+    const std::lock_guard guard{store_.mutex};
+    store_.api_keys[key.id] = key;
+    return {};
+  }
+
+ private:
+  MemoryStore& store_;
+};
+
+}  // namespace
+
+std::unique_ptr<Catalog> make_memory_catalog(MemoryStore& store) {
+  return std::make_unique<MemoryCatalog>(store);
+}
+
+}  // namespace postrider

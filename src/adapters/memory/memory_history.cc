@@ -1,0 +1,190 @@
+#include <algorithm>
+#include <mutex>
+#include <tuple>
+
+#include "ports/health_tally.h"
+
+#include "adapters/memory/memory_rows.h"
+#include "adapters/memory/memory_store.h"
+
+namespace postrider {
+namespace {
+
+template <class Value>
+bool admits(const std::vector<Value>& wanted, const Value& value) {
+  return wanted.empty() || std::ranges::find(wanted, value) != wanted.end();
+}
+
+template <class Value>
+bool admits(const std::optional<Value>& wanted, const Value& value) {
+  return !wanted || *wanted == value;
+}
+
+bool within(std::optional<WallTime> from, std::optional<WallTime> to, WallTime time) {
+  return (!from || *from <= time) && (!to || time < *to);
+}
+
+bool matches(const DeliveryFilter& filter, const DeliveryRecord& record) {
+  const Delivery& delivery = record.delivery;
+  const WallTime time =
+      lists_dead_letters(filter) ? record.completed_at.value_or(WallTime{}) : record.created_at;
+  const bool category_fits =
+      filter.failure_categories.empty() ||
+      (record.last_failure && admits(filter.failure_categories, *record.last_failure));
+  const bool class_fits = !filter.classification ||
+                          (record.dead && record.dead->classification == *filter.classification);
+  return admits(filter.tenant_id, record.tenant_id) &&
+         admits(filter.webhook_ids, delivery.webhook_id) &&
+         admits(filter.event_id, delivery.event_id) && admits(filter.states, delivery.state) &&
+         admits(filter.event_types, delivery.event_type) && category_fits && class_fits &&
+         within(filter.from, filter.to, time);
+}
+
+bool matches(const EventFilter& filter, const MemoryEvent& stored) {
+  const Event& event = *stored.event;
+  return admits(filter.tenant_id, event.tenant_id) && admits(filter.types, event.type) &&
+         within(filter.from, filter.to, event.created_at);
+}
+
+const DeliveryRecord& item_of(const DeliveryRecord& record) { return record; }
+const Event& item_of(const MemoryEvent& stored) { return *stored.event; }
+
+/// Newest first: `rows` is keyed by sequence.
+template <class Item, class Row, class Filter>
+Listed<Item> list(const std::map<std::int64_t, Row>& rows, const Filter& filter, const Page& page) {
+  Listed<Item> listed;
+  std::uint32_t skipped = 0;
+  std::int64_t last = 0;
+  auto row = page.before ? rows.lower_bound(*page.before) : rows.end();
+  while (page.limit > 0 && row != rows.begin()) {
+    --row;
+    if (!matches(filter, row->second)) {
+      continue;
+    }
+    if (skipped < page.offset) {
+      ++skipped;
+      continue;
+    }
+    if (listed.items.size() == page.limit) {
+      listed.next = last;
+      break;
+    }
+    listed.items.push_back(item_of(row->second));
+    last = row->first;
+  }
+  return listed;
+}
+
+struct Latest {
+  WallTime executed_at;
+  std::int64_t sequence = 0;
+  const Attempt* attempt = nullptr;
+};
+
+class MemoryHistory final : public History {
+ public:
+  explicit MemoryHistory(MemoryStore& store) : store_(store) {}
+
+  Result<Listed<DeliveryRecord>> list_deliveries(const DeliveryFilter& filter,
+                                                 const Page& page) override {
+    const std::lock_guard guard{store_.mutex};
+    return list<DeliveryRecord>(store_.deliveries, filter, page);
+  }
+
+  Result<DeliveryRecord> find_delivery(DeliveryId id) override {
+    const std::lock_guard guard{store_.mutex};
+    const DeliveryRecord* record = find(store_, id);
+    if (record == nullptr) {
+      return fail(Errc::not_found, "There is no such delivery.");
+    }
+    return *record;
+  }
+
+  Result<std::vector<Attempt>> attempts_of(DeliveryId id) override {
+    const std::lock_guard guard{store_.mutex};
+    std::vector<Attempt> attempts;
+    if (const DeliveryRecord* record = find(store_, id)) {
+      const std::int64_t sequence = record->delivery.sequence;
+      for (auto row = store_.attempts.lower_bound({sequence, 0});
+           row != store_.attempts.end() && row->first.first == sequence; ++row) {
+        attempts.push_back(row->second);
+      }
+    }
+    return attempts;
+  }
+
+  Result<Listed<Event>> list_events(const EventFilter& filter, const Page& page) override {
+    const std::lock_guard guard{store_.mutex};
+    return list<Event>(store_.events, filter, page);
+  }
+
+  Result<Event> find_event(EventId id) override {
+    const std::lock_guard guard{store_.mutex};
+    const auto found = store_.event_sequences.find(id);
+    if (found == store_.event_sequences.end()) {
+      return fail(Errc::not_found, "There is no such event.");
+    }
+    return *store_.events.at(found->second).event;
+  }
+
+  Result<WebhookHealth> webhook_health(WebhookId id) override {
+    const std::lock_guard guard{store_.mutex};
+    HealthTally tally;
+    std::uint32_t counted = 0;
+    for (const Latest& latest : latest_attempts(id)) {
+      const Attempt& attempt = *latest.attempt;
+      if (counted++ < health_attempts_max) {
+        tally.add({latest.executed_at, attempt.failure_category, attempt.outcome.duration});
+      } else if (attempt.failure_category) {
+        tally.note_failure(latest.executed_at);
+      } else {
+        tally.note_success(latest.executed_at);
+      }
+    }
+    WebhookHealth health = tally.finish();
+    for (const auto& [sequence, record] : store_.deliveries) {
+      const Delivery& delivery = record.delivery;
+      const bool shown = is_waiting(delivery.state) || delivery.state == DeliveryState::dead_letter;
+      if (delivery.webhook_id == id && shown) {
+        ++health.deliveries[delivery.state];
+      }
+    }
+    return health;
+  }
+
+  Result<std::map<TenantId, std::uint64_t>> dead_letter_counts() override {
+    const std::lock_guard guard{store_.mutex};
+    std::map<TenantId, std::uint64_t> counts;
+    for (const auto& [sequence, record] : store_.deliveries) {
+      if (record.delivery.state == DeliveryState::dead_letter) {
+        ++counts[record.tenant_id];
+      }
+    }
+    return counts;
+  }
+
+ private:
+  /// All of the webhook's attempts, latest first.
+  std::vector<Latest> latest_attempts(WebhookId id) const {
+    std::vector<Latest> found;
+    for (const auto& [key, attempt] : store_.attempts) {
+      if (store_.deliveries.at(key.first).delivery.webhook_id == id) {
+        found.push_back({attempt.outcome.executed_at, key.first, &attempt});
+      }
+    }
+    std::ranges::sort(found, std::greater<>{}, [](const Latest& latest) {
+      return std::tuple{latest.executed_at, latest.sequence, latest.attempt->number};
+    });
+    return found;
+  }
+
+  MemoryStore& store_;
+};
+
+}  // namespace
+
+std::unique_ptr<History> make_memory_history(MemoryStore& store) {
+  return std::make_unique<MemoryHistory>(store);
+}
+
+}  // namespace postrider

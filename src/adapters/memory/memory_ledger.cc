@@ -1,0 +1,298 @@
+#include <algorithm>
+#include <array>
+#include <span>
+
+#include "core/assert.h"
+#include "ports/claims.h"
+
+#include "adapters/memory/memory_rows.h"
+#include "adapters/memory/memory_store.h"
+
+namespace postrider {
+namespace {
+
+class MemoryLedger final : public Ledger {
+ public:
+  explicit MemoryLedger(MemoryStore& store) : store_(store) {}
+
+  Result<BatchReceipt> commit(const Batch& batch) override {
+    const std::lock_guard guard{store_.mutex};
+    BatchReceipt receipt;
+    for (std::span<const Publish> rest = batch.publishes; !rest.empty();) {
+      const std::size_t length = group_length(rest);
+      publish_group(rest.first(length), receipt.publishes);
+      rest = rest.subspan(length);
+    }
+    for (const Settlement& settlement : batch.settlements) {
+      settle(settlement);
+    }
+    for (const Revive& order : batch.revivals) {
+      receipt.revivals.push_back(revive(order));
+    }
+    for (const Cancel& order : batch.cancels) {
+      receipt.cancels.push_back(cancel(order));
+    }
+    for (const SaveCircuit& circuit : batch.circuits) {
+      if (store_.webhooks.contains(circuit.webhook_id)) {
+        store_.circuits[circuit.webhook_id] = circuit.record;
+      }
+    }
+    return receipt;
+  }
+
+  Result<void> recover() override { return {}; }
+
+  Result<LanePage> load_lane(const LoadLane& query) override {
+    const std::lock_guard guard{store_.mutex};
+    const std::vector<Delivery> waiting = waiting_of(query.webhook_id);
+    switch (query.ordering) {
+      case Ordering::none:
+        return by_due_time(waiting, query);
+      case Ordering::strict:
+        return by_sequence(waiting, query.limit);
+      case Ordering::per_event_type:
+        return by_type(waiting, query.limit);
+    }
+    return LanePage{};
+  }
+
+  Result<std::vector<LaneBacklog>> backlog() override {
+    const std::lock_guard guard{store_.mutex};
+    std::vector<LaneBacklog> lanes;
+    for (const auto& [webhook_id, sequences] : store_.waiting) {
+      WallTime due = WallTime::max();
+      for (const std::int64_t sequence : sequences) {
+        due = std::min(due, store_.deliveries.at(sequence).delivery.due);
+      }
+      lanes.push_back({webhook_id, due});
+    }
+    return lanes;
+  }
+
+  Result<std::vector<Event>> load_events(const std::vector<EventId>& ids) override {
+    const std::lock_guard guard{store_.mutex};
+    std::vector<Event> events;
+    for (const EventId& id : ids) {
+      const auto found = store_.event_sequences.find(id);
+      if (found != store_.event_sequences.end()) {
+        events.push_back(*store_.events.at(found->second).event);
+      }
+    }
+    return events;
+  }
+
+ private:
+  void publish_group(std::span<const Publish> group, std::vector<PublishReceipt>& receipts) {
+    const auto lookup = [this](const TenantId& tenant_id, const std::string& key) {
+      return find_claim(tenant_id, key);
+    };
+    const auto plans = plan_group(group, lookup);
+    POSTRIDER_ASSERT(plans.has_value());  // Looking into a map cannot fail.
+    for (std::size_t i = 0; i < group.size(); ++i) {
+      const PublishPlan& plan = (*plans)[i];
+      if (std::holds_alternative<Fresh>(plan)) {
+        receipts.emplace_back(store_publish(group[i]));
+      } else if (const Duplicate* duplicate = std::get_if<Duplicate>(&plan)) {
+        receipts.emplace_back(*duplicate);
+      } else {
+        receipts.emplace_back(Refused{});
+      }
+    }
+  }
+
+  Result<std::optional<StoredClaim>> find_claim(const TenantId& tenant_id, const std::string& key) {
+    const auto found = store_.claims.find({tenant_id, key});
+    if (found == store_.claims.end()) {
+      return std::nullopt;
+    }
+    const MemoryEvent& first = store_.events.at(found->second.event_sequence);
+    const bool finished = std::ranges::none_of(first.deliveries, [this](std::int64_t sequence) {
+      return is_waiting(store_.deliveries.at(sequence).delivery.state);
+    });
+    return StoredClaim{
+        .body_digest = found->second.body_digest,
+        .expires_at = found->second.expires_at,
+        .first = {.first_id = first.event->id,
+                  .first_deliveries = static_cast<std::uint32_t>(first.deliveries.size()),
+                  .finished = finished}};
+  }
+
+  Accepted store_publish(const Publish& publish) {
+    // An event without deliveries takes a sequence too, so that it can be paged to.
+    const std::int64_t event_sequence = store_.next_sequence;
+    store_.next_sequence += std::max<std::int64_t>(1, std::ssize(publish.deliveries));
+
+    Accepted accepted{publish.deliveries};
+    MemoryEvent stored{std::make_shared<const Event>(publish.event), {}};
+    for (std::int64_t i = 0; i < std::ssize(accepted.deliveries); ++i) {
+      Delivery& delivery = accepted.deliveries[static_cast<std::size_t>(i)];
+      delivery.sequence = event_sequence + i;
+      stored.deliveries.push_back(delivery.sequence);
+      DeliveryRecord record{.delivery = delivery,
+                            .tenant_id = publish.event.tenant_id,
+                            .created_at = publish.event.created_at,
+                            .updated_at = publish.event.created_at,
+                            .completed_at = {},
+                            .dead = {},
+                            .last_failure = {},
+                            .last_http_status = {}};
+      store_.delivery_sequences[delivery.id] = delivery.sequence;
+      put(store_, std::move(record));
+    }
+    store_.event_sequences[publish.event.id] = event_sequence;
+    store_.events.emplace(event_sequence, std::move(stored));
+    if (publish.claim) {
+      store_.claims[{publish.event.tenant_id, publish.claim->key}] = {
+          event_sequence, publish.claim->body_digest, publish.claim->expires_at};
+    }
+    return accepted;
+  }
+
+  void settle(const Settlement& settlement) {
+    const DeliveryRecord* found = find(store_, settlement.delivery.id);
+    if (found == nullptr) {
+      return;
+    }
+    DeliveryRecord record = *found;
+    Delivery& stored = record.delivery;
+    const Delivery& wanted = settlement.delivery;
+    const bool applies = is_waiting(stored.state) && wanted.attempt_count >= stored.attempt_count;
+    if (applies) {
+      stored.state = wanted.state;
+      stored.trigger = wanted.trigger;
+      stored.due = wanted.due;
+      stored.attempt_count = wanted.attempt_count;
+      stored.budget_used = wanted.budget_used;
+      record.updated_at = settled_at(settlement);
+      if (!is_waiting(stored.state)) {
+        record.completed_at = record.updated_at;
+      }
+      if (stored.state == DeliveryState::dead_letter) {
+        record.dead = settlement.dead;
+      }
+    }
+    if (settlement.attempt) {
+      const Attempt& attempt = *settlement.attempt;
+      if (applies || attempt.number > stored.attempt_count) {
+        stored.attempt_count = std::max(stored.attempt_count, attempt.number);
+        record.last_failure = attempt.failure_category;
+        record.last_http_status = attempt.outcome.http_status;
+      }
+      store_.attempts.emplace(std::pair{stored.sequence, attempt.number}, attempt);
+    }
+    put(store_, std::move(record));
+  }
+
+  Result<Delivery> revive(const Revive& order) {
+    const DeliveryRecord* found = find(store_, order.delivery_id);
+    if (found == nullptr) {
+      return fail(Errc::not_found, "There is no such delivery.");
+    }
+    DeliveryRecord record = *found;
+    Delivery& delivery = record.delivery;
+    if (!is_waiting(delivery.state)) {
+      delivery.state = DeliveryState::pending;
+      record.completed_at.reset();
+      record.dead.reset();
+    }
+    delivery.due = order.now;
+    delivery.budget_used = 0;
+    delivery.trigger = order.trigger;
+    delivery.priority = order.priority.value_or(delivery.priority);
+    record.updated_at = order.now;
+    put(store_, record);
+    return delivery;
+  }
+
+  Result<Delivery> cancel(const Cancel& order) {
+    const DeliveryRecord* found = find(store_, order.delivery_id);
+    if (found == nullptr) {
+      return fail(Errc::not_found, "There is no such delivery.");
+    }
+    if (!is_waiting(found->delivery.state)) {
+      return fail(Errc::conflict, "The delivery is final already.");
+    }
+    DeliveryRecord record = *found;
+    mark_cancelled(record, order.now);
+    put(store_, record);
+    return record.delivery;
+  }
+
+  /// In order of their sequence.
+  std::vector<Delivery> waiting_of(WebhookId webhook_id) const {
+    std::vector<Delivery> deliveries;
+    const auto found = store_.waiting.find(webhook_id);
+    if (found != store_.waiting.end()) {
+      for (const std::int64_t sequence : found->second) {
+        deliveries.push_back(store_.deliveries.at(sequence).delivery);
+      }
+    }
+    return deliveries;
+  }
+
+  static void note_rest(LanePage& page, WallTime due) {
+    page.rest_due = std::min(page.rest_due.value_or(due), due);
+  }
+
+  static LanePage by_due_time(std::vector<Delivery> waiting, const LoadLane& query) {
+    std::ranges::stable_sort(waiting, {}, [](const Delivery& delivery) {
+      return std::pair{delivery.priority, delivery.due};
+    });
+    LanePage page;
+    std::array<std::uint32_t, priority_count> taken{};
+    for (Delivery& delivery : waiting) {
+      std::uint32_t& count = taken[static_cast<std::size_t>(delivery.priority)];
+      if (count < query.limit && delivery.due < query.due_before) {
+        ++count;
+        page.deliveries.push_back(std::move(delivery));
+      } else {
+        note_rest(page, delivery.due);
+      }
+    }
+    return page;
+  }
+
+  static LanePage by_sequence(const std::vector<Delivery>& waiting, std::uint32_t limit) {
+    LanePage page;
+    const std::size_t count = std::min<std::size_t>(limit, waiting.size());
+    page.deliveries.assign(waiting.begin(), waiting.begin() + static_cast<std::ptrdiff_t>(count));
+    if (count < waiting.size()) {
+      page.rest_due = waiting[count].due;
+    }
+    return page;
+  }
+
+  static LanePage by_type(const std::vector<Delivery>& waiting, std::uint32_t limit) {
+    std::map<std::string, std::vector<Delivery>> by_type;
+    for (const Delivery& delivery : waiting) {
+      by_type[delivery.event_type].push_back(delivery);
+    }
+    std::vector<const std::vector<Delivery>*> types;
+    for (const auto& [name, deliveries] : by_type) {
+      types.push_back(&deliveries);
+    }
+    std::ranges::sort(types, {}, [](const std::vector<Delivery>* deliveries) {
+      return std::pair{deliveries->front().due, deliveries->front().sequence};
+    });
+    LanePage page;
+    for (std::size_t i = 0; i < types.size(); ++i) {
+      LanePage part = by_sequence(*types[i], i < lane_types_max ? limit : 0);
+      std::ranges::move(part.deliveries, std::back_inserter(page.deliveries));
+      if (part.rest_due) {
+        note_rest(page, *part.rest_due);
+      }
+    }
+    std::ranges::sort(page.deliveries, {}, &Delivery::sequence);
+    return page;
+  }
+
+  MemoryStore& store_;
+};
+
+}  // namespace
+
+std::unique_ptr<Ledger> make_memory_ledger(MemoryStore& store) {
+  return std::make_unique<MemoryLedger>(store);
+}
+
+}  // namespace postrider

@@ -1,0 +1,39 @@
+// What the memory store's ports share: finding and replacing a delivery with its places in the
+// indexes.
+#pragma once
+
+#include <utility>
+
+#include "adapters/memory/memory_store.h"
+
+namespace postrider {
+
+/// Null when there is none. Valid until the next change of the store.
+[[nodiscard]] inline const DeliveryRecord* find(const MemoryStore& store, DeliveryId id) {
+  const auto found = store.delivery_sequences.find(id);
+  return found == store.delivery_sequences.end() ? nullptr : &store.deliveries.at(found->second);
+}
+
+/// Adds or replaces the record under its sequence.
+inline void put(MemoryStore& store, DeliveryRecord record) {
+  const Delivery& delivery = record.delivery;
+  if (is_waiting(delivery.state)) {
+    store.waiting[delivery.webhook_id].insert(delivery.sequence);
+  } else if (const auto lane = store.waiting.find(delivery.webhook_id);
+             lane != store.waiting.end()) {
+    lane->second.erase(delivery.sequence);
+    if (lane->second.empty()) {
+      store.waiting.erase(lane);
+    }
+  }
+  const std::int64_t sequence = delivery.sequence;
+  store.deliveries.insert_or_assign(sequence, std::move(record));
+}
+
+inline void mark_cancelled(DeliveryRecord& record, WallTime now) {
+  record.delivery.state = DeliveryState::cancelled;
+  record.updated_at = now;
+  record.completed_at = now;
+}
+
+}  // namespace postrider

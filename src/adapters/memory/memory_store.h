@@ -1,0 +1,74 @@
+// A store in memory, for tests and the simulation: the same promises as on disk, except the disk.
+//
+// MemoryStore is a value. Copying it is taking a picture of everything that is stored, which is how
+// the simulation models what a crash leaves behind. The ports made from it refer to it; it must
+// outlive them.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "core/attempt.h"
+#include "core/event.h"
+#include "core/webhook.h"
+#include "ports/catalog.h"
+#include "ports/history.h"
+#include "ports/ledger.h"
+
+namespace postrider {
+
+/// A mutex that does not keep its owner from being copied: every copy has its own.
+class OwnMutex {
+ public:
+  OwnMutex() = default;
+  OwnMutex(const OwnMutex&) {}
+  OwnMutex& operator=(const OwnMutex&) { return *this; }
+
+  void lock() { mutex_.lock(); }
+  void unlock() { mutex_.unlock(); }
+
+ private:
+  std::mutex mutex_;
+};
+
+struct MemoryClaim {
+  std::int64_t event_sequence = 0;
+  std::string body_digest;
+  WallTime expires_at;
+};
+
+struct MemoryEvent {
+  std::shared_ptr<const Event> event;  // Shared, so that copying a store does not copy payloads.
+  std::vector<std::int64_t> deliveries;
+};
+
+struct MemoryStore {
+  std::int64_t next_sequence = 1;
+  std::map<std::int64_t, MemoryEvent> events;
+  std::unordered_map<EventId, std::int64_t> event_sequences;
+  std::map<std::int64_t, DeliveryRecord> deliveries;
+  std::unordered_map<DeliveryId, std::int64_t> delivery_sequences;
+  std::map<WebhookId, std::set<std::int64_t>> waiting;  // No entry for a webhook without any.
+  std::map<std::pair<std::int64_t, std::uint32_t>, Attempt> attempts;  // (delivery, number)
+  std::map<std::pair<TenantId, std::string>, MemoryClaim> claims;      // (tenant, key)
+
+  std::map<WebhookId, Webhook> webhooks;
+  std::map<WebhookId, CircuitRecord> circuits;
+  std::map<KeyId, ApiKey> api_keys;
+
+  OwnMutex
+      mutex;  // Held during each call of a port. Whoever looks in directly does so between calls.
+};
+
+[[nodiscard]] std::unique_ptr<Ledger> make_memory_ledger(MemoryStore& store);
+[[nodiscard]] std::unique_ptr<Catalog> make_memory_catalog(MemoryStore& store);
+[[nodiscard]] std::unique_ptr<History> make_memory_history(MemoryStore& store);
+
+}  // namespace postrider

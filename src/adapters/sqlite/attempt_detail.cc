@@ -1,0 +1,155 @@
+#include "adapters/sqlite/attempt_detail.h"
+
+#include <cstdint>
+#include <optional>
+
+namespace postrider::sqlite {
+namespace {
+
+// The first byte: a later layout takes the next number, and this one is read for ever.
+constexpr std::uint64_t layout = 1;
+
+void put_number(std::uint64_t value, std::string& out) {
+  while (value >= 0x80) {
+    out.push_back(static_cast<char>(value | 0x80));
+    value >>= 7;
+  }
+  out.push_back(static_cast<char>(value));
+}
+
+void put_text(std::string_view text, std::string& out) {
+  put_number(text.size(), out);
+  out.append(text);
+}
+
+/// Reads what the functions above wrote. After the first mistake everything reads as zero and
+/// empty, and `intact` is false: one check at the end is enough.
+class Unpacker {
+ public:
+  explicit Unpacker(std::string_view bytes) : rest_(bytes) {}
+
+  std::uint64_t number() {
+    std::uint64_t value = 0;
+    for (unsigned shift = 0; shift < 64; shift += 7) {
+      if (rest_.empty()) {
+        break;
+      }
+      const auto byte = static_cast<std::uint8_t>(rest_.front());
+      rest_.remove_prefix(1);
+      value |= static_cast<std::uint64_t>(byte & 0x7f) << shift;
+      if (byte < 0x80) {
+        return value;
+      }
+    }
+    return spoil();
+  }
+
+  std::string text() {
+    const std::uint64_t size = number();
+    if (size > rest_.size()) {
+      spoil();
+      return {};
+    }
+    std::string text{rest_.substr(0, size)};
+    rest_.remove_prefix(size);
+    return text;
+  }
+
+  [[nodiscard]] bool intact() const { return intact_; }
+  [[nodiscard]] bool finished() const { return intact_ && rest_.empty(); }
+
+ private:
+  std::uint64_t spoil() {
+    intact_ = false;
+    rest_ = {};
+    return 0;
+  }
+
+  std::string_view rest_;
+  bool intact_ = true;
+};
+
+Headers read_headers(Unpacker& unpacker) {
+  Headers headers;
+  const std::uint64_t count = unpacker.number();
+  for (std::uint64_t i = 0; i < count && unpacker.intact(); ++i) {
+    std::string name = unpacker.text();
+    headers.emplace_back(std::move(name), unpacker.text());
+  }
+  return headers;
+}
+
+Micros read_micros(Unpacker& unpacker) {
+  return Micros{static_cast<std::int64_t>(unpacker.number())};
+}
+
+void put_micros(Micros duration, std::string& out) {
+  put_number(static_cast<std::uint64_t>(duration.count()), out);
+}
+
+/// Optional values are stored as themselves plus one; zero is none.
+template <class Value>
+std::uint64_t one_up(const std::optional<Value>& value) {
+  return value ? static_cast<std::uint64_t>(*value) + 1 : 0;
+}
+
+}  // namespace
+
+void pack_headers(const Headers& headers, std::string& out) {
+  put_number(headers.size(), out);
+  for (const auto& [name, value] : headers) {
+    put_text(name, out);
+    put_text(value, out);
+  }
+}
+
+Result<Headers> unpack_headers(std::string_view packed) {
+  Unpacker unpacker{packed};
+  Headers headers = read_headers(unpacker);
+  if (!unpacker.finished()) {
+    return fail(Errc::corrupt, "Stored headers are damaged.");
+  }
+  return headers;
+}
+
+void pack_detail(const Outcome& outcome, std::string& out) {
+  put_number(layout, out);
+  put_number(one_up(outcome.failure), out);
+  put_number(outcome.retry_after ? 1 : 0, out);
+  put_number(static_cast<std::uint64_t>(outcome.retry_after.value_or(Millis{0}).count()), out);
+  put_micros(outcome.timings.dns, out);
+  put_micros(outcome.timings.connect, out);
+  put_micros(outcome.timings.tls, out);
+  put_micros(outcome.timings.first_byte, out);
+  put_text(outcome.remote_ip, out);
+  put_text(outcome.error_message, out);
+  put_text(outcome.response_sample, out);
+  pack_headers(outcome.response_headers, out);
+}
+
+Result<void> unpack_detail(std::string_view detail, Outcome& outcome) {
+  Unpacker unpacker{detail};
+  const bool known_layout = unpacker.number() == layout;
+  if (const std::uint64_t failure = unpacker.number(); failure != 0) {
+    outcome.failure = static_cast<FailureCategory>(failure - 1);
+  }
+  const bool asked_to_wait = unpacker.number() != 0;
+  const Millis retry_after{static_cast<std::int64_t>(unpacker.number())};
+  if (asked_to_wait) {
+    outcome.retry_after = retry_after;
+  }
+  outcome.timings.dns = read_micros(unpacker);
+  outcome.timings.connect = read_micros(unpacker);
+  outcome.timings.tls = read_micros(unpacker);
+  outcome.timings.first_byte = read_micros(unpacker);
+  outcome.remote_ip = unpacker.text();
+  outcome.error_message = unpacker.text();
+  outcome.response_sample = unpacker.text();
+  outcome.response_headers = read_headers(unpacker);
+  if (!known_layout || !unpacker.finished()) {
+    return fail(Errc::corrupt, "The record of an attempt is damaged.");
+  }
+  return {};
+}
+
+}  // namespace postrider::sqlite

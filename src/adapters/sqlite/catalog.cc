@@ -1,0 +1,114 @@
+#include "adapters/sqlite/catalog.h"
+
+#include <utility>
+
+#include "adapters/sqlite/webhook_row.h"
+
+namespace postrider::sqlite {
+namespace {
+
+// Changes here are rare and made by people, so statements are prepared each time.
+
+class SqliteCatalog final : public Catalog {
+ public:
+  explicit SqliteCatalog(std::shared_ptr<Writer> writer) : writer_(std::move(writer)) {}
+
+  Result<std::vector<Webhook>> load_webhooks() override {
+    POSTRIDER_CHECK(writer_->usable());
+    return read_webhooks(writer_->database());
+  }
+
+  Result<void> put_webhook(const Webhook& webhook) override {
+    return writer_->transact(
+        [this, &webhook] { return write_webhook(writer_->database(), webhook); });
+  }
+
+  Result<void> remove_webhook(WebhookId id, WallTime now) override {
+    return writer_->transact([this, id, now] { return remove(id, now); });
+  }
+
+  Result<std::map<WebhookId, CircuitRecord>> load_circuits() override {
+    POSTRIDER_CHECK(writer_->usable());
+    POSTRIDER_TRY(Statement statement,
+                  writer_->database().prepare(
+                      "SELECT webhook_id, state, openings_in_row, changed_at, open_until,"
+                      " forced_until, forced_open FROM circuit"));
+    std::map<WebhookId, CircuitRecord> circuits;
+    Query query = statement.query();
+    for (;;) {
+      POSTRIDER_TRY(const bool found, query.next());
+      if (!found) {
+        return circuits;
+      }
+      circuits[query.id<WebhookId>(0)] = {.state = query.as<CircuitState>(1),
+                                          .openings_in_row = query.as<std::uint32_t>(2),
+                                          .changed_at = query.time(3),
+                                          .open_until = query.time_or_null(4),
+                                          .forced_until = query.time_or_null(5),
+                                          .forced_open = query.integer(6) != 0};
+    }
+  }
+
+  Result<std::vector<ApiKey>> load_api_keys() override {
+    POSTRIDER_CHECK(writer_->usable());
+    POSTRIDER_TRY(Statement statement,
+                  writer_->database().prepare(
+                      "SELECT id, name, sha256, scope, created_at FROM api_key ORDER BY id"));
+    std::vector<ApiKey> keys;
+    Query query = statement.query();
+    for (;;) {
+      POSTRIDER_TRY(const bool found, query.next());
+      if (!found) {
+        return keys;
+      }
+      keys.push_back({.id = query.id<KeyId>(0),
+                      .name = query.text(1),
+                      .sha256 = query.text(2),
+                      .scope = query.text(3),
+                      .created_at = query.time(4)});
+    }
+  }
+
+  Result<void> put_api_key(const ApiKey& key) override {
+    return writer_->transact([this, &key]() -> Result<void> {
+      POSTRIDER_TRY(Statement statement,
+                    writer_->database().prepare("INSERT OR REPLACE INTO api_key"
+                                                " (id, name, sha256, scope, created_at)"
+                                                " VALUES (?1, ?2, ?3, ?4, ?5)"));
+      return statement.run(key.id, key.name, Blob{key.sha256}, key.scope, key.created_at);
+    });
+  }
+
+ private:
+  Result<void> remove(WebhookId id, WallTime now) {
+    Database& database = writer_->database();
+    Statement remove_webhook;
+    Statement remove_circuit;
+    Statement cancel;
+    POSTRIDER_CHECK(database.prepare_all({
+        {&remove_webhook, "DELETE FROM webhook WHERE id = ?1"},
+        {&remove_circuit, "DELETE FROM circuit WHERE webhook_id = ?1"},
+        {&cancel,
+         "UPDATE delivery INDEXED BY delivery_due SET state = 4, updated_at = ?2, completed_at = ?2"
+         " WHERE lane = ?1 AND state <= 1"},
+    }));
+    POSTRIDER_CHECK(remove_webhook.run(id));
+    if (database.changes() == 0) {
+      return fail(Errc::not_found, "There is no such webhook.");
+    }
+    POSTRIDER_CHECK(remove_circuit.run(id));
+    POSTRIDER_TRY(const std::optional<std::int64_t> lane,
+                  writer_->session().lanes.find(raw_bytes(id)));
+    return lane ? cancel.run(*lane, now) : Result<void>{};
+  }
+
+  std::shared_ptr<Writer> writer_;
+};
+
+}  // namespace
+
+std::unique_ptr<Catalog> make_catalog(std::shared_ptr<Writer> writer) {
+  return std::make_unique<SqliteCatalog>(std::move(writer));
+}
+
+}  // namespace postrider::sqlite

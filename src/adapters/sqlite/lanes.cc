@@ -1,0 +1,200 @@
+#include "adapters/sqlite/lanes.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "adapters/sqlite/rows.h"
+
+namespace postrider::sqlite {
+namespace {
+
+constexpr std::string_view due_page_sql =
+    "SELECT " POSTRIDER_DELIVERY_COLUMNS
+    " FROM delivery d INDEXED BY delivery_due"
+    " WHERE d.lane = ?1 AND d.priority = ?2 AND d.state <= 1 ORDER BY d.due, d.sequence LIMIT ?3";
+
+constexpr std::string_view type_page_sql =
+    "SELECT " POSTRIDER_DELIVERY_COLUMNS
+    " FROM delivery d INDEXED BY delivery_order"
+    " WHERE d.lane = ?1 AND d.type = ?2 AND d.state <= 1 AND d.sequence >= ?3"
+    " ORDER BY d.sequence LIMIT ?4";
+
+constexpr std::string_view next_head_sql = R"sql(
+  SELECT type, sequence, due FROM delivery INDEXED BY delivery_order
+   WHERE lane = ?1 AND type > ?2 AND state <= 1 ORDER BY type, sequence LIMIT 1
+)sql";
+
+constexpr std::string_view next_lane_sql = R"sql(
+  SELECT d.lane, (SELECT webhook_id FROM lane WHERE lane = d.lane)
+    FROM delivery d INDEXED BY delivery_due
+   WHERE d.lane > ?1 AND d.state <= 1 ORDER BY d.lane LIMIT 1
+)sql";
+
+constexpr std::string_view first_due_sql = R"sql(
+  SELECT due FROM delivery INDEXED BY delivery_due
+   WHERE lane = ?1 AND priority = ?2 AND state <= 1 ORDER BY due LIMIT 1
+)sql";
+
+void note_rest(LanePage& page, WallTime due) {
+  page.rest_due = std::min(page.rest_due.value_or(due), due);
+}
+
+}  // namespace
+
+Result<Lanes> Lanes::open(Writer::Session& session) {
+  Lanes lanes{session};
+  POSTRIDER_CHECK(session.database.prepare_all({
+      {&lanes.due_page_, due_page_sql},
+      {&lanes.next_head_, next_head_sql},
+      {&lanes.type_page_, type_page_sql},
+      {&lanes.next_lane_, next_lane_sql},
+      {&lanes.first_due_, first_due_sql},
+  }));
+  return lanes;
+}
+
+Result<LanePage> Lanes::load(const LoadLane& query) {
+  POSTRIDER_TRY(const std::optional<std::int64_t> lane,
+                session_->lanes.find(raw_bytes(query.webhook_id)));
+  if (!lane) {
+    return LanePage{};
+  }
+  switch (query.ordering) {
+    case Ordering::none:
+      return by_due_time(*lane, query);
+    case Ordering::strict:
+      return by_sequence(*lane, query.limit);
+    case Ordering::per_event_type:
+      return by_type(*lane, query.limit);
+  }
+  return LanePage{};
+}
+
+Result<LanePage> Lanes::by_due_time(std::int64_t lane, const LoadLane& query) {
+  LanePage page;
+  for (std::size_t priority = 0; priority < priority_count; ++priority) {
+    // One more than fits: the first that is left out says when the rest is due.
+    Query rows = due_page_.query(lane, priority, std::int64_t{query.limit} + 1);
+    for (std::uint32_t taken = 0;; ++taken) {
+      POSTRIDER_TRY(const bool found, rows.next());
+      if (!found) {
+        break;
+      }
+      Delivery delivery = read_delivery(rows);
+      if (taken == query.limit || delivery.due >= query.due_before) {
+        note_rest(page, delivery.due);
+        break;
+      }
+      page.deliveries.push_back(std::move(delivery));
+    }
+  }
+  return page;
+}
+
+/// Merges the types' lines: reads along one of them until another one's head comes first.
+Result<LanePage> Lanes::by_sequence(std::int64_t lane, std::uint32_t limit) {
+  POSTRIDER_TRY(std::vector<Head> lines, heads(lane));
+  const auto later = [](const Head& a, const Head& b) { return a.sequence > b.sequence; };
+  std::ranges::make_heap(lines, later);
+
+  LanePage page;
+  while (!lines.empty() && page.deliveries.size() < limit) {
+    std::ranges::pop_heap(lines, later);
+    Head line = lines.back();
+    lines.pop_back();
+    const std::int64_t stop =
+        lines.empty() ? std::numeric_limits<std::int64_t>::max() : lines.front().sequence;
+    const std::int64_t room = limit - std::ssize(page.deliveries);
+    Query rows = type_page_.query(lane, line.type, line.sequence, room + 1);
+    for (;;) {
+      POSTRIDER_TRY(const bool found, rows.next());
+      if (!found) {
+        break;
+      }
+      Delivery delivery = read_delivery(rows);
+      if (delivery.sequence > stop || page.deliveries.size() == limit) {
+        lines.push_back({line.type, delivery.sequence, delivery.due});
+        std::ranges::push_heap(lines, later);
+        break;
+      }
+      page.deliveries.push_back(std::move(delivery));
+    }
+  }
+  if (!lines.empty()) {
+    page.rest_due = lines.front().due;
+  }
+  return page;
+}
+
+Result<LanePage> Lanes::by_type(std::int64_t lane, std::uint32_t limit) {
+  POSTRIDER_TRY(std::vector<Head> lines, heads(lane));
+  std::ranges::sort(lines, {}, [](const Head& head) { return std::pair{head.due, head.sequence}; });
+
+  LanePage page;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    if (i >= lane_types_max) {
+      note_rest(page, lines[i].due);
+      continue;
+    }
+    Query rows = type_page_.query(lane, lines[i].type, lines[i].sequence, std::int64_t{limit} + 1);
+    for (std::uint32_t taken = 0;; ++taken) {
+      POSTRIDER_TRY(const bool found, rows.next());
+      if (!found) {
+        break;
+      }
+      Delivery delivery = read_delivery(rows);
+      if (taken == limit) {
+        note_rest(page, delivery.due);
+        break;
+      }
+      page.deliveries.push_back(std::move(delivery));
+    }
+  }
+  std::ranges::sort(page.deliveries, {}, &Delivery::sequence);
+  return page;
+}
+
+/// One seek per type.
+Result<std::vector<Lanes::Head>> Lanes::heads(std::int64_t lane) {
+  std::vector<Head> found;
+  for (std::int64_t type = 0;;) {
+    Query query = next_head_.query(lane, type);
+    POSTRIDER_TRY(const bool more, query.next());
+    if (!more) {
+      return found;
+    }
+    type = query.integer(0);
+    found.push_back({type, query.integer(1), query.time(2)});
+  }
+}
+
+Result<std::vector<LaneBacklog>> Lanes::backlog() {
+  std::vector<LaneBacklog> lanes;
+  for (std::int64_t lane = 0;;) {
+    Query query = next_lane_.query(lane);
+    POSTRIDER_TRY(const bool more, query.next());
+    if (!more) {
+      return lanes;
+    }
+    lane = query.integer(0);
+    POSTRIDER_TRY(const std::optional<WallTime> due, earliest_due(lane));
+    if (due) {
+      lanes.push_back({query.id<WebhookId>(1), *due});
+    }
+  }
+}
+
+Result<std::optional<WallTime>> Lanes::earliest_due(std::int64_t lane) {
+  std::optional<WallTime> earliest;
+  for (std::size_t priority = 0; priority < priority_count; ++priority) {
+    Query query = first_due_.query(lane, priority);
+    POSTRIDER_TRY(const bool found, query.next());
+    if (found) {
+      earliest = std::min(earliest.value_or(query.time(0)), query.time(0));
+    }
+  }
+  return earliest;
+}
+
+}  // namespace postrider::sqlite

@@ -1,0 +1,49 @@
+// What waits: the pages of a lane and the backlog of all of them. Reads through the partial indexes
+// only, so that a million waiting deliveries cost no more than the few that are read.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "core/result.h"
+#include "ports/ledger.h"
+
+#include "adapters/sqlite/writer.h"
+
+namespace postrider::sqlite {
+
+/// Prepared on one session of the writer, and gone before that session is.
+class Lanes {
+ public:
+  [[nodiscard]] static Result<Lanes> open(Writer::Session& session);
+
+  [[nodiscard]] Result<LanePage> load(const LoadLane& query);
+  /// In order of the lanes' numbers.
+  [[nodiscard]] Result<std::vector<LaneBacklog>> backlog();
+
+ private:
+  /// The first waiting delivery of one event type.
+  struct Head {
+    std::int64_t type = 0;
+    std::int64_t sequence = 0;
+    WallTime due;
+  };
+
+  explicit Lanes(Writer::Session& session) : session_(&session) {}
+
+  [[nodiscard]] Result<LanePage> by_due_time(std::int64_t lane, const LoadLane& query);
+  [[nodiscard]] Result<LanePage> by_sequence(std::int64_t lane, std::uint32_t limit);
+  [[nodiscard]] Result<LanePage> by_type(std::int64_t lane, std::uint32_t limit);
+  [[nodiscard]] Result<std::vector<Head>> heads(std::int64_t lane);
+  [[nodiscard]] Result<std::optional<WallTime>> earliest_due(std::int64_t lane);
+
+  Writer::Session* session_;
+  Statement due_page_;
+  Statement next_head_;
+  Statement type_page_;
+  Statement next_lane_;
+  Statement first_due_;
+};
+
+}  // namespace postrider::sqlite

@@ -1,0 +1,117 @@
+#include "adapters/sqlite/ledger.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "adapters/sqlite/lanes.h"
+#include "adapters/sqlite/publishing.h"
+#include "adapters/sqlite/rows.h"
+#include "adapters/sqlite/settling.h"
+
+namespace postrider::sqlite {
+namespace {
+
+constexpr std::string_view load_event_sql =
+    "SELECT " POSTRIDER_EVENT_COLUMNS " FROM event e WHERE e.id = ?1";
+
+/// Everything prepared on one session.
+struct Desk {
+  Publishing publishing;
+  Settling settling;
+  Lanes lanes;
+  Statement load_event;
+};
+
+Result<Desk> open_desk(Writer& writer) {
+  POSTRIDER_TRY(Publishing publishing, Publishing::open(writer.session()));
+  POSTRIDER_TRY(Settling settling, Settling::open(writer.session()));
+  POSTRIDER_TRY(Lanes lanes, Lanes::open(writer.session()));
+  POSTRIDER_TRY(Statement load_event, writer.database().prepare(load_event_sql));
+  return Desk{std::move(publishing), std::move(settling), std::move(lanes), std::move(load_event)};
+}
+
+class SqliteLedger final : public Ledger {
+ public:
+  SqliteLedger(std::shared_ptr<Writer> writer, Desk desk)
+      : writer_(std::move(writer)), desk_(std::move(desk)) {}
+
+  Result<BatchReceipt> commit(const Batch& batch) override {
+    return writer_->transact([this, &batch] { return perform(batch); });
+  }
+
+  Result<void> recover() override {
+    desk_.reset();  // Its statements belong to the connection that goes.
+    POSTRIDER_CHECK(writer_->reopen());
+    POSTRIDER_TRY(Desk desk, open_desk(*writer_));
+    desk_.emplace(std::move(desk));
+    return {};
+  }
+
+  Result<LanePage> load_lane(const LoadLane& query) override {
+    POSTRIDER_CHECK(usable());
+    return desk_->lanes.load(query);
+  }
+
+  Result<std::vector<LaneBacklog>> backlog() override {
+    POSTRIDER_CHECK(usable());
+    POSTRIDER_TRY(std::vector<LaneBacklog> lanes, desk_->lanes.backlog());
+    std::ranges::sort(lanes, {}, &LaneBacklog::webhook_id);
+    return lanes;
+  }
+
+  Result<std::vector<Event>> load_events(const std::vector<EventId>& ids) override {
+    POSTRIDER_CHECK(usable());
+    std::vector<Event> events;
+    for (const EventId& id : ids) {
+      Query query = desk_->load_event.query(id);
+      POSTRIDER_TRY(const bool found, query.next());
+      if (found) {
+        events.push_back(read_event(query));
+      }
+    }
+    return events;
+  }
+
+ private:
+  Result<void> usable() const {
+    POSTRIDER_CHECK(writer_->usable());
+    if (!desk_) {
+      return fail(Errc::unavailable, "The store is not open.");
+    }
+    return {};
+  }
+
+  Result<BatchReceipt> perform(const Batch& batch) {
+    POSTRIDER_CHECK(usable());
+    BatchReceipt receipt;
+    POSTRIDER_TRY(receipt.publishes, desk_->publishing.store(batch.publishes));
+    for (const Settlement& settlement : batch.settlements) {
+      POSTRIDER_CHECK(desk_->settling.settle(settlement));
+    }
+    for (const Revive& order : batch.revivals) {
+      POSTRIDER_TRY(Result<Delivery> revived, desk_->settling.revive(order));
+      receipt.revivals.push_back(std::move(revived));
+    }
+    for (const Cancel& order : batch.cancels) {
+      POSTRIDER_TRY(Result<Delivery> cancelled, desk_->settling.cancel(order));
+      receipt.cancels.push_back(std::move(cancelled));
+    }
+    for (const SaveCircuit& circuit : batch.circuits) {
+      POSTRIDER_CHECK(desk_->settling.save_circuit(circuit));
+    }
+    return receipt;
+  }
+
+  std::shared_ptr<Writer> writer_;
+  std::optional<Desk> desk_;  // None only while `recover` has not succeeded.
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Ledger>> open_ledger(std::shared_ptr<Writer> writer) {
+  POSTRIDER_TRY(Desk desk, open_desk(*writer));
+  return std::make_unique<SqliteLedger>(std::move(writer), std::move(desk));
+}
+
+}  // namespace postrider::sqlite

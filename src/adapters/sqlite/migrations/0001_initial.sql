@@ -1,0 +1,173 @@
+-- Times are milliseconds since 1970, ids 16 bytes, enumerations their number in the code.
+
+-- Numbers for what repeats in every row, so that rows and indexes stay narrow. Never deleted.
+CREATE TABLE tenant (
+  tenant INTEGER PRIMARY KEY,
+  name TEXT NOT NULL UNIQUE
+) STRICT;
+
+CREATE TABLE event_type (
+  type INTEGER PRIMARY KEY,
+  name TEXT NOT NULL UNIQUE
+) STRICT;
+
+CREATE TABLE lane (
+  lane INTEGER PRIMARY KEY,
+  webhook_id BLOB NOT NULL UNIQUE
+) STRICT;
+
+-- One sequence counts events and deliveries: publish order, which is commit order.
+CREATE TABLE event (
+  sequence INTEGER PRIMARY KEY,
+  id BLOB NOT NULL UNIQUE,
+  tenant INTEGER NOT NULL,
+  type INTEGER NOT NULL,
+  priority INTEGER NOT NULL,
+  timestamp INTEGER NOT NULL,
+  created_at INTEGER NOT NULL,
+  delivery_count INTEGER NOT NULL,
+  idempotency_key TEXT NOT NULL,
+  resource_id TEXT,
+  source TEXT,
+  ordering_key TEXT,
+  metadata TEXT NOT NULL,
+  data TEXT NOT NULL
+) STRICT;
+
+CREATE INDEX event_tenant ON event (tenant);
+
+CREATE TABLE delivery (
+  sequence INTEGER PRIMARY KEY,
+  id BLOB NOT NULL UNIQUE,
+  event INTEGER NOT NULL,
+  lane INTEGER NOT NULL,
+  tenant INTEGER NOT NULL,
+  type INTEGER NOT NULL,
+  priority INTEGER NOT NULL,
+  state INTEGER NOT NULL,
+  trigger INTEGER NOT NULL,
+  due INTEGER NOT NULL,
+  attempt_count INTEGER NOT NULL,
+  budget_used INTEGER NOT NULL,
+  created_at INTEGER NOT NULL,
+  updated_at INTEGER NOT NULL,
+  completed_at INTEGER,
+  last_failure INTEGER,
+  last_http_status INTEGER,
+  dead_classification INTEGER,
+  dead_reason TEXT
+) STRICT;
+
+-- Every index ends in the row's sequence without being asked to.
+CREATE INDEX delivery_event ON delivery (event);
+CREATE INDEX delivery_lane ON delivery (lane);
+
+-- What waits: small while receivers keep up, and what the engine lives on.
+CREATE INDEX delivery_due ON delivery (lane, priority, due) WHERE state <= 1;
+CREATE INDEX delivery_order ON delivery (lane, type) WHERE state <= 1;
+
+-- Dead letters cost nothing until there are some.
+CREATE INDEX delivery_dead ON delivery (state) WHERE state = 3;
+CREATE INDEX delivery_dead_lane ON delivery (lane) WHERE state = 3;
+CREATE INDEX delivery_dead_tenant ON delivery (tenant) WHERE state = 3;
+
+-- Append-only. `detail` holds what only a person who opens the attempt wants to see.
+CREATE TABLE attempt (
+  delivery INTEGER NOT NULL,
+  number INTEGER NOT NULL,
+  id BLOB NOT NULL,
+  lane INTEGER NOT NULL,
+  failed INTEGER NOT NULL,
+  executed_at INTEGER NOT NULL,
+  duration_us INTEGER NOT NULL,
+  trigger INTEGER NOT NULL,
+  scheduled_at INTEGER NOT NULL,
+  next_retry_at INTEGER,
+  failure_category INTEGER,
+  http_status INTEGER,
+  detail BLOB NOT NULL,
+  PRIMARY KEY (delivery, number)
+) STRICT, WITHOUT ROWID;
+
+-- The latest successes and the latest failures of a webhook, for its health.
+CREATE INDEX attempt_recent ON attempt (lane, failed, executed_at);
+
+-- Who holds an idempotency key. In publish order, so that the oldest are found without an index.
+CREATE TABLE claim (
+  event INTEGER PRIMARY KEY,
+  tenant INTEGER NOT NULL,
+  key TEXT NOT NULL,
+  body_digest BLOB NOT NULL,
+  expires_at INTEGER NOT NULL,
+  UNIQUE (tenant, key)
+) STRICT;
+
+CREATE TABLE webhook (
+  id BLOB NOT NULL PRIMARY KEY,
+  tenant_id TEXT NOT NULL,
+  url TEXT NOT NULL,
+  events TEXT NOT NULL,              -- Patterns, one a line.
+  name TEXT,
+  owner_id TEXT,
+  resource_id TEXT,
+  description TEXT,
+  headers BLOB NOT NULL,
+  metadata TEXT NOT NULL,
+  secret BLOB NOT NULL,
+  signature_scheme INTEGER NOT NULL,
+  signature_header_prefix TEXT NOT NULL,
+  signature_standard_headers INTEGER NOT NULL,
+  signature_prefixed_headers INTEGER NOT NULL,
+  payload_format INTEGER NOT NULL,
+  retry_delay_base_ms INTEGER NOT NULL,
+  retry_multiplier REAL NOT NULL,
+  retry_delay_max_ms INTEGER NOT NULL,
+  retry_schedule_ms TEXT NOT NULL,   -- Separated by commas.
+  retry_jitter_minus REAL NOT NULL,
+  retry_jitter_plus REAL NOT NULL,
+  retry_jitter_extra_ms INTEGER NOT NULL,
+  retry_attempts_max INTEGER NOT NULL,
+  retry_timeout_ms INTEGER NOT NULL,
+  retry_timeout_growth REAL NOT NULL,
+  retry_permanent_statuses TEXT NOT NULL,
+  breaker_enabled INTEGER NOT NULL,
+  breaker_window INTEGER NOT NULL,
+  breaker_window_size_ms INTEGER NOT NULL,
+  breaker_window_calls INTEGER NOT NULL,
+  breaker_minimum_throughput INTEGER NOT NULL,
+  breaker_error_threshold_percentage REAL NOT NULL,
+  breaker_failure_count_threshold INTEGER NOT NULL,
+  breaker_sleep_window_ms INTEGER NOT NULL,
+  breaker_sleep_multiplier REAL NOT NULL,
+  breaker_sleep_max_ms INTEGER NOT NULL,
+  breaker_half_open_max_calls INTEGER NOT NULL,
+  breaker_half_open_success_percentage REAL NOT NULL,
+  rate_count INTEGER,
+  rate_period_ms INTEGER,
+  rate_burst INTEGER,
+  max_in_flight INTEGER NOT NULL,
+  ordering INTEGER NOT NULL,
+  active INTEGER NOT NULL,
+  paused INTEGER NOT NULL,
+  disabled_reason TEXT,
+  created_at INTEGER NOT NULL,
+  updated_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE circuit (
+  webhook_id BLOB NOT NULL PRIMARY KEY,
+  state INTEGER NOT NULL,
+  openings_in_row INTEGER NOT NULL,
+  changed_at INTEGER NOT NULL,
+  open_until INTEGER,
+  forced_until INTEGER,
+  forced_open INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE api_key (
+  id BLOB NOT NULL PRIMARY KEY,
+  name TEXT NOT NULL,
+  sha256 BLOB NOT NULL,
+  scope TEXT NOT NULL,
+  created_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;

@@ -1,0 +1,59 @@
+#include "adapters/sqlite/names.h"
+
+#include "core/assert.h"
+
+namespace postrider::sqlite {
+namespace {
+
+// A busy server's webhooks, tenants and types fit; a publisher that makes up types does not fill
+// memory.
+constexpr std::size_t names_cached_max = 65'536;
+
+}  // namespace
+
+Result<Names> Names::open(Database& database, const NamesSql& sql) {
+  Names names;
+  names.bytes_ = sql.bytes;
+  POSTRIDER_CHECK(database.prepare_all({{&names.find_, sql.find}, {&names.insert_, sql.insert}}));
+  return names;
+}
+
+Result<std::int64_t> Names::number_of(std::string_view name) {
+  POSTRIDER_TRY(const std::optional<std::int64_t> known, find(name));
+  if (known) {
+    return *known;
+  }
+  Query query = ask(insert_, name);
+  POSTRIDER_TRY(const bool inserted, query.next());
+  POSTRIDER_ASSERT(inserted);
+  const std::int64_t number = query.integer(0);
+  remember(name, number);
+  return number;
+}
+
+Result<std::optional<std::int64_t>> Names::find(std::string_view name) {
+  if (const auto known = numbers_.find(name); known != numbers_.end()) {
+    return known->second;
+  }
+  Query query = ask(find_, name);
+  POSTRIDER_TRY(const bool found, query.next());
+  if (!found) {
+    return std::nullopt;
+  }
+  const std::int64_t number = query.integer(0);
+  remember(name, number);
+  return number;
+}
+
+Query Names::ask(Statement& statement, std::string_view name) const {
+  return bytes_ ? statement.query(Blob{name}) : statement.query(name);
+}
+
+void Names::remember(std::string_view name, std::int64_t number) {
+  if (numbers_.size() >= names_cached_max) {
+    numbers_.clear();
+  }
+  numbers_.emplace(name, number);
+}
+
+}  // namespace postrider::sqlite

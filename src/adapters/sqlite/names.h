@@ -1,0 +1,54 @@
+// Numbers for names: tenants, event types and webhooks appear in every row and index as small
+// integers.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "core/result.h"
+
+#include "adapters/sqlite/database.h"
+
+namespace postrider::sqlite {
+
+struct NamesSql {
+  std::string_view find;    // ?1 name -> number
+  std::string_view insert;  // ?1 name -> number
+  bool bytes = false;       // The names are bytes, not text.
+};
+
+/// One table of names, with the recent ones in memory. Belongs to the writer.
+class Names {
+ public:
+  [[nodiscard]] static Result<Names> open(Database& database, const NamesSql& sql);
+
+  /// Gives the name a number when it has none, in the current transaction.
+  [[nodiscard]] Result<std::int64_t> number_of(std::string_view name);
+  /// The number, when it has one.
+  [[nodiscard]] Result<std::optional<std::int64_t>> find(std::string_view name);
+
+  /// After a rollback: numbers given in that transaction were never given.
+  void forget() { numbers_.clear(); }
+
+ private:
+  struct Hash {
+    using is_transparent = void;
+    std::size_t operator()(std::string_view text) const {
+      return std::hash<std::string_view>{}(text);
+    }
+  };
+
+  [[nodiscard]] Query ask(Statement& statement, std::string_view name) const;
+  void remember(std::string_view name, std::int64_t number);
+
+  bool bytes_ = false;
+  Statement find_;
+  Statement insert_;
+  std::unordered_map<std::string, std::int64_t, Hash, std::equal_to<>> numbers_;
+};
+
+}  // namespace postrider::sqlite

@@ -1,0 +1,49 @@
+// The publishes of a batch: events, deliveries and idempotency claims into their tables.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/result.h"
+#include "ports/claims.h"
+#include "ports/ledger.h"
+
+#include "adapters/sqlite/writer.h"
+
+namespace postrider::sqlite {
+
+/// Prepared on one session of the writer, and gone before that session is.
+class Publishing {
+ public:
+  [[nodiscard]] static Result<Publishing> open(Writer::Session& session);
+
+  /// Within a transaction. One receipt per publish.
+  [[nodiscard]] Result<std::vector<PublishReceipt>> store(std::span<const Publish> publishes);
+
+ private:
+  explicit Publishing(Writer::Session& session) : session_(&session) {}
+
+  [[nodiscard]] Result<void> store_group(std::span<const Publish> group,
+                                         std::vector<PublishReceipt>& receipts);
+  [[nodiscard]] Result<Accepted> store_one(const Publish& publish);
+  [[nodiscard]] Result<void> store_event(const Publish& publish, std::int64_t sequence);
+  [[nodiscard]] Result<void> store_delivery(const Delivery& delivery, const Publish& publish,
+                                            std::int64_t event_sequence);
+  [[nodiscard]] Result<std::optional<StoredClaim>> find_claim(const TenantId& tenant_id,
+                                                              const std::string& key);
+  [[nodiscard]] Result<bool> is_finished(std::int64_t event_sequence);
+  [[nodiscard]] Result<void> forget_expired(std::span<const Publish> publishes);
+
+  Writer::Session* session_;
+  Statement insert_event_;
+  Statement insert_delivery_;
+  Statement insert_claim_;
+  Statement find_claim_;
+  Statement find_waiting_;
+  Statement forget_claims_;
+};
+
+}  // namespace postrider::sqlite

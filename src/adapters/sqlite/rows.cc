@@ -1,0 +1,49 @@
+#include "adapters/sqlite/rows.h"
+
+namespace postrider::sqlite {
+
+Delivery read_delivery(const Query& query) {
+  return {.id = query.id<DeliveryId>(1),
+          .event_id = query.id<EventId>(2),
+          .webhook_id = query.id<WebhookId>(3),
+          .sequence = query.integer(0),
+          .event_type = query.text(4),
+          .priority = query.as<Priority>(5),
+          .state = query.as<DeliveryState>(6),
+          .trigger = query.as<Trigger>(7),
+          .due = query.time(8),
+          .attempt_count = query.as<std::uint32_t>(9),
+          .budget_used = query.as<std::uint32_t>(10)};
+}
+
+DeliveryRecord read_record(const Query& query) {
+  DeliveryRecord record{.delivery = read_delivery(query),
+                        .tenant_id = query.text(11),
+                        .created_at = query.time(12),
+                        .updated_at = query.time(13),
+                        .completed_at = query.time_or_null(14),
+                        .dead = {},
+                        .last_failure = query.as_or_null<FailureCategory>(15),
+                        .last_http_status = query.as_or_null<std::uint16_t>(16)};
+  if (!query.is_null(17)) {
+    record.dead = DeadReason{query.as<Classification>(17), query.text(18)};
+  }
+  return record;
+}
+
+Event read_event(const Query& query) {
+  return {.id = query.id<EventId>(1),
+          .tenant_id = query.text(2),
+          .type = query.text(3),
+          .data = query.text(12),
+          .idempotency_key = query.text(7),
+          .resource_id = query.text_or_null(8),
+          .source = query.text_or_null(9),
+          .ordering_key = query.text_or_null(10),
+          .metadata = query.text(11),
+          .priority = query.as<Priority>(4),
+          .timestamp = query.time(5),
+          .created_at = query.time(6)};
+}
+
+}  // namespace postrider::sqlite

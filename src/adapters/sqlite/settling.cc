@@ -1,0 +1,198 @@
+#include "adapters/sqlite/settling.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "adapters/sqlite/attempt_detail.h"
+#include "adapters/sqlite/rows.h"
+
+namespace postrider::sqlite {
+namespace {
+
+// A delivery that is final, or has had later attempts, stays as it is.
+constexpr std::string_view move_after_attempt_sql = R"sql(
+  UPDATE delivery
+     SET state = ?4, trigger = ?5, due = ?6, budget_used = ?7, updated_at = ?8, completed_at = ?9,
+         dead_classification = ?10, dead_reason = ?11,
+         attempt_count = ?12, last_failure = ?13, last_http_status = ?14
+   WHERE sequence = ?1 AND id = ?2 AND state <= 1 AND attempt_count <= ?3
+)sql";
+
+constexpr std::string_view move_sql = R"sql(
+  UPDATE delivery
+     SET state = ?4, trigger = ?5, due = ?6, budget_used = ?7, updated_at = ?8, completed_at = ?9,
+         dead_classification = ?10, dead_reason = ?11,
+         attempt_count = ?3
+   WHERE sequence = ?1 AND id = ?2 AND state <= 1 AND attempt_count <= ?3
+)sql";
+
+constexpr std::string_view attempt_count_sql = R"sql(
+  SELECT attempt_count FROM delivery WHERE sequence = ?1 AND id = ?2
+)sql";
+
+constexpr std::string_view note_attempt_sql = R"sql(
+  UPDATE delivery SET attempt_count = ?2, last_failure = ?3, last_http_status = ?4
+   WHERE sequence = ?1
+)sql";
+
+constexpr std::string_view insert_attempt_sql = R"sql(
+  INSERT OR IGNORE INTO attempt (delivery, number, id, lane, failed, executed_at, duration_us,
+                                 trigger, scheduled_at, next_retry_at, failure_category,
+                                 http_status, detail)
+  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)
+)sql";
+
+constexpr std::string_view find_sql =
+    "SELECT " POSTRIDER_DELIVERY_COLUMNS " FROM delivery d WHERE d.id = ?1";
+
+constexpr std::string_view revive_sql = R"sql(
+  UPDATE delivery
+     SET state = ?2, trigger = ?3, priority = ?4, due = ?5, budget_used = 0, updated_at = ?5,
+         completed_at = NULL, dead_classification = NULL, dead_reason = NULL
+   WHERE sequence = ?1
+)sql";
+
+constexpr std::string_view cancel_sql = R"sql(
+  UPDATE delivery SET state = 4, updated_at = ?2, completed_at = ?2 WHERE sequence = ?1
+)sql";
+
+constexpr std::string_view save_circuit_sql = R"sql(
+  INSERT OR REPLACE INTO circuit (webhook_id, state, openings_in_row, changed_at, open_until,
+                                  forced_until, forced_open)
+  SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7 WHERE EXISTS (SELECT 1 FROM webhook WHERE id = ?1)
+)sql";
+
+}  // namespace
+
+Result<Settling> Settling::open(Writer::Session& session) {
+  Settling settling{session};
+  POSTRIDER_CHECK(session.database.prepare_all({
+      {&settling.move_after_attempt_, move_after_attempt_sql},
+      {&settling.move_, move_sql},
+      {&settling.attempt_count_, attempt_count_sql},
+      {&settling.note_attempt_, note_attempt_sql},
+      {&settling.insert_attempt_, insert_attempt_sql},
+      {&settling.find_, find_sql},
+      {&settling.revive_, revive_sql},
+      {&settling.cancel_, cancel_sql},
+      {&settling.save_circuit_, save_circuit_sql},
+  }));
+  return settling;
+}
+
+Result<void> Settling::settle(const Settlement& settlement) {
+  POSTRIDER_TRY(const bool moved, move(settlement));
+  if (!settlement.attempt) {
+    return {};
+  }
+  if (!moved) {
+    POSTRIDER_TRY(const bool known, note_late_attempt(settlement));
+    if (!known) {
+      return {};
+    }
+  }
+  return record_attempt(settlement.delivery, *settlement.attempt);
+}
+
+/// False when the delivery does not wait, has had later attempts, or is unknown.
+Result<bool> Settling::move(const Settlement& settlement) {
+  const Delivery& delivery = settlement.delivery;
+  const WallTime at = settled_at(settlement);
+  std::optional<WallTime> completed_at;
+  if (!is_waiting(delivery.state)) {
+    completed_at = at;
+  }
+  std::optional<Classification> dead_classification;
+  std::optional<std::string_view> dead_reason;
+  if (delivery.state == DeliveryState::dead_letter && settlement.dead) {
+    dead_classification = settlement.dead->classification;
+    dead_reason = settlement.dead->reason;
+  }
+  if (settlement.attempt) {
+    const Attempt& attempt = *settlement.attempt;
+    POSTRIDER_CHECK(move_after_attempt_.run(
+        delivery.sequence, delivery.id, delivery.attempt_count, delivery.state, delivery.trigger,
+        delivery.due, delivery.budget_used, at, completed_at, dead_classification, dead_reason,
+        std::max(delivery.attempt_count, attempt.number), attempt.failure_category,
+        attempt.outcome.http_status));
+  } else {
+    POSTRIDER_CHECK(move_.run(delivery.sequence, delivery.id, delivery.attempt_count,
+                              delivery.state, delivery.trigger, delivery.due, delivery.budget_used,
+                              at, completed_at, dead_classification, dead_reason));
+  }
+  return session_->database.changes() > 0;
+}
+
+/// False when the delivery is unknown.
+Result<bool> Settling::note_late_attempt(const Settlement& settlement) {
+  const Attempt& attempt = *settlement.attempt;
+  std::uint32_t attempt_count = 0;
+  {
+    Query query = attempt_count_.query(settlement.delivery.sequence, settlement.delivery.id);
+    POSTRIDER_TRY(const bool found, query.next());
+    if (!found) {
+      return false;
+    }
+    attempt_count = query.as<std::uint32_t>(0);
+  }
+  if (attempt.number > attempt_count) {
+    POSTRIDER_CHECK(note_attempt_.run(settlement.delivery.sequence, attempt.number,
+                                      attempt.failure_category, attempt.outcome.http_status));
+  }
+  return true;
+}
+
+Result<void> Settling::record_attempt(const Delivery& delivery, const Attempt& attempt) {
+  POSTRIDER_TRY(const std::int64_t lane, session_->lanes.number_of(raw_bytes(delivery.webhook_id)));
+  detail_.clear();
+  pack_detail(attempt.outcome, detail_);
+  return insert_attempt_.run(
+      delivery.sequence, attempt.number, attempt.id, lane, attempt.failure_category.has_value(),
+      attempt.outcome.executed_at, attempt.outcome.duration, attempt.trigger, attempt.scheduled_at,
+      attempt.next_retry_at, attempt.failure_category, attempt.outcome.http_status, Blob{detail_});
+}
+
+Result<std::optional<Delivery>> Settling::find(DeliveryId id) {
+  Query query = find_.query(id);
+  POSTRIDER_TRY(const bool found, query.next());
+  return found ? std::optional{read_delivery(query)} : std::nullopt;
+}
+
+Result<Result<Delivery>> Settling::revive(const Revive& order) {
+  POSTRIDER_TRY(std::optional<Delivery> delivery, find(order.delivery_id));
+  if (!delivery) {
+    return Result<Delivery>{fail(Errc::not_found, "There is no such delivery.")};
+  }
+  if (!is_waiting(delivery->state)) {
+    delivery->state = DeliveryState::pending;
+  }
+  delivery->due = order.now;
+  delivery->budget_used = 0;
+  delivery->trigger = order.trigger;
+  delivery->priority = order.priority.value_or(delivery->priority);
+  POSTRIDER_CHECK(revive_.run(delivery->sequence, delivery->state, delivery->trigger,
+                              delivery->priority, delivery->due));
+  return Result<Delivery>{*std::move(delivery)};
+}
+
+Result<Result<Delivery>> Settling::cancel(const Cancel& order) {
+  POSTRIDER_TRY(std::optional<Delivery> delivery, find(order.delivery_id));
+  if (!delivery) {
+    return Result<Delivery>{fail(Errc::not_found, "There is no such delivery.")};
+  }
+  if (!is_waiting(delivery->state)) {
+    return Result<Delivery>{fail(Errc::conflict, "The delivery is final already.")};
+  }
+  delivery->state = DeliveryState::cancelled;
+  POSTRIDER_CHECK(cancel_.run(delivery->sequence, order.now));
+  return Result<Delivery>{*std::move(delivery)};
+}
+
+Result<void> Settling::save_circuit(const SaveCircuit& circuit) {
+  const CircuitRecord& record = circuit.record;
+  return save_circuit_.run(circuit.webhook_id, record.state, record.openings_in_row,
+                           record.changed_at, record.open_until, record.forced_until,
+                           record.forced_open);
+}
+
+}  // namespace postrider::sqlite

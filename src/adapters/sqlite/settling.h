@@ -1,0 +1,51 @@
+// The settlements of a batch, and what people change about single deliveries.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "core/result.h"
+#include "ports/ledger.h"
+
+#include "adapters/sqlite/writer.h"
+
+namespace postrider::sqlite {
+
+/// Prepared on one session of the writer, and gone before that session is. All within a
+/// transaction.
+class Settling {
+ public:
+  [[nodiscard]] static Result<Settling> open(Writer::Session& session);
+
+  [[nodiscard]] Result<void> settle(const Settlement& settlement);
+
+  /// The outer result is the store's, the inner one the answer to the person.
+  [[nodiscard]] Result<Result<Delivery>> revive(const Revive& order);
+  [[nodiscard]] Result<Result<Delivery>> cancel(const Cancel& order);
+
+  /// Ignored when there is no such webhook.
+  [[nodiscard]] Result<void> save_circuit(const SaveCircuit& circuit);
+
+ private:
+  explicit Settling(Writer::Session& session) : session_(&session) {}
+
+  [[nodiscard]] Result<bool> move(const Settlement& settlement);
+  [[nodiscard]] Result<bool> note_late_attempt(const Settlement& settlement);
+  [[nodiscard]] Result<void> record_attempt(const Delivery& delivery, const Attempt& attempt);
+  [[nodiscard]] Result<std::optional<Delivery>> find(DeliveryId id);
+
+  Writer::Session* session_;
+  std::string detail_;  // Kept between calls for its memory.
+  Statement move_after_attempt_;
+  Statement move_;
+  Statement attempt_count_;
+  Statement note_attempt_;
+  Statement insert_attempt_;
+  Statement find_;
+  Statement revive_;
+  Statement cancel_;
+  Statement save_circuit_;
+};
+
+}  // namespace postrider::sqlite

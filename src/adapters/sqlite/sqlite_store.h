@@ -1,0 +1,42 @@
+// The embedded store: one SQLite file in a data directory that one server owns.
+//
+// One connection, on the store thread, writes and checkpoints; SQLite 3.40's WAL must not be reset
+// by two. Readers have connections of their own and never wait for the writer.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "core/result.h"
+#include "ports/catalog.h"
+#include "ports/history.h"
+#include "ports/ledger.h"
+
+namespace postrider {
+
+struct SqliteOptions {
+  std::filesystem::path directory;  // Made when missing, for its owner's eyes only.
+  /// SQLite's file layer by name. Empty: the system's. Tests put faults here.
+  std::string vfs;
+  /// Pages of 4 KiB in the log that make the writer move them into the file. 16 MB: rare enough
+  /// that it costs little, small enough that it is over in milliseconds.
+  int checkpoint_pages = 4'096;
+};
+
+/// Two roles over one connection: both belong to the store thread. The directory stays locked until
+/// the last of them is gone.
+struct SqliteStore {
+  std::unique_ptr<Ledger> ledger;
+  std::unique_ptr<Catalog> catalog;
+};
+
+/// Creates or opens the store and brings its schema up to date. Fails with conflict when another
+/// server uses the directory, invalid when it cannot be used at all or was written by a newer
+/// version, unavailable when the disk fails, corrupt when the file is damaged.
+[[nodiscard]] Result<SqliteStore> open_sqlite_store(const SqliteOptions& options);
+
+/// A reader of a store that is open already. One per reader thread.
+[[nodiscard]] Result<std::unique_ptr<History>> open_sqlite_history(const SqliteOptions& options);
+
+}  // namespace postrider

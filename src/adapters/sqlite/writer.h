@@ -1,0 +1,86 @@
+// The one connection that writes. Ledger and Catalog share it; it belongs to the store thread.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <type_traits>
+
+#include "core/ids.h"
+#include "core/result.h"
+
+#include "adapters/sqlite/data_directory.h"
+#include "adapters/sqlite/database.h"
+#include "adapters/sqlite/names.h"
+#include "adapters/sqlite/sqlite_store.h"
+
+namespace postrider::sqlite {
+
+/// The bytes of an id, as Names take them.
+template <class Kind>
+[[nodiscard]] std::string_view raw_bytes(const Id<Kind>& id) {
+  return {reinterpret_cast<const char*>(id.bytes.data()), id.bytes.size()};
+}
+
+class Writer {
+ public:
+  [[nodiscard]] static Result<std::unique_ptr<Writer>> open(const SqliteOptions& options);
+  ~Writer();
+  Writer(const Writer&) = delete;
+  Writer& operator=(const Writer&) = delete;
+
+  /// What lives exactly as long as one opening of the file.
+  struct Session {
+    Database database;
+    Statement begin;
+    Statement commit;
+    Names tenants;
+    Names types;
+    Names lanes;
+    std::int64_t next_sequence = 1;
+    int checkpoint_at_pages = 0;
+  };
+
+  /// Runs `body` in a transaction. When it fails nothing has happened; when that was the disk's
+  /// fault the writer is broken from then on: what the file holds is known again only after
+  /// reopening it (P1).
+  template <class Body>
+  [[nodiscard]] std::invoke_result_t<Body> transact(Body body) {
+    POSTRIDER_CHECK(usable());
+    POSTRIDER_CHECK(begin());
+    auto result = body();
+    if (!result) {
+      roll_back(result.error());
+      return result;
+    }
+    POSTRIDER_CHECK(commit());
+    return result;
+  }
+
+  /// Fails with unavailable while broken.
+  [[nodiscard]] Result<void> usable() const;
+
+  /// Gives up the connection and opens the file anew. Every statement prepared on it must be gone.
+  [[nodiscard]] Result<void> reopen();
+
+  /// Only when usable.
+  [[nodiscard]] Session& session() { return *session_; }
+  [[nodiscard]] Database& database() { return session_->database; }
+
+ private:
+  Writer(SqliteOptions options, DirectoryLock lock);
+
+  [[nodiscard]] Result<void> begin();
+  [[nodiscard]] Result<void> commit();
+  void roll_back(const Error& cause);
+  void checkpoint_when_due();
+
+  SqliteOptions options_;
+  DirectoryLock lock_;
+  std::optional<Session> session_;
+  std::optional<Error> broken_;
+  std::int64_t sequence_before_ = 1;  // next_sequence when the transaction began.
+};
+
+}  // namespace postrider::sqlite

@@ -1,0 +1,17 @@
+// The process's surroundings: environment variables and terminals. Read at start-up, from the main
+// thread, before others exist.
+#pragma once
+
+#include <optional>
+#include <string>
+
+namespace postrider {
+
+/// nullopt when the variable is not set; an empty one is an empty string.
+[[nodiscard]] std::optional<std::string> environment_variable(const std::string& name);
+
+/// Whether a person is likely to see standard output in colour: a terminal, and NO_COLOR is not
+/// set.
+[[nodiscard]] bool stdout_has_colour();
+
+}  // namespace postrider

@@ -1,0 +1,184 @@
+#include "api/delivery_json.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "core/header_rules.h"
+
+#include "api/webhook_json.h"
+
+namespace postrider::api {
+namespace {
+
+double to_shown_ms(Micros duration) { return static_cast<double>(duration.count()) / 1000.0; }
+
+const LaneView* find_lane(const Delivery& delivery, const LaneViews& lanes) {
+  const auto found = lanes.find(delivery.webhook_id);
+  return is_waiting(delivery.state) && found != lanes.end() ? &found->second : nullptr;
+}
+
+bool is_in_flight(const Delivery& delivery, const LaneView& lane) {
+  return std::ranges::find(lane.in_flight, delivery.id) != lane.in_flight.end();
+}
+
+/// A lane that cannot send holds up only what would be sent before it can again.
+bool is_blocked(const Delivery& delivery, const LaneView& lane) {
+  return lane.blocked != BlockReason::none && !is_in_flight(delivery, lane) &&
+         (!lane.blocked_until || delivery.due <= *lane.blocked_until);
+}
+
+void write_blocked(JsonWriter& writer, const Delivery& delivery, const LaneViews& lanes) {
+  writer.key("blocked");
+  const LaneView* lane = find_lane(delivery, lanes);
+  if (lane == nullptr || !is_blocked(delivery, *lane)) {
+    writer.value(nullptr);
+    return;
+  }
+  writer.open_object();
+  writer.member("reason", to_string(lane->blocked));
+  writer.member("until", lane->blocked_until);
+  writer.close_object();
+}
+
+void write_dead(JsonWriter& writer, const std::optional<DeadReason>& dead) {
+  writer.key("dead_letter");
+  if (!dead) {
+    writer.value(nullptr);
+    return;
+  }
+  writer.open_object();
+  writer.member("classification", to_string(dead->classification));
+  writer.member("reason", dead->reason);
+  writer.close_object();
+}
+
+template <class Named>
+std::optional<std::string_view> name_of(const std::optional<Named>& value) {
+  return value ? std::optional{to_string(*value)} : std::nullopt;
+}
+
+/// The header lines of a request of ours: between the request line and the empty line.
+Headers parse_head(std::string_view head) {
+  Headers headers;
+  head.remove_prefix(std::min(head.find("\r\n"), head.size()));
+  while (head.starts_with("\r\n")) {
+    head.remove_prefix(2);
+    const std::string_view line = head.substr(0, head.find("\r\n"));
+    const std::size_t colon = line.find(": ");
+    if (colon == std::string_view::npos) {
+      break;
+    }
+    headers.emplace_back(line.substr(0, colon), line.substr(colon + 2));
+    head.remove_prefix(line.size());
+  }
+  return headers;
+}
+
+/// Only the owner's own headers can be credentials; ours, like X-Idempotency-Key, are not.
+bool is_secret_of(const Webhook& webhook, std::string_view name) {
+  return is_sensitive_header(name) && std::ranges::any_of(webhook.headers, [&](const auto& header) {
+           return same_header(header.first, name);
+         });
+}
+
+}  // namespace
+
+std::string_view shown_status(const Delivery& delivery, const LaneViews& lanes) {
+  const LaneView* lane = find_lane(delivery, lanes);
+  return lane != nullptr && is_in_flight(delivery, *lane) ? "in_flight" : to_string(delivery.state);
+}
+
+void open_delivery(JsonWriter& writer, const DeliveryRecord& record, const LaneViews& lanes) {
+  const Delivery& delivery = record.delivery;
+  const bool waiting = is_waiting(delivery.state);
+  writer.open_object();
+  writer.member("id", delivery.id);
+  writer.member("event_id", delivery.event_id);
+  writer.member("webhook_id", delivery.webhook_id);
+  write_tenant(writer, record.tenant_id);
+  writer.member("event_type", delivery.event_type);
+  writer.member("priority", to_string(delivery.priority));
+  writer.member("status", shown_status(delivery, lanes));
+  write_blocked(writer, delivery, lanes);
+  writer.member("trigger", to_string(delivery.trigger));
+  writer.member("attempt_count", delivery.attempt_count);
+  writer.member("next_attempt_at", waiting ? std::optional{delivery.due} : std::nullopt);
+  writer.member("failure_category", name_of(record.last_failure));
+  writer.member("http_status", record.last_http_status);
+  write_dead(writer, record.dead);
+  writer.member("created_at", record.created_at);
+  writer.member("updated_at", record.updated_at);
+  writer.member("completed_at", record.completed_at);
+}
+
+void write_attempt(JsonWriter& writer, const Attempt& attempt) {
+  const Outcome& outcome = attempt.outcome;
+  writer.open_object();
+  writer.member("id", attempt.id);
+  writer.member("number", attempt.number);
+  writer.member("status", attempt.failure_category ? "failed" : "succeeded");
+  writer.member("trigger", to_string(attempt.trigger));
+  writer.member("failure_category", name_of(attempt.failure_category));
+  writer.member("http_status", outcome.http_status);
+  writer.key("error_message");
+  if (outcome.error_message.empty()) {
+    writer.value(nullptr);
+  } else {
+    writer.bytes(outcome.error_message);
+  }
+  writer.member_bytes("response_sample", outcome.response_sample);
+  writer.key("response_headers");
+  write_foreign_headers(writer, outcome.response_headers);
+  writer.member("duration_ms", to_shown_ms(outcome.duration));
+  writer.key("timings");
+  writer.open_object();
+  writer.member("dns", to_shown_ms(outcome.timings.dns));
+  writer.member("connect", to_shown_ms(outcome.timings.connect));
+  writer.member("tls", to_shown_ms(outcome.timings.tls));
+  writer.member("first_byte", to_shown_ms(outcome.timings.first_byte));
+  writer.close_object();
+  const bool connected = !outcome.remote_ip.empty();
+  writer.member("remote_ip", connected ? std::optional{outcome.remote_ip} : std::nullopt);
+  writer.member("scheduled_at", attempt.scheduled_at);
+  writer.member("executed_at", outcome.executed_at);
+  writer.member("next_retry_at", attempt.next_retry_at);
+  writer.close_object();
+}
+
+void write_request(JsonWriter& writer, const Webhook& webhook, std::string_view request_bytes) {
+  const std::size_t head_end = std::min(request_bytes.find("\r\n\r\n"), request_bytes.size());
+  const std::string signature = signature_header(webhook.signature);
+  Headers headers = parse_head(request_bytes.substr(0, head_end));
+  for (auto& [name, value] : headers) {
+    if (same_header(name, signature) || is_secret_of(webhook, name)) {
+      value = hidden_value;
+    }
+  }
+  writer.open_object();
+  writer.member("method", "POST");
+  writer.member("url", webhook.url);
+  writer.key("headers");
+  write_foreign_headers(writer, headers);
+  writer.member_bytes("body", request_bytes.substr(std::min(head_end + 4, request_bytes.size())));
+  writer.close_object();
+}
+
+void write_foreign_headers(JsonWriter& writer, const Headers& headers) {
+  Headers joined;
+  for (const auto& [name, value] : headers) {
+    const auto same = std::ranges::find_if(
+        joined, [&](const auto& other) { return same_header(other.first, name); });
+    if (same == joined.end()) {
+      joined.emplace_back(name, value);
+    } else {
+      same->second += ", " + value;
+    }
+  }
+  writer.open_object();
+  for (const auto& [name, value] : joined) {
+    writer.member_bytes(clean_utf8(name), value);
+  }
+  writer.close_object();
+}
+
+}  // namespace postrider::api

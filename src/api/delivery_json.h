@@ -1,0 +1,37 @@
+// Deliveries and attempts as JSON.
+#pragma once
+
+#include <map>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "core/attempt.h"
+#include "core/webhook.h"
+#include "engine/shard.h"
+#include "ports/history.h"
+
+#include "api/context.h"
+#include "api/json_writer.h"
+
+namespace postrider::api {
+
+/// What the lanes are doing now, for the webhooks that are of interest.
+using LaneViews = std::map<WebhookId, LaneView>;
+
+/// The stored state, or `in_flight` when the lane is sending it now.
+[[nodiscard]] std::string_view shown_status(const Delivery& delivery, const LaneViews& lanes);
+
+/// Everything known about a delivery but its attempts. The object stays open for what else is to be
+/// said.
+void open_delivery(JsonWriter& writer, const DeliveryRecord& record, const LaneViews& lanes);
+
+void write_attempt(JsonWriter& writer, const Attempt& attempt);
+
+/// The request as it goes over the wire, without its signature and other credentials.
+void write_request(JsonWriter& writer, const Webhook& webhook, std::string_view request_bytes);
+
+/// Headers by name; several of one name are joined by commas.
+void write_foreign_headers(JsonWriter& writer, const Headers& headers);
+
+}  // namespace postrider::api

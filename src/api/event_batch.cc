@@ -1,0 +1,229 @@
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "api/answers.h"
+#include "api/event_json.h"
+#include "api/json_body.h"
+#include "api/publish_answer.h"
+#include "api/query_reader.h"
+#include "api/resources.h"
+
+namespace postrider::api {
+namespace {
+
+constexpr std::size_t batch_events_max = 1'000;
+constexpr std::size_t batch_errors_max = 25;  // Enough to act on; an answer stays small.
+
+/// One item of the request: an event to publish or what is wrong with it.
+using Item = Parsed<EventDraft>;
+
+struct BatchRequest {
+  bool atomic = true;
+  std::vector<Item> items;
+};
+
+Problem wrong_shape(std::string message) {
+  FieldErrors errors;
+  errors.add("events", std::move(message));
+  return errors.problem();
+}
+
+/// `{"events": […]}` or the array alone.
+Parsed<std::vector<std::string_view>> read_items(const std::string& body) {
+  std::string_view text = body;
+  const std::size_t first = text.find_first_not_of(" \t\r\n");
+  if (first == std::string_view::npos || text[first] != '[') {
+    Result<std::vector<JsonMember>> members = read_json_object(text);
+    if (!members) {
+      return tl::make_unexpected(json_problem(text, members.error()));
+    }
+    FieldErrors errors;
+    ObjectReader reader{*std::move(members), "", errors};
+    const std::optional<std::string_view> events = reader.raw("events");
+    reader.finish();
+    if (!events || events->front() != '[') {
+      errors.add("events", fmt::format("must be an array of 1 to {} events.", batch_events_max));
+    }
+    if (!errors.empty()) {
+      return tl::make_unexpected(errors.problem());
+    }
+    text = *events;
+  }
+  Result<std::vector<std::string_view>> items = read_json_array(text);
+  if (!items) {
+    return tl::make_unexpected(json_problem(text, items.error()));
+  }
+  if (items->empty() || items->size() > batch_events_max) {
+    return tl::make_unexpected(wrong_shape(
+        fmt::format("has {} items; a batch has 1 to {}.", items->size(), batch_events_max)));
+  }
+  return *std::move(items);
+}
+
+Item read_item(const Context& context, std::string_view text, EventArrival arrival) {
+  Result<std::vector<JsonMember>> members = read_json_object(text);
+  if (!members) {
+    FieldErrors errors;
+    errors.add(arrival.path, "must be an event object.");
+    return tl::make_unexpected(errors.problem());
+  }
+  arrival.text = text;
+  return read_event(*std::move(members), arrival, *context.options);
+}
+
+Parsed<BatchRequest> read_batch(const Context& context, const HttpRequest& request) {
+  QueryReader query{request};
+  BatchRequest batch{.atomic = query.boolean("atomic").value_or(true), .items = {}};
+  if (std::optional<Problem> fault = query.fault()) {
+    return tl::make_unexpected(*std::move(fault));
+  }
+  if (std::optional<Problem> problem = media_type_problem(request)) {
+    return tl::make_unexpected(*std::move(problem));
+  }
+  const Parsed<std::optional<std::string>> key = read_key_header(request);
+  if (!key) {
+    return tl::make_unexpected(key.error());
+  }
+  const Parsed<std::vector<std::string_view>> texts = read_items(request.body);
+  if (!texts) {
+    return tl::make_unexpected(texts.error());
+  }
+  const WallTime now = context.service->now().wall;
+  batch.items.reserve(texts->size());
+  for (std::size_t index = 0; index < texts->size(); ++index) {
+    EventArrival arrival{.text = {},
+                         .path = fmt::format("events[{}]", index),
+                         .key = std::nullopt,
+                         .id = EventId{context.service->new_uuid()},
+                         .now = now};
+    if (*key) {
+      // A batch sent again finds each of its items again.
+      arrival.key = fmt::format("{}/{}", **key, index);
+    }
+    batch.items.push_back(read_item(context, (*texts)[index], std::move(arrival)));
+  }
+  return batch;
+}
+
+/// One problem for all that is wrong with a batch that is all or nothing.
+std::optional<Problem> whole_problem(const std::vector<Item>& items) {
+  std::optional<Problem> whole;
+  for (const Item& item : items) {
+    if (item) {
+      continue;
+    }
+    if (!whole) {
+      whole = item.error();
+      whole->detail += " Nothing of the batch was stored.";
+      continue;
+    }
+    for (const FieldError& error : item.error().errors) {
+      if (whole->errors.size() < batch_errors_max) {
+        whole->errors.push_back(error);
+      }
+    }
+  }
+  return whole;
+}
+
+/// A key reused in a batch that is all or nothing refuses the whole batch.
+std::optional<Problem> refusal(const std::vector<PublishReceipt>& receipts) {
+  Problem problem{.status = 422,
+                  .code = "idempotency_key_reused",
+                  .title = "The event was not accepted",
+                  .detail =
+                      "An idempotency key was used for another body before. Nothing of the "
+                      "batch was stored.",
+                  .errors = {}};
+  for (std::size_t index = 0; index < receipts.size(); ++index) {
+    const auto* duplicate = std::get_if<Duplicate>(&receipts[index]);
+    if (duplicate != nullptr && !duplicate->same_body && problem.errors.size() < batch_errors_max) {
+      problem.errors.push_back(
+          {fmt::format("events[{}].idempotency_key", index),
+           fmt::format("was used for {} with another body.", duplicate->first_id.to_string())});
+    }
+  }
+  return problem.errors.empty() ? std::nullopt : std::optional{std::move(problem)};
+}
+
+void write_failed_item(JsonWriter& writer, std::size_t index, const Problem& problem) {
+  writer.open_object();
+  writer.member("index", index);
+  writer.member("status", problem.status);
+  writer.member("id", nullptr);
+  writer.member("code", problem.code);
+  writer.member("detail", problem.detail);
+  writer.key("errors");
+  writer.open_array();
+  for (const FieldError& error : problem.errors) {
+    writer.open_object();
+    writer.member("field", error.field);
+    writer.member("message", error.message);
+    writer.close_object();
+  }
+  writer.close_array();
+  writer.close_object();
+}
+
+/// What was asked, item by item: the id of an event that was sent on to the store, or its problem.
+using Asked = std::vector<Parsed<EventId>>;
+
+std::string write_results(const Asked& asked, const std::vector<PublishReceipt>& receipts) {
+  const auto accepted = std::ranges::count_if(receipts, [](const PublishReceipt& receipt) {
+    return std::holds_alternative<Accepted>(receipt);
+  });
+  std::string body;
+  JsonWriter writer{body};
+  writer.open_object();
+  writer.member("accepted", accepted);
+  writer.key("results");
+  writer.open_array();
+  std::size_t next_receipt = 0;
+  for (std::size_t index = 0; index < asked.size(); ++index) {
+    if (asked[index]) {
+      write_result(writer, index, *asked[index], receipts[next_receipt++]);
+    } else {
+      write_failed_item(writer, index, asked[index].error());
+    }
+  }
+  writer.close_array();
+  writer.close_object();
+  return body;
+}
+
+}  // namespace
+
+Awaitable<HttpResponse> publish_batch(Context context, HttpRequest request) {
+  Parsed<BatchRequest> batch = read_batch(context, request);
+  if (!batch) {
+    co_return render(batch.error());
+  }
+  if (const std::optional<Problem> problem = whole_problem(batch->items);
+      problem && batch->atomic) {
+    co_return render(*problem);
+  }
+  Asked asked;
+  std::vector<EventDraft> drafts;
+  for (Item& item : batch->items) {
+    asked.push_back(item.map([](const EventDraft& draft) { return draft.event.id; }));
+    if (item) {
+      drafts.push_back(*std::move(item));
+    }
+  }
+  std::vector<PublishReceipt> receipts;
+  if (!drafts.empty()) {
+    auto pending = context.service->publish(std::move(drafts), batch->atomic);
+    Result<std::vector<PublishReceipt>> stored = co_await std::move(pending);
+    if (!stored) {
+      co_return render(to_problem(stored.error()));
+    }
+    receipts = *std::move(stored);
+  }
+  if (const std::optional<Problem> problem = refusal(receipts); problem && batch->atomic) {
+    co_return render(*problem);
+  }
+  co_return json_answer(202, write_results(asked, receipts));
+}
+
+}  // namespace postrider::api

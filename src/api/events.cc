@@ -1,0 +1,177 @@
+#include "api/answers.h"
+#include "api/event_json.h"
+#include "api/json_body.h"
+#include "api/pagination.h"
+#include "api/publish_answer.h"
+#include "api/resources.h"
+
+namespace postrider::api {
+namespace {
+
+constexpr std::uint32_t deliveries_shown_max = 250;
+
+/// The hot path: one scan of the body, nothing else is parsed twice.
+Parsed<EventDraft> read_publish(const Context& context, const HttpRequest& request) {
+  if (std::optional<Problem> problem = query_problem(request)) {
+    return tl::make_unexpected(*std::move(problem));
+  }
+  if (std::optional<Problem> problem = media_type_problem(request)) {
+    return tl::make_unexpected(*std::move(problem));
+  }
+  Parsed<std::optional<std::string>> key = read_key_header(request);
+  if (!key) {
+    return tl::make_unexpected(key.error());
+  }
+  Result<std::vector<JsonMember>> members = read_json_object(request.body);
+  if (!members) {
+    return tl::make_unexpected(json_problem(request.body, members.error()));
+  }
+  const EventArrival arrival{.text = request.body,
+                             .path = {},
+                             .key = *std::move(key),
+                             .id = EventId{context.service->new_uuid()},
+                             .now = context.service->now().wall};
+  return read_event(*std::move(members), arrival, *context.options);
+}
+
+struct EventQuery {
+  EventFilter filter;
+  Page page;
+};
+
+Parsed<EventQuery> read_query(const HttpRequest& request) {
+  QueryReader query{request};
+  EventQuery asked;
+  asked.filter = {.tenant_id = query.text("tenant_id"),
+                  .types = query.list("event_type"),
+                  .from = query.time("from"),
+                  .to = query.time("to")};
+  const Parsed<Page> page = read_history_page(query, ListKind::events);
+  if (std::optional<Problem> fault = query.fault()) {
+    return tl::make_unexpected(*std::move(fault));
+  }
+  if (!page) {
+    return tl::make_unexpected(page.error());
+  }
+  asked.page = *page;
+  return asked;
+}
+
+/// Without their data: a page of large events would be larger than anyone wants to read.
+std::string write_page(const Listed<Event>& listed) {
+  std::string body;
+  JsonWriter writer{body};
+  writer.open_object();
+  writer.key("data");
+  writer.open_array();
+  for (const Event& event : listed.items) {
+    open_event(writer, event);
+    writer.member("data_bytes", event.data.size());
+    writer.close_object();
+  }
+  writer.close_array();
+  writer.key("next_cursor");
+  if (listed.next) {
+    writer.value(write_sequence_cursor(ListKind::events, *listed.next));
+  } else {
+    writer.value(nullptr);
+  }
+  writer.close_object();
+  return body;
+}
+
+struct EventDetail {
+  Event event;
+  Listed<DeliveryRecord> deliveries;
+};
+
+Result<EventDetail> read_detail(History& history, EventId id) {
+  POSTRIDER_TRY(Event event, history.find_event(id));
+  DeliveryFilter filter;
+  filter.event_id = id;
+  const Page page{.limit = deliveries_shown_max, .offset = 0, .before = std::nullopt};
+  POSTRIDER_TRY(Listed<DeliveryRecord> deliveries,
+                history.list_deliveries(filter, page));
+  return EventDetail{std::move(event), std::move(deliveries)};
+}
+
+std::string write_detail(const EventDetail& detail, const LaneViews& lanes) {
+  std::string body;
+  JsonWriter writer{body};
+  open_event(writer, detail.event);
+  writer.member_raw("data", detail.event.data);
+  writer.key("deliveries");
+  writer.open_array();
+  for (const DeliveryRecord& record : detail.deliveries.items) {
+    open_delivery(writer, record, lanes);
+    writer.close_object();
+  }
+  writer.close_array();
+  // The rest is at GET /v1/deliveries?event_id=…&cursor=….
+  writer.key("deliveries_next_cursor");
+  if (detail.deliveries.next) {
+    writer.value(write_sequence_cursor(ListKind::deliveries, *detail.deliveries.next));
+  } else {
+    writer.value(nullptr);
+  }
+  writer.close_object();
+  return body;
+}
+
+}  // namespace
+
+Awaitable<HttpResponse> publish_event(Context context, HttpRequest request) {
+  Parsed<EventDraft> draft = read_publish(context, request);
+  if (!draft) {
+    co_return render(draft.error());
+  }
+  const EventId id = draft->event.id;
+  std::vector<EventDraft> drafts;
+  drafts.push_back(*std::move(draft));
+  auto pending = context.service->publish(std::move(drafts), /*all_or_nothing=*/true);
+  const Result<std::vector<PublishReceipt>> receipts = co_await std::move(pending);
+  if (!receipts) {
+    co_return render(to_problem(receipts.error()));
+  }
+  co_return answer_publish(id, receipts->front());
+}
+
+Awaitable<HttpResponse> list_events(Context context, HttpRequest request) {
+  const Parsed<EventQuery> asked = read_query(request);
+  if (!asked) {
+    co_return render(asked.error());
+  }
+  const auto query = [asked = *asked](History& history) {
+    return history.list_events(asked.filter, asked.page);
+  };
+  auto pending = context.service->read(query);
+  const Result<Listed<Event>> listed = co_await std::move(pending);
+  if (!listed) {
+    co_return render(to_problem(listed.error()));
+  }
+  co_return json_answer(200, write_page(*listed));
+}
+
+Awaitable<HttpResponse> get_event(Context context, HttpRequest request) {
+  if (const std::optional<Problem> problem = query_problem(request)) {
+    co_return render(*problem);
+  }
+  const Parsed<EventId> id = path_id<EventId>(request, "id", "event");
+  if (!id) {
+    co_return render(id.error());
+  }
+  const auto query = [id = *id](History& history) { return read_detail(history, id); };
+  auto pending = context.service->read(query);
+  const Result<EventDetail> detail = co_await std::move(pending);
+  if (!detail && detail.error().code == Errc::not_found) {
+    co_return render(not_found("event", id->to_string()));
+  }
+  if (!detail) {
+    co_return render(to_problem(detail.error()));
+  }
+  auto pending_lanes = view_lanes(context, webhooks_waited_for(detail->deliveries.items));
+  const LaneViews lanes = co_await std::move(pending_lanes);
+  co_return json_answer(200, write_detail(*detail, lanes));
+}
+
+}  // namespace postrider::api

@@ -1,0 +1,54 @@
+// One coroutine per method and path. Each reads the request with pure functions, asks the service,
+// and writes the answer; routes.cc says which path leads where.
+#pragma once
+
+#include "api/context.h"
+
+namespace postrider::api {
+
+// webhooks.cc
+Awaitable<HttpResponse> create_webhook(Context context, HttpRequest request);
+Awaitable<HttpResponse> get_webhook(Context context, HttpRequest request);
+Awaitable<HttpResponse> update_webhook(Context context, HttpRequest request);
+Awaitable<HttpResponse> delete_webhook(Context context, HttpRequest request);
+
+// webhook_list.cc
+Awaitable<HttpResponse> list_webhooks(Context context, HttpRequest request);
+
+// webhook_actions.cc
+Awaitable<HttpResponse> pause_webhook(Context context, HttpRequest request);
+Awaitable<HttpResponse> resume_webhook(Context context, HttpRequest request);
+Awaitable<HttpResponse> command_circuit(Context context, HttpRequest request);
+Awaitable<HttpResponse> get_webhook_health(Context context, HttpRequest request);
+
+// events.cc
+Awaitable<HttpResponse> publish_event(Context context, HttpRequest request);
+Awaitable<HttpResponse> list_events(Context context, HttpRequest request);
+Awaitable<HttpResponse> get_event(Context context, HttpRequest request);
+
+// event_batch.cc
+Awaitable<HttpResponse> publish_batch(Context context, HttpRequest request);
+
+// deliveries.cc
+Awaitable<HttpResponse> list_deliveries(Context context, HttpRequest request);
+Awaitable<HttpResponse> list_webhook_deliveries(Context context, HttpRequest request);
+Awaitable<HttpResponse> list_dead_letters(Context context, HttpRequest request);
+Awaitable<HttpResponse> get_delivery(Context context, HttpRequest request);
+
+// delivery_actions.cc
+Awaitable<HttpResponse> retry_delivery(Context context, HttpRequest request);
+Awaitable<HttpResponse> retry_webhook_delivery(Context context, HttpRequest request);
+Awaitable<HttpResponse> retry_dead_letter(Context context, HttpRequest request);
+Awaitable<HttpResponse> cancel_delivery(Context context, HttpRequest request);
+
+// operations.cc
+Awaitable<HttpResponse> get_health(Context context, HttpRequest request);
+Awaitable<HttpResponse> get_readiness(Context context, HttpRequest request);
+Awaitable<HttpResponse> get_metrics(Context context, HttpRequest request);
+
+// status_page.cc
+Awaitable<HttpResponse> get_status_page(Context context, HttpRequest request);
+Awaitable<HttpResponse> get_status_style(Context context, HttpRequest request);
+Awaitable<HttpResponse> get_status_script(Context context, HttpRequest request);
+
+}  // namespace postrider::api

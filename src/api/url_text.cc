@@ -1,0 +1,165 @@
+#include "api/url_text.h"
+
+#include <algorithm>
+#include <cstdint>
+
+namespace postrider::api {
+namespace {
+
+enum class Part : std::uint8_t { path, query };
+
+int hex_value(char c) {
+  if ('0' <= c && c <= '9') {
+    return c - '0';
+  }
+  if ('a' <= c && c <= 'f') {
+    return c - 'a' + 10;
+  }
+  if ('A' <= c && c <= 'F') {
+    return c - 'A' + 10;
+  }
+  return -1;
+}
+
+bool is_control(char c) {
+  const auto byte = static_cast<unsigned char>(c);
+  return byte < 0x20 || byte == 0x7f;
+}
+
+Result<std::string> decode(std::string_view raw, Part part) {
+  std::string out;
+  out.reserve(raw.size());
+  bool ascii = true;
+  for (std::size_t i = 0; i < raw.size(); ++i) {
+    char c = raw[i];
+    if (c == '+' && part == Part::query) {
+      c = ' ';
+    } else if (c == '%') {
+      const int high = i + 2 < raw.size() ? hex_value(raw[i + 1]) : -1;
+      const int low = i + 2 < raw.size() ? hex_value(raw[i + 2]) : -1;
+      if (high < 0 || low < 0) {
+        return fail(Errc::invalid, "A `%` in the URL must be followed by two hexadecimal digits.");
+      }
+      c = static_cast<char>(high * 16 + low);
+      i += 2;
+      if (c == '/' && part == Part::path) {
+        return fail(Errc::invalid, "The path must not contain an encoded slash (`%2F`).");
+      }
+    }
+    if (c == '\0' || (part == Part::path && is_control(c))) {
+      return fail(Errc::invalid,
+                  "The URL must not contain NUL or, in its path, control characters.");
+    }
+    ascii = ascii && static_cast<unsigned char>(c) < 0x80;
+    out.push_back(c);
+  }
+  if (!ascii && !is_utf8(out)) {
+    return fail(Errc::invalid, "The URL must be UTF-8 once its escapes are decoded.");
+  }
+  return out;
+}
+
+bool has_dot_segment(std::string_view path) {
+  std::size_t start = 1;
+  while (start <= path.size()) {
+    const std::size_t slash = std::min(path.find('/', start), path.size());
+    const std::string_view segment = path.substr(start, slash - start);
+    if (segment == "." || segment == "..") {
+      return true;
+    }
+    start = slash + 1;
+  }
+  return false;
+}
+
+Result<void> parse_query(std::string_view raw, Target& target) {
+  while (!raw.empty()) {
+    const std::string_view pair = raw.substr(0, raw.find('&'));
+    raw.remove_prefix(std::min(pair.size() + 1, raw.size()));
+    if (pair.empty()) {
+      continue;
+    }
+    const std::size_t equals = std::min(pair.find('='), pair.size());
+    POSTRIDER_TRY(std::string name, decode(pair.substr(0, equals), Part::query));
+    std::string value;
+    if (equals < pair.size()) {
+      POSTRIDER_TRY(value, decode(pair.substr(equals + 1), Part::query));
+    }
+    target.query.emplace_back(std::move(name), std::move(value));
+  }
+  return {};
+}
+
+// How many bytes follow a UTF-8 lead byte, and the range of the first of them; 0 when it is no
+// lead.
+struct Sequence {
+  std::size_t tail = 0;
+  unsigned char first_min = 0x80;
+  unsigned char first_max = 0xbf;
+};
+
+Sequence sequence_of(unsigned char lead) {
+  if (0xc2 <= lead && lead <= 0xdf) {
+    return {.tail = 1};
+  }
+  if (0xe0 <= lead && lead <= 0xef) {
+    return {.tail = 2,
+            .first_min = static_cast<unsigned char>(lead == 0xe0 ? 0xa0 : 0x80),
+            .first_max = static_cast<unsigned char>(lead == 0xed ? 0x9f : 0xbf)};
+  }
+  if (0xf0 <= lead && lead <= 0xf4) {
+    return {.tail = 3,
+            .first_min = static_cast<unsigned char>(lead == 0xf0 ? 0x90 : 0x80),
+            .first_max = static_cast<unsigned char>(lead == 0xf4 ? 0x8f : 0xbf)};
+  }
+  return {};
+}
+
+}  // namespace
+
+bool is_utf8(std::string_view bytes) {
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    const auto lead = static_cast<unsigned char>(bytes[i]);
+    if (lead < 0x80) {
+      continue;
+    }
+    const Sequence sequence = sequence_of(lead);
+    if (sequence.tail == 0 || bytes.size() - i <= sequence.tail) {
+      return false;
+    }
+    const auto first = static_cast<unsigned char>(bytes[i + 1]);
+    if (first < sequence.first_min || first > sequence.first_max) {
+      return false;
+    }
+    for (std::size_t k = 2; k <= sequence.tail; ++k) {
+      if ((static_cast<unsigned char>(bytes[i + k]) & 0xc0) != 0x80) {
+        return false;
+      }
+    }
+    i += sequence.tail;
+  }
+  return true;
+}
+
+Result<Target> parse_target(std::string_view raw) {
+  if (!raw.starts_with('/')) {
+    return fail(Errc::invalid,
+                "The request target must be a path that starts with `/`; absolute URLs and `*` are "
+                "for proxies.");
+  }
+  if (raw.find('#') != std::string_view::npos) {
+    return fail(Errc::invalid, "The request target must not contain a fragment (`#`).");
+  }
+  const std::size_t question = std::min(raw.find('?'), raw.size());
+  Target target;
+  POSTRIDER_TRY(target.path, decode(raw.substr(0, question), Part::path));
+  if (has_dot_segment(target.path)) {
+    return fail(Errc::invalid, "The path must not contain `.` or `..` segments.");
+  }
+  if (question < raw.size()) {
+    POSTRIDER_CHECK(parse_query(raw.substr(question + 1), target));
+  }
+  return target;
+}
+
+}  // namespace postrider::api

@@ -1,0 +1,17 @@
+// The answer that shows one webhook with its circuit and latest attempts.
+#pragma once
+
+#include "engine/directory.h"
+
+#include "api/context.h"
+
+namespace postrider::api {
+
+/// 200 with the webhook. 503 when its history cannot be read.
+[[nodiscard]] Awaitable<HttpResponse> show_webhook(Context context, WebhookRef webhook);
+
+/// The same after a change that is stored already: unreadable history is then shown as null,
+/// because a failure here would say that nothing changed.
+[[nodiscard]] Awaitable<HttpResponse> show_changed_webhook(Context context, WebhookRef webhook);
+
+}  // namespace postrider::api

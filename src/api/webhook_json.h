@@ -1,0 +1,48 @@
+// A webhook as JSON.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "core/breaker.h"
+#include "core/target_url.h"
+#include "core/webhook.h"
+#include "engine/shard.h"
+
+#include "api/field_reader.h"
+#include "api/json_writer.h"
+
+namespace postrider::api {
+
+/// What stands in for a value that is not shown. Sent back unchanged, it keeps the value.
+constexpr std::string_view hidden_value = "[hidden]";
+
+/// Headers whose name sounds like a credential are not shown once they are set (P11).
+[[nodiscard]] bool is_sensitive_header(std::string_view name);
+
+struct WebhookRules {
+  const UrlPolicy& url_policy;
+  const Webhook& defaults;
+  bool creating = false;  // `url` and `events` are required, `tenant_id` may be set.
+};
+
+/// Merges a body into `webhook`; mistakes go to the reader's errors, and `webhook` is then of no
+/// use.
+void read_webhook(ObjectReader& reader, const WebhookRules& rules, Webhook& webhook);
+
+/// What is known of a webhook beyond its settings. Null pointers are shown as null.
+struct WebhookStanding {
+  const LaneView* lane = nullptr;
+  std::optional<WallTime> last_success_at = std::nullopt;
+  std::optional<WallTime> last_failure_at = std::nullopt;
+  bool with_secret = false;  // Only in the answer to its creation.
+};
+
+void write_webhook(JsonWriter& writer, const Webhook& webhook, const WebhookStanding& standing);
+void write_circuit(JsonWriter& writer, const CircuitRecord& circuit);
+
+/// The member `tenant_id`, null for the default tenant.
+void write_tenant(JsonWriter& writer, const TenantId& tenant_id);
+
+}  // namespace postrider::api

@@ -1,0 +1,354 @@
+#include "api/webhook_json.h"
+
+#include <boost/json/parse.hpp>
+#include <boost/json/serialize.hpp>
+#include <gtest/gtest.h>
+
+#include "core/signature.h"
+
+namespace postrider::api {
+namespace {
+
+const Webhook defaults;
+const UrlPolicy public_https;
+
+Webhook base() {
+  Webhook webhook;
+  webhook.id = WebhookId{{1}};
+  webhook.url = "https://example.com/";
+  webhook.events = {*EventPattern::parse("*")};
+  webhook.secret = Secret{std::string(32, 's')};
+  return webhook;
+}
+
+/// What a body makes of a webhook, and what is wrong with it.
+struct Merged {
+  Webhook webhook;
+  std::vector<FieldError> errors;
+
+  [[nodiscard]] std::vector<std::string> fields() const {
+    std::vector<std::string> names;
+    for (const FieldError& error : errors) {
+      names.push_back(error.field);
+    }
+    return names;
+  }
+};
+
+Merged merge(const std::string& body, Webhook webhook = base(), bool creating = false) {
+  Result<std::vector<JsonMember>> members = read_json_object(body);
+  EXPECT_TRUE(members) << body;
+  FieldErrors errors;
+  ObjectReader reader{*members, "", errors};
+  read_webhook(reader, {public_https, defaults, creating}, webhook);
+  return {std::move(webhook), errors.all()};
+}
+
+boost::json::object write(const Webhook& webhook, const WebhookStanding& standing = {}) {
+  std::string body;
+  JsonWriter writer{body};
+  write_webhook(writer, webhook, standing);
+  EXPECT_TRUE(check_json(body));
+  return boost::json::parse(body).as_object();
+}
+
+TEST(ReadWebhook, NamesEveryFieldThatIsWrong) {
+  const std::string long_text(257, 'x');
+  const std::pair<std::string, std::string> cases[] = {
+      {R"({"url":null})", "url"},
+      {R"({"url":5})", "url"},
+      {R"({"url":""})", "url"},
+      {R"({"url":"http://example.com/"})", "url"},
+      {R"({"url":"https://127.0.0.1/"})", "url"},
+      {R"({"url":"https://user@example.com/"})", "url"},
+      {R"({"events":null})", "events"},
+      {R"({"events":[]})", "events"},
+      {R"({"events":"*"})", "events"},
+      {R"({"events":["a","b c"]})", "events[1]"},
+      {R"({"events":[1]})", "events[0]"},
+      {R"({"name":1})", "name"},
+      {R"({"name":""})", "name"},
+      {R"({"name":"a\nb"})", "name"},
+      {R"({"name":")" + long_text + "\"}", "name"},
+      {R"({"owner_id":[]})", "owner_id"},
+      {R"({"resource_id":""})", "resource_id"},
+      {R"({"description":7})", "description"},
+      {R"({"tenant_id":"other"})", "tenant_id"},
+      {R"({"secret":null})", "secret"},
+      {R"({"secret":"short"})", "secret"},
+      {R"({"secret":"whsec_AAAA"})", "secret"},
+      {R"({"secret":12345678901234567890123456789})", "secret"},
+      {R"({"active":"yes"})", "active"},
+      {R"({"active":1})", "active"},
+      {R"({"headers":[]})", "headers"},
+      {R"({"headers":{"X-A":1}})", "headers.X-A"},
+      {R"({"headers":{"Host":"evil"}})", "headers.Host"},
+      {R"({"headers":{"X A":"b"}})", "headers.X A"},
+      {R"({"headers":{"X-A":"b\r\nc"}})", "headers.X-A"},
+      {R"({"headers":{"webhook-id":"x"}})", "headers.webhook-id"},
+      {R"({"headers":{"X-A":"1","x-a":"2"}})", "headers"},
+      {R"({"metadata":[]})", "metadata"},
+      {R"({"metadata":"{}"})", "metadata"},
+      {R"({"payload_format":"xml"})", "payload_format"},
+      {R"({"ordering_guarantee":"loose"})", "ordering_guarantee"},
+      {R"({"max_in_flight":0})", "max_in_flight"},
+      {R"({"max_in_flight":1001})", "max_in_flight"},
+      {R"({"max_in_flight":1.5})", "max_in_flight"},
+      {R"({"max_in_flight":"5"})", "max_in_flight"},
+      {R"({"timeout_ms":9})", "timeout_ms"},
+      {R"({"timeout_ms":300001})", "timeout_ms"},
+      {R"({"timeout_ms":100,"retry_config":{"timeout_ms":200}})", "timeout_ms"},
+      {R"({"filter":{}})", "filter"},
+      {R"({"verify_url":true})", "verify_url"},
+      {R"({"id":"whk_x"})", "id"},
+      {R"({"created_at":null})", "created_at"},
+      {R"({"updated_at":null})", "updated_at"},
+      {R"({"last_success_at":null})", "last_success_at"},
+      {R"({"last_failure_at":null})", "last_failure_at"},
+      {R"({"circuit":null})", "circuit"},
+      {R"({"paused":true})", "paused"},
+      {R"({"disabled_reason":null})", "disabled_reason"},
+      {R"({"public_key":null})", "public_key"},
+      {R"({"colour":1})", "colour"},
+  };
+  for (const auto& [body, field] : cases) {
+    EXPECT_EQ(merge(body).fields(), std::vector{field}) << body;
+  }
+}
+
+TEST(ReadWebhook, NamesEveryPolicyFieldThatIsWrong) {
+  const auto within = [](std::string_view object, const std::string& member) {
+    return "{\"" + std::string{object} + "\":{" + member + "}}";
+  };
+  struct Case {
+    std::string_view object;
+    std::string member;
+    std::string field;
+  };
+  constexpr std::string_view retry = "retry_config";
+  constexpr std::string_view breaker = "circuit_breaker_config";
+  constexpr std::string_view rate = "rate_limit";
+  constexpr std::string_view signature = "signature";
+  const Case cases[] = {
+      {retry, R"("preset":"eager")", "preset"},
+      {retry, R"("max_attempts":0)", "max_attempts"},
+      {retry, R"("max_attempts":101)", "max_attempts"},
+      {retry, R"("max_attempts":"many")", "max_attempts"},
+      {retry, R"("base_delay_ms":0)", "base_delay_ms"},
+      {retry, R"("base_delay_ms":-1)", "base_delay_ms"},
+      {retry, R"("base_delay_ms":1e400)", "base_delay_ms"},
+      {retry, R"("base_delay_ms":604800001,"max_delay_ms":604800000)", "base_delay_ms"},
+      {retry, R"("max_delay_ms":604800001)", "max_delay_ms"},
+      {retry, R"("max_delay_ms":29999)", "max_delay_ms"},
+      {retry, R"("backoff_multiplier":0.9)", "backoff_multiplier"},
+      {retry, R"("backoff_multiplier":101)", "backoff_multiplier"},
+      {retry, R"("schedule_ms":5)", "schedule_ms"},
+      {retry, R"("schedule_ms":[1,0])", "schedule_ms[1]"},
+      {retry, R"("jitter":1.1)", "jitter"},
+      {retry, R"("jitter":-0.1)", "jitter"},
+      {retry, R"("jitter":"some")", "jitter"},
+      {retry, R"("jitter":{"minus":2})", "jitter.minus"},
+      {retry, R"("jitter":{"plus":-1})", "jitter.plus"},
+      {retry, R"("jitter":{"extra_ms":3600001})", "jitter.extra_ms"},
+      {retry, R"("jitter":{"around":1})", "jitter.around"},
+      {retry, R"("timeout_ms":9)", "timeout_ms"},
+      {retry, R"("timeout_growth_factor":0.5)", "timeout_growth_factor"},
+      {retry, R"("timeout_growth_factor":3.5)", "timeout_growth_factor"},
+      {retry, R"("permanent_statuses":[200])", "permanent_statuses[0]"},
+      {retry, R"("permanent_statuses":[404,"410"])", "permanent_statuses[1]"},
+      {retry, R"("backoff":2)", "backoff"},
+      {breaker, R"("preset":"brave")", "preset"},
+      {breaker, R"("enabled":1)", "enabled"},
+      {breaker, R"("window":"moon")", "window"},
+      {breaker, R"("window_size_ms":99)", "window_size_ms"},
+      {breaker, R"("window_calls":0)", "window_calls"},
+      {breaker, R"("minimum_throughput":1001)", "minimum_throughput"},
+      {breaker, R"("window":"count","window_calls":5)", "minimum_throughput"},
+      {breaker, R"("window":"count","failure_count_threshold":11)", "failure_count_threshold"},
+      {breaker, R"("error_threshold_percentage":0)", "error_threshold_percentage"},
+      {breaker, R"("error_threshold_percentage":100.5)", "error_threshold_percentage"},
+      {breaker, R"("failure_count_threshold":-1)", "failure_count_threshold"},
+      {breaker, R"("sleep_window_ms":9)", "sleep_window_ms"},
+      {breaker, R"("sleep_window_ms":1800001)", "sleep_max_ms"},
+      {breaker, R"("sleep_multiplier":0)", "sleep_multiplier"},
+      {breaker, R"("sleep_max_ms":true)", "sleep_max_ms"},
+      {breaker, R"("half_open_max_calls":0)", "half_open_max_calls"},
+      {breaker, R"("half_open_success_percentage":0)", "half_open_success_percentage"},
+      {breaker, R"("force_open_until":"2026-01-01T00:00:00Z")", "force_open_until"},
+      {breaker, R"("threshold":1)", "threshold"},
+      {rate, "", "requests_per_second"},
+      {rate, R"("burst":5)", "requests_per_second"},
+      {rate, R"("requests_per_second":100001)", "requests_per_second"},
+      {rate, R"("requests_per_second":1,"requests_per_minute":60)", "requests_per_minute"},
+      {rate, R"("requests_per_second":1,"burst":0)", "burst"},
+      {rate, R"("requests_per_second":1,"per":1)", "per"},
+      {signature, R"("scheme":"md5")", "scheme"},
+      {signature, R"("header_prefix":"X Y-")", "header_prefix"},
+      {signature, R"("header_prefix":"webhook-")", "header_prefix"},
+      {signature, R"("header_prefix":"Proxy-")", "header_prefix"},
+      {signature, R"("standard_headers":"no")", "standard_headers"},
+      {signature, R"("prefixed_headers":0)", "prefixed_headers"},
+      {signature, R"("key":"x")", "key"},
+  };
+  for (const Case& c : cases) {
+    const std::string body = within(c.object, c.member);
+    EXPECT_EQ(merge(body).fields(), std::vector{std::string{c.object} + "." + c.field}) << body;
+  }
+  for (const std::string_view object : {retry, breaker, rate, signature}) {
+    EXPECT_EQ(merge("{\"" + std::string{object} + "\":5}").fields(),
+              std::vector{std::string{object}});
+  }
+}
+
+TEST(ReadWebhook, NeedsAUrlAndEventsToBeCreated) {
+  EXPECT_EQ(merge("{}", defaults, /*creating=*/true).fields(),
+            (std::vector<std::string>{"url", "events"}));
+  EXPECT_EQ(merge("{}").errors.size(), 0u);
+}
+
+TEST(ReadWebhook, AnEmptyBodyChangesNothing) { EXPECT_EQ(merge("{}").webhook, base()); }
+
+TEST(ReadWebhook, MergesPoliciesFieldByField) {
+  Webhook before = base();
+  before.retry.attempts_max = 3;
+  before.breaker.window_calls = 77;
+  const Merged merged =
+      merge(R"({"retry_config":{"base_delay_ms":1234},"circuit_breaker_config":{"enabled":false}})",
+            before);
+  ASSERT_TRUE(merged.errors.empty());
+  EXPECT_EQ(merged.webhook.retry.attempts_max, 3u);
+  EXPECT_EQ(merged.webhook.retry.delay_base, Millis{1234});
+  EXPECT_EQ(merged.webhook.breaker.window_calls, 77u);
+  EXPECT_FALSE(merged.webhook.breaker.enabled);
+}
+
+TEST(ReadWebhook, APresetStartsOverAndTheOtherFieldsComeOnTop) {
+  Webhook before = base();
+  before.retry.attempts_max = 99;
+  const Webhook webhook =
+      merge(R"({"retry_config":{"preset":"steep","timeout_ms":500},)"
+            R"("circuit_breaker_config":{"preset":"patient","half_open_max_calls":1}})",
+            before)
+          .webhook;
+  RetryPolicy retry = retry_policy(RetryPreset::steep);
+  retry.timeout = Millis{500};
+  EXPECT_EQ(webhook.retry, retry);
+  BreakerPolicy breaker = breaker_policy(BreakerPreset::patient);
+  breaker.half_open_max_calls = 1;
+  EXPECT_EQ(webhook.breaker, breaker);
+}
+
+TEST(ReadWebhook, NullResetsAFieldToItsDefault) {
+  const std::string everything =
+      R"({"name":"n","owner_id":"o","resource_id":"r","description":"d\nd","headers":{"X-A":"1"},)"
+      R"("metadata":{"a":1},"signature":{"scheme":"t-v1"},"payload_format":"raw",)"
+      R"("retry_config":{"max_attempts":1},"circuit_breaker_config":{"enabled":false},)"
+      R"("rate_limit":{"requests_per_second":5},"max_in_flight":9,"ordering_guarantee":"strict",)"
+      R"("timeout_ms":77,"active":false})";
+  const Webhook changed = merge(everything).webhook;
+  EXPECT_NE(changed, base());
+  EXPECT_EQ(changed.rate_limit->burst, 5u);
+  EXPECT_EQ(changed.retry.timeout, Millis{77});
+  const std::string nothing =
+      R"({"name":null,"owner_id":null,"resource_id":null,"description":null,"headers":null,)"
+      R"("metadata":null,"signature":null,"payload_format":null,"retry_config":null,)"
+      R"("circuit_breaker_config":null,"rate_limit":null,"max_in_flight":null,)"
+      R"("ordering_guarantee":null,"timeout_ms":null,"active":null})";
+  const Merged reset = merge(nothing, changed);
+  EXPECT_TRUE(reset.errors.empty());
+  EXPECT_EQ(reset.webhook, base());
+}
+
+TEST(ReadWebhook, CountsAttemptsByItselfWhenAskedTo) {
+  const Webhook webhook = merge(R"({"retry_config":{"max_attempts":"auto","base_delay_ms":30000,)"
+                                R"("max_delay_ms":86400000}})")
+                              .webhook;
+  EXPECT_EQ(webhook.retry.attempts_max, 13u);
+}
+
+TEST(ReadWebhook, JitterIsANumberOrItsParts) {
+  EXPECT_EQ(merge(R"({"retry_config":{"jitter":0.25}})").webhook.retry.jitter,
+            (Jitter{.minus = 0.25, .plus = 0.25, .extra = Millis{0}}));
+  EXPECT_EQ(merge(R"({"retry_config":{"jitter":{"minus":0,"plus":0.5,"extra_ms":1000}}})")
+                .webhook.retry.jitter,
+            (Jitter{.minus = 0, .plus = 0.5, .extra = Millis{1000}}));
+}
+
+TEST(ReadWebhook, ARateWithoutABurstMayBurstForASecondsWorth) {
+  EXPECT_EQ(merge(R"({"rate_limit":{"requests_per_minute":100}})").webhook.rate_limit,
+            (RateLimit{.count = 100, .period = Millis{60'000}, .burst = 2}));
+  Webhook limited = base();
+  limited.rate_limit = RateLimit{.count = 10, .period = Millis{1'000}, .burst = 20};
+  EXPECT_EQ(merge(R"({"rate_limit":{"burst":3}})", limited).webhook.rate_limit,
+            (RateLimit{.count = 10, .period = Millis{1'000}, .burst = 3}));
+  EXPECT_EQ(merge(R"({"rate_limit":{"requests_per_second":7}})", limited).webhook.rate_limit,
+            (RateLimit{.count = 7, .period = Millis{1'000}, .burst = 7}));
+}
+
+TEST(ReadWebhook, SwitchingOnForgetsWhyItWasOff) {
+  Webhook off = base();
+  off.active = false;
+  off.disabled_reason = "The receiver answered 410.";
+  EXPECT_EQ(merge(R"({"name":"x"})", off).webhook.disabled_reason, off.disabled_reason);
+  EXPECT_EQ(merge(R"({"active":true})", off).webhook.disabled_reason, std::nullopt);
+}
+
+TEST(WriteWebhook, ComesBackThroughReadWebhookUnchanged) {
+  const Webhook webhook =
+      merge(R"({"name":"é","metadata":{ "b":1.0,"a" : [] },"retry_config":{"preset":"stepped"},)"
+            R"("rate_limit":{"requests_per_minute":30,"burst":4},)"
+            R"("signature":{"scheme":"sha256-body"},)"
+            R"("headers":{"Authorization":"Bearer x","X-Plain":"y"},"events":["a.*","b"]})")
+          .webhook;
+  boost::json::object written = write(webhook);
+  EXPECT_EQ(written["retry_config"].at("preset").as_string(), "stepped");
+  EXPECT_EQ(written["circuit_breaker_config"].at("preset").as_string(), "standard");
+  for (const char* name : {"id", "created_at", "updated_at", "last_success_at", "last_failure_at",
+                           "circuit", "paused", "disabled_reason", "public_key", "metadata"}) {
+    written.erase(name);
+  }
+  const Merged merged = merge(boost::json::serialize(written), webhook);
+  EXPECT_EQ(merged.fields(), std::vector<std::string>{});
+  EXPECT_EQ(merged.webhook, webhook);
+}
+
+TEST(WriteWebhook, ShowsTheSecretOnlyWhenToldTo) {
+  EXPECT_FALSE(write(base()).contains("secret"));
+  EXPECT_EQ(write(base(), {.with_secret = true}).at("secret").as_string(),
+            format_secret(base().secret));
+}
+
+TEST(WriteWebhook, HidesHeadersThatSoundLikeCredentials) {
+  Webhook webhook = base();
+  for (const char* name :
+       {"Authorization", "X-API-Key", "cookie", "X-Auth", "My-Token", "x-secret"}) {
+    webhook.headers = {{name, "hunter2"}};
+    EXPECT_EQ(write(webhook).at("headers").at(name).as_string(), "[hidden]") << name;
+  }
+  webhook.headers = {{"X-Plain", "shown"}};
+  EXPECT_EQ(write(webhook).at("headers").at("X-Plain").as_string(), "shown");
+}
+
+TEST(WriteWebhook, GivesThePublicKeyOfAnAsymmetricScheme) {
+  Webhook webhook = base();
+  EXPECT_TRUE(write(webhook).at("public_key").is_null());
+  webhook.signature.scheme = SignatureScheme::standard_ed25519;
+  EXPECT_TRUE(write(webhook).at("public_key").as_string().starts_with("whpk_"));
+}
+
+TEST(WriteCircuit, ShowsAHoldWithoutEndAsNull) {
+  Breaker breaker;
+  breaker.force_open(wall_from_unix_ms(1000), std::nullopt);
+  std::string body;
+  JsonWriter writer{body};
+  write_circuit(writer, breaker.record());
+  const boost::json::object circuit = boost::json::parse(body).as_object();
+  EXPECT_EQ(circuit.at("state").as_string(), "open");
+  EXPECT_EQ(circuit.at("forced").as_string(), "open");
+  EXPECT_TRUE(circuit.at("forced_until").is_null());
+  EXPECT_TRUE(circuit.at("open_until").is_null());
+  EXPECT_EQ(circuit.at("changed_at").as_string(), "1970-01-01T00:00:01.000Z");
+}
+
+}  // namespace
+}  // namespace postrider::api

@@ -1,0 +1,135 @@
+#include "cli/arguments.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include <CLI/App.hpp>
+#include <fmt/format.h>
+
+#include "cli/help_formatter.h"
+#include "cli/subcommand.h"
+#include "cli/suggestion.h"
+
+namespace postrider::cli {
+namespace {
+
+constexpr const char* examples = R"(Examples:
+  postrider serve --allow-private-targets --allow-http
+  postrider listen --secret whsec_...
+  postrider send --type order.paid --data '{"order": 17}'
+
+`postrider COMMAND --help` says more. Exit codes: 0 done, 1 failed, 2 wrong usage or configuration.)";
+
+std::vector<std::string> names_of_options(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& name : option->get_lnames()) {
+      names.push_back("--" + name);
+    }
+  }
+  return names;
+}
+
+std::vector<std::string> names_of_commands(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* command : app.get_subcommands({})) {
+    names.push_back(command->get_name());
+  }
+  return names;
+}
+
+const CLI::App& chosen_of(const CLI::App& app) {
+  const std::vector<CLI::App*> parsed = app.get_subcommands();
+  return parsed.empty() ? app : *parsed.front();
+}
+
+std::string see_help(const CLI::App& chosen) {
+  const bool is_root = chosen.get_parent() == nullptr;
+  return fmt::format("`postrider{}{} --help` lists what is possible.", is_root ? "" : " ",
+                     is_root ? "" : chosen.get_name());
+}
+
+UsageError unknown_word(const CLI::App& app, const std::string& argument) {
+  const CLI::App& chosen = chosen_of(app);
+  const bool is_flag = argument.starts_with('-');
+  const std::string word = argument.substr(0, argument.find('='));
+  const bool is_command = !is_flag && &chosen == &app;
+  std::string kind = is_command ? "a command" : "expected here";
+  if (is_flag) {
+    kind = &chosen == &app ? "an option" : fmt::format("an option of `{}`", chosen.get_name());
+  }
+  UsageError error{.message = fmt::format("`{}` is not {}.", word, kind), .hint = see_help(chosen)};
+  const std::optional<std::string> meant =
+      closest(word, is_flag ? names_of_options(chosen) : names_of_commands(app));
+  if (meant && (is_flag || is_command)) {
+    error.hint = fmt::format("Did you mean `{}`?", *meant);
+  }
+  return error;
+}
+
+UsageError describe(const CLI::App& app, const CLI::ParseError& error) {
+  const std::vector<std::string> unexpected = app.remaining(true);
+  if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr && !unexpected.empty()) {
+    return unknown_word(app, unexpected.front());
+  }
+  std::string message = error.what();
+  if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr) {
+    message = message.substr(0, message.find(':')) + " needs a value.";
+  }
+  if (!message.ends_with('.')) {
+    message += '.';
+  }
+  return {.message = std::move(message), .hint = see_help(chosen_of(app))};
+}
+
+Command parse(CLI::App& app, std::vector<std::string> arguments, const Environment& environment) {
+  std::map<std::string, std::unique_ptr<Subcommand>> commands;
+  commands["serve"] = add_serve(app);
+  commands["listen"] = add_listen(app);
+  commands["send"] = add_send(app);
+  commands["version"] = add_version(app);
+  for (CLI::App* const command : app.get_subcommands({})) {
+    command->group("Commands");
+  }
+
+  std::ranges::reverse(arguments);  // CLI11 takes them from the back.
+  try {
+    app.parse(std::move(arguments));
+  } catch (const CLI::CallForHelp&) {
+    return HelpText{app.help()};
+  } catch (const CLI::ParseError& error) {
+    return describe(app, error);
+  }
+
+  const std::vector<CLI::App*> chosen = app.get_subcommands();
+  if (chosen.empty()) {
+    return app.count("--version") > 0
+               ? Command{VersionOptions{}}
+               : Command{UsageError{.message = "A command is missing.", .hint = see_help(app)}};
+  }
+  Result<Command> command = commands.at(chosen.front()->get_name())->finish(environment);
+  if (!command) {
+    return UsageError{.message = command.error().message, .hint = see_help(*chosen.front())};
+  }
+  return *std::move(command);
+}
+
+}  // namespace
+
+Command parse_arguments(std::vector<std::string> arguments, const Environment& environment) {
+  CLI::App app{"Postrider delivers webhooks: durable, signed, retried.", "postrider"};
+  app.footer("");  // Subcommands inherit a footer; each has its own.
+  app.require_subcommand(0, 1);
+  bool version_wanted = false;
+  app.add_flag("--version", version_wanted, "Print the version and exit");
+  app.formatter(std::make_shared<HelpFormatter>());
+  Command command = parse(app, std::move(arguments), environment);
+  if (HelpText* help = std::get_if<HelpText>(&command);
+      help != nullptr && app.get_subcommands().empty()) {
+    help->text += fmt::format("\n{}\n", examples);
+  }
+  return command;
+}
+
+}  // namespace postrider::cli

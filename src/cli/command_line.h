@@ -1,0 +1,23 @@
+// The command line: reads argv, checks it, runs one subcommand.
+#pragma once
+
+#include <functional>
+
+#include "cli/serve_options.h"
+
+namespace postrider::cli {
+
+/// Exit codes, the same for every subcommand.
+constexpr int exit_ok = 0;
+constexpr int exit_failed = 1;  // The operation was understood and did not succeed.
+constexpr int exit_usage = 2;   // The command line or the configuration is wrong.
+
+/// What the command line cannot do by itself, because it needs adapters: supplied by main.
+struct CommandHandlers {
+  std::function<int(const ServeOptions&)> serve;  // Returns the exit code.
+};
+
+/// Returns the exit code. Never throws.
+[[nodiscard]] int run_command_line(int argc, char** argv, const CommandHandlers& handlers);
+
+}  // namespace postrider::cli

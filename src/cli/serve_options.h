@@ -1,0 +1,27 @@
+// What `postrider serve` was asked to do: flags and environment, already checked.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "core/secret.h"
+
+namespace postrider::cli {
+
+struct ServeOptions {
+  std::string data_directory = "./postrider-data";
+  std::string listen_address =
+      "127.0.0.1:8080";                // `ADDR:PORT` or `[ADDR6]:PORT`; port 0 picks one.
+  bool allow_private_targets = false;  // For development: webhooks on this network.
+  bool allow_http = false;             // Webhooks without TLS.
+  std::uint32_t io_threads = 0;        // 0: one less than there are cores, at least one.
+  std::chrono::milliseconds drain_timeout{30'000};
+  std::string log_level = "info";  // trace, debug, info, warn, error or off.
+  bool log_json = false;
+  std::optional<Secret<std::string>> admin_key;  // POSTRIDER_ADMIN_KEY; otherwise one is made.
+  bool json = false;                             // What is printed for people becomes JSON lines.
+};
+
+}  // namespace postrider::cli

@@ -1,0 +1,7 @@
+#include "cli/version.h"
+
+namespace postrider::cli {
+
+std::string_view version() { return POSTRIDER_VERSION; }
+
+}  // namespace postrider::cli

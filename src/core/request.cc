@@ -1,0 +1,152 @@
+#include "core/request.h"
+
+#include <array>
+#include <charconv>
+
+#include "core/assert.h"
+#include "core/header_rules.h"
+#include "core/payload_format.h"
+#include "core/signature.h"
+
+namespace postrider {
+namespace {
+
+// More than the names, ids, times and numbers that fill() writes besides what it measures.
+constexpr std::size_t filled_head_bytes = 640;
+
+void append_number(std::string& out, std::int64_t number) {
+  std::array<char, 20> digits{};
+  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr;
+  out.append(digits.data(), end);
+}
+
+// Whatever `value` contains, it stays inside its header.
+void append_value(std::string& out, std::string_view value) {
+  constexpr std::string_view hex = "0123456789ABCDEF";
+  if (is_header_value(value)) {
+    out += value;
+    return;
+  }
+  for (const char character : value) {
+    if (is_header_value({&character, 1})) {
+      out += character;
+      continue;
+    }
+    out += '%';
+    out += hex[static_cast<unsigned char>(character) >> 4];
+    out += hex[static_cast<unsigned char>(character) & 15];
+  }
+}
+
+void append_header(std::string& out, std::string_view name, std::string_view value) {
+  out += name;
+  out += ": ";
+  append_value(out, value);
+  out += "\r\n";
+}
+
+// For values that we spelled ourselves: not looked at again.
+void append_own_header(std::string& out, std::string_view name, std::string_view value) {
+  out += name;
+  out += ": ";
+  out += value;
+  out += "\r\n";
+}
+
+void append_custom_header(std::string& out, std::string_view name, std::string_view value) {
+  POSTRIDER_ASSERT(is_header_name(name));
+  append_header(out, name, value);
+}
+
+}  // namespace
+
+RequestTemplate::RequestTemplate(const Webhook& webhook, const TargetUrl& url,
+                                 std::string_view user_agent)
+    : signature_header_(signature_header(webhook.signature)),
+      signature_(webhook.signature),
+      payload_format_(webhook.payload_format) {
+  POSTRIDER_ASSERT(is_header_name(signature_header_));
+  fixed_head_ = "POST ";
+  append_value(fixed_head_, url.path_and_query);
+  fixed_head_ += " HTTP/1.1\r\n";
+  append_header(fixed_head_, "Host", url.authority());
+  append_header(fixed_head_, "User-Agent", user_agent);
+  append_header(fixed_head_, "Content-Type", "application/json");
+  append_header(fixed_head_, "Accept-Encoding", "identity");
+  for (const auto& [name, value] : webhook.headers) {
+    append_custom_header(fixed_head_, name, value);
+  }
+  if (signature_.prefixed_headers) {
+    append_header(fixed_head_, signature_.header_prefix + "ID", webhook.id.to_string());
+  }
+}
+
+std::string RequestTemplate::fill(const Event& event, const AttemptStamp& stamp,
+                                  const Sign& sign) const {
+  const std::string body = render_body(payload_format_, event);
+  const std::string event_id = event.id.to_string();
+  const std::int64_t unix_seconds = to_unix_seconds(stamp.now);
+  const SignedText text =
+      signed_text(signature_.scheme, {.id = event_id, .unix_seconds = unix_seconds, .body = body});
+  const std::array<std::string, 1> signatures = {sign(text.prefix, text.body)};
+  const std::string value = signature_value(signature_.scheme, unix_seconds, signatures);
+
+  std::string out;
+  out.reserve(fixed_head_.size() + filled_head_bytes + 6 * signature_.header_prefix.size() +
+              event.type.size() + 3 * event.idempotency_key.size() + value.size() + body.size());
+  out += fixed_head_;
+  append_standard(out, event_id, unix_seconds);
+  append_prefixed(out, event, stamp);
+  append_own_header(out, signature_header_, value);
+  out += "Content-Length: ";
+  append_number(out, static_cast<std::int64_t>(body.size()));
+  out += "\r\n\r\n";
+  out += body;
+  return out;
+}
+
+void RequestTemplate::append_standard(std::string& out, std::string_view event_id,
+                                      std::int64_t unix_seconds) const {
+  if (!signature_.standard_headers && !is_standard(signature_.scheme)) {
+    return;
+  }
+  append_own_header(out, "webhook-id", event_id);
+  out += "webhook-timestamp: ";
+  append_number(out, unix_seconds);
+  out += "\r\n";
+}
+
+void RequestTemplate::append_prefixed(std::string& out, const Event& event,
+                                      const AttemptStamp& stamp) const {
+  const auto append_name = [this, &out](std::string_view name) {
+    out += signature_.header_prefix;
+    out += name;
+    out += ": ";
+  };
+  if (signature_.prefixed_headers) {
+    append_name("Event");
+    append_value(out, event.type);
+    out += "\r\n";
+    append_name("Delivery");
+    out += DeliveryKind::prefix;
+    out += to_base32(stamp.delivery_id.bytes);
+    out += "\r\n";
+    append_name("Attempt");
+    append_number(out, stamp.attempt_number);
+    out += "\r\n";
+    if (!event.idempotency_key.empty()) {
+      append_header(out, "X-Idempotency-Key", event.idempotency_key);
+    }
+  }
+  if (signature_.scheme == SignatureScheme::sha256_timestamp) {
+    append_name("Timestamp");
+    append_number(out, to_unix_seconds(stamp.now));
+    out += "\r\n";
+  } else if (signature_.prefixed_headers) {
+    append_name("Timestamp");
+    out += to_rfc3339(stamp.now);
+    out += "\r\n";
+  }
+}
+
+}  // namespace postrider

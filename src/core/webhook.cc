@@ -1,0 +1,30 @@
+#include "core/webhook.h"
+
+#include <algorithm>
+
+#include "core/enum_names.h"
+
+namespace postrider {
+namespace {
+
+constexpr EnumNames<Ordering, Ordering::strict> ordering_names{
+    {"none", "per_event_type", "strict"}};
+
+}  // namespace
+
+std::string_view to_string(Ordering ordering) { return ordering_names.name(ordering); }
+
+std::optional<Ordering> parse_ordering(std::string_view text) { return ordering_names.find(text); }
+
+bool wants(const Webhook& webhook, const Event& event) {
+  if (!webhook.active || webhook.tenant_id != event.tenant_id) {
+    return false;
+  }
+  if (webhook.resource_id && webhook.resource_id != event.resource_id) {
+    return false;
+  }
+  return std::ranges::any_of(
+      webhook.events, [&](const EventPattern& pattern) { return pattern.matches(event.type); });
+}
+
+}  // namespace postrider

@@ -1,0 +1,28 @@
+#include "engine/intake.h"
+
+#include <utility>
+
+namespace postrider {
+
+Publish plan_publish(Event event, const Directory& directory, UuidMaker& ids) {
+  const std::vector<WebhookRef> webhooks = directory.match(event);
+  Publish publish;
+  publish.deliveries.reserve(webhooks.size());
+  for (const WebhookRef& webhook : webhooks) {
+    publish.deliveries.push_back(Delivery{.id = ids.make<DeliveryId>(event.created_at),
+                                          .event_id = event.id,
+                                          .webhook_id = webhook->id,
+                                          .sequence = 0,
+                                          .event_type = event.type,
+                                          .priority = event.priority,
+                                          .state = DeliveryState::pending,
+                                          .trigger = Trigger::scheduled,
+                                          .due = event.created_at,
+                                          .attempt_count = 0,
+                                          .budget_used = 0});
+  }
+  publish.event = std::move(event);
+  return publish;
+}
+
+}  // namespace postrider

@@ -1,0 +1,137 @@
+// The inside of a Shard. One step goes: take the input in, wake what time has made worth a look,
+// look at every lane that was touched, start what may start, and say what else is needed.
+//
+// shard_inputs.cc says what each input means, shard_dispatch.cc what may start and when to look
+// again, shard_view.cc what people see.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "core/ids.h"
+#include "core/random.h"
+#include "core/steady_wall.h"
+#include "core/token_bucket.h"
+#include "engine/agenda.h"
+#include "engine/fair_share.h"
+#include "engine/lane_table.h"
+#include "engine/load_queue.h"
+#include "engine/settlement_book.h"
+#include "engine/shard.h"
+#include "engine/tenants.h"
+
+namespace postrider {
+
+struct ShardState {
+  ShardState(ShardOptions shard_options, std::uint64_t seed);
+
+  // ------------------------------------------------------------ shard_inputs.cc
+
+  void on(Admitted& input);
+  void on(LaneLoaded& input);
+  void on(LaneLoadFailed& input);
+  void on(AttemptFinished& input);
+  void on(AttemptAbandoned& input);
+  void on(Settled& input);
+  void on(StoreFailed& input);
+  void on(WebhookChanged& input);
+  void on(WebhookRemoved& input);
+  void on(DeliveryCancelled& input);
+  void on(CircuitCommanded& input);
+  void on(AlarmRang& input);
+  void on(DrainRequested& input);
+
+  // ------------------------------------------------------------ shard_dispatch.cc
+
+  void begin(Moment moment);
+  void wake();
+  void look_at_touched();
+  void ask_store_again();
+  void start_what_may_start();
+  void ask_for_loads();
+  void finish_drain();
+  void set_alarm();
+
+  // ------------------------------------------------------------ shard_view.cc
+
+  [[nodiscard]] LaneView view(const Lane& lane, Moment steady) const;
+
+  // ------------------------------------------------------------ between these files
+
+  /// Why nothing starts in the whole shard; none when something may.
+  [[nodiscard]] BlockReason standstill() const;
+  [[nodiscard]] Candidates candidates() const;
+  [[nodiscard]] WindowBounds bounds() const;
+  void touch(const Lane& lane) { lanes.touch(lane.index()); }
+
+  /// Calls `change(breaker)` and says what became of the circuit.
+  template <class Change>
+  auto with_circuit(Lane& lane, Change change);
+  void circuit_changed(const Lane& lane, const CircuitRecord& before);
+
+  void settle(Settlement settlement);
+  /// The tenant has so many attempts less in flight.
+  void give_back_slots(TenantIndex index, std::uint32_t count);
+
+  ShardOptions options;
+  SteadyWall steady_wall;
+  Moment now;  // Of the step. Its wall is the steady one.
+  SplitMix64 random;
+  UuidMaker ids;
+
+  LaneTable lanes;
+  Tenants tenants;
+  FairShare share;
+  SettlementBook book;
+  LoadQueue loads;
+  std::optional<TokenBucket> total_bucket;
+
+  Agenda<WallTime> wall_agenda;    // Lanes, by steady wall time.
+  Agenda<MonoTime> mono_agenda;    // Lanes, by monotonic time: tokens and pauses.
+  Agenda<MonoTime> tenant_agenda;  // Tenants whose bucket is empty.
+  std::optional<MonoTime> total_token_at;
+  std::optional<MonoTime> alarm_at;  // The one that is set.
+
+  ShardView totals;
+  std::uint32_t waiting_count = 0;  // The sum of totals.waiting.
+  bool draining = false;
+  bool drained = false;
+  Commands commands;
+
+ private:
+  void look(Lane& lane);
+  void count(const Lane& lane);
+  void discard(Lane& lane);
+  void leave_tenant(TenantIndex index);
+  void cancel_unknown(Delivery delivery);
+  void move_lane(Lane& lane, const TenantId& tenant_id);
+  [[nodiscard]] std::optional<Turn> next_turn();
+  [[nodiscard]] bool tenant_may_start(TenantIndex index);
+  [[nodiscard]] bool total_may_start();
+  void start(const Turn& turn);
+  [[nodiscard]] std::optional<MonoTime> next_wake() const;
+
+  /// What of each lane is in the totals, by lane.
+  struct Counted {
+    std::array<std::uint32_t, priority_count> waiting{};
+    CircuitState circuit = CircuitState::closed;
+    bool present = false;
+  };
+  std::vector<Counted> counted_;
+};
+
+template <class Change>
+auto ShardState::with_circuit(Lane& lane, Change change) {
+  const CircuitRecord before = lane.breaker().record();
+  if constexpr (std::is_void_v<decltype(change(lane.breaker()))>) {
+    change(lane.breaker());
+    circuit_changed(lane, before);
+  } else {
+    const auto result = change(lane.breaker());
+    circuit_changed(lane, before);
+    return result;
+  }
+}
+
+}  // namespace postrider

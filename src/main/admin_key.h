@@ -1,0 +1,23 @@
+// The first key: given by the operator, or made once and shown once.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/secret.h"
+#include "core/time.h"
+#include "ports/catalog.h"
+
+namespace postrider {
+
+struct AdminKey {
+  std::optional<ApiKey> to_store;              // None: the store has it already.
+  std::optional<Secret<std::string>> to_show;  // Only a key that was just made.
+};
+
+/// `given` is stored unless the store knows it. Without it a key is made when the store has none.
+[[nodiscard]] AdminKey choose_admin_key(const std::optional<Secret<std::string>>& given,
+                                        const std::vector<ApiKey>& known, WallTime now);
+
+}  // namespace postrider

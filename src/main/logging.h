@@ -1,0 +1,13 @@
+// Where log lines go: standard error, buffered, so that a line per attempt does not cost a system
+// call.
+#pragma once
+
+#include <string>
+
+namespace postrider {
+
+/// `level` is one of spdlog's names. Lines at warning and above are written at once, others within
+/// a second.
+void set_up_logging(const std::string& level);
+
+}  // namespace postrider

@@ -1,0 +1,7 @@
+// The program. Everything it does is behind a subcommand.
+#include "cli/command_line.h"
+#include "main/serve.h"
+
+int main(int argc, char** argv) {
+  return postrider::cli::run_command_line(argc, argv, {.serve = postrider::serve});
+}

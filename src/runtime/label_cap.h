@@ -1,0 +1,36 @@
+// Keeps the number of label values bounded: the first so many get a label of their own, the rest
+// share `other`. A tenant cannot grow our memory by inventing event types.
+#pragma once
+
+#include <cstddef>
+#include <mutex>
+#include <set>
+#include <string>
+#include <string_view>
+
+namespace postrider {
+
+/// Any thread.
+class LabelCap {
+ public:
+  explicit LabelCap(std::size_t values_max) : values_max_(values_max) {}
+
+  [[nodiscard]] std::string label(std::string_view value) {
+    const std::lock_guard lock{mutex_};
+    const auto found = values_.find(value);
+    if (found != values_.end()) {
+      return *found;
+    }
+    if (values_.size() >= values_max_) {
+      return "other";
+    }
+    return *values_.emplace(value).first;
+  }
+
+ private:
+  const std::size_t values_max_;
+  std::mutex mutex_;
+  std::set<std::string, std::less<>> values_;
+};
+
+}  // namespace postrider

@@ -1,0 +1,73 @@
+#include "runtime/metrics.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "runtime/label_cap.h"
+
+namespace postrider {
+namespace {
+
+bool has_line(const std::string& text, const std::string& line) {
+  return ("\n" + text).find("\n" + line + "\n") != std::string::npos;
+}
+
+TEST(Metrics, CountAttemptsByOutcomeTypeAndTenant) {
+  const std::unique_ptr<Metrics> metrics = make_metrics();
+  const std::unique_ptr<AttemptMeter> meter = metrics->make_attempt_meter();
+  for (int i = 0; i < 3; ++i) {
+    meter->record({.event_type = "order.paid", .tenant_id = "acme", .duration = Micros{3000}});
+  }
+  meter->record({.state = DeliveryState::dead_letter,
+                 .failure = FailureCategory::timeout,
+                 .event_type = "order.paid",
+                 .tenant_id = "acme",
+                 .number = 12});
+  const std::string text = metrics->text();
+  EXPECT_TRUE(
+      has_line(text,
+               "webhook_deliveries_total{event_type=\"order.paid\",failure_category=\"none\","
+               "status=\"succeeded\",tenant_id=\"acme\"} 3"))
+      << text;
+  EXPECT_TRUE(has_line(text, "webhook_dlq_entries_total 1"));
+  EXPECT_TRUE(has_line(text, "webhook_delivery_duration_seconds_count 4"));
+  EXPECT_TRUE(has_line(text, "webhook_retry_attempt_number_sum{outcome=\"dead_letter\"} 12"));
+}
+
+TEST(Metrics, ShowOneStatePerCircuitAndForgetRemovedWebhooks) {
+  const std::unique_ptr<Metrics> metrics = make_metrics();
+  const WebhookId id{};
+  metrics->circuit_changed(id, CircuitState::closed, CircuitState::open);
+  std::string text = metrics->text();
+  EXPECT_NE(text.find("state=\"open\",webhook_id=\"" + id.to_string() + "\"} 1"),
+            std::string::npos);
+  EXPECT_NE(text.find("state=\"closed\",webhook_id=\"" + id.to_string() + "\"} 0"),
+            std::string::npos);
+  EXPECT_TRUE(has_line(text,
+                       "webhook_circuit_breaker_transitions_total{from_state=\"closed\","
+                       "to_state=\"open\"} 1"));
+  metrics->webhook_removed(id);
+  text = metrics->text();
+  EXPECT_EQ(text.find(id.to_string()), std::string::npos);
+}
+
+TEST(Metrics, AddUpTheShards) {
+  const std::unique_ptr<Metrics> metrics = make_metrics();
+  metrics->shard_seen(0, {.in_flight = 5, .waiting = {1, 2, 3}}, 10);
+  metrics->shard_seen(1, {.in_flight = 1, .waiting = {10, 20, 30}}, 10);
+  const std::string text = metrics->text();
+  EXPECT_TRUE(has_line(text, "webhook_queue_depth{priority=\"high\"} 11"));
+  EXPECT_TRUE(has_line(text, "webhook_queue_depth{priority=\"low\"} 33"));
+  EXPECT_TRUE(has_line(text, "webhook_worker_pool_utilization{pool_id=\"0\"} 0.5"));
+}
+
+TEST(LabelCap, SharesOneLabelBeyondTheFirstValues) {
+  LabelCap cap{2};
+  EXPECT_EQ(cap.label("a"), "a");
+  EXPECT_EQ(cap.label("b"), "b");
+  EXPECT_EQ(cap.label("c"), "other");
+  EXPECT_EQ(cap.label("a"), "a");
+}
+
+}  // namespace
+}  // namespace postrider

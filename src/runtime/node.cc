@@ -1,0 +1,490 @@
+#include "runtime/node.h"
+
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <mutex>
+#include <utility>
+
+#include <boost/asio/async_result.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <spdlog/spdlog.h>
+
+#include "core/assert.h"
+
+#include "runtime/placement.h"
+#include "runtime/reader_pool.h"
+#include "runtime/snapshot.h"
+#include "runtime/suspend.h"
+
+namespace postrider {
+namespace {
+
+// How long stop() waits for the store to take the last settlements; they are sent again otherwise.
+constexpr Millis last_words_max{3'000};
+
+template <class T>
+Result<void> without_value(const Result<T>& result) {
+  return result.map([](const T&) {});
+}
+
+struct Contents {
+  Directory directory;
+  std::vector<ApiKey> keys;
+};
+
+class RunningNode final : public Node, public Service {
+ public:
+  RunningNode(NodeOptions options, NodeParts parts, Contents contents);
+  ~RunningNode() override { stop(); }
+
+  // Node
+  Service& service() override { return *this; }
+  std::vector<boost::asio::io_context*> io_contexts() override;
+  void start() override;
+  void drain(std::function<void()> drained) override;
+  void stop() override;
+
+  // Service
+  Moment now() const override { return clock_->now(); }
+  Uuid new_uuid() override;
+  std::shared_ptr<const Directory> directory() const override { return directory_.get(); }
+  std::shared_ptr<const std::vector<ApiKey>> api_keys() const override { return keys_.get(); }
+  Awaitable<Result<std::vector<PublishReceipt>>> publish(std::vector<EventDraft> drafts,
+                                                         bool all_or_nothing) override;
+  Awaitable<Result<WebhookRef>> add_webhook(Webhook webhook) override;
+  Awaitable<Result<WebhookRef>> edit_webhook(WebhookId id, WebhookEdit edit) override;
+  Awaitable<Result<void>> remove_webhook(WebhookId id) override;
+  Awaitable<Result<Delivery>> revive(Revive revive) override;
+  Awaitable<Result<Delivery>> cancel(DeliveryId id) override;
+  Awaitable<Result<LaneView>> lane_view(WebhookId id) override;
+  Awaitable<Result<LaneView>> command_circuit(CircuitCommanded command) override;
+  Awaitable<void> run_query(HistoryQuery query) override;
+  std::string metrics_text() override { return metrics_->text(); }
+  std::optional<std::string> not_ready() const override;
+
+  [[nodiscard]] Result<void> open();
+  /// Before start(): tells every lane about its webhook.
+  void load_lanes(const std::map<WebhookId, CircuitRecord>& circuits,
+                  const std::vector<LaneBacklog>& backlog);
+
+ private:
+  using WebhookDone = std::function<void(Result<WebhookRef>)>;
+
+  void make_store(NodeParts& parts);
+  void make_workers(NodeParts& parts);
+  [[nodiscard]] std::vector<Publish> plan(std::vector<EventDraft> drafts, bool all_or_nothing);
+  [[nodiscard]] std::size_t origin() const;
+  [[nodiscard]] Worker& owner(WebhookId id) { return *workers_[worker_of(id, workers_.size())]; }
+
+  // These run on the store thread.
+  Result<WebhookRef> store_edit(Catalog& catalog, Mails& mails, WebhookId id,
+                                const WebhookEdit& edit);
+  Result<WebhookRef> store_webhook(Catalog& catalog, Mails& mails, Webhook webhook);
+  Result<void> store_removal(Catalog& catalog, Mails& mails, WebhookId id);
+  void tell_backlog(const std::vector<LaneBacklog>& backlog, Mails& mails);
+
+  void disable(WebhookId id, const std::string& reason);
+  void worker_drained();
+
+  NodeOptions options_;
+  std::unique_ptr<Clock> clock_;
+  std::unique_ptr<Metrics> metrics_;
+  Snapshot<Directory> directory_;
+  Snapshot<std::vector<ApiKey>> keys_;
+  std::mutex ids_mutex_;
+  UuidMaker ids_;                 // Guarded by ids_mutex_.
+  std::uint64_t next_group_ = 0;  // Guarded by ids_mutex_.
+  std::unique_ptr<StoreThread> store_;
+  std::vector<std::unique_ptr<Worker>> workers_;
+  std::unique_ptr<ReaderPool> readers_;
+  std::atomic<bool> draining_{false};
+  std::mutex drain_mutex_;
+  std::condition_variable all_drained_;
+  std::size_t workers_draining_ = 0;  // Guarded by drain_mutex_.
+  std::function<void()> drained_;     // Guarded by drain_mutex_.
+  bool started_ = false;
+  bool stopped_ = false;
+};
+
+RunningNode::RunningNode(NodeOptions options, NodeParts parts, Contents contents)
+    : options_(std::move(options)),
+      clock_(std::move(parts.clock)),
+      metrics_(make_metrics()),
+      directory_(std::move(contents.directory)),
+      keys_(std::move(contents.keys)),
+      ids_(options_.seed) {
+  POSTRIDER_ASSERT(options_.worker_count > 0);
+  readers_ = std::make_unique<ReaderPool>(std::move(parts.readers));
+  make_store(parts);
+  make_workers(parts);
+}
+
+void RunningNode::make_store(NodeParts& parts) {
+  StoreThread::Parts store_parts{
+      .ledger = std::move(parts.ledger),
+      .catalog = std::move(parts.catalog),
+      .clock = clock_.get(),
+      .metrics = metrics_.get(),
+      .send = [this](std::size_t worker, Mail mail) { workers_[worker]->receive(std::move(mail)); },
+      .on_failure =
+          [](const std::string& reason) {
+            spdlog::error("store.failed reason=\"{}\" next=\"reopening\"", reason);
+          },
+      .on_recovered =
+          [this](const std::vector<LaneBacklog>& backlog, Mails& mails) {
+            spdlog::warn("store.recovered");
+            tell_backlog(backlog, mails);
+          },
+  };
+  store_ = std::make_unique<StoreThread>(StoreThreadOptions{.worker_count = options_.worker_count},
+                                         std::move(store_parts));
+}
+
+void RunningNode::make_workers(NodeParts& parts) {
+  const auto count = static_cast<std::uint32_t>(options_.worker_count);
+  ShardOptions shard = options_.shard;
+  shard.in_flight_max = std::max(shard.in_flight_max / count, 1u);
+  shard.tenant_in_flight_max = std::max(shard.tenant_in_flight_max / count, 1u);
+  shard.first_attempt_reserve /= count;
+  for (std::size_t index = 0; index < options_.worker_count; ++index) {
+    WorkerOptions worker{.index = index,
+                         .shard = shard,
+                         .seed = options_.seed + index + 1,
+                         .url_policy = options_.url_policy,
+                         .user_agent = options_.user_agent};
+    WorkerParts worker_parts{
+        .clock = clock_.get(),
+        .store = store_.get(),
+        .metrics = metrics_.get(),
+        .make_transport = parts.make_transport,
+        .make_sign = parts.make_sign,
+        .disable_webhook = [this](WebhookId id, const std::string& reason) { disable(id, reason); },
+        .drained = [this] { worker_drained(); },
+    };
+    workers_.push_back(std::make_unique<Worker>(std::move(worker), std::move(worker_parts)));
+  }
+}
+
+void RunningNode::load_lanes(const std::map<WebhookId, CircuitRecord>& circuits,
+                             const std::vector<LaneBacklog>& backlog) {
+  std::map<WebhookId, WallTime> due;
+  for (const LaneBacklog& lane : backlog) {
+    due.emplace(lane.webhook_id, lane.due);
+  }
+  for (const auto& [id, webhook] : directory_.get()->all()) {
+    WebhookChanged input{.webhook = webhook, .circuit = std::nullopt, .backlog_due = std::nullopt};
+    if (const auto circuit = circuits.find(id); circuit != circuits.end()) {
+      input.circuit = circuit->second;
+    }
+    if (const auto waiting = due.find(id); waiting != due.end()) {
+      input.backlog_due = waiting->second;
+    }
+    owner(id).feed_later(std::move(input));
+  }
+}
+
+std::vector<boost::asio::io_context*> RunningNode::io_contexts() {
+  std::vector<boost::asio::io_context*> contexts;
+  for (const auto& worker : workers_) {
+    contexts.push_back(&worker->io());
+  }
+  return contexts;
+}
+
+Result<void> RunningNode::open() {
+  for (const auto& worker : workers_) {
+    POSTRIDER_CHECK(worker->open());
+  }
+  return {};
+}
+
+void RunningNode::start() {
+  started_ = true;
+  store_->start();
+  for (const auto& worker : workers_) {
+    worker->start();
+  }
+}
+
+void RunningNode::drain(std::function<void()> drained) {
+  {
+    const std::lock_guard lock{drain_mutex_};
+    POSTRIDER_ASSERT(!draining_);
+    drained_ = std::move(drained);
+    workers_draining_ = workers_.size();
+    draining_ = true;
+  }
+  for (const auto& worker : workers_) {
+    worker->drain();
+  }
+}
+
+void RunningNode::worker_drained() {
+  std::function<void()> drained;
+  {
+    const std::lock_guard lock{drain_mutex_};
+    POSTRIDER_ASSERT(workers_draining_ > 0);
+    if (--workers_draining_ > 0) {
+      return;
+    }
+    drained = drained_;
+  }
+  all_drained_.notify_all();
+  drained();
+}
+
+void RunningNode::stop() {
+  if (std::exchange(stopped_, true) || !started_) {
+    return;
+  }
+  if (!draining_) {
+    drain([] {});
+  }
+  for (const auto& worker : workers_) {
+    worker->abandon();
+  }
+  {
+    // What was handed back needs no more than a trip through the loops and a last commit.
+    std::unique_lock lock{drain_mutex_};
+    all_drained_.wait_for(lock, last_words_max, [this] { return workers_draining_ == 0; });
+  }
+  store_->stop();
+  readers_->stop();
+  for (const auto& worker : workers_) {
+    worker->stop();
+  }
+}
+
+Uuid RunningNode::new_uuid() {
+  const WallTime now = clock_->now().wall;
+  const std::lock_guard lock{ids_mutex_};
+  return ids_.next(now);
+}
+
+std::size_t RunningNode::origin() const {
+  const Worker* worker = Worker::current();
+  POSTRIDER_ASSERT(worker != nullptr);  // Service is for io threads.
+  return worker->index();
+}
+
+std::vector<Publish> RunningNode::plan(std::vector<EventDraft> drafts, bool all_or_nothing) {
+  const std::shared_ptr<const Directory> directory = directory_.get();
+  std::vector<Publish> publishes;
+  publishes.reserve(drafts.size());
+  const std::lock_guard lock{ids_mutex_};
+  const std::uint64_t group = all_or_nothing && drafts.size() > 1 ? ++next_group_ : 0;
+  for (EventDraft& draft : drafts) {
+    publishes.push_back(plan_publish(std::move(draft.event), *directory, ids_));
+    publishes.back().claim = std::move(draft.claim);
+    publishes.back().atomic_group = group;
+  }
+  return publishes;
+}
+
+Awaitable<Result<std::vector<PublishReceipt>>> RunningNode::publish(std::vector<EventDraft> drafts,
+                                                                    bool all_or_nothing) {
+  if (draining_) {
+    metrics_->publish_refused("draining");
+    co_return fail(Errc::unavailable,
+                   "The server is shutting down. Publish to another or retry soon.");
+  }
+  if (store_->failure()) {
+    metrics_->publish_refused("store");
+    co_return fail(Errc::unavailable, "The store cannot write at the moment. Retry soon.");
+  }
+  PublishJob job{
+      .publishes = plan(std::move(drafts), all_or_nothing), .origin = origin(), .done = {}};
+  auto begin = [this, &job](auto resume) {
+    job.done = resume;
+    if (!store_->try_publish(std::move(job))) {
+      metrics_->publish_refused("queue_full");
+      boost::asio::post(workers_[job.origin]->io(), [resume] {
+        resume(fail(Errc::unavailable, "The server has more to store than it can. Retry soon."));
+      });
+    }
+  };
+  co_return co_await suspend<Result<std::vector<PublishReceipt>>>(begin);
+}
+
+Awaitable<Result<WebhookRef>> RunningNode::add_webhook(Webhook webhook) {
+  const std::size_t from = origin();
+  auto begin = [this, from, &webhook](WebhookDone resume) {
+    auto run = [this, from, resume, webhook](Catalog& catalog, Mails& mails) {
+      const Result<WebhookRef> stored = store_webhook(catalog, mails, webhook);
+      mails[from].completions.push_back([resume, stored] { resume(stored); });
+      return without_value(stored);
+    };
+    store_->submit(CatalogJob{std::move(run)});
+  };
+  co_return co_await suspend<Result<WebhookRef>>(begin);
+}
+
+Awaitable<Result<WebhookRef>> RunningNode::edit_webhook(WebhookId id, WebhookEdit edit) {
+  const std::size_t from = origin();
+  auto begin = [this, from, id, &edit](WebhookDone resume) {
+    auto run = [this, from, id, edit, resume](Catalog& catalog, Mails& mails) {
+      const Result<WebhookRef> stored = store_edit(catalog, mails, id, edit);
+      mails[from].completions.push_back([resume, stored] { resume(stored); });
+      return without_value(stored);
+    };
+    store_->submit(CatalogJob{std::move(run)});
+  };
+  co_return co_await suspend<Result<WebhookRef>>(begin);
+}
+
+Awaitable<Result<void>> RunningNode::remove_webhook(WebhookId id) {
+  const std::size_t from = origin();
+  auto begin = [this, from, id](std::function<void(Result<void>)> resume) {
+    auto run = [this, from, id, resume](Catalog& catalog, Mails& mails) {
+      const Result<void> removed = store_removal(catalog, mails, id);
+      mails[from].completions.push_back([resume, removed] { resume(removed); });
+      return removed;
+    };
+    store_->submit(CatalogJob{std::move(run)});
+  };
+  co_return co_await suspend<Result<void>>(begin);
+}
+
+Result<WebhookRef> RunningNode::store_edit(Catalog& catalog, Mails& mails, WebhookId id,
+                                           const WebhookEdit& edit) {
+  const WebhookRef current = directory_.get()->find(id);
+  if (!current) {
+    return fail(Errc::not_found, "There is no such webhook.");
+  }
+  POSTRIDER_TRY(Webhook edited, edit(*current));
+  return store_webhook(catalog, mails, std::move(edited));
+}
+
+Result<WebhookRef> RunningNode::store_webhook(Catalog& catalog, Mails& mails, Webhook webhook) {
+  POSTRIDER_CHECK(catalog.put_webhook(webhook));
+  auto stored = std::make_shared<const Webhook>(std::move(webhook));
+  // The lane learns of it before anyone can publish to it.
+  mails[worker_of(stored->id, mails.size())].inputs.emplace_back(
+      WebhookChanged{.webhook = stored, .circuit = std::nullopt, .backlog_due = std::nullopt});
+  directory_.replace(directory_.get()->with(stored));
+  return stored;
+}
+
+Result<void> RunningNode::store_removal(Catalog& catalog, Mails& mails, WebhookId id) {
+  POSTRIDER_CHECK(catalog.remove_webhook(id, clock_->now().wall));
+  directory_.replace(directory_.get()->without(id));
+  mails[worker_of(id, mails.size())].inputs.emplace_back(WebhookRemoved{id});
+  return {};
+}
+
+void RunningNode::tell_backlog(const std::vector<LaneBacklog>& backlog, Mails& mails) {
+  const std::shared_ptr<const Directory> directory = directory_.get();
+  for (const LaneBacklog& lane : backlog) {
+    if (const WebhookRef webhook = directory->find(lane.webhook_id)) {
+      mails[worker_of(lane.webhook_id, mails.size())].inputs.emplace_back(
+          WebhookChanged{.webhook = webhook, .circuit = std::nullopt, .backlog_due = lane.due});
+    }
+  }
+}
+
+void RunningNode::disable(WebhookId id, const std::string& reason) {
+  auto run = [this, id, reason](Catalog& catalog, Mails& mails) {
+    const WallTime now = clock_->now().wall;
+    const WebhookEdit edit = [&](const Webhook& current) -> Result<Webhook> {
+      Webhook disabled = current;
+      disabled.active = false;
+      disabled.disabled_reason = reason;
+      disabled.updated_at = now;
+      return disabled;
+    };
+    const Result<WebhookRef> stored = store_edit(catalog, mails, id, edit);
+    if (!stored) {
+      spdlog::error("webhook.disable_failed webhook={} reason=\"{}\"", id.to_string(),
+                    log_safe(stored.error().message));
+    }
+    return without_value(stored);
+  };
+  store_->submit(CatalogJob{std::move(run)});
+}
+
+Awaitable<Result<Delivery>> RunningNode::revive(Revive revive) {
+  ReviveJob job{.revive = revive, .origin = origin(), .done = {}};
+  auto begin = [this, &job](auto resume) {
+    job.done = resume;
+    store_->submit(std::move(job));
+  };
+  co_return co_await suspend<Result<Delivery>>(begin);
+}
+
+Awaitable<Result<Delivery>> RunningNode::cancel(DeliveryId id) {
+  CancelJob job{
+      .cancel = {.delivery_id = id, .now = clock_->now().wall}, .origin = origin(), .done = {}};
+  auto begin = [this, &job](auto resume) {
+    job.done = resume;
+    store_->submit(std::move(job));
+  };
+  co_return co_await suspend<Result<Delivery>>(begin);
+}
+
+Awaitable<Result<LaneView>> RunningNode::lane_view(WebhookId id) {
+  boost::asio::io_context& home = workers_[origin()]->io();
+  auto begin = [this, &home, id](std::function<void(Result<LaneView>)> resume) {
+    owner(id).run_on_shard([&home, id, resume](Shard& shard, Moment now) {
+      Result<LaneView> answer = fail(Errc::not_found, "There is no such webhook.");
+      if (std::optional<LaneView> view = shard.view(id, now)) {
+        answer = *std::move(view);
+      }
+      boost::asio::post(home, [resume, answer = std::move(answer)] { resume(answer); });
+    });
+  };
+  co_return co_await suspend<Result<LaneView>>(begin);
+}
+
+Awaitable<Result<LaneView>> RunningNode::command_circuit(CircuitCommanded command) {
+  const WebhookId id = command.webhook_id;
+  owner(id).feed_later(command);
+  co_return co_await lane_view(id);  // Behind the command in the same loop.
+}
+
+Awaitable<void> RunningNode::run_query(HistoryQuery query) {
+  boost::asio::io_context& home = workers_[origin()]->io();
+  auto begin = [this, &home, &query](std::function<void(bool)> resume) {
+    auto job = [&home, &query, resume](History& history) {
+      query(history);
+      boost::asio::post(home, [resume] { resume(true); });
+    };
+    readers_->submit(std::move(job));
+  };
+  (void)co_await suspend<bool>(begin);
+}
+
+std::optional<std::string> RunningNode::not_ready() const {
+  if (draining_) {
+    return "The server is shutting down.";
+  }
+  return store_->failure();
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Node>> make_node(NodeOptions options, NodeParts parts,
+                                        const std::optional<ApiKey>& first_key) {
+  POSTRIDER_TRY(std::vector<Webhook> webhooks, parts.catalog->load_webhooks());
+  POSTRIDER_TRY(const auto circuits, parts.catalog->load_circuits());
+  POSTRIDER_TRY(std::vector<ApiKey> keys, parts.catalog->load_api_keys());
+  POSTRIDER_TRY(const std::vector<LaneBacklog> backlog, parts.ledger->backlog());
+  if (first_key) {
+    POSTRIDER_CHECK(parts.catalog->put_api_key(*first_key));
+    keys.push_back(*first_key);
+  }
+  std::vector<WebhookRef> refs;
+  refs.reserve(webhooks.size());
+  for (Webhook& webhook : webhooks) {
+    refs.push_back(std::make_shared<const Webhook>(std::move(webhook)));
+  }
+  auto node = std::make_unique<RunningNode>(
+      std::move(options), std::move(parts),
+      Contents{.directory = Directory{std::move(refs)}, .keys = std::move(keys)});
+  POSTRIDER_CHECK(node->open());
+  node->load_lanes(circuits, backlog);
+  return node;
+}
+
+}  // namespace postrider

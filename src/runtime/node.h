@@ -1,0 +1,60 @@
+// The running server without its HTTP face: io threads, store thread, readers, and the Service the
+// API talks to.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/result.h"
+
+#include "runtime/service.h"
+#include "runtime/worker.h"
+
+namespace postrider {
+
+struct NodeOptions {
+  std::size_t worker_count = 1;
+  std::uint64_t seed = 0;  // From real entropy in production.
+  UrlPolicy url_policy;
+  std::string user_agent;
+  ShardOptions shard;  // For all workers together; each gets its part.
+};
+
+/// Made by main, which is the only place that knows which adapters these are.
+struct NodeParts {
+  std::unique_ptr<Ledger> ledger;
+  std::unique_ptr<Catalog> catalog;
+  std::vector<std::unique_ptr<History>> readers;
+  std::unique_ptr<Clock> clock;
+  MakeTransport make_transport;
+  MakeSign make_sign;
+};
+
+class Node {
+ public:
+  virtual ~Node() = default;
+
+  [[nodiscard]] virtual Service& service() = 0;
+  [[nodiscard]] virtual std::vector<boost::asio::io_context*> io_contexts() = 0;
+
+  /// Starts the threads. Everything the store knows is due is already in line.
+  virtual void start() = 0;
+
+  /// No more publishing; finish what is in flight. `drained` runs once, on some io thread, when
+  /// that is done.
+  virtual void drain(std::function<void()> drained) = 0;
+
+  /// Hands back what is still in flight, writes down what is finished and ends the threads (P10).
+  virtual void stop() = 0;
+};
+
+/// Reads webhooks, circuits, keys and the backlog's outline; does not read the backlog itself.
+/// `first_key`, when there is no key in the store yet, is stored as the first one.
+[[nodiscard]] Result<std::unique_ptr<Node>> make_node(NodeOptions options, NodeParts parts,
+                                                      const std::optional<ApiKey>& first_key);
+
+}  // namespace postrider

@@ -1,0 +1,350 @@
+#include "runtime/store_thread.h"
+
+#include <chrono>
+#include <iterator>
+#include <map>
+#include <utility>
+
+#include "core/assert.h"
+
+#include "runtime/placement.h"
+
+namespace postrider {
+namespace {
+
+template <class... Overloads>
+struct Overloaded : Overloads... {
+  using Overloads::operator()...;
+};
+
+struct SettledLane {
+  std::size_t worker = 0;
+  std::vector<LaneDelivery> deliveries;
+};
+
+/// Where the parts of a batch came from, so that its receipt can be taken apart again.
+struct Origins {
+  std::vector<PublishJob*> publishes;
+  std::vector<SettledLane> settles;
+  std::vector<ReviveJob*> revivals;
+  std::vector<CancelJob*> cancels;
+
+  [[nodiscard]] bool empty() const {
+    return publishes.empty() && settles.empty() && revivals.empty() && cancels.empty();
+  }
+};
+
+std::vector<LaneDelivery> names(const std::vector<Settlement>& settlements) {
+  std::vector<LaneDelivery> result;
+  result.reserve(settlements.size());
+  for (const Settlement& settlement : settlements) {
+    result.push_back({settlement.delivery.webhook_id, settlement.delivery.id});
+  }
+  return result;
+}
+
+Origins gather(std::vector<StoreJob>& jobs, Batch& batch) {
+  Origins origins;
+  const auto collect = Overloaded{
+      [&](PublishJob& job) {
+        std::move(job.publishes.begin(), job.publishes.end(), std::back_inserter(batch.publishes));
+        origins.publishes.push_back(&job);
+      },
+      [&](SettleJob& job) {
+        origins.settles.push_back({job.worker, names(job.settlements)});
+        std::move(job.settlements.begin(), job.settlements.end(),
+                  std::back_inserter(batch.settlements));
+      },
+      [&](ReviveJob& job) {
+        batch.revivals.push_back(job.revive);
+        origins.revivals.push_back(&job);
+      },
+      [&](CancelJob& job) {
+        batch.cancels.push_back(job.cancel);
+        origins.cancels.push_back(&job);
+      },
+      [&](CircuitJob& job) { batch.circuits.push_back(job.save); },
+      [](auto&) {},
+  };
+  for (StoreJob& job : jobs) {
+    std::visit(collect, job);
+  }
+  return origins;
+}
+
+/// Runs `done(value)` on the io thread `origin`.
+template <class Value>
+void complete(Mails& mails, std::size_t origin, std::function<void(Value)>& done, Value value) {
+  mails[origin].completions.push_back(
+      [done = std::move(done), value = std::move(value)]() mutable { done(std::move(value)); });
+}
+
+/// The deliveries of one accepted publish, sorted to the io threads that own their lanes.
+void admit(Publish& publish, const Accepted& accepted, Mails& mails) {
+  const auto event = std::make_shared<const Event>(std::move(publish.event));
+  for (const Delivery& delivery : accepted.deliveries) {
+    Mail& mail = mails[worker_of(delivery.webhook_id, mails.size())];
+    if (mail.events.empty() || mail.events.back() != event) {
+      mail.events.push_back(event);
+    }
+    // One Admitted collects all of a turn.
+    if (mail.inputs.empty() || !std::holds_alternative<Admitted>(mail.inputs.back())) {
+      mail.inputs.emplace_back(Admitted{});
+    }
+    std::get<Admitted>(mail.inputs.back()).deliveries.push_back(delivery);
+  }
+}
+
+void answer_publishes(const Origins& origins, Batch& batch, BatchReceipt& receipt, Mails& mails) {
+  std::size_t next = 0;
+  for (PublishJob* job : origins.publishes) {
+    const std::size_t count = job->publishes.size();
+    std::vector<PublishReceipt> receipts;
+    receipts.reserve(count);
+    for (std::size_t i = 0; i < count; ++i, ++next) {
+      if (const auto* accepted = std::get_if<Accepted>(&receipt.publishes[next])) {
+        admit(batch.publishes[next], *accepted, mails);
+      }
+      receipts.push_back(std::move(receipt.publishes[next]));
+    }
+    complete<Result<std::vector<PublishReceipt>>>(mails, job->origin, job->done,
+                                                  std::move(receipts));
+  }
+}
+
+void answer(Origins& origins, Batch& batch, BatchReceipt& receipt, Mails& mails) {
+  answer_publishes(origins, batch, receipt, mails);
+  for (SettledLane& lane : origins.settles) {
+    mails[lane.worker].inputs.emplace_back(Settled{std::move(lane.deliveries)});
+  }
+  for (std::size_t i = 0; i < origins.revivals.size(); ++i) {
+    Result<Delivery>& revived = receipt.revivals[i];
+    if (revived) {
+      Mail& mail = mails[worker_of(revived->webhook_id, mails.size())];
+      mail.inputs.emplace_back(Admitted{{*revived}});
+    }
+    complete(mails, origins.revivals[i]->origin, origins.revivals[i]->done, std::move(revived));
+  }
+  for (std::size_t i = 0; i < origins.cancels.size(); ++i) {
+    Result<Delivery>& cancelled = receipt.cancels[i];
+    if (cancelled) {
+      Mail& mail = mails[worker_of(cancelled->webhook_id, mails.size())];
+      mail.inputs.emplace_back(DeliveryCancelled{cancelled->webhook_id, cancelled->id});
+    }
+    complete(mails, origins.cancels[i]->origin, origins.cancels[i]->done, std::move(cancelled));
+  }
+}
+
+void answer_failure(Origins& origins, const Error& error, Mails& mails) {
+  const tl::unexpected<Error> failure{error};
+  for (PublishJob* job : origins.publishes) {
+    complete<Result<std::vector<PublishReceipt>>>(mails, job->origin, job->done, failure);
+  }
+  for (SettledLane& lane : origins.settles) {
+    mails[lane.worker].inputs.emplace_back(StoreFailed{std::move(lane.deliveries)});
+  }
+  for (ReviveJob* job : origins.revivals) {
+    complete<Result<Delivery>>(mails, job->origin, job->done, failure);
+  }
+  for (CancelJob* job : origins.cancels) {
+    complete<Result<Delivery>>(mails, job->origin, job->done, failure);
+  }
+}
+
+std::size_t bytes_of(const std::vector<Publish>& publishes) {
+  std::size_t bytes = 0;
+  for (const Publish& publish : publishes) {
+    bytes += publish.event.data.size() + 512;  // The rest of an event and its deliveries, roughly.
+  }
+  return bytes;
+}
+
+}  // namespace
+
+StoreThread::StoreThread(StoreThreadOptions options, Parts parts)
+    : options_(options), parts_(std::move(parts)) {
+  POSTRIDER_ASSERT(options_.worker_count > 0);
+}
+
+StoreThread::~StoreThread() { stop(); }
+
+void StoreThread::start() {
+  thread_ = std::thread{[this] { run(); }};
+}
+
+void StoreThread::stop() {
+  {
+    const std::lock_guard lock{mutex_};
+    stopping_ = true;
+  }
+  wake_.notify_one();
+  if (thread_.joinable()) {
+    thread_.join();
+  }
+}
+
+bool StoreThread::try_publish(PublishJob&& job) {
+  const std::size_t bytes = bytes_of(job.publishes);
+  {
+    const std::lock_guard lock{mutex_};
+    if (publishes_queued_ + job.publishes.size() > options_.publishes_queued_max ||
+        publish_bytes_queued_ + bytes > options_.publish_bytes_queued_max) {
+      return false;
+    }
+    publishes_queued_ += job.publishes.size();
+    publish_bytes_queued_ += bytes;
+    queue_.emplace_back(std::move(job));
+  }
+  wake_.notify_one();
+  return true;
+}
+
+void StoreThread::submit(StoreJob job) {
+  {
+    const std::lock_guard lock{mutex_};
+    queue_.push_back(std::move(job));
+  }
+  wake_.notify_one();
+}
+
+std::optional<std::string> StoreThread::failure() const {
+  const std::lock_guard lock{mutex_};
+  return failure_;
+}
+
+void StoreThread::set_failure(std::optional<std::string> reason) {
+  const std::lock_guard lock{mutex_};
+  failure_ = std::move(reason);
+}
+
+void StoreThread::run() {
+  for (;;) {
+    std::vector<StoreJob> jobs;
+    {
+      std::unique_lock lock{mutex_};
+      const auto something = [this] { return stopping_ || !queue_.empty(); };
+      if (broken_) {
+        // Try to come back by itself: nobody may be asking.
+        wake_.wait_for(lock, options_.recover_pause, [this] { return stopping_; });
+      } else {
+        wake_.wait(lock, something);
+      }
+      if (stopping_ && queue_.empty()) {
+        return;
+      }
+      jobs.swap(queue_);
+      publishes_queued_ = 0;
+      publish_bytes_queued_ = 0;
+    }
+    turn(std::move(jobs));
+  }
+}
+
+void StoreThread::turn(std::vector<StoreJob> jobs) {
+  Mails mails(options_.worker_count);
+  commit(jobs, mails);
+  for (StoreJob& job : jobs) {
+    perform(job, mails);
+  }
+  for (std::size_t worker = 0; worker < mails.size(); ++worker) {
+    if (!mails[worker].empty()) {
+      parts_.send(worker, std::move(mails[worker]));
+    }
+  }
+}
+
+bool StoreThread::ready(Mails& mails) {
+  if (!broken_) {
+    return true;
+  }
+  if (!parts_.ledger->recover()) {
+    return false;
+  }
+  // A batch that was answered with an error may be in the store after all; the lanes must look.
+  const Result<std::vector<LaneBacklog>> backlog = parts_.ledger->backlog();
+  if (!backlog) {
+    return false;
+  }
+  parts_.on_recovered(*backlog, mails);
+  broken_ = false;
+  set_failure(std::nullopt);
+  return true;
+}
+
+void StoreThread::commit(std::vector<StoreJob>& jobs, Mails& mails) {
+  if (!ready(mails)) {
+    Batch batch;
+    Origins origins = gather(jobs, batch);
+    owe(batch.circuits);
+    answer_failure(origins, Error{Errc::unavailable, "The store cannot write at the moment.", {}},
+                   mails);
+    return;
+  }
+  Batch batch;
+  batch.circuits.swap(circuits_owed_);
+  Origins origins = gather(jobs, batch);
+  if (origins.empty() && batch.circuits.empty()) {
+    return;
+  }
+  const MonoTime begun = parts_.clock->now().mono;
+  Result<BatchReceipt> receipt = parts_.ledger->commit(batch);
+  if (receipt) {
+    parts_.metrics->committed({.publishes = batch.publishes.size(),
+                               .settlements = batch.settlements.size(),
+                               .duration = parts_.clock->now().mono - begun});
+    answer(origins, batch, *receipt, mails);
+    return;
+  }
+  owe(batch.circuits);
+  fail_store(receipt.error().message);
+  answer_failure(origins, receipt.error(), mails);
+}
+
+void StoreThread::fail_store(const std::string& reason) {
+  broken_ = true;
+  set_failure(reason);
+  parts_.metrics->store_failed();
+  parts_.on_failure(reason);
+}
+
+void StoreThread::owe(std::vector<SaveCircuit>& circuits) {
+  std::move(circuits.begin(), circuits.end(), std::back_inserter(circuits_owed_));
+  // The latest of a webhook wins, so an outage cannot grow the list beyond the number of webhooks.
+  std::map<WebhookId, SaveCircuit> latest;
+  for (SaveCircuit& circuit : circuits_owed_) {
+    latest.insert_or_assign(circuit.webhook_id, std::move(circuit));
+  }
+  circuits_owed_.clear();
+  for (auto& [webhook_id, circuit] : latest) {
+    circuits_owed_.push_back(std::move(circuit));
+  }
+}
+
+void StoreThread::perform(StoreJob& job, Mails& mails) {
+  const auto act = Overloaded{
+      [&](LoadLaneJob& load) {
+        Result<LanePage> page = parts_.ledger->load_lane(load.query);
+        std::vector<Input>& inputs = mails[load.worker].inputs;
+        if (page) {
+          inputs.emplace_back(LaneLoaded{.webhook_id = load.query.webhook_id,
+                                         .deliveries = std::move(page->deliveries),
+                                         .rest_due = page->rest_due});
+        } else {
+          inputs.emplace_back(LaneLoadFailed{load.query.webhook_id});
+        }
+      },
+      [&](LoadEventsJob& load) {
+        complete(mails, load.worker, load.done, parts_.ledger->load_events(load.ids));
+      },
+      [&](CatalogJob& catalog) {
+        const Result<void> done = catalog.run(*parts_.catalog, mails);
+        if (!done && done.error().code == Errc::unavailable && !broken_) {
+          fail_store(done.error().message);
+        }
+      },
+      [](auto&) {},
+  };
+  std::visit(act, job);
+}
+
+}  // namespace postrider

@@ -1,0 +1,150 @@
+// The one thread that writes. It takes everything that queued up while the previous transaction ran
+// and commits it as one: batches grow with load, latency stays about one fsync.
+//
+// Answers go to io threads as Mail, one parcel per io thread and turn, in the order in which the
+// store performed the work. The engine relies on that order: a lane page read before a settlement
+// was committed reaches the shard before the settlement's answer.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <variant>
+#include <vector>
+
+#include "core/result.h"
+#include "engine/intake.h"
+#include "engine/shard.h"
+#include "ports/catalog.h"
+#include "ports/clock.h"
+#include "ports/ledger.h"
+
+#include "runtime/metrics.h"
+#include "runtime/payload_cache.h"
+
+namespace postrider {
+
+/// What one turn has for one io thread.
+struct Mail {
+  std::vector<EventRef> events;                    // Payloads of the Admitted deliveries.
+  std::vector<Input> inputs;                       // For its shard, in order.
+  std::vector<std::function<void()>> completions;  // For whoever waits there.
+
+  [[nodiscard]] bool empty() const { return inputs.empty() && completions.empty(); }
+};
+
+/// One parcel per io thread.
+using Mails = std::vector<Mail>;
+
+/// `origin` is the io thread on which `done` is to run.
+struct PublishJob {
+  std::vector<Publish> publishes;
+  std::size_t origin = 0;
+  std::function<void(Result<std::vector<PublishReceipt>>)> done;
+};
+struct SettleJob {
+  std::size_t worker = 0;
+  std::vector<Settlement> settlements;
+};
+struct ReviveJob {
+  Revive revive;
+  std::size_t origin = 0;
+  std::function<void(Result<Delivery>)> done;
+};
+struct CancelJob {
+  Cancel cancel;
+  std::size_t origin = 0;
+  std::function<void(Result<Delivery>)> done;
+};
+struct CircuitJob {
+  SaveCircuit save;
+};
+struct LoadLaneJob {
+  std::size_t worker = 0;
+  LoadLane query;
+};
+struct LoadEventsJob {
+  std::size_t worker = 0;
+  std::vector<EventId> ids;
+  std::function<void(Result<std::vector<Event>>)> done;
+};
+/// Anything with the catalogue. Runs on the store thread, after the turn's commit. An answer of
+/// unavailable means that the store failed; the job has told whoever waits itself.
+struct CatalogJob {
+  std::function<Result<void>(Catalog&, Mails&)> run;
+};
+
+using StoreJob = std::variant<PublishJob, SettleJob, ReviveJob, CancelJob, CircuitJob, LoadLaneJob,
+                              LoadEventsJob, CatalogJob>;
+
+struct StoreThreadOptions {
+  std::size_t publishes_queued_max = 50'000;         // About two seconds of work.
+  std::size_t publish_bytes_queued_max = 64u << 20;  // What we may hold for the disk (P6).
+  std::size_t worker_count = 1;
+  Millis recover_pause{200};  // Between attempts to reopen a failed store.
+};
+
+class StoreThread {
+ public:
+  struct Parts {
+    std::unique_ptr<Ledger> ledger;
+    std::unique_ptr<Catalog> catalog;
+    const Clock* clock = nullptr;
+    Metrics* metrics = nullptr;
+    std::function<void(std::size_t worker, Mail mail)> send;
+    std::function<void(const std::string& reason)> on_failure;
+    /// The store came back: deliveries of batches that failed may be in it after all.
+    std::function<void(const std::vector<LaneBacklog>&, Mails&)> on_recovered;
+  };
+
+  StoreThread(StoreThreadOptions options, Parts parts);
+  ~StoreThread();
+  StoreThread(const StoreThread&) = delete;
+  StoreThread& operator=(const StoreThread&) = delete;
+
+  void start();
+  /// Finishes what is queued, then ends the thread.
+  void stop();
+
+  /// Any thread. False when the queue is full: nothing was taken, `job` is as it was (P6).
+  [[nodiscard]] bool try_publish(PublishJob&& job);
+  /// Any thread. Never refused: what the engine asks for is bounded by the engine.
+  void submit(StoreJob job);
+
+  /// Why the store cannot write at the moment.
+  [[nodiscard]] std::optional<std::string> failure() const;
+
+ private:
+  void run();
+  void turn(std::vector<StoreJob> jobs);
+  void commit(std::vector<StoreJob>& jobs, Mails& mails);
+  void perform(StoreJob& job, Mails& mails);
+  void owe(std::vector<SaveCircuit>& circuits);
+  [[nodiscard]] bool ready(Mails& mails);
+  void fail_store(const std::string& reason);
+  void set_failure(std::optional<std::string> reason);
+
+  StoreThreadOptions options_;
+  Parts parts_;
+
+  mutable std::mutex mutex_;  // Guards the five below.
+  std::condition_variable wake_;
+  std::vector<StoreJob> queue_;
+  std::size_t publishes_queued_ = 0;
+  std::size_t publish_bytes_queued_ = 0;
+  bool stopping_ = false;
+  std::optional<std::string> failure_;
+
+  // The store thread's own.
+  std::vector<SaveCircuit> circuits_owed_;  // Of batches that failed.
+  bool broken_ = false;                     // A commit failed and recover() has not succeeded.
+  std::thread thread_;
+};
+
+}  // namespace postrider

@@ -1,0 +1,277 @@
+#include "runtime/worker.h"
+
+#include <utility>
+
+#include <boost/asio/post.hpp>
+#include <spdlog/spdlog.h>
+
+#include "core/assert.h"
+
+namespace postrider {
+namespace {
+
+namespace asio = boost::asio;
+
+thread_local Worker* current_worker = nullptr;
+
+}  // namespace
+
+/// What is needed to send to a webhook; made anew when it changes.
+struct Worker::Target {
+  std::shared_ptr<const Webhook> webhook;
+  TargetUrl url;
+  RequestTemplate request;
+  Sign sign;
+};
+
+Worker::Worker(WorkerOptions options, WorkerParts parts)
+    : options_(std::move(options)),
+      parts_(std::move(parts)),
+      work_(asio::make_work_guard(io_)),
+      alarm_(io_),
+      shard_(options_.shard, options_.seed),
+      payloads_(options_.payload_cache_bytes),
+      meter_(parts_.metrics->make_attempt_meter()) {}
+
+Worker::~Worker() { stop(); }
+
+Result<void> Worker::open() {
+  POSTRIDER_TRY(transport_, parts_.make_transport(io_, *parts_.clock));
+  return {};
+}
+
+void Worker::start() {
+  POSTRIDER_ASSERT(transport_ != nullptr);
+  thread_ = std::thread{[this] {
+    current_worker = this;
+    io_.run();
+  }};
+}
+
+void Worker::stop() {
+  io_.stop();
+  if (thread_.joinable()) {
+    thread_.join();
+  }
+}
+
+Worker* Worker::current() { return current_worker; }
+
+void Worker::receive(Mail mail) {
+  asio::post(io_, [this, mail = std::move(mail)]() mutable {
+    for (EventRef& event : mail.events) {
+      payloads_.put(std::move(event));
+    }
+    for (Input& input : mail.inputs) {
+      feed(std::move(input));
+    }
+    for (std::function<void()>& completion : mail.completions) {
+      completion();
+    }
+  });
+}
+
+void Worker::drain() { feed_later(DrainRequested{}); }
+
+void Worker::abandon() {
+  asio::post(io_, [this] {
+    abandoning_ = true;
+    transport_->stop();
+  });
+}
+
+void Worker::run_on_shard(std::function<void(Shard&, Moment)> act) {
+  asio::post(io_, [this, act = std::move(act)] { act(shard_, parts_.clock->now()); });
+}
+
+void Worker::feed_later(Input input) {
+  asio::post(io_, [this, input = std::move(input)]() mutable { feed(std::move(input)); });
+}
+
+void Worker::feed(Input input) {
+  if (const auto* changed = std::get_if<WebhookChanged>(&input)) {
+    remember(*changed);
+  } else if (const auto* removed = std::get_if<WebhookRemoved>(&input)) {
+    circuits_.erase(removed->webhook_id);
+    targets_.erase(removed->webhook_id);
+    parts_.metrics->webhook_removed(removed->webhook_id);
+  }
+  Commands commands = shard_.step(std::move(input), parts_.clock->now());
+  for (Command& command : commands) {
+    perform(std::move(command));
+  }
+  flush_soon();
+}
+
+void Worker::remember(const WebhookChanged& changed) {
+  const Webhook& webhook = *changed.webhook;
+  if (changed.circuit) {
+    circuits_[webhook.id] = changed.circuit->state;
+  }
+  // The policy may have become stricter since the webhook was stored: then nothing is sent.
+  Result<TargetUrl> url = parse_target_url(webhook.url, options_.url_policy);
+  if (!url) {
+    spdlog::warn("webhook.unusable webhook={} reason=\"{}\"", webhook.id.to_string(),
+                 log_safe(url.error().message));
+    targets_.erase(webhook.id);
+    return;
+  }
+  RequestTemplate request{webhook, *url, options_.user_agent};
+  targets_[webhook.id] = std::make_unique<Target>(
+      Target{.webhook = changed.webhook,
+             .url = *std::move(url),
+             .request = std::move(request),
+             .sign = parts_.make_sign(webhook.signature.scheme, webhook.secret)});
+}
+
+void Worker::perform(Command command) {
+  std::visit([this](auto&& each) { perform(std::forward<decltype(each)>(each)); },
+             std::move(command));
+}
+
+void Worker::perform(StartAttempt command) {
+  if (const EventRef event = payloads_.find(command.delivery.event_id)) {
+    send(command, event);
+  } else {
+    payloads_missing_.push_back(std::move(command));
+  }
+}
+
+void Worker::send(const StartAttempt& command, const EventRef& event) {
+  const WebhookId webhook_id = command.delivery.webhook_id;
+  const DeliveryId delivery_id = command.delivery.id;
+  const auto found = targets_.find(webhook_id);
+  if (abandoning_) {
+    feed_later(AttemptAbandoned{webhook_id, delivery_id});
+    return;
+  }
+  const Moment now = parts_.clock->now();
+  if (found == targets_.end()) {
+    Outcome blocked;
+    blocked.failure = FailureCategory::blocked_address;
+    blocked.error_message = "This server's address policy no longer allows the webhook's URL.";
+    blocked.executed_at = now.wall;
+    feed_later(AttemptFinished{webhook_id, delivery_id, std::move(blocked)});
+    return;
+  }
+  const Target& target = *found->second;
+  const AttemptStamp stamp{
+      .delivery_id = delivery_id, .attempt_number = command.attempt_number, .now = now.wall};
+  OutboundRequest request{.url = target.url,
+                          .bytes = target.request.fill(*event, stamp, target.sign),
+                          .timeout = command.timeout};
+  transport_->send(std::move(request), [this, webhook_id, delivery_id](Outcome outcome) {
+    if (abandoning_) {
+      feed(AttemptAbandoned{webhook_id, delivery_id});
+    } else {
+      feed(AttemptFinished{webhook_id, delivery_id, std::move(outcome)});
+    }
+  });
+}
+
+void Worker::perform(Settle command) {
+  const Settlement& settlement = command.settlement;
+  if (settlement.attempt) {
+    const auto target = targets_.find(settlement.delivery.webhook_id);
+    const std::string_view tenant_id =
+        target == targets_.end() ? std::string_view{} : target->second->webhook->tenant_id;
+    meter_->record({.state = settlement.delivery.state,
+                    .failure = settlement.attempt->failure_category,
+                    .event_type = settlement.delivery.event_type,
+                    .tenant_id = tenant_id,
+                    .number = settlement.attempt->number,
+                    .duration = settlement.attempt->outcome.duration});
+    log_attempt(settlement);
+    if (settlement.dead) {
+      parts_.metrics->dead_letters_changed(tenant_id, 1);
+    }
+  }
+  settlements_.push_back(std::move(command.settlement));
+}
+
+void Worker::perform(LoadLane command) {
+  parts_.store->submit(LoadLaneJob{.worker = options_.index, .query = command});
+}
+
+void Worker::perform(SetAlarm command) {
+  const Micros wait = std::max(command.at - parts_.clock->now().mono, Micros{0});
+  alarm_.expires_after(wait);
+  alarm_.async_wait([this](const boost::system::error_code& error) {
+    if (!error) {
+      feed(AlarmRang{});
+    }
+  });
+}
+
+void Worker::perform(SaveCircuit command) {
+  const CircuitState to = command.record.state;
+  CircuitState& from = circuits_[command.webhook_id];
+  if (from != to) {
+    parts_.metrics->circuit_changed(command.webhook_id, from, to);
+    from = to;
+  }
+  parts_.store->submit(CircuitJob{std::move(command)});
+}
+
+void Worker::perform(DisableWebhook command) {
+  parts_.disable_webhook(command.webhook_id, command.reason);
+}
+
+void Worker::perform(Tell command) {
+  parts_.metrics->alert_told(command.kind);
+  spdlog::warn("alert kind={} webhook={} detail=\"{}\"", to_string(command.kind),
+               command.webhook_id.to_string(), log_safe(command.detail));
+}
+
+void Worker::perform(Drained) { parts_.drained(); }
+
+void Worker::flush_soon() {
+  if (!flush_scheduled_) {
+    flush_scheduled_ = true;
+    // Behind everything that is ready now, so that the batch is as large as the load makes it.
+    asio::post(io_, [this] { flush(); });
+  }
+}
+
+void Worker::flush() {
+  flush_scheduled_ = false;
+  if (!settlements_.empty()) {
+    parts_.store->submit(
+        SettleJob{.worker = options_.index, .settlements = std::exchange(settlements_, {})});
+  }
+  if (!payloads_missing_.empty()) {
+    std::vector<EventId> ids;
+    for (const StartAttempt& start : payloads_missing_) {
+      ids.push_back(start.delivery.event_id);
+    }
+    auto done = [this, waiting = std::exchange(payloads_missing_, {})](
+                    Result<std::vector<Event>> events) mutable {
+      events_loaded(std::move(events), std::move(waiting));
+    };
+    parts_.store->submit(
+        LoadEventsJob{.worker = options_.index, .ids = std::move(ids), .done = std::move(done)});
+  }
+  parts_.metrics->shard_seen(options_.index, shard_.view(), options_.shard.in_flight_max);
+}
+
+void Worker::events_loaded(Result<std::vector<Event>> events, std::vector<StartAttempt> waiting) {
+  // Held here as well: the cache may be too small for all of them at once.
+  std::unordered_map<EventId, EventRef> loaded;
+  if (events) {
+    for (Event& event : *events) {
+      const auto shared = std::make_shared<const Event>(std::move(event));
+      loaded.emplace(shared->id, shared);
+      payloads_.put(shared);
+    }
+  }
+  for (const StartAttempt& start : waiting) {
+    const auto found = loaded.find(start.delivery.event_id);
+    if (found != loaded.end()) {
+      send(start, found->second);
+    } else {
+      feed(AttemptAbandoned{start.delivery.webhook_id, start.delivery.id});
+    }
+  }
+}
+
+}  // namespace postrider

@@ -1,0 +1,121 @@
+// One io thread: its event loop, its shard and its transport. Carries out the shard's commands and
+// feeds it what came of them; decides nothing.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <thread>
+#include <unordered_map>
+#include <vector>
+
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include "core/request.h"
+#include "engine/shard.h"
+#include "ports/clock.h"
+#include "ports/transport.h"
+
+#include "runtime/attempt_log.h"
+#include "runtime/metrics.h"
+#include "runtime/payload_cache.h"
+#include "runtime/store_thread.h"
+
+namespace postrider {
+
+using MakeTransport =
+    std::function<Result<std::unique_ptr<Transport>>(boost::asio::io_context&, const Clock&)>;
+using MakeSign = std::function<Sign(SignatureScheme scheme, const Secret<std::string>& secret)>;
+
+struct WorkerOptions {
+  std::size_t index = 0;
+  ShardOptions shard;
+  std::uint64_t seed = 0;
+  std::size_t payload_cache_bytes = 64u << 20;
+  UrlPolicy url_policy;
+  std::string user_agent;
+};
+
+/// What a worker uses and does not own. All outlive it.
+struct WorkerParts {
+  const Clock* clock = nullptr;
+  StoreThread* store = nullptr;
+  Metrics* metrics = nullptr;
+  MakeTransport make_transport;
+  MakeSign make_sign;
+  std::function<void(WebhookId id, const std::string& reason)> disable_webhook;  // Any thread.
+  std::function<void()> drained;                                                 // Any thread.
+};
+
+class Worker {
+ public:
+  Worker(WorkerOptions options, WorkerParts parts);
+  ~Worker();
+  Worker(const Worker&) = delete;
+  Worker& operator=(const Worker&) = delete;
+
+  /// Opens the transport. Fails with what that fails with. Before anything else.
+  [[nodiscard]] Result<void> open();
+  void start();
+  /// Ends the loop and joins. Nothing runs on it afterwards.
+  void stop();
+
+  /// The worker whose thread this is; null on other threads.
+  [[nodiscard]] static Worker* current();
+  [[nodiscard]] std::size_t index() const { return options_.index; }
+  [[nodiscard]] boost::asio::io_context& io() { return io_; }
+
+  /// Any thread.
+  void receive(Mail mail);
+  void drain();
+  /// Hands back what is still in flight: it will be sent again after the next start (P2, P10).
+  void abandon();
+  /// `act` runs on the io thread.
+  void run_on_shard(std::function<void(Shard&, Moment)> act);
+  void feed_later(Input input);
+
+ private:
+  struct Target;
+
+  void feed(Input input);
+  void perform(Command command);
+  void perform(StartAttempt command);
+  void perform(Settle command);
+  void perform(LoadLane command);
+  void perform(SetAlarm command);
+  void perform(SaveCircuit command);
+  void perform(DisableWebhook command);
+  void perform(Tell command);
+  void perform(Drained command);
+  void remember(const WebhookChanged& changed);
+  void send(const StartAttempt& command, const EventRef& event);
+  void events_loaded(Result<std::vector<Event>> events, std::vector<StartAttempt> waiting);
+  void flush_soon();
+  void flush();
+
+  WorkerOptions options_;
+  WorkerParts parts_;
+  boost::asio::io_context io_{1};
+  boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_;
+  boost::asio::steady_timer alarm_;
+  Shard shard_;
+  PayloadCache payloads_;
+  std::unique_ptr<Transport> transport_;
+  std::unique_ptr<AttemptMeter> meter_;
+  std::unordered_map<WebhookId, std::unique_ptr<Target>> targets_;
+  std::unordered_map<WebhookId, CircuitState> circuits_;
+
+  // Collected while handling what is ready now, handed over once.
+  bool flush_scheduled_ = false;
+  std::vector<Settlement> settlements_;
+  std::vector<StartAttempt> payloads_missing_;
+
+  bool abandoning_ = false;
+  std::thread thread_;
+};
+
+}  // namespace postrider

@@ -1,0 +1,155 @@
+// Webhooks, circuits and API keys.
+#include <map>
+#include <vector>
+
+#include "tests/contract/store_contract.h"
+
+namespace postrider::test {
+namespace {
+
+/// Differs from the defaults in every field.
+Webhook unusual_webhook(WebhookId id) {
+  Webhook webhook = sample_webhook(id);
+  webhook.name = "Orders";
+  webhook.owner_id = "";
+  webhook.resource_id = "swap-1";
+  webhook.description = "line\nbreak, \"quotes\"";
+  webhook.headers = {{"X-A", "1"}, {"X-B", ""}};
+  webhook.metadata = "{ \"a\" : 1 }";
+  webhook.signature = {SignatureScheme::sha256_body, "X-Agenta-", false, false};
+  webhook.payload_format = PayloadFormat::raw;
+  webhook.retry = {.delay_base = Millis{1},
+                   .multiplier = 5.25,
+                   .delay_max = Millis{2},
+                   .schedule = {Millis{30'000}, Millis{300'000}},
+                   .jitter = {0.125, 0.25, Millis{1'000}},
+                   .attempts_max = 7,
+                   .timeout = Millis{9},
+                   .timeout_growth = 1.5,
+                   .permanent_statuses = {404, 410}};
+  webhook.breaker = {.enabled = false,
+                     .window = BreakerWindow::count,
+                     .window_size = Millis{3},
+                     .window_calls = 4,
+                     .minimum_throughput = 5,
+                     .error_threshold_percentage = 33.3,
+                     .failure_count_threshold = 6,
+                     .sleep_window = Millis{7},
+                     .sleep_multiplier = 1.25,
+                     .sleep_max = Millis{8},
+                     .half_open_max_calls = 9,
+                     .half_open_success_percentage = 66.6};
+  webhook.rate_limit = {10, Millis{60'000}, 11};
+  webhook.max_in_flight = 12;
+  webhook.ordering = Ordering::strict;
+  webhook.active = false;
+  webhook.paused = true;
+  webhook.disabled_reason = "gone";
+  return webhook;
+}
+
+CircuitRecord open_circuit() {
+  return {.state = CircuitState::open,
+          .openings_in_row = 3,
+          .changed_at = store_epoch,
+          .open_until = store_epoch + Millis{30'000},
+          .forced_until = wall_time_max,
+          .forced_open = true};
+}
+
+}  // namespace
+
+TEST_P(CatalogContract, AnEmptyStoreHasNothing) {
+  EXPECT_TRUE(catalog().load_webhooks()->empty());
+  EXPECT_TRUE(catalog().load_circuits()->empty());
+  EXPECT_TRUE(catalog().load_api_keys()->empty());
+}
+
+TEST_P(CatalogContract, WebhooksComeBackAsTheyWerePut) {
+  Webhook bare = sample_webhook(second_);
+  bare.events.clear();
+  bare.retry.permanent_statuses.clear();
+  ASSERT_TRUE(catalog().put_webhook(bare).has_value());
+  ASSERT_TRUE(catalog().put_webhook(unusual_webhook(first_)).has_value());
+  EXPECT_EQ(*catalog().load_webhooks(), (std::vector<Webhook>{unusual_webhook(first_), bare}));
+  store_->reopen();
+  EXPECT_EQ(*catalog().load_webhooks(), (std::vector<Webhook>{unusual_webhook(first_), bare}));
+}
+
+TEST_P(CatalogContract, PuttingAWebhookAgainReplacesItAndKeepsItsCircuit) {
+  ASSERT_TRUE(catalog().put_webhook(unusual_webhook(first_)).has_value());
+  commit({.circuits = {{first_, open_circuit()}}});
+  ASSERT_TRUE(catalog().put_webhook(sample_webhook(first_)).has_value());
+  EXPECT_EQ(*catalog().load_webhooks(), (std::vector<Webhook>{sample_webhook(first_)}));
+  EXPECT_EQ(catalog().load_circuits()->at(first_), open_circuit());
+}
+
+TEST_P(CatalogContract, TheLatestCircuitIsKept) {
+  ASSERT_TRUE(catalog().put_webhook(sample_webhook(first_)).has_value());
+  commit({.circuits = {{first_, CircuitRecord{}}, {first_, open_circuit()}}});
+  store_->reopen();
+  EXPECT_EQ(*catalog().load_circuits(),
+            (std::map<WebhookId, CircuitRecord>{{first_, open_circuit()}}));
+  commit({.circuits = {{first_, CircuitRecord{}}}});
+  EXPECT_EQ(catalog().load_circuits()->at(first_), CircuitRecord{});
+}
+
+TEST_P(CatalogContract, TheCircuitOfAnUnknownWebhookIsIgnored) {
+  commit({.circuits = {{first_, open_circuit()}}});
+  EXPECT_TRUE(catalog().load_circuits()->empty());
+  ASSERT_TRUE(catalog().put_webhook(sample_webhook(first_)).has_value());
+  EXPECT_TRUE(catalog().load_circuits()->empty());
+}
+
+TEST_P(CatalogContract, RemovingAWebhookCancelsWhatWaitsAndKeepsItsHistory) {
+  ASSERT_TRUE(catalog().put_webhook(sample_webhook(first_)).has_value());
+  ASSERT_TRUE(catalog().put_webhook(sample_webhook(second_)).has_value());
+  commit({.circuits = {{first_, open_circuit()}}});
+  const Delivery pending = accept(first_);
+  const Delivery retrying = accept(first_);
+  const Delivery done = accept(first_);
+  const Delivery other = accept(second_);
+  settle(script_.retry(retrying, script_.now + Millis{10}));
+  settle(script_.success(done));
+
+  script_.now += Millis{60};
+  ASSERT_TRUE(catalog().remove_webhook(first_, script_.now).has_value());
+  EXPECT_EQ(*catalog().load_webhooks(), (std::vector<Webhook>{sample_webhook(second_)}));
+  EXPECT_TRUE(catalog().load_circuits()->empty());
+  EXPECT_EQ(record(pending.id).delivery.state, DeliveryState::cancelled);
+  EXPECT_EQ(record(pending.id).completed_at, script_.now);
+  EXPECT_EQ(record(retrying.id).delivery.state, DeliveryState::cancelled);
+  EXPECT_EQ(attempts(retrying.id).size(), 1u);
+  EXPECT_EQ(record(done.id).delivery.state, DeliveryState::succeeded);
+  EXPECT_EQ(record(other.id).delivery, other);
+  ASSERT_EQ(ledger().backlog()->size(), 1u);
+  EXPECT_EQ(ledger().backlog()->at(0).webhook_id, second_);
+}
+
+TEST_P(CatalogContract, RemovingAnUnknownWebhookIsNotFoundAndBreaksNothing) {
+  EXPECT_EQ(catalog().remove_webhook(first_, script_.now).error().code, Errc::not_found);
+  ASSERT_TRUE(catalog().put_webhook(sample_webhook(first_)).has_value());
+  ASSERT_TRUE(catalog().remove_webhook(first_, script_.now).has_value());
+  EXPECT_EQ(catalog().remove_webhook(first_, script_.now).error().code, Errc::not_found);
+}
+
+TEST_P(CatalogContract, ApiKeysComeBackAsTheyWerePut) {
+  const ApiKey admin{.id = KeyId{StoreScript::webhook(2).bytes},
+                     .name = "first",
+                     .sha256 = std::string("\0\x01\xff", 3) + std::string(29, 'x'),
+                     .created_at = store_epoch};
+  ApiKey reader{.id = KeyId{StoreScript::webhook(1).bytes},
+                .name = "",
+                .sha256 = std::string(32, 'y'),
+                .scope = "read",
+                .created_at = store_epoch + Millis{1}};
+  ASSERT_TRUE(catalog().put_api_key(admin).has_value());
+  ASSERT_TRUE(catalog().put_api_key(reader).has_value());
+  store_->reopen();
+  EXPECT_EQ(*catalog().load_api_keys(), (std::vector<ApiKey>{reader, admin}));
+  reader.name = "renamed";
+  ASSERT_TRUE(catalog().put_api_key(reader).has_value());
+  EXPECT_EQ(*catalog().load_api_keys(), (std::vector<ApiKey>{reader, admin}));
+}
+
+}  // namespace postrider::test

@@ -1,0 +1,263 @@
+// What people read: lists, single records, health.
+#include <map>
+#include <string>
+#include <vector>
+
+#include "tests/contract/store_contract.h"
+
+namespace postrider::test {
+namespace {
+
+const DeadReason gone{Classification::permanent, "permanent_client_error_404"};
+const DeadReason worn_out{Classification::recoverable, "max_attempts_exceeded"};
+
+std::vector<std::int64_t> sequences(const Result<Listed<DeliveryRecord>>& listed) {
+  std::vector<std::int64_t> found;
+  EXPECT_TRUE(listed.has_value());
+  if (listed) {
+    for (const DeliveryRecord& record : listed->items) {
+      found.push_back(record.delivery.sequence);
+    }
+  }
+  return found;
+}
+
+std::vector<EventId> event_ids(const Result<Listed<Event>>& listed) {
+  std::vector<EventId> found;
+  EXPECT_TRUE(listed.has_value());
+  if (listed) {
+    for (const Event& event : listed->items) {
+      found.push_back(event.id);
+    }
+  }
+  return found;
+}
+
+using Sequences = std::vector<std::int64_t>;
+
+}  // namespace
+
+TEST_P(HistoryContract, AnEmptyStoreListsNothing) {
+  EXPECT_EQ(*history().list_deliveries({}, {}), Listed<DeliveryRecord>{});
+  EXPECT_EQ(*history().list_events({}, {}), Listed<Event>{});
+  EXPECT_EQ(*history().webhook_health(first_), WebhookHealth{});
+  EXPECT_TRUE(history().dead_letter_counts()->empty());
+  EXPECT_TRUE(history().attempts_of(DeliveryId{})->empty());
+  EXPECT_EQ(history().find_delivery(DeliveryId{}).error().code, Errc::not_found);
+  EXPECT_EQ(history().find_event(EventId{}).error().code, Errc::not_found);
+}
+
+TEST_P(HistoryContract, DeliveriesAreListedNewestFirstPageByPage) {
+  Sequences all;
+  for (int i = 0; i < 5; ++i) {
+    all.insert(all.begin(), accept(first_).sequence);
+  }
+  const auto first = history().list_deliveries({}, {.limit = 2});
+  EXPECT_EQ(sequences(first), (Sequences{all[0], all[1]}));
+  const auto second = history().list_deliveries({}, {.limit = 2, .before = first->next});
+  EXPECT_EQ(sequences(second), (Sequences{all[2], all[3]}));
+  const auto third = history().list_deliveries({}, {.limit = 2, .before = second->next});
+  EXPECT_EQ(sequences(third), (Sequences{all[4]}));
+  EXPECT_EQ(third->next, std::nullopt);
+
+  EXPECT_EQ(sequences(history().list_deliveries({}, {.limit = 2, .offset = 3})),
+            (Sequences{all[3], all[4]}));
+  EXPECT_EQ(history().list_deliveries({}, {.limit = 5})->next, std::nullopt);
+  EXPECT_EQ(sequences(history().list_deliveries({}, {.limit = 2, .offset = 5})), Sequences{});
+  EXPECT_EQ(sequences(history().list_deliveries({}, {.limit = 0})), Sequences{});
+}
+
+TEST_P(HistoryContract, DeliveriesAreFilteredByWhereTheyGo) {
+  const WebhookId third = StoreScript::webhook(3);
+  const std::int64_t a = accept(first_, {.type = "x"}).sequence;
+  const std::int64_t b = accept(second_, {.type = "y", .tenant_id = "other"}).sequence;
+  const std::int64_t c = accept(first_, {.type = "y"}).sequence;
+  const std::int64_t d = accept(third, {.type = "x"}).sequence;
+
+  const auto list = [this](const DeliveryFilter& filter) {
+    return sequences(history().list_deliveries(filter, {}));
+  };
+  EXPECT_EQ(list({.webhook_ids = {first_}}), (Sequences{c, a}));
+  EXPECT_EQ(list({.webhook_ids = {first_, second_}}), (Sequences{c, b, a}));
+  EXPECT_EQ(list({.webhook_ids = {StoreScript::webhook(9)}}), Sequences{});
+  EXPECT_EQ(list({.tenant_id = "acme"}), (Sequences{d, c, a}));
+  EXPECT_EQ(list({.tenant_id = "nobody"}), Sequences{});
+  EXPECT_EQ(list({.tenant_id = "acme", .webhook_ids = {second_}}), Sequences{});
+  EXPECT_EQ(list({.event_types = {"y"}}), (Sequences{c, b}));
+  EXPECT_EQ(list({.event_types = {"y", "x"}}), (Sequences{d, c, b, a}));
+  EXPECT_EQ(list({.event_types = {"z"}}), Sequences{});
+  EXPECT_EQ(list({.webhook_ids = {first_}, .event_types = {"x"}}), (Sequences{a}));
+}
+
+TEST_P(HistoryContract, SeveralWebhooksPageLikeOne) {
+  Sequences all;
+  for (int i = 0; i < 6; ++i) {
+    all.insert(all.begin(), accept(i % 2 == 0 ? first_ : second_).sequence);
+    accept(StoreScript::webhook(3));
+  }
+  const DeliveryFilter filter{.webhook_ids = {first_, second_, first_}};
+  const auto page = history().list_deliveries(filter, {.limit = 2, .offset = 1});
+  EXPECT_EQ(sequences(page), (Sequences{all[1], all[2]}));
+  EXPECT_EQ(page->next, all[2]);
+  EXPECT_EQ(sequences(history().list_deliveries(filter, {.limit = 4, .before = page->next})),
+            (Sequences{all[3], all[4], all[5]}));
+}
+
+TEST_P(HistoryContract, TheDeliveriesOfAnEventAreFound) {
+  accept(first_);
+  const std::vector<Delivery> wanted = std::get<Accepted>(publish({first_, second_})).deliveries;
+  accept(second_);
+  EXPECT_EQ(sequences(history().list_deliveries({.event_id = wanted[0].event_id}, {})),
+            (Sequences{wanted[1].sequence, wanted[0].sequence}));
+  EXPECT_EQ(sequences(history().list_deliveries(
+                {.webhook_ids = {first_}, .event_id = wanted[0].event_id}, {})),
+            (Sequences{wanted[0].sequence}));
+  EXPECT_EQ(sequences(history().list_deliveries({.event_id = EventId{}}, {})), Sequences{});
+}
+
+TEST_P(HistoryContract, DeliveriesAreFilteredByWhatBecameOfThem) {
+  const Delivery pending = accept(first_);
+  const Delivery retrying = accept(first_);
+  const Delivery done = accept(second_);
+  const Delivery dead = accept(first_);
+  const Delivery tired = accept(second_, {.tenant_id = "other"});
+  settle(script_.retry(retrying, script_.now));
+  settle(script_.success(done));
+  settle(script_.death(dead, gone));
+  Settlement timeout = script_.death(tired, worn_out);
+  timeout.attempt->failure_category = FailureCategory::timeout;
+  settle(timeout);
+
+  const auto list = [this](const DeliveryFilter& filter) {
+    return sequences(history().list_deliveries(filter, {}));
+  };
+  constexpr DeliveryState dead_letter = DeliveryState::dead_letter;
+  constexpr DeliveryState succeeded = DeliveryState::succeeded;
+  EXPECT_EQ(list({.states = {DeliveryState::pending, DeliveryState::retrying}}),
+            (Sequences{retrying.sequence, pending.sequence}));
+  EXPECT_EQ(list({.states = {succeeded}}), (Sequences{done.sequence}));
+  EXPECT_EQ(list({.states = {dead_letter}}), (Sequences{tired.sequence, dead.sequence}));
+  EXPECT_EQ(list({.tenant_id = "other", .states = {dead_letter}}), (Sequences{tired.sequence}));
+  EXPECT_EQ(list({.webhook_ids = {first_}, .states = {dead_letter}}), (Sequences{dead.sequence}));
+  EXPECT_EQ(list({.webhook_ids = {first_, second_}, .states = {dead_letter}}),
+            (Sequences{tired.sequence, dead.sequence}));
+  EXPECT_EQ(list({.states = {succeeded, dead_letter}}),
+            (Sequences{tired.sequence, dead.sequence, done.sequence}));
+  EXPECT_EQ(list({.states = {DeliveryState::cancelled}}), Sequences{});
+  EXPECT_EQ(list({.failure_categories = {FailureCategory::timeout, FailureCategory::dns}}),
+            (Sequences{tired.sequence}));
+  EXPECT_EQ(list({.classification = Classification::permanent}), (Sequences{dead.sequence}));
+  EXPECT_EQ(list({.tenant_id = "acme", .states = {DeliveryState::retrying}}),
+            (Sequences{retrying.sequence}));
+}
+
+TEST_P(HistoryContract, TimesFilterByCreationAndDeadLettersByTheirDeath) {
+  const Delivery early = accept(first_);
+  script_.now += Millis{1'000};
+  const Delivery late = accept(first_);
+  script_.now += Millis{1'000};
+  settle(script_.death(early, gone));  // Dead 2 ms later.
+
+  const auto list = [this](const DeliveryFilter& filter) {
+    return sequences(history().list_deliveries(filter, {}));
+  };
+  EXPECT_EQ(list({.from = store_epoch + Millis{1}}), (Sequences{late.sequence}));
+  EXPECT_EQ(list({.from = store_epoch, .to = store_epoch + Millis{1'000}}),
+            (Sequences{early.sequence}));
+  const WallTime death = script_.now + Millis{2};
+  EXPECT_EQ(list({.states = {DeliveryState::dead_letter}, .from = death}),
+            (Sequences{early.sequence}));
+  EXPECT_EQ(list({.states = {DeliveryState::dead_letter}, .to = death}), Sequences{});
+}
+
+TEST_P(HistoryContract, EventsAreListedNewestFirstAlsoThoseNobodyWanted) {
+  const Publish a = script_.publish({first_, second_}, {.type = "x"});
+  const Publish b = script_.publish({}, {.type = "y"});
+  script_.now += Millis{10};
+  const Publish c = script_.publish({}, {.type = "x", .tenant_id = "other"});
+  commit({.publishes = {a, b, c}});
+
+  const auto list = [this](const EventFilter& filter) {
+    return event_ids(history().list_events(filter, {}));
+  };
+  EXPECT_EQ(list({}), (std::vector<EventId>{c.event.id, b.event.id, a.event.id}));
+  EXPECT_EQ(list({.tenant_id = "acme"}), (std::vector<EventId>{b.event.id, a.event.id}));
+  EXPECT_EQ(list({.types = {"x"}}), (std::vector<EventId>{c.event.id, a.event.id}));
+  EXPECT_EQ(list({.tenant_id = "acme", .types = {"x"}}), (std::vector<EventId>{a.event.id}));
+  EXPECT_EQ(list({.types = {"never"}}), (std::vector<EventId>{}));
+  EXPECT_EQ(list({.from = script_.now}), (std::vector<EventId>{c.event.id}));
+  EXPECT_EQ(list({.to = script_.now}), (std::vector<EventId>{b.event.id, a.event.id}));
+
+  const auto first = history().list_events({}, {.limit = 1});
+  EXPECT_EQ(event_ids(first), (std::vector<EventId>{c.event.id}));
+  const auto rest = history().list_events({}, {.limit = 2, .before = first->next});
+  EXPECT_EQ(event_ids(rest), (std::vector<EventId>{b.event.id, a.event.id}));
+  EXPECT_EQ(rest->next, std::nullopt);
+  EXPECT_EQ(*history().find_event(a.event.id), a.event);
+}
+
+TEST_P(HistoryContract, HealthCountsTheAttemptsOfTheWebhookAlone) {
+  const Delivery done = accept(first_);
+  const Delivery dead = accept(first_);
+  const Delivery waiting = accept(first_);
+  accept(first_);
+  settle(script_.success(accept(second_)));
+
+  Settlement slow = script_.success(done);
+  slow.attempt->outcome.duration = Micros{9'000};
+  settle(slow);
+  script_.now += Millis{10};
+  settle(script_.death(dead, gone));
+  settle(script_.retry(waiting, script_.now));
+
+  const Result<WebhookHealth> health = history().webhook_health(first_);
+  ASSERT_TRUE(health.has_value());
+  const WebhookHealth expected{
+      .attempts = 3,
+      .succeeded = 1,
+      .failures = {{FailureCategory::client_error, 1}, {FailureCategory::server_error, 1}},
+      .duration_p50 = Micros{2'500},
+      .duration_p95 = Micros{9'000},
+      .duration_p99 = Micros{9'000},
+      .last_success_at = store_epoch,
+      .last_failure_at = store_epoch + Millis{10},
+      .deliveries = {{DeliveryState::pending, 1},
+                     {DeliveryState::retrying, 1},
+                     {DeliveryState::dead_letter, 1}}};
+  EXPECT_EQ(*health, expected);
+}
+
+TEST_P(HistoryContract, HealthLooksAtTheLatestAttemptsOnlyButRemembersTheLastSuccess) {
+  settle(script_.success(accept(first_)));
+  Delivery delivery = accept(first_);
+  Batch batch;
+  for (std::uint32_t i = 0; i < health_attempts_max + 5; ++i) {
+    script_.now += Millis{1};
+    batch.settlements.push_back(script_.retry(delivery, script_.now));
+    batch.settlements.back().attempt->outcome.duration = Micros{i};
+    delivery = batch.settlements.back().delivery;
+  }
+  commit(batch);
+  const Result<WebhookHealth> health = history().webhook_health(first_);
+  ASSERT_TRUE(health.has_value());
+  EXPECT_EQ(health->attempts, health_attempts_max);
+  EXPECT_EQ(health->succeeded, 0u);
+  EXPECT_EQ(health->duration_p50, Micros{504});  // The 500th of 5 … 1004.
+  EXPECT_EQ(health->duration_p99, Micros{994});
+  EXPECT_EQ(health->last_success_at, store_epoch);
+  EXPECT_EQ(health->last_failure_at, script_.now);
+}
+
+TEST_P(HistoryContract, DeadLettersAreCountedPerTenant) {
+  const Delivery a = accept(first_);
+  settle(script_.death(a, gone));
+  settle(script_.death(accept(second_), worn_out));
+  settle(script_.death(accept(second_, {.tenant_id = ""}), worn_out));
+  settle(script_.success(accept(second_, {.tenant_id = "fine"})));
+  EXPECT_EQ(*history().dead_letter_counts(),
+            (std::map<TenantId, std::uint64_t>{{"acme", 2}, {"", 1}}));
+  ASSERT_TRUE(revive({.delivery_id = a.id, .now = script_.now}).has_value());
+  EXPECT_EQ(history().dead_letter_counts()->at("acme"), 1u);
+}
+
+}  // namespace postrider::test

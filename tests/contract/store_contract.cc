@@ -1,0 +1,58 @@
+#include "tests/contract/store_contract.h"
+
+namespace postrider::test {
+
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(LedgerContract);
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(LaneContract);
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(CatalogContract);
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(HistoryContract);
+
+BatchReceipt StoreContract::commit(const Batch& batch) {
+  Result<BatchReceipt> receipt = ledger().commit(batch);
+  EXPECT_TRUE(receipt.has_value()) << receipt.error().message;
+  return receipt ? *std::move(receipt) : BatchReceipt{};
+}
+
+PublishReceipt StoreContract::publish(const std::vector<WebhookId>& to,
+                                      const PublishOptions& options) {
+  const BatchReceipt receipt = commit({.publishes = {script_.publish(to, options)}});
+  EXPECT_EQ(receipt.publishes.size(), 1u);
+  return receipt.publishes.empty() ? PublishReceipt{Refused{}} : receipt.publishes.front();
+}
+
+Delivery StoreContract::accept(WebhookId to, const PublishOptions& options) {
+  const PublishReceipt receipt = publish({to}, options);
+  const Accepted* accepted = std::get_if<Accepted>(&receipt);
+  EXPECT_NE(accepted, nullptr);
+  return accepted == nullptr ? Delivery{} : accepted->deliveries.front();
+}
+
+void StoreContract::settle(const Settlement& settlement) { commit({.settlements = {settlement}}); }
+
+Result<Delivery> StoreContract::revive(const Revive& order) {
+  return commit({.revivals = {order}}).revivals.front();
+}
+
+Result<Delivery> StoreContract::cancel(DeliveryId id) {
+  return commit({.cancels = {{id, script_.now}}}).cancels.front();
+}
+
+LanePage StoreContract::load(const LoadLane& query) {
+  Result<LanePage> page = ledger().load_lane(query);
+  EXPECT_TRUE(page.has_value()) << page.error().message;
+  return page ? *std::move(page) : LanePage{};
+}
+
+DeliveryRecord StoreContract::record(DeliveryId id) {
+  Result<DeliveryRecord> found = history().find_delivery(id);
+  EXPECT_TRUE(found.has_value()) << found.error().message;
+  return found ? *std::move(found) : DeliveryRecord{};
+}
+
+std::vector<Attempt> StoreContract::attempts(DeliveryId id) {
+  Result<std::vector<Attempt>> found = history().attempts_of(id);
+  EXPECT_TRUE(found.has_value()) << found.error().message;
+  return found ? *std::move(found) : std::vector<Attempt>{};
+}
+
+}  // namespace postrider::test

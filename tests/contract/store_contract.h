@@ -1,0 +1,60 @@
+// The specification of a store, as tests. An adapter's test binary links this library and
+// instantiates the three suites with its own StoreMaker; that is all it has to write.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "tests/contract/store_script.h"
+#include "tests/support/store_maker.h"
+
+namespace postrider::test {
+
+class StoreContract : public testing::TestWithParam<StoreMaker> {
+ protected:
+  [[nodiscard]] Ledger& ledger() { return store_->ledger(); }
+  [[nodiscard]] Catalog& catalog() { return store_->catalog(); }
+  [[nodiscard]] History& history() { return store_->history(); }
+
+  /// Each fails the test when the store does.
+  BatchReceipt commit(const Batch& batch);
+  PublishReceipt publish(const std::vector<WebhookId>& to, const PublishOptions& options = {});
+  /// To one webhook, accepted.
+  Delivery accept(WebhookId to, const PublishOptions& options = {});
+  void settle(const Settlement& settlement);
+  Result<Delivery> revive(const Revive& order);
+  Result<Delivery> cancel(DeliveryId id);
+  LanePage load(const LoadLane& query);
+  DeliveryRecord record(DeliveryId id);
+  std::vector<Attempt> attempts(DeliveryId id);
+
+  StoreScript script_;
+  std::unique_ptr<OpenStore> store_ = GetParam().make();
+  const WebhookId first_ = StoreScript::webhook(1);
+  const WebhookId second_ = StoreScript::webhook(2);
+};
+
+class LedgerContract : public StoreContract {};
+class LaneContract : public StoreContract {};
+class CatalogContract : public StoreContract {};
+class HistoryContract : public StoreContract {};
+
+/// All suites for one store: `POSTRIDER_STORE_CONTRACT(Memory, maker)`.
+#define POSTRIDER_STORE_CONTRACT(prefix, ...)                  \
+  POSTRIDER_STORE_SUITE(prefix, LedgerContract, __VA_ARGS__);  \
+  POSTRIDER_STORE_SUITE(prefix, LaneContract, __VA_ARGS__);    \
+  POSTRIDER_STORE_SUITE(prefix, CatalogContract, __VA_ARGS__); \
+  POSTRIDER_STORE_SUITE(prefix, HistoryContract, __VA_ARGS__)
+
+#define POSTRIDER_STORE_SUITE(prefix, suite, ...) \
+  INSTANTIATE_TEST_SUITE_P(prefix, suite, testing::Values(__VA_ARGS__), store_name)
+
+[[nodiscard]] inline std::string store_name(const testing::TestParamInfo<StoreMaker>& info) {
+  return info.param.name;
+}
+
+}  // namespace postrider::test

@@ -1,0 +1,56 @@
+"""`make run` as a newcomer meets it."""
+
+import re
+import signal
+import socket
+import subprocess
+import sys
+
+from harness import BINARY, DEADLINE, ROOT, Api, wait_for
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def demo(port, output):
+    return subprocess.Popen(
+        [sys.executable, "tools/demo.py", "--binary", BINARY, "--port", str(port)], cwd=ROOT,
+        stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT)
+
+
+def test_the_demo_shows_good_and_failing_deliveries_and_ends_well(tmp_path):
+    port = free_port()
+    log = tmp_path / "demo.log"
+    with log.open("wb") as output:
+        process = demo(port, output)
+    try:
+        wait_for(lambda: "Ctrl-C" in log.read_text(), "the welcome")
+        key = re.search(r"Bearer (\w+)", log.read_text()).group(1)
+        api = Api(port, key)
+        names = {item["name"] for item in api.get("/v1/webhooks")["data"]}
+        assert names == {"healthy", "flaky", "dead"}
+
+        def seen():
+            items = api.all("/v1/deliveries")
+            return ({item["status"] for item in items} >= {"succeeded", "retrying"}
+                    and {item["failure_category"] for item in items} >= {"network"})
+        wait_for(seen, "a delivery that succeeded and one that did not")
+    finally:
+        process.send_signal(signal.SIGINT)
+        code = process.wait(DEADLINE * 2)
+    assert code == 0, log.read_text()
+
+
+def test_a_taken_port_gets_a_sentence(tmp_path):
+    log = tmp_path / "demo.log"
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        with log.open("wb") as output:
+            assert demo(port, output).wait(DEADLINE) == 1
+    text = log.read_text().strip()
+    assert len(text.splitlines()) == 1 and str(port) in text and "PORT=" in text

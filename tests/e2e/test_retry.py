@@ -1,0 +1,209 @@
+"""What each kind of failure leads to: retried when, given up when, called what."""
+
+import datetime
+import socket
+
+import pytest
+
+from harness import wait_for
+from receiver import Close, Hang, Raw, Reply
+from world import FAST, SLOW
+
+PERMANENT = [400, 401, 403, 404, 413, 414, 415, 451]
+RETRIED = [
+    (500, "server_error"), (502, "server_error"), (503, "server_error"), (599, "server_error"),
+    (408, "timeout"), (409, "client_error"), (418, "client_error"), (425, "client_error"),
+    (301, "redirect"), (304, "redirect"),
+]
+
+
+def seconds(earlier, later):
+    def parse(text):
+        return datetime.datetime.fromisoformat(text.replace("Z", "+00:00"))
+    return (parse(later) - parse(earlier)).total_seconds()
+
+
+def planned_delay(attempt):
+    """Seconds from the end of an attempt to its retry, as the record shows them."""
+    return seconds(attempt["executed_at"], attempt["next_retry_at"])
+
+
+def first_failure(world, hook):
+    """Publishes, waits for the first failed attempt and returns its record."""
+    event = world.publish()
+    delivery = world.wait_status(event["id"], hook, "retrying", "dead_letter")
+    assert delivery["attempt_count"] == 1, delivery
+    return delivery, delivery["attempts"][0]
+
+
+def test_a_500_is_retried_until_it_succeeds(world):
+    hook = world.hook("hook", Reply(500), Reply(500), Reply(), retry_config={**FAST, "jitter": 0})
+    event = world.publish()
+    delivery = world.wait_done(event["id"], hook)
+    assert (delivery["status"], delivery["attempt_count"]) == ("succeeded", 3)
+    assert [attempt["failure_category"] for attempt in delivery["attempts"]] == [
+        "server_error", "server_error", None]
+
+    requests = world.requests(hook)
+    assert [request.attempt for request in requests] == [1, 2, 3]
+    gaps = [b.started - a.started for a, b in zip(requests, requests[1:])]
+    assert gaps[0] >= 0.045 and gaps[1] >= 0.095, gaps  # 50 ms, then 100 ms; never sooner.
+
+
+def test_attempts_run_out_and_leave_a_recoverable_dead_letter(world):
+    hook = world.hook("hook", Reply(500), retry_config={**FAST, "max_attempts": 3})
+    event = world.publish()
+    delivery = world.wait_done(event["id"], hook)
+    assert (delivery["status"], delivery["attempt_count"]) == ("dead_letter", 3)
+    assert delivery["dead_letter"]["classification"] == "recoverable"
+    assert delivery["dead_letter"]["reason"] == "max_attempts_exceeded"
+    assert delivery["attempts"][-1]["next_retry_at"] is None
+    assert len(world.requests(hook)) == 3
+
+
+@pytest.mark.parametrize("status", PERMANENT)
+def test_a_permanent_status_is_given_up_at_once(world, status):
+    hook = world.hook("hook", Reply(status), retry_config=FAST)
+    event = world.publish()
+    delivery = world.wait_done(event["id"], hook)
+    assert (delivery["status"], delivery["attempt_count"]) == ("dead_letter", 1)
+    assert delivery["dead_letter"]["classification"] == "permanent"
+    assert delivery["dead_letter"]["reason"] == f"permanent_client_error_{status}"
+    assert delivery["attempts"][0]["failure_category"] == (
+        "payload_too_large" if status == 413 else "client_error")
+    assert len(world.requests(hook)) == 1
+
+
+def test_the_permanent_statuses_are_the_webhooks_to_choose(world):
+    hook = world.hook("hook", Reply(404), Reply(418),
+                      retry_config={**FAST, "permanent_statuses": [418]})
+    event = world.publish()
+    delivery = world.wait_done(event["id"], hook)
+    assert (delivery["status"], delivery["attempt_count"]) == ("dead_letter", 2)
+    assert delivery["dead_letter"]["reason"] == "permanent_client_error_418"
+
+
+def test_410_gives_up_and_disables_the_webhook(world):
+    gone = world.hook("gone", Reply(410))
+    other = world.hook("other")
+    event = world.publish()
+    delivery = world.wait_done(event["id"], gone)
+    assert delivery["status"] == "dead_letter"
+    assert delivery["dead_letter"] == {"classification": "permanent",
+                                       "reason": "permanent_client_error_410"}
+
+    wait_for(lambda: not world.api.get(f"/v1/webhooks/{gone.id}")["active"],
+             "the webhook to be disabled")
+    assert "410" in world.api.get(f"/v1/webhooks/{gone.id}")["disabled_reason"]
+
+    assert world.publish()["deliveries"] == 1  # The other's alone.
+    world.wait_requests(other, 2)
+    assert len(world.requests(gone)) == 1
+
+
+@pytest.mark.parametrize("status, category", RETRIED)
+def test_any_other_status_is_retried(world, status, category):
+    hook = world.hook("hook", Reply(status), retry_config={**SLOW, "jitter": 0})
+    delivery, attempt = first_failure(world, hook)
+    assert delivery["status"] == "retrying"
+    assert (attempt["http_status"], attempt["failure_category"]) == (status, category)
+    assert 599 <= planned_delay(attempt) <= 602
+
+
+def test_a_redirect_is_never_followed(world):
+    target = world.path("target")
+    hook = world.hook("hook", Reply(302, headers=(("Location", world.receiver.url(target)),)),
+                      Reply(), retry_config=FAST)
+    event = world.publish()
+    delivery = world.wait_done(event["id"], hook)
+    assert delivery["status"] == "succeeded"
+    assert delivery["attempts"][0]["failure_category"] == "redirect"
+    assert world.receiver.count(target) == 0
+
+
+@pytest.mark.parametrize("retry_after, base_ms, max_ms, want", [
+    ("30", 1_000, 60_000, 30),       # Lengthens.
+    ("30", 45_000, 60_000, 45),      # Never shortens.
+    ("3600", 1_000, 60_000, 60),     # At most the longest delay.
+    ("-5", 7_000, 60_000, 7),        # Garbage counts for nothing.
+    ("soon", 7_000, 60_000, 7),
+    ("99999999999999999999", 1_000, 60_000, 60),
+    ("Wed, 21 Oct 2015 07:28:00 GMT", 7_000, 60_000, 7),
+])
+def test_retry_after_lengthens_the_delay_up_to_the_maximum(world, retry_after, base_ms, max_ms,
+                                                            want):
+    hook = world.hook("hook", Reply(503, headers=(("Retry-After", retry_after),)), retry_config={
+        "base_delay_ms": base_ms, "max_delay_ms": max_ms, "max_attempts": 5, "jitter": 0})
+    delivery, attempt = first_failure(world, hook)
+    assert delivery["status"] == "retrying"
+    assert want - 1 <= planned_delay(attempt) <= want + 2
+
+
+def test_429_waits_at_least_a_minute(world):
+    hook = world.hook("hook", Reply(429), retry_config={
+        "base_delay_ms": 100, "max_delay_ms": 120_000, "max_attempts": 5, "jitter": 0})
+    delivery, attempt = first_failure(world, hook)
+    assert delivery["status"] == "retrying"
+    assert attempt["failure_category"] == "rate_limit"
+    assert 59 <= planned_delay(attempt) <= 62
+
+
+def test_a_receiver_that_never_answers_times_out(world):
+    hook = world.hook("hook", Hang(), timeout_ms=1_000, retry_config={**SLOW, "jitter": 0})
+    delivery, attempt = first_failure(world, hook)
+    assert delivery["status"] == "retrying"
+    assert (attempt["http_status"], attempt["failure_category"]) == (None, "timeout")
+    assert attempt["duration_ms"] >= 999
+    assert attempt["error_message"]
+
+
+def test_a_timeout_waits_at_least_two_seconds(world):
+    hook = world.hook("hook", Hang(), timeout_ms=1_000, retry_config={
+        "base_delay_ms": 50, "max_delay_ms": 60_000, "max_attempts": 5, "jitter": 0})
+    _, attempt = first_failure(world, hook)
+    # From the attempt's start: its own second, then two more.
+    assert 2.9 <= planned_delay(attempt) <= 6
+
+
+def test_a_refused_connection_is_a_network_failure(world):
+    with socket.socket() as closed:
+        closed.bind(("127.0.0.1", 0))
+        port = closed.getsockname()[1]
+    hook = world.hook(url=f"http://127.0.0.1:{port}/", retry_config=SLOW)
+    delivery, attempt = first_failure(world, hook)
+    assert delivery["status"] == "retrying"
+    assert (attempt["http_status"], attempt["failure_category"]) == (None, "network")
+    assert "refused" in attempt["error_message"].lower()
+
+
+@pytest.mark.parametrize("reply, category", [
+    (Close(), "network"),
+    (Raw(b"SSH-2.0-OpenSSH_9.2\r\n\r\n"), "protocol"),
+    (Raw(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nab"), "network"),
+    (Raw(b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab"), "protocol"),
+    (Raw(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nContent-Length: 2\r\n\r\nab"),
+     "protocol"),
+], ids=["close", "no-http", "cut-short", "two-lengths", "length-and-chunked"])
+def test_half_an_answer_is_no_answer(world, reply, category):
+    hook = world.hook("hook", reply, retry_config=SLOW)
+    delivery, attempt = first_failure(world, hook)
+    assert delivery["status"] == "retrying"
+    assert attempt["failure_category"] == category, attempt
+    assert attempt["error_message"]
+
+
+def test_a_certificate_nobody_signed_fails_three_times_and_is_given_up(world, tls_receiver):
+    hook = world.hook(url=tls_receiver.url("/"), retry_config={**FAST, "max_attempts": 10})
+    event = world.publish()
+    delivery = world.wait_done(event["id"], hook)
+    assert (delivery["status"], delivery["attempt_count"]) == ("dead_letter", 3)
+    assert delivery["dead_letter"]["reason"] == "ssl_error_retry_limit"
+    assert {attempt["failure_category"] for attempt in delivery["attempts"]} == {"ssl"}
+    assert tls_receiver.count() == 0, "nothing is sent before the certificate is checked"
+
+
+def test_a_name_that_does_not_resolve_is_a_dns_failure(world):
+    hook = world.hook(url="http://no-such-host.invalid/", retry_config=SLOW)
+    delivery, attempt = first_failure(world, hook)
+    assert delivery["status"] == "retrying"
+    assert attempt["failure_category"] == "dns"

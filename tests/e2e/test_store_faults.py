@@ -1,0 +1,118 @@
+"""A disk that fails, fills up, or loses its server at any system call (P1, P12).
+
+strace attaches to the running server and makes its system calls fail or kill it.
+"""
+
+import contextlib
+import http.client
+import pathlib
+import shutil
+import signal
+import subprocess
+
+import pytest
+
+from harness import integrity_check, refuses_publishing, wait_for
+
+
+@contextlib.contextmanager
+def injected(server, fault, log):
+    """`fault` as strace's -e inject= takes it, while the block runs."""
+    calls = fault.split(":")[0]
+    process = subprocess.Popen(
+        ["strace", "-f", "-qq", "-o", log, "-p", str(server.process.pid), "-e", f"trace={calls}",
+         "-e", f"inject={fault}"], stdin=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    tasks = pathlib.Path(f"/proc/{server.process.pid}/task")
+
+    def attached():
+        assert process.poll() is None, f"strace failed: {process.stderr.read().decode()}"
+        return all(f"TracerPid:\t{process.pid}\n" in (task / "status").read_text()
+                   for task in tasks.iterdir())
+    try:
+        wait_for(attached, "strace to attach")
+        yield
+    finally:
+        process.terminate()  # Lets go of the server; what it does from now on is real again.
+        process.wait()
+        process.stderr.close()
+
+
+def stored_events(world):
+    return {item["id"] for item in world.api.all(f"/v1/events?tenant_id={world.tenant}")}
+
+
+@pytest.mark.parametrize("fault", ["fdatasync,fsync:error=EIO", "pwrite64:error=ENOSPC",
+                                   "pwrite64:error=EIO"])
+def test_a_failing_disk_stops_acknowledging_and_recovers(own_server, make_world, tmp_path, fault):
+    server = own_server().start()
+    world = make_world(server)
+    hook = world.hook()
+    acked = set(world.publish_numbered(10))
+    world.wait_requests(hook, 10)
+
+    with injected(server, fault, tmp_path / "strace.log"):
+        wait_for(lambda: refuses_publishing(world.api), "publishing to be refused")
+        answer = world.api.request("POST", "/v1/events", {"type": "a.b", "data": 1})
+        assert answer.status == 503, answer
+        assert int(answer.headers["retry-after"]) >= 1
+        assert world.api.request("GET", "/readyz").status == 503
+        assert world.api.request("GET", "/healthz").status == 200
+    wait_for(lambda: world.api.request("GET", "/readyz").status == 200, "recovery")
+    acked |= set(world.publish_numbered(10, start=10))
+    wait_for(lambda: acked <= {request.webhook_id for request in world.requests(hook)},
+             "every acknowledged event")
+    assert "store.failed" in server.output(), "the operator is told"
+
+    server.kill()
+    shutil.copytree(server.data, tmp_path / "copy")
+    assert integrity_check(tmp_path / "copy") == "ok"
+    server.start()
+    world.api = server.api()
+    assert acked <= stored_events(world)
+
+
+def test_an_attempt_that_ends_while_the_disk_fails_is_recorded_later_and_not_repeated(
+        own_server, make_world, tmp_path):
+    server = own_server().start()
+    world = make_world(server)
+    hook = world.hook()
+    world.receiver.hold(hook.path)
+    event = world.publish()
+    world.wait_requests(hook, 1)
+    with injected(server, "fdatasync,fsync:error=EIO", tmp_path / "strace.log"):
+        world.receiver.release(hook.path)
+        wait_for(lambda: world.api.request("GET", "/readyz").status == 503, "the store to fail")
+    delivery = world.wait_done(event["id"], hook)
+    assert (delivery["status"], delivery["attempt_count"]) == ("succeeded", 1)
+    assert len(world.requests(hook)) == 1
+
+
+def publish_until_killed(world):
+    """Publishes one by one; the ids that were acknowledged before the server died."""
+    acked = []
+    try:
+        for number in range(200):
+            acked += world.publish_numbered(1, start=number)
+    except (OSError, http.client.HTTPException):
+        return acked
+    raise AssertionError("the server survived what should have killed it")
+
+
+def test_a_kill_at_any_system_call_of_the_store_loses_nothing(own_server, make_world, tmp_path):
+    server = own_server().start()
+    world = make_world(server)
+    hook = world.hook()
+    acked = set()
+    for call, place in [(call, place) for place in (1, 2, 3, 4, 7, 12, 25)
+                        for call in ("pwrite64", "fdatasync")]:
+        log = tmp_path / f"{call}-{place}.log"
+        with injected(server, f"{call}:signal=SIGKILL:when={place}", log):
+            acked |= set(publish_until_killed(world))
+            assert server.wait() == -signal.SIGKILL
+        server.start()
+        world.api = server.api()
+        assert acked <= stored_events(world), f"killed at {call} number {place}"
+    wait_for(lambda: acked <= {request.webhook_id for request in world.requests(hook)},
+             "every acknowledged event")
+    server.stop()
+    assert integrity_check(server.data) == "ok"

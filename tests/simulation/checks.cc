@@ -1,0 +1,212 @@
+#include "tests/simulation/checks.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace postrider::sim {
+namespace {
+
+// How long a fresh event may wait for a healthy receiver that nothing holds back.
+constexpr Micros prompt_max = std::chrono::seconds{5};
+
+}  // namespace
+
+void Checks::violate(const std::string& what) {
+  violations_.push_back(
+      fmt::format("at {} us: {}", timeline_.mono().time_since_epoch().count(), what));
+}
+
+void Checks::admitted(const Delivery& delivery) {
+  admitted_at_.try_emplace(delivery.id, timeline_.mono());
+}
+
+void Checks::attempt_started(const StartAttempt& start) {
+  const Delivery& delivery = start.delivery;
+  const std::string name = delivery.id.to_string();
+  const auto found = told_.find(delivery.webhook_id);
+  if (found == told_.end()) {
+    violate("an attempt to a removed webhook: " + name);
+    return;
+  }
+  const Webhook& webhook = found->second;
+  if (webhook.paused || !webhook.active) {
+    violate("an attempt to a webhook that is paused or inactive: " + name);
+  }
+  if (delivery.budget_used >= webhook.retry.attempts_max) {
+    violate("P2: more attempts than the budget: " + name);
+  }
+  if (flights_.contains(delivery.id)) {
+    violate("one delivery in flight twice: " + name);
+  }
+  const auto in_flight = std::ranges::count_if(
+      flights_, [&](const auto& flight) { return flight.second.webhook_id == webhook.id; });
+  if (in_flight >= static_cast<std::ptrdiff_t>(webhook.max_in_flight)) {
+    violate("P7: more in flight than max_in_flight: " + name);
+  }
+  check_order(delivery, webhook);
+  check_rate(webhook);
+  check_spacing(delivery, webhook);
+  check_promptness(delivery);
+  flights_.emplace(delivery.id, Flight{webhook.id, delivery.event_type});
+}
+
+void Checks::check_order(const Delivery& delivery, const Webhook& webhook) {
+  if (webhook.ordering == Ordering::none) {
+    return;
+  }
+  const auto same_line = [&](const std::string& event_type) {
+    return webhook.ordering == Ordering::strict || event_type == delivery.event_type;
+  };
+  for (const auto& [id, flight] : flights_) {
+    if (flight.webhook_id == webhook.id && same_line(flight.event_type)) {
+      violate("P4: two of one line in flight: " + delivery.id.to_string());
+    }
+  }
+  const auto waiting = durable_.waiting.find(webhook.id);
+  if (waiting == durable_.waiting.end()) {
+    return;
+  }
+  for (const std::int64_t sequence : waiting->second) {
+    if (sequence >= delivery.sequence) {
+      break;
+    }
+    const Delivery& earlier = durable_.deliveries.at(sequence).delivery;
+    if (same_line(earlier.event_type) && !revived_.contains(earlier.id)) {
+      violate(
+          fmt::format("P4: {} starts before {}", delivery.id.to_string(), earlier.id.to_string()));
+    }
+  }
+}
+
+void Checks::check_rate(const Webhook& webhook) {
+  std::vector<MonoTime>& starts = starts_[webhook.id];
+  const MonoTime now = timeline_.mono();
+  starts.push_back(now);
+  if (!webhook.rate_limit) {
+    return;
+  }
+  const RateLimit& limit = *webhook.rate_limit;
+  for (std::size_t first = 0; first < starts.size(); ++first) {
+    const double waited = static_cast<double>((now - starts[first]).count());
+    const double earned = waited * limit.count / static_cast<double>(Micros{limit.period}.count());
+    const auto taken = static_cast<double>(starts.size() - first);
+    if (taken > limit.burst + earned + 1e-6) {
+      violate(fmt::format("P7: {} attempts of {} in {} us", taken, webhook.id.to_string(), waited));
+      return;
+    }
+  }
+}
+
+void Checks::check_spacing(const Delivery& delivery, const Webhook& webhook) {
+  const auto ended = ended_at_.find(delivery.id);
+  const bool planned = delivery.budget_used > 0 && delivery.trigger == Trigger::scheduled;
+  if (!planned || ended == ended_at_.end() || revived_.contains(delivery.id)) {
+    return;
+  }
+  // The steady wall runs at most twice as fast as the monotonic clock, whatever the wall clock
+  // does.
+  const Micros least = Micros{backoff_delay(webhook.retry, delivery.budget_used, 0.0)} / 2;
+  if (timeline_.mono() - ended->second < least - Millis{2}) {
+    violate(fmt::format("P9: {} was tried again after {} us", delivery.id.to_string(),
+                        (timeline_.mono() - ended->second).count()));
+  }
+}
+
+void Checks::check_promptness(const Delivery& delivery) {
+  const WebhookId healthy = scenario_.receivers.front().webhook.id;
+  const auto since = admitted_at_.find(delivery.id);
+  if (delivery.webhook_id != healthy || delivery.attempt_count > 0 || since == admitted_at_.end()) {
+    return;
+  }
+  const bool roomy = scenario_.shard.window_max == ShardOptions{}.window_max;
+  const Micros waited = timeline_.mono() - std::max(since->second, last_trouble_);
+  if (roomy && waited > prompt_max) {
+    violate(fmt::format("P5: {} to a healthy webhook waited {} us", delivery.id.to_string(),
+                        waited.count()));
+  }
+}
+
+void Checks::attempt_ended(WebhookId, DeliveryId delivery_id) {
+  flights_.erase(delivery_id);
+  ended_at_[delivery_id] = timeline_.mono();
+}
+
+void Checks::lane_seen(const LaneView& view, bool started) {
+  if (view.window_count > scenario_.shard.window_max) {
+    violate("P6: a lane's window is too large");
+  }
+  if (started && view.circuit.state == CircuitState::open) {
+    violate("P7: an attempt through an open circuit");
+  }
+}
+
+void Checks::shard_seen(const ShardView& view, std::uint32_t in_flight_max) {
+  if (view.in_flight > in_flight_max) {
+    violate("P6: too many in flight");
+  }
+  if (view.unsettled > scenario_.shard.unsettled_max + in_flight_max) {
+    violate("P6: too many unsettled");
+  }
+}
+
+void Checks::drained(const ShardView& view) {
+  if (view.in_flight > 0) {
+    violate("P10: drained with attempts in flight");
+  }
+}
+
+void Checks::accepted(DeliveryId id) {
+  if (++accepted_[id] > 1 && !ambiguous_.contains(id) && !revived_.contains(id)) {
+    violate("P2: delivered twice without an ambiguous outcome: " + id.to_string());
+  }
+}
+
+void Checks::crashed() {
+  for (const auto& [id, flight] : flights_) {
+    ambiguous_.insert(id);
+  }
+  ambiguous_.insert(unsettled_.begin(), unsettled_.end());
+  unsettled_.clear();
+  flights_.clear();
+  told_.clear();
+  admitted_at_.clear();
+  ended_at_.clear();  // The next start trusts the wall clock as it finds it.
+  trouble();
+}
+
+void Checks::check_store() {
+  for (const EventId id : acknowledged_) {
+    if (!durable_.event_sequences.contains(id)) {
+      violate("P1: acknowledged and lost: " + id.to_string());
+    }
+  }
+  std::set<std::pair<TenantId, std::string>> keys;
+  for (const auto& [sequence, stored] : durable_.events) {
+    const Event& event = *stored.event;
+    if (!event.idempotency_key.empty() &&
+        !keys.emplace(event.tenant_id, event.idempotency_key).second) {
+      violate("P3: one key, two events: " + event.idempotency_key);
+    }
+  }
+}
+
+void Checks::check_end() {
+  check_store();
+  for (const auto& [sequence, record] : durable_.deliveries) {
+    const Delivery& delivery = record.delivery;
+    if (delivery.state == DeliveryState::succeeded && !accepted_.contains(delivery.id)) {
+      violate("P2: succeeded, but no receiver accepted it: " + delivery.id.to_string());
+    }
+    if (is_waiting(delivery.state)) {
+      const auto webhook = durable_.webhooks.find(delivery.webhook_id);
+      if (webhook == durable_.webhooks.end()) {
+        violate("P2: waits for a webhook that is gone: " + delivery.id.to_string());
+      } else if (webhook->second.active) {
+        violate("P2: still waits when all is calm: " + delivery.id.to_string());
+      }
+    }
+  }
+}
+
+}  // namespace postrider::sim

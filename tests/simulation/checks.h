@@ -1,0 +1,86 @@
+// One check per promise, fed with everything that happens in the simulated world. Knows the
+// promises (docs/invariants.md) and nothing of how the engine keeps them.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "engine/shard.h"
+
+#include "adapters/memory/memory_store.h"
+
+#include "tests/simulation/scenario.h"
+#include "tests/simulation/timeline.h"
+
+namespace postrider::sim {
+
+class Checks {
+ public:
+  Checks(const Scenario& scenario, const MemoryStore& durable, const Timeline& timeline)
+      : scenario_(scenario), durable_(durable), timeline_(timeline) {}
+
+  // What publishers and people saw.
+  void acknowledged(EventId id) { acknowledged_.insert(id); }
+  void revived(DeliveryId id) { revived_.insert(id); }
+
+  // What the node did and was told.
+  void told(const Webhook& webhook) { told_.insert_or_assign(webhook.id, webhook); }
+  void told_removed(WebhookId id) { told_.erase(id); }
+  void admitted(const Delivery& delivery);
+  void attempt_started(const StartAttempt& start);
+  void attempt_ended(WebhookId webhook_id, DeliveryId delivery_id);
+  void settling(DeliveryId id) { unsettled_.insert(id); }
+  void settled(DeliveryId id) { unsettled_.erase(id); }
+  void lane_seen(const LaneView& view, bool started);
+  void shard_seen(const ShardView& view, std::uint32_t in_flight_max);
+  void drained(const ShardView& view);
+
+  // What receivers and the world did.
+  void accepted(DeliveryId id);
+  void ambiguous(DeliveryId id) { ambiguous_.insert(id); }
+  void trouble() { last_trouble_ = timeline_.mono(); }
+  void crashed();
+
+  /// P1 and P3, whenever the store is at rest.
+  void check_store();
+  /// P2, when everything has come to rest.
+  void check_end();
+
+  [[nodiscard]] const std::vector<std::string>& violations() const { return violations_; }
+
+ private:
+  struct Flight {
+    WebhookId webhook_id;
+    std::string event_type;
+  };
+
+  void violate(const std::string& what);
+  void check_order(const Delivery& delivery, const Webhook& webhook);
+  void check_rate(const Webhook& webhook);
+  void check_spacing(const Delivery& delivery, const Webhook& webhook);
+  void check_promptness(const Delivery& delivery);
+
+  const Scenario& scenario_;
+  const MemoryStore& durable_;
+  const Timeline& timeline_;
+
+  std::set<EventId> acknowledged_;
+  std::unordered_set<DeliveryId> revived_;
+  std::unordered_set<DeliveryId> ambiguous_;
+  std::unordered_set<DeliveryId> unsettled_;
+  std::map<WebhookId, Webhook> told_;
+  std::unordered_map<DeliveryId, Flight> flights_;
+  std::unordered_map<DeliveryId, MonoTime> admitted_at_;
+  std::unordered_map<DeliveryId, MonoTime> ended_at_;
+  std::unordered_map<DeliveryId, std::uint32_t> accepted_;
+  std::map<WebhookId, std::vector<MonoTime>> starts_;
+  MonoTime last_trouble_{};
+  std::vector<std::string> violations_;
+};
+
+}  // namespace postrider::sim

@@ -1,0 +1,51 @@
+#include "tests/simulation/network.h"
+
+namespace postrider::sim {
+namespace {
+
+Reply status(std::uint16_t code, Micros delay) {
+  Reply reply{.outcome = {}, .delay = delay, .accepted = code < 300};
+  reply.outcome.http_status = code;
+  return reply;
+}
+
+Reply failure(FailureCategory category, Micros delay, bool accepted) {
+  Reply reply{.outcome = {}, .delay = delay, .accepted = accepted};
+  reply.outcome.failure = category;
+  return reply;
+}
+
+}  // namespace
+
+Reply reply_of(Manners manners, Millis timeout, SplitMix64& random) {
+  const Micros soon{static_cast<std::int64_t>(1'000 + random.below(100'000))};
+  switch (manners) {
+    case Manners::healthy:
+      return status(200, soon);
+    case Manners::flaky:
+      return status(random.below(2) == 0 ? 500 : 200, soon);
+    case Manners::slow: {
+      const Micros late{static_cast<std::int64_t>(
+          random.below(static_cast<std::uint64_t>(Micros{timeout}.count()) * 2))};
+      return late < timeout ? status(200, late)
+                            : failure(FailureCategory::timeout, timeout, random.below(2) == 0);
+    }
+    case Manners::lying:
+      return random.below(2) == 0 ? failure(FailureCategory::network, soon, true)
+                                  : status(200, soon);
+    case Manners::hanging:
+      return failure(FailureCategory::timeout, timeout, false);
+    case Manners::refusing:
+      return status(random.below(20) == 0 ? 410 : 404, soon);
+    case Manners::throttling: {
+      Reply reply = status(random.below(3) == 0 ? 429 : 200, soon);
+      if (!reply.accepted) {
+        reply.outcome.retry_after = Millis{static_cast<std::int64_t>(random.below(120'000))};
+      }
+      return reply;
+    }
+  }
+  return status(200, soon);
+}
+
+}  // namespace postrider::sim

@@ -1,0 +1,104 @@
+#include "tests/simulation/scenario.h"
+
+#include <fmt/format.h>
+
+namespace postrider::sim {
+namespace {
+
+using std::chrono::minutes;
+
+std::uint32_t between(SplitMix64& random, std::uint32_t low, std::uint32_t high) {
+  return low + static_cast<std::uint32_t>(random.below(high - low + 1));
+}
+
+bool one_in(SplitMix64& random, std::uint32_t count) { return random.below(count) == 0; }
+
+RetryPolicy some_retry(SplitMix64& random) {
+  RetryPolicy policy;
+  policy.delay_base = Millis{between(random, 100, 2'000)};
+  policy.delay_max = Millis{between(random, 5'000, 60'000)};
+  policy.attempts_max = between(random, 2, 8);
+  policy.timeout = Millis{between(random, 500, 3'000)};
+  return policy;
+}
+
+BreakerPolicy some_breaker(SplitMix64& random) {
+  BreakerPolicy policy = breaker_policy(static_cast<BreakerPreset>(random.below(3)));
+  policy.enabled = !one_in(random, 4);
+  policy.sleep_window = Millis{between(random, 500, 10'000)};
+  policy.sleep_max = Millis{60'000};
+  policy.minimum_throughput = between(random, 2, 10);
+  return policy;
+}
+
+Receiver some_receiver(SplitMix64& random, std::uint32_t number) {
+  Receiver receiver;
+  Webhook& webhook = receiver.webhook;
+  webhook.id.bytes[0] = static_cast<std::uint8_t>(random.below(256));  // Spread over the shards.
+  webhook.id.bytes[15] = static_cast<std::uint8_t>(number);
+  webhook.tenant_id = fmt::format("tenant-{}", random.below(3));
+  webhook.url = "https://receiver.example/";
+  webhook.events = {*EventPattern::parse(one_in(random, 3) ? "order.*" : "*")};
+  webhook.retry = some_retry(random);
+  webhook.breaker = some_breaker(random);
+  webhook.max_in_flight = between(random, 1, 5);
+  webhook.ordering = static_cast<Ordering>(random.below(3));
+  if (one_in(random, 3)) {
+    webhook.rate_limit = RateLimit{.count = between(random, 1, 20),
+                                   .period = Millis{one_in(random, 2) ? 1'000 : 10'000},
+                                   .burst = between(random, 1, 5)};
+  }
+  receiver.manners = static_cast<Manners>(random.below(7));
+  receiver.churned = one_in(random, 2);
+  return receiver;
+}
+
+/// Always there, so that P5 has somebody to protect.
+Receiver healthy_receiver(std::uint32_t number) {
+  Receiver receiver;
+  receiver.webhook.id.bytes[15] = static_cast<std::uint8_t>(number);
+  receiver.webhook.tenant_id = "tenant-0";
+  receiver.webhook.url = "https://healthy.example/";
+  receiver.webhook.events = {*EventPattern::parse("*")};
+  receiver.webhook.max_in_flight = 5;
+  return receiver;
+}
+
+ShardOptions some_shard(SplitMix64& random) {
+  ShardOptions options;
+  if (one_in(random, 2)) {  // Tiny limits find what large ones hide.
+    options.window_max = between(random, 1, 8);
+    options.waiting_max = between(random, 4, 64);
+    options.loads_max = between(random, 1, 3);
+    options.unsettled_max = between(random, 2, 16);
+    options.load_ahead = Millis{between(random, 0, 5'000)};
+  }
+  return options;
+}
+
+}  // namespace
+
+Scenario make_scenario(std::uint64_t seed) {
+  SplitMix64 random{seed};
+  Scenario scenario;
+  scenario.seed = seed;
+  const std::uint32_t count = between(random, 2, 8);
+  scenario.receivers.push_back(healthy_receiver(1));
+  for (std::uint32_t number = 2; number <= count; ++number) {
+    scenario.receivers.push_back(some_receiver(random, number));
+  }
+  scenario.event_count = between(random, 20, 120);
+  scenario.trouble_time = minutes{between(random, 1, 10)};
+  scenario.shard = some_shard(random);
+  scenario.shard_count = between(random, 1, 3);
+  scenario.commit_time_max = Millis{one_in(random, 2) ? 5 : 500};
+  scenario.commit_fails = one_in(random, 2) ? 0 : between(random, 1, 100);
+  scenario.commit_ambiguous = between(random, 0, 1'000);
+  scenario.crashes = one_in(random, 3) ? 0 : between(random, 1, 6);
+  scenario.drains = one_in(random, 2) ? 0 : between(random, 1, 3);
+  scenario.clock_jumps = one_in(random, 2) ? 0 : between(random, 1, 5);
+  scenario.changes = one_in(random, 3) ? 0 : between(random, 1, 40);
+  return scenario;
+}
+
+}  // namespace postrider::sim

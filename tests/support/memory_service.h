@@ -1,0 +1,70 @@
+// The server without threads, sockets and clock: everything the API asks for happens at once, on a
+// store in memory. Nothing is ever sent; tests say themselves what came of a delivery.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/breaker.h"
+#include "core/ids.h"
+#include "engine/directory.h"
+
+#include "adapters/memory/memory_store.h"
+#include "runtime/service.h"
+
+namespace postrider::test {
+
+/// One thread.
+class MemoryService final : public Service {
+ public:
+  MemoryService();
+
+  // What a test moves and looks at directly.
+  Moment moment{.wall = wall_from_unix_ms(1'767'225'600'000), .mono = MonoTime{}};  // 2026-01-01.
+  MemoryStore store;
+  std::vector<ApiKey> keys;
+  std::map<WebhookId, LaneView> lanes;  // Instead of shards; an entry for every webhook.
+  std::optional<Error> store_failure;   // Set: everything that touches the store fails with it.
+  std::optional<std::string> why_not_ready;
+  std::function<void()> before_edit;  // Runs where another change could slip in.
+
+  /// Records an attempt as a lane would: the delivery moves to `state`.
+  void settle(DeliveryId id, DeliveryState state, const Outcome& outcome,
+              std::optional<DeadReason> dead);
+
+  /// Another caller's edit, done at once.
+  void apply_now(WebhookId id, const WebhookEdit& edit);
+
+  [[nodiscard]] Moment now() const override { return moment; }
+  [[nodiscard]] Uuid new_uuid() override { return ids_.next(moment.wall); }
+  [[nodiscard]] std::shared_ptr<const Directory> directory() const override { return directory_; }
+  [[nodiscard]] std::shared_ptr<const std::vector<ApiKey>> api_keys() const override;
+
+  Awaitable<Result<std::vector<PublishReceipt>>> publish(std::vector<EventDraft> drafts,
+                                                         bool all_or_nothing) override;
+  Awaitable<Result<WebhookRef>> add_webhook(Webhook webhook) override;
+  Awaitable<Result<WebhookRef>> edit_webhook(WebhookId id, WebhookEdit edit) override;
+  Awaitable<Result<void>> remove_webhook(WebhookId id) override;
+  Awaitable<Result<Delivery>> revive(Revive revive) override;
+  Awaitable<Result<Delivery>> cancel(DeliveryId id) override;
+  Awaitable<Result<LaneView>> lane_view(WebhookId id) override;
+  Awaitable<Result<LaneView>> command_circuit(CircuitCommanded command) override;
+  Awaitable<void> run_query(HistoryQuery query) override;
+  [[nodiscard]] std::string metrics_text() override { return "# no metrics here\n"; }
+  [[nodiscard]] std::optional<std::string> not_ready() const override { return why_not_ready; }
+
+ private:
+  Result<BatchReceipt> commit(const Batch& batch);
+  Result<WebhookRef> put(Webhook webhook);
+
+  std::unique_ptr<Ledger> ledger_;
+  std::unique_ptr<Catalog> catalog_;
+  std::unique_ptr<History> history_;
+  std::shared_ptr<const Directory> directory_;
+  UuidMaker ids_{1};
+};
+
+}  // namespace postrider::test

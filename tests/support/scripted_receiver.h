@@ -1,0 +1,127 @@
+// A receiver on loopback that behaves exactly as badly as a test wants it to: every connection runs
+// a script over blocking raw bytes, on a thread of its own. Knows nothing of HTTP but where a
+// request ends.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include <openssl/ssl.h>
+
+namespace postrider::test {
+
+class ScriptedReceiver;
+
+/// One accepted connection as its script sees it. Every call returns at once when the receiver is
+/// being destroyed.
+class Peer {
+ public:
+  /// Head and as much body as Content-Length says. nullopt when the client is gone.
+  std::optional<std::string> read_request();
+
+  /// False when the client is gone.
+  bool write(std::string_view bytes);
+
+  /// One byte at a time, `pause` apart, until all is written or the client is gone.
+  void write_slowly(std::string_view bytes, std::chrono::milliseconds pause);
+
+  /// Writes the same bytes again and again until the client is gone.
+  void write_endlessly(std::string_view bytes);
+
+  /// Reads nothing, writes nothing, until the client is gone.
+  void hold();
+
+  /// Discards what comes until the client is gone.
+  void drain();
+
+  void half_close();  ///< No more from us; the client may go on sending.
+  void reset();       ///< RST instead of FIN.
+
+  /// The first connection is number 1.
+  [[nodiscard]] std::size_t number() const { return number_; }
+  /// The server name the client sent, if this is TLS and it sent one.
+  [[nodiscard]] std::string server_name() const;
+  [[nodiscard]] bool tls_resumed() const {
+    return ssl_ != nullptr && SSL_session_reused(ssl_) == 1;
+  }
+  [[nodiscard]] SSL* ssl() { return ssl_; }
+
+ private:
+  friend class ScriptedReceiver;
+  Peer(ScriptedReceiver& receiver, int fd, std::size_t number)
+      : receiver_(receiver), fd_(fd), number_(number) {}
+
+  bool read_more();
+
+  ScriptedReceiver& receiver_;
+  int fd_;
+  std::size_t number_;
+  SSL* ssl_ = nullptr;
+  std::string buffer_;  // Read, but not yet part of a request.
+};
+
+struct ReceiverOptions {
+  std::string address = "127.0.0.1";
+  std::uint16_t port = 0;             // 0: any free one.
+  std::shared_ptr<SSL_CTX> tls = {};  // Set: the script starts after a completed handshake.
+  int receive_buffer_bytes = 0;       // Small: a client that writes much will have to wait.
+};
+
+class ScriptedReceiver {
+ public:
+  using Script = std::function<void(Peer&)>;
+
+  explicit ScriptedReceiver(Script script, ReceiverOptions options = {});
+  ScriptedReceiver(const ScriptedReceiver&) = delete;
+  ScriptedReceiver& operator=(const ScriptedReceiver&) = delete;
+  ~ScriptedReceiver();
+
+  /// A script that answers every request of a connection with the same bytes.
+  static Script answering(std::string response);
+
+  [[nodiscard]] std::uint16_t port() const { return port_; }
+  [[nodiscard]] std::size_t connections() const { return connections_; }
+  [[nodiscard]] std::size_t requests() const { return requests_; }
+  [[nodiscard]] std::size_t handshakes_failed() const { return handshakes_failed_; }
+
+  /// The last request that was read completely.
+  [[nodiscard]] std::string last_request() const;
+
+  /// Waits until that many scripts have ended and their connections are closed.
+  [[nodiscard]] bool wait_for_ended(std::size_t count) const;
+
+ private:
+  friend class Peer;
+  void accept_connections();
+  void serve(int fd, std::size_t number);
+  bool handshake(Peer& peer);
+  bool pause(std::chrono::milliseconds duration);  // False when stopping.
+
+  Script script_;
+  ReceiverOptions options_;
+  int listener_ = -1;
+  std::uint16_t port_ = 0;
+  std::atomic<std::size_t> connections_{0};
+  std::atomic<std::size_t> requests_{0};
+  std::atomic<std::size_t> handshakes_failed_{0};
+  mutable std::mutex mutex_;  // Guards everything below.
+  mutable std::condition_variable changed_;
+  bool stopping_ = false;
+  std::size_t ended_ = 0;
+  std::string last_request_;
+  std::vector<int> open_;
+  std::vector<std::thread> servers_;
+  std::thread acceptor_;
+};
+
+}  // namespace postrider::test

@@ -1,0 +1,40 @@
+// A store that a test can open, use through its ports, and open again.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <ostream>
+#include <string>
+
+#include "ports/catalog.h"
+#include "ports/history.h"
+#include "ports/ledger.h"
+
+namespace postrider::test {
+
+class OpenStore {
+ public:
+  virtual ~OpenStore() = default;
+
+  [[nodiscard]] virtual Ledger& ledger() = 0;
+  [[nodiscard]] virtual Catalog& catalog() = 0;
+  [[nodiscard]] virtual History& history() = 0;
+
+  /// Closes it and opens it again, as a restart of the server does.
+  virtual void reopen() = 0;
+
+ protected:
+  OpenStore() = default;
+  OpenStore(const OpenStore&) = delete;
+  OpenStore& operator=(const OpenStore&) = delete;
+};
+
+struct StoreMaker {
+  std::string name;
+  std::function<std::unique_ptr<OpenStore>()> make;  // Fresh and empty.
+};
+
+/// So that a failing test names its store instead of its bytes.
+inline void PrintTo(const StoreMaker& maker, std::ostream* out) { *out << maker.name; }
+
+}  // namespace postrider::test

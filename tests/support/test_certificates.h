@@ -1,0 +1,48 @@
+// Certificates made on the spot, good and bad ones, and TLS servers that show them.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <string>
+
+#include <openssl/ssl.h>
+
+namespace postrider::test {
+
+struct CertificateSpec {
+  std::string common_name = "receiver";
+  std::string alternative_names =
+      "DNS:receiver.test,IP:127.0.0.1";  // OpenSSL's syntax; may be empty.
+  std::chrono::hours valid_from{-1};     // Relative to now.
+  std::chrono::hours valid_until{24};
+};
+
+struct TestCertificate {
+  std::shared_ptr<X509> certificate;
+  std::shared_ptr<EVP_PKEY> key;
+};
+
+/// A certificate nobody vouches for but itself.
+[[nodiscard]] TestCertificate self_signed(const CertificateSpec& spec);
+
+/// A certificate authority with a key of its own.
+class TestAuthority {
+ public:
+  explicit TestAuthority(std::string name = "Test Authority");
+  [[nodiscard]] std::string pem() const;
+  [[nodiscard]] TestCertificate issue(const CertificateSpec& spec) const;
+
+ private:
+  TestCertificate root_;
+};
+
+struct TlsServerSpec {
+  int version_max = 0;  // 0: the newest.
+  bool require_client_certificate = false;
+  int certificate_copies = 0;  // Sent along as a bloated chain.
+};
+
+[[nodiscard]] std::shared_ptr<SSL_CTX> tls_server(const TestCertificate& certificate,
+                                                  const TlsServerSpec& spec = {});
+
+}  // namespace postrider::test

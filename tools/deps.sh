@@ -1,0 +1,84 @@
+#!/bin/sh
+# Installs the Debian packages of the named sections of tools/packages.txt (all sections when none
+# is named). Says and does nothing when they are there already.
+#
+#   tools/deps.sh [--print] [section ...]        --print: only name what is missing
+set -eu
+
+list=$(dirname "$0")/packages.txt
+print_only=no
+if [ "${1:-}" = "--print" ]; then
+  print_only=yes
+  shift
+fi
+
+for section in "$@"; do
+  if ! grep -qx "\[$section\]" "$list"; then
+    echo "tools/deps.sh: no section '$section' in tools/packages.txt; there are:" \
+      "$(sed -n 's/^\[\(.*\)\]$/\1/p' "$list" | tr '\n' ' ')" >&2
+    exit 2
+  fi
+done
+
+packages_of() {
+  awk -v wanted=" $* " '
+    /^#/ || /^$/ { next }
+    /^\[/ { section = substr($0, 2, length($0) - 2); next }
+    wanted == "  " || index(wanted, " " section " ") { print $1 }' "$list" | sort -u
+}
+
+# A Node.js from elsewhere conflicts with Debian's npm, and serves as well from version 18 on.
+node_is_good() {
+  command -v npm >/dev/null 2>&1 || return 1
+  major=$(node --version 2>/dev/null | sed -n 's/^v\([0-9]*\)\..*/\1/p')
+  [ "${major:-0}" -ge 18 ]
+}
+
+missing() {
+  # dpkg-query complains about, and fails on, packages it has never heard of: those are missing too.
+  installed=$(dpkg-query -W -f '${db:Status-Status} ${Package}\n' "$@" 2>/dev/null |
+    sed -n 's/^installed //p') || true
+  for package in "$@"; do
+    case $package in
+      nodejs | npm) node_is_good && continue ;;
+    esac
+    printf '%s\n' "$installed" | grep -qxF "$package" || printf '%s ' "$package"
+  done
+}
+
+# shellcheck disable=SC2046  # Package names have no spaces; the list is meant to be split.
+needed=$(missing $(packages_of "$@"))
+[ -n "$needed" ] || exit 0
+if [ "$print_only" = yes ]; then
+  echo "$needed"
+  exit 0
+fi
+
+as_root=
+if [ "$(id -u)" -ne 0 ]; then
+  if ! command -v sudo >/dev/null 2>&1; then
+    echo "Debian packages are missing. Install them as root: apt-get install $needed" >&2
+    exit 1
+  fi
+  as_root=sudo
+fi
+
+echo "Installing Debian packages: $needed"
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+install_now() {
+  # npm brings 350 small packages. An fsync for each file of theirs would take minutes, and protect
+  # nothing that a second run could not install again.
+  # shellcheck disable=SC2086
+  $as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
+    -o Dpkg::Options::=--force-unsafe-io $needed >"$log" 2>&1
+}
+# The package lists may be absent (a fresh image) or stale (a version that is gone): update once.
+if ! install_now; then
+  $as_root apt-get update -qq >>"$log" 2>&1 || true
+  if ! install_now; then
+    cat "$log" >&2
+    echo "apt-get could not install: ${needed}(its output is above)." >&2
+    exit 1
+  fi
+fi

@@ -1,0 +1,125 @@
+"""Runs every test against one build and ends with `N passed, N failed`.
+
+Each suite leaves its log and a machine-readable report in BUILD/reports. A suite that fails shows
+its log; the others still run. What counts is test cases, over all runners: a skipped case proves
+nothing and counts as failed, and so does a test program that died before it could report.
+
+    tools/run_tests.py --build build/release [--jobs 2] [--suite programs] [--suite e2e]
+"""
+
+import argparse
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import time
+
+import tally
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+E2E = ROOT / "tests" / "e2e"
+PYTEST = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--tb=short", "-rfE"]
+
+# Sanitized programs are several times slower; tests scale their deadlines by this.
+SLOWNESS = {"asan": 3, "tsan": 6}
+
+SANITIZER_OPTIONS = {
+    "ASAN_OPTIONS": "detect_stack_use_after_return=1:abort_on_error=0:exitcode=99",
+    "UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=1:exitcode=99",
+    "TSAN_OPTIONS": "halt_on_error=1:second_deadlock_stack=1:exitcode=99",
+}
+
+
+class Run:
+    """One run of the suites over one build directory."""
+
+    def __init__(self, build, jobs):
+        self.build = build
+        self.jobs = jobs
+        self.reports = build / "reports"
+        self.environment = dict(os.environ)
+        for name, value in SANITIZER_OPTIONS.items():
+            self.environment.setdefault(name, value)
+        self.environment["POSTRIDER_BINARY"] = str(build / "postrider")
+        self.environment["POSTRIDER_TEST_SLOWNESS"] = str(SLOWNESS.get(build.name, 1))
+
+    def command(self, name, arguments, cwd=ROOT, env=None):
+        """Runs one command with its output in a log; shows the log when it fails."""
+        log = self.reports / f"{name}.log"
+        with log.open("wb") as sink:
+            code = subprocess.run(
+                arguments, cwd=cwd, stdin=subprocess.DEVNULL, stdout=sink,
+                stderr=subprocess.STDOUT, env={**self.environment, **(env or {})}, check=False,
+            ).returncode
+        if code != 0:
+            sys.stdout.write(log.read_text(errors="replace"))
+            print(f"--- {name} failed (exit code {code}): {' '.join(map(str, arguments))}")
+        return code
+
+    def programs(self):
+        """The GoogleTest programs, through ctest."""
+        gtest = self.reports / "gtest"
+        gtest.mkdir()
+        junit = self.reports / "ctest.xml"
+        self.command(
+            "programs",
+            ["ctest", "--test-dir", self.build, "-j", str(self.jobs), "--output-on-failure",
+             "--no-tests=error", "--output-junit", junit],
+            env={"GTEST_OUTPUT": f"xml:{gtest}/"},
+        )
+        return tally.of_ctest(junit, gtest)
+
+    def style(self):
+        code = self.command("style", [sys.executable, "tools/tidy.py"])
+        return tally.Count(passed=int(code == 0), failed=int(code != 0))
+
+    def tools(self):
+        return self.pytest("tools", ["tools"])
+
+    def e2e(self):
+        count = self.install_node_packages()
+        return count + self.pytest("e2e", ["tests/e2e"])
+
+    def pytest(self, name, paths):
+        junit = self.reports / f"{name}.xml"
+        code = self.command(name, [*PYTEST, f"--junitxml={junit}", *paths])
+        return tally.of_pytest(junit, code)
+
+    def install_node_packages(self):
+        """npm ci, unless what it would install is there already. Not a test, but it can fail."""
+        installed = E2E / "node_modules" / ".package-lock.json"
+        lock = E2E / "package-lock.json"
+        if installed.exists() and installed.stat().st_mtime >= lock.stat().st_mtime:
+            return tally.Count()
+        code = self.command(
+            "npm", ["npm", "ci", "--no-audit", "--no-fund", "--loglevel=error"], cwd=E2E)
+        return tally.Count(failed=int(code != 0))
+
+
+SUITES = {"programs": Run.programs, "style": Run.style, "tools": Run.tools, "e2e": Run.e2e}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--build", required=True, type=pathlib.Path)
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--suite", action="append", choices=SUITES, help="default: all of them")
+    options = parser.parse_args()
+
+    run = Run(options.build.resolve(), options.jobs)
+    shutil.rmtree(run.reports, ignore_errors=True)
+    run.reports.mkdir(parents=True)
+
+    total = tally.Count()
+    for name in options.suite or SUITES:
+        started = time.monotonic()
+        count = SUITES[name](run)
+        print(f"{name:<9} {count}  ({time.monotonic() - started:.0f} s)", flush=True)
+        total += count
+    print(total)
+    return 0 if total.failed == 0 and total.passed > 0 else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

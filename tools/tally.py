@@ -1,0 +1,68 @@
+"""Counts test cases from the reports that the runners leave behind."""
+
+import dataclasses
+import pathlib
+import xml.etree.ElementTree as ElementTree
+
+
+@dataclasses.dataclass(frozen=True)
+class Count:
+    passed: int = 0
+    failed: int = 0
+
+    def __add__(self, other):
+        return Count(self.passed + other.passed, self.failed + other.failed)
+
+    def __str__(self):
+        return f"{self.passed} passed, {self.failed} failed"
+
+
+def _cases(report):
+    return ElementTree.parse(report).getroot().iter("testcase")
+
+
+def _gtest_case_passed(case):
+    # A disabled test (`notrun`) and a skipped one count as failed: they prove nothing.
+    return (case.get("status", "run") == "run" and case.get("result", "completed") == "completed"
+            and case.find("failure") is None and case.find("skipped") is None)
+
+
+def of_gtest(report):
+    results = [_gtest_case_passed(case) for case in _cases(report)]
+    return Count(passed=sum(results), failed=len(results) - sum(results))
+
+
+def of_ctest(junit, gtest_directory):
+    """Cases of every program that ctest ran.
+
+    A program with a GoogleTest report counts its cases. One without (not a GoogleTest program, or
+    dead before it could write) counts as a single case. A program that ctest calls failed although
+    all its cases passed (a crash at exit, a leak, a timeout) adds a failed case.
+    """
+    if not pathlib.Path(junit).exists():
+        return Count(failed=1)
+    total = Count()
+    for case in _cases(junit):
+        succeeded = case.get("status") == "run" and case.find("failure") is None
+        report = pathlib.Path(gtest_directory) / f"{case.get('name')}.xml"
+        if not report.exists():
+            total += Count(passed=int(succeeded), failed=int(not succeeded))
+            continue
+        cases = of_gtest(report)
+        total += cases
+        if not succeeded and cases.failed == 0:
+            total += Count(failed=1)
+    return total
+
+
+def of_pytest(junit, exit_code):
+    """Cases of a pytest run. An exit code that the report does not explain adds a failed case."""
+    if not pathlib.Path(junit).exists():
+        return Count(failed=1)
+    total = Count()
+    for case in _cases(junit):
+        bad = any(case.find(tag) is not None for tag in ("failure", "error", "skipped"))
+        total += Count(passed=int(not bad), failed=int(bad))
+    if exit_code != 0 and total.failed == 0:
+        total += Count(failed=1)
+    return total

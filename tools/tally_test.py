@@ -1,0 +1,67 @@
+"""What counts as passed and what does not."""
+
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+
+import tally  # noqa: E402
+from tally import Count  # noqa: E402
+
+GTEST = """<testsuites><testsuite>
+<testcase name="A" status="run" result="completed"/>
+<testcase name="B" status="run" result="completed"><failure/></testcase>
+<testcase name="C" status="notrun" result="suppressed"/>
+<testcase name="D" status="run" result="skipped"><skipped/></testcase>
+</testsuite></testsuites>"""
+GTEST_GOOD = '<testsuites><testcase status="run" result="completed"/></testsuites>'
+
+
+def ctest(name, status):
+    return f'<testsuite><testcase name="{name}" status="{status}"/></testsuite>'
+
+
+def test_disabled_and_skipped_cases_count_as_failed(tmp_path):
+    report = tmp_path / "a.xml"
+    report.write_text(GTEST)
+    assert tally.of_gtest(report) == Count(passed=1, failed=3)
+
+
+def test_a_program_that_died_without_a_report_is_one_failure(tmp_path):
+    junit = tmp_path / "ctest.xml"
+    junit.write_text(ctest("core_test", "fail"))
+    assert tally.of_ctest(junit, tmp_path / "gtest") == Count(failed=1)
+
+
+def test_a_program_that_failed_after_all_its_cases_passed_adds_a_failure(tmp_path):
+    junit = tmp_path / "ctest.xml"
+    junit.write_text(ctest("core_test", "fail"))
+    (tmp_path / "core_test.xml").write_text(GTEST_GOOD)
+    assert tally.of_ctest(junit, tmp_path) == Count(passed=1, failed=1)
+    junit.write_text(ctest("core_test", "run"))
+    assert tally.of_ctest(junit, tmp_path) == Count(passed=1)
+
+
+def test_a_program_without_googletest_is_one_case(tmp_path):
+    junit = tmp_path / "ctest.xml"
+    junit.write_text(ctest("simulation_seeds", "run"))
+    assert tally.of_ctest(junit, tmp_path) == Count(passed=1)
+
+
+def test_pytest_errors_and_skips_count_as_failed(tmp_path):
+    junit = tmp_path / "p.xml"
+    junit.write_text("<testsuites><testsuite><testcase/><testcase><failure/></testcase>"
+                     "<testcase><error/></testcase><testcase><skipped/></testcase>"
+                     "</testsuite></testsuites>")
+    assert tally.of_pytest(junit, 1) == Count(passed=1, failed=3)
+
+
+def test_no_report_at_all_is_a_failure(tmp_path):
+    assert tally.of_pytest(tmp_path / "none.xml", 0) == Count(failed=1)
+    assert tally.of_ctest(tmp_path / "none.xml", tmp_path) == Count(failed=1)
+
+
+def test_an_exit_code_that_no_case_explains_is_a_failure(tmp_path):
+    junit = tmp_path / "p.xml"
+    junit.write_text("<testsuites><testsuite><testcase/></testsuite></testsuites>")
+    assert tally.of_pytest(junit, 3) == Count(passed=1, failed=1)

@@ -1,0 +1,234 @@
+"""Rules about C++. Each takes the tree and yields (path, line, what is wrong; do this instead)."""
+
+import re
+
+from tidy_functions import long_functions
+
+PURE_LAYERS = ("core", "engine", "ports")
+INCLUDE = re.compile(r'^\s*#\s*include\s+(["<])([^">]+)[">]')
+
+# What each layer may include besides itself. Adapters meet only in main.
+KNOWS = {
+    "core": (),
+    "engine": ("core",),
+    "ports": ("core", "engine"),
+    "adapters": ("core", "engine", "ports"),
+    "runtime": ("core", "engine", "ports", "adapters/openssl"),
+    "api": ("core", "engine", "ports", "runtime", "adapters/openssl"),
+    "cli": ("core", "engine", "ports", "api", "adapters/openssl", "adapters/system"),
+}
+LAYER_NAMES = (*KNOWS, "config", "main")
+IMPURE_HEADERS = {"thread", "mutex", "shared_mutex", "condition_variable", "atomic", "future",
+                  "stop_token", "iostream", "filesystem", "random", "coroutine", "regex"}
+
+AMBIENT = re.compile(
+    r"::now\(|(?<![\w.>])time\(\s*(?:nullptr|NULL|0|&)|\bclock_gettime\b|\bgettimeofday\b"
+    r"|\brandom_device\b|\bRAND_(?:priv_)?bytes\b|\bgetrandom\b|\bs?rand\("
+    r"|\bsleep_(?:for|until)\b|\b(?:u|nano)sleep\b|\bgetenv\b")
+SLEEP = re.compile(r"\bsleep_(?:for|until)\b|\b(?:u|nano)?sleep\(")
+RAW_MEMORY = re.compile(r"\bnew\b|(?<!= )\bdelete\b|\b(?:malloc|calloc|realloc|free)\s*\(")
+CAPTURING_LAMBDA = re.compile(r"[(,={]\s*\[(?!\[)[^\]]+\]\s*(?:[({]|mutable\b|noexcept\b|->)")
+CONDITIONAL = re.compile(r"\s\?\s|\s(?:&&|\|\|)\s")
+
+
+def _matches(sources, pattern, what):
+    for source in sources:
+        for number, line in enumerate(source.code_lines, start=1):
+            match = pattern.search(line)
+            if match:
+                yield source.path, number, what.format(match.group().strip())
+
+
+def _includes(source):
+    """(line, whether it is quoted, path)."""
+    for number, line in enumerate(source.lines, start=1):
+        match = INCLUDE.match(line)
+        if match:
+            yield number, match.group(1) == '"', match.group(2)
+
+
+def _may_know(layer, included):
+    own = layer.split("/")[0]
+    if own == "main" or included.startswith(layer + "/"):
+        return True
+    known = KNOWS.get(own, ())
+    return any(included == name or included.startswith(name + "/") for name in known)
+
+
+def include_direction(tree):
+    for source in tree.product_cpp():
+        for number, quoted, included in _includes(source):
+            if not quoted:
+                continue
+            if included.split("/")[0] not in LAYER_NAMES:
+                yield (source.path, number, f'"{included}" is not rooted at src/; '
+                       "write the path from src/")
+            elif not _may_know(source.layer, included):
+                yield (source.path, number, f"{source.layer} must not know {included}; "
+                       "pass it in as a port, or wire it in main")
+
+
+def pure_includes(tree):
+    for source in tree.product_cpp():
+        if source.layer not in PURE_LAYERS:
+            continue
+        for number, quoted, included in _includes(source):
+            if quoted:
+                continue
+            if included in IMPURE_HEADERS:
+                yield (source.path, number, f"<{included}> in {source.layer}; "
+                       "threads, time, files and entropy belong to adapters and runtime")
+            elif re.search(r"/|\.h$", included) and not re.match(r"(fmt|tl)/", included):
+                yield (source.path, number, f"third-party <{included}> in {source.layer}; "
+                       "only the standard library, fmt and tl are allowed here")
+
+
+def ambient(tree):
+    sources = [source for source in tree.product_cpp() if source.layer != "adapters/system"]
+    for path, number, what in _matches(sources, AMBIENT, "`{}`"):
+        if "RAND_" in what and path.startswith("src/adapters/openssl/"):
+            continue
+        yield (path, number, f"{what} reads the world directly; "
+               "take a Moment, a seed or an option as an argument (only adapters/system looks)")
+
+
+def no_sleep(tree):
+    tests = [source for source in tree.cpp()
+             if source.is_test and not source.path.startswith("tests/support/")]
+    return _matches(tests, SLEEP, "`{}` in a test; wait on a condition with a deadline")
+
+
+def raw_memory(tree):
+    sources = [source for source in tree.cpp() if not source.layer.startswith("adapters/")]
+    return _matches(sources, RAW_MEMORY,
+                    "`{}` outside adapters; use a value, a container or make_unique")
+
+
+def no_shared_ptr(tree):
+    sources = [source for source in tree.product_cpp() if source.layer in ("core", "ports")]
+    return _matches(sources, re.compile(r"\b(?:shared|weak)_ptr\b|\bmake_shared\b"),
+                    "`{}` in core or ports; give it one owner, pass values or references")
+
+
+def no_detached(tree):
+    sources = [source for source in tree.product_cpp() if source.layer != "main"]
+    return _matches(sources, re.compile(r"\bdetached\b|\.detach\(\)"),
+                    "`{}` outside main; everything spawned is owned and awaited at shutdown")
+
+
+def no_regex(tree):
+    return _matches(tree.cpp(), re.compile(r"\bstd::w?s?regex\w*|\bstd::basic_regex\b"),
+                    "`{}` recurses on its input; write a small parser")
+
+
+def using_namespace(tree):
+    for source in tree.cpp():
+        if not source.is_header:
+            continue
+        for number, line in enumerate(source.code_lines, start=1):
+            match = re.search(r"\busing\s+namespace\s+([\w:]+)", line)
+            if match and not (source.is_test and "literals" in match.group(1)):
+                yield (source.path, number, f"using namespace {match.group(1)} in a header; "
+                       "qualify the names")
+
+
+def _awaited_expressions(code):
+    """(offset of co_await, the full expression around it)."""
+    for match in re.finditer(r"\bco_await\b", code):
+        start = max(code.rfind(stop, 0, match.start()) for stop in ";{}") + 1
+        depth = 0
+        end = match.end()
+        while end < len(code):
+            character = code[end]
+            depth += (character in "([{") - (character in ")]}")
+            if depth < 0 or (depth == 0 and character == ";"):
+                break
+            end += 1
+        yield match.start(), match.end(), code[start:end]
+
+
+def co_await_lambda(tree):
+    for source in tree.cpp():
+        for start, end, expression in _awaited_expressions(source.code):
+            awaited = expression[expression.find("co_await") + len("co_await"):]
+            if CAPTURING_LAMBDA.search(awaited):
+                yield (source.path, source.line_of(start), "a capturing lambda inside a co_await "
+                       "expression is destroyed twice by GCC 12; name it first")
+
+
+def co_await_condition(tree):
+    for source in tree.cpp():
+        for start, end, expression in _awaited_expressions(source.code):
+            # A lambda's body is its own set of expressions.
+            outer = re.sub(r"\{.*\}", "", expression, flags=re.DOTALL)
+            if "co_await" in outer and CONDITIONAL.search(outer):
+                yield (source.path, source.line_of(start), "co_await inside `?:`, `&&` or `||` is "
+                       "miscompiled by GCC 12; await into a variable first")
+
+
+def pragma_once(tree):
+    for source in tree.cpp():
+        if source.is_header and "#pragma once" not in source.text:
+            yield source.path, 1, "no #pragma once; add it after the file comment"
+
+
+def header_comment(tree):
+    for source in tree.cpp():
+        if source.is_header and not source.text.startswith("//"):
+            yield (source.path, 1, "no file comment; say what it is, who owns it and which thread "
+                   "it runs on")
+
+
+def function_length(tree):
+    for source in tree.cpp():
+        for line, length in long_functions(source.code, length_max=70):
+            yield (source.path, line, f"a function of {length} lines; split it at 70 along what it "
+                   "decides")
+
+
+def contract_instances(tree):
+    """Every contract suite runs on every store adapter."""
+    stores = ["src/adapters/memory/", "src/adapters/sqlite/"]
+    for source in tree.cpp():
+        if not source.path.startswith("tests/contract/"):
+            continue
+        for suite in sorted(set(re.findall(r"\bTEST_P\(\s*(\w+)", source.code))):
+            instance = re.compile(r"INSTANTIATE_TEST_SUITE_P\(\s*\w+,\s*" + suite + r"\b")
+            for store in stores:
+                if not any(other.path.startswith(store) and instance.search(other.code)
+                           for other in tree.cpp()):
+                    yield (source.path, 1, f"{suite} is not instantiated in {store}; "
+                           "every store passes every contract")
+
+
+def errc_used(tree):
+    """An error code exists only if a caller branches on it."""
+    source = tree.get("src/core/result.h")
+    body = re.search(r"enum class Errc[^{]*\{([^}]*)\}", source.code) if source else None
+    if not body:
+        return
+    users = [other.code for other in tree.product_cpp() if other.layer != "core"]
+    for value in re.findall(r"\b([a-z_]+)\b", body.group(1)):
+        if not any(re.search(r"Errc::" + value + r"\b", code) for code in users):
+            yield (source.path, source.line_of(body.start()), f"nobody outside core uses "
+                   f"Errc::{value}; remove it")
+
+
+RULES = {
+    "include-direction": include_direction,
+    "pure-includes": pure_includes,
+    "ambient": ambient,
+    "no-sleep": no_sleep,
+    "raw-memory": raw_memory,
+    "no-shared-ptr": no_shared_ptr,
+    "no-detached": no_detached,
+    "no-regex": no_regex,
+    "using-namespace": using_namespace,
+    "co-await-lambda": co_await_lambda,
+    "co-await-condition": co_await_condition,
+    "pragma-once": pragma_once,
+    "header-comment": header_comment,
+    "function-length": function_length,
+    "contract-instances": contract_instances,
+    "errc-used": errc_used,
+}

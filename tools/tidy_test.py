@@ -1,0 +1,178 @@
+"""Each rule fires on a bad snippet, at the right line, and leaves the good one next to it alone."""
+
+import pathlib
+import sys
+
+import pytest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+
+import tidy  # noqa: E402
+from tidy_source import tree_of  # noqa: E402
+
+LONG_BODY = "int f() {\n" + "  g();\n" * 69 + "}\n"  # 71 lines.
+FITTING_BODY = "int f() {\n" + "  g();\n" * 68 + "}\n"
+OUTSIDE_PATH = "/wo" "rk/notes"
+UNFINISHED_MARK = "FIX" "ME"
+
+# rule, path, bad text, line of the finding, good text
+CASES = [
+    ("include-direction", "src/core/a.cc", '#include "engine/shard.h"\n', 1,
+     '#include "core/b.h"\n'),
+    ("include-direction", "src/engine/a.cc", '\n#include "ports/ledger.h"\n', 2,
+     '#include "core/b.h"\n'),
+    ("include-direction", "src/adapters/sqlite/a.cc", '#include "adapters/system/clock.h"\n', 1,
+     '#include "adapters/sqlite/b.h"\n'),
+    ("include-direction", "src/api/a.cc", '#include "adapters/sqlite/ledger.h"\n', 1,
+     '#include "adapters/openssl/hmac.h"\n'),
+    ("include-direction", "src/runtime/a.cc", '#include "api/router.h"\n', 1,
+     '#include "ports/ledger.h"\n'),
+    ("include-direction", "src/cli/a.cc", '#include "adapters/asio_http/transport.h"\n', 1,
+     '#include "adapters/system/environment.h"\n'),
+    ("include-direction", "src/core/a.cc", '#include "b.h"\n', 1, '#include "core/b.h"\n'),
+    ("include-direction", "src/core/a.cc", '#include "main/wiring.h"\n', 1, "int wiring;\n"),
+    ("pure-includes", "src/engine/a.cc", "#include <mutex>\n", 1, "#include <map>\n"),
+    ("pure-includes", "src/ports/a.h", "#include <boost/asio.hpp>\n", 1,
+     "#include <tl/expected.hpp>\n"),
+    ("ambient", "src/runtime/a.cc", "auto t = std::chrono::steady_clock::now();\n", 1,
+     "auto t = clock.now();\n"),
+    ("ambient", "src/api/a.cc", 'f();\nconst char* v = std::getenv("X");\n', 2,
+     '// getenv("X") is for adapters/system.\n'),
+    ("ambient", "src/adapters/sqlite/a.cc", "std::random_device entropy;\n", 1,
+     "SplitMix64 r{1};\n"),
+    ("ambient", "src/cli/a.cc", "auto t = std::time(nullptr);\n", 1, "auto t = query.time(0);\n"),
+    ("ambient", "src/adapters/asio_http/a.cc", "std::this_thread::sleep_for(1s);\n", 1,
+     "timer.expires_after(1s);\n"),
+    ("no-sleep", "tests/contract/a_test.cc", "usleep(10);\n", 1, "wait_until(done);\n"),
+    ("raw-memory", "src/core/a.cc", "auto* p = new Thing{};\n", 1,
+     "auto p = std::make_unique<Thing>();\n"),
+    ("raw-memory", "src/engine/a.cc", "delete p;\n", 1, "Thing(const Thing&) = delete;\n"),
+    ("raw-memory", "src/api/a.cc", "void* p = malloc(1);\n", 1, "// a new malloc (free) word\n"),
+    ("no-shared-ptr", "src/ports/a.h", "std::shared_ptr<int> p;\n", 1, "std::unique_ptr<int> p;\n"),
+    ("no-detached", "src/api/a.cc", "co_spawn(io, run(), asio::detached);\n", 1,
+     "tasks.spawn(run());\n"),
+    ("no-detached", "src/runtime/a.cc", "thread.detach();\n", 1, "thread.join();\n"),
+    ("no-regex", "src/cli/a.cc", "std::regex r;\n", 1, "Pattern r;\n"),
+    ("using-namespace", "src/core/a.h", "using namespace std;\n", 1, "using std::string;\n"),
+    ("using-namespace", "src/core/a.h", "using namespace std::chrono_literals;\n", 1, "\n"),
+    ("co-await-lambda", "src/api/a.cc", "\nco_await run([&store] { return store.all(); });\n", 2,
+     "auto all = [&store] { return store.all(); };\nco_await run(all);\n"),
+    ("co-await-lambda", "src/api/a.cc", "auto x =\n  co_await run(1,\n  [this](int y) {\n});\n", 2,
+     "auto x = co_await run(table[index], [] { return 1; });\n"),
+    ("co-await-condition", "src/api/a.cc", "auto x = ready ? co_await f() : 0;\n", 1,
+     "auto y = co_await f();\nauto x = ready ? y : 0;\n"),
+    ("co-await-condition", "src/api/a.cc", "if (a && co_await f()) {\n}\n", 1,
+     "auto&& y = co_await f();\n"),
+    ("pragma-once", "src/core/a.h", "// What it is.\nint a;\n", 1,
+     "// What it is.\n#pragma once\n"),
+    ("header-comment", "src/core/a.h", "#pragma once\n", 1, "// What it is.\n#pragma once\n"),
+    ("function-length", "src/core/a.cc", "namespace a {\n" + LONG_BODY + "}\n", 2,
+     "namespace a {\n" + FITTING_BODY + FITTING_BODY + "}\n"),
+    ("function-length", "src/core/a.cc", "A::A() : b_{1}, c_(2) {\n" + "  g();\n" * 70 + "}\n", 1,
+     "constexpr int table[] = {\n" + "  1,\n" * 100 + "};\n"),
+    ("function-length", "src/core/a.cc", 'TEST(A, B) {\n  f("}");\n' + "  // {\n" * 70 + "}\n", 1,
+     "struct A {\n" + "  int a(int b);\n" * 100 + "};\n"),
+    ("file-length", "src/core/a.cc", "int a;\n" * 601, 601, "int a;\n" * 600),
+    ("line-length", "src/core/a.cc", "x" * 101 + "\n", 1, "é" * 100 + "\n"),
+    ("python-function-length", "tools/a.py", "def f():\n" + "    g()\n" * 70, 1,
+     "def f():\n" + "    g()\n" * 69),
+    ("unfinished", "src/core/a.cc", f"int a;  // {UNFINISHED_MARK} later\n", 1, "int a;\n"),
+    ("white-space", "README.md", "# A\n\ntext \n", 3, "# A\n\ntext\n"),
+    ("white-space", "README.md", "# A\n\ntext", 3, "# A\n"),
+    ("promise-exists", "src/core/a.h", "// Holds P99 latency and P13.\n", 1, "// Holds (P1).\n"),
+    ("decision-exists", "src/core/a.h", "// docs/decisions/0009-x.md\n", 1,
+     "// docs/decisions/0001-a.md\n"),
+    ("link-exists", "docs/a.md", "# A\n\n[b](missing.md)\n", 3,
+     "# A\n[b](invariants.md#p1) [c](decisions/0001-a.md) [d](https://example.com/x)\n"),
+    ("one-title", "docs/a.md", "# A\n\n# B\n", 3, "# A\n\n```\n# a comment\n```\n"),
+    ("one-title", "docs/a.md", "text\n", 1, "# A\n"),
+    ("stands-alone", "README.md", f"# A\nsee {OUTSIDE_PATH}\n", 2, "# A\nthis network works\n"),
+]
+
+# What the rules look up in other files.
+SURROUNDINGS = {
+    "docs/invariants.md": "# Invariants\n\n- P1 Acknowledged means durable.\n",
+    "docs/decisions/0001-a.md": "# A decision\n",
+}
+
+
+def findings(files, rule):
+    return [finding for finding in tidy.check(tree_of(files)) if finding.rule == rule]
+
+
+def case_name(case):
+    return f"{case[0]}-{case[1]}"
+
+
+@pytest.mark.parametrize("case", CASES, ids=case_name)
+def test_a_rule_fires_on_the_bad_snippet_and_not_on_the_good_one(case):
+    rule, path, bad, line, good = case
+    found = findings({**SURROUNDINGS, path: bad}, rule)
+    assert [(finding.path, finding.line) for finding in found] == [(path, line)]
+    assert "; " in found[0].what, "a finding says what to do instead"
+    assert findings({**SURROUNDINGS, path: good}, rule) == []
+
+
+def test_a_source_that_no_cmake_list_names_is_dead():
+    files = {"src/core/CMakeLists.txt": "postrider_library(a SOURCES ids.cc sub/deep.cc)\n",
+             "src/core/ids.cc": "", "src/core/sub/deep.cc": "", "src/core/old_ids.cc": ""}
+    assert [finding.path for finding in findings(files, "dead-file")] == ["src/core/old_ids.cc"]
+
+
+def test_a_header_that_no_file_includes_is_dead():
+    files = {"src/CMakeLists.txt": "a.cc", "src/a.cc": '#include "core/used.h"\n',
+             "src/core/used.h": "", "src/core/unused.h": ""}
+    assert [finding.path for finding in findings(files, "dead-file")] == ["src/core/unused.h"]
+
+
+def test_every_store_instantiates_every_contract():
+    files = {"tests/contract/a_contract.cc": "TEST_P(LedgerContract, A) {}\n",
+             "src/adapters/memory/a_test.cc": "INSTANTIATE_TEST_SUITE_P(M, LedgerContract, x);\n"}
+    assert ["src/adapters/sqlite/" in finding.what
+            for finding in findings(files, "contract-instances")] == [True]
+    files["src/adapters/sqlite/a_test.cc"] = "INSTANTIATE_TEST_SUITE_P(S,\n  LedgerContract, x);\n"
+    assert findings(files, "contract-instances") == []
+
+
+def test_an_error_code_nobody_uses_is_found():
+    files = {"src/core/result.h": "enum class Errc : int {\n  invalid,  ///< Bad.\n  lost,\n};\n",
+             "src/api/a.cc": "return fail(Errc::invalid);\n"}
+    assert ["Errc::lost" in finding.what for finding in findings(files, "errc-used")] == [True]
+
+
+def test_every_rule_has_a_test():
+    tested = {case[0] for case in CASES} | {"dead-file", "contract-instances", "errc-used"}
+    assert tested == set(tidy.RULES)
+
+
+def test_tests_may_include_anything_and_read_clocks():
+    files = {"src/core/a_test.cc": '#include <thread>\n#include "adapters/memory/ledger.h"\n'
+                                   "auto t = std::chrono::steady_clock::now();\n"}
+    for rule in ("include-direction", "pure-includes", "ambient"):
+        assert findings(files, rule) == []
+
+
+def test_an_exception_silences_one_rule_in_one_file():
+    bad = "std::shared_ptr<int> p;\n"
+    files = {"src/ports/a.h": bad, "src/ports/b.h": bad,
+             tidy.EXCEPTIONS: "# why\nsrc/ports/a.h: no-shared-ptr: handed to a library\n"}
+    assert [finding.path for finding in findings(files, "no-shared-ptr")] == ["src/ports/b.h"]
+    assert findings(files, "exceptions") == []
+
+
+@pytest.mark.parametrize("line, want", [
+    ("src/ports/a.h: no-shared-ptr: handed to a library", "no longer breaks"),
+    ("src/ports/a.h: no-shared-ptr:", "needs all three"),
+    ("src/ports/a.h: no-such-rule: because", "there is no rule"),
+])
+def test_an_exception_that_is_stale_or_malformed_is_a_finding(line, want):
+    found = findings({"src/ports/a.h": "int a;\n", tidy.EXCEPTIONS: line + "\n"}, "exceptions")
+    assert len(found) == 1 and want in found[0].what
+
+
+def test_literals_and_comments_are_not_code():
+    code = ('auto s = "new";  // delete\nauto r = R"x(malloc( ")x";\n'
+            "/* new\n */ auto n = 1'000'000;\n")
+    assert findings({"src/core/a.cc": code}, "raw-memory") == []
+    assert [finding.line for finding in findings({"src/core/a.cc": code + "new int;\n"},
+                                                 "raw-memory")] == [5]
