@@ -9,7 +9,7 @@ JOBS ?= $(shell nproc)
 PORT ?= 8080
 
 BINARY := build/release/postrider
-CXX_FILES = $(shell git ls-files '*.h' '*.cc')
+CLANG_FORMAT := git ls-files -z '*.h' '*.cc' | xargs -0 -r clang-format-19
 
 export PYTHONDONTWRITEBYTECODE := 1
 
@@ -51,10 +51,10 @@ tsan: deps-test build/tsan/build.ninja ## Runs every test with the thread saniti
 	@$(PYTHON) tools/run_tests.py --build build/tsan --jobs $(JOBS)
 
 format: deps-lint ## Formats every C++ file.
-	@clang-format-19 -i $(CXX_FILES)
+	@$(CLANG_FORMAT) -i
 
 lint: deps-lint build/release/build.ninja ## Checks format, style and clang-tidy. Slow.
-	@clang-format-19 --dry-run -Werror $(CXX_FILES)
+	@$(CLANG_FORMAT) --dry-run -Werror
 	@$(PYTHON) tools/tidy.py
 	@tools/clang_tidy.sh build/release $(JOBS)
 
@@ -63,6 +63,7 @@ clean: ## Removes what was built.
 
 # CMake follows its own files by itself once configured, but not the presets.
 build/%/build.ninja: CMakePresets.json | deps-build
+	@echo "Configuring build/$*. Its first build takes some minutes."
 	@mkdir -p $(@D)
 	@cmake --preset $* >build/$*/configure.log 2>&1 || { cat build/$*/configure.log >&2; exit 1; }
 	@touch $@

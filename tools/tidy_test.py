@@ -132,6 +132,10 @@ def test_every_store_instantiates_every_contract():
             for finding in findings(files, "contract-instances")] == [True]
     files["src/adapters/sqlite/a_test.cc"] = "INSTANTIATE_TEST_SUITE_P(S,\n  LedgerContract, x);\n"
     assert findings(files, "contract-instances") == []
+    files["src/adapters/sqlite/a_test.cc"] = "ALL_CONTRACTS(Sqlite, open);\n"
+    assert len(findings(files, "contract-instances")) == 1
+    files["tests/contract/a.h"] = "#define ALL_CONTRACTS(p, m) \\\n  ONE(p, LedgerContract, m)\n"
+    assert findings(files, "contract-instances") == []
 
 
 def test_an_error_code_nobody_uses_is_found():

@@ -85,16 +85,16 @@ void fill_parameters(const std::vector<std::string>& pattern, HttpRequest& reque
 
 }  // namespace
 
-void Router::add(std::string method, std::string pattern, Handler handler) {
+void Router::add(std::string method, const std::string& pattern, Handler handler) {
   POSTRIDER_ASSERT(pattern.starts_with('/'));
   POSTRIDER_ASSERT(handler != nullptr);
   std::vector<std::string> segments;
   for (const std::string_view segment : split(pattern)) {
     segments.emplace_back(segment);
   }
-  for (const Route& route : routes_) {
-    POSTRIDER_ASSERT(route.method != method || route.segments != segments);
-  }
+  POSTRIDER_ASSERT(std::ranges::none_of(routes_, [&](const Route& route) {
+    return route.method == method && route.segments == segments;
+  }));
   routes_.push_back({std::move(method), std::move(segments), std::move(handler)});
 }
 

@@ -12,7 +12,8 @@ namespace postrider::api {
 /// Built once at start-up, then only read; any thread.
 class Router {
  public:
-  void add(std::string method, std::string pattern, Handler handler);
+  /// The same method and pattern twice is a programmer's error.
+  void add(std::string method, const std::string& pattern, Handler handler);
 
   /// Finds the handler and calls it. 404 for an unknown path; 405 with Allow for a known path with
   /// another method. Where two patterns match, the one with a literal segment where the other has a

@@ -14,7 +14,6 @@ HttpResponse page_answer(std::string_view content_type, std::string_view content
   return {.status = 200,
           .content_type = std::string{content_type},
           .headers = {{"Content-Security-Policy", std::string{content_policy}},
-                      {"X-Content-Type-Options", "nosniff"},
                       {"Referrer-Policy", "no-referrer"},
                       {"Cross-Origin-Opener-Policy", "same-origin"},
                       {"Cross-Origin-Resource-Policy", "same-origin"},

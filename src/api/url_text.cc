@@ -26,25 +26,36 @@ bool is_control(char c) {
   return byte < 0x20 || byte == 0x7f;
 }
 
+// The byte that `%XX` at the front stands for; -1 when it is no such escape.
+int escaped_byte(std::string_view text) {
+  if (text.size() < 3) {
+    return -1;
+  }
+  const int high = hex_value(text[1]);
+  const int low = hex_value(text[2]);
+  return high < 0 || low < 0 ? -1 : high * 16 + low;
+}
+
 Result<std::string> decode(std::string_view raw, Part part) {
   std::string out;
   out.reserve(raw.size());
   bool ascii = true;
   for (std::size_t i = 0; i < raw.size(); ++i) {
     char c = raw[i];
-    if (c == '+' && part == Part::query) {
-      c = ' ';
-    } else if (c == '%') {
-      const int high = i + 2 < raw.size() ? hex_value(raw[i + 1]) : -1;
-      const int low = i + 2 < raw.size() ? hex_value(raw[i + 2]) : -1;
-      if (high < 0 || low < 0) {
+    const bool escaped = c == '%';
+    if (escaped) {
+      const int byte = escaped_byte(raw.substr(i));
+      if (byte < 0) {
         return fail(Errc::invalid, "A `%` in the URL must be followed by two hexadecimal digits.");
       }
-      c = static_cast<char>(high * 16 + low);
+      c = static_cast<char>(byte);
       i += 2;
-      if (c == '/' && part == Part::path) {
-        return fail(Errc::invalid, "The path must not contain an encoded slash (`%2F`).");
-      }
+    }
+    if (c == '/' && escaped && part == Part::path) {
+      return fail(Errc::invalid, "The path must not contain an encoded slash (`%2F`).");
+    }
+    if (c == '+' && !escaped && part == Part::query) {
+      c = ' ';
     }
     if (c == '\0' || (part == Part::path && is_control(c))) {
       return fail(Errc::invalid,
@@ -81,10 +92,8 @@ Result<void> parse_query(std::string_view raw, Target& target) {
     }
     const std::size_t equals = std::min(pair.find('='), pair.size());
     POSTRIDER_TRY(std::string name, decode(pair.substr(0, equals), Part::query));
-    std::string value;
-    if (equals < pair.size()) {
-      POSTRIDER_TRY(value, decode(pair.substr(equals + 1), Part::query));
-    }
+    const std::size_t after = std::min(equals + 1, pair.size());
+    POSTRIDER_TRY(std::string value, decode(pair.substr(after), Part::query));
     target.query.emplace_back(std::move(name), std::move(value));
   }
   return {};
@@ -115,28 +124,30 @@ Sequence sequence_of(unsigned char lead) {
   return {};
 }
 
+bool is_complete(const Sequence& sequence, std::string_view tail) {
+  if (sequence.tail == 0 || tail.size() < sequence.tail) {
+    return false;
+  }
+  const auto first = static_cast<unsigned char>(tail.front());
+  const bool first_fits = sequence.first_min <= first && first <= sequence.first_max;
+  return first_fits && std::ranges::all_of(tail.substr(1, sequence.tail - 1), [](char c) {
+           return (static_cast<unsigned char>(c) & 0xc0) == 0x80;
+         });
+}
+
 }  // namespace
 
 bool is_utf8(std::string_view bytes) {
-  for (std::size_t i = 0; i < bytes.size(); ++i) {
-    const auto lead = static_cast<unsigned char>(bytes[i]);
-    if (lead < 0x80) {
+  while (!bytes.empty()) {
+    if (static_cast<unsigned char>(bytes.front()) < 0x80) {
+      bytes.remove_prefix(1);
       continue;
     }
-    const Sequence sequence = sequence_of(lead);
-    if (sequence.tail == 0 || bytes.size() - i <= sequence.tail) {
+    const Sequence sequence = sequence_of(static_cast<unsigned char>(bytes.front()));
+    if (!is_complete(sequence, bytes.substr(1))) {
       return false;
     }
-    const auto first = static_cast<unsigned char>(bytes[i + 1]);
-    if (first < sequence.first_min || first > sequence.first_max) {
-      return false;
-    }
-    for (std::size_t k = 2; k <= sequence.tail; ++k) {
-      if ((static_cast<unsigned char>(bytes[i + k]) & 0xc0) != 0x80) {
-        return false;
-      }
-    }
-    i += sequence.tail;
+    bytes.remove_prefix(sequence.tail + 1);
   }
   return true;
 }

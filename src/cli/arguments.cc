@@ -19,7 +19,8 @@ constexpr const char* examples = R"(Examples:
   postrider listen --secret whsec_...
   postrider send --type order.paid --data '{"order": 17}'
 
-`postrider COMMAND --help` says more. Exit codes: 0 done, 1 failed, 2 wrong usage or configuration.)";
+`postrider COMMAND --help` says more.
+Exit codes: 0 done, 1 failed, 2 wrong usage or configuration.)";
 
 std::vector<std::string> names_of_options(const CLI::App& app) {
   std::vector<std::string> names;

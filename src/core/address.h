@@ -45,10 +45,12 @@ struct Cidr {
 
 /// What the operator allowed beyond the public internet.
 struct AddressPolicy {
-  bool allow_private = false;      // All but multicast, broadcast, unspecified and `denied`.
+  bool allow_private = false;  // All but multicast, broadcast, unspecified and `denied`.
+  // The initializers let GCC accept `{.allow_private = true}`. NOLINTBEGIN(*-redundant-member-init)
   std::vector<Cidr> allowed = {};  // Allowed although not public.
   std::vector<Cidr> denied = {};   // Denied although public; wins over everything else.
   std::vector<Cidr> nat64 = {};    // Prefixes whose addresses embed an IPv4 one (RFC 6052).
+  // NOLINTEND(*-redundant-member-init)
 };
 
 /// nullopt: the address may be connected to. Otherwise the rule that forbids it, for people, such

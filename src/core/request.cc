@@ -65,7 +65,7 @@ RequestTemplate::RequestTemplate(const Webhook& webhook, const TargetUrl& url,
     : signature_header_(signature_header(webhook.signature)),
       signature_(webhook.signature),
       payload_format_(webhook.payload_format) {
-  POSTRIDER_ASSERT(is_header_name(signature_header_));
+  POSTRIDER_ASSERT(is_header_name(signature_.header_prefix));
   fixed_head_ = "POST ";
   append_value(fixed_head_, url.path_and_query);
   fixed_head_ += " HTTP/1.1\r\n";

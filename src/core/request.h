@@ -30,7 +30,7 @@ struct AttemptStamp {
 /// `Timestamp`, which then carries the signed Unix seconds instead of a date.
 class RequestTemplate {
  public:
-  /// The webhook's own headers have passed forbidden_headers.
+  /// The webhook's headers and signature policy have passed forbidden_headers.
   RequestTemplate(const Webhook& webhook, const TargetUrl& url, std::string_view user_agent);
 
   /// Head and body, ready for the wire. `sign` is called once. Bytes that a header cannot carry, in

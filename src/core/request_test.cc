@@ -161,6 +161,15 @@ TEST(RequestTemplate, APublishersTextCannotLeaveItsHeader) {
   EXPECT_EQ(request.find("\r\n\r\n"), request.size() - event.data.size() - 4);
 }
 
+TEST(RequestTemplateDeathTest, NamesThatSkippedTheRulesStopTheProgram) {
+  Webhook prefix = sample_webhook();
+  prefix.signature.header_prefix = "X-\r\nEvil: ";
+  EXPECT_DEATH((void)fill(prefix, sample_event()), "is_header_name");
+  Webhook name = sample_webhook();
+  name.headers = {{"X-A\r\nEvil", "1"}};
+  EXPECT_DEATH((void)fill(name, sample_event()), "is_header_name");
+}
+
 TEST(RequestTemplate, NamesTheHostAsTheUrlDoes) {
   Webhook webhook = sample_webhook();
   webhook.url = "https://[2606:4700::1]:8443";

@@ -7,7 +7,7 @@ namespace postrider {
 WallTime SteadyWall::read(Moment now) {
   const WallTime wall = std::clamp(now.wall, wall_time_min, wall_time_max);
   if (!last_) {
-    last_ = Moment{.wall = wall, .mono = now.mono};
+    last_ = Moment{wall, now.mono};
     return wall;
   }
   if (now.mono <= last_->mono) {
@@ -26,7 +26,7 @@ WallTime SteadyWall::read(Moment now) {
 
   const Millis whole = std::chrono::floor<Millis>(steady);
   remainder_ = steady - whole;
-  last_ = Moment{.wall = WallTime{whole}, .mono = now.mono};
+  last_ = Moment{WallTime{whole}, now.mono};
   return last_->wall;
 }
 

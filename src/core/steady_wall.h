@@ -9,7 +9,8 @@
 
 namespace postrider {
 
-/// A plain value; owned by one shard.
+/// A plain value. A process has one, inside its clock: two that are read at different times would
+/// disagree after a jump, and what one says is due the other would hold back.
 class SteadyWall {
  public:
   /// The steady wall time of `now`. Never decreases while `now.mono` does not.

@@ -36,10 +36,13 @@ struct MonoClock {
 // NOLINTEND(readability-identifier-naming)
 using MonoTime = MonoClock::time_point;
 
-/// Both clocks, read together.
+/// The clocks, read together.
 struct Moment {
   WallTime wall;
   MonoTime mono;
+  /// The wall clock without its jumps (core/steady_wall.h): what is due is decided by it. All of a
+  /// process must see the same one, so it comes with the reading.
+  WallTime steady = wall;
 
   bool operator==(const Moment&) const = default;
 };

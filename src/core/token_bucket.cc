@@ -78,4 +78,9 @@ void TokenBucket::change(const RateLimit& limit, MonoTime now) {
   limit_ = limit;
 }
 
+void TokenBucket::empty(MonoTime now) {
+  credit_ = 0;
+  updated_ = std::max(updated_, now);
+}
+
 }  // namespace postrider

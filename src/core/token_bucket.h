@@ -36,6 +36,9 @@ class TokenBucket {
   /// Takes over a changed limit; tokens above the new burst are lost, none are given.
   void change(const RateLimit& limit, MonoTime now);
 
+  /// Loses all tokens: for who does not know how many were taken before.
+  void empty(MonoTime now);
+
   bool operator==(const TokenBucket&) const = default;
 
  private:

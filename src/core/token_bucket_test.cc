@@ -28,6 +28,14 @@ TEST(TokenBucket, StartsFullAndGivesTheBurstAtOnce) {
   EXPECT_EQ(bucket.tokens(start), 0.0);
 }
 
+TEST(TokenBucket, AnEmptiedOneEarnsItsTokensAgain) {
+  TokenBucket bucket{{.count = 10, .period = 1s, .burst = 3}, start};
+  bucket.empty(start);
+  EXPECT_FALSE(bucket.try_take(start + 100ms - 1us));
+  EXPECT_TRUE(bucket.try_take(start + 100ms));
+  EXPECT_EQ(take_all(bucket, start + 1h), 3u);
+}
+
 TEST(TokenBucket, ATokenIsThereExactlyWhenItSays) {
   TokenBucket bucket{{.count = 10, .period = 1s, .burst = 1}, start};
   EXPECT_EQ(bucket.available_at(start), start);

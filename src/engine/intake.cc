@@ -4,7 +4,7 @@
 
 namespace postrider {
 
-Publish plan_publish(Event event, const Directory& directory, UuidMaker& ids) {
+Publish plan_publish(Event event, const Directory& directory, UuidMaker& ids, WallTime due) {
   const std::vector<WebhookRef> webhooks = directory.match(event);
   Publish publish;
   publish.deliveries.reserve(webhooks.size());
@@ -17,7 +17,7 @@ Publish plan_publish(Event event, const Directory& directory, UuidMaker& ids) {
                                           .priority = event.priority,
                                           .state = DeliveryState::pending,
                                           .trigger = Trigger::scheduled,
-                                          .due = event.created_at,
+                                          .due = due,
                                           .attempt_count = 0,
                                           .budget_used = 0});
   }

@@ -35,7 +35,9 @@ struct Publish {
   bool operator==(const Publish&) const = default;
 };
 
-/// Pure: the ids come from `ids`, the time from the event's created_at.
-[[nodiscard]] Publish plan_publish(Event event, const Directory& directory, UuidMaker& ids);
+/// Pure. `due` is the steady time: the event's own created_at may be ahead of it after a clock jump,
+/// and a fresh event must not wait (P9).
+[[nodiscard]] Publish plan_publish(Event event, const Directory& directory, UuidMaker& ids,
+                                   WallTime due);
 
 }  // namespace postrider

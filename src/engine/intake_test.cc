@@ -26,7 +26,7 @@ Event event() {
 TEST(PlanPublish, MakesOneDeliveryPerWebhookInTheOrderOfIds) {
   const Directory directory{{webhook(2), webhook(1)}};
   UuidMaker ids{7};
-  const Publish publish = plan_publish(event(), directory, ids);
+  const Publish publish = plan_publish(event(), directory, ids, test::epoch);
   EXPECT_EQ(publish.event, event());
   EXPECT_EQ(publish.claim, std::nullopt);
   EXPECT_EQ(publish.atomic_group, 0u);
@@ -46,7 +46,7 @@ TEST(PlanPublish, MakesOneDeliveryPerWebhookInTheOrderOfIds) {
 
 TEST(PlanPublish, AnEventThatNobodyWantsIsStillPublished) {
   UuidMaker ids{7};
-  const Publish publish = plan_publish(event(), Directory{}, ids);
+  const Publish publish = plan_publish(event(), Directory{}, ids, test::epoch);
   EXPECT_EQ(publish.event, event());
   EXPECT_TRUE(publish.deliveries.empty());
 }
@@ -55,7 +55,8 @@ TEST(PlanPublish, TheSameSeedGivesTheSameIds) {
   const Directory directory{{webhook(1)}};
   UuidMaker one{7};
   UuidMaker two{7};
-  EXPECT_EQ(plan_publish(event(), directory, one), plan_publish(event(), directory, two));
+  EXPECT_EQ(plan_publish(event(), directory, one, test::epoch),
+            plan_publish(event(), directory, two, test::epoch));
 }
 
 }  // namespace

@@ -49,6 +49,12 @@ void Lane::change(WebhookRef webhook, MonoTime now) {
   }
 }
 
+void Lane::empty_bucket(MonoTime now) {
+  if (bucket_) {
+    bucket_->empty(now);
+  }
+}
+
 /// What waits is read again in the new order; what is in flight or unsettled counts as begun in it.
 void Lane::change_order(Ordering ordering) {
   let_go();

@@ -48,6 +48,7 @@ class Lane {
   // ------------------------------------------------------------ its webhook
 
   void change(WebhookRef webhook, MonoTime now);
+  void empty_bucket(MonoTime now);
   /// Nothing starts any more; what is in flight runs to its end and is not tried again.
   void remove();
   [[nodiscard]] bool removed() const { return removed_; }

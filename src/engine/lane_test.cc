@@ -39,7 +39,7 @@ class LaneTest : public testing::Test {
     return {.webhook_id = WebhookId{{1}}, .deliveries = std::move(rows), .rest_due = rest_due};
   }
 
-  Moment now_{.wall = epoch, .mono = MonoTime{1s}};
+  Moment now_{epoch, MonoTime{1s}};
   WindowBounds bounds_{.now = epoch, .count_max = 4, .load_ahead = 30s};
 };
 

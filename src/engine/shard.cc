@@ -69,8 +69,7 @@ std::optional<LaneView> Shard::view(WebhookId webhook_id, Moment now) const {
   if (!lane || lane->removed()) {
     return std::nullopt;
   }
-  SteadyWall steady_wall = state_->steady_wall;  // A copy: looking must not change anything.
-  return state_->view(*lane, {.wall = steady_wall.read(now), .mono = now.mono});
+  return state_->view(*lane, Moment{now.steady, now.mono});
 }
 
 ShardView Shard::view() const {

@@ -80,6 +80,7 @@ struct WebhookChanged {
   std::shared_ptr<const Webhook> webhook;
   std::optional<CircuitRecord> circuit;
   std::optional<WallTime> backlog_due;
+  bool at_start = false;  // What was sent before is not known, so its bucket starts empty (P7).
 };
 
 /// Deleted; its waiting deliveries are already cancelled in the store.

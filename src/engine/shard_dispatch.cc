@@ -35,7 +35,7 @@ ShardState::ShardState(ShardOptions shard_options, std::uint64_t seed)
 }
 
 void ShardState::begin(Moment moment) {
-  now = Moment{.wall = steady_wall.read(moment), .mono = moment.mono};
+  now = Moment{moment.steady, moment.mono};
   if (options.total_rate && !total_bucket) {
     total_bucket.emplace(*options.total_rate, now.mono);
   }

@@ -90,6 +90,7 @@ void ShardDriver::feed(Input input) {
   if (std::holds_alternative<AlarmRang>(input)) {
     alarm_.reset();
   }
+  now_.steady = steady_wall_.read(now_);
   for (Command& command : shard_.step(std::move(input), now_)) {
     log_.push_back(print(command));
     if (const auto* alarm = std::get_if<SetAlarm>(&command)) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/ids.h"
+#include "core/steady_wall.h"
 #include "engine/shard.h"
 
 namespace postrider::test {
@@ -82,7 +83,8 @@ class ShardDriver {
   [[nodiscard]] std::optional<MonoTime> alarm() const { return alarm_; }
 
  private:
-  Moment now_{.wall = epoch, .mono = MonoTime{Micros{1'000'000'000}}};
+  Moment now_{epoch, MonoTime{Micros{1'000'000'000}}};
+  SteadyWall steady_wall_;
   Shard shard_;
   UuidMaker ids_{99};
   std::int64_t sequence_ = 0;

@@ -122,6 +122,9 @@ void ShardState::on(WebhookChanged& input) {
     if (input.circuit) {
       lane->breaker() = Breaker{*input.circuit};
     }
+    if (input.at_start) {
+      lane->empty_bucket(now.mono);
+    }
   } else {
     if (lane->webhook().tenant_id != webhook->tenant_id) {
       move_lane(*lane, webhook->tenant_id);

@@ -11,7 +11,6 @@
 
 #include "core/ids.h"
 #include "core/random.h"
-#include "core/steady_wall.h"
 #include "core/token_bucket.h"
 #include "engine/agenda.h"
 #include "engine/fair_share.h"
@@ -75,7 +74,6 @@ struct ShardState {
   void give_back_slots(TenantIndex index, std::uint32_t count);
 
   ShardOptions options;
-  SteadyWall steady_wall;
   Moment now;  // Of the step. Its wall is the steady one.
   SplitMix64 random;
   UuidMaker ids;

@@ -80,6 +80,7 @@ class RunningServer final : public Server {
 
  private:
   Result<NodeParts> open_parts(const SqliteOptions& store);
+  Result<void> take_port_alone(const api::Handler& handler);
   Result<void> listen();
   void announce() const;
   void drain();
@@ -135,6 +136,16 @@ Result<void> RunningServer::start() {
   return {};
 }
 
+/// The listeners share their port, and would share it with another server's just as well: two stores
+/// behind one address. So the port is first taken for a moment by one who does not share.
+Result<void> RunningServer::take_port_alone(const api::Handler& handler) {
+  api::HttpServerOptions alone;
+  alone.reuse_port = false;
+  POSTRIDER_TRY(const std::unique_ptr<api::HttpServer> probe,
+                api::listen(*node_->io_contexts().front(), address_, handler, alone));
+  return {};
+}
+
 Result<void> RunningServer::listen() {
   api::HttpServerOptions http;
   http.body_bytes_max = request_bytes_max;
@@ -148,6 +159,7 @@ Result<void> RunningServer::listen() {
     return router_.route(std::move(request));
   };
   address_ = options_.listen_address;
+  POSTRIDER_CHECK(take_port_alone(handler));
   for (asio::io_context* io : node_->io_contexts()) {
     POSTRIDER_TRY(std::unique_ptr<api::HttpServer> listener,
                   api::listen(*io, address_, handler, http));

@@ -51,6 +51,8 @@ struct Batch {
 /// The event is stored; its deliveries carry the sequences they were given.
 struct Accepted {
   std::vector<Delivery> deliveries;
+
+  bool operator==(const Accepted&) const = default;
 };
 
 /// The key was used before, within its life (the publish's created_at is before the claim's
@@ -60,11 +62,15 @@ struct Duplicate {
   std::uint32_t first_deliveries = 0;
   bool same_body = false;
   bool finished = false;  // No delivery of the first event waits any more.
+
+  bool operator==(const Duplicate&) const = default;
 };
 
 /// Nothing was stored, because another publish of the same atomic group reused a key with another
 /// body; that one's receipt is the Duplicate without same_body.
-struct Refused {};
+struct Refused {
+  bool operator==(const Refused&) const = default;
+};
 
 using PublishReceipt = std::variant<Accepted, Duplicate, Refused>;
 
@@ -90,6 +96,8 @@ struct LanePage {
   /// See LaneLoaded. With order, the first of its line that was left out decides: those behind it
   /// cannot go earlier.
   std::optional<WallTime> rest_due;
+
+  bool operator==(const LanePage&) const = default;
 };
 
 /// One page of a per_event_type lane covers at most so many types, those whose heads are due first:
@@ -100,6 +108,8 @@ constexpr std::size_t lane_types_max = 64;
 struct LaneBacklog {
   WebhookId webhook_id;
   WallTime due;  // The earliest.
+
+  bool operator==(const LaneBacklog&) const = default;
 };
 
 class Ledger {

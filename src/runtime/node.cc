@@ -174,7 +174,7 @@ void RunningNode::load_lanes(const std::map<WebhookId, CircuitRecord>& circuits,
     due.emplace(lane.webhook_id, lane.due);
   }
   for (const auto& [id, webhook] : directory_.get()->all()) {
-    WebhookChanged input{.webhook = webhook, .circuit = std::nullopt, .backlog_due = std::nullopt};
+    WebhookChanged input{.webhook = webhook, .at_start = true};
     if (const auto circuit = circuits.find(id); circuit != circuits.end()) {
       input.circuit = circuit->second;
     }
@@ -273,10 +273,11 @@ std::vector<Publish> RunningNode::plan(std::vector<EventDraft> drafts, bool all_
   const std::shared_ptr<const Directory> directory = directory_.get();
   std::vector<Publish> publishes;
   publishes.reserve(drafts.size());
+  const WallTime due = clock_->now().steady;
   const std::lock_guard lock{ids_mutex_};
   const std::uint64_t group = all_or_nothing && drafts.size() > 1 ? ++next_group_ : 0;
   for (EventDraft& draft : drafts) {
-    publishes.push_back(plan_publish(std::move(draft.event), *directory, ids_));
+    publishes.push_back(plan_publish(std::move(draft.event), *directory, ids_, due));
     publishes.back().claim = std::move(draft.claim);
     publishes.back().atomic_group = group;
   }
@@ -405,6 +406,7 @@ void RunningNode::disable(WebhookId id, const std::string& reason) {
 }
 
 Awaitable<Result<Delivery>> RunningNode::revive(Revive revive) {
+  revive.now = clock_->now().steady;  // Due at once, whatever the wall clock did.
   ReviveJob job{.revive = revive, .origin = origin(), .done = {}};
   auto begin = [this, &job](auto resume) {
     job.done = resume;

@@ -227,7 +227,7 @@ class Server:
 
 
 def refuses_publishing(api):
-    """Is a publish turned away, by an answer or by a closed door? It must never be half accepted."""
+    """Is a publish turned away, by an answer or by a closed door? Never half accepted."""
     try:
         answer = api.request("POST", "/v1/events", {"type": "late.event", "data": 1})
     except (OSError, http.client.HTTPException):

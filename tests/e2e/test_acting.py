@@ -174,6 +174,30 @@ def test_deliveries_are_found_by_status_and_type(world):
     assert found("status=cancelled") == []
 
 
+def test_webhooks_are_found_by_tenant_activity_type_and_text(world):
+    swaps = world.hook("a", events=["swap.*"], name="Swap desk")
+    orders = world.hook("b", events=["order.paid"], active=False)
+
+    def found(query):
+        path = f"/v1/webhooks?tenant_id={world.tenant}&{query}"
+        return {item["id"] for item in world.api.all(path)}
+    assert found("q=http") == {swaps.id, orders.id}
+    assert found("active=true") == {swaps.id}
+    assert found("active=false") == {orders.id}
+    assert found("event_type=swap.created") == {swaps.id}
+    assert found("q=desk") == {swaps.id}
+    assert world.api.all("/v1/webhooks?tenant_id=nobody") == []
+
+
+def test_the_page_at_the_root_runs_nothing_from_elsewhere(api):
+    page = api.request("GET", "/")
+    assert page.status == 200
+    assert page.headers["content-type"].startswith("text/html")
+    assert "default-src 'none'" in page.headers["content-security-policy"]
+    assert b"http://" not in page.body.replace(b"http://www.w3.org/", b"")
+    assert page.headers["x-content-type-options"] == "nosniff"
+
+
 def test_health_sums_up_what_happened(world):
     hook = world.hook("hook", Reply(404), Reply())
     first, second = world.publish_numbered(2)

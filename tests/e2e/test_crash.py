@@ -48,6 +48,23 @@ class Publisher(threading.Thread):
             self.acked += [item["id"] for item in body.get("results", [body])]
 
 
+def test_strict_order_survives_kill_9(own_server, make_world):
+    server = own_server().start()
+    world = make_world(server)
+    hook = world.hook(ordering_guarantee="strict")
+    world.publish_batch([{"type": "a.b", "data": {"n": number}} for number in range(400)])
+    for kill_at in (20, 150, 300):
+        world.wait_requests(hook, kill_at)
+        server.kill()
+        server.start()
+    wait_for(lambda: world.numbers(hook)[-1:] == [399], "the last event")
+    numbers = world.numbers(hook)
+    assert numbers == sorted(numbers), "out of order"
+    assert set(numbers) == set(range(400))
+    # Only what was in flight when it died comes twice.
+    assert len(numbers) <= 400 + 3
+
+
 def test_kill_9_under_load_ten_times_loses_nothing(own_server, make_world, tmp_path):
     server = own_server().start()
     world = make_world(server)

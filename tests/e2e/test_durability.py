@@ -17,7 +17,9 @@ def test_sigterm_finishes_what_is_in_flight_and_exits_0(own_server, make_world):
 
     server.signal(signal.SIGTERM)
     wait_for(lambda: refuses_publishing(server.api()), "publishing to be refused")
-    server.assert_alive()
+    refused = server.api().request("POST", "/v1/events", {"type": "late.event", "data": 1})
+    assert refused.status == 503, refused  # With a sentence, while there is someone to say it.
+    assert server.api().request("GET", "/readyz").status == 503
     world.receiver.release(hook.path)
     assert server.wait() == 0
 

@@ -127,9 +127,11 @@ void Checks::check_promptness(const Delivery& delivery) {
   }
 }
 
-void Checks::attempt_ended(WebhookId, DeliveryId delivery_id) {
+void Checks::attempt_ended(DeliveryId delivery_id, bool sent) {
   flights_.erase(delivery_id);
-  ended_at_[delivery_id] = timeline_.mono();
+  if (sent) {
+    ended_at_[delivery_id] = timeline_.mono();
+  }
 }
 
 void Checks::lane_seen(const LaneView& view, bool started) {

@@ -33,7 +33,8 @@ class Checks {
   void told_removed(WebhookId id) { told_.erase(id); }
   void admitted(const Delivery& delivery);
   void attempt_started(const StartAttempt& start);
-  void attempt_ended(WebhookId webhook_id, DeliveryId delivery_id);
+  /// `sent` is false when it was abandoned before anything went out.
+  void attempt_ended(DeliveryId delivery_id, bool sent);
   void settling(DeliveryId id) { unsettled_.insert(id); }
   void settled(DeliveryId id) { unsettled_.erase(id); }
   void lane_seen(const LaneView& view, bool started);

@@ -13,12 +13,13 @@ SimStore::SimStore(MemoryStore& durable, Parts parts)
 
 void SimStore::submit(SimJob job) {
   queue_.push_back(std::move(job));
-  if (!under_way_) {
+  if (!busy_) {
     begin_turn();
   }
 }
 
 void SimStore::begin_turn() {
+  busy_ = true;
   under_way_ = std::exchange(queue_, {});
   const auto longest = static_cast<std::uint64_t>(Micros{parts_.scenario->commit_time_max}.count());
   const Micros time{static_cast<std::int64_t>(parts_.random->below(longest + 1))};
@@ -51,6 +52,7 @@ void SimStore::end_turn() {
     answer(jobs, *receipt);
     perform(jobs);
   }
+  busy_ = false;
   if (broken_ || !queue_.empty()) {
     begin_turn();  // A broken store comes back by itself, even when nobody asks.
   }
@@ -143,6 +145,7 @@ void SimStore::crash() {
   queue_.clear();
   circuits_owed_.clear();
   broken_ = false;
+  busy_ = false;
   if (under_way_ && chance(500)) {
     POSTRIDER_ASSERT(ledger_->commit(gather(*under_way_)).has_value());
   }

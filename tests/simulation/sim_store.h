@@ -65,7 +65,7 @@ class SimStore {
   void crash();
   /// No more failures from now on.
   void calm() { troubled_ = false; }
-  [[nodiscard]] bool idle() const { return !under_way_ && queue_.empty(); }
+  [[nodiscard]] bool idle() const { return !busy_ && queue_.empty(); }
   [[nodiscard]] bool failing() const { return broken_; }
 
  private:
@@ -87,6 +87,7 @@ class SimStore {
   std::optional<std::vector<SimJob>> under_way_;
   std::vector<SaveCircuit> circuits_owed_;
   std::uint64_t life_ = 0;  // What was scheduled before a crash does not happen after it.
+  bool busy_ = false;  // Until the last answer of a turn is given.
   bool broken_ = false;
   bool troubled_ = true;
 };

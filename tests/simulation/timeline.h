@@ -6,6 +6,7 @@
 #include <queue>
 #include <vector>
 
+#include "core/steady_wall.h"
 #include "core/time.h"
 
 namespace postrider::sim {
@@ -14,7 +15,11 @@ class Timeline {
  public:
   using Act = std::function<void()>;
 
-  [[nodiscard]] Moment now() const { return {wall_at(mono_), mono_}; }
+  [[nodiscard]] Moment now() const {
+    Moment now{wall_at(mono_), mono_};
+    now.steady = steady_wall_.read(now);
+    return now;
+  }
   [[nodiscard]] MonoTime mono() const { return mono_; }
 
   void at(MonoTime when, Act act) {
@@ -24,6 +29,9 @@ class Timeline {
 
   /// The wall clock is set, forwards or back.
   void jump(Millis by) { wall_offset_ += by; }
+
+  /// A new process knows only what the wall clock says now.
+  void forget_wall() { steady_wall_ = {}; }
 
   /// Does the next thing. False when nothing is left.
   bool step() {
@@ -54,6 +62,7 @@ class Timeline {
   }
 
   MonoTime mono_{};
+  mutable SteadyWall steady_wall_;
   Millis wall_offset_{0};
   std::uint64_t next_order_ = 0;
   std::priority_queue<Happening> happenings_;

@@ -121,6 +121,7 @@ void World::note(const std::string& line) {
 
 void World::boot() {
   note("boot");
+  timeline_.forget_wall();
   ++life_;
   up_ = true;
   draining_ = false;
@@ -138,7 +139,7 @@ void World::boot() {
   directory_ = Directory{webhooks};
   const auto backlog = make_memory_ledger(durable_)->backlog();
   for (const WebhookRef& webhook : webhooks) {
-    WebhookChanged changed{.webhook = webhook, .circuit = {}, .backlog_due = {}};
+    WebhookChanged changed{.webhook = webhook, .at_start = true};
     if (const auto circuit = durable_.circuits.find(webhook->id);
         circuit != durable_.circuits.end()) {
       changed.circuit = circuit->second;
@@ -268,7 +269,7 @@ void World::start(std::size_t shard, const StartAttempt& command) {
   const DeliveryId id = command.delivery.id;
   const auto ended = [this, shard, webhook_id, id](Input input) {
     --in_flight_;
-    checks_.attempt_ended(webhook_id, id);
+    checks_.attempt_ended(id, std::holds_alternative<AttemptFinished>(input));
     feed(shard, std::move(input));
   };
   if (!calm_ && random_.below(100) == 0) {
@@ -349,7 +350,7 @@ void World::publish(Event draft, bool keyed) {
       publish(draft, keyed);
     }
   };
-  Publish planned = plan_publish(std::move(event), directory_, ids_);
+  Publish planned = plan_publish(std::move(event), directory_, ids_, timeline_.now().steady);
   if (keyed) {
     planned.claim = IdempotencyClaim{.key = draft.idempotency_key,
                                      .body_digest = draft.idempotency_key,
@@ -390,7 +391,7 @@ void World::change_something() {
     if (const Delivery* delivery = some_delivery()) {
       checks_.revived(delivery->id);
       store_.submit(
-          SimRevive{{.delivery_id = delivery->id, .now = timeline_.now().wall, .priority = {}}});
+          SimRevive{{.delivery_id = delivery->id, .now = timeline_.now().steady, .priority = {}}});
     }
   } else if (what < 3) {
     if (const Delivery* delivery = some_delivery()) {

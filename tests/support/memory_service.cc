@@ -61,7 +61,7 @@ Awaitable<Result<std::vector<PublishReceipt>>> MemoryService::publish(
     std::vector<EventDraft> drafts, bool all_or_nothing) {
   Batch batch;
   for (EventDraft& draft : drafts) {
-    Publish publish = plan_publish(std::move(draft.event), *directory_, ids_);
+    Publish publish = plan_publish(std::move(draft.event), *directory_, ids_, moment.steady);
     publish.claim = std::move(draft.claim);
     publish.atomic_group = all_or_nothing ? 1 : 0;
     batch.publishes.push_back(std::move(publish));

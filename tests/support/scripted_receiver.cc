@@ -64,11 +64,11 @@ std::size_t content_length(std::string_view head) {
 
 // --- Peer ---
 
-bool Peer::read_more() {
+bool Peer::read_more(std::size_t bytes_max) {
   std::array<char, 16 * 1024> chunk;
-  const ssize_t count = ssl_ != nullptr
-                            ? SSL_read(ssl_, chunk.data(), static_cast<int>(chunk.size()))
-                            : ::recv(fd_, chunk.data(), chunk.size(), 0);
+  bytes_max = std::min(bytes_max, chunk.size());
+  const ssize_t count = ssl_ != nullptr ? SSL_read(ssl_, chunk.data(), static_cast<int>(bytes_max))
+                                        : ::recv(fd_, chunk.data(), bytes_max, 0);
   if (count <= 0) {
     return false;
   }
@@ -121,20 +121,24 @@ void Peer::write_slowly(std::string_view bytes, std::chrono::milliseconds pause)
   }
 }
 
+void Peer::read_slowly(std::chrono::milliseconds pause) {
+  while (client_present() && read_more(1) && receiver_.pause(pause)) {
+  }
+}
+
 void Peer::write_endlessly(std::string_view bytes) {
   constexpr std::size_t rounds_max = 10'000'000;
   for (std::size_t round = 0; round < rounds_max && write(bytes); ++round) {
   }
 }
 
+bool Peer::client_present() const {
+  pollfd waiting{fd_, POLLRDHUP, 0};  // Not POLLIN: a client that is still sending is not gone.
+  return ::poll(&waiting, 1, 0) == 0;
+}
+
 void Peer::hold() {
-  // Not POLLIN: a client that is still sending is not gone.
-  constexpr int rounds_max = 10'000;
-  for (int round = 0; round < rounds_max; ++round) {
-    pollfd waiting{fd_, POLLRDHUP, 0};
-    if (::poll(&waiting, 1, 20) != 0 || !receiver_.pause(std::chrono::milliseconds{0})) {
-      return;
-    }
+  while (client_present() && receiver_.pause(std::chrono::milliseconds{5})) {
   }
 }
 

@@ -35,11 +35,16 @@ class Peer {
   /// One byte at a time, `pause` apart, until all is written or the client is gone.
   void write_slowly(std::string_view bytes, std::chrono::milliseconds pause);
 
+  /// Reads one byte at a time, `pause` apart, until the client is gone.
+  void read_slowly(std::chrono::milliseconds pause);
+
   /// Writes the same bytes again and again until the client is gone.
   void write_endlessly(std::string_view bytes);
 
   /// Reads nothing, writes nothing, until the client is gone.
   void hold();
+
+  [[nodiscard]] bool client_present() const;
 
   /// Discards what comes until the client is gone.
   void drain();
@@ -61,7 +66,7 @@ class Peer {
   Peer(ScriptedReceiver& receiver, int fd, std::size_t number)
       : receiver_(receiver), fd_(fd), number_(number) {}
 
-  bool read_more();
+  bool read_more(std::size_t bytes_max = 16 * 1024);
 
   ScriptedReceiver& receiver_;
   int fd_;

@@ -10,8 +10,8 @@
 namespace postrider::test {
 namespace {
 
-std::shared_ptr<EVP_PKEY> make_key() {
-  EVP_PKEY* key = EVP_EC_gen("P-256");
+std::shared_ptr<EVP_PKEY> make_key(unsigned rsa_bits = 0) {
+  EVP_PKEY* key = rsa_bits != 0 ? EVP_RSA_gen(rsa_bits) : EVP_EC_gen("P-256");
   POSTRIDER_ASSERT(key != nullptr);
   return {key, EVP_PKEY_free};
 }
@@ -55,7 +55,7 @@ void sign(X509* certificate, EVP_PKEY* key) {
 }  // namespace
 
 TestCertificate self_signed(const CertificateSpec& spec) {
-  TestCertificate made{nullptr, make_key()};
+  TestCertificate made{nullptr, make_key(spec.rsa_bits)};
   made.certificate = make_certificate(spec, made.key.get(), nullptr);
   sign(made.certificate.get(), made.key.get());
   return made;
@@ -81,7 +81,7 @@ std::string TestAuthority::pem() const {
 }
 
 TestCertificate TestAuthority::issue(const CertificateSpec& spec) const {
-  TestCertificate made{nullptr, make_key()};
+  TestCertificate made{nullptr, make_key(spec.rsa_bits)};
   made.certificate = make_certificate(spec, made.key.get(), root_.certificate.get());
   sign(made.certificate.get(), root_.key.get());
   return made;
@@ -90,6 +90,9 @@ TestCertificate TestAuthority::issue(const CertificateSpec& spec) const {
 std::shared_ptr<SSL_CTX> tls_server(const TestCertificate& certificate, const TlsServerSpec& spec) {
   const std::shared_ptr<SSL_CTX> context{SSL_CTX_new(TLS_server_method()), SSL_CTX_free};
   POSTRIDER_ASSERT(context != nullptr);
+  if (spec.allow_weak_keys) {
+    SSL_CTX_set_security_level(context.get(), 0);
+  }
   POSTRIDER_ASSERT(SSL_CTX_use_certificate(context.get(), certificate.certificate.get()) == 1);
   POSTRIDER_ASSERT(SSL_CTX_use_PrivateKey(context.get(), certificate.key.get()) == 1);
   constexpr unsigned char session_context[] = "test";

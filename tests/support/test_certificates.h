@@ -15,6 +15,7 @@ struct CertificateSpec {
       "DNS:receiver.test,IP:127.0.0.1";  // OpenSSL's syntax; may be empty.
   std::chrono::hours valid_from{-1};     // Relative to now.
   std::chrono::hours valid_until{24};
+  unsigned rsa_bits = 0;  // 0: an elliptic curve key, which is faster to make.
 };
 
 struct TestCertificate {
@@ -38,6 +39,7 @@ class TestAuthority {
 
 struct TlsServerSpec {
   int version_max = 0;  // 0: the newest.
+  bool allow_weak_keys = false;
   bool require_client_certificate = false;
   int certificate_copies = 0;  // Sent along as a bloated chain.
 };

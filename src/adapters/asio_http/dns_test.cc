@@ -1,11 +1,16 @@
 // Name servers that answer well, badly, late or deceitfully. Nothing here ever leaves loopback:
 // what stands for a private address is one that the policy denies.
+#include <array>
 #include <atomic>
 #include <string>
 #include <vector>
 
+#include <arpa/inet.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include "adapters/asio_http/transport_fixture.h"
 
@@ -246,6 +251,57 @@ TEST_F(Dns, TheNextAddressIsTriedWhenOneRefuses) {
   const Outcome outcome = post("a.test");
   EXPECT_EQ(outcome.http_status, 200) << outcome.error_message;
   EXPECT_EQ(outcome.remote_ip, "127.0.0.1");
+}
+
+/// An address that swallows connection attempts: its accept queue is full, and stays so.
+class BlackHole {
+ public:
+  BlackHole(std::string_view address, std::uint16_t port) {
+    sockaddr_in where{};
+    where.sin_family = AF_INET;
+    where.sin_port = htons(port);
+    inet_pton(AF_INET, std::string{address}.c_str(), &where.sin_addr);
+    const auto* generic = reinterpret_cast<const sockaddr*>(&where);
+    EXPECT_EQ(::bind(listener_, generic, sizeof where), 0);
+    EXPECT_EQ(::listen(listener_, 0), 0);
+    for (const int client : clients_) {
+      ::connect(client, generic, sizeof where);  // Non-blocking; two fill the queue.
+    }
+  }
+  BlackHole(const BlackHole&) = delete;
+  BlackHole& operator=(const BlackHole&) = delete;
+  ~BlackHole() {
+    ::close(listener_);
+    for (const int client : clients_) {
+      ::close(client);
+    }
+  }
+
+ private:
+  static int open_socket() { return ::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0); }
+
+  int listener_ = open_socket();
+  std::array<int, 4> clients_{open_socket(), open_socket(), open_socket(), open_socket()};
+};
+
+TEST_F(Dns, AnAddressThatSwallowsConnectionsLeavesTimeForTheNext) {
+  options_.addresses.allowed.push_back(*Cidr::parse("127.0.0.0/8"));
+  const BlackHole hole{"127.0.0.2", receiver_.port()};
+  use(DnsStub::always({{.value = "127.0.0.2"}, {.value = "127.0.0.1"}}));
+  const Outcome outcome = post("a.test", 1s);
+  EXPECT_EQ(outcome.http_status, 200) << outcome.error_message;
+  EXPECT_EQ(outcome.remote_ip, "127.0.0.1");
+  EXPECT_GE(outcome.duration, 400ms);
+}
+
+TEST_F(Dns, ConnectingEndsWithTheDeadline) {
+  options_.addresses.allowed.push_back(*Cidr::parse("127.0.0.0/8"));
+  const BlackHole hole{"127.0.0.2", receiver_.port()};
+  OutboundRequest request = request_to("127.0.0.2", receiver_.port());
+  request.timeout = 300ms;
+  const Outcome outcome = send(std::move(request));
+  EXPECT_EQ(outcome.failure, FailureCategory::timeout);
+  EXPECT_EQ(outcome.error_message, "Timed out after 300 ms while connecting.");
 }
 
 TEST_F(Dns, AnIPv6OnlyNameWorks) {

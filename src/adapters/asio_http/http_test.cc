@@ -1,12 +1,10 @@
 // Receivers that answer well, badly, slowly or not at all, over plain sockets: each ends in exactly
 // one bounded outcome, and memory stays flat (P6, P12).
-#include <atomic>
 #include <string>
 #include <vector>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <sys/resource.h>
 
 #include "adapters/asio_http/transport_fixture.h"
 
@@ -140,6 +138,17 @@ TEST_F(Http, AReceiverThatNeverReadsTimesOut) {
                  "Timed out after 300 ms while sending the request.");
   EXPECT_GE(outcome.duration, 300ms);
   EXPECT_EQ(outcome.remote_ip, "127.0.0.1");
+  EXPECT_TRUE(receiver.wait_for_ended(1));
+}
+
+TEST_F(Http, AReceiverThatReadsByteByByteTimesOut) {
+  const ScriptedReceiver receiver{[](Peer& peer) { peer.read_slowly(20ms); },
+                                  {.receive_buffer_bytes = 4'096}};
+  OutboundRequest request = request_to("127.0.0.1", receiver.port());
+  request.bytes.append(16'000'000, 'x');
+  request.timeout = 300ms;
+  expect_failure(send(std::move(request)), FailureCategory::timeout,
+                 "Timed out after 300 ms while sending the request.");
   EXPECT_TRUE(receiver.wait_for_ended(1));
 }
 
@@ -366,118 +375,6 @@ TEST_F(Http, IPv6WorksToo) {
   const Outcome outcome = send(request_to("::1", receiver.port()));
   EXPECT_EQ(outcome.http_status, 200);
   EXPECT_EQ(outcome.remote_ip, "::1");
-}
-
-// --- Exactly once ---
-
-TEST_F(Http, ManyRequestsAtOnceEachEndOnce) {
-  const ScriptedReceiver receiver{ScriptedReceiver::answering(ok_response())};
-  constexpr int count = 200;
-  std::vector<int> calls(count, 0);
-  int ended = 0;
-  for (std::size_t number = 0; number < count; ++number) {
-    transport().send(request_to("127.0.0.1", receiver.port()), [&, number](const Outcome& outcome) {
-      EXPECT_EQ(outcome.http_status, 200) << outcome.error_message;
-      ++calls[number];
-      ++ended;
-    });
-  }
-  EXPECT_TRUE(run_until([&] { return ended == count; }));
-  EXPECT_EQ(calls, std::vector<int>(count, 1));
-}
-
-TEST_F(Http, StopEndsEverythingBeforeItReturns) {
-  const ScriptedReceiver receiver{[](Peer& peer) { peer.hold(); }};
-  std::vector<Outcome> outcomes;
-  const auto collect = [&](Outcome outcome) { outcomes.push_back(std::move(outcome)); };
-  for (int number = 0; number < 3; ++number) {
-    transport().send(request_to("127.0.0.1", receiver.port()), collect);
-  }
-  options_.addresses = {};
-  OutboundRequest blocked = request_to("10.0.0.1", 80);  // Has failed, but has not been told yet.
-  transport().send(std::move(blocked), collect);
-  run_until([&] { return receiver.connections() == 3 && outcomes.size() == 1; });
-  transport().stop();
-  ASSERT_EQ(outcomes.size(), 4u);
-  EXPECT_EQ(outcomes[1].failure, FailureCategory::network);
-  EXPECT_EQ(outcomes[1].error_message, "The request was given up because this server is stopping.");
-
-  transport().send(request_to("127.0.0.1", receiver.port()), collect);
-  EXPECT_EQ(outcomes.size(), 4u);
-  run_until([&] { return outcomes.size() == 5; });
-  EXPECT_EQ(outcomes[4].failure, FailureCategory::network);
-  EXPECT_TRUE(receiver.wait_for_ended(3));
-}
-
-TEST_F(Http, StopTellsAlsoWhatHadFailedInsideSend) {
-  int calls = 0;
-  transport().send(request_to("10.0.0.1", 80), [&](const Outcome& outcome) {
-    EXPECT_EQ(outcome.failure, FailureCategory::blocked_address);
-    ++calls;
-  });
-  EXPECT_EQ(calls, 0);
-  transport().stop();
-  EXPECT_EQ(calls, 1);
-  io_.poll();
-  EXPECT_EQ(calls, 1);
-}
-
-TEST_F(Http, DoneMaySendAgainAndMayDestroyTheTransport) {
-  const ScriptedReceiver receiver{ScriptedReceiver::answering(ok_response())};
-  int ended = 0;
-  std::function<void(Outcome)> again = [&](const Outcome& outcome) {
-    EXPECT_EQ(outcome.http_status, 200);
-    if (++ended < 10) {
-      transport().send(request_to("127.0.0.1", receiver.port()), again);
-    } else {
-      transport_.reset();
-    }
-  };
-  transport().send(request_to("127.0.0.1", receiver.port()), again);
-  EXPECT_TRUE(run_until([&] { return ended == 10; }));
-  io_.poll();
-  EXPECT_EQ(receiver.connections(), 1u);
-  EXPECT_EQ(receiver.requests(), 10u);
-}
-
-TEST_F(Http, DestroyingTheTransportEndsWhatIsUnderWay) {
-  const ScriptedReceiver receiver{[](Peer& peer) { peer.hold(); }};
-  int calls = 0;
-  transport().send(request_to("127.0.0.1", receiver.port()), [&](const Outcome& outcome) {
-    EXPECT_EQ(outcome.failure, FailureCategory::network);
-    ++calls;
-  });
-  transport_.reset();
-  EXPECT_EQ(calls, 1);
-  io_.poll();
-  EXPECT_EQ(calls, 1);
-}
-
-TEST_F(Http, WithoutDescriptorsIdleConnectionsAreGivenUpFirst) {
-  const ScriptedReceiver first{ScriptedReceiver::answering(ok_response())};
-  const ScriptedReceiver second{[](Peer& peer) {
-    peer.read_request();
-    peer.hold();
-  }};
-  EXPECT_EQ(post(first).http_status, 200);
-  ASSERT_EQ(transport().idle_connections(), 1u);
-
-  rlimit before{};
-  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
-  rlimit tight = before;
-  tight.rlim_cur = 3;  // Below what is open already: nothing new can be opened.
-  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &tight), 0);
-  std::vector<Outcome> outcomes;
-  transport().send(request_to("127.0.0.1", second.port()),
-                   [&](Outcome outcome) { outcomes.push_back(std::move(outcome)); });
-  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
-  run_until([&] { return outcomes.size() == 1; });
-  EXPECT_EQ(outcomes[0].failure, FailureCategory::network);
-  EXPECT_EQ(outcomes[0].error_message,
-            fmt::format("Could not connect to 127.0.0.1 port {}: this server has no free file "
-                        "descriptor.",
-                        second.port()));
-  EXPECT_EQ(transport().idle_connections(), 0u);
 }
 
 }  // namespace

@@ -48,6 +48,7 @@ Result<void> TlsContext::configure(const TlsOptions& options) {
   boost::system::error_code failure;
   SSL_CTX* native = context_.native_handle();
   SSL_CTX_set_min_proto_version(native, TLS1_2_VERSION);
+  SSL_CTX_set_security_level(native, 2);  // 112 bits: no RSA below 2048, no SHA-1 signatures.
   SSL_CTX_set_options(native, SSL_OP_NO_COMPRESSION | SSL_OP_NO_RENEGOTIATION);
   SSL_CTX_set_verify(native, SSL_VERIFY_PEER, nullptr);
   SSL_CTX_set_alpn_protos(native, alpn_http_1_1.data(), alpn_http_1_1.size());

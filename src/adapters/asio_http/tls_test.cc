@@ -76,6 +76,12 @@ TEST_F(Tls, CertificatesNobodyVouchesForAreRefused) {
                  "unable to get local issuer certificate");
 }
 
+TEST_F(Tls, WeakKeysAreRefused) {
+  expect_refused(outcome_of(authority_.issue({.rsa_bits = 1'024}), {.allow_weak_keys = true}),
+                 "EE certificate key too weak");
+  EXPECT_EQ(outcome_of(authority_.issue({.rsa_bits = 2'048})).http_status, 200);
+}
+
 TEST_F(Tls, TheHostMustBeOneTheCertificateNames) {
   expect_refused(outcome_of(authority_.issue({.alternative_names = "IP:127.0.0.2"})),
                  "IP address mismatch");
@@ -188,6 +194,22 @@ TEST_F(Tls, HangingUpDuringTheHandshakeIsANetworkFailure) {
     const Outcome outcome = send(request_to("127.0.0.1", receiver.port(), true));
     EXPECT_EQ(outcome.failure, FailureCategory::network) << outcome.error_message;
   }
+}
+
+TEST_F(Tls, AFloodOfKeyUpdatesEndsWithTheDeadline) {
+  const ScriptedReceiver receiver{
+      [](Peer& peer) {
+        peer.read_request();
+        do {
+          SSL_key_update(peer.ssl(), SSL_KEY_UPDATE_REQUESTED);
+        } while (SSL_do_handshake(peer.ssl()) == 1 && peer.client_present());
+      },
+      {.tls = tls_server(authority_.issue({}))}};
+  OutboundRequest request = request_to("127.0.0.1", receiver.port(), true);
+  request.timeout = 300ms;
+  const Outcome outcome = send(std::move(request));
+  EXPECT_EQ(outcome.failure, FailureCategory::timeout) << outcome.error_message;
+  EXPECT_TRUE(receiver.wait_for_ended(1));
 }
 
 TEST_F(Tls, ABloatedChainIsRefused) {

@@ -46,6 +46,7 @@ class Select {
 
   void append(std::string_view text) { sql_.append(text); }
 
+  [[nodiscard]] const std::string& sql() const { return sql_; }
   [[nodiscard]] Result<Statement> prepare(Database& database) const;
 
  private:

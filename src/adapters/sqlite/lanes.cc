@@ -113,7 +113,7 @@ Result<LanePage> Lanes::by_sequence(std::int64_t lane, std::uint32_t limit) {
         break;
       }
       Delivery delivery = read_delivery(rows);
-      if (delivery.sequence > stop || page.deliveries.size() == limit) {
+      if (delivery.sequence > stop + 3 || page.deliveries.size() == limit) {
         lines.push_back({line.type, delivery.sequence, delivery.due});
         std::ranges::push_heap(lines, later);
         break;
@@ -195,6 +195,10 @@ Result<std::optional<WallTime>> Lanes::earliest_due(std::int64_t lane) {
     }
   }
   return earliest;
+}
+
+std::vector<std::string_view> lane_queries() {
+  return {due_page_sql, type_page_sql, next_head_sql, next_lane_sql, first_due_sql};
 }
 
 }  // namespace postrider::sqlite

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "core/result.h"
@@ -45,5 +46,8 @@ class Lanes {
   Statement next_lane_;
   Statement first_due_;
 };
+
+/// The SQL behind it, so that a test can look at how it is answered.
+[[nodiscard]] std::vector<std::string_view> lane_queries();
 
 }  // namespace postrider::sqlite

@@ -1,5 +1,9 @@
 #include "adapters/system/system_clock.h"
 
+#include <mutex>
+
+#include "core/steady_wall.h"
+
 namespace postrider {
 namespace {
 
@@ -9,8 +13,15 @@ class SystemClock final : public Clock {
     using std::chrono::duration_cast;
     const auto wall = std::chrono::system_clock::now().time_since_epoch();
     const auto mono = std::chrono::steady_clock::now().time_since_epoch();
-    return {WallTime{duration_cast<Millis>(wall)}, MonoTime{duration_cast<Micros>(mono)}};
+    Moment now{WallTime{duration_cast<Millis>(wall)}, MonoTime{duration_cast<Micros>(mono)}};
+    const std::lock_guard lock{mutex_};
+    now.steady = steady_wall_.read(now);
+    return now;
   }
+
+ private:
+  mutable std::mutex mutex_;
+  mutable SteadyWall steady_wall_;  // Guarded by mutex_.
 };
 
 }  // namespace

@@ -1,0 +1,60 @@
+#include "adapters/sqlite/attempt_detail.h"
+
+#include <limits>
+#include <string>
+
+#include <gtest/gtest.h>
+
+namespace postrider::sqlite {
+namespace {
+
+Outcome extreme_outcome() {
+  return {.failure = FailureCategory::protocol,
+          .error_message = std::string(300, 'e'),
+          .response_sample = std::string("\0\x7f\x80\xff", 4),
+          .response_headers = {{"a", ""}, {"", "b"}, {"a", std::string(200, 'h')}},
+          .retry_after = Millis{std::numeric_limits<std::int64_t>::max()},
+          .remote_ip = "::1",
+          .timings = {Micros{0}, Micros{127}, Micros{128},
+                      Micros{std::numeric_limits<std::int64_t>::max()}}};
+}
+
+TEST(AttemptDetail, ComesBackAsItWasPacked) {
+  for (const Outcome& outcome : {Outcome{}, extreme_outcome()}) {
+    std::string packed;
+    pack_detail(outcome, packed);
+    Outcome read;
+    ASSERT_TRUE(unpack_detail(packed, read).has_value());
+    EXPECT_EQ(read, outcome);
+  }
+}
+
+TEST(AttemptDetail, AnEmptyOneIsSmall) {
+  std::string packed;
+  pack_detail({}, packed);
+  EXPECT_EQ(packed.size(), 12u);
+}
+
+TEST(AttemptDetail, WhateverIsCutOffOrAddedIsCorrupt) {
+  std::string packed;
+  pack_detail(extreme_outcome(), packed);
+  for (std::size_t size = 0; size < packed.size(); ++size) {
+    Outcome outcome;
+    const Result<void> read = unpack_detail(std::string_view{packed}.substr(0, size), outcome);
+    ASSERT_FALSE(read.has_value()) << size;
+    EXPECT_EQ(read.error().code, Errc::corrupt);
+  }
+  Outcome outcome;
+  EXPECT_FALSE(unpack_detail(packed + "x", outcome).has_value());
+  packed[0] = 2;  // A layout of the future.
+  EXPECT_FALSE(unpack_detail(packed, outcome).has_value());
+}
+
+TEST(AttemptDetail, AHugeCountInDamagedHeadersAllocatesNothing) {
+  EXPECT_EQ(unpack_headers("\xff\xff\xff\xff\xff\xff\xff\xff\x7f").error().code, Errc::corrupt);
+  EXPECT_EQ(unpack_headers("\x01\xff\xff\xff\xff\x7f").error().code, Errc::corrupt);
+  EXPECT_TRUE(unpack_headers(std::string_view("\0", 1))->empty());
+}
+
+}  // namespace
+}  // namespace postrider::sqlite

@@ -1,0 +1,84 @@
+// Which index answers which question. With a million rows a wrong plan is an outage, and SQLite is
+// free to choose one that no other test would notice.
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "adapters/sqlite/data_directory.h"
+#include "adapters/sqlite/database.h"
+#include "adapters/sqlite/history_query.h"
+#include "adapters/sqlite/lanes.h"
+#include "adapters/sqlite/open_sqlite.h"
+
+namespace postrider::test {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+class QueryPlan : public testing::Test {
+ protected:
+  QueryPlan() {
+    Result<sqlite::Database> opened =
+        sqlite::Database::open({.file = sqlite::database_file(store_.options().directory)});
+    EXPECT_TRUE(opened.has_value());
+    database_.emplace(*std::move(opened));
+  }
+
+  std::string plan(const std::string& sql) {
+    Result<sqlite::Statement> statement = database_->prepare("EXPLAIN QUERY PLAN " + sql);
+    EXPECT_TRUE(statement.has_value()) << sql;
+    std::string text;
+    sqlite::Query query = statement->query();
+    while (query.next().value_or(false)) {
+      text += query.text(3) + "\n";
+    }
+    return text;
+  }
+
+  std::string plan(const DeliveryFilter& filter, const sqlite::DeliveryTerms& terms) {
+    return plan(sqlite::select_deliveries(filter, terms, {.before = 1'000}).sql());
+  }
+
+  OpenSqlite store_;
+  std::optional<sqlite::Database> database_;
+};
+
+TEST_F(QueryPlan, ListsWalkAnIndexBackwardsAndNeverSort) {
+  const DeliveryFilter all;
+  const DeliveryFilter dead{.states = {DeliveryState::dead_letter}};
+  const struct {
+    DeliveryFilter filter;
+    sqlite::DeliveryTerms terms;
+    std::string index;
+  } cases[] = {
+      {all, {}, "SEARCH d USING INTEGER PRIMARY KEY (rowid<?)"},
+      {all, {.lane = 1}, "SEARCH d USING INDEX delivery_lane (lane=? AND rowid<?)"},
+      {all, {.event = 1}, "SEARCH d USING INDEX delivery_event (event=? AND rowid<?)"},
+      {all, {.tenant = 1}, "SEARCH e USING COVERING INDEX event_tenant (tenant=? AND rowid<?)"},
+      {all, {.tenant = 1}, "SEARCH d USING INDEX delivery_event (event=? AND rowid<?)"},
+      {dead, {}, "SEARCH d USING INDEX delivery_dead (state=? AND rowid<?)"},
+      {dead, {.lane = 1}, "SEARCH d USING INDEX delivery_dead_lane (lane=? AND rowid<?)"},
+      {dead, {.tenant = 1}, "SEARCH d USING INDEX delivery_dead_tenant (tenant=? AND rowid<?)"},
+  };
+  for (const auto& c : cases) {
+    EXPECT_THAT(plan(c.filter, c.terms), AllOf(HasSubstr(c.index), Not(HasSubstr("TEMP B-TREE"))));
+  }
+  EXPECT_THAT(plan(sqlite::select_events({}, {.tenant = 1}, {.before = 9}).sql()),
+              AllOf(HasSubstr("USING INDEX event_tenant (tenant=? AND rowid<?)"),
+                    Not(HasSubstr("TEMP B-TREE"))));
+}
+
+TEST_F(QueryPlan, TheEngineSeeksAndNeverScansOrSorts) {
+  for (const std::string_view sql : sqlite::lane_queries()) {
+    EXPECT_THAT(plan(std::string{sql}),
+                AllOf(HasSubstr("SEARCH"), Not(HasSubstr("SCAN")), Not(HasSubstr("TEMP B-TREE"))))
+        << sql;
+  }
+}
+
+}  // namespace
+}  // namespace postrider::test
