@@ -1,4 +1,5 @@
-// How many deliveries a second the embedded store takes through publish and settle, by batch size.
+// How many deliveries a second the embedded store takes through publish and settle, by batch size,
+// and what reads cost when many wait.
 //
 //     store_bench [directory] [deliveries per run]
 //
@@ -7,6 +8,7 @@
 #include <chrono>
 #include <cstdint>
 #include <cstdlib>
+#include <ctime>
 #include <filesystem>
 #include <string>
 #include <utility>
@@ -70,6 +72,8 @@ class Workload {
     return {.delivery = std::move(delivery), .attempt = std::move(attempt)};
   }
 
+  [[nodiscard]] WebhookId webhook() const { return webhooks_.front(); }
+
  private:
   UuidMaker ids_{1};
   WallTime now_ = wall_from_unix_ms(1'700'000'000'000);
@@ -84,6 +88,7 @@ using Stopwatch = std::chrono::steady_clock;
 bool measure(Ledger& ledger, Workload& workload, const Run& run) {
   std::vector<Delivery> published;
   Stopwatch::duration spent{};
+  std::clock_t processor = 0;
   std::size_t commits = 0;
   for (std::size_t done = 0; done < run.delivery_count + run.batch_size; done += run.batch_size) {
     Batch batch;
@@ -95,7 +100,9 @@ bool measure(Ledger& ledger, Workload& workload, const Run& run) {
       batch.publishes.push_back(workload.publish());
     }
     const Stopwatch::time_point start = Stopwatch::now();
+    const std::clock_t processor_start = std::clock();
     const Result<BatchReceipt> receipt = ledger.commit(batch);
+    processor += std::clock() - processor_start;
     spent += Stopwatch::now() - start;
     ++commits;
     if (!receipt) {
@@ -107,15 +114,76 @@ bool measure(Ledger& ledger, Workload& workload, const Run& run) {
     }
   }
   const double seconds = std::chrono::duration<double>(spent).count();
-  fmt::print("batch {:>5}: {:>8.0f} deliveries/s, {:>7.2f} ms per commit\n", run.batch_size,
-             static_cast<double>(run.delivery_count) / seconds,
-             1e3 * seconds / static_cast<double>(commits));
+  const auto count = static_cast<double>(run.delivery_count);
+  fmt::print(
+      "batch {:>5}: {:>8.0f} deliveries/s, {:>7.2f} ms per commit, {:>6.1f} us of processor each\n",
+      run.batch_size, count / seconds, 1e3 * seconds / static_cast<double>(commits),
+      1e6 * static_cast<double>(processor) / CLOCKS_PER_SEC / count);
+  return true;
+}
+
+template <class Call>
+void time_call(const char* name, Call call) {
+  const Stopwatch::time_point start = Stopwatch::now();
+  const bool worked = call();
+  const std::chrono::duration<double, std::milli> spent = Stopwatch::now() - start;
+  fmt::print("{:<28} {:>8.2f} ms{}\n", name, spent.count(), worked ? "" : " FAILED");
+}
+
+/// What reads cost with `count` deliveries waiting for one webhook.
+bool measure_reads(const SqliteOptions& options, Workload& workload, std::size_t count) {
+  WebhookId webhook_id;
+  {
+    Result<SqliteStore> store = open_sqlite_store(options);
+    for (std::size_t done = 0; store && done < count; done += 1'000) {
+      Batch batch;
+      for (std::size_t i = 0; i < 1'000; ++i) {
+        batch.publishes.push_back(workload.publish());
+        batch.publishes.back().deliveries.front().webhook_id = workload.webhook();
+      }
+      if (!store->ledger->commit(batch)) {
+        return false;
+      }
+    }
+    webhook_id = workload.webhook();
+  }
+  fmt::print("with {} deliveries waiting for one webhook:\n", count);
+  Result<SqliteStore> store = fail(Errc::unavailable, "Not open yet.");
+  time_call("open", [&] { return (store = open_sqlite_store(options)).has_value(); });
+  Result<std::unique_ptr<History>> history = open_sqlite_history(options);
+  if (!store || !history) {
+    return false;
+  }
+  const auto load = [&](Ordering ordering) {
+    return store->ledger
+        ->load_lane({.webhook_id = webhook_id,
+                     .ordering = ordering,
+                     .due_before = wall_time_max,
+                     .limit = 128})
+        .has_value();
+  };
+  time_call("backlog", [&] { return store->ledger->backlog().has_value(); });
+  time_call("load lane, no order", [&] { return load(Ordering::none); });
+  time_call("first load with order", [&] { return load(Ordering::strict); });
+  time_call("load lane, strict", [&] { return load(Ordering::strict); });
+  time_call("load lane, per type", [&] { return load(Ordering::per_event_type); });
+  time_call("list of the webhook", [&] {
+    return (*history)->list_deliveries({.webhook_ids = {webhook_id}}, {}).has_value();
+  });
+  time_call("list of everything", [&] { return (*history)->list_deliveries({}, {}).has_value(); });
+  time_call("list, nothing matches", [&] {
+    return (*history)
+        ->list_deliveries({.webhook_ids = {webhook_id}, .states = {DeliveryState::cancelled}}, {})
+        .has_value();
+  });
+  time_call("health", [&] { return (*history)->webhook_health(webhook_id).has_value(); });
   return true;
 }
 
 int run(const std::filesystem::path& directory, std::size_t delivery_count) {
   std::filesystem::remove_all(directory);
-  Result<SqliteStore> store = open_sqlite_store({.directory = directory});
+  const SqliteOptions options{.directory = directory};
+  Result<SqliteStore> store = open_sqlite_store(options);
   if (!store) {
     fmt::print(stderr, "{}\n", store.error().message);
     return 1;
@@ -129,7 +197,8 @@ int run(const std::filesystem::path& directory, std::size_t delivery_count) {
       return 1;
     }
   }
-  return 0;
+  *store = {};
+  return measure_reads(options, workload, delivery_count) ? 0 : 1;
 }
 
 }  // namespace

@@ -12,7 +12,8 @@ function(postrider_library name)
   endif()
 endfunction()
 
-# postrider_test(NAME SOURCES ... LINK ... [LABELS ...] [TIMEOUT s]): one GoogleTest binary, one ctest entry.
+# postrider_test(NAME SOURCES ... LINK ... [LABELS ...] [TIMEOUT s]): one GoogleTest binary, one
+# ctest entry.
 function(postrider_test name)
   cmake_parse_arguments(ARG "" "TIMEOUT" "SOURCES;LINK;LABELS" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})

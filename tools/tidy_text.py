@@ -64,7 +64,11 @@ def white_space(tree):
 
 
 def _is_listed(tree, path):
-    """Does a CMakeLists.txt in the file's folder or above name it?"""
+    """Does a CMakeLists.txt in the file's folder or above name it, or any by its full path?"""
+    full = "${PROJECT_SOURCE_DIR}/" + path
+    if any(full in source.text for source in tree.values()
+           if source.path.endswith("CMakeLists.txt")):
+        return True
     folder = posixpath.dirname(path)
     while True:
         lists = tree.get(posixpath.join(folder, "CMakeLists.txt"))

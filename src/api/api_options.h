@@ -13,8 +13,9 @@ namespace postrider::api {
 
 struct ApiOptions {
   UrlPolicy url_policy;
-  Webhook webhook_defaults;                 // Policies of a webhook that does not state its own.
-  std::size_t data_bytes_max = 256 * 1024;  // Of one event's data; larger is answered 413.
+  Webhook webhook_defaults;  // Policies of a webhook that does not state its own.
+  std::size_t data_bytes_max =
+      std::size_t{256} * 1024;  // Of one event's data; larger is answered 413.
   Millis idempotency_window = std::chrono::hours{24};
   bool open_metrics = true;  // Scrapers seldom carry a key. False: /metrics asks for one as well.
   std::string user_agent = "Postrider/0.1.0";  // As sent, so that a delivery can show its request.

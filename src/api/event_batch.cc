@@ -29,27 +29,34 @@ Problem wrong_shape(std::string message) {
   return errors.problem();
 }
 
-/// `{"events": […]}` or the array alone.
-Parsed<std::vector<std::string_view>> read_items(const std::string& body) {
-  std::string_view text = body;
-  const std::size_t first = text.find_first_not_of(" \t\r\n");
-  if (first == std::string_view::npos || text[first] != '[') {
-    Result<std::vector<JsonMember>> members = read_json_object(text);
-    if (!members) {
-      return tl::make_unexpected(json_problem(text, members.error()));
-    }
-    FieldErrors errors;
-    ObjectReader reader{*std::move(members), "", errors};
-    const std::optional<std::string_view> events = reader.raw("events");
-    reader.finish();
-    if (!events || events->front() != '[') {
-      errors.add("events", fmt::format("must be an array of 1 to {} events.", batch_events_max));
-    }
-    if (!errors.empty()) {
-      return tl::make_unexpected(errors.problem());
-    }
-    text = *events;
+/// The array in `{"events": […]}`.
+Parsed<std::string_view> find_array(std::string_view body) {
+  Result<std::vector<JsonMember>> members = read_json_object(body);
+  if (!members) {
+    return tl::make_unexpected(json_problem(body, members.error()));
   }
+  FieldErrors errors;
+  ObjectReader reader{*std::move(members), "", errors};
+  const std::string_view events = reader.raw("events").value_or("");
+  reader.finish();
+  if (!events.starts_with('[')) {
+    errors.add("events", fmt::format("must be an array of 1 to {} events.", batch_events_max));
+  }
+  if (!errors.empty()) {
+    return tl::make_unexpected(errors.problem());
+  }
+  return events;
+}
+
+/// `{"events": […]}` or the array alone.
+Parsed<std::vector<std::string_view>> read_items(std::string_view body) {
+  const std::size_t first = body.find_first_not_of(" \t\r\n");
+  const bool bare = first != std::string_view::npos && body[first] == '[';
+  const Parsed<std::string_view> array = bare ? body : find_array(body);
+  if (!array) {
+    return tl::make_unexpected(array.error());
+  }
+  const std::string_view text = *array;
   Result<std::vector<std::string_view>> items = read_json_array(text);
   if (!items) {
     return tl::make_unexpected(json_problem(text, items.error()));
@@ -89,6 +96,7 @@ Parsed<BatchRequest> read_batch(const Context& context, const HttpRequest& reque
   if (!texts) {
     return tl::make_unexpected(texts.error());
   }
+  const std::optional<std::string>& batch_key = *key;
   const WallTime now = context.service->now().wall;
   batch.items.reserve(texts->size());
   for (std::size_t index = 0; index < texts->size(); ++index) {
@@ -97,32 +105,36 @@ Parsed<BatchRequest> read_batch(const Context& context, const HttpRequest& reque
                          .key = std::nullopt,
                          .id = EventId{context.service->new_uuid()},
                          .now = now};
-    if (*key) {
+    if (batch_key) {
       // A batch sent again finds each of its items again.
-      arrival.key = fmt::format("{}/{}", **key, index);
+      arrival.key = fmt::format("{}/{}", *batch_key, index);
     }
     batch.items.push_back(read_item(context, (*texts)[index], std::move(arrival)));
   }
   return batch;
 }
 
-/// One problem for all that is wrong with a batch that is all or nothing.
+void append_errors(std::vector<FieldError>& all, const std::vector<FieldError>& more) {
+  for (const FieldError& error : more) {
+    if (all.size() < batch_errors_max) {
+      all.push_back(error);
+    }
+  }
+}
+
+/// One problem for all that is wrong with a batch that is all or nothing: the first one's, with the
+/// errors of the others.
 std::optional<Problem> whole_problem(const std::vector<Item>& items) {
-  std::optional<Problem> whole;
-  for (const Item& item : items) {
-    if (item) {
-      continue;
-    }
-    if (!whole) {
-      whole = item.error();
-      whole->detail += " Nothing of the batch was stored.";
-      continue;
-    }
-    for (const FieldError& error : item.error().errors) {
-      if (whole->errors.size() < batch_errors_max) {
-        whole->errors.push_back(error);
-      }
-    }
+  const auto is_wrong = [](const Item& item) { return !item.has_value(); };
+  const auto first = std::ranges::find_if(items, is_wrong);
+  if (first == items.end()) {
+    return std::nullopt;
+  }
+  Problem whole = first->error();
+  whole.detail += " Nothing of the batch was stored.";
+  for (auto next = std::find_if(first + 1, items.end(), is_wrong); next != items.end();
+       next = std::find_if(next + 1, items.end(), is_wrong)) {
+    append_errors(whole.errors, next->error().errors);
   }
   return whole;
 }

@@ -16,7 +16,7 @@ namespace postrider::api {
 namespace {
 
 constexpr TextRule name_rule{.bytes_max = 256, .multiline = false};
-constexpr std::size_t metadata_bytes_max = 16 * 1024;
+constexpr std::size_t metadata_bytes_max = std::size_t{16} * 1024;
 
 void read_type(ObjectReader& reader, Event& event) {
   const std::optional<std::string_view> slice = reader.raw("type");
@@ -50,7 +50,10 @@ std::optional<std::string> read_key(ObjectReader& reader, const EventArrival& ar
     reader.refuse("idempotency_key",
                   "disagrees with the Idempotency-Key header; send one of them.");
   }
-  return key.value ? std::move(key.value) : arrival.key;
+  if (key.value) {
+    return std::move(key.value);
+  }
+  return arrival.key;
 }
 
 Problem data_too_large(const EventArrival& arrival, std::size_t bytes, std::size_t bytes_max) {

@@ -22,12 +22,13 @@ namespace {
 namespace asio = boost::asio;
 using boost::system::error_code;
 
-constexpr std::size_t read_bytes_min = 4 * 1024;
-constexpr std::size_t read_bytes_max = 16 * 1024;        // Times ten thousand connections.
-constexpr std::size_t input_kept_bytes_max = 16 * 1024;  // Ten thousand idle connections add up.
-constexpr std::size_t output_kept_bytes_max = 16 * 1024;
-constexpr std::size_t body_copied_bytes_max = 8 * 1024;  // Copying is cheaper than a second buffer.
-constexpr std::size_t linger_bytes_max = 64 * 1024 * 1024;
+constexpr std::size_t read_bytes_min = 4ul * 1024;
+constexpr std::size_t read_bytes_max = 16ul * 1024;        // Times ten thousand connections.
+constexpr std::size_t input_kept_bytes_max = 16ul * 1024;  // Ten thousand idle connections add up.
+constexpr std::size_t output_kept_bytes_max = 16ul * 1024;
+constexpr std::size_t body_copied_bytes_max =
+    8ul * 1024;  // Copying is cheaper than a second buffer.
+constexpr std::size_t linger_bytes_max = 64ul * 1024 * 1024;
 constexpr std::uint64_t requests_max = 1'000'000;  // Lets connections spread again over io threads.
 constexpr std::uint64_t no_deadline = std::numeric_limits<std::uint64_t>::max();
 constexpr std::string_view continue_line = "HTTP/1.1 100 Continue\r\n\r\n";
@@ -93,7 +94,11 @@ asio::awaitable<void> HttpConnection::serve() {
       prepare(std::move(response));
     }
     enter(Phase::writing);
-    if (!write_at_once() && !co_await flush()) {
+    bool written = write_at_once();
+    if (!written) {
+      written = co_await flush();
+    }
+    if (!written) {
       break;
     }
     release_body();

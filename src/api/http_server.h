@@ -19,8 +19,8 @@
 namespace postrider::api {
 
 struct HttpServerOptions {
-  std::size_t header_bytes_max = 16 * 1024;
-  std::size_t body_bytes_max = 1024 * 1024;  // A batch's items are limited one by one as well.
+  std::size_t header_bytes_max = 16ul * 1024;
+  std::size_t body_bytes_max = 1024ul * 1024;  // A batch's items are limited one by one as well.
   std::size_t connections_max = 10'000;  // Per listener; the next one is answered 503 and closed.
   std::chrono::milliseconds header_timeout{10'000};
   std::chrono::milliseconds body_timeout{30'000};
@@ -29,7 +29,7 @@ struct HttpServerOptions {
   bool reuse_port = true;  // Each io thread listens on the same port.
 
   // All bodies together, from their first byte until they are answered; beyond it new ones get 503.
-  std::size_t buffered_bytes_max = 256 * 1024 * 1024;
+  std::size_t buffered_bytes_max = 256ul * 1024 * 1024;
   // After an answer that ends the connection: how long the rest of what the client is still sending
   // is read and thrown away, so that a reset does not overtake the answer.
   std::chrono::milliseconds linger_timeout{2'000};

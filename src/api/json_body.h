@@ -11,7 +11,7 @@
 
 namespace postrider::api {
 
-constexpr std::size_t small_body_bytes_max = 128 * 1024;  // Everything but events.
+constexpr std::size_t small_body_bytes_max = std::size_t{128} * 1024;  // Everything but events.
 
 /// 415 unless the body is plain `application/json` or does not say what it is.
 [[nodiscard]] std::optional<Problem> media_type_problem(const HttpRequest& request);

@@ -128,11 +128,12 @@ Parsed<Page> read_history_page(QueryReader& query, ListKind kind) {
     return tl::make_unexpected(asked.error());
   }
   Page page{.limit = asked->limit, .offset = asked->offset, .before = std::nullopt};
-  if (asked->place) {
-    page.before = read_sequence(*asked->place);
-    if (!page.before) {
-      return tl::make_unexpected(invalid_cursor());
-    }
+  const std::optional<std::string>& place = asked->place;
+  if (place) {
+    page.before = read_sequence(*place);
+  }
+  if (place && !page.before) {
+    return tl::make_unexpected(invalid_cursor());
   }
   return page;
 }

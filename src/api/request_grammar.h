@@ -32,9 +32,9 @@ struct FramingHeaders {
 
 class RequestGrammar final : public boost::beast::http::basic_parser<true> {
  public:
-  using error_code = boost::beast::error_code;
-  using beast_view = boost::beast::string_view;
-  using field = boost::beast::http::field;
+  using ErrorCode = boost::beast::error_code;
+  using BeastView = boost::beast::string_view;
+  using Field = boost::beast::http::field;
 
   /// Appends to `request` from on_request_impl to on_finish_impl.
   explicit RequestGrammar(HttpRequest& request) : request_(&request) {
@@ -50,18 +50,19 @@ class RequestGrammar final : public boost::beast::http::basic_parser<true> {
   [[nodiscard]] std::uint64_t chunk_bytes_announced() const { return chunk_bytes_announced_; }
 
  private:
-  static std::string_view view(beast_view text) { return {text.data(), text.size()}; }
+  static std::string_view view(BeastView text) { return {text.data(), text.size()}; }
 
-  void on_request_impl(boost::beast::http::verb, beast_view method, beast_view target, int version,
-                       error_code&) override {
+  // NOLINTNEXTLINE(readability-function-size): Beast chose the parameters.
+  void on_request_impl(boost::beast::http::verb, BeastView method, BeastView target, int version,
+                       ErrorCode&) override {
     request_->method = view(method);
     framing_.target = view(target);
     framing_.version = version;
   }
 
-  void on_response_impl(int, beast_view, int, error_code&) override {}
+  void on_response_impl(int, BeastView, int, ErrorCode&) override {}
 
-  void on_field_impl(field name, beast_view name_text, beast_view value, error_code&) override {
+  void on_field_impl(Field name, BeastView name_text, BeastView value, ErrorCode&) override {
     if (header_is_done_) {
       return;  // Trailers are read and forgotten: nothing that was decided may change afterwards.
     }
@@ -72,25 +73,25 @@ class RequestGrammar final : public boost::beast::http::basic_parser<true> {
     }
   }
 
-  void note_framing(field name, std::string_view value) {
+  void note_framing(Field name, std::string_view value) {
     switch (name) {
-      case field::content_length:
+      case Field::content_length:
         framing_.content_length = value;
         ++framing_.content_length_count;
         break;
-      case field::transfer_encoding:
+      case Field::transfer_encoding:
         framing_.transfer_encoding = value;
         ++framing_.transfer_encoding_count;
         break;
-      case field::host:
+      case Field::host:
         framing_.host = value;
         ++framing_.host_count;
         break;
-      case field::expect:
+      case Field::expect:
         framing_.expect = value;
         ++framing_.expect_count;
         break;
-      case field::content_encoding:
+      case Field::content_encoding:
         framing_.content_encoding = value;
         break;
       default:
@@ -98,25 +99,25 @@ class RequestGrammar final : public boost::beast::http::basic_parser<true> {
     }
   }
 
-  void on_header_impl(error_code&) override { header_is_done_ = true; }
-  void on_body_init_impl(const boost::optional<std::uint64_t>&, error_code&) override {}
+  void on_header_impl(ErrorCode&) override { header_is_done_ = true; }
+  void on_body_init_impl(const boost::optional<std::uint64_t>&, ErrorCode&) override {}
 
-  std::size_t on_body_impl(beast_view body, error_code&) override {
+  std::size_t on_body_impl(BeastView body, ErrorCode&) override {
     request_->body.append(body.data(), body.size());
     return body.size();
   }
 
-  void on_chunk_header_impl(std::uint64_t size, beast_view, error_code&) override {
+  void on_chunk_header_impl(std::uint64_t size, BeastView, ErrorCode&) override {
     const bool overflow = size > UINT64_MAX - chunk_bytes_announced_;
     chunk_bytes_announced_ = overflow ? UINT64_MAX : chunk_bytes_announced_ + size;
   }
 
-  std::size_t on_chunk_body_impl(std::uint64_t, beast_view body, error_code&) override {
+  std::size_t on_chunk_body_impl(std::uint64_t, BeastView body, ErrorCode&) override {
     request_->body.append(body.data(), body.size());
     return body.size();
   }
 
-  void on_finish_impl(error_code&) override {}
+  void on_finish_impl(ErrorCode&) override {}
 
   HttpRequest* request_;
   FramingHeaders framing_;

@@ -15,7 +15,7 @@
 namespace postrider::api {
 namespace {
 
-constexpr std::size_t body_reserve_bytes_max = 64 * 1024;  // A promised length is not yet memory.
+constexpr std::size_t body_reserve_bytes_max = 64ul * 1024;  // A promised length is not yet memory.
 constexpr std::size_t request_id_chars_max = 128;
 constexpr std::string_view known_methods = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS";
 

@@ -16,9 +16,9 @@
 namespace postrider::api {
 
 struct RequestLimits {
-  std::size_t header_bytes_max = 16 * 1024;
+  std::size_t header_bytes_max = 16ul * 1024;
   std::size_t headers_max = 100;
-  std::size_t body_bytes_max = 1024 * 1024;
+  std::size_t body_bytes_max = 1024ul * 1024;
 };
 
 class RequestParser {

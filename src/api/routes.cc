@@ -51,14 +51,20 @@ constexpr std::array entries = {
 
 Awaitable<HttpResponse> answer(HttpResponse response) { co_return response; }
 
+/// nullopt: the caller may go on.
+std::optional<HttpResponse> refusal(const Context& context, Access access,
+                                    const HttpRequest& request) {
+  if (access == Access::open) {
+    return std::nullopt;
+  }
+  return refuse_access(request, access, *context.service->api_keys());
+}
+
 void add(Router& router, const Context& context, const Entry& entry) {
   const auto guarded = [context, access = entry.access,
                         resource = entry.resource](HttpRequest request) -> Awaitable<HttpResponse> {
-    if (access != Access::open) {
-      const auto keys = context.service->api_keys();
-      if (std::optional<HttpResponse> refusal = refuse_access(request, access, *keys)) {
-        return answer(*std::move(refusal));
-      }
+    if (std::optional<HttpResponse> refused = refusal(context, access, request)) {
+      return answer(*std::move(refused));
     }
     return resource(context, std::move(request));
   };

@@ -43,14 +43,12 @@ Result<std::string> decode(std::string_view raw, Part part) {
   for (std::size_t i = 0; i < raw.size(); ++i) {
     char c = raw[i];
     const bool escaped = c == '%';
-    if (escaped) {
-      const int byte = escaped_byte(raw.substr(i));
-      if (byte < 0) {
-        return fail(Errc::invalid, "A `%` in the URL must be followed by two hexadecimal digits.");
-      }
-      c = static_cast<char>(byte);
-      i += 2;
+    const int byte = escaped ? escaped_byte(raw.substr(i)) : c;
+    if (escaped && byte < 0) {
+      return fail(Errc::invalid, "A `%` in the URL must be followed by two hexadecimal digits.");
     }
+    c = static_cast<char>(byte);
+    i += escaped ? 2 : 0;
     if (c == '/' && escaped && part == Part::path) {
       return fail(Errc::invalid, "The path must not contain an encoded slash (`%2F`).");
     }

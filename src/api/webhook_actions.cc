@@ -42,7 +42,9 @@ Parsed<CircuitCommanded> read_command(const HttpRequest& request, WebhookId id) 
   if (!errors.empty()) {
     return tl::make_unexpected(errors.problem());
   }
-  CircuitCommanded command{.webhook_id = id, .action = *action.value, .duration = std::nullopt};
+  CircuitCommanded command{.webhook_id = id,
+                           .action = action.value.value_or(CircuitAction::reset),
+                           .duration = std::nullopt};
   if (seconds.value) {
     command.duration = std::chrono::seconds{*seconds.value};
   }

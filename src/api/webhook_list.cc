@@ -137,6 +137,7 @@ Awaitable<HttpResponse> list_webhooks(Context context, HttpRequest request) {
   const auto directory = context.service->directory();
   const WebhookPage page = select_page(*directory, asked->filter, asked->page);
   std::vector<WebhookId> ids;
+  ids.reserve(page.webhooks.size());
   for (const WebhookRef& webhook : page.webhooks) {
     ids.push_back(webhook->id);
   }

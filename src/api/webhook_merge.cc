@@ -13,7 +13,7 @@ namespace {
 
 constexpr TextRule name_rule{.bytes_max = 256, .multiline = false};
 constexpr TextRule description_rule{.bytes_max = 4096, .multiline = true};
-constexpr std::size_t metadata_bytes_max = 16 * 1024;
+constexpr std::size_t metadata_bytes_max = std::size_t{16} * 1024;
 constexpr IntegerRange patterns_range{1, 100};
 constexpr IntegerRange in_flight_range{1, 1'000};
 

@@ -118,8 +118,12 @@ Awaitable<HttpResponse> update_webhook(Context context, HttpRequest request) {
   Service::WebhookEdit edit = make_edit(context, request.body, problem);
   auto pending = context.service->edit_webhook((*current)->id, std::move(edit));
   const Result<WebhookRef> changed = co_await std::move(pending);
+  const std::optional<Problem>& refused = *problem;
+  if (refused) {
+    co_return render(*refused);
+  }
   if (!changed) {
-    co_return render(*problem ? **problem : to_problem(changed.error()));
+    co_return render(to_problem(changed.error()));
   }
   auto shown = show_changed_webhook(context, *changed);
   co_return co_await std::move(shown);

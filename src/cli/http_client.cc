@@ -26,7 +26,7 @@ namespace asio = boost::asio;
 namespace http = boost::beast::http;
 using asio::ip::tcp;
 
-constexpr std::uint64_t response_bytes_max = 16 * 1024 * 1024;
+constexpr std::uint64_t response_bytes_max = 16ul * 1024 * 1024;
 
 /// One request on its own connection. Exceptions of Asio end in send_request().
 class Exchange {

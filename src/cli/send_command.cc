@@ -15,7 +15,7 @@
 namespace postrider::cli {
 namespace {
 
-constexpr std::size_t data_bytes_max = 64 * 1024 * 1024;  // The server's own limit is far below.
+constexpr std::size_t data_bytes_max = 64ul * 1024 * 1024;  // The server's own limit is far below.
 
 Result<std::string> read_all(std::FILE* file, const std::string& name) {
   std::string data;

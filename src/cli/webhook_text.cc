@@ -14,7 +14,7 @@
 namespace postrider::cli {
 namespace {
 
-constexpr std::size_t body_shown_bytes_max = 16 * 1024;
+constexpr std::size_t body_shown_bytes_max = 16ul * 1024;
 constexpr std::string_view margin = "    ";
 
 struct Style {

@@ -1,5 +1,5 @@
-// A small seeded generator. The engine owns one; given the same seed it draws the same numbers, which
-// the simulation relies on. Not for secrets: those come from adapters/openssl.
+// A small seeded generator. The engine owns one; given the same seed it draws the same numbers,
+// which the simulation relies on. Not for secrets: those come from adapters/openssl.
 #pragma once
 
 #include <cstdint>

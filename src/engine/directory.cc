@@ -109,8 +109,8 @@ void Directory::rebuild(const TenantId& tenant_id, std::map<WebhookId, WebhookRe
 }
 
 void Directory::Tenant::add(const WebhookRef& webhook) {
-  if (webhook->resource_id) {
-    by_resource[*webhook->resource_id].push_back(webhook);
+  if (const std::optional<std::string>& resource = webhook->resource_id) {
+    by_resource[*resource].push_back(webhook);
     return;
   }
   if (std::ranges::any_of(webhook->events, has_wildcard)) {

@@ -10,10 +10,8 @@ void FairShare::add(LaneIndex lane, TenantIndex tenant) {
   }
   if (tenant >= parked_.size()) {
     parked_.resize(tenant + 1);
-    for (auto& priorities : queues_) {
-      for (Queue& queue : priorities) {
-        queue.lanes_of.resize(parked_.size());
-      }
+    for (Queue& queue : queues_) {
+      queue.lanes_of.resize(parked_.size());
     }
   }
   POSTRIDER_ASSERT(!members_[lane].present);
@@ -42,9 +40,9 @@ void FairShare::change(Candidates candidates, LaneIndex lane, PrioritySet to) {
       candidates == Candidates::all ? member.offer.all : member.offer.first_attempts;
   for (std::size_t priority = 0; priority < priority_count; ++priority) {
     if (to[priority] && !from[priority]) {
-      enter(queue(candidates, priority), lane, member.tenant);
+      enter(queues_[number(candidates, priority)], lane, member.tenant);
     } else if (!to[priority] && from[priority]) {
-      leave(queue(candidates, priority), lane, member.tenant);
+      leave(queues_[number(candidates, priority)], lane, member.tenant);
     }
   }
 }
@@ -68,12 +66,10 @@ void FairShare::leave(Queue& queue, LaneIndex lane, TenantIndex tenant) {
 void FairShare::park(TenantIndex tenant) {
   POSTRIDER_ASSERT(tenant < parked_.size() && !parked_[tenant]);
   parked_[tenant] = true;
-  for (auto& priorities : queues_) {
-    for (Queue& queue : priorities) {
-      if (queue.tenants.contains(tenant)) {
-        ++relinks_total_;
-        queue.tenants.remove(queue.first_tenant, tenant);
-      }
+  for (Queue& queue : queues_) {
+    if (queue.tenants.contains(tenant)) {
+      ++relinks_total_;
+      queue.tenants.remove(queue.first_tenant, tenant);
     }
   }
 }
@@ -81,12 +77,10 @@ void FairShare::park(TenantIndex tenant) {
 void FairShare::unpark(TenantIndex tenant) {
   POSTRIDER_ASSERT(tenant < parked_.size() && parked_[tenant]);
   parked_[tenant] = false;
-  for (auto& priorities : queues_) {
-    for (Queue& queue : priorities) {
-      if (!queue.lanes_of[tenant].empty()) {
-        ++relinks_total_;
-        queue.tenants.push(queue.first_tenant, tenant);
-      }
+  for (Queue& queue : queues_) {
+    if (!queue.lanes_of[tenant].empty()) {
+      ++relinks_total_;
+      queue.tenants.push(queue.first_tenant, tenant);
     }
   }
 }
@@ -94,7 +88,7 @@ void FairShare::unpark(TenantIndex tenant) {
 PrioritySet FairShare::offered(Candidates candidates) const {
   PrioritySet result;
   for (std::size_t priority = 0; priority < priority_count; ++priority) {
-    result[priority] = !queue(candidates, priority).first_tenant.empty();
+    result[priority] = !queues_[number(candidates, priority)].first_tenant.empty();
   }
   return result;
 }
@@ -121,7 +115,7 @@ std::optional<Turn> FairShare::next(Candidates candidates) const {
     return std::nullopt;
   }
   const std::size_t priority = choose(available);
-  const Queue& chosen = queue(candidates, priority);
+  const Queue& chosen = queues_[number(candidates, priority)];
   const TenantIndex tenant = chosen.first_tenant.item;
   return Turn{.lane = chosen.lanes_of[tenant].item,
               .tenant = tenant,
@@ -139,7 +133,7 @@ void FairShare::take(const Turn& turn, Candidates candidates) {
       credit_[chosen] -= priority_weights[priority];
     }
   }
-  Queue& used = queue(candidates, chosen);
+  Queue& used = queues_[number(candidates, chosen)];
   used.lanes.rotate(used.lanes_of[turn.tenant]);
   used.tenants.rotate(used.first_tenant);
 }

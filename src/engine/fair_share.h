@@ -76,11 +76,8 @@ class FairShare {
     bool present = false;
   };
 
-  [[nodiscard]] Queue& queue(Candidates candidates, std::size_t priority) {
-    return queues_[static_cast<std::size_t>(candidates)][priority];
-  }
-  [[nodiscard]] const Queue& queue(Candidates candidates, std::size_t priority) const {
-    return queues_[static_cast<std::size_t>(candidates)][priority];
+  [[nodiscard]] static std::size_t number(Candidates candidates, std::size_t priority) {
+    return static_cast<std::size_t>(candidates) * priority_count + priority;
   }
   void change(Candidates candidates, LaneIndex lane, PrioritySet to);
   void enter(Queue& queue, LaneIndex lane, TenantIndex tenant);
@@ -88,10 +85,10 @@ class FairShare {
   [[nodiscard]] PrioritySet offered(Candidates candidates) const;
   [[nodiscard]] std::size_t choose(PrioritySet offered) const;
 
-  std::vector<Member> members_;  // By lane.
-  std::vector<bool> parked_;     // By tenant.
-  std::array<std::array<Queue, priority_count>, candidates_count> queues_;
-  std::array<std::int32_t, priority_count> credit_{};  // Smooth weighted round robin.
+  std::vector<Member> members_;                                  // By lane.
+  std::vector<bool> parked_;                                     // By tenant.
+  std::array<Queue, candidates_count * priority_count> queues_;  // By `number`.
+  std::array<std::int32_t, priority_count> credit_{};            // Smooth weighted round robin.
   std::uint64_t relinks_total_ = 0;
 };
 

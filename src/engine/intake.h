@@ -35,8 +35,8 @@ struct Publish {
   bool operator==(const Publish&) const = default;
 };
 
-/// Pure. `due` is the steady time: the event's own created_at may be ahead of it after a clock jump,
-/// and a fresh event must not wait (P9).
+/// Pure. `due` is the steady time: the event's own created_at may be ahead of it after a clock
+/// jump, and a fresh event must not wait (P9).
 [[nodiscard]] Publish plan_publish(Event event, const Directory& directory, UuidMaker& ids,
                                    WallTime due);
 

@@ -26,8 +26,8 @@ Lane::Lane(LaneIndex index, TenantIndex tenant, WebhookRef webhook, MonoTime now
       tenant_(tenant),
       webhook_(std::move(webhook)),
       window_(make_window(webhook_->ordering)) {
-  if (webhook_->rate_limit) {
-    bucket_.emplace(*webhook_->rate_limit, now);
+  if (const std::optional<RateLimit>& limit = webhook_->rate_limit) {
+    bucket_.emplace(*limit, now);
   }
 }
 
@@ -37,12 +37,13 @@ void Lane::change(WebhookRef webhook, MonoTime now) {
   gone_ = false;
   const Ordering ordering_before = webhook_->ordering;
   webhook_ = std::move(webhook);
-  if (!webhook_->rate_limit) {
+  const std::optional<RateLimit>& limit = webhook_->rate_limit;
+  if (!limit) {
     bucket_.reset();
   } else if (bucket_) {
-    bucket_->change(*webhook_->rate_limit, now);
+    bucket_->change(*limit, now);
   } else {
-    bucket_.emplace(*webhook_->rate_limit, now);
+    bucket_.emplace(*limit, now);
   }
   if (webhook_->ordering != ordering_before) {
     change_order(webhook_->ordering);
@@ -187,10 +188,8 @@ void Lane::start(Entry& entry, MonoTime now) {
   --waiting_[static_cast<std::size_t>(entry.delivery.priority)];
   entry.place = Place::in_flight;
   ++in_flight_count_;
-  if (bucket_) {
-    const bool taken = bucket_->try_take(now);
-    POSTRIDER_ASSERT(taken);
-  }
+  const bool taken = !bucket_ || bucket_->try_take(now);
+  POSTRIDER_ASSERT(taken);
 }
 
 Entry* Lane::find(DeliveryId id, Place place) {

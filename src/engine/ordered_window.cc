@@ -42,21 +42,21 @@ class OrderedWindow final : public Window {
  public:
   explicit OrderedWindow(bool per_event_type) : per_event_type_(per_event_type) {}
 
-  Entry* insert(Entry& entry, Arrival arrival, const WindowBounds& bounds) override;
+  [[nodiscard]] Entry* insert(Entry& entry, Arrival arrival, const WindowBounds& bounds) override;
   void drop(Entry& entry) override;
   void start(Entry& entry) override;
   void end(const Entry& entry) override;
   void adopt(const Entry& entry) override { ++line_of(entry.delivery).busy; }
-  std::vector<Entry*> forget_all() override;
+  [[nodiscard]] std::vector<Entry*> forget_all() override;
 
-  WindowOutlook outlook(WallTime now) const override;
-  Entry* next(Priority priority, Candidates candidates, WallTime now) const override;
-  std::size_t count() const override { return count_; }
+  [[nodiscard]] WindowOutlook outlook(WallTime now) const override;
+  [[nodiscard]] Entry* next(Priority priority, Candidates candidates, WallTime now) const override;
+  [[nodiscard]] std::size_t count() const override { return count_; }
 
   void store_has_more(WallTime due) override;
-  std::optional<WallTime> rest_due() const override { return rest_due_; }
-  std::optional<WallTime> load_at(const WindowBounds& bounds) const override;
-  std::uint32_t load_began(const WindowBounds& bounds) override;
+  [[nodiscard]] std::optional<WallTime> rest_due() const override { return rest_due_; }
+  [[nodiscard]] std::optional<WallTime> load_at(const WindowBounds& bounds) const override;
+  [[nodiscard]] std::uint32_t load_began(const WindowBounds& bounds) override;
   void load_ended(const std::vector<Delivery>& rows, std::optional<WallTime> rest_due,
                   std::uint32_t limit) override;
 
@@ -210,13 +210,12 @@ std::vector<Entry*> OrderedWindow::forget_all() {
   forgotten.reserve(count_);
   for (auto line = lines_.begin(); line != lines_.end();) {
     const auto current = line++;
-    std::vector<Entry*> waiting = std::move(current->second.waiting);
-    current->second.waiting.clear();
-    for (Entry* entry : waiting) {
+    for (Entry* entry : current->second.waiting) {
       note_rest(entry->ready_at);
       current->second.more.note();
       forgotten.push_back(entry);
     }
+    current->second.waiting.clear();
     fold(current);
   }
   count_ = 0;

@@ -56,9 +56,7 @@ void ShardState::wake() {
     lanes.touch(*lane);
   }
   while (const std::optional<TenantIndex> tenant = tenant_agenda.pop_due(now.mono)) {
-    POSTRIDER_ASSERT(tenants.at(*tenant).parked == Parked::rate);
-    tenants.at(*tenant).parked = Parked::no;
-    share.unpark(*tenant);
+    unpark(*tenant, Parked::rate);
   }
 }
 
@@ -124,12 +122,9 @@ void ShardState::discard(Lane& lane) {
 }
 
 void ShardState::leave_tenant(TenantIndex index) {
-  Tenant& tenant = tenants.at(index);
+  const Tenant& tenant = tenants.at(index);
   if (tenant.lanes == 1 && tenant.parked != Parked::no) {
-    // The number may come to stand for somebody else.
-    tenant.parked = Parked::no;
-    tenant_agenda.set(index, std::nullopt);
-    share.unpark(index);
+    unpark(index, tenant.parked);  // The number may come to stand for somebody else.
   }
   tenants.leave(index);
 }
@@ -174,16 +169,14 @@ std::optional<Turn> ShardState::next_turn() {
 }
 
 bool ShardState::tenant_may_start(TenantIndex index) {
-  Tenant& tenant = tenants.at(index);
+  const Tenant& tenant = tenants.at(index);
   POSTRIDER_ASSERT(tenant.parked == Parked::no);
   if (tenant.in_flight >= options.tenant_in_flight_max) {
-    tenant.parked = Parked::slots;
-    share.park(index);
+    park(index, Parked::slots);
     return false;
   }
   if (tenant.bucket && tenant.bucket->available_at(now.mono) > now.mono) {
-    tenant.parked = Parked::rate;
-    share.park(index);
+    park(index, Parked::rate);
     tenant_agenda.set(index, tenant.bucket->available_at(now.mono));
     ++totals.rate_limited_total;
     return false;
@@ -219,10 +212,9 @@ void ShardState::start(const Turn& turn) {
   lane.start(*entry, now.mono);
   ++tenant.in_flight;
   ++totals.in_flight;
-  for (std::optional<TokenBucket>* bucket : {&tenant.bucket, &total_bucket}) {
-    const bool taken = !bucket->has_value() || (*bucket)->try_take(now.mono);
-    POSTRIDER_ASSERT(taken);
-  }
+  const bool tenant_paid = !tenant.bucket || tenant.bucket->try_take(now.mono);
+  const bool total_paid = !total_bucket || total_bucket->try_take(now.mono);
+  POSTRIDER_ASSERT(tenant_paid && total_paid);
   const std::uint32_t tries = entry->delivery.budget_used + 1;
   commands.emplace_back(StartAttempt{.delivery = entry->delivery,
                                      .attempt_number = entry->delivery.attempt_count + 1,
@@ -235,9 +227,21 @@ void ShardState::give_back_slots(TenantIndex index, std::uint32_t count) {
   POSTRIDER_ASSERT(tenant.in_flight >= count);
   tenant.in_flight -= count;
   if (tenant.parked == Parked::slots) {
-    tenant.parked = Parked::no;
-    share.unpark(index);
+    unpark(index, Parked::slots);
   }
+}
+
+void ShardState::park(TenantIndex index, Parked why) {
+  POSTRIDER_ASSERT(tenants.at(index).parked == Parked::no);
+  tenants.at(index).parked = why;
+  share.park(index);
+}
+
+void ShardState::unpark(TenantIndex index, Parked why) {
+  POSTRIDER_ASSERT(tenants.at(index).parked == why && why != Parked::no);
+  tenants.at(index).parked = Parked::no;
+  tenant_agenda.set(index, std::nullopt);
+  share.unpark(index);
 }
 
 void ShardState::ask_for_loads() {

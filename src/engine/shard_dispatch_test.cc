@@ -186,6 +186,18 @@ TEST(Rate, ALaneThatMayNotStartTakesNoTokenOfOthers) {
   EXPECT_EQ(driver.take<StartAttempt>().size(), 1u);
 }
 
+TEST(Rate, AfterARestartABucketIsEmptyBecauseNobodyKnowsWhatWasSent) {  // P7
+  ShardDriver driver;
+  auto webhook = std::make_shared<Webhook>();
+  webhook->rate_limit = RateLimit{.count = 2, .period = 1s, .burst = 10};
+  driver.feed(
+      WebhookChanged{.webhook = webhook, .circuit = {}, .backlog_due = {}, .at_start = true});
+  driver.admit_many(webhook->id, 3);
+  EXPECT_TRUE(driver.take<StartAttempt>().empty());
+  driver.ring_after(500ms);
+  EXPECT_EQ(driver.take<StartAttempt>().size(), 1u);
+}
+
 TEST(Turns, SaturatedPrioritiesShareEightToFourToOneExactly) {
   ShardDriver driver{{.in_flight_max = 1,
                       .tenant_in_flight_max = 1,

@@ -112,37 +112,50 @@ void ShardState::on(Settled& input) {
 void ShardState::on(StoreFailed& input) { book.fail(input.deliveries, now.mono); }
 
 void ShardState::on(WebhookChanged& input) {
-  const std::shared_ptr<const Webhook>& webhook = input.webhook;
-  POSTRIDER_ASSERT(webhook != nullptr);
-  Lane* lane = lanes.find(webhook->id);
-  if (!lane) {
-    const TenantIndex tenant = tenants.join(webhook->tenant_id, now.mono);
-    lane = &lanes.add(tenant, webhook, now.mono);
-    share.add(lane->index(), tenant);
-    if (input.circuit) {
-      lane->breaker() = Breaker{*input.circuit};
-    }
-    if (input.at_start) {
-      lane->empty_bucket(now.mono);
-    }
-  } else {
-    if (lane->webhook().tenant_id != webhook->tenant_id) {
-      move_lane(*lane, webhook->tenant_id);
-    }
-    lane->change(webhook, now.mono);
-  }
+  POSTRIDER_ASSERT(input.webhook != nullptr);
+  Lane& lane = lane_of(input);
   if (input.backlog_due) {
-    lane->store_has_more(*input.backlog_due);
+    lane.store_has_more(*input.backlog_due);
   }
-  // An open circuit may have to close sooner than its record says: the policy became kinder, or the
-  // clock was wrong when it opened. Being refused writes that down.
-  const std::optional<WallTime> retry_at = lane->breaker().retry_at(webhook->breaker, now.wall);
-  if (retry_at && *retry_at > now.wall) {
-    const bool acquired = with_circuit(
-        *lane, [&](Breaker& breaker) { return breaker.try_acquire(webhook->breaker, now.wall); });
-    POSTRIDER_ASSERT(!acquired);
+  shorten_sleep(lane);
+  touch(lane);
+}
+
+/// The webhook's lane, as the webhook now is.
+Lane& ShardState::lane_of(const WebhookChanged& input) {
+  const Webhook& webhook = *input.webhook;
+  if (Lane* known = lanes.find(webhook.id)) {
+    if (known->webhook().tenant_id != webhook.tenant_id) {
+      move_lane(*known, webhook.tenant_id);
+    }
+    known->change(input.webhook, now.mono);
+    return *known;
   }
-  touch(*lane);
+  const TenantIndex tenant = tenants.join(webhook.tenant_id, now.mono);
+  Lane& lane = lanes.add(tenant, input.webhook, now.mono);
+  share.add(lane.index(), tenant);
+  if (input.circuit) {
+    lane.breaker() = Breaker{*input.circuit};
+  }
+  if (input.at_start) {
+    lane.empty_bucket(now.mono);
+  }
+  return lane;
+}
+
+/// An open circuit may have to end its sleep sooner than its record says: the policy became kinder,
+/// or the clock was wrong when it opened. Being refused writes that down.
+void ShardState::shorten_sleep(Lane& lane) {
+  const BreakerPolicy& policy = lane.webhook().breaker;
+  const std::optional<WallTime> retry_at = lane.breaker().retry_at(policy, now.wall);
+  if (!retry_at || *retry_at <= now.wall) {
+    return;
+  }
+  with_circuit(lane, [&](Breaker& breaker) {
+    if (breaker.try_acquire(policy, now.wall)) {
+      breaker.on_abandoned();
+    }
+  });
 }
 
 /// Its attempts in flight now count for the new tenant.

@@ -102,8 +102,12 @@ struct ShardState {
   void count(const Lane& lane);
   void discard(Lane& lane);
   void leave_tenant(TenantIndex index);
+  void park(TenantIndex index, Parked why);
+  void unpark(TenantIndex index, Parked why);
   void cancel_unknown(Delivery delivery);
+  [[nodiscard]] Lane& lane_of(const WebhookChanged& input);
   void move_lane(Lane& lane, const TenantId& tenant_id);
+  void shorten_sleep(Lane& lane);
   [[nodiscard]] std::optional<Turn> next_turn();
   [[nodiscard]] bool tenant_may_start(TenantIndex index);
   [[nodiscard]] bool total_may_start();

@@ -78,8 +78,8 @@ LaneView ShardState::view(const Lane& lane, Moment steady) const {
                 .in_flight = lane.in_flight_ids(),
                 .window_count = static_cast<std::uint32_t>(lane.window().count()),
                 .tokens = {}};
-  if (lane.bucket()) {
-    view.tokens = lane.bucket()->tokens(steady.mono);
+  if (const std::optional<TokenBucket>& bucket = lane.bucket()) {
+    view.tokens = bucket->tokens(steady.mono);
   }
   return view;
 }

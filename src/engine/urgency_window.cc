@@ -8,8 +8,9 @@
 namespace postrider {
 namespace {
 
-constexpr std::size_t first_attempts = 0;
-constexpr std::size_t retries = 1;
+// Each priority has two queues, so that a first attempt is found at once behind any number of
+// retries.
+constexpr std::size_t queues_per_priority = 2;
 
 bool more_urgent(const Entry* a, const Entry* b) {
   return std::tie(a->ready_at, a->delivery.sequence, a->delivery.id) <
@@ -18,42 +19,49 @@ bool more_urgent(const Entry* a, const Entry* b) {
 
 class UrgencyWindow final : public Window {
  public:
-  Entry* insert(Entry& entry, Arrival arrival, const WindowBounds& bounds) override;
+  [[nodiscard]] Entry* insert(Entry& entry, Arrival arrival, const WindowBounds& bounds) override;
   void drop(Entry& entry) override;
   void start(Entry& entry) override { drop(entry); }
   void end(const Entry&) override {}
   void adopt(const Entry&) override {}
-  std::vector<Entry*> forget_all() override;
+  [[nodiscard]] std::vector<Entry*> forget_all() override;
 
-  WindowOutlook outlook(WallTime now) const override;
-  Entry* next(Priority priority, Candidates candidates, WallTime now) const override;
-  std::size_t count() const override { return count_; }
+  [[nodiscard]] WindowOutlook outlook(WallTime now) const override;
+  [[nodiscard]] Entry* next(Priority priority, Candidates candidates, WallTime now) const override;
+  [[nodiscard]] std::size_t count() const override { return count_; }
 
   void store_has_more(WallTime due) override;
-  std::optional<WallTime> rest_due() const override { return rest_due_; }
-  std::optional<WallTime> load_at(const WindowBounds& bounds) const override;
-  std::uint32_t load_began(const WindowBounds& bounds) override;
+  [[nodiscard]] std::optional<WallTime> rest_due() const override { return rest_due_; }
+  [[nodiscard]] std::optional<WallTime> load_at(const WindowBounds& bounds) const override;
+  [[nodiscard]] std::uint32_t load_began(const WindowBounds& bounds) override;
   void load_ended(const std::vector<Delivery>& rows, std::optional<WallTime> rest_due,
                   std::uint32_t limit) override;
 
  private:
   /// Most urgent first. Small, so that shifting pointers beats a tree.
   using Queue = std::vector<Entry*>;
-  using Queues = std::array<Queue, 2>;  // First attempts and retries.
 
+  [[nodiscard]] static std::size_t first_attempts_of(std::size_t priority) {
+    return priority * queues_per_priority;
+  }
+  [[nodiscard]] static std::size_t retries_of(std::size_t priority) {
+    return priority * queues_per_priority + 1;
+  }
   [[nodiscard]] Queue& queue_of(const Entry& entry);
+  [[nodiscard]] Entry* latest_of(std::size_t priority) const;
+  [[nodiscard]] std::size_t crowded_priority() const;
   [[nodiscard]] Entry& least_urgent(WallTime now) const;
   [[nodiscard]] std::size_t count_due(WallTime now) const;
 
-  std::array<Queues, priority_count> queues_;
+  std::array<Queue, priority_count * queues_per_priority> queues_;
   std::size_t count_ = 0;
   std::optional<WallTime> rest_due_;
   std::optional<WallTime> rest_due_since_load_;  // The part of it that no answer can know of yet.
 };
 
 UrgencyWindow::Queue& UrgencyWindow::queue_of(const Entry& entry) {
-  return queues_[static_cast<std::size_t>(entry.delivery.priority)]
-                [is_retry(entry.delivery) ? retries : first_attempts];
+  const auto priority = static_cast<std::size_t>(entry.delivery.priority);
+  return queues_[is_retry(entry.delivery) ? retries_of(priority) : first_attempts_of(priority)];
 }
 
 Entry* UrgencyWindow::insert(Entry& entry, Arrival, const WindowBounds& bounds) {
@@ -84,79 +92,86 @@ void UrgencyWindow::drop(Entry& entry) {
 std::vector<Entry*> UrgencyWindow::forget_all() {
   std::vector<Entry*> forgotten;
   forgotten.reserve(count_);
-  for (Queues& kinds : queues_) {
-    for (Queue& queue : kinds) {
-      if (!queue.empty()) {
-        store_has_more(queue.front()->ready_at);
-        forgotten.insert(forgotten.end(), queue.begin(), queue.end());
-        Queue{}.swap(queue);  // Gives its memory back as well: the lane may sleep for a day.
-      }
+  for (Queue& queue : queues_) {
+    if (!queue.empty()) {
+      store_has_more(queue.front()->ready_at);
+      forgotten.insert(forgotten.end(), queue.begin(), queue.end());
+      Queue{}.swap(queue);  // Gives its memory back as well: the lane may sleep for a day.
     }
   }
   count_ = 0;
   return forgotten;
 }
 
-/// What is not due yet gives way first, the latest before the others. When everything is due, the
-/// priority that holds most beyond its share gives way, so that none is kept out of memory for
-/// ever.
-Entry& UrgencyWindow::least_urgent(WallTime now) const {
+/// The last to go of a priority; null when it has none.
+Entry* UrgencyWindow::latest_of(std::size_t priority) const {
   Entry* latest = nullptr;
-  std::array<Entry*, priority_count> latest_of{};
-  std::size_t crowded = priority_count;
+  for (const std::size_t number : {first_attempts_of(priority), retries_of(priority)}) {
+    const Queue& queue = queues_[number];
+    if (!queue.empty() && (!latest || more_urgent(latest, queue.back()))) {
+      latest = queue.back();
+    }
+  }
+  return latest;
+}
+
+/// The priority that holds most beyond its share; the lower one when two are equal.
+std::size_t UrgencyWindow::crowded_priority() const {
+  std::size_t crowded = 0;
   std::size_t crowd = 0;
-  for (std::size_t priority = priority_count; priority-- > 0;) {
-    std::size_t held = 0;
-    for (const Queue& queue : queues_[priority]) {
-      held += queue.size();
-      if (!queue.empty() &&
-          (!latest_of[priority] || more_urgent(latest_of[priority], queue.back()))) {
-        latest_of[priority] = queue.back();
-      }
-    }
-    if (latest_of[priority] && (!latest || more_urgent(latest, latest_of[priority]))) {
-      latest = latest_of[priority];
-    }
+  for (std::size_t priority = 0; priority < priority_count; ++priority) {
+    const std::size_t held =
+        queues_[first_attempts_of(priority)].size() + queues_[retries_of(priority)].size();
     const auto weight = static_cast<std::size_t>(priority_weights[priority]);
-    if (crowded == priority_count ||
-        held * static_cast<std::size_t>(priority_weights[crowded]) > crowd * weight) {
+    if (held * static_cast<std::size_t>(priority_weights[crowded]) >= crowd * weight && held > 0) {
       crowded = priority;
       crowd = held;
     }
   }
+  return crowded;
+}
+
+/// What is not due yet gives way first, the latest before the others. When everything is due, the
+/// most crowded priority gives way, so that none is kept out of memory for ever.
+Entry& UrgencyWindow::least_urgent(WallTime now) const {
+  Entry* latest = nullptr;
+  for (std::size_t priority = 0; priority < priority_count; ++priority) {
+    Entry* candidate = latest_of(priority);
+    if (candidate && (!latest || more_urgent(latest, candidate))) {
+      latest = candidate;
+    }
+  }
   POSTRIDER_ASSERT(latest != nullptr);
-  return latest->ready_at > now ? *latest : *latest_of[crowded];
+  return latest->ready_at > now ? *latest : *latest_of(crowded_priority());
 }
 
 WindowOutlook UrgencyWindow::outlook(WallTime now) const {
   WindowOutlook result;
-  if (count_ == 0) {
-    return result;
-  }
-  for (std::size_t priority = 0; priority < priority_count; ++priority) {
-    for (const std::size_t kind : {first_attempts, retries}) {
-      const Queue& queue = queues_[priority][kind];
-      if (queue.empty()) {
-        continue;
-      }
-      if (queue.front()->ready_at <= now) {
-        result.offer.all.set(priority);
-        result.offer.first_attempts[priority] =
-            result.offer.first_attempts[priority] || kind == first_attempts;
-      } else {
-        result.next_due = earliest(result.next_due, std::optional{queue.front()->ready_at});
-      }
+  for (std::size_t number = 0; count_ > 0 && number < queues_.size(); ++number) {
+    const Queue& queue = queues_[number];
+    if (queue.empty()) {
+      continue;
+    }
+    const std::size_t priority = number / queues_per_priority;
+    if (queue.front()->ready_at > now) {
+      result.next_due = earliest(result.next_due, std::optional{queue.front()->ready_at});
+    } else if (number == first_attempts_of(priority)) {
+      result.offer.all.set(priority);
+      result.offer.first_attempts.set(priority);
+    } else {
+      result.offer.all.set(priority);
     }
   }
   return result;
 }
 
 Entry* UrgencyWindow::next(Priority priority, Candidates candidates, WallTime now) const {
-  const Queues& kinds = queues_[static_cast<std::size_t>(priority)];
-  Entry* best = kinds[first_attempts].empty() ? nullptr : kinds[first_attempts].front();
-  if (candidates == Candidates::all && !kinds[retries].empty() &&
-      (!best || more_urgent(kinds[retries].front(), best))) {
-    best = kinds[retries].front();
+  const Queue& first_attempts = queues_[first_attempts_of(static_cast<std::size_t>(priority))];
+  const Queue& retries = queues_[retries_of(static_cast<std::size_t>(priority))];
+  Entry* best = first_attempts.empty() ? nullptr : first_attempts.front();
+  if (candidates == Candidates::all && !retries.empty() &&
+      (!best || more_urgent(retries.front(), best))) {
+    best = retries.front();
   }
   return best && best->ready_at <= now ? best : nullptr;
 }
@@ -178,11 +193,9 @@ std::optional<WallTime> UrgencyWindow::load_at(const WindowBounds& bounds) const
 
 std::size_t UrgencyWindow::count_due(WallTime now) const {
   std::size_t due = 0;
-  for (const Queues& kinds : queues_) {
-    for (const Queue& queue : kinds) {
-      const auto end = std::ranges::upper_bound(queue, now, {}, &Entry::ready_at);
-      due += static_cast<std::size_t>(end - queue.begin());
-    }
+  for (const Queue& queue : queues_) {
+    const auto end = std::ranges::upper_bound(queue, now, {}, &Entry::ready_at);
+    due += static_cast<std::size_t>(end - queue.begin());
   }
   return due;
 }

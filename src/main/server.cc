@@ -136,8 +136,8 @@ Result<void> RunningServer::start() {
   return {};
 }
 
-/// The listeners share their port, and would share it with another server's just as well: two stores
-/// behind one address. So the port is first taken for a moment by one who does not share.
+/// The listeners share their port, and would share it with another server's just as well: two
+/// stores behind one address. So the port is first taken for a moment by one who does not share.
 Result<void> RunningServer::take_port_alone(const api::Handler& handler) {
   api::HttpServerOptions alone;
   alone.reuse_port = false;

@@ -12,36 +12,21 @@
 
 namespace postrider {
 
-/// What health needs to know of an attempt.
-struct AttemptSummary {
-  WallTime executed_at;
-  std::optional<FailureCategory> failure;  // None: succeeded.
-  Micros duration{0};
-};
-
-/// Takes attempts in any order, at most health_attempts_max of them.
+/// Takes at most health_attempts_max attempts, in any order.
 class HealthTally {
  public:
-  void add(const AttemptSummary& attempt) {
+  /// `failure` none: it succeeded.
+  void add(std::optional<FailureCategory> failure, Micros duration) {
     ++health_.attempts;
-    durations_.push_back(attempt.duration);
-    if (attempt.failure) {
-      ++health_.failures[*attempt.failure];
-      note_failure(attempt.executed_at);
+    durations_.push_back(duration);
+    if (failure) {
+      ++health_.failures[*failure];
     } else {
       ++health_.succeeded;
-      note_success(attempt.executed_at);
     }
   }
 
-  /// The latest of a kind may be older than the attempts that are counted.
-  void note_success(WallTime at) {
-    health_.last_success_at = std::max(health_.last_success_at.value_or(at), at);
-  }
-  void note_failure(WallTime at) {
-    health_.last_failure_at = std::max(health_.last_failure_at.value_or(at), at);
-  }
-
+  /// Everything about attempts but the times of the last ones, which reach further back.
   [[nodiscard]] WebhookHealth finish() {
     std::ranges::sort(durations_);
     health_.duration_p50 = percentile(50);

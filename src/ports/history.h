@@ -71,7 +71,7 @@ struct EventFilter {
   std::optional<WallTime> to;    // Exclusive.
 };
 
-/// Over a webhook's latest attempts by executed_at, at most `health_attempts_max` of them.
+/// Over a webhook's latest attempts in the order they were recorded, at most `health_attempts_max`.
 struct WebhookHealth {
   std::uint32_t attempts = 0;
   std::uint32_t succeeded = 0;

@@ -21,11 +21,10 @@ AddressPlan plan_addresses(const std::vector<IpAddress>& resolved, const Address
   }
 
   const std::size_t rounds = std::max(by_family[0].size(), by_family[1].size());
-  for (std::size_t round = 0; round < rounds; ++round) {
-    for (const std::vector<IpAddress>& family : by_family) {
-      if (round < family.size() && plan.addresses.size() < planned_addresses_max) {
-        plan.addresses.push_back(family[round]);
-      }
+  for (std::size_t turn = 0; turn < 2 * rounds; ++turn) {
+    const std::vector<IpAddress>& family = by_family[turn % 2];
+    if (turn / 2 < family.size() && plan.addresses.size() < planned_addresses_max) {
+      plan.addresses.push_back(family[turn / 2]);
     }
   }
   return plan;

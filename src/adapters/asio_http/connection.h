@@ -106,7 +106,7 @@ class Connection : public boost::intrusive_ref_counter<Connection, boost::thread
   [[nodiscard]] const SSL* ssl() const;
 
   MonoTime created_at;
-  MonoTime idle_since{};
+  MonoTime idle_since;
   std::uint64_t policy_epoch = 0;  // Of the address policy that last allowed it.
 
  private:

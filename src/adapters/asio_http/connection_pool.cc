@@ -37,7 +37,7 @@ bool ConnectionPool::fit_for_reuse(Connection& connection, MonoTime now) const {
   return connection.quiet();
 }
 
-void ConnectionPool::give_back(ConnectionPtr connection, MonoTime now) {
+void ConnectionPool::give_back(const ConnectionPtr& connection, MonoTime now) {
   connection->set_user(nullptr);
   const bool wanted = options_.idle_max > 0 && options_.idle_per_origin_max > 0 &&
                       now - connection->created_at < options_.life_max && !connection->writing() &&

@@ -45,7 +45,7 @@ class ConnectionPool final : private ConnectionKeeper {
   [[nodiscard]] ConnectionPtr take(const OriginView& origin, MonoTime now);
 
   /// Keeps the connection, or closes it if it is too old, spoilt or one too many.
-  void give_back(ConnectionPtr connection, MonoTime now);
+  void give_back(const ConnectionPtr& connection, MonoTime now);
 
   /// Closes what has been idle for too long.
   void sweep(MonoTime now);
@@ -61,7 +61,7 @@ class ConnectionPool final : private ConnectionKeeper {
   using IdleList = boost::intrusive::list<Connection, boost::intrusive::base_hook<IdleHook<Tag>>>;
 
   struct Hash {
-    using is_transparent = void;
+    using is_transparent = void;  // NOLINT(readability-identifier-naming): as std wants it.
     std::size_t operator()(const OriginView& origin) const {
       return std::hash<std::string_view>{}(origin.host) ^
              (std::size_t{origin.port} << 1 | std::size_t{origin.tls});
@@ -69,7 +69,7 @@ class ConnectionPool final : private ConnectionKeeper {
     std::size_t operator()(const Origin& origin) const { return (*this)(view(origin)); }
   };
   struct Equal {
-    using is_transparent = void;
+    using is_transparent = void;  // NOLINT(readability-identifier-naming): as std wants it.
     template <class A, class B>
     bool operator()(const A& a, const B& b) const {
       return view(a) == view(b);
@@ -77,11 +77,11 @@ class ConnectionPool final : private ConnectionKeeper {
   };
   struct Kept {
     IdleList<OriginTag> idle;  // Most recently used last.
-    MonoTime used_at{};        // An empty entry stays a while, so that busy origins do not churn.
+    MonoTime used_at;          // An empty entry stays a while, so that busy origins do not churn.
   };
 
   static OriginView view(const Origin& origin) { return {origin.tls, origin.host, origin.port}; }
-  static const OriginView& view(const OriginView& origin) { return origin; }
+  static OriginView view(const OriginView& origin) { return origin; }
 
   void on_spoiled(Connection& connection) override { drop(connection); }
   [[nodiscard]] bool fit_for_reuse(Connection& connection, MonoTime now) const;

@@ -27,19 +27,23 @@ void DeadlineWheel::advance(MonoTime now) {
 
   Slot due;
   for (std::int64_t number = first; number <= target; ++number) {
-    Slot& candidates = slot(number);
-    for (auto next = candidates.begin(); next != candidates.end();) {
-      DeadlineEntry& entry = *next++;
-      if (entry.tick_ <= target) {  // Others wait for a later turn of the wheel.
-        entry.unlink();
-        due.push_back(entry);
-      }
-    }
+    move_due(slot(number), due);
   }
   while (!due.empty()) {
     DeadlineEntry& entry = due.front();
     entry.unlink();
     entry.on_deadline();
+  }
+}
+
+/// What is not due waits for a later turn of the wheel.
+void DeadlineWheel::move_due(Slot& from, Slot& due) const {
+  for (auto next = from.begin(); next != from.end();) {
+    DeadlineEntry& entry = *next++;
+    if (entry.tick_ <= current_) {
+      entry.unlink();
+      due.push_back(entry);
+    }
   }
 }
 

@@ -52,6 +52,7 @@ class DeadlineWheel {
   static constexpr std::int64_t slot_count = 1024;  // One turn takes about ten seconds.
 
   static std::int64_t ticks_before(MonoTime time) { return time.time_since_epoch() / tick; }
+  void move_due(Slot& from, Slot& due) const;
   Slot& slot(std::int64_t tick_number) {
     return slots_[static_cast<std::size_t>(tick_number % slot_count)];
   }

@@ -228,7 +228,8 @@ void Exchange::take_response_bytes(std::string_view bytes) {
       return;
     case ResponseReader::Progress::complete:
       if (reader_.connection_reusable() && wrote_all_) {
-        context_.pool.give_back(std::exchange(connection_, nullptr), now_.mono);
+        context_.pool.give_back(connection_, now_.mono);
+        connection_.reset();
       }
       return end_complete();
     case ResponseReader::Progress::enough:

@@ -81,10 +81,15 @@ bool is_localhost(std::string_view name) {
 }
 
 DnsAnswerPtr localhost_answer() {
-  static const DnsAnswerPtr answer = std::make_shared<const DnsAnswer>(
-      DnsAnswer{.addresses = {*IpAddress::parse("127.0.0.1"), *IpAddress::parse("::1")},
-                .error = {},
-                .time_to_live = {}});
+  static const DnsAnswerPtr answer = [] {
+    DnsAnswer loopback;
+    IpAddress& v4 = loopback.addresses.emplace_back();
+    v4.bytes = {127, 0, 0, 1};
+    IpAddress& v6 = loopback.addresses.emplace_back();
+    v6.is_v6 = true;
+    v6.bytes[15] = 1;
+    return std::make_shared<const DnsAnswer>(std::move(loopback));
+  }();
   return answer;
 }
 

@@ -17,25 +17,28 @@ constexpr std::size_t status_line_bytes_min = 12;  // `HTTP/1.1 200`
 ResponseReader::Progress ResponseReader::feed(std::string_view bytes) {
   POSTRIDER_ASSERT(progress_ == Progress::more);
   started_ = started_ || !bytes.empty();
-
   while (!bytes.empty() && progress_ == Progress::more) {
-    const bool body_data = part_ == Part::body_of_length || part_ == Part::body_until_close ||
-                           part_ == Part::chunk_data;
-    const bool body_before = in_body();
-    const std::size_t taken = body_data ? take_body(bytes) : take_line(bytes);
-    POSTRIDER_ASSERT(taken > 0);
-    bytes.remove_prefix(taken);
-    if (body_before && progress_ == Progress::more) {
-      body_bytes_ += taken;
-      if (body_bytes_ >= body_bytes_max) {
-        progress_ = Progress::enough;
-      }
-    }
+    bytes.remove_prefix(take_some(bytes));
   }
   if (!bytes.empty()) {
     reusable_ = false;  // Nobody asked for these: the next response might be forged.
   }
   return progress_;
+}
+
+std::size_t ResponseReader::take_some(Text bytes) {
+  const bool body = in_body();
+  const bool body_data =
+      part_ == Part::body_of_length || part_ == Part::body_until_close || part_ == Part::chunk_data;
+  const std::size_t taken = body_data ? take_body(bytes) : take_line(bytes);
+  POSTRIDER_ASSERT(taken > 0);
+  if (body && progress_ == Progress::more) {
+    body_bytes_ += taken;
+    if (body_bytes_ >= body_bytes_max) {
+      progress_ = Progress::enough;
+    }
+  }
+  return taken;
 }
 
 std::size_t ResponseReader::take_line(Text bytes) {

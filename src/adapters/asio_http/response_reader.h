@@ -14,12 +14,11 @@
 
 namespace postrider::asio_http {
 
-constexpr std::size_t head_bytes_max = 16 * 1024;  // Status lines, headers and trailers together.
-constexpr std::size_t head_fields_max = 100;  // Browsers and proxies draw the line about there.
+constexpr std::size_t head_bytes_max = 16'384;  // Status lines, headers and trailers together.
+constexpr std::size_t head_fields_max = 100;    // Browsers and proxies draw the line about there.
 constexpr std::size_t interim_responses_max = 16;  // 100, 102 and 103 before the real answer.
-constexpr std::size_t body_bytes_max =
-    64 * 1024;  // Read beyond this, a kept connection costs too much.
-constexpr std::size_t chunk_line_bytes_max = 1024;
+constexpr std::size_t body_bytes_max = 65'536;     // Whoever sends more is hung up on.
+constexpr std::size_t chunk_line_bytes_max = 1'024;
 constexpr std::size_t field_name_bytes_kept = 64;
 constexpr std::size_t field_value_bytes_kept = 256;
 
@@ -69,6 +68,7 @@ class ResponseReader {
   };
   using Text = std::string_view;
 
+  std::size_t take_some(Text bytes);
   std::size_t take_line(Text bytes);
   std::size_t take_body(Text bytes);
   bool within_line_limits(std::size_t line_bytes);

@@ -27,7 +27,7 @@ struct TlsPeer {
   std::string host;  // As in the URL, without brackets.
   bool is_address = false;
   std::string session_key;  // Host and port.
-  MonoTime certificate_seen_at{};
+  MonoTime certificate_seen_at;
 };
 
 class TlsContext {

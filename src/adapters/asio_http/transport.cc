@@ -107,7 +107,7 @@ class Core : public boost::intrusive_ref_counter<Core, boost::thread_unsafe_coun
   boost::asio::steady_timer timer_;
   ExchangeContext context_;
   Active active_;
-  MonoTime swept_at_{};
+  MonoTime swept_at_;
   bool ticking_ = false;  // Every few milliseconds, because something is under way.
   bool stopped_ = false;
 };

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <mutex>
-#include <tuple>
 
 #include "ports/health_tally.h"
 
@@ -75,12 +74,6 @@ Listed<Item> list(const std::map<std::int64_t, Row>& rows, const Filter& filter,
   return listed;
 }
 
-struct Latest {
-  WallTime executed_at;
-  std::int64_t sequence = 0;
-  const Attempt* attempt = nullptr;
-};
-
 class MemoryHistory final : public History {
  public:
   explicit MemoryHistory(MemoryStore& store) : store_(store) {}
@@ -129,19 +122,7 @@ class MemoryHistory final : public History {
 
   Result<WebhookHealth> webhook_health(WebhookId id) override {
     const std::lock_guard guard{store_.mutex};
-    HealthTally tally;
-    std::uint32_t counted = 0;
-    for (const Latest& latest : latest_attempts(id)) {
-      const Attempt& attempt = *latest.attempt;
-      if (counted++ < health_attempts_max) {
-        tally.add({latest.executed_at, attempt.failure_category, attempt.outcome.duration});
-      } else if (attempt.failure_category) {
-        tally.note_failure(latest.executed_at);
-      } else {
-        tally.note_success(latest.executed_at);
-      }
-    }
-    WebhookHealth health = tally.finish();
+    WebhookHealth health = health_of_attempts(id);
     for (const auto& [sequence, record] : store_.deliveries) {
       const Delivery& delivery = record.delivery;
       const bool shown = is_waiting(delivery.state) || delivery.state == DeliveryState::dead_letter;
@@ -164,18 +145,28 @@ class MemoryHistory final : public History {
   }
 
  private:
-  /// All of the webhook's attempts, latest first.
-  std::vector<Latest> latest_attempts(WebhookId id) const {
-    std::vector<Latest> found;
-    for (const auto& [key, attempt] : store_.attempts) {
-      if (store_.deliveries.at(key.first).delivery.webhook_id == id) {
-        found.push_back({attempt.outcome.executed_at, key.first, &attempt});
+  WebhookHealth health_of_attempts(WebhookId id) const {
+    HealthTally tally;
+    std::optional<WallTime> last_success_at;
+    std::optional<WallTime> last_failure_at;
+    const auto recorded = store_.attempts_recorded.find(id);
+    if (recorded != store_.attempts_recorded.end()) {
+      std::uint32_t counted = 0;
+      for (auto key = recorded->second.rbegin(); key != recorded->second.rend(); ++key) {
+        const Attempt& attempt = store_.attempts.at(*key);
+        if (counted++ < health_attempts_max) {
+          tally.add(attempt.failure_category, attempt.outcome.duration);
+        }
+        const WallTime at = attempt.outcome.executed_at;
+        std::optional<WallTime>& latest =
+            attempt.failure_category ? last_failure_at : last_success_at;
+        latest = std::max(latest.value_or(at), at);
       }
     }
-    std::ranges::sort(found, std::greater<>{}, [](const Latest& latest) {
-      return std::tuple{latest.executed_at, latest.sequence, latest.attempt->number};
-    });
-    return found;
+    WebhookHealth health = tally.finish();
+    health.last_success_at = last_success_at;
+    health.last_failure_at = last_failure_at;
+    return health;
   }
 
   MemoryStore& store_;

@@ -178,7 +178,10 @@ class MemoryLedger final : public Ledger {
         record.last_failure = attempt.failure_category;
         record.last_http_status = attempt.outcome.http_status;
       }
-      store_.attempts.emplace(std::pair{stored.sequence, attempt.number}, attempt);
+      const std::pair key{stored.sequence, attempt.number};
+      if (store_.attempts.emplace(key, attempt).second) {
+        store_.attempts_recorded[stored.webhook_id].push_back(key);
+      }
     }
     put(store_, std::move(record));
   }

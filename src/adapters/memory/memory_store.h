@@ -57,7 +57,8 @@ struct MemoryStore {
   std::unordered_map<DeliveryId, std::int64_t> delivery_sequences;
   std::map<WebhookId, std::set<std::int64_t>> waiting;  // No entry for a webhook without any.
   std::map<std::pair<std::int64_t, std::uint32_t>, Attempt> attempts;  // (delivery, number)
-  std::map<std::pair<TenantId, std::string>, MemoryClaim> claims;      // (tenant, key)
+  std::map<WebhookId, std::vector<std::pair<std::int64_t, std::uint32_t>>> attempts_recorded;
+  std::map<std::pair<TenantId, std::string>, MemoryClaim> claims;  // (tenant, key)
 
   std::map<WebhookId, Webhook> webhooks;
   std::map<WebhookId, CircuitRecord> circuits;

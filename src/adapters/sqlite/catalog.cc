@@ -97,9 +97,8 @@ class SqliteCatalog final : public Catalog {
       return fail(Errc::not_found, "There is no such webhook.");
     }
     POSTRIDER_CHECK(remove_circuit.run(id));
-    POSTRIDER_TRY(const std::optional<std::int64_t> lane,
-                  writer_->session().lanes.find(raw_bytes(id)));
-    return lane ? cancel.run(*lane, now) : Result<void>{};
+    POSTRIDER_TRY(const LaneEntry* lane, writer_->session().lanes.find(id));
+    return lane != nullptr ? cancel.run(lane->lane, now) : Result<void>{};
   }
 
   std::shared_ptr<Writer> writer_;

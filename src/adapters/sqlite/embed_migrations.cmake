@@ -1,4 +1,5 @@
-# Writes the migrations into a C++ source: cmake -DOUTPUT=… -DFILES=a.sql;b.sql -P embed_migrations.cmake
+# Writes the migrations into a C++ source:
+#   cmake -DOUTPUT=… -DFILES=a.sql;b.sql -P embed_migrations.cmake
 # The number in front of a file's name is the schema version it leads to.
 set(entries "")
 foreach(file IN LISTS FILES)

@@ -9,27 +9,29 @@
 namespace postrider::sqlite {
 namespace {
 
-std::string delivery_source(const DeliveryFilter& filter, const DeliveryTerms& terms) {
-  const bool dead = lists_dead_letters(filter);
-  if (terms.event) {
-    return "delivery d INDEXED BY delivery_event";
-  }
-  if (terms.lane) {
-    return dead ? "delivery d INDEXED BY delivery_dead_lane"
-                : "delivery d INDEXED BY delivery_lane";
-  }
-  if (dead) {
-    return terms.tenant ? "delivery d INDEXED BY delivery_dead_tenant"
-                        : "delivery d INDEXED BY delivery_dead";
-  }
-  // A tenant's deliveries are found through its events: they are in the same order.
-  return terms.tenant ? "event e INDEXED BY event_tenant CROSS JOIN"
-                        " delivery d INDEXED BY delivery_event"
-                      : "delivery d NOT INDEXED";
+// Enters the chain at its newest end and follows it. The rows come as the chain goes, newest first;
+// it is read no further than the page needs.
+constexpr std::string_view along_the_lane =
+    "WITH RECURSIVE chain (sequence) AS (SELECT {} UNION ALL SELECT d.previous FROM chain c"
+    " CROSS JOIN delivery d ON d.sequence = c.sequence WHERE d.previous > 0)"
+    " SELECT " POSTRIDER_RECORD_COLUMNS
+    " FROM chain c CROSS JOIN delivery d ON d.sequence = c.sequence";
+
+bool follows_chain(const DeliveryFilter& filter, const DeliveryTerms& terms) {
+  return terms.lane && !terms.event && !lists_dead_letters(filter);
 }
 
-bool through_events(const DeliveryFilter& filter, const DeliveryTerms& terms) {
-  return terms.tenant && !terms.event && !terms.lane && !lists_dead_letters(filter);
+std::string delivery_head(const DeliveryFilter& filter, const DeliveryTerms& terms) {
+  if (follows_chain(filter, terms)) {
+    return fmt::format(along_the_lane, terms.lane->newest);
+  }
+  std::string_view index = "NOT INDEXED";
+  if (lists_dead_letters(filter) && !terms.event) {
+    index = terms.lane     ? "INDEXED BY delivery_dead_lane"
+            : terms.tenant ? "INDEXED BY delivery_dead_tenant"
+                           : "INDEXED BY delivery_dead";
+  }
+  return fmt::format("SELECT " POSTRIDER_RECORD_COLUMNS " FROM delivery d {}", index);
 }
 
 void where_states(Select& select, const DeliveryFilter& filter) {
@@ -72,18 +74,17 @@ Result<Statement> Select::prepare(Database& database) const {
 
 Select select_deliveries(const DeliveryFilter& filter, const DeliveryTerms& terms,
                          const Page& page) {
-  const bool joined = through_events(filter, terms);
-  Select select{"SELECT " POSTRIDER_RECORD_COLUMNS " FROM " + delivery_source(filter, terms)};
-  if (joined) {
-    select.where("d.event = e.sequence AND e.tenant = ?", *terms.tenant);
-  } else if (terms.tenant) {
+  Select select{delivery_head(filter, terms)};
+  if (terms.tenant) {
     select.where("d.tenant = ?", *terms.tenant);
   }
   if (terms.event) {
-    select.where("d.event = ?", *terms.event);
+    select.where("d.event = ?", terms.event->sequence);
+    select.where("d.sequence >= ?", terms.event->sequence);
+    select.where("d.sequence < ?", terms.event->sequence + terms.event->delivery_count);
   }
   if (terms.lane) {
-    select.where("d.lane = ?", *terms.lane);
+    select.where("d.lane = ?", terms.lane->lane);
   }
   where_states(select, filter);
   select.where_in("d.type", terms.types);
@@ -95,12 +96,8 @@ Select select_deliveries(const DeliveryFilter& filter, const DeliveryTerms& term
                 filter.to);
   if (page.before) {
     select.where("d.sequence < ?", *page.before);
-    if (joined) {
-      select.where("e.sequence < ?", *page.before);
-    }
   }
-  select.append(joined ? " ORDER BY e.sequence DESC, d.sequence DESC"
-                       : " ORDER BY d.sequence DESC");
+  select.append(follows_chain(filter, terms) ? "" : " ORDER BY d.sequence DESC");
   select.append(limit_clause(page));
   return select;
 }

@@ -59,9 +59,18 @@ class Select {
 
 /// What a filter's names are in the tables. Made by the reader before it builds the query.
 struct DeliveryTerms {
+  struct EventRange {
+    std::int64_t sequence = 0;
+    std::int64_t delivery_count = 0;
+  };
+  struct LaneStart {
+    std::int64_t lane = 0;
+    std::int64_t newest = 0;  // Where its chain is entered: nothing on the page is newer.
+  };
+
   std::optional<std::int64_t> tenant;
-  std::optional<std::int64_t> lane;  // Several webhooks are several queries.
-  std::optional<std::int64_t> event;
+  std::optional<LaneStart> lane;  // Several webhooks are several queries.
+  std::optional<EventRange> event;
   std::vector<std::int64_t> types;
 };
 

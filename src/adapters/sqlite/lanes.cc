@@ -17,12 +17,12 @@ constexpr std::string_view due_page_sql =
 constexpr std::string_view type_page_sql =
     "SELECT " POSTRIDER_DELIVERY_COLUMNS
     " FROM delivery d INDEXED BY delivery_order"
-    " WHERE d.lane = ?1 AND d.type = ?2 AND d.state <= 1 AND d.sequence >= ?3"
+    " WHERE d.lane = ?1 AND d.type = ?2 AND d.ordered = 1 AND d.state <= 1 AND d.sequence >= ?3"
     " ORDER BY d.sequence LIMIT ?4";
 
 constexpr std::string_view next_head_sql = R"sql(
   SELECT type, sequence, due FROM delivery INDEXED BY delivery_order
-   WHERE lane = ?1 AND type > ?2 AND state <= 1 ORDER BY type, sequence LIMIT 1
+   WHERE lane = ?1 AND type > ?2 AND ordered = 1 AND state <= 1 ORDER BY type, sequence LIMIT 1
 )sql";
 
 constexpr std::string_view next_lane_sql = R"sql(
@@ -34,6 +34,10 @@ constexpr std::string_view next_lane_sql = R"sql(
 constexpr std::string_view first_due_sql = R"sql(
   SELECT due FROM delivery INDEXED BY delivery_due
    WHERE lane = ?1 AND priority = ?2 AND state <= 1 ORDER BY due LIMIT 1
+)sql";
+
+constexpr std::string_view put_in_order_sql = R"sql(
+  UPDATE delivery INDEXED BY delivery_due SET ordered = 1 WHERE lane = ?1 AND state <= 1
 )sql";
 
 void note_rest(LanePage& page, WallTime due) {
@@ -50,25 +54,44 @@ Result<Lanes> Lanes::open(Writer::Session& session) {
       {&lanes.type_page_, type_page_sql},
       {&lanes.next_lane_, next_lane_sql},
       {&lanes.first_due_, first_due_sql},
+      {&lanes.put_in_order_, put_in_order_sql},
   }));
   return lanes;
 }
 
 Result<LanePage> Lanes::load(const LoadLane& query) {
-  POSTRIDER_TRY(const std::optional<std::int64_t> lane,
-                session_->lanes.find(raw_bytes(query.webhook_id)));
-  if (!lane) {
+  POSTRIDER_TRY(const LaneEntry* lane, session_->lanes.find(query.webhook_id));
+  if (lane == nullptr) {
     return LanePage{};
   }
   switch (query.ordering) {
     case Ordering::none:
-      return by_due_time(*lane, query);
+      return by_due_time(lane->lane, query);
     case Ordering::strict:
-      return by_sequence(*lane, query.limit);
+      return by_sequence(lane->lane, query.limit);
     case Ordering::per_event_type:
-      return by_type(*lane, query.limit);
+      return by_type(lane->lane, query.limit);
   }
   return LanePage{};
+}
+
+Result<bool> Lanes::needs_order(const LoadLane& query) {
+  if (query.ordering == Ordering::none) {
+    return false;
+  }
+  POSTRIDER_TRY(const LaneEntry* lane, session_->lanes.find(query.webhook_id));
+  return lane != nullptr && !lane->ordered;
+}
+
+Result<void> Lanes::put_in_order(WebhookId id) {
+  POSTRIDER_TRY(LaneEntry * lane, session_->lanes.find(id));
+  if (lane == nullptr) {
+    return {};
+  }
+  POSTRIDER_CHECK(put_in_order_.run(lane->lane));
+  lane->ordered = true;
+  session_->lanes.note_change(*lane);
+  return {};
 }
 
 Result<LanePage> Lanes::by_due_time(std::int64_t lane, const LoadLane& query) {
@@ -113,7 +136,7 @@ Result<LanePage> Lanes::by_sequence(std::int64_t lane, std::uint32_t limit) {
         break;
       }
       Delivery delivery = read_delivery(rows);
-      if (delivery.sequence > stop + 3 || page.deliveries.size() == limit) {
+      if (delivery.sequence > stop || page.deliveries.size() == limit) {
         lines.push_back({line.type, delivery.sequence, delivery.due});
         std::ranges::push_heap(lines, later);
         break;

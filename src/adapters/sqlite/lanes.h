@@ -20,6 +20,12 @@ class Lanes {
   [[nodiscard]] static Result<Lanes> open(Writer::Session& session);
 
   [[nodiscard]] Result<LanePage> load(const LoadLane& query);
+
+  /// An order is asked of this lane for the first time: its deliveries are not in the index yet.
+  [[nodiscard]] Result<bool> needs_order(const LoadLane& query);
+  /// Puts them there, now and in future. Within a transaction.
+  [[nodiscard]] Result<void> put_in_order(WebhookId id);
+
   /// In order of the lanes' numbers.
   [[nodiscard]] Result<std::vector<LaneBacklog>> backlog();
 
@@ -45,6 +51,7 @@ class Lanes {
   Statement type_page_;
   Statement next_lane_;
   Statement first_due_;
+  Statement put_in_order_;
 };
 
 /// The SQL behind it, so that a test can look at how it is answered.

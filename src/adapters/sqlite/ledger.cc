@@ -50,6 +50,11 @@ class SqliteLedger final : public Ledger {
 
   Result<LanePage> load_lane(const LoadLane& query) override {
     POSTRIDER_CHECK(usable());
+    POSTRIDER_TRY(const bool needs_order, desk_->lanes.needs_order(query));
+    if (needs_order) {
+      POSTRIDER_CHECK(writer_->transact(
+          [this, &query] { return desk_->lanes.put_in_order(query.webhook_id); }));
+    }
     return desk_->lanes.load(query);
   }
 

@@ -13,7 +13,6 @@ constexpr std::size_t names_cached_max = 65'536;
 
 Result<Names> Names::open(Database& database, const NamesSql& sql) {
   Names names;
-  names.bytes_ = sql.bytes;
   POSTRIDER_CHECK(database.prepare_all({{&names.find_, sql.find}, {&names.insert_, sql.insert}}));
   return names;
 }
@@ -23,7 +22,7 @@ Result<std::int64_t> Names::number_of(std::string_view name) {
   if (known) {
     return *known;
   }
-  Query query = ask(insert_, name);
+  Query query = insert_.query(name);
   POSTRIDER_TRY(const bool inserted, query.next());
   POSTRIDER_ASSERT(inserted);
   const std::int64_t number = query.integer(0);
@@ -35,7 +34,7 @@ Result<std::optional<std::int64_t>> Names::find(std::string_view name) {
   if (const auto known = numbers_.find(name); known != numbers_.end()) {
     return known->second;
   }
-  Query query = ask(find_, name);
+  Query query = find_.query(name);
   POSTRIDER_TRY(const bool found, query.next());
   if (!found) {
     return std::nullopt;
@@ -43,10 +42,6 @@ Result<std::optional<std::int64_t>> Names::find(std::string_view name) {
   const std::int64_t number = query.integer(0);
   remember(name, number);
   return number;
-}
-
-Query Names::ask(Statement& statement, std::string_view name) const {
-  return bytes_ ? statement.query(Blob{name}) : statement.query(name);
 }
 
 void Names::remember(std::string_view name, std::int64_t number) {

@@ -18,7 +18,6 @@ namespace postrider::sqlite {
 struct NamesSql {
   std::string_view find;    // ?1 name -> number
   std::string_view insert;  // ?1 name -> number
-  bool bytes = false;       // The names are bytes, not text.
 };
 
 /// One table of names, with the recent ones in memory. Belongs to the writer.
@@ -42,10 +41,8 @@ class Names {
     }
   };
 
-  [[nodiscard]] Query ask(Statement& statement, std::string_view name) const;
   void remember(std::string_view name, std::int64_t number);
 
-  bool bytes_ = false;
   Statement find_;
   Statement insert_;
   std::unordered_map<std::string, std::int64_t, Hash, std::equal_to<>> numbers_;

@@ -12,9 +12,9 @@ constexpr std::string_view insert_event_sql = R"sql(
 )sql";
 
 constexpr std::string_view insert_delivery_sql = R"sql(
-  INSERT INTO delivery (sequence, id, event, lane, tenant, type, priority, state, trigger, due,
-                        attempt_count, budget_used, created_at, updated_at)
-  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?13)
+  INSERT INTO delivery (sequence, id, event, lane, previous, ordered, tenant, type, priority, state,
+                        trigger, due, attempt_count, budget_used, created_at, updated_at)
+  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?15)
 )sql";
 
 // Replaces an expired claim on the same key.
@@ -30,7 +30,8 @@ constexpr std::string_view find_claim_sql = R"sql(
 )sql";
 
 constexpr std::string_view find_waiting_sql = R"sql(
-  SELECT 1 FROM delivery WHERE event = ?1 AND +state <= 1 LIMIT 1
+  SELECT 1 FROM delivery NOT INDEXED
+   WHERE sequence >= ?1 AND sequence < ?1 + ?2 AND event = ?1 AND state <= 1 LIMIT 1
 )sql";
 
 // Claims live equally long, more or less, so the oldest are the expired ones.
@@ -119,11 +120,14 @@ Result<void> Publishing::store_delivery(const Delivery& delivery, const Publish&
                                         std::int64_t event_sequence) {
   POSTRIDER_TRY(const std::int64_t tenant, session_->tenants.number_of(publish.event.tenant_id));
   POSTRIDER_TRY(const std::int64_t type, session_->types.number_of(delivery.event_type));
-  POSTRIDER_TRY(const std::int64_t lane, session_->lanes.number_of(raw_bytes(delivery.webhook_id)));
-  return insert_delivery_.run(delivery.sequence, delivery.id, event_sequence, lane, tenant, type,
-                              delivery.priority, delivery.state, delivery.trigger, delivery.due,
-                              delivery.attempt_count, delivery.budget_used,
-                              publish.event.created_at);
+  POSTRIDER_TRY(LaneEntry * lane, session_->lanes.find_or_add(delivery.webhook_id, tenant));
+  POSTRIDER_CHECK(insert_delivery_.run(
+      delivery.sequence, delivery.id, event_sequence, lane->lane, lane->last_delivery,
+      lane->ordered, tenant, type, delivery.priority, delivery.state, delivery.trigger,
+      delivery.due, delivery.attempt_count, delivery.budget_used, publish.event.created_at));
+  lane->last_delivery = delivery.sequence;
+  session_->lanes.note_change(*lane);
+  return {};
 }
 
 Result<std::optional<StoredClaim>> Publishing::find_claim(const TenantId& tenant_id,
@@ -137,7 +141,7 @@ Result<std::optional<StoredClaim>> Publishing::find_claim(const TenantId& tenant
   if (!found) {
     return std::nullopt;
   }
-  POSTRIDER_TRY(const bool finished, is_finished(query.integer(0)));
+  POSTRIDER_TRY(const bool finished, is_finished(query.integer(0), query.integer(4)));
   return StoredClaim{.body_digest = query.text(1),
                      .expires_at = query.time(2),
                      .first = {.first_id = query.id<EventId>(3),
@@ -145,8 +149,8 @@ Result<std::optional<StoredClaim>> Publishing::find_claim(const TenantId& tenant
                                .finished = finished}};
 }
 
-Result<bool> Publishing::is_finished(std::int64_t event_sequence) {
-  Query query = find_waiting_.query(event_sequence);
+Result<bool> Publishing::is_finished(std::int64_t event_sequence, std::int64_t delivery_count) {
+  Query query = find_waiting_.query(event_sequence, delivery_count);
   POSTRIDER_TRY(const bool waiting, query.next());
   return !waiting;
 }

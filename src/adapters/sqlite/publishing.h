@@ -34,7 +34,7 @@ class Publishing {
                                             std::int64_t event_sequence);
   [[nodiscard]] Result<std::optional<StoredClaim>> find_claim(const TenantId& tenant_id,
                                                               const std::string& key);
-  [[nodiscard]] Result<bool> is_finished(std::int64_t event_sequence);
+  [[nodiscard]] Result<bool> is_finished(std::int64_t event_sequence, std::int64_t delivery_count);
   [[nodiscard]] Result<void> forget_expired(std::span<const Publish> publishes);
 
   Writer::Session* session_;

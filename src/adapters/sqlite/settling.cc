@@ -36,9 +36,9 @@ constexpr std::string_view note_attempt_sql = R"sql(
 )sql";
 
 constexpr std::string_view insert_attempt_sql = R"sql(
-  INSERT OR IGNORE INTO attempt (delivery, number, id, lane, failed, executed_at, duration_us,
-                                 trigger, scheduled_at, next_retry_at, failure_category,
-                                 http_status, detail)
+  INSERT OR IGNORE INTO attempt (delivery, number, previous_delivery, previous_number, id,
+                                 executed_at, duration_us, trigger, scheduled_at, next_retry_at,
+                                 failure_category, http_status, detail)
   VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)
 )sql";
 
@@ -48,7 +48,8 @@ constexpr std::string_view find_sql =
 constexpr std::string_view revive_sql = R"sql(
   UPDATE delivery
      SET state = ?2, trigger = ?3, priority = ?4, due = ?5, budget_used = 0, updated_at = ?5,
-         completed_at = NULL, dead_classification = NULL, dead_reason = NULL
+         completed_at = NULL, dead_classification = NULL, dead_reason = NULL,
+         ordered = (SELECT l.ordered FROM lane l WHERE l.lane = delivery.lane)
    WHERE sequence = ?1
 )sql";
 
@@ -143,13 +144,28 @@ Result<bool> Settling::note_late_attempt(const Settlement& settlement) {
 }
 
 Result<void> Settling::record_attempt(const Delivery& delivery, const Attempt& attempt) {
-  POSTRIDER_TRY(const std::int64_t lane, session_->lanes.number_of(raw_bytes(delivery.webhook_id)));
+  POSTRIDER_TRY(LaneEntry * lane, session_->lanes.find(delivery.webhook_id));
+  if (lane == nullptr) {
+    return {};  // The settlement names a webhook that is not the delivery's.
+  }
   detail_.clear();
   pack_detail(attempt.outcome, detail_);
-  return insert_attempt_.run(
-      delivery.sequence, attempt.number, attempt.id, lane, attempt.failure_category.has_value(),
-      attempt.outcome.executed_at, attempt.outcome.duration, attempt.trigger, attempt.scheduled_at,
-      attempt.next_retry_at, attempt.failure_category, attempt.outcome.http_status, Blob{detail_});
+  POSTRIDER_CHECK(insert_attempt_.run(
+      delivery.sequence, attempt.number, lane->last_attempt_delivery, lane->last_attempt_number,
+      attempt.id, attempt.outcome.executed_at, attempt.outcome.duration, attempt.trigger,
+      attempt.scheduled_at, attempt.next_retry_at, attempt.failure_category,
+      attempt.outcome.http_status, Blob{detail_}));
+  if (session_->database.changes() == 0) {
+    return {};  // Recorded before.
+  }
+  lane->last_attempt_delivery = delivery.sequence;
+  lane->last_attempt_number = attempt.number;
+  std::optional<WallTime>& latest =
+      attempt.failure_category ? lane->last_failure_at : lane->last_success_at;
+  const WallTime at = attempt.outcome.executed_at;
+  latest = std::max(latest.value_or(at), at);
+  session_->lanes.note_change(*lane);
+  return {};
 }
 
 Result<std::optional<Delivery>> Settling::find(DeliveryId id) {

@@ -30,9 +30,6 @@ constexpr NamesSql tenant_names{"SELECT tenant FROM tenant WHERE name = ?1",
                                 "INSERT INTO tenant (name) VALUES (?1) RETURNING tenant"};
 constexpr NamesSql type_names{"SELECT type FROM event_type WHERE name = ?1",
                               "INSERT INTO event_type (name) VALUES (?1) RETURNING type"};
-constexpr NamesSql lane_names{"SELECT lane FROM lane WHERE webhook_id = ?1",
-                              "INSERT INTO lane (webhook_id) VALUES (?1) RETURNING lane", true};
-
 Result<std::int64_t> read_next_sequence(Database& database) {
   POSTRIDER_TRY(Statement statement,
                 database.prepare("SELECT max(ifnull((SELECT max(sequence) FROM event), 0),"
@@ -57,7 +54,7 @@ Result<Writer::Session> open_session(const SqliteOptions& options) {
   POSTRIDER_CHECK(database.prepare_all({{&begin, "BEGIN IMMEDIATE"}, {&commit, "COMMIT"}}));
   POSTRIDER_TRY(Names tenants, Names::open(database, tenant_names));
   POSTRIDER_TRY(Names types, Names::open(database, type_names));
-  POSTRIDER_TRY(Names lanes, Names::open(database, lane_names));
+  POSTRIDER_TRY(LaneBook lanes, LaneBook::open(database));
   POSTRIDER_TRY(const std::int64_t next_sequence, read_next_sequence(database));
   return Writer::Session{.database = std::move(database),
                          .begin = std::move(begin),
@@ -117,7 +114,8 @@ Result<void> Writer::begin() {
 }
 
 Result<void> Writer::commit() {
-  const Result<void> committed = session_->commit.run();
+  const Result<void> committed =
+      session_->lanes.write().and_then([this] { return session_->commit.run(); });
   if (!committed) {
     roll_back(committed.error());
     return committed;

@@ -12,16 +12,11 @@
 
 #include "adapters/sqlite/data_directory.h"
 #include "adapters/sqlite/database.h"
+#include "adapters/sqlite/lane_book.h"
 #include "adapters/sqlite/names.h"
 #include "adapters/sqlite/sqlite_store.h"
 
 namespace postrider::sqlite {
-
-/// The bytes of an id, as Names take them.
-template <class Kind>
-[[nodiscard]] std::string_view raw_bytes(const Id<Kind>& id) {
-  return {reinterpret_cast<const char*>(id.bytes.data()), id.bytes.size()};
-}
 
 class Writer {
  public:
@@ -37,7 +32,7 @@ class Writer {
     Statement commit;
     Names tenants;
     Names types;
-    Names lanes;
+    LaneBook lanes;
     std::int64_t next_sequence = 1;
     int checkpoint_at_pages = 0;
   };

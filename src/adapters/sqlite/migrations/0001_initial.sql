@@ -11,12 +11,23 @@ CREATE TABLE event_type (
   name TEXT NOT NULL UNIQUE
 ) STRICT;
 
+-- One row per webhook that was ever sent anything. Its deliveries and its attempts are chains: each
+-- row names the one before it, and this row the last. An index by webhook would touch another page
+-- for every webhook in a batch; a chain only ever appends.
 CREATE TABLE lane (
   lane INTEGER PRIMARY KEY,
-  webhook_id BLOB NOT NULL UNIQUE
+  webhook_id BLOB NOT NULL UNIQUE,
+  tenant INTEGER,                    -- Of all its deliveries; NULL when they differ.
+  ordered INTEGER NOT NULL,          -- Its waiting deliveries are in delivery_order.
+  last_delivery INTEGER NOT NULL,
+  last_attempt_delivery INTEGER NOT NULL,
+  last_attempt_number INTEGER NOT NULL,
+  last_success_at INTEGER,
+  last_failure_at INTEGER
 ) STRICT;
 
--- One sequence counts events and deliveries: publish order, which is commit order.
+-- One sequence counts events and deliveries: publish order, which is commit order. The deliveries
+-- of an event have its sequence and the ones that follow.
 CREATE TABLE event (
   sequence INTEGER PRIMARY KEY,
   id BLOB NOT NULL UNIQUE,
@@ -41,6 +52,8 @@ CREATE TABLE delivery (
   id BLOB NOT NULL UNIQUE,
   event INTEGER NOT NULL,
   lane INTEGER NOT NULL,
+  previous INTEGER NOT NULL,         -- In the lane; 0: the first.
+  ordered INTEGER NOT NULL,
   tenant INTEGER NOT NULL,
   type INTEGER NOT NULL,
   priority INTEGER NOT NULL,
@@ -58,13 +71,10 @@ CREATE TABLE delivery (
   dead_reason TEXT
 ) STRICT;
 
--- Every index ends in the row's sequence without being asked to.
-CREATE INDEX delivery_event ON delivery (event);
-CREATE INDEX delivery_lane ON delivery (lane);
-
--- What waits: small while receivers keep up, and what the engine lives on.
+-- What waits: small while receivers keep up, and what the engine lives on. Every index ends in the
+-- row's sequence without being asked to. The second one is for lanes with an order alone.
 CREATE INDEX delivery_due ON delivery (lane, priority, due) WHERE state <= 1;
-CREATE INDEX delivery_order ON delivery (lane, type) WHERE state <= 1;
+CREATE INDEX delivery_order ON delivery (lane, type) WHERE ordered = 1 AND state <= 1;
 
 -- Dead letters cost nothing until there are some.
 CREATE INDEX delivery_dead ON delivery (state) WHERE state = 3;
@@ -75,9 +85,9 @@ CREATE INDEX delivery_dead_tenant ON delivery (tenant) WHERE state = 3;
 CREATE TABLE attempt (
   delivery INTEGER NOT NULL,
   number INTEGER NOT NULL,
+  previous_delivery INTEGER NOT NULL,  -- The attempt before it in the lane; 0: the first.
+  previous_number INTEGER NOT NULL,
   id BLOB NOT NULL,
-  lane INTEGER NOT NULL,
-  failed INTEGER NOT NULL,
   executed_at INTEGER NOT NULL,
   duration_us INTEGER NOT NULL,
   trigger INTEGER NOT NULL,
@@ -88,9 +98,6 @@ CREATE TABLE attempt (
   detail BLOB NOT NULL,
   PRIMARY KEY (delivery, number)
 ) STRICT, WITHOUT ROWID;
-
--- The latest successes and the latest failures of a webhook, for its health.
-CREATE INDEX attempt_recent ON attempt (lane, failed, executed_at);
 
 -- Who holds an idempotency key. In publish order, so that the oldest are found without an index.
 CREATE TABLE claim (

@@ -1,0 +1,101 @@
+#include "adapters/sqlite/lane_book.h"
+
+#include "core/assert.h"
+
+namespace postrider::sqlite {
+namespace {
+
+// About 10 MB. Beyond it the book starts anew between transactions; the table has everything.
+constexpr std::size_t entries_max = 65'536;
+
+constexpr std::string_view find_sql = R"sql(
+  SELECT lane, tenant, ordered, last_delivery, last_attempt_delivery, last_attempt_number,
+         last_success_at, last_failure_at
+    FROM lane WHERE webhook_id = ?1
+)sql";
+
+constexpr std::string_view insert_sql = R"sql(
+  INSERT INTO lane (webhook_id, tenant, ordered, last_delivery, last_attempt_delivery,
+                    last_attempt_number)
+  VALUES (?1, ?2, 0, 0, 0, 0) RETURNING lane
+)sql";
+
+constexpr std::string_view update_sql = R"sql(
+  UPDATE lane
+     SET tenant = ?2, ordered = ?3, last_delivery = ?4, last_attempt_delivery = ?5,
+         last_attempt_number = ?6, last_success_at = ?7, last_failure_at = ?8
+   WHERE lane = ?1
+)sql";
+
+LaneEntry read_entry(const Query& query) {
+  return {.lane = query.integer(0),
+          .tenant = query.as_or_null<std::int64_t>(1),
+          .ordered = query.integer(2) != 0,
+          .last_delivery = query.integer(3),
+          .last_attempt_delivery = query.integer(4),
+          .last_attempt_number = query.as<std::uint32_t>(5),
+          .last_success_at = query.time_or_null(6),
+          .last_failure_at = query.time_or_null(7)};
+}
+
+}  // namespace
+
+Result<LaneBook> LaneBook::open(Database& database) {
+  LaneBook book;
+  POSTRIDER_CHECK(database.prepare_all(
+      {{&book.find_, find_sql}, {&book.insert_, insert_sql}, {&book.update_, update_sql}}));
+  return book;
+}
+
+Result<LaneEntry*> LaneBook::find(WebhookId id) {
+  if (const auto known = entries_.find(id); known != entries_.end()) {
+    return &known->second;
+  }
+  Query query = find_.query(id);
+  POSTRIDER_TRY(const bool found, query.next());
+  return found ? &entries_.emplace(id, read_entry(query)).first->second : nullptr;
+}
+
+Result<LaneEntry*> LaneBook::find_or_add(WebhookId id, std::int64_t tenant) {
+  POSTRIDER_TRY(LaneEntry * known, find(id));
+  if (known != nullptr) {
+    if (known->tenant && *known->tenant != tenant) {
+      known->tenant.reset();
+      note_change(*known);
+    }
+    return known;
+  }
+  Query query = insert_.query(id, tenant);
+  POSTRIDER_TRY(const bool inserted, query.next());
+  POSTRIDER_ASSERT(inserted);
+  LaneEntry entry{.lane = query.integer(0), .tenant = tenant};
+  return &entries_.emplace(id, entry).first->second;
+}
+
+void LaneBook::note_change(LaneEntry& entry) {
+  if (!entry.changed) {
+    entry.changed = true;
+    changed_.push_back(&entry);
+  }
+}
+
+Result<void> LaneBook::write() {
+  for (LaneEntry* entry : changed_) {
+    POSTRIDER_CHECK(update_.run(entry->lane, entry->tenant, entry->ordered, entry->last_delivery,
+                                entry->last_attempt_delivery, entry->last_attempt_number,
+                                entry->last_success_at, entry->last_failure_at));
+    entry->changed = false;
+  }
+  changed_.clear();
+  if (entries_.size() > entries_max) {
+    entries_.clear();
+  }
+  return {};
+}
+
+void LaneBook::forget() {
+  changed_.clear();
+  entries_.clear();
+}
+
+}  // namespace postrider::sqlite

@@ -1,0 +1,193 @@
+#include "runtime/store_thread.h"
+
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+
+#include <gtest/gtest.h>
+
+#include "adapters/memory/memory_store.h"
+
+#include "tests/support/faulty_ledger.h"
+
+namespace postrider {
+namespace {
+
+using namespace std::chrono_literals;
+
+class StillClock final : public Clock {
+ public:
+  [[nodiscard]] Moment now() const override { return {wall_from_unix_ms(1'750'000'000'000), {}}; }
+};
+
+/// The io threads' side: what arrived, in order.
+class Letterbox {
+ public:
+  void put(Mail mail) {
+    const std::lock_guard lock{mutex_};
+    for (Input& input : mail.inputs) {
+      inputs_.push_back(std::move(input));
+    }
+    for (std::function<void()>& completion : mail.completions) {
+      completion();
+      ++completions_;
+    }
+    arrived_.notify_all();
+  }
+
+  /// False when it did not happen in time.
+  [[nodiscard]] bool wait_for(std::size_t inputs, std::size_t completions) {
+    std::unique_lock lock{mutex_};
+    return arrived_.wait_for(
+        lock, 10s, [&] { return inputs_.size() >= inputs && completions_ >= completions; });
+  }
+
+  [[nodiscard]] std::vector<Input> inputs() {
+    const std::lock_guard lock{mutex_};
+    return inputs_;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable arrived_;
+  std::vector<Input> inputs_;
+  std::size_t completions_ = 0;
+};
+
+class StoreThreadTest : public testing::Test {
+ protected:
+  void open(test::StoreFaultPlan plan = {}, StoreThreadOptions options = {}) {
+    real_ = make_memory_ledger(store_);
+    if (!plan) {
+      plan = [](std::uint64_t) { return std::nullopt; };
+    }
+    thread_ = std::make_unique<StoreThread>(
+        options, StoreThread::Parts{
+                     .ledger = std::make_unique<test::FaultyLedger>(*real_, std::move(plan)),
+                     .catalog = make_memory_catalog(store_),
+                     .clock = &clock_,
+                     .metrics = metrics_.get(),
+                     .send = [this](std::size_t, Mail mail) { letters_.put(std::move(mail)); },
+                     .on_failure = [this](const std::string&) { ++failures_; },
+                     .on_recovered = [this](const std::vector<LaneBacklog>& backlog,
+                                            Mails&) { recovered_backlog_ = backlog.size(); }});
+  }
+
+  [[nodiscard]] PublishJob publish_job(std::uint8_t number) {
+    Publish publish;
+    publish.event.id.bytes[15] = number;
+    publish.event.type = "order.paid";
+    publish.event.data = "{}";
+    Delivery delivery;
+    delivery.id.bytes[15] = number;
+    delivery.event_id = publish.event.id;
+    delivery.webhook_id = webhook_;
+    publish.deliveries.push_back(delivery);
+    PublishJob job;
+    job.publishes.push_back(std::move(publish));
+    job.done = [this](const Result<std::vector<PublishReceipt>>& result) {
+      (result ? accepted_ : refused_)++;
+    };
+    return job;
+  }
+
+  MemoryStore store_;
+  StillClock clock_;
+  std::unique_ptr<Metrics> metrics_ = make_metrics();
+  Letterbox letters_;
+  std::unique_ptr<Ledger> real_;
+  std::unique_ptr<StoreThread> thread_;
+  WebhookId webhook_{};
+  int accepted_ = 0;
+  int refused_ = 0;
+  std::atomic<int> failures_ = 0;
+  std::atomic<std::size_t> recovered_backlog_ = 0;
+};
+
+TEST_F(StoreThreadTest, AnswersAPublishOnceItIsStoredAndTellsTheLane) {
+  open();
+  thread_->start();
+  ASSERT_TRUE(thread_->try_publish(publish_job(1)));
+  ASSERT_TRUE(letters_.wait_for(1, 1));
+  EXPECT_EQ(accepted_, 1);
+  EXPECT_EQ(store_.events.size(), 1u);
+  const std::vector<Input> inputs = letters_.inputs();
+  EXPECT_EQ(std::get<Admitted>(inputs[0]).deliveries.size(), 1u);
+}
+
+TEST_F(StoreThreadTest, CommitsWhatQueuedUpAsOneTransactionAndTellsOnce) {
+  open();
+  for (std::uint8_t number = 1; number <= 20; ++number) {
+    ASSERT_TRUE(thread_->try_publish(publish_job(number)));
+  }
+  thread_->start();
+  ASSERT_TRUE(letters_.wait_for(1, 20));
+  const std::vector<Input> inputs = letters_.inputs();
+  ASSERT_EQ(inputs.size(), 1u);
+  EXPECT_EQ(std::get<Admitted>(inputs[0]).deliveries.size(), 20u);
+  EXPECT_NE(metrics_->text().find("postrider_store_commit_seconds_count 1"), std::string::npos);
+}
+
+TEST_F(StoreThreadTest, RefusesToQueueMoreThanItMayHold) {  // P6
+  open({}, {.publishes_queued_max = 2});
+  EXPECT_TRUE(thread_->try_publish(publish_job(1)));
+  EXPECT_TRUE(thread_->try_publish(publish_job(2)));
+  PublishJob third = publish_job(3);
+  EXPECT_FALSE(thread_->try_publish(std::move(third)));
+  EXPECT_TRUE(third.done) << "a refused job is as it was";
+  thread_->start();
+  ASSERT_TRUE(letters_.wait_for(1, 2));
+  EXPECT_EQ(store_.events.size(), 2u);
+}
+
+TEST_F(StoreThreadTest, AnswersLoadsAfterTheCommitsBeforeThem) {
+  open();
+  ASSERT_TRUE(thread_->try_publish(publish_job(1)));
+  thread_->submit(LoadLaneJob{
+      .worker = 0,
+      .query = {.webhook_id = webhook_, .due_before = wall_from_unix_ms(1), .limit = 10}});
+  thread_->start();
+  ASSERT_TRUE(letters_.wait_for(2, 1));
+  const std::vector<Input> inputs = letters_.inputs();
+  EXPECT_TRUE(std::holds_alternative<Admitted>(inputs[0]));
+  EXPECT_EQ(std::get<LaneLoaded>(inputs[1]).deliveries.size(), 1u);
+}
+
+TEST_F(StoreThreadTest, AFailedCommitRefusesEverybodyAndRecoversByItself) {  // P1
+  open(test::fail_nth(0, test::StoreFault::ambiguous), {.recover_pause = 1ms});
+  ASSERT_TRUE(thread_->try_publish(publish_job(1)));
+  Settlement settlement;
+  settlement.delivery.webhook_id = webhook_;
+  thread_->submit(SettleJob{.worker = 0, .settlements = {settlement}});
+  thread_->start();
+  ASSERT_TRUE(letters_.wait_for(1, 1));
+  EXPECT_EQ(refused_, 1);
+  EXPECT_TRUE(std::holds_alternative<StoreFailed>(letters_.inputs()[0]));
+  EXPECT_EQ(failures_, 1);
+
+  // It may be stored after all: the lanes are told to look, and the store serves again.
+  for (int i = 0; i < 1000 && thread_->failure(); ++i) {
+    std::this_thread::yield();
+    (void)letters_.wait_for(0, 0);
+  }
+  thread_->submit(LoadLaneJob{
+      .worker = 0,
+      .query = {.webhook_id = webhook_, .due_before = wall_from_unix_ms(1), .limit = 10}});
+  ASSERT_TRUE(letters_.wait_for(2, 1));
+  EXPECT_EQ(recovered_backlog_, 1u);
+  EXPECT_EQ(thread_->failure(), std::nullopt);
+}
+
+TEST_F(StoreThreadTest, StopFinishesWhatIsQueued) {  // P10
+  open();
+  for (std::uint8_t number = 1; number <= 5; ++number) {
+    ASSERT_TRUE(thread_->try_publish(publish_job(number)));
+  }
+  thread_->start();
+  thread_->stop();
+  EXPECT_EQ(store_.events.size(), 5u);
+  EXPECT_EQ(accepted_, 5);
+}
+
+}  // namespace
+}  // namespace postrider
