@@ -229,7 +229,7 @@ class Server:
 def refuses_publishing(api):
     """Is a publish turned away, by an answer or by a closed door? Never half accepted."""
     try:
-        answer = api.request("POST", "/v1/events", {"type": "late.event", "data": 1})
+        answer = api.request("POST", "/v1/events", {"type": "probe.event", "data": 1})
     except (OSError, http.client.HTTPException):
         return True
     if answer.status == 503:

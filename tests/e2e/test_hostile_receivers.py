@@ -104,4 +104,5 @@ def test_a_hostile_receiver_ends_in_a_recorded_attempt(world, server, hostile_po
         status, http_status, category), attempt
     assert len(attempt["response_sample"]) <= 1024
     assert attempt["duration_ms"] <= 5_000 * SLOWNESS
-    assert resident_bytes(server) - before < 8 * 1024 * 1024 * SLOWNESS
+    if SLOWNESS == 1:  # A sanitizer keeps freed memory; what it holds says nothing of us.
+        assert resident_bytes(server) - before < 8 * 1024 * 1024
