@@ -2,10 +2,15 @@
 // repeat an earlier one, and which fall with their group. Pure; the store's part is the lookup.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include "core/result.h"
@@ -44,27 +49,34 @@ using PublishPlan = std::variant<Fresh, Duplicate, Refused>;
 
 namespace detail {
 
-/// The latest earlier publish of the same group that holds the same key.
-[[nodiscard]] inline const Publish* holder_in_group(std::span<const Publish> group,
-                                                    std::size_t index) {
-  const Publish& publish = group[index];
-  for (std::size_t i = index; i-- > 0;) {
-    const Publish& earlier = group[i];
-    if (earlier.claim && earlier.claim->key == publish.claim->key &&
-        earlier.event.tenant_id == publish.event.tenant_id &&
-        is_live(earlier.claim->expires_at, publish)) {
-      return &earlier;
-    }
-  }
-  return nullptr;
-}
+/// A group while it is planned.
+struct PlannedGroup {
+  std::vector<PublishPlan> plans;
+  std::vector<bool> repeats_neighbour;  // With the same body.
+  bool conflict = false;                // A key was reused with another body.
+  /// Who of the group is to hold a key, by tenant and key.
+  std::map<std::pair<std::string_view, std::string_view>, const Publish*> holders;
 
-[[nodiscard]] inline Duplicate repeat_of(const Publish& first, const Publish& repeat) {
-  return {.first_id = first.event.id,
-          .first_deliveries = static_cast<std::uint32_t>(first.deliveries.size()),
-          .same_body = first.claim->body_digest == repeat.claim->body_digest,
-          .finished = first.deliveries.empty()};
-}
+  void note(std::size_t index, const Duplicate& duplicate, bool of_neighbour) {
+    conflict = conflict || !duplicate.same_body;
+    repeats_neighbour[index] = of_neighbour && duplicate.same_body;
+    plans[index] = duplicate;
+  }
+
+  /// Does `publish` repeat an earlier one of the group? If not, it holds its key from now on.
+  [[nodiscard]] std::optional<Duplicate> repeat_or_hold(const Publish& publish,
+                                                        const IdempotencyClaim& claim) {
+    const Publish*& holder = holders[{publish.event.tenant_id, claim.key}];
+    if (holder == nullptr || !holder->claim || !is_live(holder->claim->expires_at, publish)) {
+      holder = &publish;
+      return std::nullopt;
+    }
+    return Duplicate{.first_id = holder->event.id,
+                     .first_deliveries = static_cast<std::uint32_t>(holder->deliveries.size()),
+                     .same_body = holder->claim->body_digest == claim.body_digest,
+                     .finished = holder->deliveries.empty()};
+  }
+};
 
 }  // namespace detail
 
@@ -75,35 +87,28 @@ namespace detail {
 template <class Lookup>
 [[nodiscard]] Result<std::vector<PublishPlan>> plan_group(std::span<const Publish> group,
                                                           Lookup&& lookup) {
-  std::vector<PublishPlan> plans(group.size(), Fresh{});
-  std::vector<bool> repeats_neighbour(group.size(), false);
-  bool conflict = false;
+  detail::PlannedGroup planned{.plans = std::vector<PublishPlan>(group.size(), Fresh{}),
+                               .repeats_neighbour = std::vector<bool>(group.size(), false)};
   for (std::size_t i = 0; i < group.size(); ++i) {
-    const Publish& publish = group[i];
-    if (!publish.claim) {
+    const std::optional<IdempotencyClaim>& claim = group[i].claim;
+    if (!claim) {
       continue;
     }
-    POSTRIDER_TRY(std::optional<StoredClaim> stored,
-                  lookup(publish.event.tenant_id, publish.claim->key));
-    if (stored && is_live(stored->expires_at, publish)) {
-      stored->first.same_body = stored->body_digest == publish.claim->body_digest;
-      conflict = conflict || !stored->first.same_body;
-      plans[i] = stored->first;
-    } else if (const Publish* first = detail::holder_in_group(group, i)) {
-      const Duplicate repeat = detail::repeat_of(*first, publish);
-      conflict = conflict || !repeat.same_body;
-      repeats_neighbour[i] = repeat.same_body;
-      plans[i] = repeat;
+    POSTRIDER_TRY(std::optional<StoredClaim> stored, lookup(group[i].event.tenant_id, claim->key));
+    if (stored && is_live(stored->expires_at, group[i])) {
+      stored->first.same_body = stored->body_digest == claim->body_digest;
+      planned.note(i, stored->first, false);
+    } else if (const auto repeat = planned.repeat_or_hold(group[i], *claim)) {
+      planned.note(i, *repeat, true);
     }
   }
-  if (conflict && group.size() > 1) {
-    for (std::size_t i = 0; i < group.size(); ++i) {
-      if (std::holds_alternative<Fresh>(plans[i]) || repeats_neighbour[i]) {
-        plans[i] = Refused{};
-      }
+  const bool falls = planned.conflict && group.size() > 1;
+  for (std::size_t i = 0; falls && i < group.size(); ++i) {
+    if (std::holds_alternative<Fresh>(planned.plans[i]) || planned.repeats_neighbour[i]) {
+      planned.plans[i] = Refused{};
     }
   }
-  return plans;
+  return std::move(planned.plans);
 }
 
 }  // namespace postrider

@@ -1,8 +1,8 @@
 // Where events and deliveries are kept: the durable side of the engine.
 //
-// The specification is tests/contract/ledger_contract.cc; every implementation passes it. Calls
-// block. An instance is used by one thread at a time, the store thread. Implementations never read
-// a clock.
+// The specification is tests/contract/ledger_contract.cc and lane_contract.cc; every implementation
+// passes them. Calls block. An instance is used by one thread at a time, the store thread.
+// Implementations never read a clock.
 #pragma once
 
 #include <chrono>
@@ -120,7 +120,8 @@ class Ledger {
   /// idempotency key, also within one batch, give one Accepted and Duplicates (P3). A settlement
   /// takes over state, due time, trigger and counts, unless the delivery is final already or has
   /// had later attempts: then only the attempt is recorded. The same attempt number twice is
-  /// recorded once. Settlements of unknown deliveries and circuits of unknown webhooks are ignored.
+  /// recorded once. A settlement finds its delivery by sequence and id; those of unknown deliveries
+  /// and the circuits of unknown webhooks are ignored.
   /// Fails with unavailable; whether the batch is stored is then unknown until `recover` succeeded.
   /// Fails with corrupt when the store is damaged.
   [[nodiscard]] virtual Result<BatchReceipt> commit(const Batch& batch) = 0;

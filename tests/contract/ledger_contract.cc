@@ -163,6 +163,19 @@ TEST_P(LedgerContract, AnAtomicGroupIsStoredWhole) {
   EXPECT_TRUE(std::get<Duplicate>(receipt.publishes.at(2)).same_body);
 }
 
+TEST_P(LedgerContract, RepeatsWithinAGroupAllNameTheFirst) {
+  const Publish first = script_.publish({first_}, {.key = "k", .atomic_group = 5});
+  const BatchReceipt receipt =
+      commit({.publishes = {first, script_.publish({}, {.key = "k", .atomic_group = 5}),
+                            script_.publish({}, {.key = "k", .atomic_group = 5})}});
+  for (const std::size_t i : {1u, 2u}) {
+    const Duplicate duplicate = std::get<Duplicate>(receipt.publishes.at(i));
+    EXPECT_EQ(duplicate.first_id, first.event.id);
+    EXPECT_EQ(duplicate.first_deliveries, 1u);
+    EXPECT_FALSE(duplicate.finished);
+  }
+}
+
 TEST_P(LedgerContract, AReusedKeyTakesItsWholeAtomicGroupDown) {
   publish({first_}, {.key = "used"});
   publish({first_}, {.key = "repeated"});

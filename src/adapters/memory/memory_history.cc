@@ -45,8 +45,8 @@ bool matches(const EventFilter& filter, const MemoryEvent& stored) {
          within(filter.from, filter.to, event.created_at);
 }
 
-const DeliveryRecord& item_of(const DeliveryRecord& record) { return record; }
-const Event& item_of(const MemoryEvent& stored) { return *stored.event; }
+DeliveryRecord item_of(const DeliveryRecord& record) { return record; }
+Event item_of(const MemoryEvent& stored) { return *stored.event; }
 
 /// Newest first: `rows` is keyed by sequence.
 template <class Item, class Row, class Filter>
@@ -145,23 +145,24 @@ class MemoryHistory final : public History {
   }
 
  private:
-  WebhookHealth health_of_attempts(WebhookId id) const {
+  [[nodiscard]] WebhookHealth health_of_attempts(WebhookId id) const {
+    const auto recorded = store_.attempts_recorded.find(id);
+    if (recorded == store_.attempts_recorded.end()) {
+      return {};
+    }
     HealthTally tally;
     std::optional<WallTime> last_success_at;
     std::optional<WallTime> last_failure_at;
-    const auto recorded = store_.attempts_recorded.find(id);
-    if (recorded != store_.attempts_recorded.end()) {
-      std::uint32_t counted = 0;
-      for (auto key = recorded->second.rbegin(); key != recorded->second.rend(); ++key) {
-        const Attempt& attempt = store_.attempts.at(*key);
-        if (counted++ < health_attempts_max) {
-          tally.add(attempt.failure_category, attempt.outcome.duration);
-        }
-        const WallTime at = attempt.outcome.executed_at;
-        std::optional<WallTime>& latest =
-            attempt.failure_category ? last_failure_at : last_success_at;
-        latest = std::max(latest.value_or(at), at);
+    std::uint32_t counted = 0;
+    for (auto key = recorded->second.rbegin(); key != recorded->second.rend(); ++key) {
+      const Attempt& attempt = store_.attempts.at(*key);
+      if (counted++ < health_attempts_max) {
+        tally.add(attempt.failure_category, attempt.outcome.duration);
       }
+      const WallTime at = attempt.outcome.executed_at;
+      std::optional<WallTime>& latest =
+          attempt.failure_category ? last_failure_at : last_success_at;
+      latest = std::max(latest.value_or(at), at);
     }
     WebhookHealth health = tally.finish();
     health.last_success_at = last_success_at;

@@ -222,7 +222,7 @@ class MemoryLedger final : public Ledger {
   }
 
   /// In order of their sequence.
-  std::vector<Delivery> waiting_of(WebhookId webhook_id) const {
+  [[nodiscard]] std::vector<Delivery> waiting_of(WebhookId webhook_id) const {
     std::vector<Delivery> deliveries;
     const auto found = store_.waiting.find(webhook_id);
     if (found != store_.waiting.end()) {
@@ -271,6 +271,7 @@ class MemoryLedger final : public Ledger {
       by_type[delivery.event_type].push_back(delivery);
     }
     std::vector<const std::vector<Delivery>*> types;
+    types.reserve(by_type.size());
     for (const auto& [name, deliveries] : by_type) {
       types.push_back(&deliveries);
     }

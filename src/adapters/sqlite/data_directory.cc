@@ -109,11 +109,13 @@ DirectoryLock::DirectoryLock(DirectoryLock&& other) noexcept
     : descriptor_(std::exchange(other.descriptor_, -1)) {}
 
 Result<void> make_private(const std::filesystem::path& file) {
+  // Never opened when it is there: closing it again would drop the locks that SQLite holds on it
+  // for other connections of this process.
   const Descriptor descriptor{
-      ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, S_IRUSR | S_IWUSR)};
-  if (descriptor.number() < 0) {
+      ::open(file.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR)};
+  if (descriptor.number() < 0 && errno != EEXIST) {
     return fail(Errc::unavailable,
-                fmt::format("The file {} cannot be opened: {}.", file.string(), reason()));
+                fmt::format("The file {} cannot be created: {}.", file.string(), reason()));
   }
   return {};
 }

@@ -111,8 +111,10 @@ class Statement {
     void operator()(sqlite3_stmt* statement) const;
   };
 
+  void bind_all(bool /*copy*/) {}
+
   template <class... Values>
-  void bind_all([[maybe_unused]] bool copy, const Values&... values) {
+  void bind_all(bool copy, const Values&... values) {
     int index = 0;
     (bind(++index, values, copy), ...);
   }

@@ -117,33 +117,43 @@ Listed<Item> to_page(std::vector<Row<Item>> rows, const Page& page) {
   return listed;
 }
 
-Result<std::vector<Row<DeliveryRecord>>> read_lane(Database& database, const DeliveryFilter& filter,
-                                                   DeliveryTerms terms, const Page& page) {
+using DeliveryRows = std::vector<Row<DeliveryRecord>>;
+
+struct DeliveryListing {
+  const DeliveryFilter& filter;
+  DeliveryTerms terms;
+  Page page;
+};
+
+Result<DeliveryRows> read_deliveries(Database& database, const DeliveryListing& listing) {
+  return read_rows(database, select_deliveries(listing.filter, listing.terms, listing.page),
+                   read_record);
+}
+
+Result<DeliveryRows> read_lane(Database& database, DeliveryListing listing, std::int64_t lane) {
   POSTRIDER_TRY(const std::vector<std::int64_t> newest,
-                read_numbers(database, lane_start_sql, terms.lane->lane, page.before.value_or(0)));
+                read_numbers(database, lane_start_sql, lane, listing.page.before.value_or(0)));
   if (newest.empty()) {
-    return std::vector<Row<DeliveryRecord>>{};
+    return DeliveryRows{};
   }
-  terms.lane->newest = newest.front();
-  return read_rows(database, select_deliveries(filter, terms, page), read_record);
+  listing.terms.lane = {.lane = lane, .newest = newest.front()};
+  return read_deliveries(database, listing);
 }
 
 /// The page of several lanes is within the first rows of each.
-Result<std::vector<Row<DeliveryRecord>>> merge_lanes(Database& database,
-                                                     const DeliveryFilter& filter,
-                                                     DeliveryTerms terms, const Page& page,
-                                                     const std::vector<std::int64_t>& lanes) {
-  Page each = page;
-  each.limit = page.limit + page.offset;
-  each.offset = 0;
-  std::vector<Row<DeliveryRecord>> rows;
+Result<DeliveryRows> merge_lanes(Database& database, const DeliveryListing& listing,
+                                 const std::vector<std::int64_t>& lanes) {
+  DeliveryListing each = listing;
+  each.page.limit += each.page.offset;
+  each.page.offset = 0;
+  DeliveryRows rows;
   for (const std::int64_t lane : lanes) {
-    terms.lane = {.lane = lane};
-    POSTRIDER_TRY(std::vector<Row<DeliveryRecord>> part, read_lane(database, filter, terms, each));
+    POSTRIDER_TRY(DeliveryRows part, read_lane(database, each, lane));
     std::ranges::move(part, std::back_inserter(rows));
   }
   std::ranges::sort(rows, std::greater<>{}, &Row<DeliveryRecord>::sequence);
-  rows.erase(rows.begin(), rows.begin() + std::min<std::ptrdiff_t>(page.offset, std::ssize(rows)));
+  const auto skipped = std::min<std::ptrdiff_t>(listing.page.offset, std::ssize(rows));
+  rows.erase(rows.begin(), rows.begin() + skipped);
   return rows;
 }
 
@@ -174,10 +184,9 @@ Result<Listed<DeliveryRecord>> list_deliveries(Database& database, const Deliver
       lanes.clear();
     }
   }
-  const bool one_query = lanes.empty();
-  POSTRIDER_TRY(std::vector<Row<DeliveryRecord>> rows,
-                one_query ? read_rows(database, select_deliveries(filter, terms, page), read_record)
-                          : merge_lanes(database, filter, terms, page, lanes));
+  const DeliveryListing listing{filter, std::move(terms), page};
+  POSTRIDER_TRY(DeliveryRows rows, lanes.empty() ? read_deliveries(database, listing)
+                                                 : merge_lanes(database, listing, lanes));
   return to_page(std::move(rows), page);
 }
 

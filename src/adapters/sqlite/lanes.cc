@@ -44,6 +44,22 @@ void note_rest(LanePage& page, WallTime due) {
   page.rest_due = std::min(page.rest_due.value_or(due), due);
 }
 
+/// Moves rows onto the page while `fits(delivery)`. The first that does not is returned.
+template <class Fits>
+Result<std::optional<Delivery>> take_while(Query rows, LanePage& page, Fits fits) {
+  for (;;) {
+    POSTRIDER_TRY(const bool found, rows.next());
+    if (!found) {
+      return std::nullopt;
+    }
+    Delivery delivery = read_delivery(rows);
+    if (!fits(delivery)) {
+      return delivery;
+    }
+    page.deliveries.push_back(std::move(delivery));
+  }
+}
+
 }  // namespace
 
 Result<Lanes> Lanes::open(Writer::Session& session) {
@@ -97,19 +113,15 @@ Result<void> Lanes::put_in_order(WebhookId id) {
 Result<LanePage> Lanes::by_due_time(std::int64_t lane, const LoadLane& query) {
   LanePage page;
   for (std::size_t priority = 0; priority < priority_count; ++priority) {
+    const std::size_t full = page.deliveries.size() + query.limit;
+    const auto fits = [&page, &query, full](const Delivery& delivery) {
+      return page.deliveries.size() < full && delivery.due < query.due_before;
+    };
     // One more than fits: the first that is left out says when the rest is due.
     Query rows = due_page_.query(lane, priority, std::int64_t{query.limit} + 1);
-    for (std::uint32_t taken = 0;; ++taken) {
-      POSTRIDER_TRY(const bool found, rows.next());
-      if (!found) {
-        break;
-      }
-      Delivery delivery = read_delivery(rows);
-      if (taken == query.limit || delivery.due >= query.due_before) {
-        note_rest(page, delivery.due);
-        break;
-      }
-      page.deliveries.push_back(std::move(delivery));
+    POSTRIDER_TRY(const std::optional<Delivery> left_out, take_while(std::move(rows), page, fits));
+    if (left_out) {
+      note_rest(page, left_out->due);
     }
   }
   return page;
@@ -124,24 +136,19 @@ Result<LanePage> Lanes::by_sequence(std::int64_t lane, std::uint32_t limit) {
   LanePage page;
   while (!lines.empty() && page.deliveries.size() < limit) {
     std::ranges::pop_heap(lines, later);
-    Head line = lines.back();
+    const Head line = lines.back();
     lines.pop_back();
     const std::int64_t stop =
         lines.empty() ? std::numeric_limits<std::int64_t>::max() : lines.front().sequence;
+    const auto fits = [&page, limit, stop](const Delivery& delivery) {
+      return page.deliveries.size() < limit && delivery.sequence < stop;
+    };
     const std::int64_t room = limit - std::ssize(page.deliveries);
     Query rows = type_page_.query(lane, line.type, line.sequence, room + 1);
-    for (;;) {
-      POSTRIDER_TRY(const bool found, rows.next());
-      if (!found) {
-        break;
-      }
-      Delivery delivery = read_delivery(rows);
-      if (delivery.sequence > stop || page.deliveries.size() == limit) {
-        lines.push_back({line.type, delivery.sequence, delivery.due});
-        std::ranges::push_heap(lines, later);
-        break;
-      }
-      page.deliveries.push_back(std::move(delivery));
+    POSTRIDER_TRY(const std::optional<Delivery> left_out, take_while(std::move(rows), page, fits));
+    if (left_out) {
+      lines.push_back({line.type, left_out->sequence, left_out->due});
+      std::ranges::push_heap(lines, later);
     }
   }
   if (!lines.empty()) {
@@ -160,18 +167,12 @@ Result<LanePage> Lanes::by_type(std::int64_t lane, std::uint32_t limit) {
       note_rest(page, lines[i].due);
       continue;
     }
+    const std::size_t full = page.deliveries.size() + limit;
+    const auto fits = [&page, full](const Delivery&) { return page.deliveries.size() < full; };
     Query rows = type_page_.query(lane, lines[i].type, lines[i].sequence, std::int64_t{limit} + 1);
-    for (std::uint32_t taken = 0;; ++taken) {
-      POSTRIDER_TRY(const bool found, rows.next());
-      if (!found) {
-        break;
-      }
-      Delivery delivery = read_delivery(rows);
-      if (taken == limit) {
-        note_rest(page, delivery.due);
-        break;
-      }
-      page.deliveries.push_back(std::move(delivery));
+    POSTRIDER_TRY(const std::optional<Delivery> left_out, take_while(std::move(rows), page, fits));
+    if (left_out) {
+      note_rest(page, left_out->due);
     }
   }
   std::ranges::sort(page.deliveries, {}, &Delivery::sequence);

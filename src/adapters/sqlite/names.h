@@ -35,7 +35,7 @@ class Names {
 
  private:
   struct Hash {
-    using is_transparent = void;
+    using is_transparent = void;  // NOLINT(readability-identifier-naming): the standard's word.
     std::size_t operator()(std::string_view text) const {
       return std::hash<std::string_view>{}(text);
     }

@@ -74,16 +74,20 @@ Result<void> Publishing::store_group(std::span<const Publish> group,
   };
   POSTRIDER_TRY(const std::vector<PublishPlan> plans, plan_group(group, lookup));
   for (std::size_t i = 0; i < group.size(); ++i) {
-    if (std::holds_alternative<Fresh>(plans[i])) {
-      POSTRIDER_TRY(Accepted accepted, store_one(group[i]));
-      receipts.emplace_back(std::move(accepted));
-    } else if (const Duplicate* duplicate = std::get_if<Duplicate>(&plans[i])) {
-      receipts.emplace_back(*duplicate);
-    } else {
-      receipts.emplace_back(Refused{});
-    }
+    POSTRIDER_TRY(PublishReceipt receipt, carry_out(group[i], plans[i]));
+    receipts.push_back(std::move(receipt));
   }
   return {};
+}
+
+Result<PublishReceipt> Publishing::carry_out(const Publish& publish, const PublishPlan& plan) {
+  if (const Duplicate* duplicate = std::get_if<Duplicate>(&plan)) {
+    return *duplicate;
+  }
+  if (std::holds_alternative<Refused>(plan)) {
+    return Refused{};
+  }
+  return store_one(publish);
 }
 
 Result<Accepted> Publishing::store_one(const Publish& publish) {

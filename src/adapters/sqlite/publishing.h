@@ -28,6 +28,7 @@ class Publishing {
 
   [[nodiscard]] Result<void> store_group(std::span<const Publish> group,
                                          std::vector<PublishReceipt>& receipts);
+  [[nodiscard]] Result<PublishReceipt> carry_out(const Publish& publish, const PublishPlan& plan);
   [[nodiscard]] Result<Accepted> store_one(const Publish& publish);
   [[nodiscard]] Result<void> store_event(const Publish& publish, std::int64_t sequence);
   [[nodiscard]] Result<void> store_delivery(const Delivery& delivery, const Publish& publish,

@@ -10,7 +10,8 @@
 #include "adapters/sqlite/database.h"
 #include "adapters/sqlite/history_query.h"
 #include "adapters/sqlite/lanes.h"
-#include "adapters/sqlite/open_sqlite.h"
+
+#include "tests/support/open_sqlite.h"
 
 namespace postrider::test {
 namespace {

@@ -87,7 +87,7 @@ Result<void> Settling::settle(const Settlement& settlement) {
     return {};
   }
   if (!moved) {
-    POSTRIDER_TRY(const bool known, note_late_attempt(settlement));
+    POSTRIDER_TRY(const bool known, note_late_attempt(settlement.delivery, *settlement.attempt));
     if (!known) {
       return {};
     }
@@ -125,11 +125,10 @@ Result<bool> Settling::move(const Settlement& settlement) {
 }
 
 /// False when the delivery is unknown.
-Result<bool> Settling::note_late_attempt(const Settlement& settlement) {
-  const Attempt& attempt = *settlement.attempt;
+Result<bool> Settling::note_late_attempt(const Delivery& delivery, const Attempt& attempt) {
   std::uint32_t attempt_count = 0;
   {
-    Query query = attempt_count_.query(settlement.delivery.sequence, settlement.delivery.id);
+    Query query = attempt_count_.query(delivery.sequence, delivery.id);
     POSTRIDER_TRY(const bool found, query.next());
     if (!found) {
       return false;
@@ -137,8 +136,8 @@ Result<bool> Settling::note_late_attempt(const Settlement& settlement) {
     attempt_count = query.as<std::uint32_t>(0);
   }
   if (attempt.number > attempt_count) {
-    POSTRIDER_CHECK(note_attempt_.run(settlement.delivery.sequence, attempt.number,
-                                      attempt.failure_category, attempt.outcome.http_status));
+    POSTRIDER_CHECK(note_attempt_.run(delivery.sequence, attempt.number, attempt.failure_category,
+                                      attempt.outcome.http_status));
   }
   return true;
 }

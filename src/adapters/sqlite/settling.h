@@ -31,7 +31,7 @@ class Settling {
   explicit Settling(Writer::Session& session) : session_(&session) {}
 
   [[nodiscard]] Result<bool> move(const Settlement& settlement);
-  [[nodiscard]] Result<bool> note_late_attempt(const Settlement& settlement);
+  [[nodiscard]] Result<bool> note_late_attempt(const Delivery& delivery, const Attempt& attempt);
   [[nodiscard]] Result<void> record_attempt(const Delivery& delivery, const Attempt& attempt);
   [[nodiscard]] Result<std::optional<Delivery>> find(DeliveryId id);
 

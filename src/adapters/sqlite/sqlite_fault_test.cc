@@ -12,11 +12,11 @@
 
 #include "adapters/sqlite/data_directory.h"
 #include "adapters/sqlite/database.h"
-#include "adapters/sqlite/open_sqlite.h"
 #include "adapters/sqlite/sqlite_store.h"
 
 #include "tests/contract/store_script.h"
 #include "tests/support/faulty_vfs.h"
+#include "tests/support/open_sqlite.h"
 
 namespace postrider::test {
 namespace {

@@ -10,9 +10,9 @@
 #include "core/random.h"
 
 #include "adapters/memory/memory_store.h"
-#include "adapters/sqlite/open_sqlite.h"
 
 #include "tests/contract/store_script.h"
+#include "tests/support/open_sqlite.h"
 
 namespace postrider::test {
 namespace {

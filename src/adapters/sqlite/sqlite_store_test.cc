@@ -12,9 +12,9 @@
 #include "adapters/sqlite/data_directory.h"
 #include "adapters/sqlite/database.h"
 #include "adapters/sqlite/migrations.h"
-#include "adapters/sqlite/open_sqlite.h"
 
 #include "tests/contract/store_contract.h"
+#include "tests/support/open_sqlite.h"
 
 namespace postrider::test {
 

@@ -85,7 +85,7 @@ class Columns {
   Number as() {
     return query_.as<Number>(column_++);
   }
-  bool null_ahead() const { return query_.is_null(column_); }
+  [[nodiscard]] bool null_ahead() const { return query_.is_null(column_); }
 
  private:
   const Query& query_;
@@ -186,6 +186,7 @@ Result<Webhook> read_webhook(const Query& query) {
 
 std::string join_schedule(const std::vector<Millis>& schedule) {
   std::vector<std::int64_t> counts;
+  counts.reserve(schedule.size());
   for (const Millis step : schedule) {
     counts.push_back(step.count());
   }

@@ -39,7 +39,7 @@ Result<std::int64_t> read_next_sequence(Database& database) {
   return found ? query.integer(0) : 1;
 }
 
-Result<Writer::Session> open_session(const SqliteOptions& options) {
+Result<std::unique_ptr<Writer::Session>> open_session(const SqliteOptions& options) {
   const std::filesystem::path file = database_file(options.directory);
   POSTRIDER_CHECK(make_private(file));
   POSTRIDER_CHECK(rewrite_durably(file.string() + "-wal"));
@@ -56,14 +56,15 @@ Result<Writer::Session> open_session(const SqliteOptions& options) {
   POSTRIDER_TRY(Names types, Names::open(database, type_names));
   POSTRIDER_TRY(LaneBook lanes, LaneBook::open(database));
   POSTRIDER_TRY(const std::int64_t next_sequence, read_next_sequence(database));
-  return Writer::Session{.database = std::move(database),
-                         .begin = std::move(begin),
-                         .commit = std::move(commit),
-                         .tenants = std::move(tenants),
-                         .types = std::move(types),
-                         .lanes = std::move(lanes),
-                         .next_sequence = next_sequence,
-                         .checkpoint_at_pages = options.checkpoint_pages};
+  return std::make_unique<Writer::Session>(
+      Writer::Session{.database = std::move(database),
+                      .begin = std::move(begin),
+                      .commit = std::move(commit),
+                      .tenants = std::move(tenants),
+                      .types = std::move(types),
+                      .lanes = std::move(lanes),
+                      .next_sequence = next_sequence,
+                      .checkpoint_at_pages = options.checkpoint_pages});
 }
 
 }  // namespace
@@ -94,12 +95,12 @@ Result<void> Writer::usable() const {
 
 Result<void> Writer::reopen() {
   session_.reset();
-  Result<Session> session = open_session(options_);
+  Result<std::unique_ptr<Session>> session = open_session(options_);
   if (!session) {
     broken_ = session.error();
     return tl::make_unexpected(session.error());
   }
-  session_.emplace(*std::move(session));
+  session_ = *std::move(session);
   broken_.reset();
   return {};
 }
@@ -114,7 +115,7 @@ Result<void> Writer::begin() {
 }
 
 Result<void> Writer::commit() {
-  const Result<void> committed =
+  Result<void> committed =
       session_->lanes.write().and_then([this] { return session_->commit.run(); });
   if (!committed) {
     roll_back(committed.error());

@@ -73,7 +73,7 @@ class Writer {
 
   SqliteOptions options_;
   DirectoryLock lock_;
-  std::optional<Session> session_;
+  std::unique_ptr<Session> session_;  // Null only while broken.
   std::optional<Error> broken_;
   std::int64_t sequence_before_ = 1;  // next_sequence when the transaction began.
 };
