@@ -46,7 +46,6 @@ TEST(ServeArguments, NeedNothing) {
   EXPECT_EQ(options.io_threads, 0u);
   EXPECT_EQ(options.drain_timeout, 30s);
   EXPECT_EQ(options.log_level, "info");
-  EXPECT_FALSE(options.log_json);
   EXPECT_FALSE(options.json);
   EXPECT_EQ(options.admin_key, std::nullopt);
 }
@@ -54,7 +53,7 @@ TEST(ServeArguments, NeedNothing) {
 TEST(ServeArguments, TakeEveryFlag) {
   const auto options = parse_as<ServeOptions>(
       {"serve", "--data", "/d", "--listen=[::1]:0", "--allow-private-targets", "--allow-http",
-       "--io-threads", "3", "--drain-timeout", "5", "--log-level", "debug", "--log-json", "--json"},
+       "--io-threads", "3", "--drain-timeout", "5", "--log-level", "debug", "--json"},
       {{"POSTRIDER_ADMIN_KEY", "k1"}});
   EXPECT_EQ(options.data_directory, "/d");
   EXPECT_EQ(options.listen_address, "[::1]:0");
@@ -63,7 +62,6 @@ TEST(ServeArguments, TakeEveryFlag) {
   EXPECT_EQ(options.io_threads, 3u);
   EXPECT_EQ(options.drain_timeout, 5s);
   EXPECT_EQ(options.log_level, "debug");
-  EXPECT_TRUE(options.log_json);
   EXPECT_TRUE(options.json);
   ASSERT_TRUE(options.admin_key.has_value());
   EXPECT_EQ(options.admin_key->reveal(), "k1");

@@ -58,7 +58,6 @@ class ServeArguments final : public Subcommand {
         ->check(CLI::IsMember({"trace", "debug", "info", "warn", "error", "off"}))
         ->option_text("LEVEL")
         ->capture_default_str();
-    app.add_flag("--log-json", options_.log_json, "Log JSON lines");
     app.add_flag("--json", options_.json, "Print JSON instead of sentences");
   }
 

@@ -19,7 +19,6 @@ struct ServeOptions {
   std::uint32_t io_threads = 0;        // 0: one less than there are cores, at least one.
   std::chrono::milliseconds drain_timeout{30'000};
   std::string log_level = "info";  // trace, debug, info, warn, error or off.
-  bool log_json = false;
   std::optional<Secret<std::string>> admin_key;  // POSTRIDER_ADMIN_KEY; otherwise one is made.
   bool json = false;                             // What is printed for people becomes JSON lines.
 };
