@@ -30,15 +30,6 @@ std::optional<Age> parse_age(std::string_view text) {
   return text == "gt_24h" ? std::optional{Age::over_24h} : std::nullopt;
 }
 
-std::optional<Classification> parse_classification(std::string_view text) {
-  for (const Classification known : {Classification::permanent, Classification::recoverable}) {
-    if (text == to_string(known)) {
-      return known;
-    }
-  }
-  return std::nullopt;
-}
-
 void not_before(DeliveryFilter& filter, WallTime time) {
   filter.from = std::max(filter.from.value_or(time), time);
 }
