@@ -134,7 +134,7 @@ void time_call(const char* name, Call call) {
 bool measure_reads(const SqliteOptions& options, Workload& workload, std::size_t count) {
   WebhookId webhook_id;
   {
-    Result<SqliteStore> store = open_sqlite_store(options);
+    Result<Store> store = open_sqlite_store(options);
     for (std::size_t done = 0; store && done < count; done += 1'000) {
       Batch batch;
       for (std::size_t i = 0; i < 1'000; ++i) {
@@ -148,10 +148,10 @@ bool measure_reads(const SqliteOptions& options, Workload& workload, std::size_t
     webhook_id = workload.webhook();
   }
   fmt::print("with {} deliveries waiting for one webhook:\n", count);
-  Result<SqliteStore> store = fail(Errc::unavailable, "Not open yet.");
+  Result<Store> store = fail(Errc::unavailable, "Not open yet.");
   time_call("open", [&] { return (store = open_sqlite_store(options)).has_value(); });
-  Result<std::unique_ptr<History>> history = open_sqlite_history(options);
-  if (!store || !history) {
+  Result<Reader> reader = open_sqlite_reader(options);
+  if (!store || !reader) {
     return false;
   }
   const auto load = [&](Ordering ordering) {
@@ -168,22 +168,23 @@ bool measure_reads(const SqliteOptions& options, Workload& workload, std::size_t
   time_call("load lane, strict", [&] { return load(Ordering::strict); });
   time_call("load lane, per type", [&] { return load(Ordering::per_event_type); });
   time_call("list of the webhook", [&] {
-    return (*history)->list_deliveries({.webhook_ids = {webhook_id}}, {}).has_value();
+    return reader->history->list_deliveries({.webhook_ids = {webhook_id}}, {}).has_value();
   });
-  time_call("list of everything", [&] { return (*history)->list_deliveries({}, {}).has_value(); });
+  time_call("list of everything",
+            [&] { return reader->history->list_deliveries({}, {}).has_value(); });
   time_call("list, nothing matches", [&] {
-    return (*history)
+    return reader->history
         ->list_deliveries({.webhook_ids = {webhook_id}, .states = {DeliveryState::cancelled}}, {})
         .has_value();
   });
-  time_call("health", [&] { return (*history)->webhook_health(webhook_id).has_value(); });
+  time_call("health", [&] { return reader->history->webhook_health(webhook_id).has_value(); });
   return true;
 }
 
 int run(const std::filesystem::path& directory, std::size_t delivery_count) {
   std::filesystem::remove_all(directory);
   const SqliteOptions options{.directory = directory};
-  Result<SqliteStore> store = open_sqlite_store(options);
+  Result<Store> store = open_sqlite_store(options);
   if (!store) {
     fmt::print(stderr, "{}\n", store.error().message);
     return 1;

@@ -56,27 +56,35 @@ HttpResponse unauthorized(std::string detail) {
 
 }  // namespace
 
-std::optional<HttpResponse> refuse_access(const HttpRequest& request, Access access,
-                                          const std::vector<ApiKey>& keys) {
+tl::expected<Caller, HttpResponse> authenticate(const HttpRequest& request, Access access,
+                                                const std::vector<ApiKey>& keys) {
+  Caller caller{.key_id = {},
+                .key_name = {},
+                .tenant_id = std::nullopt,
+                .remote_ip = request.remote_ip,
+                .request_id = request.request_id};
   if (access == Access::open) {
-    return std::nullopt;
+    return caller;
   }
   const std::optional<std::string_view> key = bearer_key(request);
   if (!key) {
-    return unauthorized("Send an API key as `Authorization: Bearer <key>`.");
+    return tl::make_unexpected(unauthorized("Send an API key as `Authorization: Bearer <key>`."));
   }
   const ApiKey* known = find_key(*key, keys);
   if (known == nullptr) {
-    return unauthorized("The API key is not known here, or no longer.");
+    return tl::make_unexpected(unauthorized("The API key is not known here, or no longer."));
   }
   if (!covers(known->scope, access)) {
-    return render({.status = 403,
-                   .code = "insufficient_scope",
-                   .title = "Not allowed with this key",
-                   .detail = "The scope of this API key does not cover this request.",
-                   .errors = {}});
+    return tl::make_unexpected(
+        render({.status = 403,
+                .code = "insufficient_scope",
+                .title = "Not allowed with this key",
+                .detail = "The scope of this API key does not cover this request.",
+                .errors = {}}));
   }
-  return std::nullopt;
+  caller.key_id = known->id.to_string();
+  caller.key_name = known->name;
+  return caller;
 }
 
 }  // namespace postrider::api

@@ -23,15 +23,15 @@ int status_of(std::optional<std::string> authorization, Access access) {
   if (authorization) {
     request.headers.emplace_back("authorization", *authorization);
   }
-  const std::optional<HttpResponse> refusal = refuse_access(request, access, some_keys());
-  return refusal ? refusal->status : 200;
+  const auto caller = authenticate(request, access, some_keys());
+  return caller ? 200 : caller.error().status;
 }
 
-TEST(RefuseAccess, LetsAnyoneIntoWhatIsOpen) {
+TEST(Authenticate, LetsAnyoneIntoWhatIsOpen) {
   EXPECT_EQ(status_of(std::nullopt, Access::open), 200);
 }
 
-TEST(RefuseAccess, WantsAKnownKey) {
+TEST(Authenticate, WantsAKnownKey) {
   EXPECT_EQ(status_of("Bearer pk_admin", Access::admin), 200);
   EXPECT_EQ(status_of("bearer pk_admin", Access::admin), 200);
   EXPECT_EQ(status_of("BEARER   pk_admin", Access::admin), 200);
@@ -53,15 +53,15 @@ TEST(RefuseAccess, WantsAKnownKey) {
   }
 }
 
-TEST(RefuseAccess, SaysHowToAuthenticate) {
-  const std::optional<HttpResponse> refusal = refuse_access({}, Access::read, some_keys());
-  ASSERT_TRUE(refusal);
-  ASSERT_EQ(refusal->headers.size(), 1u);
-  EXPECT_EQ(refusal->headers[0].first, "WWW-Authenticate");
-  EXPECT_EQ(refusal->headers[0].second, "Bearer realm=\"postrider\"");
+TEST(Authenticate, SaysHowToAuthenticate) {
+  const auto caller = authenticate({}, Access::read, some_keys());
+  ASSERT_FALSE(caller);
+  ASSERT_EQ(caller.error().headers.size(), 1u);
+  EXPECT_EQ(caller.error().headers[0].first, "WWW-Authenticate");
+  EXPECT_EQ(caller.error().headers[0].second, "Bearer realm=\"postrider\"");
 }
 
-TEST(RefuseAccess, HoldsAKeyToItsScope) {
+TEST(Authenticate, HoldsAKeyToItsScope) {
   struct Case {
     const char* key;
     int read, publish, admin;
@@ -78,10 +78,10 @@ TEST(RefuseAccess, HoldsAKeyToItsScope) {
   }
 }
 
-TEST(RefuseAccess, LetsNobodyInWithoutKeys) {
+TEST(Authenticate, LetsNobodyInWithoutKeys) {
   HttpRequest request;
   request.headers.emplace_back("authorization", "Bearer pk_admin");
-  EXPECT_EQ(refuse_access(request, Access::read, {})->status, 401);
+  EXPECT_EQ(authenticate(request, Access::read, {}).error().status, 401);
 }
 
 }  // namespace

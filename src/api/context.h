@@ -6,6 +6,7 @@
 #include <tl/expected.hpp>
 
 #include "api/api_options.h"
+#include "api/caller.h"
 #include "api/http.h"
 #include "api/problem.h"
 #include "runtime/service.h"
@@ -20,6 +21,7 @@ using Parsed = tl::expected<T, Problem>;
 struct Context {
   Service* service = nullptr;
   std::shared_ptr<const ApiOptions> options;
+  Caller caller;  // Of this request.
 };
 
 /// A handler's coroutine.

@@ -10,8 +10,8 @@ namespace postrider::api {
 namespace {
 
 Awaitable<HttpResponse> answer_list(Context context, DeliveryQuery asked) {
-  const auto query = [asked = std::move(asked)](History& history) {
-    return history.list_deliveries(asked.filter, asked.page);
+  const auto query = [asked = std::move(asked)](Reader& reader) {
+    return reader.history->list_deliveries(asked.filter, asked.page);
   };
   auto pending = context.service->read(query);
   const Result<Listed<DeliveryRecord>> listed = co_await std::move(pending);
@@ -126,7 +126,7 @@ Awaitable<HttpResponse> get_delivery(Context context, HttpRequest request) {
   if (!id) {
     co_return render(id.error());
   }
-  const auto query = [id = *id](History& history) { return read_detail(history, id); };
+  const auto query = [id = *id](Reader& reader) { return read_detail(*reader.history, id); };
   auto pending = context.service->read(query);
   const Result<DeliveryDetail> detail = co_await std::move(pending);
   if (!detail && detail.error().code == Errc::not_found) {

@@ -1,4 +1,5 @@
 #include "api/answers.h"
+#include "api/audit.h"
 #include "api/field_reader.h"
 #include "api/json_body.h"
 #include "api/resources.h"
@@ -91,8 +92,8 @@ HttpResponse answer_delivery(std::uint16_t status, const Result<Delivery>& deliv
 }
 
 Awaitable<HttpResponse> retry(Context context, RetryRequest asked) {
-  const auto query = [id = asked.delivery_id](History& history) {
-    return history.find_delivery(id);
+  const auto query = [id = asked.delivery_id](Reader& reader) {
+    return reader.history->find_delivery(id);
   };
   auto pending_record = context.service->read(query);
   const Result<DeliveryRecord> record = co_await std::move(pending_record);
@@ -110,7 +111,10 @@ Awaitable<HttpResponse> retry(Context context, RetryRequest asked) {
                       .now = context.service->now().wall,
                       .priority = asked.priority,
                       .trigger = Trigger::manual};
-  auto pending = context.service->revive(revive);
+  AuditEntry entry = audit_entry(context, {.action = "delivery.retry",
+                                           .subject = asked.delivery_id.to_string(),
+                                           .tenant_id = record->tenant_id});
+  auto pending = context.service->revive(revive, std::move(entry));
   const Result<Delivery> revived = co_await std::move(pending);
   co_return answer_delivery(202, revived, asked.delivery_id);
 }
@@ -158,7 +162,9 @@ Awaitable<HttpResponse> cancel_delivery(Context context, HttpRequest request) {
   if (const std::optional<Problem> problem = parameter_problem(request)) {
     co_return render(*problem);
   }
-  auto pending = context.service->cancel(*id);
+  AuditEntry entry =
+      audit_entry(context, {.action = "delivery.cancel", .subject = id->to_string()});
+  auto pending = context.service->cancel(*id, std::move(entry));
   const Result<Delivery> cancelled = co_await std::move(pending);
   co_return answer_delivery(200, cancelled, *id);
 }

@@ -90,8 +90,7 @@ Result<EventDetail> read_detail(History& history, EventId id) {
   DeliveryFilter filter;
   filter.event_id = id;
   const Page page{.limit = deliveries_shown_max, .offset = 0, .before = std::nullopt};
-  POSTRIDER_TRY(Listed<DeliveryRecord> deliveries,
-                history.list_deliveries(filter, page));
+  POSTRIDER_TRY(Listed<DeliveryRecord> deliveries, history.list_deliveries(filter, page));
   return EventDetail{std::move(event), std::move(deliveries)};
 }
 
@@ -141,8 +140,8 @@ Awaitable<HttpResponse> list_events(Context context, HttpRequest request) {
   if (!asked) {
     co_return render(asked.error());
   }
-  const auto query = [asked = *asked](History& history) {
-    return history.list_events(asked.filter, asked.page);
+  const auto query = [asked = *asked](Reader& reader) {
+    return reader.history->list_events(asked.filter, asked.page);
   };
   auto pending = context.service->read(query);
   const Result<Listed<Event>> listed = co_await std::move(pending);
@@ -160,7 +159,7 @@ Awaitable<HttpResponse> get_event(Context context, HttpRequest request) {
   if (!id) {
     co_return render(id.error());
   }
-  const auto query = [id = *id](History& history) { return read_detail(history, id); };
+  const auto query = [id = *id](Reader& reader) { return read_detail(*reader.history, id); };
   auto pending = context.service->read(query);
   const Result<EventDetail> detail = co_await std::move(pending);
   if (!detail && detail.error().code == Errc::not_found) {

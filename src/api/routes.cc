@@ -51,22 +51,16 @@ constexpr std::array entries = {
 
 Awaitable<HttpResponse> answer(HttpResponse response) { co_return response; }
 
-/// nullopt: the caller may go on.
-std::optional<HttpResponse> refusal(const Context& context, Access access,
-                                    const HttpRequest& request) {
-  if (access == Access::open) {
-    return std::nullopt;
-  }
-  return refuse_access(request, access, *context.service->api_keys());
-}
-
 void add(Router& router, const Context& context, const Entry& entry) {
   const auto guarded = [context, access = entry.access,
                         resource = entry.resource](HttpRequest request) -> Awaitable<HttpResponse> {
-    if (std::optional<HttpResponse> refused = refusal(context, access, request)) {
-      return answer(*std::move(refused));
+    auto caller = authenticate(request, access, *context.service->api_keys());
+    if (!caller) {
+      return answer(std::move(caller.error()));
     }
-    return resource(context, std::move(request));
+    Context mine = context;
+    mine.caller = *std::move(caller);
+    return resource(std::move(mine), std::move(request));
   };
   router.add(std::string{entry.method}, std::string{entry.pattern}, guarded);
 }

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "api/answers.h"
+#include "api/audit.h"
 #include "api/field_reader.h"
 #include "api/json_body.h"
 #include "api/query_reader.h"
@@ -68,7 +69,10 @@ Awaitable<HttpResponse> set_paused(Context context, HttpRequest request, bool pa
     }
     return changed;
   };
-  auto pending = context.service->edit_webhook((*webhook)->id, std::move(edit));
+  AuditEntry entry = audit_entry(context, {.action = paused ? "webhook.pause" : "webhook.resume",
+                                           .subject = (*webhook)->id.to_string(),
+                                           .tenant_id = (*webhook)->tenant_id});
+  auto pending = context.service->edit_webhook((*webhook)->id, std::move(edit), std::move(entry));
   const Result<WebhookRef> changed = co_await std::move(pending);
   if (!changed) {
     co_return render(to_problem(changed.error()));
@@ -166,7 +170,10 @@ Awaitable<HttpResponse> command_circuit(Context context, HttpRequest request) {
   if (!command) {
     co_return render(command.error());
   }
-  auto pending = context.service->command_circuit(*command);
+  AuditEntry entry = audit_entry(context, {.action = "webhook.circuit",
+                                           .subject = (*webhook)->id.to_string(),
+                                           .tenant_id = (*webhook)->tenant_id});
+  auto pending = context.service->command_circuit(*command, std::move(entry));
   const Result<LaneView> lane = co_await std::move(pending);
   if (!lane) {
     co_return render(to_problem(lane.error()));
@@ -194,7 +201,9 @@ Awaitable<HttpResponse> get_webhook_health(Context context, HttpRequest request)
   if (!lane) {
     co_return render(to_problem(lane.error()));
   }
-  const auto query = [id = (*webhook)->id](History& history) { return history.webhook_health(id); };
+  const auto query = [id = (*webhook)->id](Reader& reader) {
+    return reader.history->webhook_health(id);
+  };
   auto pending_health = context.service->read(query);
   const Result<WebhookHealth> health = co_await std::move(pending_health);
   if (!health) {

@@ -14,7 +14,7 @@ struct Glance {
 Awaitable<Glance> look_at(Context context, WebhookId id) {
   auto pending_lane = context.service->lane_view(id);
   Result<LaneView> lane = co_await std::move(pending_lane);
-  const auto query = [id](History& history) { return history.webhook_health(id); };
+  const auto query = [id](Reader& reader) { return reader.history->webhook_health(id); };
   auto pending_health = context.service->read(query);
   Result<WebhookHealth> health = co_await std::move(pending_health);
   co_return Glance{std::move(lane), std::move(health)};

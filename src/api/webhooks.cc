@@ -5,6 +5,7 @@
 
 #include "adapters/openssl/digest.h"
 #include "api/answers.h"
+#include "api/audit.h"
 #include "api/json_body.h"
 #include "api/query_reader.h"
 #include "api/resources.h"
@@ -71,7 +72,10 @@ Awaitable<HttpResponse> create_webhook(Context context, HttpRequest request) {
   if (!webhook) {
     co_return render(webhook.error());
   }
-  auto pending = context.service->add_webhook(*std::move(webhook));
+  AuditEntry entry = audit_entry(context, {.action = "webhook.create",
+                                           .subject = webhook->id.to_string(),
+                                           .tenant_id = webhook->tenant_id});
+  auto pending = context.service->add_webhook(*std::move(webhook), std::move(entry));
   const Result<WebhookRef> added = co_await std::move(pending);
   if (!added) {
     co_return render(to_problem(added.error()));
@@ -116,7 +120,10 @@ Awaitable<HttpResponse> update_webhook(Context context, HttpRequest request) {
 
   auto problem = std::make_shared<std::optional<Problem>>();
   Service::WebhookEdit edit = make_edit(context, request.body, problem);
-  auto pending = context.service->edit_webhook((*current)->id, std::move(edit));
+  AuditEntry entry = audit_entry(context, {.action = "webhook.update",
+                                           .subject = (*current)->id.to_string(),
+                                           .tenant_id = (*current)->tenant_id});
+  auto pending = context.service->edit_webhook((*current)->id, std::move(edit), std::move(entry));
   const Result<WebhookRef> changed = co_await std::move(pending);
   const std::optional<Problem>& refused = *problem;
   if (refused) {
@@ -130,14 +137,18 @@ Awaitable<HttpResponse> update_webhook(Context context, HttpRequest request) {
 }
 
 Awaitable<HttpResponse> delete_webhook(Context context, HttpRequest request) {
-  const Parsed<WebhookId> id = path_id<WebhookId>(request, "id", "webhook");
-  if (!id) {
-    co_return render(id.error());
+  const Parsed<WebhookRef> webhook = path_webhook(context, request);
+  if (!webhook) {
+    co_return render(webhook.error());
   }
-  auto pending = context.service->remove_webhook(*id);
+  const WebhookId id = (*webhook)->id;
+  AuditEntry entry = audit_entry(
+      context,
+      {.action = "webhook.delete", .subject = id.to_string(), .tenant_id = (*webhook)->tenant_id});
+  auto pending = context.service->remove_webhook(id, std::move(entry));
   const Result<void> removed = co_await std::move(pending);
   if (!removed && removed.error().code == Errc::not_found) {
-    co_return render(not_found("webhook", id->to_string()));
+    co_return render(not_found("webhook", id.to_string()));
   }
   if (!removed) {
     co_return render(to_problem(removed.error()));

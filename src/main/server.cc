@@ -100,15 +100,14 @@ class RunningServer final : public Server {
 };
 
 Result<NodeParts> RunningServer::open_parts(const SqliteOptions& store) {
-  POSTRIDER_TRY(SqliteStore opened, open_sqlite_store(store));
-  NodeParts parts{.ledger = std::move(opened.ledger),
-                  .catalog = std::move(opened.catalog),
+  POSTRIDER_TRY(Store opened, open_sqlite_store(store));
+  NodeParts parts{.store = std::move(opened),
                   .readers = {},
                   .clock = make_system_clock(),
                   .make_transport = transport_maker(options_),
                   .make_sign = make_sign};
   for (std::size_t i = 0; i < reader_count; ++i) {
-    POSTRIDER_TRY(std::unique_ptr<History> reader, open_sqlite_history(store));
+    POSTRIDER_TRY(Reader reader, open_sqlite_reader(store));
     parts.readers.push_back(std::move(reader));
   }
   return parts;
@@ -117,7 +116,7 @@ Result<NodeParts> RunningServer::open_parts(const SqliteOptions& store) {
 Result<void> RunningServer::start() {
   POSTRIDER_TRY(NodeParts parts,
                 open_parts({.directory = options_.data_directory, .vfs = std::string{}}));
-  POSTRIDER_TRY(const std::vector<ApiKey> keys, parts.catalog->load_api_keys());
+  POSTRIDER_TRY(const std::vector<ApiKey> keys, parts.store.catalog->load_api_keys());
   admin_key_ = choose_admin_key(options_.admin_key, keys, parts.clock->now().wall);
   const NodeOptions node_options{.worker_count = worker_count(options_),
                                  .seed = random_seed(),

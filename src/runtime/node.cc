@@ -53,14 +53,15 @@ class RunningNode final : public Node, public Service {
   std::shared_ptr<const std::vector<ApiKey>> api_keys() const override { return keys_.get(); }
   Awaitable<Result<std::vector<PublishReceipt>>> publish(std::vector<EventDraft> drafts,
                                                          bool all_or_nothing) override;
-  Awaitable<Result<WebhookRef>> add_webhook(Webhook webhook) override;
-  Awaitable<Result<WebhookRef>> edit_webhook(WebhookId id, WebhookEdit edit) override;
-  Awaitable<Result<void>> remove_webhook(WebhookId id) override;
-  Awaitable<Result<Delivery>> revive(Revive revive) override;
-  Awaitable<Result<Delivery>> cancel(DeliveryId id) override;
+  Awaitable<Result<WebhookRef>> add_webhook(Webhook webhook, AuditEntry entry) override;
+  Awaitable<Result<WebhookRef>> edit_webhook(WebhookId id, WebhookEdit edit,
+                                             AuditEntry entry) override;
+  Awaitable<Result<void>> remove_webhook(WebhookId id, AuditEntry entry) override;
+  Awaitable<Result<Delivery>> revive(Revive revive, AuditEntry entry) override;
+  Awaitable<Result<Delivery>> cancel(DeliveryId id, AuditEntry entry) override;
   Awaitable<Result<LaneView>> lane_view(WebhookId id) override;
-  Awaitable<Result<LaneView>> command_circuit(CircuitCommanded command) override;
-  Awaitable<void> run_query(HistoryQuery query) override;
+  Awaitable<Result<LaneView>> command_circuit(CircuitCommanded command, AuditEntry entry) override;
+  Awaitable<void> run_query(ReaderQuery query) override;
   std::string metrics_text() override { return metrics_->text(); }
   std::optional<std::string> not_ready() const override;
 
@@ -79,10 +80,9 @@ class RunningNode final : public Node, public Service {
   [[nodiscard]] Worker& owner(WebhookId id) { return *workers_[worker_of(id, workers_.size())]; }
 
   // These run on the store thread.
-  Result<WebhookRef> store_edit(Catalog& catalog, Mails& mails, WebhookId id,
-                                const WebhookEdit& edit);
-  Result<WebhookRef> store_webhook(Catalog& catalog, Mails& mails, Webhook webhook);
-  Result<void> store_removal(Catalog& catalog, Mails& mails, WebhookId id);
+  Result<WebhookRef> store_edit(Store& store, Mails& mails, WebhookId id, const WebhookEdit& edit);
+  Result<WebhookRef> store_webhook(Store& store, Mails& mails, Webhook webhook);
+  Result<void> store_removal(Store& store, Mails& mails, WebhookId id);
   void tell_backlog(const std::vector<LaneBacklog>& backlog, Mails& mails);
 
   void disable(WebhookId id, const std::string& reason);
@@ -123,8 +123,7 @@ RunningNode::RunningNode(NodeOptions options, NodeParts parts, Contents contents
 
 void RunningNode::make_store(NodeParts& parts) {
   StoreThread::Parts store_parts{
-      .ledger = std::move(parts.ledger),
-      .catalog = std::move(parts.catalog),
+      .store = std::move(parts.store),
       .clock = clock_.get(),
       .metrics = metrics_.get(),
       .send = [this](std::size_t worker, Mail mail) { workers_[worker]->receive(std::move(mail)); },
@@ -309,57 +308,58 @@ Awaitable<Result<std::vector<PublishReceipt>>> RunningNode::publish(std::vector<
   co_return co_await suspend<Result<std::vector<PublishReceipt>>>(begin);
 }
 
-Awaitable<Result<WebhookRef>> RunningNode::add_webhook(Webhook webhook) {
+Awaitable<Result<WebhookRef>> RunningNode::add_webhook(Webhook webhook, AuditEntry /*entry*/) {
   const std::size_t from = origin();
   auto begin = [this, from, &webhook](WebhookDone resume) {
-    auto run = [this, from, resume, webhook](Catalog& catalog, Mails& mails) {
-      const Result<WebhookRef> stored = store_webhook(catalog, mails, webhook);
+    auto run = [this, from, resume, webhook](Store& store, Mails& mails) {
+      const Result<WebhookRef> stored = store_webhook(store, mails, webhook);
       mails[from].completions.push_back([resume, stored] { resume(stored); });
       return without_value(stored);
     };
-    store_->submit(CatalogJob{std::move(run)});
+    store_->submit(DeskJob{std::move(run)});
   };
   co_return co_await suspend<Result<WebhookRef>>(begin);
 }
 
-Awaitable<Result<WebhookRef>> RunningNode::edit_webhook(WebhookId id, WebhookEdit edit) {
+Awaitable<Result<WebhookRef>> RunningNode::edit_webhook(WebhookId id, WebhookEdit edit,
+                                                        AuditEntry /*entry*/) {
   const std::size_t from = origin();
   auto begin = [this, from, id, &edit](WebhookDone resume) {
-    auto run = [this, from, id, edit, resume](Catalog& catalog, Mails& mails) {
-      const Result<WebhookRef> stored = store_edit(catalog, mails, id, edit);
+    auto run = [this, from, id, edit, resume](Store& store, Mails& mails) {
+      const Result<WebhookRef> stored = store_edit(store, mails, id, edit);
       mails[from].completions.push_back([resume, stored] { resume(stored); });
       return without_value(stored);
     };
-    store_->submit(CatalogJob{std::move(run)});
+    store_->submit(DeskJob{std::move(run)});
   };
   co_return co_await suspend<Result<WebhookRef>>(begin);
 }
 
-Awaitable<Result<void>> RunningNode::remove_webhook(WebhookId id) {
+Awaitable<Result<void>> RunningNode::remove_webhook(WebhookId id, AuditEntry /*entry*/) {
   const std::size_t from = origin();
   auto begin = [this, from, id](std::function<void(Result<void>)> resume) {
-    auto run = [this, from, id, resume](Catalog& catalog, Mails& mails) {
-      const Result<void> removed = store_removal(catalog, mails, id);
+    auto run = [this, from, id, resume](Store& store, Mails& mails) {
+      const Result<void> removed = store_removal(store, mails, id);
       mails[from].completions.push_back([resume, removed] { resume(removed); });
       return removed;
     };
-    store_->submit(CatalogJob{std::move(run)});
+    store_->submit(DeskJob{std::move(run)});
   };
   co_return co_await suspend<Result<void>>(begin);
 }
 
-Result<WebhookRef> RunningNode::store_edit(Catalog& catalog, Mails& mails, WebhookId id,
+Result<WebhookRef> RunningNode::store_edit(Store& store, Mails& mails, WebhookId id,
                                            const WebhookEdit& edit) {
   const WebhookRef current = directory_.get()->find(id);
   if (!current) {
     return fail(Errc::not_found, "There is no such webhook.");
   }
   POSTRIDER_TRY(Webhook edited, edit(*current));
-  return store_webhook(catalog, mails, std::move(edited));
+  return store_webhook(store, mails, std::move(edited));
 }
 
-Result<WebhookRef> RunningNode::store_webhook(Catalog& catalog, Mails& mails, Webhook webhook) {
-  POSTRIDER_CHECK(catalog.put_webhook(webhook));
+Result<WebhookRef> RunningNode::store_webhook(Store& store, Mails& mails, Webhook webhook) {
+  POSTRIDER_CHECK(store.catalog->put_webhook(webhook));
   auto stored = std::make_shared<const Webhook>(std::move(webhook));
   // The lane learns of it before anyone can publish to it.
   mails[worker_of(stored->id, mails.size())].inputs.emplace_back(
@@ -368,8 +368,8 @@ Result<WebhookRef> RunningNode::store_webhook(Catalog& catalog, Mails& mails, We
   return stored;
 }
 
-Result<void> RunningNode::store_removal(Catalog& catalog, Mails& mails, WebhookId id) {
-  POSTRIDER_CHECK(catalog.remove_webhook(id, clock_->now().wall));
+Result<void> RunningNode::store_removal(Store& store, Mails& mails, WebhookId id) {
+  POSTRIDER_CHECK(store.catalog->remove_webhook(id, clock_->now().wall));
   directory_.replace(directory_.get()->without(id));
   mails[worker_of(id, mails.size())].inputs.emplace_back(WebhookRemoved{id});
   return {};
@@ -386,7 +386,7 @@ void RunningNode::tell_backlog(const std::vector<LaneBacklog>& backlog, Mails& m
 }
 
 void RunningNode::disable(WebhookId id, const std::string& reason) {
-  auto run = [this, id, reason](Catalog& catalog, Mails& mails) {
+  auto run = [this, id, reason](Store& store, Mails& mails) {
     const WallTime now = clock_->now().wall;
     const WebhookEdit edit = [&](const Webhook& current) -> Result<Webhook> {
       Webhook disabled = current;
@@ -395,17 +395,17 @@ void RunningNode::disable(WebhookId id, const std::string& reason) {
       disabled.updated_at = now;
       return disabled;
     };
-    const Result<WebhookRef> stored = store_edit(catalog, mails, id, edit);
+    const Result<WebhookRef> stored = store_edit(store, mails, id, edit);
     if (!stored) {
       spdlog::error("webhook.disable_failed webhook={} reason=\"{}\"", id.to_string(),
                     log_safe(stored.error().message));
     }
     return without_value(stored);
   };
-  store_->submit(CatalogJob{std::move(run)});
+  store_->submit(DeskJob{std::move(run)});
 }
 
-Awaitable<Result<Delivery>> RunningNode::revive(Revive revive) {
+Awaitable<Result<Delivery>> RunningNode::revive(Revive revive, AuditEntry /*entry*/) {
   revive.now = clock_->now().steady;  // Due at once, whatever the wall clock did.
   ReviveJob job{.revive = revive, .origin = origin(), .done = {}};
   auto begin = [this, &job](auto resume) {
@@ -415,7 +415,7 @@ Awaitable<Result<Delivery>> RunningNode::revive(Revive revive) {
   co_return co_await suspend<Result<Delivery>>(begin);
 }
 
-Awaitable<Result<Delivery>> RunningNode::cancel(DeliveryId id) {
+Awaitable<Result<Delivery>> RunningNode::cancel(DeliveryId id, AuditEntry /*entry*/) {
   CancelJob job{
       .cancel = {.delivery_id = id, .now = clock_->now().wall}, .origin = origin(), .done = {}};
   auto begin = [this, &job](auto resume) {
@@ -439,17 +439,18 @@ Awaitable<Result<LaneView>> RunningNode::lane_view(WebhookId id) {
   co_return co_await suspend<Result<LaneView>>(begin);
 }
 
-Awaitable<Result<LaneView>> RunningNode::command_circuit(CircuitCommanded command) {
+Awaitable<Result<LaneView>> RunningNode::command_circuit(CircuitCommanded command,
+                                                         AuditEntry /*entry*/) {
   const WebhookId id = command.webhook_id;
   owner(id).feed_later(command);
   co_return co_await lane_view(id);  // Behind the command in the same loop.
 }
 
-Awaitable<void> RunningNode::run_query(HistoryQuery query) {
+Awaitable<void> RunningNode::run_query(ReaderQuery query) {
   boost::asio::io_context& home = workers_[origin()]->io();
   auto begin = [this, &home, &query](std::function<void(bool)> resume) {
-    auto job = [&home, &query, resume](History& history) {
-      query(history);
+    auto job = [&home, &query, resume](Reader& reader) {
+      query(reader);
       boost::asio::post(home, [resume] { resume(true); });
     };
     readers_->submit(std::move(job));
@@ -468,12 +469,12 @@ std::optional<std::string> RunningNode::not_ready() const {
 
 Result<std::unique_ptr<Node>> make_node(NodeOptions options, NodeParts parts,
                                         const std::optional<ApiKey>& first_key) {
-  POSTRIDER_TRY(std::vector<Webhook> webhooks, parts.catalog->load_webhooks());
-  POSTRIDER_TRY(const auto circuits, parts.catalog->load_circuits());
-  POSTRIDER_TRY(std::vector<ApiKey> keys, parts.catalog->load_api_keys());
-  POSTRIDER_TRY(const std::vector<LaneBacklog> backlog, parts.ledger->backlog());
+  POSTRIDER_TRY(std::vector<Webhook> webhooks, parts.store.catalog->load_webhooks());
+  POSTRIDER_TRY(const auto circuits, parts.store.catalog->load_circuits());
+  POSTRIDER_TRY(std::vector<ApiKey> keys, parts.store.catalog->load_api_keys());
+  POSTRIDER_TRY(const std::vector<LaneBacklog> backlog, parts.store.ledger->backlog());
   if (first_key) {
-    POSTRIDER_CHECK(parts.catalog->put_api_key(*first_key));
+    POSTRIDER_CHECK(parts.store.catalog->put_api_key(*first_key));
     keys.push_back(*first_key);
   }
   std::vector<WebhookRef> refs;

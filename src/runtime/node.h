@@ -26,9 +26,8 @@ struct NodeOptions {
 
 /// Made by main, which is the only place that knows which adapters these are.
 struct NodeParts {
-  std::unique_ptr<Ledger> ledger;
-  std::unique_ptr<Catalog> catalog;
-  std::vector<std::unique_ptr<History>> readers;
+  Store store;
+  std::vector<Reader> readers;
   std::unique_ptr<Clock> clock;
   MakeTransport make_transport;
   MakeSign make_sign;

@@ -4,10 +4,9 @@
 
 namespace postrider {
 
-ReaderPool::ReaderPool(std::vector<std::unique_ptr<History>> readers)
-    : readers_(std::move(readers)) {
-  for (const std::unique_ptr<History>& reader : readers_) {
-    threads_.emplace_back([this, &history = *reader] { run(history); });
+ReaderPool::ReaderPool(std::vector<Reader> readers) : readers_(std::move(readers)) {
+  for (Reader& reader : readers_) {
+    threads_.emplace_back([this, &reader] { run(reader); });
   }
 }
 
@@ -34,7 +33,7 @@ void ReaderPool::stop() {
   }
 }
 
-void ReaderPool::run(History& history) {
+void ReaderPool::run(Reader& reader) {
   for (;;) {
     Job job;
     {
@@ -46,7 +45,7 @@ void ReaderPool::run(History& history) {
       job = std::move(queue_.front());
       queue_.pop_front();
     }
-    job(history);
+    job(reader);
   }
 }
 

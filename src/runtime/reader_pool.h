@@ -4,21 +4,20 @@
 #include <condition_variable>
 #include <deque>
 #include <functional>
-#include <memory>
 #include <mutex>
 #include <thread>
 #include <vector>
 
-#include "ports/history.h"
+#include "ports/store.h"
 
 namespace postrider {
 
 class ReaderPool {
  public:
-  using Job = std::function<void(History&)>;
+  using Job = std::function<void(Reader&)>;
 
   /// One thread for each reader.
-  explicit ReaderPool(std::vector<std::unique_ptr<History>> readers);
+  explicit ReaderPool(std::vector<Reader> readers);
   ~ReaderPool();
   ReaderPool(const ReaderPool&) = delete;
   ReaderPool& operator=(const ReaderPool&) = delete;
@@ -29,14 +28,14 @@ class ReaderPool {
   void stop();
 
  private:
-  void run(History& history);
+  void run(Reader& reader);
 
   std::mutex mutex_;  // Guards the two below.
   std::condition_variable wake_;
   std::deque<Job> queue_;
   bool stopping_ = false;
 
-  std::vector<std::unique_ptr<History>> readers_;
+  std::vector<Reader> readers_;
   std::vector<std::thread> threads_;
 };
 

@@ -17,10 +17,9 @@
 #include "engine/directory.h"
 #include "engine/intake.h"
 #include "engine/shard.h"
-#include "ports/catalog.h"
 #include "ports/clock.h"
-#include "ports/history.h"
-#include "ports/ledger.h"
+#include "ports/journal.h"
+#include "ports/store.h"
 
 namespace postrider {
 
@@ -50,26 +49,31 @@ class Service {
   virtual Awaitable<Result<std::vector<PublishReceipt>>> publish(std::vector<EventDraft> drafts,
                                                                  bool all_or_nothing) = 0;
 
+  // Whatever changes something takes the entry that the audit log is to have of it; both are stored
+  // in one transaction.
+
   /// Adds a webhook; events published after it resumed reach it.
-  virtual Awaitable<Result<WebhookRef>> add_webhook(Webhook webhook) = 0;
+  virtual Awaitable<Result<WebhookRef>> add_webhook(Webhook webhook, AuditEntry entry) = 0;
 
   /// Reads, edits and stores one webhook with nothing in between. `edit` runs on the store thread:
   /// it must be quick and own what it captures. Fails with not_found and with whatever `edit` fails
   /// with.
   using WebhookEdit = std::function<Result<Webhook>(const Webhook&)>;
-  virtual Awaitable<Result<WebhookRef>> edit_webhook(WebhookId id, WebhookEdit edit) = 0;
-  virtual Awaitable<Result<void>> remove_webhook(WebhookId id) = 0;
+  virtual Awaitable<Result<WebhookRef>> edit_webhook(WebhookId id, WebhookEdit edit,
+                                                     AuditEntry entry) = 0;
+  virtual Awaitable<Result<void>> remove_webhook(WebhookId id, AuditEntry entry) = 0;
 
-  virtual Awaitable<Result<Delivery>> revive(Revive revive) = 0;
-  virtual Awaitable<Result<Delivery>> cancel(DeliveryId id) = 0;
+  virtual Awaitable<Result<Delivery>> revive(Revive revive, AuditEntry entry) = 0;
+  virtual Awaitable<Result<Delivery>> cancel(DeliveryId id, AuditEntry entry) = 0;
 
   /// What the webhook's lane is doing now. Fails with not_found.
   virtual Awaitable<Result<LaneView>> lane_view(WebhookId id) = 0;
-  virtual Awaitable<Result<LaneView>> command_circuit(CircuitCommanded command) = 0;
+  virtual Awaitable<Result<LaneView>> command_circuit(CircuitCommanded command,
+                                                      AuditEntry entry) = 0;
 
   /// Runs `query` on a reader thread.
-  using HistoryQuery = std::function<void(History&)>;
-  virtual Awaitable<void> run_query(HistoryQuery query) = 0;
+  using ReaderQuery = std::function<void(Reader&)>;
+  virtual Awaitable<void> run_query(ReaderQuery query) = 0;
 
   [[nodiscard]] virtual std::string metrics_text() = 0;
   /// nullopt: ready. Otherwise why not.
@@ -77,9 +81,9 @@ class Service {
 
   /// `query` on a reader thread, and its result.
   template <class Query>
-  Awaitable<std::invoke_result_t<Query&, History&>> read(Query query) {
-    std::optional<std::invoke_result_t<Query&, History&>> answer;
-    HistoryQuery run = [&answer, &query](History& history) { answer.emplace(query(history)); };
+  Awaitable<std::invoke_result_t<Query&, Reader&>> read(Query query) {
+    std::optional<std::invoke_result_t<Query&, Reader&>> answer;
+    ReaderQuery run = [&answer, &query](Reader& reader) { answer.emplace(query(reader)); };
     co_await run_query(std::move(run));
     co_return std::move(*answer);
   }

@@ -257,11 +257,11 @@ bool StoreThread::ready(Mails& mails) {
   if (!broken_) {
     return true;
   }
-  if (!parts_.ledger->recover()) {
+  if (!parts_.store.ledger->recover()) {
     return false;
   }
   // A batch that was answered with an error may be in the store after all; the lanes must look.
-  const Result<std::vector<LaneBacklog>> backlog = parts_.ledger->backlog();
+  const Result<std::vector<LaneBacklog>> backlog = parts_.store.ledger->backlog();
   if (!backlog) {
     return false;
   }
@@ -287,7 +287,7 @@ void StoreThread::commit(std::vector<StoreJob>& jobs, Mails& mails) {
     return;
   }
   const MonoTime begun = parts_.clock->now().mono;
-  Result<BatchReceipt> receipt = parts_.ledger->commit(batch);
+  Result<BatchReceipt> receipt = parts_.store.ledger->commit(batch);
   if (receipt) {
     parts_.metrics->committed({.publishes = batch.publishes.size(),
                                .settlements = batch.settlements.size(),
@@ -323,7 +323,7 @@ void StoreThread::owe(std::vector<SaveCircuit>& circuits) {
 void StoreThread::perform(StoreJob& job, Mails& mails) {
   const auto act = Overloaded{
       [&](LoadLaneJob& load) {
-        Result<LanePage> page = parts_.ledger->load_lane(load.query);
+        Result<LanePage> page = parts_.store.ledger->load_lane(load.query);
         std::vector<Input>& inputs = mails[load.worker].inputs;
         if (page) {
           inputs.emplace_back(LaneLoaded{.webhook_id = load.query.webhook_id,
@@ -334,10 +334,10 @@ void StoreThread::perform(StoreJob& job, Mails& mails) {
         }
       },
       [&](LoadEventsJob& load) {
-        complete(mails, load.worker, load.done, parts_.ledger->load_events(load.ids));
+        complete(mails, load.worker, load.done, parts_.store.ledger->load_events(load.ids));
       },
-      [&](CatalogJob& catalog) {
-        const Result<void> done = catalog.run(*parts_.catalog, mails);
+      [&](DeskJob& desk) {
+        const Result<void> done = desk.run(parts_.store, mails);
         if (!done && done.error().code == Errc::unavailable && !broken_) {
           fail_store(done.error().message);
         }

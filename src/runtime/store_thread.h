@@ -21,9 +21,8 @@
 #include "core/result.h"
 #include "engine/intake.h"
 #include "engine/shard.h"
-#include "ports/catalog.h"
 #include "ports/clock.h"
-#include "ports/ledger.h"
+#include "ports/store.h"
 
 #include "runtime/metrics.h"
 #include "runtime/payload_cache.h"
@@ -74,14 +73,15 @@ struct LoadEventsJob {
   std::vector<EventId> ids;
   std::function<void(Result<std::vector<Event>>)> done;
 };
-/// Anything with the catalogue. Runs on the store thread, after the turn's commit. An answer of
-/// unavailable means that the store failed; the job has told whoever waits itself.
-struct CatalogJob {
-  std::function<Result<void>(Catalog&, Mails&)> run;
+/// Anything with the store beside the ledger's batches. Runs on the store thread, after the turn's
+/// commit. An answer of unavailable means that the store failed; the job has told whoever waits
+/// itself.
+struct DeskJob {
+  std::function<Result<void>(Store&, Mails&)> run;
 };
 
 using StoreJob = std::variant<PublishJob, SettleJob, ReviveJob, CancelJob, CircuitJob, LoadLaneJob,
-                              LoadEventsJob, CatalogJob>;
+                              LoadEventsJob, DeskJob>;
 
 struct StoreThreadOptions {
   std::size_t publishes_queued_max = 50'000;         // About two seconds of work.
@@ -93,8 +93,7 @@ struct StoreThreadOptions {
 class StoreThread {
  public:
   struct Parts {
-    std::unique_ptr<Ledger> ledger;
-    std::unique_ptr<Catalog> catalog;
+    Store store;
     const Clock* clock = nullptr;
     Metrics* metrics = nullptr;
     std::function<void(std::size_t worker, Mail mail)> send;

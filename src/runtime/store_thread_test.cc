@@ -61,10 +61,11 @@ class StoreThreadTest : public testing::Test {
     if (!plan) {
       plan = [](std::uint64_t) { return std::nullopt; };
     }
+    Store store = make_memory_store(store_);
+    store.ledger = std::make_unique<test::FaultyLedger>(*real_, std::move(plan));
     thread_ = std::make_unique<StoreThread>(
         options, StoreThread::Parts{
-                     .ledger = std::make_unique<test::FaultyLedger>(*real_, std::move(plan)),
-                     .catalog = make_memory_catalog(store_),
+                     .store = std::move(store),
                      .clock = &clock_,
                      .metrics = metrics_.get(),
                      .send = [this](std::size_t, Mail mail) { letters_.put(std::move(mail)); },

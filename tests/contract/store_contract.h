@@ -16,9 +16,9 @@ namespace postrider::test {
 
 class StoreContract : public testing::TestWithParam<StoreMaker> {
  protected:
-  [[nodiscard]] Ledger& ledger() { return store_->ledger(); }
-  [[nodiscard]] Catalog& catalog() { return store_->catalog(); }
-  [[nodiscard]] History& history() { return store_->history(); }
+  [[nodiscard]] Ledger& ledger() { return *store_->store().ledger; }
+  [[nodiscard]] Catalog& catalog() { return *store_->store().catalog; }
+  [[nodiscard]] History& history() { return *store_->reader().history; }
 
   /// Each fails the test when the store does.
   BatchReceipt commit(const Batch& batch);

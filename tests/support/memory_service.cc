@@ -7,9 +7,8 @@
 namespace postrider::test {
 
 MemoryService::MemoryService()
-    : ledger_(make_memory_ledger(store)),
-      catalog_(make_memory_catalog(store)),
-      history_(make_memory_history(store)),
+    : roles_(make_memory_store(store)),
+      reader_(make_memory_reader(store)),
       directory_(std::make_shared<const Directory>()) {}
 
 std::shared_ptr<const std::vector<ApiKey>> MemoryService::api_keys() const {
@@ -20,14 +19,14 @@ Result<BatchReceipt> MemoryService::commit(const Batch& batch) {
   if (store_failure) {
     return tl::make_unexpected(*store_failure);
   }
-  return ledger_->commit(batch);
+  return roles_.ledger->commit(batch);
 }
 
 Result<WebhookRef> MemoryService::put(Webhook webhook) {
   if (store_failure) {
     return tl::make_unexpected(*store_failure);
   }
-  POSTRIDER_CHECK(catalog_->put_webhook(webhook));
+  POSTRIDER_CHECK(roles_.catalog->put_webhook(webhook));
   lanes.try_emplace(webhook.id);
   WebhookRef ref = std::make_shared<const Webhook>(std::move(webhook));
   directory_ = std::make_shared<const Directory>(directory_->with(ref));
@@ -40,7 +39,7 @@ void MemoryService::apply_now(WebhookId id, const WebhookEdit& edit) {
 
 void MemoryService::settle(DeliveryId id, DeliveryState state, const Outcome& outcome,
                            std::optional<DeadReason> dead) {
-  const Result<DeliveryRecord> record = history_->find_delivery(id);
+  const Result<DeliveryRecord> record = reader_.history->find_delivery(id);
   POSTRIDER_ASSERT(record.has_value());
   Settlement settlement{
       .delivery = record->delivery, .attempt = Attempt{}, .dead = std::move(dead)};
@@ -54,7 +53,7 @@ void MemoryService::settle(DeliveryId id, DeliveryState state, const Outcome& ou
   settlement.attempt->failure_category = categorize(outcome);
   Batch batch;
   batch.settlements.push_back(std::move(settlement));
-  POSTRIDER_ASSERT(ledger_->commit(batch).has_value());
+  POSTRIDER_ASSERT(roles_.ledger->commit(batch).has_value());
 }
 
 Awaitable<Result<std::vector<PublishReceipt>>> MemoryService::publish(
@@ -73,11 +72,12 @@ Awaitable<Result<std::vector<PublishReceipt>>> MemoryService::publish(
   co_return std::move(receipt->publishes);
 }
 
-Awaitable<Result<WebhookRef>> MemoryService::add_webhook(Webhook webhook) {
-  co_return put(std::move(webhook));
+Awaitable<Result<WebhookRef>> MemoryService::add_webhook(Webhook webhook, AuditEntry entry) {
+  co_return noted(put(std::move(webhook)), std::move(entry));
 }
 
-Awaitable<Result<WebhookRef>> MemoryService::edit_webhook(WebhookId id, WebhookEdit edit) {
+Awaitable<Result<WebhookRef>> MemoryService::edit_webhook(WebhookId id, WebhookEdit edit,
+                                                          AuditEntry entry) {
   if (before_edit) {
     before_edit();
   }
@@ -89,39 +89,39 @@ Awaitable<Result<WebhookRef>> MemoryService::edit_webhook(WebhookId id, WebhookE
   if (!changed) {
     co_return tl::make_unexpected(changed.error());
   }
-  co_return put(*std::move(changed));
+  co_return noted(put(*std::move(changed)), std::move(entry));
 }
 
-Awaitable<Result<void>> MemoryService::remove_webhook(WebhookId id) {
+Awaitable<Result<void>> MemoryService::remove_webhook(WebhookId id, AuditEntry entry) {
   if (store_failure) {
     co_return tl::make_unexpected(*store_failure);
   }
-  Result<void> removed = catalog_->remove_webhook(id, moment.wall);
+  Result<void> removed = roles_.catalog->remove_webhook(id, moment.wall);
   if (removed) {
     directory_ = std::make_shared<const Directory>(directory_->without(id));
     lanes.erase(id);
   }
-  co_return removed;
+  co_return noted(std::move(removed), std::move(entry));
 }
 
-Awaitable<Result<Delivery>> MemoryService::revive(Revive revive) {
+Awaitable<Result<Delivery>> MemoryService::revive(Revive revive, AuditEntry entry) {
   Batch batch;
   batch.revivals.push_back(revive);
   Result<BatchReceipt> receipt = commit(batch);
   if (!receipt) {
     co_return tl::make_unexpected(receipt.error());
   }
-  co_return receipt->revivals.front();
+  co_return noted(std::move(receipt->revivals.front()), std::move(entry));
 }
 
-Awaitable<Result<Delivery>> MemoryService::cancel(DeliveryId id) {
+Awaitable<Result<Delivery>> MemoryService::cancel(DeliveryId id, AuditEntry entry) {
   Batch batch;
   batch.cancels.push_back({.delivery_id = id, .now = moment.wall});
   Result<BatchReceipt> receipt = commit(batch);
   if (!receipt) {
     co_return tl::make_unexpected(receipt.error());
   }
-  co_return receipt->cancels.front();
+  co_return noted(std::move(receipt->cancels.front()), std::move(entry));
 }
 
 Awaitable<Result<LaneView>> MemoryService::lane_view(WebhookId id) {
@@ -132,7 +132,8 @@ Awaitable<Result<LaneView>> MemoryService::lane_view(WebhookId id) {
   co_return found->second;
 }
 
-Awaitable<Result<LaneView>> MemoryService::command_circuit(CircuitCommanded command) {
+Awaitable<Result<LaneView>> MemoryService::command_circuit(CircuitCommanded command,
+                                                           AuditEntry entry) {
   const auto found = lanes.find(command.webhook_id);
   if (found == lanes.end()) {
     co_return fail(Errc::not_found, "There is no such lane.");
@@ -154,11 +155,12 @@ Awaitable<Result<LaneView>> MemoryService::command_circuit(CircuitCommanded comm
       break;
   }
   found->second.circuit = breaker.record();
+  audit.push_back(std::move(entry));
   co_return found->second;
 }
 
-Awaitable<void> MemoryService::run_query(HistoryQuery query) {
-  query(*history_);
+Awaitable<void> MemoryService::run_query(ReaderQuery query) {
+  query(reader_);
   co_return;
 }
 

@@ -30,6 +30,7 @@ class MemoryService final : public Service {
   std::optional<Error> store_failure;   // Set: everything that touches the store fails with it.
   std::optional<std::string> why_not_ready;
   std::function<void()> before_edit;  // Runs where another change could slip in.
+  std::vector<AuditEntry> audit;      // Of every change that succeeded, in order.
 
   /// Records an attempt as a lane would: the delivery moves to `state`.
   void settle(DeliveryId id, DeliveryState state, const Outcome& outcome,
@@ -45,24 +46,31 @@ class MemoryService final : public Service {
 
   Awaitable<Result<std::vector<PublishReceipt>>> publish(std::vector<EventDraft> drafts,
                                                          bool all_or_nothing) override;
-  Awaitable<Result<WebhookRef>> add_webhook(Webhook webhook) override;
-  Awaitable<Result<WebhookRef>> edit_webhook(WebhookId id, WebhookEdit edit) override;
-  Awaitable<Result<void>> remove_webhook(WebhookId id) override;
-  Awaitable<Result<Delivery>> revive(Revive revive) override;
-  Awaitable<Result<Delivery>> cancel(DeliveryId id) override;
+  Awaitable<Result<WebhookRef>> add_webhook(Webhook webhook, AuditEntry entry) override;
+  Awaitable<Result<WebhookRef>> edit_webhook(WebhookId id, WebhookEdit edit,
+                                             AuditEntry entry) override;
+  Awaitable<Result<void>> remove_webhook(WebhookId id, AuditEntry entry) override;
+  Awaitable<Result<Delivery>> revive(Revive revive, AuditEntry entry) override;
+  Awaitable<Result<Delivery>> cancel(DeliveryId id, AuditEntry entry) override;
   Awaitable<Result<LaneView>> lane_view(WebhookId id) override;
-  Awaitable<Result<LaneView>> command_circuit(CircuitCommanded command) override;
-  Awaitable<void> run_query(HistoryQuery query) override;
+  Awaitable<Result<LaneView>> command_circuit(CircuitCommanded command, AuditEntry entry) override;
+  Awaitable<void> run_query(ReaderQuery query) override;
   [[nodiscard]] std::string metrics_text() override { return "# no metrics here\n"; }
   [[nodiscard]] std::optional<std::string> not_ready() const override { return why_not_ready; }
 
  private:
   Result<BatchReceipt> commit(const Batch& batch);
   Result<WebhookRef> put(Webhook webhook);
+  template <class T>
+  Result<T> noted(Result<T> result, AuditEntry entry) {
+    if (result) {
+      audit.push_back(std::move(entry));
+    }
+    return result;
+  }
 
-  std::unique_ptr<Ledger> ledger_;
-  std::unique_ptr<Catalog> catalog_;
-  std::unique_ptr<History> history_;
+  Store roles_;
+  Reader reader_;
   std::shared_ptr<const Directory> directory_;
   UuidMaker ids_{1};
 };

@@ -44,9 +44,8 @@ class OpenSqlite final : public OpenStore {
  public:
   OpenSqlite() { open(); }
 
-  Ledger& ledger() override { return *store_.ledger; }
-  Catalog& catalog() override { return *store_.catalog; }
-  History& history() override { return *history_; }
+  Store& store() override { return store_; }
+  Reader& reader() override { return reader_; }
 
   void reopen() override {
     close();
@@ -54,7 +53,7 @@ class OpenSqlite final : public OpenStore {
   }
 
   void close() {
-    history_.reset();
+    reader_ = {};
     store_ = {};
   }
 
@@ -62,17 +61,17 @@ class OpenSqlite final : public OpenStore {
 
  private:
   void open() {
-    Result<SqliteStore> store = open_sqlite_store(options());
+    Result<Store> store = open_sqlite_store(options());
     ASSERT_TRUE(store.has_value()) << store.error().message;
     store_ = *std::move(store);
-    Result<std::unique_ptr<History>> history = open_sqlite_history(options());
-    ASSERT_TRUE(history.has_value()) << history.error().message;
-    history_ = *std::move(history);
+    Result<Reader> reader = open_sqlite_reader(options());
+    ASSERT_TRUE(reader.has_value()) << reader.error().message;
+    reader_ = *std::move(reader);
   }
 
   TemporaryDirectory directory_;
-  SqliteStore store_;
-  std::unique_ptr<History> history_;
+  Store store_;
+  Reader reader_;
 };
 
 }  // namespace postrider::test

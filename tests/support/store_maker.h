@@ -6,9 +6,7 @@
 #include <ostream>
 #include <string>
 
-#include "ports/catalog.h"
-#include "ports/history.h"
-#include "ports/ledger.h"
+#include "ports/store.h"
 
 namespace postrider::test {
 
@@ -16,9 +14,8 @@ class OpenStore {
  public:
   virtual ~OpenStore() = default;
 
-  [[nodiscard]] virtual Ledger& ledger() = 0;
-  [[nodiscard]] virtual Catalog& catalog() = 0;
-  [[nodiscard]] virtual History& history() = 0;
+  [[nodiscard]] virtual Store& store() = 0;
+  [[nodiscard]] virtual Reader& reader() = 0;
 
   /// Closes it and opens it again, as a restart of the server does.
   virtual void reopen() = 0;

@@ -18,9 +18,7 @@
 #include "core/attempt.h"
 #include "core/event.h"
 #include "core/webhook.h"
-#include "ports/catalog.h"
-#include "ports/history.h"
-#include "ports/ledger.h"
+#include "ports/store.h"
 
 namespace postrider {
 
@@ -67,6 +65,11 @@ struct MemoryStore {
   OwnMutex
       mutex;  // Held during each call of a port. Whoever looks in directly does so between calls.
 };
+
+/// Every role over one store. `atomically` undoes nothing: the roles that take part in it fail only
+/// before they change anything.
+[[nodiscard]] Store make_memory_store(MemoryStore& store);
+[[nodiscard]] Reader make_memory_reader(MemoryStore& store);
 
 [[nodiscard]] std::unique_ptr<Ledger> make_memory_ledger(MemoryStore& store);
 [[nodiscard]] std::unique_ptr<Catalog> make_memory_catalog(MemoryStore& store);

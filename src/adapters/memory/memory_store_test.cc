@@ -13,9 +13,8 @@ using test::StoreScript;
 
 class OpenMemory final : public test::OpenStore {
  public:
-  Ledger& ledger() override { return *ledger_; }
-  Catalog& catalog() override { return *catalog_; }
-  History& history() override { return *history_; }
+  Store& store() override { return roles_; }
+  Reader& reader() override { return reader_; }
 
   /// What a restart leaves is a picture of the store.
   void reopen() override {
@@ -26,9 +25,8 @@ class OpenMemory final : public test::OpenStore {
 
  private:
   MemoryStore store_;
-  std::unique_ptr<Ledger> ledger_ = make_memory_ledger(store_);
-  std::unique_ptr<Catalog> catalog_ = make_memory_catalog(store_);
-  std::unique_ptr<History> history_ = make_memory_history(store_);
+  Store roles_ = make_memory_store(store_);
+  Reader reader_ = make_memory_reader(store_);
 };
 
 TEST(MemoryStore, ACopyDoesNotSeeWhatHappensToTheOriginal) {

@@ -1,19 +1,17 @@
+#include "adapters/sqlite/history.h"
+
 #include <map>
 #include <string_view>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "adapters/sqlite/attempt_detail.h"
-#include "adapters/sqlite/data_directory.h"
-#include "adapters/sqlite/database.h"
 #include "adapters/sqlite/health.h"
 #include "adapters/sqlite/history_lists.h"
 #include "adapters/sqlite/rows.h"
-#include "adapters/sqlite/sqlite_store.h"
+#include "adapters/sqlite/snapshot.h"
 
-namespace postrider {
-namespace sqlite {
+namespace postrider::sqlite {
 namespace {
 
 constexpr std::string_view find_delivery_sql =
@@ -50,15 +48,15 @@ Result<Attempt> read_attempt(const Query& query) {
 
 class SqliteHistory final : public History {
  public:
-  explicit SqliteHistory(Database database) : database_(std::move(database)) {}
+  explicit SqliteHistory(std::shared_ptr<Database> database) : database_(std::move(database)) {}
 
   Result<Listed<DeliveryRecord>> list_deliveries(const DeliveryFilter& filter,
                                                  const Page& page) override {
-    return snapshot([&] { return sqlite::list_deliveries(database_, filter, page); });
+    return snapshot(*database_, [&] { return sqlite::list_deliveries(*database_, filter, page); });
   }
 
   Result<DeliveryRecord> find_delivery(DeliveryId id) override {
-    POSTRIDER_TRY(Statement statement, database_.prepare(find_delivery_sql));
+    POSTRIDER_TRY(Statement statement, database_->prepare(find_delivery_sql));
     Query query = statement.query(id);
     POSTRIDER_TRY(const bool found, query.next());
     if (!found) {
@@ -68,7 +66,7 @@ class SqliteHistory final : public History {
   }
 
   Result<std::vector<Attempt>> attempts_of(DeliveryId id) override {
-    POSTRIDER_TRY(Statement statement, database_.prepare(attempts_sql));
+    POSTRIDER_TRY(Statement statement, database_->prepare(attempts_sql));
     std::vector<Attempt> attempts;
     Query query = statement.query(id);
     for (;;) {
@@ -82,11 +80,11 @@ class SqliteHistory final : public History {
   }
 
   Result<Listed<Event>> list_events(const EventFilter& filter, const Page& page) override {
-    return snapshot([&] { return sqlite::list_events(database_, filter, page); });
+    return snapshot(*database_, [&] { return sqlite::list_events(*database_, filter, page); });
   }
 
   Result<Event> find_event(EventId id) override {
-    POSTRIDER_TRY(Statement statement, database_.prepare(find_event_sql));
+    POSTRIDER_TRY(Statement statement, database_->prepare(find_event_sql));
     Query query = statement.query(id);
     POSTRIDER_TRY(const bool found, query.next());
     if (!found) {
@@ -96,11 +94,11 @@ class SqliteHistory final : public History {
   }
 
   Result<WebhookHealth> webhook_health(WebhookId id) override {
-    return snapshot([&] { return read_health(database_, id); });
+    return snapshot(*database_, [&] { return read_health(*database_, id); });
   }
 
   Result<std::map<TenantId, std::uint64_t>> dead_letter_counts() override {
-    POSTRIDER_TRY(Statement statement, database_.prepare(dead_counts_sql));
+    POSTRIDER_TRY(Statement statement, database_->prepare(dead_counts_sql));
     std::map<TenantId, std::uint64_t> counts;
     Query query = statement.query();
     for (;;) {
@@ -113,33 +111,13 @@ class SqliteHistory final : public History {
   }
 
  private:
-  /// Several queries, one state of the store.
-  template <class Body>
-  std::invoke_result_t<Body> snapshot(Body body) {
-    POSTRIDER_CHECK(database_.execute("BEGIN"));
-    auto result = body();
-    const Result<void> ended = database_.execute("ROLLBACK");
-    if (result && !ended) {
-      return tl::make_unexpected(ended.error());
-    }
-    return result;
-  }
-
-  Database database_;
+  std::shared_ptr<Database> database_;
 };
 
 }  // namespace
-}  // namespace sqlite
 
-Result<std::unique_ptr<History>> open_sqlite_history(const SqliteOptions& options) {
-  POSTRIDER_TRY(sqlite::Database database,
-                sqlite::Database::open({.file = sqlite::database_file(options.directory),
-                                        .access = sqlite::Access::read,
-                                        .vfs = options.vfs}));
-  POSTRIDER_CHECK(
-      database.execute("PRAGMA mmap_size = 0; PRAGMA cache_size = -8192;"
-                       "PRAGMA temp_store = MEMORY; PRAGMA trusted_schema = OFF"));
-  return std::make_unique<sqlite::SqliteHistory>(std::move(database));
+std::unique_ptr<History> make_history(std::shared_ptr<Database> database) {
+  return std::make_unique<SqliteHistory>(std::move(database));
 }
 
-}  // namespace postrider
+}  // namespace postrider::sqlite

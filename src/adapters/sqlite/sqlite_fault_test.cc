@@ -91,11 +91,11 @@ void check_integrity(const std::filesystem::path& directory) {
 
 /// Opens the directory as a restarted server would, and looks.
 void check_after_restart(const Scenario& scenario, const std::filesystem::path& directory) {
-  Result<SqliteStore> store = open_sqlite_store({.directory = directory});
+  Result<Store> store = open_sqlite_store({.directory = directory});
   ASSERT_TRUE(store.has_value()) << store.error().message;
-  Result<std::unique_ptr<History>> history = open_sqlite_history({.directory = directory});
-  ASSERT_TRUE(history.has_value()) << history.error().message;
-  check(scenario, **history);
+  Result<Reader> reader = open_sqlite_reader({.directory = directory});
+  ASSERT_TRUE(reader.has_value()) << reader.error().message;
+  check(scenario, *reader->history);
   check_integrity(directory);
 }
 
@@ -105,9 +105,9 @@ bool run_with_fault(FaultyVfs::Kind kind, std::uint64_t nth) {
   const TemporaryDirectory directory;
   const SqliteOptions options{
       .directory = directory.path(), .vfs = vfs.name(), .checkpoint_pages = checkpoint_pages};
-  Result<SqliteStore> store = open_sqlite_store(options);
+  Result<Store> store = open_sqlite_store(options);
   EXPECT_TRUE(store.has_value());
-  Result<std::unique_ptr<History>> reader = open_sqlite_history(options);
+  Result<Reader> reader = open_sqlite_reader(options);
   EXPECT_TRUE(reader.has_value());
   Scenario scenario;
   vfs.fail_nth(nth, kind);
@@ -124,10 +124,10 @@ bool run_with_fault(FaultyVfs::Kind kind, std::uint64_t nth) {
     EXPECT_TRUE(recovered.has_value()) << recovered.error().message;
     EXPECT_TRUE(store->ledger->backlog().has_value());
   }
-  check(scenario, **reader);
+  check(scenario, *reader->history);
   const bool fired = vfs.fault_fired();
   vfs.heal();
-  reader->reset();
+  *reader = {};
   *store = {};
   check_after_restart(scenario, directory.path());
   return fired;
@@ -152,7 +152,7 @@ TEST(SqliteFaults, TheDiskMayFillUpAtAnyWrite) { run_with_every_fault(FaultyVfs:
 TEST(SqliteFaults, AStoreDoesNotRecoverWhileTheDiskIsFull) {
   FaultyVfs vfs{"full"};
   const TemporaryDirectory directory;
-  Result<SqliteStore> store =
+  Result<Store> store =
       open_sqlite_store({.directory = directory.path(), .vfs = vfs.name(), .checkpoint_pages = 1});
   ASSERT_TRUE(store.has_value());
   Scenario scenario;
@@ -176,7 +176,7 @@ TEST(SqliteFaults, AStoreDoesNotRecoverWhileTheDiskIsFull) {
 void run_with_power_cuts(const Survives& survives) {
   FaultyVfs vfs{"powerless"};
   const TemporaryDirectory directory;
-  Result<SqliteStore> store = open_sqlite_store(
+  Result<Store> store = open_sqlite_store(
       {.directory = directory.path(), .vfs = vfs.name(), .checkpoint_pages = checkpoint_pages});
   ASSERT_TRUE(store.has_value());
   Scenario scenario;

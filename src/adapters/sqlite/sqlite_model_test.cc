@@ -51,7 +51,7 @@ class Twins {
         real_.reopen();
         return;
       case 2:
-        expect_same(model_ledger_->backlog(), real_.ledger().backlog());
+        expect_same(model_ledger_->backlog(), real_.store().ledger->backlog());
         return;
       default:
         return commit();
@@ -76,7 +76,7 @@ class Twins {
       batch.cancels.push_back({some_id(), script_.now});
     }
     const Result<BatchReceipt> model = model_ledger_->commit(batch);
-    const Result<BatchReceipt> real = real_.ledger().commit(batch);
+    const Result<BatchReceipt> real = real_.store().ledger->commit(batch);
     RC_ASSERT(model.has_value() && real.has_value());
     RC_ASSERT(model->publishes == real->publishes);
     for (std::size_t i = 0; i < model->revivals.size(); ++i) {
@@ -157,7 +157,7 @@ class Twins {
                              .ordering = ordering,
                              .due_before = script_.now + Millis{50},
                              .limit = static_cast<std::uint32_t>(1 + random_.below(6))};
-        expect_same(model_ledger_->load_lane(query), real_.ledger().load_lane(query));
+        expect_same(model_ledger_->load_lane(query), real_.store().ledger->load_lane(query));
       }
     }
   }
@@ -169,25 +169,25 @@ class Twins {
                       .offset = static_cast<std::uint32_t>(random_.below(3)),
                       .before = some_cursor()};
       expect_same(model_history_->list_deliveries(filter, page),
-                  real_.history().list_deliveries(filter, page));
+                  real_.reader().history->list_deliveries(filter, page));
       const EventFilter events{.tenant_id = filter.tenant_id,
                                .types = filter.event_types,
                                .from = filter.from,
                                .to = filter.to};
       expect_same(model_history_->list_events(events, page),
-                  real_.history().list_events(events, page));
+                  real_.reader().history->list_events(events, page));
     }
     for (const Delivery& delivery : known_) {
       expect_same(model_history_->find_delivery(delivery.id),
-                  real_.history().find_delivery(delivery.id));
+                  real_.reader().history->find_delivery(delivery.id));
       expect_same(model_history_->attempts_of(delivery.id),
-                  real_.history().attempts_of(delivery.id));
+                  real_.reader().history->attempts_of(delivery.id));
     }
     for (std::uint8_t i = 0; i < webhook_count; ++i) {
       expect_same(model_history_->webhook_health(StoreScript::webhook(i)),
-                  real_.history().webhook_health(StoreScript::webhook(i)));
+                  real_.reader().history->webhook_health(StoreScript::webhook(i)));
     }
-    expect_same(model_history_->dead_letter_counts(), real_.history().dead_letter_counts());
+    expect_same(model_history_->dead_letter_counts(), real_.reader().history->dead_letter_counts());
     compare_lanes();
   }
 

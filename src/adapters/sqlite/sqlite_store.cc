@@ -1,17 +1,35 @@
 #include "adapters/sqlite/sqlite_store.h"
 
+#include <memory>
 #include <utility>
 
 #include "adapters/sqlite/catalog.h"
+#include "adapters/sqlite/data_directory.h"
+#include "adapters/sqlite/database.h"
+#include "adapters/sqlite/history.h"
 #include "adapters/sqlite/ledger.h"
 #include "adapters/sqlite/writer.h"
 
 namespace postrider {
 
-Result<SqliteStore> open_sqlite_store(const SqliteOptions& options) {
-  POSTRIDER_TRY(std::shared_ptr<sqlite::Writer> writer, sqlite::Writer::open(options));
+Result<Store> open_sqlite_store(const SqliteOptions& options) {
+  POSTRIDER_TRY(const std::shared_ptr<sqlite::Writer> writer, sqlite::Writer::open(options));
   POSTRIDER_TRY(std::unique_ptr<Ledger> ledger, sqlite::open_ledger(writer));
-  return SqliteStore{std::move(ledger), sqlite::make_catalog(std::move(writer))};
+  return Store{.ledger = std::move(ledger),
+               .catalog = sqlite::make_catalog(writer),
+               .atomically = [writer](const auto& body) { return writer->transact(body); }};
+}
+
+Result<Reader> open_sqlite_reader(const SqliteOptions& options) {
+  POSTRIDER_TRY(sqlite::Database opened,
+                sqlite::Database::open({.file = sqlite::database_file(options.directory),
+                                        .access = sqlite::Access::read,
+                                        .vfs = options.vfs}));
+  POSTRIDER_CHECK(
+      opened.execute("PRAGMA mmap_size = 0; PRAGMA cache_size = -8192;"
+                     "PRAGMA temp_store = MEMORY; PRAGMA trusted_schema = OFF"));
+  const auto database = std::make_shared<sqlite::Database>(std::move(opened));
+  return Reader{.history = sqlite::make_history(database)};
 }
 
 }  // namespace postrider

@@ -5,13 +5,10 @@
 #pragma once
 
 #include <filesystem>
-#include <memory>
 #include <string>
 
 #include "core/result.h"
-#include "ports/catalog.h"
-#include "ports/history.h"
-#include "ports/ledger.h"
+#include "ports/store.h"
 
 namespace postrider {
 
@@ -24,19 +21,13 @@ struct SqliteOptions {
   int checkpoint_pages = 4'096;
 };
 
-/// Two roles over one connection: both belong to the store thread. The directory stays locked until
-/// the last of them is gone.
-struct SqliteStore {
-  std::unique_ptr<Ledger> ledger;
-  std::unique_ptr<Catalog> catalog;
-};
-
 /// Creates or opens the store and brings its schema up to date. Fails with conflict when another
 /// server uses the directory, invalid when it cannot be used at all or was written by a newer
-/// version, unavailable when the disk fails, corrupt when the file is damaged.
-[[nodiscard]] Result<SqliteStore> open_sqlite_store(const SqliteOptions& options);
+/// version, unavailable when the disk fails, corrupt when the file is damaged. All roles share one
+/// connection; the directory stays locked until the last of them is gone.
+[[nodiscard]] Result<Store> open_sqlite_store(const SqliteOptions& options);
 
 /// A reader of a store that is open already. One per reader thread.
-[[nodiscard]] Result<std::unique_ptr<History>> open_sqlite_history(const SqliteOptions& options);
+[[nodiscard]] Result<Reader> open_sqlite_reader(const SqliteOptions& options);
 
 }  // namespace postrider

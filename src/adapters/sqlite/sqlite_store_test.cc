@@ -52,10 +52,10 @@ TEST(SqliteStore, TheDirectoryIsForItsOwnersEyesOnly) {
 TEST(SqliteStore, ASecondServerIsToldWhoUsesTheDirectory) {
   const TemporaryDirectory directory;
   const SqliteOptions options{.directory = directory.path()};
-  Result<SqliteStore> first = open_sqlite_store(options);
+  Result<Store> first = open_sqlite_store(options);
   ASSERT_TRUE(first.has_value());
 
-  const Result<SqliteStore> second = open_sqlite_store(options);
+  const Result<Store> second = open_sqlite_store(options);
   ASSERT_FALSE(second.has_value());
   EXPECT_EQ(second.error().code, Errc::conflict);
   EXPECT_EQ(second.error().message, "The data directory " + directory.path().string() +
@@ -64,7 +64,7 @@ TEST(SqliteStore, ASecondServerIsToldWhoUsesTheDirectory) {
 
   first->ledger.reset();
   EXPECT_FALSE(open_sqlite_store(options).has_value());  // The catalog still holds it.
-  first->catalog.reset();
+  *first = {};
   EXPECT_TRUE(open_sqlite_store(options).has_value());
 }
 
@@ -72,7 +72,7 @@ TEST(SqliteStore, ADirectoryThatCannotBeIsInvalid) {
   const TemporaryDirectory parent;
   const auto file = parent.path() / "file";
   std::ofstream{file} << "x";
-  const Result<SqliteStore> inside_a_file = open_sqlite_store({.directory = file / "data"});
+  const Result<Store> inside_a_file = open_sqlite_store({.directory = file / "data"});
   ASSERT_FALSE(inside_a_file.has_value());
   EXPECT_EQ(inside_a_file.error().code, Errc::invalid);
   EXPECT_THAT(inside_a_file.error().message, testing::HasSubstr("cannot be created"));
@@ -81,13 +81,13 @@ TEST(SqliteStore, ADirectoryThatCannotBeIsInvalid) {
 
 TEST(SqliteStore, AReaderOfNothingFails) {
   const TemporaryDirectory directory;
-  EXPECT_FALSE(open_sqlite_history({.directory = directory.path()}).has_value());
+  EXPECT_FALSE(open_sqlite_reader({.directory = directory.path()}).has_value());
 }
 
 TEST(SqliteStore, ADamagedFileIsCorrupt) {
   const TemporaryDirectory directory;
   std::ofstream{directory.path() / "postrider.db"} << std::string(8192, 'x');
-  const Result<SqliteStore> store = open_sqlite_store({.directory = directory.path()});
+  const Result<Store> store = open_sqlite_store({.directory = directory.path()});
   ASSERT_FALSE(store.has_value());
   EXPECT_EQ(store.error().code, Errc::corrupt);
 }
@@ -95,7 +95,7 @@ TEST(SqliteStore, ADamagedFileIsCorrupt) {
 TEST(SqliteStore, SomeoneElsesFileIsLeftAlone) {
   const TemporaryDirectory directory;
   ASSERT_TRUE(open_raw(directory.path()).execute("CREATE TABLE t (x)").has_value());
-  const Result<SqliteStore> store = open_sqlite_store({.directory = directory.path()});
+  const Result<Store> store = open_sqlite_store({.directory = directory.path()});
   ASSERT_FALSE(store.has_value());
   EXPECT_EQ(store.error().code, Errc::invalid);
   EXPECT_EQ(store.error().message,
@@ -106,7 +106,7 @@ TEST(SqliteStore, ANewerSchemaIsRefusedInASentence) {
   const TemporaryDirectory directory;
   ASSERT_TRUE(open_sqlite_store({.directory = directory.path()}).has_value());
   ASSERT_TRUE(open_raw(directory.path()).execute("PRAGMA user_version = 999").has_value());
-  const Result<SqliteStore> store = open_sqlite_store({.directory = directory.path()});
+  const Result<Store> store = open_sqlite_store({.directory = directory.path()});
   ASSERT_FALSE(store.has_value());
   EXPECT_EQ(store.error().code, Errc::invalid);
   EXPECT_THAT(store.error().message,
@@ -138,7 +138,7 @@ TEST(SqliteStore, TheLogIsEmptiedWhileWritingAndAtTheEnd) {
   // 40 commits of 1 MiB each: without checkpoints the log would hold them all.
   for (int i = 0; i < 40; ++i) {
     const std::string large(1 << 20, 'x');
-    ASSERT_TRUE(store.ledger().commit({.publishes = {script.publish({}, {.data = large})}}));
+    ASSERT_TRUE(store.store().ledger->commit({.publishes = {script.publish({}, {.data = large})}}));
     EXPECT_LT(std::filesystem::file_size(log), std::uintmax_t{20} << 20);
   }
   store.close();
@@ -151,7 +151,7 @@ TEST(SqliteStore, ExpiredClaimsDoNotPileUp) {
   for (int day = 0; day < 10; ++day) {
     for (int i = 0; i < 10; ++i) {
       const std::string key = std::to_string(day) + "-" + std::to_string(i);
-      ASSERT_TRUE(store.ledger().commit({.publishes = {script.publish({}, {.key = key})}}));
+      ASSERT_TRUE(store.store().ledger->commit({.publishes = {script.publish({}, {.key = key})}}));
     }
     script.now += StoreScript::claim_life;
   }

@@ -39,12 +39,17 @@ class Writer {
 
   /// Runs `body` in a transaction. When it fails nothing has happened; when that was the disk's
   /// fault the writer is broken from then on: what the file holds is known again only after
-  /// reopening it (P1).
+  /// reopening it (P1). Inside another one it becomes part of that: the outermost decides.
   template <class Body>
   [[nodiscard]] std::invoke_result_t<Body> transact(Body body) {
     POSTRIDER_CHECK(usable());
+    if (in_transaction_) {
+      return body();
+    }
     POSTRIDER_CHECK(begin());
+    in_transaction_ = true;
     auto result = body();
+    in_transaction_ = false;
     if (!result) {
       roll_back(result.error());
       return result;
@@ -75,6 +80,7 @@ class Writer {
   DirectoryLock lock_;
   std::unique_ptr<Session> session_;  // Null only while broken.
   std::optional<Error> broken_;
+  bool in_transaction_ = false;
   std::int64_t sequence_before_ = 1;  // next_sequence when the transaction began.
 };
 

@@ -1,0 +1,19 @@
+// Who is asking, as far as the key tells.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "core/event.h"
+
+namespace postrider::api {
+
+struct Caller {
+  std::string key_id;  // Empty for resources that need no key.
+  std::string key_name;
+  std::optional<TenantId> tenant_id;  // Set: sees and changes only what is this tenant's (P11).
+  std::string remote_ip;
+  std::string request_id;
+};
+
+}  // namespace postrider::api

@@ -1,0 +1,29 @@
+// A store as the server holds it: one object per role. Which adapter made them is main's business.
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "core/result.h"
+#include "ports/catalog.h"
+#include "ports/history.h"
+#include "ports/ledger.h"
+
+namespace postrider {
+
+/// The roles that write. They belong to the store thread.
+struct Store {
+  std::unique_ptr<Ledger> ledger;
+  std::unique_ptr<Catalog> catalog;
+
+  /// Runs `body`, which may call any role but the ledger, as one transaction: when it fails,
+  /// nothing has happened.
+  std::function<Result<void>(const std::function<Result<void>()>& body)> atomically;
+};
+
+/// The roles that read, for one reader thread.
+struct Reader {
+  std::unique_ptr<History> history;
+};
+
+}  // namespace postrider
