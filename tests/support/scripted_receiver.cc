@@ -8,9 +8,11 @@
 #include <utility>
 
 #include <arpa/inet.h>
+#include <linux/sockios.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -111,6 +113,13 @@ bool Peer::write(std::string_view bytes) {
     bytes.remove_prefix(static_cast<std::size_t>(count));
   }
   return true;
+}
+
+void Peer::wait_for_arrival() {
+  int unacknowledged = 1;
+  while (client_present() && ::ioctl(fd_, SIOCOUTQ, &unacknowledged) == 0 && unacknowledged > 0) {
+    std::this_thread::yield();
+  }
 }
 
 void Peer::write_slowly(std::string_view bytes, std::chrono::milliseconds pause) {

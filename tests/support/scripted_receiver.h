@@ -32,6 +32,9 @@ class Peer {
   /// False when the client is gone.
   bool write(std::string_view bytes);
 
+  /// Waits until the client's kernel has everything that was written.
+  void wait_for_arrival();
+
   /// One byte at a time, `pause` apart, until all is written or the client is gone.
   void write_slowly(std::string_view bytes, std::chrono::milliseconds pause);
 

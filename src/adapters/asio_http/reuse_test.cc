@@ -102,6 +102,7 @@ TEST_F(Reuse, BytesNobodyHasReadYetAreSeenBeforeReuse) {
     if (peer.number() == 1) {
       peer.write(ok_response());
       peer.write("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nfake");
+      peer.wait_for_arrival();
       spoken = true;
     } else {
       peer.write(ok_response("true"));
