@@ -125,9 +125,7 @@ void Connection::write_rest(Stream& stream, std::string_view rest) {
 }
 
 void Connection::read() {
-  if (reading_) {
-    return;
-  }
+  POSTRIDER_ASSERT(!reading_);
   reading_ = true;
   if (tls_) {
     read_from(*tls_);
@@ -148,9 +146,35 @@ void Connection::finish_read(const error_code& failure, std::size_t count) {
   reading_ = false;
   if (const boost::intrusive_ptr<ConnectionUser> told{user_}) {
     told->on_read(failure, {buffer_.data(), count});
-  } else if (keeper_ != nullptr) {
-    keeper_->on_spoiled(*this);
   }
+}
+
+void Connection::listen() {
+  POSTRIDER_ASSERT(!reading_);
+  if (listening_) {
+    return;
+  }
+  listening_ = true;
+  // A read would take the bytes away at once and tell of them later; in between the connection
+  // would look quiet, and they would pass for the answer to the next request.
+  socket_.async_wait(Socket::wait_read, [self = ConnectionPtr{this}](const error_code&) {
+    self->listening_ = false;
+    if (self->keeper_ != nullptr) {
+      self->on_heard();
+    }
+  });
+}
+
+void Connection::on_heard() {
+  if (tls_) {
+    // Session tickets come unasked. Nothing is being read or written, so TLS may be asked directly.
+    error_code failure;
+    (void)tls_->read_some(asio::buffer(buffer_), failure);
+    if (failure == asio::error::would_block) {
+      return listen();
+    }
+  }
+  keeper_->on_spoiled(*this);
 }
 
 void Connection::close() {

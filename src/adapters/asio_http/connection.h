@@ -77,8 +77,12 @@ class Connection : public boost::intrusive_ref_counter<Connection, boost::thread
   /// as long as the user does.
   error_code write(std::string_view bytes);
 
-  /// `on_read` follows. Does nothing if a read is armed already.
+  /// `on_read` follows. One at a time.
   void read();
+
+  /// While nobody uses it: tells the keeper as soon as anything comes. What comes is left where it
+  /// is, so that `quiet` sees it even before the keeper is told.
+  void listen();
 
   /// Says goodbye: what was written still arrives.
   void close();
@@ -120,6 +124,7 @@ class Connection : public boost::intrusive_ref_counter<Connection, boost::thread
   template <class Stream>
   void read_from(Stream& stream);
   void finish_read(const error_code& failure, std::size_t count);
+  void on_heard();
 
   Origin origin_;
   IpAddress address_;
@@ -130,6 +135,7 @@ class Connection : public boost::intrusive_ref_counter<Connection, boost::thread
   ConnectionUser* user_ = nullptr;
   ConnectionKeeper* keeper_ = nullptr;
   bool reading_ = false;
+  bool listening_ = false;
   bool writing_ = false;
   std::array<char, 4096> buffer_;  // A typical response fits several times.
 };

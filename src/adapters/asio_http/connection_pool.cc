@@ -64,7 +64,7 @@ void ConnectionPool::give_back(const ConnectionPtr& connection, MonoTime now) {
   kept.idle.push_back(*connection);
   by_age_.push_back(*connection);
   ++count_;
-  connection->read();
+  connection->listen();
   intrusive_ptr_add_ref(connection.get());  // The lists' reference; unlink() takes it back.
 }
 
