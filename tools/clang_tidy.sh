@@ -8,6 +8,6 @@ build=${1:?usage: tools/clang_tidy.sh BUILD_DIRECTORY [JOBS]}
 jobs=${2:-$(nproc)}
 
 sed -n 's/^ *"file": "\(.*\)",*$/\1/p' "$build/compile_commands.json" |
-  grep '/src/' | sort -u |
+  grep -v '/build/' | grep '/src/' | sort -u |
   xargs -r -P "$jobs" -n 1 clang-tidy-19 --quiet -p "$build" \
     --extra-arg=-Wno-unknown-warning-option --extra-arg=-Qunused-arguments

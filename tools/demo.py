@@ -36,7 +36,7 @@ SAMPLES = [
 ]
 
 WELCOME = """\
-Postrider is running: http://127.0.0.1:{port}/
+Postrider is running: http://127.0.0.1:{port}/#key={key}
 Admin key:            {key}
 
 Publish an event:

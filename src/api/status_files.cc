@@ -209,6 +209,13 @@ function forget() {
   document.querySelector("main").hidden = true;
 }
 
+// A link may carry the key behind the #, which browsers do not send; it does not stay in the bar.
+const carried = new URLSearchParams(location.hash.slice(1)).get("key");
+if (carried) {
+  sessionStorage.setItem(keyName, carried);
+  history.replaceState(null, "", location.pathname);
+}
+
 byId("use").addEventListener("click", use);
 byId("forget").addEventListener("click", forget);
 byId("key").addEventListener("keydown", (event) => {
