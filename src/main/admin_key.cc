@@ -21,7 +21,7 @@ ApiKey key_record(const Secret<std::string>& key, WallTime now) {
   return {.id = KeyId{random_uuid()},
           .name = "admin",
           .sha256 = sha256(key.reveal()),
-          .scope = "admin",
+          .scope = KeyScope::admin,
           .created_at = now};
 }
 
