@@ -9,9 +9,7 @@ namespace {
 
 constexpr std::int64_t use_step_ms = 1'000;  // Finer than that nobody wants to know.
 
-bool is_lasting_admin(const ApiKey& key) {
-  return key.scope == KeyScope::admin && !key.expires_at;
-}
+bool is_lasting_admin(const ApiKey& key) { return key.scope == KeyScope::admin && !key.expires_at; }
 
 bool is_dead_session(const ApiKey& key, WallTime now) {
   return key.portal_session && key.expires_at && *key.expires_at <= now;
@@ -58,9 +56,8 @@ class Roster::Editor {
     if (key == nullptr) {
       return fail(Errc::not_found, "There is no such API key.");
     }
-    const auto lasting = std::ranges::count_if(roster_.keys_, [](const auto& item) {
-      return is_lasting_admin(item.second->key());
-    });
+    const auto lasting = std::ranges::count_if(
+        roster_.keys_, [](const auto& item) { return is_lasting_admin(item.second->key()); });
     if (is_lasting_admin(key->key()) && lasting == 1) {
       return fail(Errc::conflict,
                   "This is the last admin key that does not expire; create another one first.");
@@ -229,8 +226,8 @@ TenantLimits Roster::limits_of(const TenantId& id) const {
 }
 
 bool Roster::has_expired(WallTime now) const {
-  return std::ranges::any_of(
-             links_, [now](const auto& item) { return item.second.expires_at <= now; }) ||
+  return std::ranges::any_of(links_,
+                             [now](const auto& item) { return item.second.expires_at <= now; }) ||
          std::ranges::any_of(
              keys_, [now](const auto& item) { return is_dead_session(item.second->key(), now); });
 }

@@ -49,8 +49,8 @@ class MemoryAuditLog final : public AuditLog {
         continue;
       }
       if (listed.items.size() == page.limit) {
-        listed.next = listed.items.empty() ? std::nullopt
-                                           : std::optional{listed.items.back().sequence};
+        listed.next =
+            listed.items.empty() ? std::nullopt : std::optional{listed.items.back().sequence};
         break;
       }
       listed.items.push_back(*record);

@@ -10,7 +10,7 @@ Store make_memory_store(MemoryStore& store) {
           .atomically = [](const auto& body) { return body(); }};
 }
 
-Reader make_memory_reader(MemoryStore& store) { 
+Reader make_memory_reader(MemoryStore& store) {
   return {.history = make_memory_history(store), .audit_log = make_memory_audit_log(store)};
 }
 

@@ -12,9 +12,8 @@ namespace {
 // read from the table: nothing in memory has to be undone when a transaction is.
 
 Result<AuditRecord> read_last(Database& database) {
-  POSTRIDER_TRY(Statement statement,
-                database.prepare("SELECT sequence, hash FROM audit_entry"
-                                 " ORDER BY sequence DESC LIMIT 1"));
+  POSTRIDER_TRY(Statement statement, database.prepare("SELECT sequence, hash FROM audit_entry"
+                                                      " ORDER BY sequence DESC LIMIT 1"));
   Query query = statement.query();
   POSTRIDER_TRY(const bool found, query.next());
   AuditRecord last;
@@ -61,8 +60,8 @@ Result<void> append_audit(Writer& writer, const AuditEntry& entry) {
                 writer.database().prepare("INSERT INTO audit_entry VALUES"
                                           " (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)"));
   return statement.run(record.sequence, entry.at, entry.actor, entry.actor_name, entry.remote_ip,
-                       entry.request_id, entry.action, entry.subject, entry.tenant_id,
-                       entry.detail, Blob{record.hash});
+                       entry.request_id, entry.action, entry.subject, entry.tenant_id, entry.detail,
+                       Blob{record.hash});
 }
 
 std::unique_ptr<Journal> make_journal(std::shared_ptr<Writer> writer) {
