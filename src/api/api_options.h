@@ -18,6 +18,8 @@ struct ApiOptions {
       std::size_t{256} * 1024;  // Of one event's data; larger is answered 413.
   Millis idempotency_window = std::chrono::hours{24};
   bool open_metrics = true;  // Scrapers seldom carry a key. False: /metrics asks for one as well.
+  bool require_known_tenants = false;  // Events and webhooks only for tenants that are registered.
+  std::string public_url;  // Where people reach this server; empty: as the request names it.
   std::string user_agent = "Postrider/0.1.0";  // As sent, so that a delivery can show its request.
 };
 

@@ -78,11 +78,10 @@ struct ApiWorld::Routes {
   Router router;
 };
 
-ApiWorld::ApiWorld()
+ApiWorld::ApiWorld(ApiOptions options)
     : service_(std::make_unique<test::MemoryService>()), routes_(std::make_unique<Routes>()) {
-  service_->keys.push_back(
-      {.id = {}, .name = "admin", .sha256 = sha256(admin_key), .scope = "admin", .created_at = {}});
-  add_routes(routes_->router, *service_, ApiOptions{});
+  service_->add_key({.id = {}, .name = "admin", .sha256 = sha256(admin_key), .created_at = {}});
+  add_routes(routes_->router, *service_, std::move(options));
 }
 
 ApiWorld::~ApiWorld() = default;

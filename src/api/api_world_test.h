@@ -11,6 +11,8 @@
 #include "core/attempt.h"
 #include "core/delivery.h"
 
+#include "api/api_options.h"
+
 namespace postrider::test {
 class MemoryService;
 }
@@ -31,7 +33,7 @@ struct Answer {
 
 class ApiWorld {
  public:
-  ApiWorld();
+  explicit ApiWorld(ApiOptions options = {});
   ~ApiWorld();
 
   using Pairs = std::vector<std::pair<std::string, std::string>>;

@@ -27,21 +27,25 @@ std::optional<std::string_view> bearer_key(const HttpRequest& request) {
   return key;
 }
 
-/// Looks at every key however early one fits: the time taken tells nothing.
-const ApiKey* find_key(std::string_view key, const std::vector<ApiKey>& keys) {
+/// Found by its hash, which nobody can steer; the comparison takes the same time for any key.
+KeyRef find_key(std::string_view key, const Roster& roster) {
   const std::string digest = sha256(key);
-  const ApiKey* found = nullptr;
-  for (const ApiKey& candidate : keys) {
-    if (constant_time_equal(digest, candidate.sha256)) {
-      found = &candidate;
-    }
-  }
-  return found;
+  KeyRef found = roster.find_key(digest);
+  return found != nullptr && constant_time_equal(digest, found->key().sha256) ? found : nullptr;
 }
 
-bool covers(std::string_view scope, Access access) {
-  return scope == "admin" || (scope == "read" && access == Access::read) ||
-         (scope == "publish" && access == Access::publish);
+bool covers(KeyScope scope, Admission admission) {
+  switch (scope) {
+    case KeyScope::admin:
+      return true;
+    case KeyScope::read:
+      return admission.access == Access::read;
+    case KeyScope::publish:
+      return admission.access == Access::publish;
+    case KeyScope::tenant:
+      return admission.tenants == Tenants::served;
+  }
+  return false;
 }
 
 HttpResponse unauthorized(std::string detail) {
@@ -54,37 +58,49 @@ HttpResponse unauthorized(std::string detail) {
   return response;
 }
 
+HttpResponse forbidden() {
+  return render({.status = 403,
+                 .code = "insufficient_scope",
+                 .title = "Not allowed with this key",
+                 .detail = "The scope of this API key does not cover this request.",
+                 .errors = {}});
+}
+
 }  // namespace
 
-tl::expected<Caller, HttpResponse> authenticate(const HttpRequest& request, Access access,
-                                                const std::vector<ApiKey>& keys) {
-  Caller caller{.key_id = {},
-                .key_name = {},
-                .tenant_id = std::nullopt,
-                .remote_ip = request.remote_ip,
-                .request_id = request.request_id};
-  if (access == Access::open) {
-    return caller;
+tl::expected<Admitted, HttpResponse> authenticate(const HttpRequest& request, Admission admission,
+                                                  const Roster& roster, WallTime now) {
+  Admitted admitted{.caller = {.key_id = {},
+                               .key_name = {},
+                               .tenant_id = std::nullopt,
+                               .remote_ip = request.remote_ip,
+                               .request_id = request.request_id},
+                    .key = nullptr};
+  if (admission.access == Access::open) {
+    return admitted;
   }
   const std::optional<std::string_view> key = bearer_key(request);
   if (!key) {
     return tl::make_unexpected(unauthorized("Send an API key as `Authorization: Bearer <key>`."));
   }
-  const ApiKey* known = find_key(*key, keys);
-  if (known == nullptr) {
+  admitted.key = find_key(*key, roster);
+  if (admitted.key == nullptr) {
     return tl::make_unexpected(unauthorized("The API key is not known here, or no longer."));
   }
-  if (!covers(known->scope, access)) {
+  const ApiKey& known = admitted.key->key();
+  if (known.expires_at && *known.expires_at <= now) {
     return tl::make_unexpected(
-        render({.status = 403,
-                .code = "insufficient_scope",
-                .title = "Not allowed with this key",
-                .detail = "The scope of this API key does not cover this request.",
-                .errors = {}}));
+        unauthorized("The API key expired at " + to_rfc3339(*known.expires_at) + "."));
   }
-  caller.key_id = known->id.to_string();
-  caller.key_name = known->name;
-  return caller;
+  if (!covers(known.scope, admission)) {
+    return tl::make_unexpected(forbidden());
+  }
+  admitted.caller.key_id = known.id.to_string();
+  admitted.caller.key_name = known.name;
+  if (known.scope == KeyScope::tenant) {
+    admitted.caller.tenant_id = known.tenant_id;
+  }
+  return admitted;
 }
 
 }  // namespace postrider::api

@@ -1,23 +1,39 @@
-// Who may call: `Authorization: Bearer <key>`, checked against the hashes of the known keys.
+// Who may call: `Authorization: Bearer <key>`, looked up by its hash.
 #pragma once
 
-#include <vector>
+#include <cstdint>
 
 #include <tl/expected.hpp>
 
-#include "ports/catalog.h"
+#include "core/time.h"
 
 #include "api/context.h"
+#include "runtime/roster.h"
 
 namespace postrider::api {
 
-/// What a resource asks for. A key's scope is `admin` (everything), `read` or `publish`.
+/// What a resource asks of a key that is not of one tenant: its scope is `admin` (everything),
+/// `read` or `publish`.
 enum class Access : std::uint8_t { open, read, publish, admin };
 
-/// Who asks, or the answer to give instead: 401 with WWW-Authenticate without a known key, 403 when
-/// its scope is too small.
-[[nodiscard]] tl::expected<Caller, HttpResponse> authenticate(const HttpRequest& request,
-                                                              Access access,
-                                                              const std::vector<ApiKey>& keys);
+/// Whether a key of one tenant may call. Not unless the route says so: a resource must see the
+/// world through its Context alone to be served to tenants (P11).
+enum class Tenants : std::uint8_t { shut_out, served };
+
+struct Admission {
+  Access access = Access::admin;
+  Tenants tenants = Tenants::shut_out;
+};
+
+struct Admitted {
+  Caller caller;
+  KeyRef key;  // Null for open resources.
+};
+
+/// Who asks, or the answer to give instead: 401 with WWW-Authenticate without a key that is known
+/// and not expired, 403 when its scope is too small.
+[[nodiscard]] tl::expected<Admitted, HttpResponse> authenticate(const HttpRequest& request,
+                                                                Admission admission,
+                                                                const Roster& roster, WallTime now);
 
 }  // namespace postrider::api

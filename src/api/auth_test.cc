@@ -7,34 +7,51 @@
 namespace postrider::api {
 namespace {
 
-ApiKey make_key(std::string_view key, std::string scope) {
-  return {.id = {}, .name = {}, .sha256 = sha256(key), .scope = std::move(scope), .created_at = {}};
+const WallTime now = wall_from_unix_ms(1'700'000'000'000);
+
+ApiKey make_key(std::uint8_t number, std::string_view key, KeyScope scope) {
+  ApiKey made{.id = {}, .name = {}, .sha256 = sha256(key), .scope = scope, .created_at = {}};
+  made.id.bytes[0] = number;
+  return made;
 }
 
-const std::vector<ApiKey>& some_keys() {
-  static const std::vector<ApiKey> keys = {
-      make_key("pk_admin", "admin"), make_key("pk_read", "read"), make_key("pk_publish", "publish"),
-      make_key("pk_strange", "strange")};
-  return keys;
+Roster some_keys() {
+  ApiKey tenant = make_key(4, "pk_tenant", KeyScope::tenant);
+  tenant.tenant_id = "acme";
+  ApiKey expired = make_key(5, "pk_expired", KeyScope::admin);
+  expired.expires_at = now;
+  ApiKey expiring = make_key(6, "pk_expiring", KeyScope::admin);
+  expiring.expires_at = now + Millis{1};
+  return Roster{
+      {.keys = {make_key(1, "pk_admin", KeyScope::admin), make_key(2, "pk_read", KeyScope::read),
+                make_key(3, "pk_publish", KeyScope::publish), tenant, expired, expiring},
+       .tenants = {},
+       .links = {}}};
 }
 
-int status_of(std::optional<std::string> authorization, Access access) {
+HttpRequest with_key(std::string_view key) {
+  HttpRequest request;
+  request.headers.emplace_back("authorization", "Bearer " + std::string{key});
+  return request;
+}
+
+int status_of(std::optional<std::string> authorization, Admission admission) {
   HttpRequest request;
   if (authorization) {
     request.headers.emplace_back("authorization", *authorization);
   }
-  const auto caller = authenticate(request, access, some_keys());
+  const auto caller = authenticate(request, admission, some_keys(), now);
   return caller ? 200 : caller.error().status;
 }
 
 TEST(Authenticate, LetsAnyoneIntoWhatIsOpen) {
-  EXPECT_EQ(status_of(std::nullopt, Access::open), 200);
+  EXPECT_EQ(status_of(std::nullopt, {Access::open}), 200);
 }
 
 TEST(Authenticate, WantsAKnownKey) {
-  EXPECT_EQ(status_of("Bearer pk_admin", Access::admin), 200);
-  EXPECT_EQ(status_of("bearer pk_admin", Access::admin), 200);
-  EXPECT_EQ(status_of("BEARER   pk_admin", Access::admin), 200);
+  EXPECT_EQ(status_of("Bearer pk_admin", {Access::admin}), 200);
+  EXPECT_EQ(status_of("bearer pk_admin", {Access::admin}), 200);
+  EXPECT_EQ(status_of("BEARER   pk_admin", {Access::admin}), 200);
   const std::optional<std::string> wrong[] = {std::nullopt,
                                               "",
                                               "Bearer",
@@ -49,12 +66,12 @@ TEST(Authenticate, WantsAKnownKey) {
                                               "Bearerpk_admin",
                                               "Bearer " + std::string(5000, 'x')};
   for (const auto& header : wrong) {
-    EXPECT_EQ(status_of(header, Access::admin), 401) << header.value_or("(none)");
+    EXPECT_EQ(status_of(header, {Access::admin}), 401) << header.value_or("(none)");
   }
 }
 
 TEST(Authenticate, SaysHowToAuthenticate) {
-  const auto caller = authenticate({}, Access::read, some_keys());
+  const auto caller = authenticate({}, {Access::read}, some_keys(), now);
   ASSERT_FALSE(caller);
   ASSERT_EQ(caller.error().headers.size(), 1u);
   EXPECT_EQ(caller.error().headers[0].first, "WWW-Authenticate");
@@ -69,19 +86,41 @@ TEST(Authenticate, HoldsAKeyToItsScope) {
   const Case cases[] = {{"pk_admin", 200, 200, 200},
                         {"pk_read", 200, 403, 403},
                         {"pk_publish", 403, 200, 403},
-                        {"pk_strange", 403, 403, 403}};
+                        {"pk_tenant", 403, 403, 403}};
   for (const Case& c : cases) {
     const std::string header = std::string{"Bearer "} + c.key;
-    EXPECT_EQ(status_of(header, Access::read), c.read) << c.key;
-    EXPECT_EQ(status_of(header, Access::publish), c.publish) << c.key;
-    EXPECT_EQ(status_of(header, Access::admin), c.admin) << c.key;
+    EXPECT_EQ(status_of(header, {Access::read}), c.read) << c.key;
+    EXPECT_EQ(status_of(header, {Access::publish}), c.publish) << c.key;
+    EXPECT_EQ(status_of(header, {Access::admin}), c.admin) << c.key;
   }
 }
 
+TEST(Authenticate, ServesATenantsKeyOnlyWhereTenantsAreServed) {
+  for (const Access access : {Access::read, Access::publish, Access::admin}) {
+    EXPECT_EQ(status_of("Bearer pk_tenant", {access, Tenants::served}), 200);
+    EXPECT_EQ(status_of("Bearer pk_tenant", {access, Tenants::shut_out}), 403);
+  }
+  const auto tenant =
+      authenticate(with_key("pk_tenant"), {Access::read, Tenants::served}, some_keys(), now);
+  ASSERT_TRUE(tenant);
+  EXPECT_EQ(tenant->caller.tenant_id, "acme");
+  const auto reader =
+      authenticate(with_key("pk_read"), {Access::read, Tenants::served}, some_keys(), now);
+  ASSERT_TRUE(reader);
+  EXPECT_EQ(reader->caller.tenant_id, std::nullopt);
+}
+
+TEST(Authenticate, RefusesAKeyFromTheMomentItExpires) {
+  EXPECT_EQ(status_of("Bearer pk_expiring", {Access::admin}), 200);
+  const auto expired = authenticate(with_key("pk_expired"), {Access::admin}, some_keys(), now);
+  ASSERT_FALSE(expired);
+  EXPECT_EQ(expired.error().status, 401);
+  EXPECT_NE(expired.error().body.find("expired at 2023-11-14T22:13:20.000Z"), std::string::npos)
+      << expired.error().body;
+}
+
 TEST(Authenticate, LetsNobodyInWithoutKeys) {
-  HttpRequest request;
-  request.headers.emplace_back("authorization", "Bearer pk_admin");
-  EXPECT_EQ(authenticate(request, Access::read, {}).error().status, 401);
+  EXPECT_EQ(authenticate(with_key("pk_admin"), {Access::read}, {}, now).error().status, 401);
 }
 
 }  // namespace

@@ -17,11 +17,15 @@ namespace postrider::api {
 template <class T>
 using Parsed = tl::expected<T, Problem>;
 
-/// Cheap to copy: coroutines take it by value. The service outlives the router.
+/// Cheap to copy: coroutines take it by value. `service` is the world as the caller may see and
+/// change it: everything for most keys, one tenant's part for a tenant's key (tenant_service.h).
+/// There is no other way to anyone's data.
 struct Context {
   Service* service = nullptr;
   std::shared_ptr<const ApiOptions> options;
   Caller caller;  // Of this request.
+  std::shared_ptr<Service> owned =
+      nullptr;  // What `service` points to when it was made for this caller.
 };
 
 /// A handler's coroutine.

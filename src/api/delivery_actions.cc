@@ -162,8 +162,15 @@ Awaitable<HttpResponse> cancel_delivery(Context context, HttpRequest request) {
   if (const std::optional<Problem> problem = parameter_problem(request)) {
     co_return render(*problem);
   }
-  AuditEntry entry =
-      audit_entry(context, {.action = "delivery.cancel", .subject = id->to_string()});
+  const auto query = [id = *id](Reader& reader) { return reader.history->find_delivery(id); };
+  auto looking = context.service->read(query);
+  const Result<DeliveryRecord> record = co_await std::move(looking);
+  if (!record) {
+    co_return answer_delivery(200, tl::make_unexpected(record.error()), *id);
+  }
+  AuditEntry entry = audit_entry(
+      context,
+      {.action = "delivery.cancel", .subject = id->to_string(), .tenant_id = record->tenant_id});
   auto pending = context.service->cancel(*id, std::move(entry));
   const Result<Delivery> cancelled = co_await std::move(pending);
   co_return answer_delivery(200, cancelled, *id);

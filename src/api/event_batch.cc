@@ -6,6 +6,7 @@
 #include "api/event_json.h"
 #include "api/json_body.h"
 #include "api/publish_answer.h"
+#include "api/publishing.h"
 #include "api/query_reader.h"
 #include "api/resources.h"
 
@@ -104,7 +105,8 @@ Parsed<BatchRequest> read_batch(const Context& context, const HttpRequest& reque
                          .path = fmt::format("events[{}]", index),
                          .key = std::nullopt,
                          .id = EventId{context.service->new_uuid()},
-                         .now = now};
+                         .now = now,
+                         .tenant_id = context.caller.tenant_id};
     if (batch_key) {
       // A batch sent again finds each of its items again.
       arrival.key = fmt::format("{}/{}", *batch_key, index);
@@ -225,10 +227,10 @@ Awaitable<HttpResponse> publish_batch(Context context, HttpRequest request) {
   }
   std::vector<PublishReceipt> receipts;
   if (!drafts.empty()) {
-    auto pending = context.service->publish(std::move(drafts), batch->atomic);
-    Result<std::vector<PublishReceipt>> stored = co_await std::move(pending);
+    auto pending = publish_drafts(context, std::move(drafts), batch->atomic);
+    Published stored = co_await std::move(pending);
     if (!stored) {
-      co_return render(to_problem(stored.error()));
+      co_return std::move(stored.error());
     }
     receipts = *std::move(stored);
   }

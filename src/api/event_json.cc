@@ -56,6 +56,14 @@ std::optional<std::string> read_key(ObjectReader& reader, const EventArrival& ar
   return arrival.key;
 }
 
+void read_tenant(ObjectReader& reader, const EventArrival& arrival, Event& event) {
+  const TenantId fallback = arrival.tenant_id.value_or(TenantId{});
+  event.tenant_id = reader.text("tenant_id", name_rule).value.value_or(fallback);
+  if (arrival.tenant_id && event.tenant_id != *arrival.tenant_id) {
+    reader.refuse("tenant_id", "must be left out or be that of this API key.");
+  }
+}
+
 Problem data_too_large(const EventArrival& arrival, std::size_t bytes, std::size_t bytes_max) {
   const std::string field = arrival.path.empty() ? "data" : arrival.path + ".data";
   std::string message = fmt::format("has {} bytes; the limit is {} bytes.", bytes, bytes_max);
@@ -76,7 +84,7 @@ Parsed<EventDraft> read_event(std::vector<JsonMember> members, const EventArriva
   Event& event = draft.event;
   read_type(reader, event);
   read_data(reader, event);
-  assign(reader.text("tenant_id", name_rule), event.tenant_id, TenantId{});
+  read_tenant(reader, arrival, event);
   assign(reader.text("resource_id", name_rule), event.resource_id);
   assign(reader.text("source", name_rule), event.source);
   assign(reader.text("ordering_key", name_rule), event.ordering_key);

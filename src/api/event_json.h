@@ -25,6 +25,7 @@ struct EventArrival {
   std::optional<std::string> key;  // From the Idempotency-Key header.
   EventId id;
   WallTime now;
+  std::optional<TenantId> tenant_id = std::nullopt;  // Of a caller who has one: the event's, too.
 };
 
 /// Reads one event. Its idempotency key is the caller's, which is then claimed, or one is made.

@@ -3,6 +3,7 @@
 #include "api/json_body.h"
 #include "api/pagination.h"
 #include "api/publish_answer.h"
+#include "api/publishing.h"
 #include "api/resources.h"
 
 namespace postrider::api {
@@ -30,7 +31,8 @@ Parsed<EventDraft> read_publish(const Context& context, const HttpRequest& reque
                              .path = {},
                              .key = *std::move(key),
                              .id = EventId{context.service->new_uuid()},
-                             .now = context.service->now().wall};
+                             .now = context.service->now().wall,
+                             .tenant_id = context.caller.tenant_id};
   return read_event(*std::move(members), arrival, *context.options);
 }
 
@@ -127,10 +129,10 @@ Awaitable<HttpResponse> publish_event(Context context, HttpRequest request) {
   const EventId id = draft->event.id;
   std::vector<EventDraft> drafts;
   drafts.push_back(*std::move(draft));
-  auto pending = context.service->publish(std::move(drafts), /*all_or_nothing=*/true);
-  const Result<std::vector<PublishReceipt>> receipts = co_await std::move(pending);
+  auto pending = publish_drafts(context, std::move(drafts), /*all_or_nothing=*/true);
+  Published receipts = co_await std::move(pending);
   if (!receipts) {
-    co_return render(to_problem(receipts.error()));
+    co_return std::move(receipts.error());
   }
   co_return answer_publish(id, receipts->front());
 }

@@ -41,6 +41,28 @@ Awaitable<HttpResponse> retry_webhook_delivery(Context context, HttpRequest requ
 Awaitable<HttpResponse> retry_dead_letter(Context context, HttpRequest request);
 Awaitable<HttpResponse> cancel_delivery(Context context, HttpRequest request);
 
+// tenants.cc
+Awaitable<HttpResponse> list_tenants(Context context, HttpRequest request);
+Awaitable<HttpResponse> create_tenant(Context context, HttpRequest request);
+Awaitable<HttpResponse> get_tenant(Context context, HttpRequest request);
+Awaitable<HttpResponse> delete_tenant(Context context, HttpRequest request);
+Awaitable<HttpResponse> get_tenant_limits(Context context, HttpRequest request);
+Awaitable<HttpResponse> put_tenant_limits(Context context, HttpRequest request);
+
+// api_keys.cc
+Awaitable<HttpResponse> list_api_keys(Context context, HttpRequest request);
+Awaitable<HttpResponse> create_api_key(Context context, HttpRequest request);
+Awaitable<HttpResponse> get_api_key(Context context, HttpRequest request);
+Awaitable<HttpResponse> delete_api_key(Context context, HttpRequest request);
+
+// portal.cc
+Awaitable<HttpResponse> create_portal_link(Context context, HttpRequest request);
+Awaitable<HttpResponse> open_portal_session(Context context, HttpRequest request);
+
+// audit_log.cc
+Awaitable<HttpResponse> list_audit_log(Context context, HttpRequest request);
+Awaitable<HttpResponse> verify_audit_log(Context context, HttpRequest request);
+
 // operations.cc
 Awaitable<HttpResponse> get_health(Context context, HttpRequest request);
 Awaitable<HttpResponse> get_readiness(Context context, HttpRequest request);

@@ -1,11 +1,24 @@
 // The native API: which method and path does what, and who may call it.
 #pragma once
 
+#include <string_view>
+#include <vector>
+
 #include "api/api_options.h"
+#include "api/auth.h"
 #include "api/router.h"
 #include "runtime/service.h"
 
 namespace postrider::api {
+
+struct RouteEntry {
+  std::string_view method;
+  std::string_view pattern;
+  Admission admission;
+};
+
+/// The whole table, so that tests can go through it.
+[[nodiscard]] std::vector<RouteEntry> route_table(const ApiOptions& options);
 
 /// Adds every resource of this folder. `service` outlives the router.
 void add_routes(Router& router, Service& service, ApiOptions options);

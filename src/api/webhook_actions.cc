@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 
 #include "api/answers.h"
 #include "api/audit.h"
@@ -50,6 +51,23 @@ Parsed<CircuitCommanded> read_command(const HttpRequest& request, WebhookId id) 
     command.duration = std::chrono::seconds{*seconds.value};
   }
   return command;
+}
+
+/// What the audit log is told.
+std::string describe(const CircuitCommanded& command) {
+  constexpr std::array names = {"reset", "force_open", "force_close"};
+  std::string detail;
+  JsonWriter writer{detail};
+  writer.open_object();
+  writer.member("action", std::string{names[static_cast<std::size_t>(command.action)]});
+  writer.key("duration_seconds");
+  if (command.duration) {
+    writer.value(command.duration->count() / 1000);
+  } else {
+    writer.value(nullptr);
+  }
+  writer.close_object();
+  return detail;
 }
 
 Awaitable<HttpResponse> set_paused(Context context, HttpRequest request, bool paused) {
@@ -172,7 +190,8 @@ Awaitable<HttpResponse> command_circuit(Context context, HttpRequest request) {
   }
   AuditEntry entry = audit_entry(context, {.action = "webhook.circuit",
                                            .subject = (*webhook)->id.to_string(),
-                                           .tenant_id = (*webhook)->tenant_id});
+                                           .tenant_id = (*webhook)->tenant_id,
+                                           .detail = describe(*command)});
   auto pending = context.service->command_circuit(*command, std::move(entry));
   const Result<LaneView> lane = co_await std::move(pending);
   if (!lane) {

@@ -25,6 +25,8 @@ struct WebhookRules {
   const UrlPolicy& url_policy;
   const Webhook& defaults;
   bool creating = false;  // `url` and `events` are required, `tenant_id` may be set.
+  std::optional<TenantId> tenant_id =
+      std::nullopt;  // Of a caller who has one: no other may be set.
 };
 
 /// Merges a body into `webhook`; mistakes go to the reader's errors, and `webhook` is then of no

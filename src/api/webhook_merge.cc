@@ -63,7 +63,11 @@ void read_tenant(ObjectReader& reader, const WebhookRules& rules, Webhook& webho
   if (!tenant.present) {
     return;
   }
-  const std::string asked = tenant.value.value_or("");
+  const TenantId asked = tenant.value.value_or(rules.tenant_id.value_or(TenantId{}));
+  if (rules.tenant_id && asked != *rules.tenant_id) {
+    reader.refuse("tenant_id", "must be left out or be that of this API key.");
+    return;
+  }
   if (!rules.creating && asked != webhook.tenant_id) {
     reader.refuse("tenant_id", "cannot be changed; create a webhook for the other tenant.");
     return;

@@ -7,6 +7,7 @@
 #include "api/answers.h"
 #include "api/audit.h"
 #include "api/json_body.h"
+#include "api/publishing.h"
 #include "api/query_reader.h"
 #include "api/resources.h"
 #include "api/webhook_answer.h"
@@ -38,11 +39,40 @@ Parsed<Webhook> read_new_webhook(const Context& context, const HttpRequest& requ
   webhook.secret = Secret{random_bytes(secret_bytes_made)};
   webhook.created_at = context.service->now().wall;
   webhook.updated_at = webhook.created_at;
-  const WebhookRules rules{options.url_policy, options.webhook_defaults, /*creating=*/true};
+  webhook.tenant_id = context.caller.tenant_id.value_or(TenantId{});
+  const WebhookRules rules{options.url_policy, options.webhook_defaults, /*creating=*/true,
+                           context.caller.tenant_id};
   if (std::optional<Problem> problem = merge(*std::move(members), rules, webhook)) {
     return tl::make_unexpected(*std::move(problem));
   }
+  if (std::optional<Problem> problem = unknown_tenant(context, webhook.tenant_id)) {
+    return tl::make_unexpected(*std::move(problem));
+  }
   return webhook;
+}
+
+/// Waiting does not help, so it is no 429.
+Problem over_webhook_quota(const Error& error) {
+  return {.status = 422,
+          .code = "webhook_quota_exceeded",
+          .title = "The tenant has as many webhooks as it may have",
+          .detail = error.message,
+          .errors = {}};
+}
+
+/// The names of what is changed, for the audit log: values may be secret.
+std::string name_fields(const std::vector<JsonMember>& members) {
+  std::string detail;
+  JsonWriter writer{detail};
+  writer.open_object();
+  writer.key("fields");
+  writer.open_array();
+  for (const JsonMember& member : members) {
+    writer.value(member.key);
+  }
+  writer.close_array();
+  writer.close_object();
+  return detail;
 }
 
 /// An edit for the store thread. The body was accepted for the webhook as it stood a moment ago;
@@ -77,6 +107,9 @@ Awaitable<HttpResponse> create_webhook(Context context, HttpRequest request) {
                                            .tenant_id = webhook->tenant_id});
   auto pending = context.service->add_webhook(*std::move(webhook), std::move(entry));
   const Result<WebhookRef> added = co_await std::move(pending);
+  if (!added && added.error().code == Errc::conflict) {
+    co_return render(over_webhook_quota(added.error()));
+  }
   if (!added) {
     co_return render(to_problem(added.error()));
   }
@@ -114,6 +147,7 @@ Awaitable<HttpResponse> update_webhook(Context context, HttpRequest request) {
   const ApiOptions& options = *context.options;
   const WebhookRules rules{options.url_policy, options.webhook_defaults, /*creating=*/false};
   Webhook trial = **current;
+  std::string fields = name_fields(*members);
   if (const std::optional<Problem> problem = merge(*std::move(members), rules, trial)) {
     co_return render(*problem);
   }
@@ -122,7 +156,8 @@ Awaitable<HttpResponse> update_webhook(Context context, HttpRequest request) {
   Service::WebhookEdit edit = make_edit(context, request.body, problem);
   AuditEntry entry = audit_entry(context, {.action = "webhook.update",
                                            .subject = (*current)->id.to_string(),
-                                           .tenant_id = (*current)->tenant_id});
+                                           .tenant_id = (*current)->tenant_id,
+                                           .detail = std::move(fields)});
   auto pending = context.service->edit_webhook((*current)->id, std::move(edit), std::move(entry));
   const Result<WebhookRef> changed = co_await std::move(pending);
   const std::optional<Problem>& refused = *problem;

@@ -64,6 +64,29 @@ Directory Directory::without(WebhookId id) const {
   return copy;
 }
 
+Directory Directory::without_tenant(const TenantId& tenant_id) const {
+  Directory copy = *this;
+  for (const auto& [id, webhook] : webhooks_of(tenant_id)) {
+    copy.webhooks_.erase(id);
+  }
+  copy.tenants_.erase(tenant_id);
+  return copy;
+}
+
+Directory Directory::only(const TenantId& tenant_id) const {
+  Directory part;
+  if (const auto found = tenants_.find(tenant_id); found != tenants_.end()) {
+    part.webhooks_ = found->second->webhooks;
+    part.tenants_.emplace(tenant_id, found->second);
+  }
+  return part;
+}
+
+std::size_t Directory::count_of(const TenantId& tenant_id) const {
+  const auto found = tenants_.find(tenant_id);
+  return found == tenants_.end() ? 0 : found->second->webhooks.size();
+}
+
 WebhookRef Directory::find(WebhookId id) const {
   const auto found = webhooks_.find(id);
   return found == webhooks_.end() ? nullptr : found->second;

@@ -2,6 +2,7 @@
 // changes. Publishing matches against it without a lock.
 #pragma once
 
+#include <cstddef>
 #include <map>
 #include <memory>
 #include <string>
@@ -22,6 +23,10 @@ class Directory {
   /// A copy with `webhook` added or replaced.
   [[nodiscard]] Directory with(WebhookRef webhook) const;
   [[nodiscard]] Directory without(WebhookId id) const;
+  [[nodiscard]] Directory without_tenant(const TenantId& tenant_id) const;
+  /// One tenant's webhooks and nobody else's.
+  [[nodiscard]] Directory only(const TenantId& tenant_id) const;
+  [[nodiscard]] std::size_t count_of(const TenantId& tenant_id) const;
 
   [[nodiscard]] WebhookRef find(WebhookId id) const;  // Null when there is none.
 

@@ -96,5 +96,21 @@ TEST(Directory, WithoutRemovesOneAndIgnoresTheUnknown) {
   EXPECT_TRUE(after.without(WebhookId{{2}}).match(event("swap")).empty());
 }
 
+TEST(Directory, ATenantsPartIsWhatTheTenantHasAndNothingElse) {
+  const Directory directory{{webhook(1), webhook(2, {.tenant_id = "other"}), webhook(3)}};
+  EXPECT_EQ(directory.count_of("acme"), 2u);
+  EXPECT_EQ(directory.count_of("nobody"), 0u);
+  const Directory part = directory.only("acme");
+  EXPECT_EQ(part.all().size(), 2u);
+  EXPECT_EQ(part.find(WebhookId{{2}}), nullptr);
+  EXPECT_EQ(matched(part, event("swap")), (std::vector{1, 3}));
+  EXPECT_TRUE(directory.only("nobody").all().empty());
+
+  const Directory rest = directory.without_tenant("acme").without_tenant("nobody");
+  EXPECT_EQ(rest.all().size(), 1u);
+  EXPECT_NE(rest.find(WebhookId{{2}}), nullptr);
+  EXPECT_TRUE(matched(rest, event("swap")).empty());
+}
+
 }  // namespace
 }  // namespace postrider

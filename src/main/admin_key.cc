@@ -6,6 +6,7 @@
 #include "core/ids.h"
 
 #include "adapters/openssl/digest.h"
+#include "api/key_text.h"
 
 namespace postrider {
 namespace {
@@ -21,7 +22,7 @@ ApiKey key_record(const Secret<std::string>& key, WallTime now) {
   return {.id = KeyId{random_uuid()},
           .name = "admin",
           .sha256 = sha256(key.reveal()),
-          .scope = "admin",
+          .scope = KeyScope::admin,
           .created_at = now};
 }
 
@@ -38,8 +39,7 @@ AdminKey choose_admin_key(const std::optional<Secret<std::string>>& given,
   if (!known.empty()) {
     return {};
   }
-  // 256 random bits: too many to guess, so a plain hash is enough to keep it.
-  const Secret<std::string> made{"prk_" + to_base32(random_uuid()) + to_base32(random_uuid())};
+  const Secret<std::string> made = api::make_key_text(api::key_prefix);
   return {.to_store = key_record(made, now), .to_show = made};
 }
 

@@ -7,7 +7,7 @@
 
 #include "core/secret.h"
 #include "core/time.h"
-#include "ports/catalog.h"
+#include "ports/registry.h"
 
 namespace postrider {
 

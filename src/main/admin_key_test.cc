@@ -27,7 +27,7 @@ TEST(AdminKey, OfTheOperatorIsStoredOnceAndNeverShown) {
   const AdminKey key = choose_admin_key(given, {}, now);
   EXPECT_FALSE(key.to_show);
   ASSERT_TRUE(key.to_store);
-  EXPECT_EQ(key.to_store->scope, "admin");
+  EXPECT_EQ(key.to_store->scope, KeyScope::admin);
 
   const AdminKey again = choose_admin_key(given, {*key.to_store}, now);
   EXPECT_FALSE(again.to_store);

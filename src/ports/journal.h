@@ -1,18 +1,24 @@
 // Who changed what: an append-only log in which every entry is chained to the one before it, so
 // that a removed or altered entry shows.
 //
-// The specification is tests/contract/journal_contract.cc. Calls block; used by the store thread
-// only.
+// The specification is tests/contract/journal_contract.cc. Calls block. The Journal is the store
+// thread's; an AuditLog belongs to one reader thread.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include "core/event.h"
 #include "core/result.h"
 #include "core/time.h"
+#include "ports/history.h"
 
 namespace postrider {
+
+/// SHA-256, 32 raw bytes. Given by whoever wires the store: it knows no cryptography.
+using Digest = std::string (*)(std::string_view text);
 
 struct AuditEntry {
   WallTime at;
@@ -26,6 +32,68 @@ struct AuditEntry {
   std::string detail = "{}";  // A JSON object. Never a secret (P11).
 
   bool operator==(const AuditEntry&) const = default;
+};
+
+/// An entry in its place. `hash` is over the hash before it, the sequence and the entry.
+struct AuditRecord {
+  std::int64_t sequence = 0;  // From 1, without gaps.
+  AuditEntry entry;
+  std::string hash;
+
+  bool operator==(const AuditRecord&) const = default;
+};
+
+class Journal {
+ public:
+  virtual ~Journal() = default;
+
+  /// Adds the entry at the end of the chain, in the transaction that is open or one of its own.
+  [[nodiscard]] virtual Result<void> append(const AuditEntry& entry) = 0;
+
+ protected:
+  Journal() = default;
+  Journal(const Journal&) = default;
+  Journal& operator=(const Journal&) = default;
+};
+
+/// nullopts do not restrict.
+struct AuditFilter {
+  std::optional<std::string> actor;
+  std::optional<std::string> action;
+  std::optional<std::string> subject;
+  std::optional<TenantId> tenant_id;
+  std::optional<WallTime> from;  // `at`
+  std::optional<WallTime> to;    // Exclusive.
+};
+
+/// What a walk along the chain found.
+struct ChainWalk {
+  std::uint64_t checked = 0;
+  std::int64_t last = 0;                  // The sequence of the last entry that fits.
+  std::string head;                       // Its hash; empty when there is none.
+  std::optional<std::int64_t> broken_at;  // The first sequence that is missing or does not fit.
+  bool more = false;                      // The walk ended at its limit: go on after `last`.
+
+  bool operator==(const ChainWalk&) const = default;
+};
+
+class AuditLog {
+ public:
+  virtual ~AuditLog() = default;
+
+  /// Newest first.
+  [[nodiscard]] virtual Result<Listed<AuditRecord>> list(const AuditFilter& filter,
+                                                         const Page& page) = 0;
+
+  /// Checks at most `limit` entries behind `after`, whose own hash is taken as it stands; 0 starts
+  /// at the beginning. What was cut off at the end cannot show: compare `head` with one noted
+  /// elsewhere.
+  [[nodiscard]] virtual Result<ChainWalk> verify(std::int64_t after, std::uint32_t limit) = 0;
+
+ protected:
+  AuditLog() = default;
+  AuditLog(const AuditLog&) = default;
+  AuditLog& operator=(const AuditLog&) = default;
 };
 
 }  // namespace postrider

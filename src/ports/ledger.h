@@ -19,6 +19,7 @@
 #include "core/result.h"
 #include "engine/intake.h"
 #include "engine/shard.h"
+#include "ports/journal.h"
 
 namespace postrider {
 
@@ -38,14 +39,23 @@ struct Cancel {
   WallTime now;
 };
 
+/// The audit log's entry for a revival or cancel of the same batch, named by its place there.
+/// Stored when that one succeeds.
+struct BatchAudit {
+  AuditEntry entry;
+  std::optional<std::size_t> revival;
+  std::optional<std::size_t> cancel;
+};
+
 /// What one transaction does. Order within a batch: publishes, settlements, revivals, cancels,
-/// circuits.
+/// circuits, audits.
 struct Batch {
   std::vector<Publish> publishes;
   std::vector<Settlement> settlements;
   std::vector<Revive> revivals;
   std::vector<Cancel> cancels;
   std::vector<SaveCircuit> circuits;
+  std::vector<BatchAudit> audits;
 };
 
 /// The event is stored; its deliveries carry the sequences they were given.
@@ -80,6 +90,12 @@ struct BatchReceipt {
   std::vector<Result<Delivery>> revivals;  // not_found, or the delivery as it now is.
   std::vector<Result<Delivery>> cancels;   // not_found, conflict.
 };
+
+/// Did what the entry tells of happen?
+[[nodiscard]] inline bool is_true(const BatchAudit& audit, const BatchReceipt& receipt) {
+  return (!audit.revival || receipt.revivals[*audit.revival].has_value()) &&
+         (!audit.cancel || receipt.cancels[*audit.cancel].has_value());
+}
 
 /// When a settlement happened: at the end of its attempt; without one, when the delivery is due.
 [[nodiscard]] inline WallTime settled_at(const Settlement& settlement) {

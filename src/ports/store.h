@@ -7,7 +7,9 @@
 #include "core/result.h"
 #include "ports/catalog.h"
 #include "ports/history.h"
+#include "ports/journal.h"
 #include "ports/ledger.h"
+#include "ports/registry.h"
 
 namespace postrider {
 
@@ -15,6 +17,8 @@ namespace postrider {
 struct Store {
   std::unique_ptr<Ledger> ledger;
   std::unique_ptr<Catalog> catalog;
+  std::unique_ptr<Registry> registry;
+  std::unique_ptr<Journal> journal;
 
   /// Runs `body`, which may call any role but the ledger, as one transaction: when it fails,
   /// nothing has happened.
@@ -24,6 +28,7 @@ struct Store {
 /// The roles that read, for one reader thread.
 struct Reader {
   std::unique_ptr<History> history;
+  std::unique_ptr<AuditLog> audit_log;
 };
 
 }  // namespace postrider

@@ -13,9 +13,10 @@
 
 #include "core/assert.h"
 
+#include "runtime/desk.h"
 #include "runtime/placement.h"
+#include "runtime/publish_quota.h"
 #include "runtime/reader_pool.h"
-#include "runtime/snapshot.h"
 #include "runtime/suspend.h"
 
 namespace postrider {
@@ -24,14 +25,18 @@ namespace {
 // How long stop() waits for the store to take the last settlements; they are sent again otherwise.
 constexpr Millis last_words_max{3'000};
 
+// How often the uses of keys are written down: often enough to tell a key that is in use from one
+// that is not, too seldom to cost anything.
+constexpr std::int64_t key_uses_period_ms = 60'000;
+
 template <class T>
 Result<void> without_value(const Result<T>& result) {
-  return result.map([](const T&) {});
+  return result ? Result<void>{} : tl::make_unexpected(result.error());
 }
 
 struct Contents {
   Directory directory;
-  std::vector<ApiKey> keys;
+  Roster roster;
 };
 
 class RunningNode final : public Node, public Service {
@@ -49,8 +54,10 @@ class RunningNode final : public Node, public Service {
   // Service
   Moment now() const override { return clock_->now(); }
   Uuid new_uuid() override;
-  std::shared_ptr<const Directory> directory() const override { return directory_.get(); }
-  std::shared_ptr<const std::vector<ApiKey>> api_keys() const override { return keys_.get(); }
+  std::shared_ptr<const Directory> directory() const override { return desk_.directory(); }
+  std::shared_ptr<const Roster> roster() const override { return desk_.roster(); }
+  void note_key_use(const RosterKey& key) override;
+  QuotaWait take_quota(const EventCounts& counts) override;
   Awaitable<Result<std::vector<PublishReceipt>>> publish(std::vector<EventDraft> drafts,
                                                          bool all_or_nothing) override;
   Awaitable<Result<WebhookRef>> add_webhook(Webhook webhook, AuditEntry entry) override;
@@ -61,6 +68,8 @@ class RunningNode final : public Node, public Service {
   Awaitable<Result<Delivery>> cancel(DeliveryId id, AuditEntry entry) override;
   Awaitable<Result<LaneView>> lane_view(WebhookId id) override;
   Awaitable<Result<LaneView>> command_circuit(CircuitCommanded command, AuditEntry entry) override;
+  Awaitable<Result<void>> change_registry(RegistryChange change, AuditEntry entry) override;
+  Awaitable<Result<void>> remove_tenant(TenantId id, bool force, AuditEntry entry) override;
   Awaitable<void> run_query(ReaderQuery query) override;
   std::string metrics_text() override { return metrics_->text(); }
   std::optional<std::string> not_ready() const override;
@@ -71,18 +80,17 @@ class RunningNode final : public Node, public Service {
                   const std::vector<LaneBacklog>& backlog);
 
  private:
-  using WebhookDone = std::function<void(Result<WebhookRef>)>;
-
   void make_store(NodeParts& parts);
   void make_workers(NodeParts& parts);
   [[nodiscard]] std::vector<Publish> plan(std::vector<EventDraft> drafts, bool all_or_nothing);
   [[nodiscard]] std::size_t origin() const;
   [[nodiscard]] Worker& owner(WebhookId id) { return *workers_[worker_of(id, workers_.size())]; }
 
-  // These run on the store thread.
-  Result<WebhookRef> store_edit(Store& store, Mails& mails, WebhookId id, const WebhookEdit& edit);
-  Result<WebhookRef> store_webhook(Store& store, Mails& mails, Webhook webhook);
-  Result<void> store_removal(Store& store, Mails& mails, WebhookId id);
+  /// `act` on the store thread, and what came of it here.
+  template <class T>
+  Awaitable<Result<T>> at_desk(AuditEntry entry, std::function<Result<T>(const Errand&)> act);
+  void write_key_uses();
+
   void tell_backlog(const std::vector<LaneBacklog>& backlog, Mails& mails);
 
   void disable(WebhookId id, const std::string& reason);
@@ -91,8 +99,9 @@ class RunningNode final : public Node, public Service {
   NodeOptions options_;
   std::unique_ptr<Clock> clock_;
   std::unique_ptr<Metrics> metrics_;
-  Snapshot<Directory> directory_;
-  Snapshot<std::vector<ApiKey>> keys_;
+  Desk desk_;
+  PublishQuota quota_;
+  std::atomic<std::int64_t> key_uses_written_ms_{0};
   std::mutex ids_mutex_;
   UuidMaker ids_;                 // Guarded by ids_mutex_.
   std::uint64_t next_group_ = 0;  // Guarded by ids_mutex_.
@@ -112,8 +121,7 @@ RunningNode::RunningNode(NodeOptions options, NodeParts parts, Contents contents
     : options_(std::move(options)),
       clock_(std::move(parts.clock)),
       metrics_(make_metrics()),
-      directory_(std::move(contents.directory)),
-      keys_(std::move(contents.keys)),
+      desk_(std::move(contents.directory), std::move(contents.roster)),
       ids_(options_.seed) {
   POSTRIDER_ASSERT(options_.worker_count > 0);
   readers_ = std::make_unique<ReaderPool>(std::move(parts.readers));
@@ -172,7 +180,7 @@ void RunningNode::load_lanes(const std::map<WebhookId, CircuitRecord>& circuits,
   for (const LaneBacklog& lane : backlog) {
     due.emplace(lane.webhook_id, lane.due);
   }
-  for (const auto& [id, webhook] : directory_.get()->all()) {
+  for (const auto& [id, webhook] : desk_.directory()->all()) {
     WebhookChanged input{.webhook = webhook, .at_start = true};
     if (const auto circuit = circuits.find(id); circuit != circuits.end()) {
       input.circuit = circuit->second;
@@ -249,6 +257,7 @@ void RunningNode::stop() {
     std::unique_lock lock{drain_mutex_};
     all_drained_.wait_for(lock, last_words_max, [this] { return workers_draining_ == 0; });
   }
+  write_key_uses();
   store_->stop();
   readers_->stop();
   for (const auto& worker : workers_) {
@@ -269,7 +278,7 @@ std::size_t RunningNode::origin() const {
 }
 
 std::vector<Publish> RunningNode::plan(std::vector<EventDraft> drafts, bool all_or_nothing) {
-  const std::shared_ptr<const Directory> directory = directory_.get();
+  const std::shared_ptr<const Directory> directory = desk_.directory();
   std::vector<Publish> publishes;
   publishes.reserve(drafts.size());
   const WallTime due = clock_->now().steady;
@@ -308,75 +317,73 @@ Awaitable<Result<std::vector<PublishReceipt>>> RunningNode::publish(std::vector<
   co_return co_await suspend<Result<std::vector<PublishReceipt>>>(begin);
 }
 
-Awaitable<Result<WebhookRef>> RunningNode::add_webhook(Webhook webhook, AuditEntry /*entry*/) {
+template <class T>
+Awaitable<Result<T>> RunningNode::at_desk(AuditEntry entry,
+                                          std::function<Result<T>(const Errand&)> act) {
   const std::size_t from = origin();
-  auto begin = [this, from, &webhook](WebhookDone resume) {
-    auto run = [this, from, resume, webhook](Store& store, Mails& mails) {
-      const Result<WebhookRef> stored = store_webhook(store, mails, webhook);
-      mails[from].completions.push_back([resume, stored] { resume(stored); });
-      return without_value(stored);
+  auto begin = [this, from, &entry, &act](std::function<void(Result<T>)> resume) {
+    auto run = [from, resume, entry, act](Store& store, Mails& mails) {
+      const Result<T> done = act({store, mails, entry});
+      mails[from].completions.push_back([resume, done] { resume(done); });
+      return without_value(done);
     };
     store_->submit(DeskJob{std::move(run)});
   };
-  co_return co_await suspend<Result<WebhookRef>>(begin);
+  co_return co_await suspend<Result<T>>(begin);
+}
+
+Awaitable<Result<WebhookRef>> RunningNode::add_webhook(Webhook webhook, AuditEntry entry) {
+  return at_desk<WebhookRef>(std::move(entry), [this, webhook](const Errand& errand) {
+    return desk_.add_webhook(errand, webhook);
+  });
 }
 
 Awaitable<Result<WebhookRef>> RunningNode::edit_webhook(WebhookId id, WebhookEdit edit,
-                                                        AuditEntry /*entry*/) {
-  const std::size_t from = origin();
-  auto begin = [this, from, id, &edit](WebhookDone resume) {
-    auto run = [this, from, id, edit, resume](Store& store, Mails& mails) {
-      const Result<WebhookRef> stored = store_edit(store, mails, id, edit);
-      mails[from].completions.push_back([resume, stored] { resume(stored); });
-      return without_value(stored);
-    };
-    store_->submit(DeskJob{std::move(run)});
-  };
-  co_return co_await suspend<Result<WebhookRef>>(begin);
+                                                        AuditEntry entry) {
+  return at_desk<WebhookRef>(std::move(entry), [this, id, edit](const Errand& errand) {
+    return desk_.edit_webhook(errand, id, edit);
+  });
 }
 
-Awaitable<Result<void>> RunningNode::remove_webhook(WebhookId id, AuditEntry /*entry*/) {
-  const std::size_t from = origin();
-  auto begin = [this, from, id](std::function<void(Result<void>)> resume) {
-    auto run = [this, from, id, resume](Store& store, Mails& mails) {
-      const Result<void> removed = store_removal(store, mails, id);
-      mails[from].completions.push_back([resume, removed] { resume(removed); });
-      return removed;
-    };
-    store_->submit(DeskJob{std::move(run)});
-  };
-  co_return co_await suspend<Result<void>>(begin);
+Awaitable<Result<void>> RunningNode::remove_webhook(WebhookId id, AuditEntry entry) {
+  return at_desk<void>(std::move(entry), [this, id](const Errand& errand) {
+    return desk_.remove_webhook(errand, id);
+  });
 }
 
-Result<WebhookRef> RunningNode::store_edit(Store& store, Mails& mails, WebhookId id,
-                                           const WebhookEdit& edit) {
-  const WebhookRef current = directory_.get()->find(id);
-  if (!current) {
-    return fail(Errc::not_found, "There is no such webhook.");
+Awaitable<Result<void>> RunningNode::change_registry(RegistryChange change, AuditEntry entry) {
+  return at_desk<void>(std::move(entry), [this, change](const Errand& errand) {
+    return desk_.change_registry(errand, change);
+  });
+}
+
+Awaitable<Result<void>> RunningNode::remove_tenant(TenantId id, bool force, AuditEntry entry) {
+  return at_desk<void>(std::move(entry), [this, id, force](const Errand& errand) {
+    return desk_.remove_tenant(errand, id, force);
+  });
+}
+
+QuotaWait RunningNode::take_quota(const EventCounts& counts) {
+  return quota_.try_take(*desk_.roster(), counts, clock_->now().mono);
+}
+
+void RunningNode::note_key_use(const RosterKey& key) {
+  const WallTime now = clock_->now().wall;
+  key.note_use(now);
+  const std::int64_t now_ms = to_unix_ms(now);
+  std::int64_t written_ms = key_uses_written_ms_.load(std::memory_order_relaxed);
+  if (now_ms - written_ms >= key_uses_period_ms &&
+      key_uses_written_ms_.compare_exchange_strong(written_ms, now_ms)) {
+    write_key_uses();
   }
-  POSTRIDER_TRY(Webhook edited, edit(*current));
-  return store_webhook(store, mails, std::move(edited));
 }
 
-Result<WebhookRef> RunningNode::store_webhook(Store& store, Mails& mails, Webhook webhook) {
-  POSTRIDER_CHECK(store.catalog->put_webhook(webhook));
-  auto stored = std::make_shared<const Webhook>(std::move(webhook));
-  // The lane learns of it before anyone can publish to it.
-  mails[worker_of(stored->id, mails.size())].inputs.emplace_back(
-      WebhookChanged{.webhook = stored, .circuit = std::nullopt, .backlog_due = std::nullopt});
-  directory_.replace(directory_.get()->with(stored));
-  return stored;
-}
-
-Result<void> RunningNode::store_removal(Store& store, Mails& mails, WebhookId id) {
-  POSTRIDER_CHECK(store.catalog->remove_webhook(id, clock_->now().wall));
-  directory_.replace(directory_.get()->without(id));
-  mails[worker_of(id, mails.size())].inputs.emplace_back(WebhookRemoved{id});
-  return {};
+void RunningNode::write_key_uses() {
+  store_->submit(DeskJob{[this](Store& store, Mails&) { return desk_.write_key_uses(store); }});
 }
 
 void RunningNode::tell_backlog(const std::vector<LaneBacklog>& backlog, Mails& mails) {
-  const std::shared_ptr<const Directory> directory = directory_.get();
+  const std::shared_ptr<const Directory> directory = desk_.directory();
   for (const LaneBacklog& lane : backlog) {
     if (const WebhookRef webhook = directory->find(lane.webhook_id)) {
       mails[worker_of(lane.webhook_id, mails.size())].inputs.emplace_back(
@@ -386,16 +393,21 @@ void RunningNode::tell_backlog(const std::vector<LaneBacklog>& backlog, Mails& m
 }
 
 void RunningNode::disable(WebhookId id, const std::string& reason) {
-  auto run = [this, id, reason](Store& store, Mails& mails) {
+  auto run = [this, id, reason](Store& store, Mails& mails) -> Result<void> {
+    const WebhookRef current = desk_.directory()->find(id);
+    if (!current || !current->active) {
+      return {};  // Several attempts may say the same.
+    }
     const WallTime now = clock_->now().wall;
-    const WebhookEdit edit = [&](const Webhook& current) -> Result<Webhook> {
-      Webhook disabled = current;
+    const WebhookEdit edit = [&](const Webhook& webhook) -> Result<Webhook> {
+      Webhook disabled = webhook;
       disabled.active = false;
       disabled.disabled_reason = reason;
       disabled.updated_at = now;
       return disabled;
     };
-    const Result<WebhookRef> stored = store_edit(store, mails, id, edit);
+    const AuditEntry entry = disable_entry(*current, reason, now);
+    const Result<WebhookRef> stored = desk_.edit_webhook({store, mails, entry}, id, edit);
     if (!stored) {
       spdlog::error("webhook.disable_failed webhook={} reason=\"{}\"", id.to_string(),
                     log_safe(stored.error().message));
@@ -405,9 +417,9 @@ void RunningNode::disable(WebhookId id, const std::string& reason) {
   store_->submit(DeskJob{std::move(run)});
 }
 
-Awaitable<Result<Delivery>> RunningNode::revive(Revive revive, AuditEntry /*entry*/) {
+Awaitable<Result<Delivery>> RunningNode::revive(Revive revive, AuditEntry entry) {
   revive.now = clock_->now().steady;  // Due at once, whatever the wall clock did.
-  ReviveJob job{.revive = revive, .origin = origin(), .done = {}};
+  ReviveJob job{.revive = revive, .audit = std::move(entry), .origin = origin(), .done = {}};
   auto begin = [this, &job](auto resume) {
     job.done = resume;
     store_->submit(std::move(job));
@@ -415,9 +427,11 @@ Awaitable<Result<Delivery>> RunningNode::revive(Revive revive, AuditEntry /*entr
   co_return co_await suspend<Result<Delivery>>(begin);
 }
 
-Awaitable<Result<Delivery>> RunningNode::cancel(DeliveryId id, AuditEntry /*entry*/) {
-  CancelJob job{
-      .cancel = {.delivery_id = id, .now = clock_->now().wall}, .origin = origin(), .done = {}};
+Awaitable<Result<Delivery>> RunningNode::cancel(DeliveryId id, AuditEntry entry) {
+  CancelJob job{.cancel = {.delivery_id = id, .now = clock_->now().wall},
+                .audit = std::move(entry),
+                .origin = origin(),
+                .done = {}};
   auto begin = [this, &job](auto resume) {
     job.done = resume;
     store_->submit(std::move(job));
@@ -440,8 +454,17 @@ Awaitable<Result<LaneView>> RunningNode::lane_view(WebhookId id) {
 }
 
 Awaitable<Result<LaneView>> RunningNode::command_circuit(CircuitCommanded command,
-                                                         AuditEntry /*entry*/) {
+                                                         AuditEntry entry) {
   const WebhookId id = command.webhook_id;
+  // The lane stores its circuit itself, a moment later; what was asked is on record before.
+  std::function<Result<void>(const Errand&)> append = [](const Errand& errand) {
+    return errand.store.journal->append(errand.entry);
+  };
+  auto noted = at_desk<void>(std::move(entry), std::move(append));
+  const Result<void> appended = co_await std::move(noted);
+  if (!appended) {
+    co_return tl::make_unexpected(appended.error());
+  }
   owner(id).feed_later(command);
   co_return co_await lane_view(id);  // Behind the command in the same loop.
 }
@@ -465,18 +488,40 @@ std::optional<std::string> RunningNode::not_ready() const {
   return store_->failure();
 }
 
+Result<void> store_first_key(Store& store, const ApiKey& key) {
+  AuditEntry entry;
+  entry.at = key.created_at;
+  entry.action = "api_key.create";
+  entry.subject = key.id.to_string();
+  return store.atomically([&]() -> Result<void> {
+    POSTRIDER_CHECK(store.registry->apply(AddKey{key}));
+    return store.journal->append(entry);
+  });
+}
+
+/// Without what expired while nobody was there.
+Result<Roster> sweep(Store& store, Roster roster, WallTime now) {
+  if (!roster.has_expired(now)) {
+    return roster;
+  }
+  POSTRIDER_CHECK(store.registry->apply(SweepExpired{now}));
+  return roster.with(SweepExpired{now}, now);
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Node>> make_node(NodeOptions options, NodeParts parts,
                                         const std::optional<ApiKey>& first_key) {
   POSTRIDER_TRY(std::vector<Webhook> webhooks, parts.store.catalog->load_webhooks());
   POSTRIDER_TRY(const auto circuits, parts.store.catalog->load_circuits());
-  POSTRIDER_TRY(std::vector<ApiKey> keys, parts.store.catalog->load_api_keys());
+  const WallTime now = parts.clock->now().wall;
+  POSTRIDER_TRY(RegistryContents registry, parts.store.registry->load());
   POSTRIDER_TRY(const std::vector<LaneBacklog> backlog, parts.store.ledger->backlog());
   if (first_key) {
-    POSTRIDER_CHECK(parts.store.catalog->put_api_key(*first_key));
-    keys.push_back(*first_key);
+    POSTRIDER_CHECK(store_first_key(parts.store, *first_key));
+    registry.keys.push_back(*first_key);
   }
+  POSTRIDER_TRY(Roster roster, sweep(parts.store, Roster{std::move(registry)}, now));
   std::vector<WebhookRef> refs;
   refs.reserve(webhooks.size());
   for (Webhook& webhook : webhooks) {
@@ -484,7 +529,7 @@ Result<std::unique_ptr<Node>> make_node(NodeOptions options, NodeParts parts,
   }
   auto node = std::make_unique<RunningNode>(
       std::move(options), std::move(parts),
-      Contents{.directory = Directory{std::move(refs)}, .keys = std::move(keys)});
+      Contents{.directory = Directory{std::move(refs)}, .roster = std::move(roster)});
   POSTRIDER_CHECK(node->open());
   node->load_lanes(circuits, backlog);
   return node;

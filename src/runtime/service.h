@@ -21,6 +21,9 @@
 #include "ports/journal.h"
 #include "ports/store.h"
 
+#include "runtime/publish_quota.h"
+#include "runtime/roster.h"
+
 namespace postrider {
 
 template <class T>
@@ -42,7 +45,14 @@ class Service {
 
   /// The webhooks as of now: a change that was answered is in it.
   [[nodiscard]] virtual std::shared_ptr<const Directory> directory() const = 0;
-  [[nodiscard]] virtual std::shared_ptr<const std::vector<ApiKey>> api_keys() const = 0;
+  /// Keys, tenants and portal links as of now.
+  [[nodiscard]] virtual std::shared_ptr<const Roster> roster() const = 0;
+  /// A request came with this key. Written down later, at most once a minute.
+  virtual void note_key_use(const RosterKey& key) = 0;
+
+  /// What these events cost, taken from their tenants' quotas, all or nothing. To be asked before
+  /// `publish`.
+  [[nodiscard]] virtual QuotaWait take_quota(const EventCounts& counts) = 0;
 
   /// Stores the event and its deliveries; resumes once they are on disk (P1). `all_or_nothing`: see
   /// Publish::atomic_group. The receipts are in the order of the drafts.
@@ -52,7 +62,8 @@ class Service {
   // Whatever changes something takes the entry that the audit log is to have of it; both are stored
   // in one transaction.
 
-  /// Adds a webhook; events published after it resumed reach it.
+  /// Adds a webhook; events published after it resumed reach it. Fails with conflict when its
+  /// tenant has as many as it may have.
   virtual Awaitable<Result<WebhookRef>> add_webhook(Webhook webhook, AuditEntry entry) = 0;
 
   /// Reads, edits and stores one webhook with nothing in between. `edit` runs on the store thread:
@@ -70,6 +81,12 @@ class Service {
   virtual Awaitable<Result<LaneView>> lane_view(WebhookId id) = 0;
   virtual Awaitable<Result<LaneView>> command_circuit(CircuitCommanded command,
                                                       AuditEntry entry) = 0;
+
+  /// Changes keys, tenants or portal links; the next request sees it. Fails as Roster::with does.
+  virtual Awaitable<Result<void>> change_registry(RegistryChange change, AuditEntry entry) = 0;
+  /// A registered tenant with its keys and links, and with `force` its webhooks. Fails with
+  /// not_found, and with conflict when it has webhooks and is not forced.
+  virtual Awaitable<Result<void>> remove_tenant(TenantId id, bool force, AuditEntry entry) = 0;
 
   /// Runs `query` on a reader thread.
   using ReaderQuery = std::function<void(Reader&)>;

@@ -56,10 +56,20 @@ Origins gather(std::vector<StoreJob>& jobs, Batch& batch) {
                   std::back_inserter(batch.settlements));
       },
       [&](ReviveJob& job) {
+        if (job.audit) {
+          batch.audits.push_back({.entry = *std::move(job.audit),
+                                  .revival = batch.revivals.size(),
+                                  .cancel = std::nullopt});
+        }
         batch.revivals.push_back(job.revive);
         origins.revivals.push_back(&job);
       },
       [&](CancelJob& job) {
+        if (job.audit) {
+          batch.audits.push_back({.entry = *std::move(job.audit),
+                                  .revival = std::nullopt,
+                                  .cancel = batch.cancels.size()});
+        }
         batch.cancels.push_back(job.cancel);
         origins.cancels.push_back(&job);
       },

@@ -53,11 +53,13 @@ struct SettleJob {
 };
 struct ReviveJob {
   Revive revive;
+  std::optional<AuditEntry> audit;
   std::size_t origin = 0;
   std::function<void(Result<Delivery>)> done;
 };
 struct CancelJob {
   Cancel cancel;
+  std::optional<AuditEntry> audit;
   std::size_t origin = 0;
   std::function<void(Result<Delivery>)> done;
 };

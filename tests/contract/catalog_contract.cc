@@ -1,4 +1,4 @@
-// Webhooks, circuits and API keys.
+// Webhooks and circuits.
 #include <map>
 #include <vector>
 
@@ -62,7 +62,6 @@ CircuitRecord open_circuit() {
 TEST_P(CatalogContract, AnEmptyStoreHasNothing) {
   EXPECT_TRUE(catalog().load_webhooks()->empty());
   EXPECT_TRUE(catalog().load_circuits()->empty());
-  EXPECT_TRUE(catalog().load_api_keys()->empty());
 }
 
 TEST_P(CatalogContract, WebhooksComeBackAsTheyWerePut) {
@@ -131,25 +130,6 @@ TEST_P(CatalogContract, RemovingAnUnknownWebhookIsNotFoundAndBreaksNothing) {
   ASSERT_TRUE(catalog().put_webhook(sample_webhook(first_)).has_value());
   ASSERT_TRUE(catalog().remove_webhook(first_, script_.now).has_value());
   EXPECT_EQ(catalog().remove_webhook(first_, script_.now).error().code, Errc::not_found);
-}
-
-TEST_P(CatalogContract, ApiKeysComeBackAsTheyWerePut) {
-  const ApiKey admin{.id = KeyId{StoreScript::webhook(2).bytes},
-                     .name = "first",
-                     .sha256 = std::string("\0\x01\xff", 3) + std::string(29, 'x'),
-                     .created_at = store_epoch};
-  ApiKey reader{.id = KeyId{StoreScript::webhook(1).bytes},
-                .name = "",
-                .sha256 = std::string(32, 'y'),
-                .scope = "read",
-                .created_at = store_epoch + Millis{1}};
-  ASSERT_TRUE(catalog().put_api_key(admin).has_value());
-  ASSERT_TRUE(catalog().put_api_key(reader).has_value());
-  store_->reopen();
-  EXPECT_EQ(*catalog().load_api_keys(), (std::vector<ApiKey>{reader, admin}));
-  reader.name = "renamed";
-  ASSERT_TRUE(catalog().put_api_key(reader).has_value());
-  EXPECT_EQ(*catalog().load_api_keys(), (std::vector<ApiKey>{reader, admin}));
 }
 
 }  // namespace postrider::test

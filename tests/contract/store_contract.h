@@ -1,5 +1,5 @@
 // The specification of a store, as tests. An adapter's test binary links this library and
-// instantiates the three suites with its own StoreMaker; that is all it has to write.
+// instantiates the suites with its own StoreMaker; that is all it has to write.
 #pragma once
 
 #include <memory>
@@ -42,13 +42,32 @@ class LedgerContract : public StoreContract {};
 class LaneContract : public StoreContract {};
 class CatalogContract : public StoreContract {};
 class HistoryContract : public StoreContract {};
+class JournalContract : public StoreContract {
+ protected:
+  [[nodiscard]] Journal& journal() { return *store_->store().journal; }
+  [[nodiscard]] AuditLog& audit_log() { return *store_->reader().audit_log; }
+
+  void append(int first, int last);
+  Listed<AuditRecord> list(const AuditFilter& filter, const Page& page = {});
+  std::vector<std::int64_t> sequences(const AuditFilter& filter, const Page& page = {});
+};
+class RegistryContract : public StoreContract {
+ protected:
+  [[nodiscard]] Registry& registry() { return *store_->store().registry; }
+
+  void apply(const RegistryChange& change);
+  /// After a restart.
+  RegistryContents contents();
+};
 
 /// All suites for one store: `POSTRIDER_STORE_CONTRACT(Memory, maker)`.
 #define POSTRIDER_STORE_CONTRACT(prefix, ...)                  \
   POSTRIDER_STORE_SUITE(prefix, LedgerContract, __VA_ARGS__);  \
   POSTRIDER_STORE_SUITE(prefix, LaneContract, __VA_ARGS__);    \
   POSTRIDER_STORE_SUITE(prefix, CatalogContract, __VA_ARGS__); \
-  POSTRIDER_STORE_SUITE(prefix, HistoryContract, __VA_ARGS__)
+  POSTRIDER_STORE_SUITE(prefix, HistoryContract, __VA_ARGS__); \
+  POSTRIDER_STORE_SUITE(prefix, JournalContract, __VA_ARGS__); \
+  POSTRIDER_STORE_SUITE(prefix, RegistryContract, __VA_ARGS__)
 
 #define POSTRIDER_STORE_SUITE(prefix, suite, ...) \
   INSTANTIATE_TEST_SUITE_P(prefix, suite, testing::Values(__VA_ARGS__), store_name)

@@ -111,8 +111,11 @@ class Api:
     def post(self, path, body=None, expect=200, headers=None):
         return self._expect(expect, "POST", path, body, headers)
 
-    def patch(self, path, body, expect=200):
-        return self._expect(expect, "PATCH", path, body)
+    def put(self, path, body, expect=200):
+        return self._expect(expect, "PUT", path, body)
+
+    def patch(self, path, body, expect=200, headers=None):
+        return self._expect(expect, "PATCH", path, body, headers)
 
     def delete(self, path, expect=204):
         return self._expect(expect, "DELETE", path)

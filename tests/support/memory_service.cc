@@ -4,15 +4,37 @@
 #include "core/retry.h"
 #include "engine/intake.h"
 
+#include "adapters/openssl/digest.h"
+
 namespace postrider::test {
 
-MemoryService::MemoryService()
-    : roles_(make_memory_store(store)),
-      reader_(make_memory_reader(store)),
-      directory_(std::make_shared<const Directory>()) {}
+/// Lanes are not told: there are none.
+struct MemoryService::Visit {
+  Visit(MemoryService& service, const AuditEntry& entry)
+      : errand{.store = service.roles_, .mails = mails, .entry = entry} {}
 
-std::shared_ptr<const std::vector<ApiKey>> MemoryService::api_keys() const {
-  return std::make_shared<const std::vector<ApiKey>>(keys);
+  Mails mails{1};
+  Errand errand;
+};
+
+MemoryService::MemoryService()
+    : roles_(make_memory_store(store)), reader_(make_memory_reader(store)) {
+  store.digest = sha256;
+}
+
+void MemoryService::add_key(ApiKey key) {
+  const AuditEntry entry;
+  Visit visit{*this, entry};
+  POSTRIDER_ASSERT(desk_.change_registry(visit.errand, AddKey{std::move(key)}).has_value());
+}
+
+void MemoryService::note_key_use(const RosterKey& key) {
+  key.note_use(moment.wall);
+  key_uses.emplace_back(key.key().id, moment.wall);
+}
+
+QuotaWait MemoryService::take_quota(const EventCounts& counts) {
+  return quota_.try_take(*roster(), counts, moment.mono);
 }
 
 Result<BatchReceipt> MemoryService::commit(const Batch& batch) {
@@ -22,19 +44,10 @@ Result<BatchReceipt> MemoryService::commit(const Batch& batch) {
   return roles_.ledger->commit(batch);
 }
 
-Result<WebhookRef> MemoryService::put(Webhook webhook) {
-  if (store_failure) {
-    return tl::make_unexpected(*store_failure);
-  }
-  POSTRIDER_CHECK(roles_.catalog->put_webhook(webhook));
-  lanes.try_emplace(webhook.id);
-  WebhookRef ref = std::make_shared<const Webhook>(std::move(webhook));
-  directory_ = std::make_shared<const Directory>(directory_->with(ref));
-  return ref;
-}
-
 void MemoryService::apply_now(WebhookId id, const WebhookEdit& edit) {
-  POSTRIDER_ASSERT(put(edit(*directory_->find(id)).value()).has_value());
+  const AuditEntry entry;
+  Visit visit{*this, entry};
+  POSTRIDER_ASSERT(desk_.edit_webhook(visit.errand, id, edit).has_value());
 }
 
 void MemoryService::settle(DeliveryId id, DeliveryState state, const Outcome& outcome,
@@ -60,7 +73,7 @@ Awaitable<Result<std::vector<PublishReceipt>>> MemoryService::publish(
     std::vector<EventDraft> drafts, bool all_or_nothing) {
   Batch batch;
   for (EventDraft& draft : drafts) {
-    Publish publish = plan_publish(std::move(draft.event), *directory_, ids_, moment.steady);
+    Publish publish = plan_publish(std::move(draft.event), *directory(), ids_, moment.steady);
     publish.claim = std::move(draft.claim);
     publish.atomic_group = all_or_nothing ? 1 : 0;
     batch.publishes.push_back(std::move(publish));
@@ -73,7 +86,15 @@ Awaitable<Result<std::vector<PublishReceipt>>> MemoryService::publish(
 }
 
 Awaitable<Result<WebhookRef>> MemoryService::add_webhook(Webhook webhook, AuditEntry entry) {
-  co_return noted(put(std::move(webhook)), std::move(entry));
+  if (store_failure) {
+    co_return tl::make_unexpected(*store_failure);
+  }
+  Visit visit{*this, entry};
+  Result<WebhookRef> added = desk_.add_webhook(visit.errand, std::move(webhook));
+  if (added) {
+    lanes.try_emplace((*added)->id);
+  }
+  co_return added;
 }
 
 Awaitable<Result<WebhookRef>> MemoryService::edit_webhook(WebhookId id, WebhookEdit edit,
@@ -81,47 +102,61 @@ Awaitable<Result<WebhookRef>> MemoryService::edit_webhook(WebhookId id, WebhookE
   if (before_edit) {
     before_edit();
   }
-  const WebhookRef current = directory_->find(id);
-  if (current == nullptr) {
-    co_return fail(Errc::not_found, "There is no such webhook.");
+  if (store_failure) {
+    co_return tl::make_unexpected(*store_failure);
   }
-  Result<Webhook> changed = edit(*current);
-  if (!changed) {
-    co_return tl::make_unexpected(changed.error());
-  }
-  co_return noted(put(*std::move(changed)), std::move(entry));
+  Visit visit{*this, entry};
+  co_return desk_.edit_webhook(visit.errand, id, edit);
 }
 
 Awaitable<Result<void>> MemoryService::remove_webhook(WebhookId id, AuditEntry entry) {
   if (store_failure) {
     co_return tl::make_unexpected(*store_failure);
   }
-  Result<void> removed = roles_.catalog->remove_webhook(id, moment.wall);
+  Visit visit{*this, entry};
+  Result<void> removed = desk_.remove_webhook(visit.errand, id);
   if (removed) {
-    directory_ = std::make_shared<const Directory>(directory_->without(id));
     lanes.erase(id);
   }
-  co_return noted(std::move(removed), std::move(entry));
+  co_return removed;
+}
+
+Awaitable<Result<void>> MemoryService::change_registry(RegistryChange change, AuditEntry entry) {
+  if (store_failure) {
+    co_return tl::make_unexpected(*store_failure);
+  }
+  Visit visit{*this, entry};
+  co_return desk_.change_registry(visit.errand, change);
+}
+
+Awaitable<Result<void>> MemoryService::remove_tenant(TenantId id, bool force, AuditEntry entry) {
+  if (store_failure) {
+    co_return tl::make_unexpected(*store_failure);
+  }
+  Visit visit{*this, entry};
+  co_return desk_.remove_tenant(visit.errand, id, force);
 }
 
 Awaitable<Result<Delivery>> MemoryService::revive(Revive revive, AuditEntry entry) {
   Batch batch;
   batch.revivals.push_back(revive);
+  batch.audits.push_back({.entry = std::move(entry), .revival = 0, .cancel = std::nullopt});
   Result<BatchReceipt> receipt = commit(batch);
   if (!receipt) {
     co_return tl::make_unexpected(receipt.error());
   }
-  co_return noted(std::move(receipt->revivals.front()), std::move(entry));
+  co_return std::move(receipt->revivals.front());
 }
 
 Awaitable<Result<Delivery>> MemoryService::cancel(DeliveryId id, AuditEntry entry) {
   Batch batch;
   batch.cancels.push_back({.delivery_id = id, .now = moment.wall});
+  batch.audits.push_back({.entry = std::move(entry), .revival = std::nullopt, .cancel = 0});
   Result<BatchReceipt> receipt = commit(batch);
   if (!receipt) {
     co_return tl::make_unexpected(receipt.error());
   }
-  co_return noted(std::move(receipt->cancels.front()), std::move(entry));
+  co_return std::move(receipt->cancels.front());
 }
 
 Awaitable<Result<LaneView>> MemoryService::lane_view(WebhookId id) {
@@ -155,7 +190,9 @@ Awaitable<Result<LaneView>> MemoryService::command_circuit(CircuitCommanded comm
       break;
   }
   found->second.circuit = breaker.record();
-  audit.push_back(std::move(entry));
+  if (const Result<void> noted = roles_.journal->append(entry); !noted) {
+    co_return tl::make_unexpected(noted.error());
+  }
   co_return found->second;
 }
 

@@ -13,6 +13,7 @@
 #include "engine/directory.h"
 
 #include "adapters/memory/memory_store.h"
+#include "runtime/desk.h"
 #include "runtime/service.h"
 
 namespace postrider::test {
@@ -25,24 +26,29 @@ class MemoryService final : public Service {
   // What a test moves and looks at directly.
   Moment moment{.wall = wall_from_unix_ms(1'767'225'600'000), .mono = MonoTime{}};  // 2026-01-01.
   MemoryStore store;
-  std::vector<ApiKey> keys;
   std::map<WebhookId, LaneView> lanes;  // Instead of shards; an entry for every webhook.
   std::optional<Error> store_failure;   // Set: everything that touches the store fails with it.
   std::optional<std::string> why_not_ready;
   std::function<void()> before_edit;  // Runs where another change could slip in.
-  std::vector<AuditEntry> audit;      // Of every change that succeeded, in order.
+  std::vector<std::pair<KeyId, WallTime>> key_uses;
 
   /// Records an attempt as a lane would: the delivery moves to `state`.
   void settle(DeliveryId id, DeliveryState state, const Outcome& outcome,
               std::optional<DeadReason> dead);
+
+  void add_key(ApiKey key);
 
   /// Another caller's edit, done at once.
   void apply_now(WebhookId id, const WebhookEdit& edit);
 
   [[nodiscard]] Moment now() const override { return moment; }
   [[nodiscard]] Uuid new_uuid() override { return ids_.next(moment.wall); }
-  [[nodiscard]] std::shared_ptr<const Directory> directory() const override { return directory_; }
-  [[nodiscard]] std::shared_ptr<const std::vector<ApiKey>> api_keys() const override;
+  [[nodiscard]] std::shared_ptr<const Directory> directory() const override {
+    return desk_.directory();
+  }
+  [[nodiscard]] std::shared_ptr<const Roster> roster() const override { return desk_.roster(); }
+  void note_key_use(const RosterKey& key) override;
+  [[nodiscard]] QuotaWait take_quota(const EventCounts& counts) override;
 
   Awaitable<Result<std::vector<PublishReceipt>>> publish(std::vector<EventDraft> drafts,
                                                          bool all_or_nothing) override;
@@ -54,24 +60,21 @@ class MemoryService final : public Service {
   Awaitable<Result<Delivery>> cancel(DeliveryId id, AuditEntry entry) override;
   Awaitable<Result<LaneView>> lane_view(WebhookId id) override;
   Awaitable<Result<LaneView>> command_circuit(CircuitCommanded command, AuditEntry entry) override;
+  Awaitable<Result<void>> change_registry(RegistryChange change, AuditEntry entry) override;
+  Awaitable<Result<void>> remove_tenant(TenantId id, bool force, AuditEntry entry) override;
   Awaitable<void> run_query(ReaderQuery query) override;
   [[nodiscard]] std::string metrics_text() override { return "# no metrics here\n"; }
   [[nodiscard]] std::optional<std::string> not_ready() const override { return why_not_ready; }
 
  private:
   Result<BatchReceipt> commit(const Batch& batch);
-  Result<WebhookRef> put(Webhook webhook);
-  template <class T>
-  Result<T> noted(Result<T> result, AuditEntry entry) {
-    if (result) {
-      audit.push_back(std::move(entry));
-    }
-    return result;
-  }
+  /// What a change at the desk is made with.
+  struct Visit;
 
   Store roles_;
   Reader reader_;
-  std::shared_ptr<const Directory> directory_;
+  Desk desk_{Directory{}, Roster{}};
+  PublishQuota quota_;
   UuidMaker ids_{1};
 };
 

@@ -12,6 +12,7 @@
 #include "adapters/sqlite/sqlite_store.h"
 
 #include "tests/support/store_maker.h"
+#include "tests/support/test_digest.h"
 
 namespace postrider::test {
 
@@ -57,7 +58,9 @@ class OpenSqlite final : public OpenStore {
     store_ = {};
   }
 
-  [[nodiscard]] SqliteOptions options() const { return {.directory = directory_.path() / "data"}; }
+  [[nodiscard]] SqliteOptions options() const {
+    return {.directory = directory_.path() / "data", .digest = test_digest};
+  }
 
  private:
   void open() {

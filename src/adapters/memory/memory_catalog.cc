@@ -48,21 +48,6 @@ class MemoryCatalog final : public Catalog {
     return store_.circuits;
   }
 
-  Result<std::vector<ApiKey>> load_api_keys() override {
-    const std::lock_guard guard{store_.mutex};
-    std::vector<ApiKey> keys;
-    for (const auto& [id, key] : store_.api_keys) {
-      keys.push_back(key);
-    }
-    return keys;
-  }
-
-  Result<void> put_api_key(const ApiKey& key) override {
-    const std::lock_guard guard{store_.mutex};
-    store_.api_keys[key.id] = key;
-    return {};
-  }
-
  private:
   MemoryStore& store_;
 };

@@ -37,6 +37,11 @@ class MemoryLedger final : public Ledger {
         store_.circuits[circuit.webhook_id] = circuit.record;
       }
     }
+    for (const BatchAudit& audit : batch.audits) {
+      if (is_true(audit, receipt)) {
+        chain(store_, audit.entry);
+      }
+    }
     return receipt;
   }
 

@@ -1,8 +1,11 @@
 // What the memory store's ports share: finding and replacing a delivery with its places in the
-// indexes.
+// indexes, and the end of the audit log.
 #pragma once
 
 #include <utility>
+
+#include "core/assert.h"
+#include "ports/audit_chain.h"
 
 #include "adapters/memory/memory_store.h"
 
@@ -34,6 +37,12 @@ inline void mark_cancelled(DeliveryRecord& record, WallTime now) {
   record.delivery.state = DeliveryState::cancelled;
   record.updated_at = now;
   record.completed_at = now;
+}
+
+inline void chain(MemoryStore& store, const AuditEntry& entry) {
+  POSTRIDER_ASSERT(store.digest != nullptr);
+  const AuditRecord last = store.audit.empty() ? AuditRecord{} : store.audit.back();
+  store.audit.push_back(chain_entry(last, entry, store.digest));
 }
 
 }  // namespace postrider

@@ -5,9 +5,13 @@ namespace postrider {
 Store make_memory_store(MemoryStore& store) {
   return {.ledger = make_memory_ledger(store),
           .catalog = make_memory_catalog(store),
+          .registry = make_memory_registry(store),
+          .journal = make_memory_journal(store),
           .atomically = [](const auto& body) { return body(); }};
 }
 
-Reader make_memory_reader(MemoryStore& store) { return {.history = make_memory_history(store)}; }
+Reader make_memory_reader(MemoryStore& store) {
+  return {.history = make_memory_history(store), .audit_log = make_memory_audit_log(store)};
+}
 
 }  // namespace postrider

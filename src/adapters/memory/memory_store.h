@@ -61,6 +61,11 @@ struct MemoryStore {
   std::map<WebhookId, Webhook> webhooks;
   std::map<WebhookId, CircuitRecord> circuits;
   std::map<KeyId, ApiKey> api_keys;
+  std::map<TenantSerial, Tenant> tenants;
+  std::map<std::string, PortalLink> links;  // By their hash.
+
+  std::vector<AuditRecord> audit;
+  Digest digest = nullptr;  // Given by who wants an audit log.
 
   OwnMutex
       mutex;  // Held during each call of a port. Whoever looks in directly does so between calls.
@@ -74,5 +79,8 @@ struct MemoryStore {
 [[nodiscard]] std::unique_ptr<Ledger> make_memory_ledger(MemoryStore& store);
 [[nodiscard]] std::unique_ptr<Catalog> make_memory_catalog(MemoryStore& store);
 [[nodiscard]] std::unique_ptr<History> make_memory_history(MemoryStore& store);
+[[nodiscard]] std::unique_ptr<Registry> make_memory_registry(MemoryStore& store);
+[[nodiscard]] std::unique_ptr<Journal> make_memory_journal(MemoryStore& store);
+[[nodiscard]] std::unique_ptr<AuditLog> make_memory_audit_log(MemoryStore& store);
 
 }  // namespace postrider

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/contract/store_contract.h"
+#include "tests/support/test_digest.h"
 
 namespace postrider {
 namespace {
@@ -13,6 +14,8 @@ using test::StoreScript;
 
 class OpenMemory final : public test::OpenStore {
  public:
+  OpenMemory() { store_.digest = test::test_digest; }
+
   Store& store() override { return roles_; }
   Reader& reader() override { return reader_; }
 

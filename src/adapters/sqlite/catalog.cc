@@ -49,36 +49,6 @@ class SqliteCatalog final : public Catalog {
     }
   }
 
-  Result<std::vector<ApiKey>> load_api_keys() override {
-    POSTRIDER_CHECK(writer_->usable());
-    POSTRIDER_TRY(Statement statement,
-                  writer_->database().prepare(
-                      "SELECT id, name, sha256, scope, created_at FROM api_key ORDER BY id"));
-    std::vector<ApiKey> keys;
-    Query query = statement.query();
-    for (;;) {
-      POSTRIDER_TRY(const bool found, query.next());
-      if (!found) {
-        return keys;
-      }
-      keys.push_back({.id = query.id<KeyId>(0),
-                      .name = query.text(1),
-                      .sha256 = query.text(2),
-                      .scope = query.text(3),
-                      .created_at = query.time(4)});
-    }
-  }
-
-  Result<void> put_api_key(const ApiKey& key) override {
-    return writer_->transact([this, &key]() -> Result<void> {
-      POSTRIDER_TRY(Statement statement,
-                    writer_->database().prepare("INSERT OR REPLACE INTO api_key"
-                                                " (id, name, sha256, scope, created_at)"
-                                                " VALUES (?1, ?2, ?3, ?4, ?5)"));
-      return statement.run(key.id, key.name, Blob{key.sha256}, key.scope, key.created_at);
-    });
-  }
-
  private:
   Result<void> remove(WebhookId id, WallTime now) {
     Database& database = writer_->database();

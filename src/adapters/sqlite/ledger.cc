@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "adapters/sqlite/journal.h"
 #include "adapters/sqlite/lanes.h"
 #include "adapters/sqlite/publishing.h"
 #include "adapters/sqlite/rows.h"
@@ -104,6 +105,11 @@ class SqliteLedger final : public Ledger {
     }
     for (const SaveCircuit& circuit : batch.circuits) {
       POSTRIDER_CHECK(desk_->settling.save_circuit(circuit));
+    }
+    for (const BatchAudit& audit : batch.audits) {
+      if (is_true(audit, receipt)) {
+        POSTRIDER_CHECK(append_audit(*writer_, audit.entry));
+      }
     }
     return receipt;
   }

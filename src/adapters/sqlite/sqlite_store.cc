@@ -3,11 +3,14 @@
 #include <memory>
 #include <utility>
 
+#include "adapters/sqlite/audit_log.h"
 #include "adapters/sqlite/catalog.h"
 #include "adapters/sqlite/data_directory.h"
 #include "adapters/sqlite/database.h"
 #include "adapters/sqlite/history.h"
+#include "adapters/sqlite/journal.h"
 #include "adapters/sqlite/ledger.h"
+#include "adapters/sqlite/registry.h"
 #include "adapters/sqlite/writer.h"
 
 namespace postrider {
@@ -17,6 +20,8 @@ Result<Store> open_sqlite_store(const SqliteOptions& options) {
   POSTRIDER_TRY(std::unique_ptr<Ledger> ledger, sqlite::open_ledger(writer));
   return Store{.ledger = std::move(ledger),
                .catalog = sqlite::make_catalog(writer),
+               .registry = sqlite::make_registry(writer),
+               .journal = sqlite::make_journal(writer),
                .atomically = [writer](const auto& body) { return writer->transact(body); }};
 }
 
@@ -29,7 +34,8 @@ Result<Reader> open_sqlite_reader(const SqliteOptions& options) {
       opened.execute("PRAGMA mmap_size = 0; PRAGMA cache_size = -8192;"
                      "PRAGMA temp_store = MEMORY; PRAGMA trusted_schema = OFF"));
   const auto database = std::make_shared<sqlite::Database>(std::move(opened));
-  return Reader{.history = sqlite::make_history(database)};
+  return Reader{.history = sqlite::make_history(database),
+                .audit_log = sqlite::make_audit_log(database, options.digest)};
 }
 
 }  // namespace postrider

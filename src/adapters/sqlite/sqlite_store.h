@@ -19,6 +19,8 @@ struct SqliteOptions {
   /// Pages of 4 KiB in the log that make the writer move them into the file. 16 MB: rare enough
   /// that it costs little, small enough that it is over in milliseconds.
   int checkpoint_pages = 4'096;
+  /// For the chain of the audit log. Without it nothing can be appended to the log.
+  Digest digest = nullptr;
 };
 
 /// Creates or opens the store and brings its schema up to date. Fails with conflict when another

@@ -67,6 +67,7 @@ class Writer {
   /// Only when usable.
   [[nodiscard]] Session& session() { return *session_; }
   [[nodiscard]] Database& database() { return session_->database; }
+  [[nodiscard]] Digest digest() const { return options_.digest; }
 
  private:
   Writer(SqliteOptions options, DirectoryLock lock);

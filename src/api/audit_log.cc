@@ -1,0 +1,128 @@
+#include "core/signature.h"
+
+#include "api/answers.h"
+#include "api/pagination.h"
+#include "api/resources.h"
+#include "api/webhook_json.h"
+
+namespace postrider::api {
+namespace {
+
+// One walk of this length takes a reader about a second; longer logs are walked in steps.
+constexpr std::uint32_t walk_entries_max = 100'000;
+
+struct AuditQuery {
+  AuditFilter filter;
+  Page page;
+};
+
+Parsed<AuditQuery> read_query(const HttpRequest& request) {
+  QueryReader query{request};
+  AuditQuery asked;
+  asked.filter = {.actor = query.text("actor"),
+                  .action = query.text("action"),
+                  .subject = query.text("subject"),
+                  .tenant_id = query.text("tenant_id"),
+                  .from = query.time("from"),
+                  .to = query.time("to")};
+  const Parsed<Page> page = read_history_page(query, ListKind::audit_log);
+  if (std::optional<Problem> fault = query.fault()) {
+    return tl::make_unexpected(*std::move(fault));
+  }
+  if (!page) {
+    return tl::make_unexpected(page.error());
+  }
+  asked.page = *page;
+  return asked;
+}
+
+void write_record(JsonWriter& writer, const AuditRecord& record) {
+  const AuditEntry& entry = record.entry;
+  writer.open_object();
+  writer.member("sequence", record.sequence);
+  writer.member("at", entry.at);
+  writer.member("actor", entry.actor);
+  writer.member("actor_name", entry.actor_name);
+  writer.member("action", entry.action);
+  writer.member("subject", entry.subject);
+  write_tenant(writer, entry.tenant_id);
+  writer.member_bytes("remote_ip", entry.remote_ip);
+  writer.member_bytes("request_id", entry.request_id);
+  writer.member_raw("detail", entry.detail);
+  writer.member("hash", to_hex(record.hash));
+  writer.close_object();
+}
+
+std::string write_page(const Listed<AuditRecord>& listed) {
+  std::string body;
+  JsonWriter writer{body};
+  writer.open_object();
+  writer.key("data");
+  writer.open_array();
+  for (const AuditRecord& record : listed.items) {
+    write_record(writer, record);
+  }
+  writer.close_array();
+  writer.key("next_cursor");
+  if (listed.next) {
+    writer.value(write_sequence_cursor(ListKind::audit_log, *listed.next));
+  } else {
+    writer.value(nullptr);
+  }
+  writer.close_object();
+  return body;
+}
+
+std::string write_walk(const ChainWalk& walk) {
+  std::string body;
+  JsonWriter writer{body};
+  writer.open_object();
+  writer.member("holds", !walk.broken_at.has_value());
+  writer.member("checked", walk.checked);
+  writer.member("last_sequence", walk.last);
+  writer.member("head", to_hex(walk.head));
+  writer.member("broken_at", walk.broken_at);
+  writer.member("next_after", walk.more ? std::optional{walk.last} : std::nullopt);
+  writer.close_object();
+  return body;
+}
+
+}  // namespace
+
+Awaitable<HttpResponse> list_audit_log(Context context, HttpRequest request) {
+  const Parsed<AuditQuery> asked = read_query(request);
+  if (!asked) {
+    co_return render(asked.error());
+  }
+  const auto query = [asked = *asked](Reader& reader) {
+    return reader.audit_log->list(asked.filter, asked.page);
+  };
+  auto pending = context.service->read(query);
+  const Result<Listed<AuditRecord>> listed = co_await std::move(pending);
+  if (!listed) {
+    co_return render(to_problem(listed.error()));
+  }
+  co_return json_answer(200, write_page(*listed));
+}
+
+Awaitable<HttpResponse> verify_audit_log(Context context, HttpRequest request) {
+  QueryReader query{request};
+  const std::int64_t after = query.integer("after", {0, std::int64_t{1} << 53}).value_or(0);
+  if (const std::optional<Problem> fault = query.fault()) {
+    co_return render(*fault);
+  }
+  const auto walk = [after](Reader& reader) {
+    return reader.audit_log->verify(after, walk_entries_max);
+  };
+  auto pending = context.service->read(walk);
+  const Result<ChainWalk> walked = co_await std::move(pending);
+  if (!walked && walked.error().code == Errc::not_found) {
+    co_return render(not_found("audit log entry", std::to_string(after)));
+  }
+  if (!walked) {
+    co_return render(to_problem(walked.error()));
+  }
+  co_return json_answer(200, write_walk(*walked));
+}
+
+}  // namespace postrider::api

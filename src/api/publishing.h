@@ -1,0 +1,24 @@
+// From drafts to receipts: what every way of publishing has in common.
+#pragma once
+
+#include <vector>
+
+#include <tl/expected.hpp>
+
+#include "api/context.h"
+
+namespace postrider::api {
+
+/// The receipts in the order of the drafts, or the answer to give instead.
+using Published = tl::expected<std::vector<PublishReceipt>, HttpResponse>;
+
+/// Refuses unknown tenants when only known ones are wanted (422) and those over their quota (429
+/// with Retry-After), before anything is stored. 503 when the server cannot take it.
+[[nodiscard]] Awaitable<Published> publish_drafts(Context context, std::vector<EventDraft> drafts,
+                                                  bool all_or_nothing);
+
+/// 422 when only known tenants are wanted and this one is not.
+[[nodiscard]] std::optional<Problem> unknown_tenant(const Context& context,
+                                                    const TenantId& tenant_id);
+
+}  // namespace postrider::api

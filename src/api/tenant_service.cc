@@ -1,0 +1,182 @@
+#include "api/tenant_service.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "api/tenant_history.h"
+
+namespace postrider::api {
+namespace {
+
+tl::unexpected<Error> no_such_webhook() {
+  return fail(Errc::not_found, "There is no such webhook.");
+}
+
+tl::unexpected<Error> not_for_tenants() {
+  return fail(Errc::not_found, "There is no such thing for a tenant.");
+}
+
+class TenantService final : public Service {
+ public:
+  TenantService(Service& all, TenantId tenant_id) : all_(all), tenant_id_(std::move(tenant_id)) {}
+
+  Moment now() const override { return all_.now(); }
+  Uuid new_uuid() override { return all_.new_uuid(); }
+
+  std::shared_ptr<const Directory> directory() const override {
+    return std::make_shared<const Directory>(all_.directory()->only(tenant_id_));
+  }
+  std::shared_ptr<const Roster> roster() const override {
+    return std::make_shared<const Roster>(all_.roster()->only(tenant_id_));
+  }
+  void note_key_use(const RosterKey& key) override { all_.note_key_use(key); }
+  QuotaWait take_quota(const EventCounts& counts) override { return all_.take_quota(counts); }
+
+  Awaitable<Result<std::vector<PublishReceipt>>> publish(std::vector<EventDraft> drafts,
+                                                         bool all_or_nothing) override;
+  Awaitable<Result<WebhookRef>> add_webhook(Webhook webhook, AuditEntry entry) override;
+  Awaitable<Result<WebhookRef>> edit_webhook(WebhookId id, WebhookEdit edit,
+                                             AuditEntry entry) override;
+  Awaitable<Result<void>> remove_webhook(WebhookId id, AuditEntry entry) override;
+  Awaitable<Result<Delivery>> revive(Revive revive, AuditEntry entry) override;
+  Awaitable<Result<Delivery>> cancel(DeliveryId id, AuditEntry entry) override;
+  Awaitable<Result<LaneView>> lane_view(WebhookId id) override;
+  Awaitable<Result<LaneView>> command_circuit(CircuitCommanded command, AuditEntry entry) override;
+  Awaitable<void> run_query(ReaderQuery query) override;
+
+  Awaitable<Result<void>> change_registry(RegistryChange, AuditEntry) override {
+    co_return not_for_tenants();
+  }
+  Awaitable<Result<void>> remove_tenant(TenantId, bool, AuditEntry) override {
+    co_return not_for_tenants();
+  }
+  std::string metrics_text() override { return {}; }
+  std::optional<std::string> not_ready() const override { return all_.not_ready(); }
+
+ private:
+  [[nodiscard]] bool owns(WebhookId id) const {
+    const WebhookRef webhook = all_.directory()->find(id);
+    return webhook != nullptr && webhook->tenant_id == tenant_id_;
+  }
+  /// Does the delivery exist for this tenant? A delivery never changes its tenant.
+  Awaitable<Result<void>> find(DeliveryId id);
+
+  Service& all_;
+  TenantId tenant_id_;
+};
+
+Awaitable<Result<std::vector<PublishReceipt>>> TenantService::publish(
+    std::vector<EventDraft> drafts, bool all_or_nothing) {
+  const bool mine = std::ranges::all_of(
+      drafts, [this](const EventDraft& draft) { return draft.event.tenant_id == tenant_id_; });
+  if (!mine) {
+    co_return fail(Errc::invalid, "`tenant_id` must be left out or be that of this API key.");
+  }
+  auto pending = all_.publish(std::move(drafts), all_or_nothing);
+  co_return co_await std::move(pending);
+}
+
+Awaitable<Result<WebhookRef>> TenantService::add_webhook(Webhook webhook, AuditEntry entry) {
+  if (webhook.tenant_id != tenant_id_) {
+    co_return fail(Errc::invalid, "`tenant_id` must be left out or be that of this API key.");
+  }
+  auto pending = all_.add_webhook(std::move(webhook), std::move(entry));
+  co_return co_await std::move(pending);
+}
+
+Awaitable<Result<WebhookRef>> TenantService::edit_webhook(WebhookId id, WebhookEdit edit,
+                                                          AuditEntry entry) {
+  if (!owns(id)) {
+    co_return no_such_webhook();
+  }
+  WebhookEdit within = [edit = std::move(edit),
+                        tenant_id = tenant_id_](const Webhook& current) -> Result<Webhook> {
+    if (current.tenant_id != tenant_id) {
+      return no_such_webhook();
+    }
+    POSTRIDER_TRY(Webhook edited, edit(current));
+    if (edited.tenant_id != tenant_id) {
+      return fail(Errc::invalid, "`tenant_id` cannot be changed.");
+    }
+    return edited;
+  };
+  auto pending = all_.edit_webhook(id, std::move(within), std::move(entry));
+  co_return co_await std::move(pending);
+}
+
+Awaitable<Result<void>> TenantService::remove_webhook(WebhookId id, AuditEntry entry) {
+  if (!owns(id)) {
+    co_return no_such_webhook();
+  }
+  auto pending = all_.remove_webhook(id, std::move(entry));
+  co_return co_await std::move(pending);
+}
+
+Awaitable<Result<void>> TenantService::find(DeliveryId id) {
+  Result<void> found;
+  ReaderQuery query = [&found, id](Reader& reader) {
+    const Result<DeliveryRecord> record = reader.history->find_delivery(id);
+    if (!record) {
+      found = tl::make_unexpected(record.error());
+    }
+  };
+  auto pending = run_query(std::move(query));
+  co_await std::move(pending);
+  co_return found;
+}
+
+Awaitable<Result<Delivery>> TenantService::revive(Revive revive, AuditEntry entry) {
+  auto looking = find(revive.delivery_id);
+  const Result<void> found = co_await std::move(looking);
+  if (!found) {
+    co_return tl::make_unexpected(found.error());
+  }
+  auto pending = all_.revive(std::move(revive), std::move(entry));
+  co_return co_await std::move(pending);
+}
+
+Awaitable<Result<Delivery>> TenantService::cancel(DeliveryId id, AuditEntry entry) {
+  auto looking = find(id);
+  const Result<void> found = co_await std::move(looking);
+  if (!found) {
+    co_return tl::make_unexpected(found.error());
+  }
+  auto pending = all_.cancel(id, std::move(entry));
+  co_return co_await std::move(pending);
+}
+
+Awaitable<Result<LaneView>> TenantService::lane_view(WebhookId id) {
+  if (!owns(id)) {
+    co_return no_such_webhook();
+  }
+  auto pending = all_.lane_view(id);
+  co_return co_await std::move(pending);
+}
+
+Awaitable<Result<LaneView>> TenantService::command_circuit(CircuitCommanded command,
+                                                           AuditEntry entry) {
+  if (!owns(command.webhook_id)) {
+    co_return no_such_webhook();
+  }
+  auto pending = all_.command_circuit(std::move(command), std::move(entry));
+  co_return co_await std::move(pending);
+}
+
+Awaitable<void> TenantService::run_query(ReaderQuery query) {
+  const std::shared_ptr<const Directory> webhooks = directory();
+  ReaderQuery mine = [this, &query, &webhooks](Reader& reader) {
+    Reader theirs;  // Roles that are not handed on do not exist for a tenant.
+    theirs.history = make_tenant_history(*reader.history, tenant_id_, webhooks);
+    query(theirs);
+  };
+  auto pending = all_.run_query(std::move(mine));
+  co_await std::move(pending);
+}
+
+}  // namespace
+
+std::shared_ptr<Service> make_tenant_service(Service& all, TenantId tenant_id) {
+  return std::make_shared<TenantService>(all, std::move(tenant_id));
+}
+
+}  // namespace postrider::api

@@ -1,0 +1,236 @@
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "api/answers.h"
+#include "api/audit.h"
+#include "api/field_reader.h"
+#include "api/json_body.h"
+#include "api/query_reader.h"
+#include "api/registry_json.h"
+#include "api/resources.h"
+#include "api/roster_page.h"
+
+namespace postrider::api {
+namespace {
+
+constexpr TextRule name_rule{.bytes_max = 256, .multiline = false};
+constexpr std::size_t metadata_bytes_max = std::size_t{16} * 1024;
+constexpr std::size_t id_length_max = 128;
+
+// A limit of no webhooks or no events is a way to lock a tenant.
+constexpr IntegerRange webhooks_range{0, 1'000'000};
+constexpr IntegerRange events_range{0, 10'000'000};
+
+/// It stands in paths, so it is made of what needs no escape there.
+bool is_tenant_id(std::string_view text) {
+  const auto fits = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           std::string_view{"._:@-"}.find(c) != std::string_view::npos;
+  };
+  const bool is_dots = text == "." || text == "..";
+  return !text.empty() && text.size() <= id_length_max && !is_dots &&
+         std::ranges::all_of(text, fits);
+}
+
+Parsed<Tenant> read_new_tenant(const Context& context, const HttpRequest& request) {
+  if (std::optional<Problem> problem = query_problem(request)) {
+    return tl::make_unexpected(*std::move(problem));
+  }
+  Parsed<std::vector<JsonMember>> members = read_body(request);
+  if (!members) {
+    return tl::make_unexpected(members.error());
+  }
+  FieldErrors errors;
+  ObjectReader reader{*std::move(members), "", errors};
+  Tenant tenant;
+  tenant.serial = TenantSerial{context.service->new_uuid()};
+  tenant.created_at = context.service->now().wall;
+  tenant.id = reader.text("id", name_rule).value.value_or(tenant.serial.to_string());
+  if (!is_tenant_id(tenant.id)) {
+    reader.refuse(
+        "id", fmt::format("must be 1 to {} letters, digits and any of `._:@-`.", id_length_max));
+  }
+  assign(reader.text("name", name_rule), tenant.name);
+  assign(reader.verbatim_object("metadata", metadata_bytes_max), tenant.metadata,
+         std::string{"{}"});
+  assign(reader.text("pool", name_rule), tenant.pool);
+  reader.finish();
+  if (!errors.empty()) {
+    return tl::make_unexpected(errors.problem());
+  }
+  return tenant;
+}
+
+void read_limit(const Given<std::int64_t>& given, std::optional<std::uint32_t>& limit) {
+  if (given.present) {
+    limit = given.value ? std::optional{static_cast<std::uint32_t>(*given.value)} : std::nullopt;
+  }
+}
+
+/// Absent leaves a limit, null takes it away.
+Parsed<TenantLimits> read_limits(const HttpRequest& request, TenantLimits limits) {
+  Parsed<std::vector<JsonMember>> members = read_body(request);
+  if (!members) {
+    return tl::make_unexpected(members.error());
+  }
+  FieldErrors errors;
+  ObjectReader reader{*std::move(members), "", errors};
+  read_limit(reader.integer("webhooks_max", webhooks_range), limits.webhooks_max);
+  read_limit(reader.integer("events_per_minute", events_range), limits.events_per_minute);
+  reader.finish();
+  if (!errors.empty()) {
+    return tl::make_unexpected(errors.problem());
+  }
+  return limits;
+}
+
+Parsed<TenantRef> path_tenant(const Context& context, const HttpRequest& request) {
+  const auto found = request.path_parameters.find("id");
+  const TenantId id = found == request.path_parameters.end() ? TenantId{} : found->second;
+  TenantRef tenant = context.service->roster()->find_tenant(id);
+  if (tenant == nullptr) {
+    return tl::make_unexpected(not_found("tenant", id));
+  }
+  return tenant;
+}
+
+std::string limits_text(const TenantLimits& limits) {
+  std::string body;
+  JsonWriter writer{body};
+  write_limits(writer, limits);
+  return body;
+}
+
+std::string tenant_text(const Tenant& tenant) {
+  std::string body;
+  JsonWriter writer{body};
+  write_registered(writer, tenant);
+  return body;
+}
+
+std::string write_page(const RosterPage<TenantRef>& page) {
+  std::string body;
+  JsonWriter writer{body};
+  writer.open_object();
+  writer.key("data");
+  writer.open_array();
+  for (const TenantRef& tenant : page.items) {
+    write_registered(writer, *tenant);
+  }
+  writer.close_array();
+  write_next_cursor(writer, ListKind::tenants, page.more,
+                    page.items.empty() ? Uuid{} : page.items.back()->serial.bytes);
+  writer.close_object();
+  return body;
+}
+
+}  // namespace
+
+Awaitable<HttpResponse> list_tenants(Context context, HttpRequest request) {
+  const Parsed<PageQuery> asked = read_roster_page(request, ListKind::tenants);
+  if (!asked) {
+    co_return render(asked.error());
+  }
+  co_return json_answer(200, write_page(select_page(context.service->roster()->tenants(), *asked)));
+}
+
+Awaitable<HttpResponse> create_tenant(Context context, HttpRequest request) {
+  const Parsed<Tenant> tenant = read_new_tenant(context, request);
+  if (!tenant) {
+    co_return render(tenant.error());
+  }
+  AuditEntry entry = audit_entry(
+      context, {.action = "tenant.create", .subject = tenant->id, .tenant_id = tenant->id});
+  RegistryChange change = AddTenant{*tenant};
+  auto pending = context.service->change_registry(std::move(change), std::move(entry));
+  const Result<void> added = co_await std::move(pending);
+  if (!added && added.error().code == Errc::conflict) {
+    co_return render(conflict("tenant_exists", added.error().message));
+  }
+  if (!added) {
+    co_return render(to_problem(added.error()));
+  }
+  HttpResponse response = json_answer(201, tenant_text(*tenant));
+  response.headers.emplace_back("Location", "/v1/tenants/" + tenant->id);
+  co_return response;
+}
+
+Awaitable<HttpResponse> get_tenant(Context context, HttpRequest request) {
+  if (const std::optional<Problem> problem = query_problem(request)) {
+    co_return render(*problem);
+  }
+  const Parsed<TenantRef> tenant = path_tenant(context, request);
+  if (!tenant) {
+    co_return render(tenant.error());
+  }
+  co_return json_answer(200, tenant_text(**tenant));
+}
+
+Awaitable<HttpResponse> delete_tenant(Context context, HttpRequest request) {
+  QueryReader query{request};
+  const bool force = query.boolean("force").value_or(false);
+  if (const std::optional<Problem> fault = query.fault()) {
+    co_return render(*fault);
+  }
+  const Parsed<TenantRef> tenant = path_tenant(context, request);
+  if (!tenant) {
+    co_return render(tenant.error());
+  }
+  const TenantId id = (*tenant)->id;
+  AuditEntry entry =
+      audit_entry(context, {.action = "tenant.delete",
+                            .subject = id,
+                            .tenant_id = id,
+                            .detail = force ? R"({"force":true})" : R"({"force":false})"});
+  auto pending = context.service->remove_tenant(id, force, std::move(entry));
+  const Result<void> removed = co_await std::move(pending);
+  if (!removed && removed.error().code == Errc::not_found) {
+    co_return render(not_found("tenant", id));
+  }
+  if (!removed && removed.error().code == Errc::conflict) {
+    co_return render(conflict("tenant_has_webhooks", removed.error().message));
+  }
+  if (!removed) {
+    co_return render(to_problem(removed.error()));
+  }
+  co_return HttpResponse{.status = 204, .content_type = "", .headers = {}, .body = {}};
+}
+
+Awaitable<HttpResponse> get_tenant_limits(Context context, HttpRequest request) {
+  if (const std::optional<Problem> problem = query_problem(request)) {
+    co_return render(*problem);
+  }
+  const Parsed<TenantRef> tenant = path_tenant(context, request);
+  if (!tenant) {
+    co_return render(tenant.error());
+  }
+  co_return json_answer(200, limits_text((*tenant)->limits));
+}
+
+Awaitable<HttpResponse> put_tenant_limits(Context context, HttpRequest request) {
+  const Parsed<TenantRef> tenant = path_tenant(context, request);
+  if (!tenant) {
+    co_return render(tenant.error());
+  }
+  const Parsed<TenantLimits> limits = read_limits(request, (*tenant)->limits);
+  if (!limits) {
+    co_return render(limits.error());
+  }
+  const TenantId id = (*tenant)->id;
+  AuditEntry entry = audit_entry(
+      context,
+      {.action = "tenant.limits", .subject = id, .tenant_id = id, .detail = limits_text(*limits)});
+  RegistryChange change = SetLimits{id, *limits};
+  auto pending = context.service->change_registry(std::move(change), std::move(entry));
+  const Result<void> set = co_await std::move(pending);
+  if (!set && set.error().code == Errc::not_found) {
+    co_return render(not_found("tenant", id));
+  }
+  if (!set) {
+    co_return render(to_problem(set.error()));
+  }
+  co_return json_answer(200, limits_text(*limits));
+}
+
+}  // namespace postrider::api

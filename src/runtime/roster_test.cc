@@ -1,0 +1,123 @@
+#include "runtime/roster.h"
+
+#include <gtest/gtest.h>
+
+namespace postrider {
+namespace {
+
+const WallTime now = wall_from_unix_ms(1'700'000'000'000);
+
+ApiKey make_key(std::uint8_t number, KeyScope scope = KeyScope::admin) {
+  ApiKey key{.id = {},
+             .name = {},
+             .sha256 = std::string(32, static_cast<char>(number)),
+             .scope = scope,
+             .created_at = now};
+  key.id.bytes[0] = number;
+  return key;
+}
+
+Tenant make_tenant(std::uint8_t number, TenantId id) {
+  Tenant tenant;
+  tenant.id = std::move(id);
+  tenant.serial.bytes[0] = number;
+  return tenant;
+}
+
+Roster changed(const Roster& roster, const RegistryChange& change) {
+  Result<Roster> result = roster.with(change, now);
+  EXPECT_TRUE(result.has_value());
+  return result ? *std::move(result) : Roster{};
+}
+
+Errc failure(const Roster& roster, const RegistryChange& change) {
+  const Result<Roster> result = roster.with(change, now);
+  EXPECT_FALSE(result.has_value());
+  return result ? Errc::corrupt : result.error().code;
+}
+
+TEST(Roster, FindsKeysByHashAndById) {
+  const Roster empty;
+  const Roster roster = changed(empty, AddKey{make_key(1)});
+  ASSERT_NE(roster.find_key(std::string(32, 1)), nullptr);
+  EXPECT_EQ(roster.find_key(std::string(32, 1)), roster.find_key(make_key(1).id));
+  EXPECT_EQ(roster.find_key(std::string(32, 2)), nullptr);
+  EXPECT_EQ(empty.find_key(std::string(32, 1)), nullptr);
+}
+
+TEST(Roster, AReplacedKeyIsGoneUnderItsOldHash) {
+  ApiKey renewed = make_key(1);
+  renewed.sha256 = std::string(32, 'r');
+  const Roster roster = changed(changed({}, AddKey{make_key(1)}), AddKey{renewed});
+  EXPECT_EQ(roster.find_key(std::string(32, 1)), nullptr);
+  EXPECT_NE(roster.find_key(std::string(32, 'r')), nullptr);
+}
+
+TEST(Roster, KeepsTheLastAdminKeyThatDoesNotExpire) {
+  ApiKey expiring = make_key(2);
+  expiring.expires_at = now + Millis{1'000};
+  Roster roster{
+      {.keys = {make_key(1), expiring, make_key(3, KeyScope::read)}, .tenants = {}, .links = {}}};
+  EXPECT_EQ(failure(roster, RemoveKey{make_key(1).id}), Errc::conflict);
+  EXPECT_EQ(failure(roster, RemoveKey{make_key(9).id}), Errc::not_found);
+  roster = changed(roster, RemoveKey{expiring.id});
+  roster = changed(roster, RemoveKey{make_key(3).id});
+  EXPECT_EQ(failure(roster, RemoveKey{make_key(1).id}), Errc::conflict);
+  roster = changed(changed(roster, AddKey{make_key(4)}), RemoveKey{make_key(1).id});
+  EXPECT_EQ(roster.keys().size(), 1u);
+}
+
+TEST(Roster, CountsTheTenantsThatAreLimited) {
+  Roster roster = changed({}, AddTenant{make_tenant(1, "a")});
+  roster = changed(roster, AddTenant{make_tenant(2, "b")});
+  EXPECT_FALSE(roster.limits_events());
+  roster = changed(roster, SetLimits{"a", {.webhooks_max = 1, .events_per_minute = 5}});
+  roster = changed(roster, SetLimits{"a", {.webhooks_max = 1, .events_per_minute = 6}});
+  roster = changed(roster, SetLimits{"b", {.webhooks_max = 1, .events_per_minute = {}}});
+  EXPECT_TRUE(roster.limits_events());
+  EXPECT_EQ(roster.limits_of("a").events_per_minute, 6u);
+  EXPECT_EQ(roster.limits_of("nobody"), TenantLimits{});
+  EXPECT_TRUE(roster.only("a").limits_events());
+  EXPECT_FALSE(roster.only("b").limits_events());
+  EXPECT_EQ(roster.only("b").tenants().size(), 1u);
+  roster = changed(roster, RemoveTenant{"a"});
+  EXPECT_FALSE(roster.limits_events());
+  EXPECT_EQ(failure(roster, SetLimits{"a", {}}), Errc::not_found);
+  EXPECT_EQ(failure(roster, AddTenant{make_tenant(3, "b")}), Errc::conflict);
+}
+
+TEST(Roster, ALinkIsGoodUntilItExpiresExclusively) {
+  const auto with_link = [](Millis life) {
+    return changed(
+        {},
+        AddLink{{.sha256 = "l", .tenant_id = "a", .session = Millis{1}, .expires_at = now + life}});
+  };
+  const RedeemLink redeem{"l", make_key(1, KeyScope::tenant)};
+  EXPECT_EQ(failure(with_link(Millis{0}), redeem), Errc::not_found);
+  const Roster redeemed = changed(with_link(Millis{1}), redeem);
+  EXPECT_EQ(redeemed.find_link("l"), nullptr);
+  EXPECT_NE(redeemed.find_key(make_key(1).id), nullptr);
+  EXPECT_EQ(failure(redeemed, redeem), Errc::not_found);
+  EXPECT_TRUE(with_link(Millis{0}).has_expired(now));
+  EXPECT_FALSE(with_link(Millis{1}).has_expired(now));
+}
+
+TEST(Roster, RemembersUsesAcrossChangesAndTellsWhichAreNotWritten) {
+  const Roster roster = changed(changed({}, AddKey{make_key(1)}), AddKey{make_key(2)});
+  EXPECT_TRUE(roster.unwritten_uses().uses.empty());
+  roster.find_key(make_key(1).id)->note_use(now);
+  const Roster later = changed(roster, AddKey{make_key(3)});
+  const NoteKeyUses note = later.unwritten_uses();
+  ASSERT_EQ(note.uses.size(), 1u);
+  EXPECT_EQ(note.uses[0], (std::pair{make_key(1).id, now}));
+  later.find_key(make_key(1).id)->mark_written(now);
+  EXPECT_TRUE(later.unwritten_uses().uses.empty());
+  later.find_key(make_key(1).id)->note_use(now + Millis{999});  // Within the same second.
+  EXPECT_TRUE(later.unwritten_uses().uses.empty());
+  later.find_key(make_key(1).id)->note_use(now + Millis{1'000});
+  EXPECT_EQ(later.unwritten_uses().uses.size(), 1u);
+  EXPECT_EQ(later.find_key(make_key(1).id)->last_used_at(), now + Millis{1'000});
+}
+
+}  // namespace
+}  // namespace postrider

@@ -1,0 +1,161 @@
+// API keys, tenants and portal links.
+#include "tests/contract/store_contract.h"
+
+namespace postrider::test {
+namespace {
+
+ApiKey sample_key(std::uint8_t number) {
+  return {.id = KeyId{StoreScript::webhook(number).bytes},
+          .name = "key " + std::to_string(number),
+          .sha256 = std::string("\0\x01\xff", 3) + std::string(29, static_cast<char>(number)),
+          .created_at = store_epoch};
+}
+
+ApiKey tenant_key(std::uint8_t number, TenantId tenant_id) {
+  ApiKey key = sample_key(number);
+  key.scope = KeyScope::tenant;
+  key.tenant_id = std::move(tenant_id);
+  return key;
+}
+
+Tenant sample_tenant(std::uint8_t number, TenantId id) {
+  Tenant tenant;
+  tenant.id = std::move(id);
+  tenant.serial = TenantSerial{StoreScript::webhook(number).bytes};
+  tenant.created_at = store_epoch;
+  return tenant;
+}
+
+PortalLink sample_link(char byte, TenantId tenant_id, Millis life) {
+  return {.sha256 = std::string(32, byte),
+          .tenant_id = std::move(tenant_id),
+          .session = Millis{3'600'000},
+          .expires_at = store_epoch + life};
+}
+
+}  // namespace
+
+void RegistryContract::apply(const RegistryChange& change) {
+  const Result<void> applied = registry().apply(change);
+  ASSERT_TRUE(applied.has_value()) << applied.error().message;
+}
+
+RegistryContents RegistryContract::contents() {
+  store_->reopen();
+  Result<RegistryContents> loaded = registry().load();
+  EXPECT_TRUE(loaded.has_value());
+  return loaded ? *std::move(loaded) : RegistryContents{};
+}
+
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(RegistryContract);
+
+TEST_P(RegistryContract, AnEmptyStoreHasNothing) { EXPECT_EQ(contents(), RegistryContents{}); }
+
+TEST_P(RegistryContract, EverythingComesBackAsItWasPut) {
+  ApiKey full = tenant_key(2, "acme");
+  full.expires_at = store_epoch + Millis{1};
+  full.last_used_at = store_epoch + Millis{2};
+  full.portal_session = true;
+  ApiKey reader = sample_key(1);
+  reader.scope = KeyScope::read;
+  reader.name = "";
+  ApiKey publisher = sample_key(3);
+  publisher.scope = KeyScope::publish;
+  Tenant limited = sample_tenant(1, "zeta");
+  limited.name = "Zeta";
+  limited.metadata = R"({ "a" : 1 })";
+  limited.pool = "blue";
+  limited.limits = {.webhooks_max = 0, .events_per_minute = 4'000'000'000u};
+  const Tenant plain = sample_tenant(2, "acme");
+  const PortalLink link = sample_link('l', "acme", Millis{5});
+
+  for (const RegistryChange& change :
+       std::initializer_list<RegistryChange>{AddKey{full}, AddKey{reader}, AddKey{publisher},
+                                             AddTenant{plain}, AddTenant{limited}, AddLink{link}}) {
+    apply(change);
+  }
+  EXPECT_EQ(contents(),
+            (RegistryContents{
+                .keys = {reader, full, publisher}, .tenants = {limited, plain}, .links = {link}}));
+}
+
+TEST_P(RegistryContract, KeysAreRemovedAndTheirUseNoted) {
+  apply(AddKey{sample_key(1)});
+  apply(AddKey{sample_key(2)});
+  apply(RemoveKey{sample_key(1).id});
+  apply(RemoveKey{sample_key(9).id});  // Not there; nothing happens.
+  apply(NoteKeyUses{
+      {{sample_key(2).id, store_epoch + Millis{7}}, {sample_key(1).id, store_epoch + Millis{8}}}});
+  ApiKey used = sample_key(2);
+  used.last_used_at = store_epoch + Millis{7};
+  EXPECT_EQ(contents().keys, (std::vector<ApiKey>{used}));
+}
+
+TEST_P(RegistryContract, LimitsReplaceEachOther) {
+  apply(AddTenant{sample_tenant(1, "acme")});
+  apply(AddTenant{sample_tenant(2, "other")});
+  apply(SetLimits{"acme", {.webhooks_max = 5, .events_per_minute = std::nullopt}});
+  apply(SetLimits{"acme", {.webhooks_max = std::nullopt, .events_per_minute = 60}});
+  const RegistryContents now = contents();
+  ASSERT_EQ(now.tenants.size(), 2u);
+  EXPECT_EQ(now.tenants[0].limits,
+            (TenantLimits{.webhooks_max = std::nullopt, .events_per_minute = 60}));
+  EXPECT_EQ(now.tenants[1].limits, TenantLimits{});
+}
+
+TEST_P(RegistryContract, ATenantGoesWithItsKeysAndLinks) {
+  apply(AddTenant{sample_tenant(1, "acme")});
+  apply(AddTenant{sample_tenant(2, "other")});
+  apply(AddKey{sample_key(1)});
+  apply(AddKey{tenant_key(2, "acme")});
+  apply(AddKey{tenant_key(3, "other")});
+  apply(AddLink{sample_link('a', "acme", Millis{5})});
+  apply(AddLink{sample_link('o', "other", Millis{5})});
+  apply(RemoveTenant{"acme"});
+  EXPECT_EQ(contents(), (RegistryContents{.keys = {sample_key(1), tenant_key(3, "other")},
+                                          .tenants = {sample_tenant(2, "other")},
+                                          .links = {sample_link('o', "other", Millis{5})}}));
+}
+
+TEST_P(RegistryContract, ALinkIsRedeemedOnce) {
+  apply(AddLink{sample_link('a', "acme", Millis{5})});
+  ApiKey session = tenant_key(2, "acme");
+  session.portal_session = true;
+  apply(RedeemLink{std::string(32, 'a'), session});
+  store_->reopen();
+  const Result<void> again =
+      registry().apply(RedeemLink{std::string(32, 'a'), tenant_key(3, "acme")});
+  ASSERT_FALSE(again.has_value());
+  EXPECT_EQ(again.error().code, Errc::not_found);
+  EXPECT_EQ(contents(), (RegistryContents{.keys = {session}, .tenants = {}, .links = {}}));
+}
+
+TEST_P(RegistryContract, WhatHasExpiredIsSweptAndKeysOfPeopleStay) {
+  ApiKey session = tenant_key(1, "acme");
+  session.portal_session = true;
+  session.expires_at = store_epoch;
+  ApiKey lasting = tenant_key(2, "acme");
+  lasting.portal_session = true;
+  lasting.expires_at = store_epoch + Millis{1};
+  ApiKey of_a_person = sample_key(3);
+  of_a_person.expires_at = store_epoch - Millis{1};
+  for (const ApiKey& key : {session, lasting, of_a_person}) {
+    apply(AddKey{key});
+  }
+  apply(AddLink{sample_link('a', "acme", Millis{0})});
+  apply(AddLink{sample_link('b', "acme", Millis{1})});
+  apply(SweepExpired{store_epoch});
+  EXPECT_EQ(contents(), (RegistryContents{.keys = {lasting, of_a_person},
+                                          .tenants = {},
+                                          .links = {sample_link('b', "acme", Millis{1})}}));
+}
+
+TEST_P(RegistryContract, SeveralRolesChangeInOneTransaction) {
+  const auto body = [&]() -> Result<void> {
+    POSTRIDER_CHECK(registry().apply(AddKey{sample_key(1)}));
+    return registry().apply(RedeemLink{std::string(32, 'n'), tenant_key(2, "acme")});
+  };
+  EXPECT_FALSE(store_->store().atomically(body).has_value());
+}
+
+}  // namespace postrider::test

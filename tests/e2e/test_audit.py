@@ -1,0 +1,80 @@
+"""The audit log: who changed what, in a chain that shows when someone edits it."""
+
+import subprocess
+
+from harness import wait_for
+from receiver import Reply
+
+
+def test_changes_are_logged_with_who_made_them_and_without_secrets(world):
+    api = world.api
+    hook = world.hook()
+    secret = "hunter2-hunter2-hunter2-hunter2"
+    api.patch(f"/v1/webhooks/{hook.id}", {"secret": secret, "name": "new"},
+                headers={"X-Request-Id": "req-of-the-test"})
+    api.post(f"/v1/webhooks/{hook.id}/pause")
+    api.delete(f"/v1/webhooks/{hook.id}")
+    entries = api.all(f"/v1/audit-log?subject={hook.id}")
+    assert [entry["action"] for entry in entries] == \
+        ["webhook.delete", "webhook.pause", "webhook.update", "webhook.create"]
+    update = entries[2]
+    assert update["detail"] == {"fields": ["secret", "name"]}
+    assert update["request_id"] == "req-of-the-test"
+    assert update["remote_ip"] == "127.0.0.1"
+    assert update["actor"].startswith("key_") and update["actor_name"] == "admin"
+    assert update["tenant_id"] == world.tenant
+    assert secret not in str(entries)
+    assert api.all(f"/v1/audit-log?subject={hook.id}&action=webhook.pause") == [entries[1]]
+    assert api.all(f"/v1/audit-log?subject={hook.id}&actor=key_nobody") == []
+    assert api.all(f"/v1/audit-log?tenant_id={world.tenant}&from={update['at']}")[-1]["sequence"] \
+        in (update["sequence"], entries[3]["sequence"])
+
+
+def test_deliveries_that_are_retried_and_cancelled_are_logged_once_it_happened(world):
+    hook = world.hook("hook", Reply(404))
+    event = world.publish()
+    dead = world.wait_done(event["id"], hook)
+    path = f"/v1/deliveries/{dead['id']}"
+    assert world.api.request("POST", path + "/cancel").status == 409
+    world.api.post(path + "/retry", expect=202)
+    entries = world.api.all(f"/v1/audit-log?subject={dead['id']}")
+    assert [entry["action"] for entry in entries] == ["delivery.retry"]
+    assert entries[0]["tenant_id"] == world.tenant
+
+
+def test_what_the_server_does_by_itself_is_logged_as_the_systems(world):
+    hook = world.hook("hook", Reply(410))
+    world.publish()
+
+    def disabled():
+        return world.api.all(f"/v1/audit-log?subject={hook.id}&action=webhook.disable")
+    [entry] = wait_for(disabled, "the entry of the disabled webhook")
+    assert entry["actor"] == "system"
+    assert "410" in entry["detail"]["reason"]
+    assert world.api.get(f"/v1/webhooks/{hook.id}")["active"] is False
+
+
+def test_an_edited_log_does_not_verify(own_server):
+    server = own_server().start()
+    api = server.api()
+    for number in range(5):
+        api.post("/v1/tenants", {"id": f"t{number}"}, expect=201)
+    before = api.get("/v1/audit-log/verify")
+    assert before["holds"] is True and before["checked"] == 6, before
+    api.close()
+    server.kill()
+    server.start()
+    api = server.api()
+    after = api.get("/v1/audit-log/verify")
+    assert after == before
+    assert api.get("/v1/audit-log?limit=1")["data"][0]["hash"] == before["head"]
+    api.close()
+    server.stop()
+    database = next(server.data.glob("*.db"))
+    subprocess.run(["sqlite3", str(database),
+                    "UPDATE audit_entry SET subject = 't9' WHERE sequence = 4"], check=True)
+    server.start()
+    api = server.api()
+    edited = api.get("/v1/audit-log/verify")
+    assert edited["holds"] is False and edited["broken_at"] == 4, edited
+    api.close()
