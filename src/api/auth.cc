@@ -68,14 +68,15 @@ HttpResponse forbidden() {
 
 }  // namespace
 
-tl::expected<Admitted, HttpResponse> authenticate(const HttpRequest& request, Admission admission,
-                                                  const Roster& roster, WallTime now) {
-  Admitted admitted{.caller = {.key_id = {},
-                               .key_name = {},
-                               .tenant_id = std::nullopt,
-                               .remote_ip = request.remote_ip,
-                               .request_id = request.request_id},
-                    .key = nullptr};
+tl::expected<Authenticated, HttpResponse> authenticate(const HttpRequest& request,
+                                                       Admission admission, const Roster& roster,
+                                                       WallTime now) {
+  Authenticated admitted{.caller = {.key_id = {},
+                                    .key_name = {},
+                                    .tenant_id = std::nullopt,
+                                    .remote_ip = request.remote_ip,
+                                    .request_id = request.request_id},
+                         .key = nullptr};
   if (admission.access == Access::open) {
     return admitted;
   }

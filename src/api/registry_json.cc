@@ -41,7 +41,7 @@ void write_limits(JsonWriter& writer, const TenantLimits& limits) {
   writer.close_object();
 }
 
-void write_registered(JsonWriter& writer, const Tenant& tenant) {
+void write_registered(JsonWriter& writer, const RegisteredTenant& tenant) {
   writer.open_object();
   writer.member("id", tenant.id);
   writer.member("name", tenant.name);

@@ -16,6 +16,6 @@ namespace postrider::api {
 void write_api_key(JsonWriter& writer, const RosterKey& key);
 
 void write_limits(JsonWriter& writer, const TenantLimits& limits);
-void write_registered(JsonWriter& writer, const Tenant& tenant);
+void write_registered(JsonWriter& writer, const RegisteredTenant& tenant);
 
 }  // namespace postrider::api

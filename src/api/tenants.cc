@@ -33,7 +33,7 @@ bool is_tenant_id(std::string_view text) {
          std::ranges::all_of(text, fits);
 }
 
-Parsed<Tenant> read_new_tenant(const Context& context, const HttpRequest& request) {
+Parsed<RegisteredTenant> read_new_tenant(const Context& context, const HttpRequest& request) {
   if (std::optional<Problem> problem = query_problem(request)) {
     return tl::make_unexpected(*std::move(problem));
   }
@@ -43,7 +43,7 @@ Parsed<Tenant> read_new_tenant(const Context& context, const HttpRequest& reques
   }
   FieldErrors errors;
   ObjectReader reader{*std::move(members), "", errors};
-  Tenant tenant;
+  RegisteredTenant tenant;
   tenant.serial = TenantSerial{context.service->new_uuid()};
   tenant.created_at = context.service->now().wall;
   tenant.id = reader.text("id", name_rule).value.value_or(tenant.serial.to_string());
@@ -102,7 +102,7 @@ std::string limits_text(const TenantLimits& limits) {
   return body;
 }
 
-std::string tenant_text(const Tenant& tenant) {
+std::string tenant_text(const RegisteredTenant& tenant) {
   std::string body;
   JsonWriter writer{body};
   write_registered(writer, tenant);
@@ -136,7 +136,7 @@ Awaitable<HttpResponse> list_tenants(Context context, HttpRequest request) {
 }
 
 Awaitable<HttpResponse> create_tenant(Context context, HttpRequest request) {
-  const Parsed<Tenant> tenant = read_new_tenant(context, request);
+  const Parsed<RegisteredTenant> tenant = read_new_tenant(context, request);
   if (!tenant) {
     co_return render(tenant.error());
   }

@@ -50,7 +50,7 @@ struct TenantLimits {
   bool operator==(const TenantLimits&) const = default;
 };
 
-struct Tenant {
+struct RegisteredTenant {
   TenantId id;
   TenantSerial serial;
   std::optional<std::string> name;
@@ -59,7 +59,7 @@ struct Tenant {
   TenantLimits limits;
   WallTime created_at;
 
-  bool operator==(const Tenant&) const = default;
+  bool operator==(const RegisteredTenant&) const = default;
 };
 
 /// Opens one portal session, once.
@@ -82,7 +82,7 @@ struct NoteKeyUses {
   std::vector<std::pair<KeyId, WallTime>> uses;
 };
 struct AddTenant {
-  Tenant tenant;
+  RegisteredTenant tenant;
 };
 struct SetLimits {
   TenantId tenant_id;
@@ -109,9 +109,9 @@ using RegistryChange = std::variant<AddKey, RemoveKey, NoteKeyUses, AddTenant, S
                                     RemoveTenant, AddLink, RedeemLink, SweepExpired>;
 
 struct RegistryContents {
-  std::vector<ApiKey> keys;       // In id order.
-  std::vector<Tenant> tenants;    // In order of their serial.
-  std::vector<PortalLink> links;  // In order of their hash.
+  std::vector<ApiKey> keys;               // In id order.
+  std::vector<RegisteredTenant> tenants;  // In order of their serial.
+  std::vector<PortalLink> links;          // In order of their hash.
 
   bool operator==(const RegistryContents&) const = default;
 };

@@ -13,7 +13,7 @@ Roster with_limits(std::map<TenantId, std::uint32_t> limits) {
   Roster roster;
   std::uint8_t number = 0;
   for (const auto& [id, per_minute] : limits) {
-    Tenant tenant;
+    RegisteredTenant tenant;
     tenant.id = id;
     tenant.serial.bytes[0] = ++number;
     tenant.limits.events_per_minute = per_minute;

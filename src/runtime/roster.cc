@@ -72,7 +72,7 @@ class Roster::Editor {
     if (roster_.find_tenant(add.tenant.id) != nullptr) {
       return fail(Errc::conflict, "There is a tenant with this id already.");
     }
-    roster_.put(std::make_shared<const Tenant>(add.tenant));
+    roster_.put(std::make_shared<const RegisteredTenant>(add.tenant));
     return {};
   }
 
@@ -81,10 +81,10 @@ class Roster::Editor {
     if (current == nullptr) {
       return fail(Errc::not_found, "There is no such tenant.");
     }
-    Tenant changed = *current;
+    RegisteredTenant changed = *current;
     changed.limits = set.limits;
     roster_.erase_tenant(set.tenant_id);
-    roster_.put(std::make_shared<const Tenant>(std::move(changed)));
+    roster_.put(std::make_shared<const RegisteredTenant>(std::move(changed)));
     return {};
   }
 
@@ -145,8 +145,8 @@ Roster::Roster(RegistryContents contents) {
   for (ApiKey& key : contents.keys) {
     put(std::make_shared<const RosterKey>(std::move(key)));
   }
-  for (Tenant& tenant : contents.tenants) {
-    put(std::make_shared<const Tenant>(std::move(tenant)));
+  for (RegisteredTenant& tenant : contents.tenants) {
+    put(std::make_shared<const RegisteredTenant>(std::move(tenant)));
   }
   for (PortalLink& link : contents.links) {
     std::string sha256 = link.sha256;

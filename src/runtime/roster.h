@@ -38,7 +38,7 @@ class RosterKey {
 };
 
 using KeyRef = std::shared_ptr<const RosterKey>;
-using TenantRef = std::shared_ptr<const Tenant>;
+using TenantRef = std::shared_ptr<const RegisteredTenant>;
 
 class Roster {
  public:

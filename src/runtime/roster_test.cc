@@ -17,8 +17,8 @@ ApiKey make_key(std::uint8_t number, KeyScope scope = KeyScope::admin) {
   return key;
 }
 
-Tenant make_tenant(std::uint8_t number, TenantId id) {
-  Tenant tenant;
+RegisteredTenant make_tenant(std::uint8_t number, TenantId id) {
+  RegisteredTenant tenant;
   tenant.id = std::move(id);
   tenant.serial.bytes[0] = number;
   return tenant;

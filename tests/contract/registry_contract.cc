@@ -18,8 +18,8 @@ ApiKey tenant_key(std::uint8_t number, TenantId tenant_id) {
   return key;
 }
 
-Tenant sample_tenant(std::uint8_t number, TenantId id) {
-  Tenant tenant;
+RegisteredTenant sample_tenant(std::uint8_t number, TenantId id) {
+  RegisteredTenant tenant;
   tenant.id = std::move(id);
   tenant.serial = TenantSerial{StoreScript::webhook(number).bytes};
   tenant.created_at = store_epoch;
@@ -61,12 +61,12 @@ TEST_P(RegistryContract, EverythingComesBackAsItWasPut) {
   reader.name = "";
   ApiKey publisher = sample_key(3);
   publisher.scope = KeyScope::publish;
-  Tenant limited = sample_tenant(1, "zeta");
+  RegisteredTenant limited = sample_tenant(1, "zeta");
   limited.name = "Zeta";
   limited.metadata = R"({ "a" : 1 })";
   limited.pool = "blue";
   limited.limits = {.webhooks_max = 0, .events_per_minute = 4'000'000'000u};
-  const Tenant plain = sample_tenant(2, "acme");
+  const RegisteredTenant plain = sample_tenant(2, "acme");
   const PortalLink link = sample_link('l', "acme", Millis{5});
 
   for (const RegistryChange& change :

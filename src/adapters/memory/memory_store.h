@@ -61,7 +61,7 @@ struct MemoryStore {
   std::map<WebhookId, Webhook> webhooks;
   std::map<WebhookId, CircuitRecord> circuits;
   std::map<KeyId, ApiKey> api_keys;
-  std::map<TenantSerial, Tenant> tenants;
+  std::map<TenantSerial, RegisteredTenant> tenants;
   std::map<std::string, PortalLink> links;  // By their hash.
 
   std::vector<AuditRecord> audit;

@@ -63,12 +63,12 @@ Result<std::vector<ApiKey>> load_keys(Database& database) {
   }
 }
 
-Result<std::vector<Tenant>> load_tenants(Database& database) {
+Result<std::vector<RegisteredTenant>> load_tenants(Database& database) {
   POSTRIDER_TRY(Statement statement,
                 database.prepare("SELECT id, serial, name, metadata, pool, webhooks_max,"
                                  " events_per_minute, created_at"
                                  " FROM registered_tenant ORDER BY serial"));
-  std::vector<Tenant> tenants;
+  std::vector<RegisteredTenant> tenants;
   Query query = statement.query();
   for (;;) {
     POSTRIDER_TRY(const bool found, query.next());
@@ -125,7 +125,7 @@ class Change {
   }
 
   Result<void> operator()(const AddTenant& add) const {
-    const Tenant& tenant = add.tenant;
+    const RegisteredTenant& tenant = add.tenant;
     return run(database_,
                "INSERT OR REPLACE INTO registered_tenant (serial, id, name, metadata, pool,"
                " webhooks_max, events_per_minute, created_at)"
