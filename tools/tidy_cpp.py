@@ -15,7 +15,8 @@ KNOWS = {
     "adapters": ("core", "engine", "ports"),
     "runtime": ("core", "engine", "ports", "adapters/openssl"),
     "api": ("core", "engine", "ports", "runtime", "adapters/openssl"),
-    "cli": ("core", "engine", "ports", "api", "adapters/openssl", "adapters/system"),
+    "cli": ("core", "engine", "ports", "api", "adapters/openssl", "adapters/system",
+            "adapters/zstd"),
 }
 LAYER_NAMES = (*KNOWS, "config", "main")
 IMPURE_HEADERS = {"thread", "mutex", "shared_mutex", "condition_variable", "atomic", "future",

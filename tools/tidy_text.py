@@ -83,10 +83,12 @@ def _is_listed(tree, path):
 def dead_file(tree):
     included = set()
     for source in tree.cpp():
-        included.update(re.findall(r'^\s*#\s*include\s+"([^"]+)"', source.text, re.MULTILINE))
+        included.update(re.findall(r'^\s*#\s*include\s+[<"]([^>"]+)[>"]', source.text,
+                                   re.MULTILINE))
     for source in tree.cpp():
         if source.is_header:
-            known = source.path.removeprefix("src/") in included or source.path in included
+            rooted = source.path.removeprefix("src/").removeprefix("include/")
+            known = rooted in included or source.path in included
             what = "no file includes it; remove it, or use it"
         else:
             known = _is_listed(tree, source.path)

@@ -5,7 +5,7 @@ namespace postrider::api {
 
 /// The process answers: nothing more is asked of it.
 Awaitable<HttpResponse> get_health(Context, HttpRequest) {
-  co_return json_answer(200, R"({"status":"ok"})");
+  co_return json_answer(200, R"({"status":"ok","version":")" POSTRIDER_VERSION R"("})");
 }
 
 Awaitable<HttpResponse> get_readiness(Context context, HttpRequest) {

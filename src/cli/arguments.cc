@@ -18,6 +18,8 @@ constexpr const char* examples = R"(Examples:
   postrider serve --allow-private-targets --allow-http
   postrider listen --secret whsec_...
   postrider send --type order.paid --data '{"order": 17}'
+  postrider webhooks create https://example.com/hooks --event 'order.*'
+  postrider doctor
 
 `postrider COMMAND --help` says more.
 Exit codes: 0 done, 1 failed, 2 wrong usage or configuration.)";
@@ -40,29 +42,49 @@ std::vector<std::string> names_of_commands(const CLI::App& app) {
   return names;
 }
 
+/// The command that the words lead to, as deep as they are understood.
 const CLI::App& chosen_of(const CLI::App& app) {
-  const std::vector<CLI::App*> parsed = app.get_subcommands();
-  return parsed.empty() ? app : *parsed.front();
+  const CLI::App* chosen = &app;
+  for (std::vector<CLI::App*> next = app.get_subcommands(); !next.empty();
+       next = chosen->get_subcommands()) {
+    chosen = next.front();
+  }
+  return *chosen;
+}
+
+/// `webhooks list`; nothing for the program itself.
+std::string words_to(const CLI::App& chosen) {
+  const CLI::App* const parent = chosen.get_parent();
+  if (parent == nullptr) {
+    return {};
+  }
+  const std::string before = words_to(*parent);
+  return before.empty() ? chosen.get_name() : before + " " + chosen.get_name();
 }
 
 std::string see_help(const CLI::App& chosen) {
-  const bool is_root = chosen.get_parent() == nullptr;
-  return fmt::format("`postrider{}{} --help` lists what is possible.", is_root ? "" : " ",
-                     is_root ? "" : chosen.get_name());
+  const std::string words = words_to(chosen);
+  return fmt::format("`postrider{}{} --help` lists what is possible.", words.empty() ? "" : " ",
+                     words);
 }
 
 UsageError unknown_word(const CLI::App& app, const std::string& argument) {
   const CLI::App& chosen = chosen_of(app);
   const bool is_flag = argument.starts_with('-');
   const std::string word = argument.substr(0, argument.find('='));
-  const bool is_command = !is_flag && &chosen == &app;
+  const std::vector<std::string> commands = names_of_commands(chosen);
+  const bool is_command = !is_flag && !commands.empty();
+  const std::string words = words_to(chosen);
   std::string kind = is_command ? "a command" : "expected here";
   if (is_flag) {
-    kind = &chosen == &app ? "an option" : fmt::format("an option of `{}`", chosen.get_name());
+    kind = "an option";
+  }
+  if ((is_flag || is_command) && !words.empty()) {
+    kind += fmt::format(" of `{}`", words);
   }
   UsageError error{.message = fmt::format("`{}` is not {}.", word, kind), .hint = see_help(chosen)};
   const std::optional<std::string> meant =
-      closest(word, is_flag ? names_of_options(chosen) : names_of_commands(app));
+      closest(word, is_flag ? names_of_options(chosen) : commands);
   if (meant && (is_flag || is_command)) {
     error.hint = fmt::format("Did you mean `{}`?", *meant);
   }
@@ -89,6 +111,18 @@ Command parse(CLI::App& app, std::vector<std::string> arguments, const Environme
   commands["serve"] = add_serve(app);
   commands["listen"] = add_listen(app);
   commands["send"] = add_send(app);
+  commands["webhooks"] = add_webhooks(app);
+  commands["events"] = add_events(app);
+  commands["deliveries"] = add_deliveries(app);
+  commands["dlq"] = add_dlq(app);
+  commands["replay"] = add_replay(app);
+  commands["verify"] = add_verify(app);
+  commands["keys"] = add_keys(app);
+  commands["doctor"] = add_doctor(app);
+  commands["migrate"] = add_migrate(app);
+  commands["backup"] = add_backup(app);
+  commands["archive"] = add_archive(app);
+  commands["completion"] = add_completion(app);
   commands["version"] = add_version(app);
   for (CLI::App* const command : app.get_subcommands({})) {
     command->group("Commands");
@@ -111,7 +145,7 @@ Command parse(CLI::App& app, std::vector<std::string> arguments, const Environme
   }
   Result<Command> command = commands.at(chosen.front()->get_name())->finish(environment);
   if (!command) {
-    return UsageError{.message = command.error().message, .hint = see_help(*chosen.front())};
+    return UsageError{.message = command.error().message, .hint = see_help(chosen_of(app))};
   }
   return *std::move(command);
 }

@@ -10,6 +10,7 @@
 #include "cli/listen_options.h"
 #include "cli/send_options.h"
 #include "cli/serve_options.h"
+#include "cli/store_options.h"
 
 namespace postrider::cli {
 
@@ -28,8 +29,13 @@ struct UsageError {
   std::string hint;
 };
 
-using Command =
-    std::variant<ServeOptions, ListenOptions, SendOptions, VersionOptions, HelpText, UsageError>;
+/// A command that has been read and checked; running it returns the exit code.
+struct Task {
+  std::function<int()> run;
+};
+
+using Command = std::variant<ServeOptions, ListenOptions, SendOptions, MigrateOptions,
+                             BackupOptions, VersionOptions, Task, HelpText, UsageError>;
 
 using Environment = std::function<std::optional<std::string>(const std::string& name)>;
 

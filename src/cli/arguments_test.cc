@@ -156,26 +156,25 @@ TEST(ListenArguments, RefuseNonsense) {
 TEST(SendArguments, FindServerAndKeyInTheEnvironment) {
   const std::vector<std::string> send = {"send", "--type", "order.paid"};
   const auto plain = parse_as<SendOptions>(send);
-  EXPECT_EQ(plain.server.authority(), "127.0.0.1:8080");
-  EXPECT_FALSE(plain.server.tls);
-  EXPECT_EQ(plain.key.reveal(), "");
+  EXPECT_EQ(plain.connection.server.authority(), "127.0.0.1:8080");
+  EXPECT_FALSE(plain.connection.server.tls);
+  EXPECT_EQ(plain.connection.key.reveal(), "");
   EXPECT_EQ(plain.data, "{}");
 
   const auto admin = parse_as<SendOptions>(send, {{"POSTRIDER_ADMIN_KEY", "admin"}});
-  EXPECT_EQ(admin.key.reveal(), "admin");
-  const auto both =
-      parse_as<SendOptions>(send, {{"POSTRIDER_ADMIN_KEY", "admin"},
-                                   {"POSTRIDER_KEY", "publish"},
-                                   {"POSTRIDER_SERVER", "https://hooks.example.com"}});
-  EXPECT_EQ(both.key.reveal(), "publish");
-  EXPECT_EQ(both.server.authority(), "hooks.example.com");
-  EXPECT_TRUE(both.server.tls);
+  EXPECT_EQ(admin.connection.key.reveal(), "admin");
+  const auto both = parse_as<SendOptions>(send, {{"POSTRIDER_ADMIN_KEY", "admin"},
+                                                 {"POSTRIDER_KEY", "publish"},
+                                                 {"POSTRIDER_URL", "https://hooks.example.com"}});
+  EXPECT_EQ(both.connection.key.reveal(), "publish");
+  EXPECT_EQ(both.connection.server.authority(), "hooks.example.com");
+  EXPECT_TRUE(both.connection.server.tls);
 
   std::vector<std::string> flags = send;
-  flags.insert(flags.end(), {"--key", "flag", "--server", "http://localhost:9"});
+  flags.insert(flags.end(), {"--key", "flag", "--url", "http://localhost:9"});
   const auto flagged = parse_as<SendOptions>(flags, {{"POSTRIDER_KEY", "publish"}});
-  EXPECT_EQ(flagged.key.reveal(), "flag");
-  EXPECT_EQ(flagged.server.host, "localhost");
+  EXPECT_EQ(flagged.connection.key.reveal(), "flag");
+  EXPECT_EQ(flagged.connection.server.host, "localhost");
 }
 
 TEST(SendArguments, TakeEveryFieldOfAnEvent) {
@@ -209,14 +208,14 @@ TEST(SendArguments, TakeEveryFieldOfAnEvent) {
   EXPECT_EQ(options.ordering_key, "e");
   EXPECT_EQ(options.priority, "high");
   EXPECT_EQ(options.timestamp, "2026-01-01T00:00:00Z");
-  EXPECT_EQ(options.timeout, 5s);
-  EXPECT_TRUE(options.json);
+  EXPECT_EQ(options.connection.timeout, 5s);
+  EXPECT_TRUE(options.connection.json);
 }
 
 TEST(SendArguments, RefuseNonsense) {
   EXPECT_EQ(error_of({"send"}).message, "--type is required.");
   EXPECT_TRUE(
-      error_of({"send", "--type", "t", "--server", "ftp://x"}).message.starts_with("The server: "));
+      error_of({"send", "--type", "t", "--url", "ftp://x"}).message.starts_with("The server: "));
   error_of({"send", "--type", "t", "--priority", "urgent"});
   error_of({"send", "--type", "t", "--timeout", "0"});
 }
@@ -244,6 +243,20 @@ TEST(Arguments, HelpNamesEveryFlagAndShowsExamples) {
     EXPECT_NE(text.find("Examples:"), std::string::npos) << command;
     EXPECT_NE(text.find("Environment:"), std::string::npos) << command;
   }
+}
+
+TEST(Arguments, SuggestInsideAGroupAsWell) {
+  EXPECT_EQ(error_of({"webhooks"}).message.substr(0, 30), "`webhooks` needs one of: list,");
+  EXPECT_EQ(error_of({"webhooks"}).hint, "`postrider webhooks --help` lists what is possible.");
+  EXPECT_EQ(error_of({"webhooks", "lst"}).message, "`lst` is not a command of `webhooks`.");
+  EXPECT_EQ(error_of({"webhooks", "lst"}).hint, "Did you mean `list`?");
+  EXPECT_EQ(error_of({"webhooks", "list", "--limt", "3"}).message,
+            "`--limt` is not an option of `webhooks list`.");
+  EXPECT_EQ(error_of({"webhooks", "list", "--limt", "3"}).hint, "Did you mean `--limit`?");
+  EXPECT_EQ(error_of({"webhooks", "get"}).hint,
+            "`postrider webhooks get --help` lists what is possible.");
+  EXPECT_EQ(error_of({"webhooks", "list", "--limit", "251"}).message,
+            "--limit: Value 251 not in range 1 to 250.");
 }
 
 TEST(Arguments, VersionIsACommandAndAFlag) {

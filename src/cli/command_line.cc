@@ -24,7 +24,10 @@ struct Runner {
   int operator()(const ServeOptions& options) const { return handlers.serve(options); }
   int operator()(const ListenOptions& options) const { return run_listen(options); }
   int operator()(const SendOptions& options) const { return run_send(options); }
+  int operator()(const MigrateOptions& options) const { return handlers.migrate(options); }
+  int operator()(const BackupOptions& options) const { return handlers.backup(options); }
   int operator()(const VersionOptions& options) const { return run_version(options); }
+  int operator()(const Task& task) const { return task.run(); }
   int operator()(const HelpText& help) const {
     print(help.text);
     return exit_ok;

@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "cli/serve_options.h"
+#include "cli/store_options.h"
 
 namespace postrider::cli {
 
@@ -14,7 +15,10 @@ constexpr int exit_usage = 2;   // The command line or the configuration is wron
 
 /// What the command line cannot do by itself, because it needs adapters: supplied by main.
 struct CommandHandlers {
-  std::function<int(const ServeOptions&)> serve;  // Returns the exit code.
+  // Each returns the exit code.
+  std::function<int(const ServeOptions&)> serve;
+  std::function<int(const MigrateOptions&)> migrate;
+  std::function<int(const BackupOptions&)> backup;
 };
 
 /// Returns the exit code. Never throws.

@@ -28,7 +28,11 @@ class HelpFormatter final : public CLI::Formatter {
   }
 
   std::string make_usage(const CLI::App* app, std::string name) const override {
-    return "\nUsage: " + name + (app->get_parent() == nullptr ? " COMMAND" : "") + " [OPTIONS]\n";
+    std::string usage = "\nUsage: " + name;
+    for (const CLI::Option* option : app->get_options()) {
+      usage += option->get_positional() ? " " + option->get_name() : "";
+    }
+    return usage + (app->get_subcommands(nullptr).empty() ? "" : " COMMAND") + " [OPTIONS]\n";
   }
 };
 

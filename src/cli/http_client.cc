@@ -72,7 +72,8 @@ class Exchange {
 
   [[nodiscard]] ClientResponse response() {
     return {.status = static_cast<std::uint16_t>(parser_.get().result_int()),
-            .body = std::move(parser_.get().body())};
+            .body = std::move(parser_.get().body()),
+            .date = std::string{parser_.get()[http::field::date]}};
   }
 
  private:

@@ -24,6 +24,7 @@ struct ClientRequest {
 struct ClientResponse {
   std::uint16_t status = 0;
   std::string body;
+  std::string date;  // The header: what time it is there.
 };
 
 /// TLS certificates and host names are verified against the system's authorities. Redirects are not

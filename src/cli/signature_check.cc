@@ -1,123 +1,77 @@
 #include "cli/signature_check.h"
 
-#include <algorithm>
 #include <array>
-#include <charconv>
 #include <optional>
 
-#include "adapters/openssl/digest.h"
-#include "adapters/openssl/signer.h"
+#include <postrider/verify.h>
+
+#include "adapters/openssl/ed25519_key.h"
 
 namespace postrider::cli {
 namespace {
 
-/// What one header says was signed, and how.
-struct Claim {
+/// A way in which a header may be meant.
+struct Candidate {
   SignatureScheme scheme = SignatureScheme::standard;
-  std::optional<std::int64_t> unix_seconds;
-  std::vector<std::string_view> signatures;  // As spelled: base64 or hex.
+  std::string header_prefix;  // Of the schemes that are not standard ones.
 };
 
-std::optional<std::int64_t> parse_seconds(std::string_view text) {
-  std::int64_t seconds = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
-  if (error != std::errc{} || end != text.data() + text.size()) {
-    return std::nullopt;
-  }
-  return seconds;
-}
-
-std::vector<std::string_view> split(std::string_view text, char separator) {
-  std::vector<std::string_view> parts;
-  while (!text.empty()) {
-    const std::string_view part = text.substr(0, text.find(separator));
-    text.remove_prefix(std::min(part.size() + 1, text.size()));
-    parts.push_back(part);
-  }
-  return parts;
-}
+// Both enumerations list the schemes in the same order.
+static_assert(static_cast<int>(SignatureScheme::sha256_body) ==
+              static_cast<int>(verify::Scheme::sha256_body));
 
 // `v1,<base64> v1a,<base64> …`
-void add_standard(const api::HttpRequest& request, std::string_view value,
-                  std::vector<Claim>& claims) {
-  const auto seconds = parse_seconds(request.header("webhook-timestamp").value_or(""));
-  for (const std::string_view part : split(value, ' ')) {
-    if (part.starts_with("v1,")) {
-      claims.push_back({SignatureScheme::standard, seconds, {part.substr(3)}});
-    } else if (part.starts_with("v1a,")) {
-      claims.push_back({SignatureScheme::standard_ed25519, seconds, {part.substr(4)}});
-    }
+void add_standard(std::string_view value, std::vector<Candidate>& candidates) {
+  const std::string list = " " + std::string{value};
+  if (list.find(" v1,") != std::string::npos) {
+    candidates.push_back({SignatureScheme::standard, {}});
+  }
+  if (list.find(" v1a,") != std::string::npos) {
+    candidates.push_back({SignatureScheme::standard_ed25519, {}});
   }
 }
 
-// `t=<unix>,v1=<hex>,v1=<hex>`
-Claim read_t_v1(std::string_view value) {
-  Claim claim;
-  claim.scheme = SignatureScheme::t_v1;
-  for (const std::string_view part : split(value, ',')) {
-    if (part.starts_with("t=")) {
-      claim.unix_seconds = parse_seconds(part.substr(2));
-    } else if (part.starts_with("v1=")) {
-      claim.signatures.push_back(part.substr(3));
-    }
-  }
-  return claim;
-}
-
-// `sha256=<hex>` does not say whether the time is part of it: both are tried, the stricter one
-// first.
-void add_sha256(const api::HttpRequest& request, std::string_view prefix, std::string_view value,
-                std::vector<Claim>& claims) {
-  const std::string_view signature = value.substr(std::string_view{"sha256="}.size());
-  const std::string timestamp_header = std::string{prefix} + "timestamp";
-  for (const std::string_view name : {std::string_view{timestamp_header}, {"webhook-timestamp"}}) {
-    if (const auto seconds = parse_seconds(request.header(name).value_or(""))) {
-      claims.push_back({SignatureScheme::sha256_timestamp, seconds, {signature}});
-    }
-  }
-  claims.push_back({SignatureScheme::sha256_body, std::nullopt, {signature}});
-}
-
-std::vector<Claim> claims_of(const api::HttpRequest& request) {
+std::vector<Candidate> candidates_of(const api::HttpRequest& request) {
   constexpr std::string_view suffix = "signature";
-  std::vector<Claim> claims;
+  std::vector<Candidate> candidates;
   for (const auto& [name, value] : request.headers) {
     if (name == "webhook-signature") {
-      add_standard(request, value, claims);
-    } else if (name.ends_with(suffix) && value.starts_with("t=")) {
-      claims.push_back(read_t_v1(value));
-    } else if (name.ends_with(suffix) && value.starts_with("sha256=")) {
-      const std::string_view prefix{name.data(), name.size() - suffix.size()};
-      add_sha256(request, prefix, value, claims);
+      add_standard(value, candidates);
+      continue;
+    }
+    if (!name.ends_with(suffix)) {
+      continue;
+    }
+    const std::string prefix = name.substr(0, name.size() - suffix.size());
+    if (value.starts_with("t=")) {
+      candidates.push_back({SignatureScheme::t_v1, prefix});
+    } else if (value.starts_with("sha256=")) {
+      // The header does not say whether the time is part of it: the stricter one comes first.
+      candidates.push_back({SignatureScheme::sha256_timestamp, prefix});
+      candidates.push_back({SignatureScheme::sha256_body, prefix});
     }
   }
-  return claims;
+  return candidates;
 }
 
-bool is_made_with(const Secret<std::string>& secret, const Claim& claim,
-                  const api::HttpRequest& request) {
-  const bool timed = claim.scheme != SignatureScheme::sha256_body;
-  if (timed && !claim.unix_seconds) {
-    return false;
-  }
-  const SignedText text =
-      signed_text(claim.scheme, {.id = request.header("webhook-id").value_or(""),
-                                 .unix_seconds = claim.unix_seconds.value_or(0),
-                                 .body = request.body});
-  const std::string raw = make_sign(claim.scheme, secret)(text.prefix, text.body);
-  const std::string want = is_standard(claim.scheme) ? to_base64(raw) : to_hex(raw);
-  return std::ranges::any_of(
-      claim.signatures, [&](std::string_view given) { return constant_time_equal(given, want); });
+/// As the receiver's library takes it: who knows the secret can say the public key.
+std::string key_text(SignatureScheme scheme, const Secret<std::string>& secret) {
+  return scheme == SignatureScheme::standard_ed25519
+             ? "whpk_" + to_base64(Ed25519Key{secret}.public_key())
+             : format_secret(secret);
 }
 
-bool is_stale(const Claim& claim, const SignatureRules& rules, WallTime now) {
-  if (!claim.unix_seconds) {
-    return false;
+verify::Outcome outcome_of(const api::HttpRequest& request, const Candidate& candidate,
+                           const SignatureRules& rules, WallTime now) {
+  verify::Options options;
+  options.scheme = static_cast<verify::Scheme>(candidate.scheme);
+  options.tolerance = rules.tolerance;
+  options.header_prefix = candidate.header_prefix;
+  for (const Secret<std::string>& secret : rules.secrets) {
+    options.keys.push_back(key_text(candidate.scheme, secret));
   }
-  // Compared without subtracting: a sender may claim any 64-bit number.
-  const std::int64_t now_seconds = to_unix_seconds(now);
-  return *claim.unix_seconds < now_seconds - rules.tolerance.count() ||
-         *claim.unix_seconds > now_seconds + rules.tolerance.count();
+  return verify::Verifier{std::move(options)}.check(request.headers, request.body,
+                                                    to_unix_seconds(now));
 }
 
 }  // namespace
@@ -133,20 +87,20 @@ SignatureFinding check_signature(const api::HttpRequest& request, const Signatur
   if (rules.secrets.empty()) {
     return {};
   }
-  const std::vector<Claim> claims = claims_of(request);
+  const std::vector<Candidate> candidates = candidates_of(request);
   SignatureFinding finding{
-      .verdict = claims.empty() ? SignatureVerdict::missing : SignatureVerdict::wrong,
+      .verdict = candidates.empty() ? SignatureVerdict::missing : SignatureVerdict::wrong,
       .scheme = {}};
-  for (const Claim& claim : claims) {
-    const bool known = std::ranges::any_of(
-        rules.secrets, [&](const auto& secret) { return is_made_with(secret, claim, request); });
-    if (!known) {
+  for (const Candidate& candidate : candidates) {
+    const verify::Outcome outcome = outcome_of(request, candidate, rules, now);
+    const bool stale = outcome == verify::Outcome::timestamp_too_old ||
+                       outcome == verify::Outcome::timestamp_too_new;
+    if (outcome != verify::Outcome::valid && !stale) {
       continue;
     }
-    finding.scheme = to_string(claim.scheme);
-    finding.verdict = SignatureVerdict::stale;
-    if (!is_stale(claim, rules, now)) {
-      finding.verdict = SignatureVerdict::valid;
+    finding.scheme = to_string(candidate.scheme);
+    finding.verdict = stale ? SignatureVerdict::stale : SignatureVerdict::valid;
+    if (!stale) {
       return finding;
     }
   }

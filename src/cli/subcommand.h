@@ -23,6 +23,18 @@ class Subcommand {
 [[nodiscard]] std::unique_ptr<Subcommand> add_serve(CLI::App& app);
 [[nodiscard]] std::unique_ptr<Subcommand> add_listen(CLI::App& app);
 [[nodiscard]] std::unique_ptr<Subcommand> add_send(CLI::App& app);
+[[nodiscard]] std::unique_ptr<Subcommand> add_webhooks(CLI::App& app);
+[[nodiscard]] std::unique_ptr<Subcommand> add_events(CLI::App& app);
+[[nodiscard]] std::unique_ptr<Subcommand> add_deliveries(CLI::App& app);
+[[nodiscard]] std::unique_ptr<Subcommand> add_dlq(CLI::App& app);
+[[nodiscard]] std::unique_ptr<Subcommand> add_replay(CLI::App& app);
+[[nodiscard]] std::unique_ptr<Subcommand> add_verify(CLI::App& app);
+[[nodiscard]] std::unique_ptr<Subcommand> add_keys(CLI::App& app);
+[[nodiscard]] std::unique_ptr<Subcommand> add_doctor(CLI::App& app);
+[[nodiscard]] std::unique_ptr<Subcommand> add_migrate(CLI::App& app);
+[[nodiscard]] std::unique_ptr<Subcommand> add_backup(CLI::App& app);
+[[nodiscard]] std::unique_ptr<Subcommand> add_archive(CLI::App& app);
+[[nodiscard]] std::unique_ptr<Subcommand> add_completion(CLI::App& app);
 [[nodiscard]] std::unique_ptr<Subcommand> add_version(CLI::App& app);
 
 }  // namespace postrider::cli

@@ -278,9 +278,9 @@ TEST(EventBody, RefusesWhatIsNotJson) {
 }
 
 TEST(DescribeAnswer, IsASentence) {
-  EXPECT_EQ(describe_answer({202, R"({"id":"evt_1","deliveries":1,"duplicate":false})"}),
+  EXPECT_EQ(describe_answer({202, R"({"id":"evt_1","deliveries":1,"duplicate":false})", {}}),
             "evt_1 published, 1 delivery.\n");
-  EXPECT_EQ(describe_answer({200, R"({"id":"evt_1","deliveries":2,"duplicate":true})"}),
+  EXPECT_EQ(describe_answer({200, R"({"id":"evt_1","deliveries":2,"duplicate":true})", {}}),
             "evt_1 was published before, 2 deliveries.\n");
   EXPECT_EQ(describe_answer(
                 {422, R"({"detail":"Wrong.","errors":[{"field":"type","message":"Too long."}]})"}),

@@ -1,7 +1,10 @@
 // The program. Everything it does is behind a subcommand.
 #include "cli/command_line.h"
 #include "main/serve.h"
+#include "main/upkeep.h"
 
 int main(int argc, char** argv) {
-  return postrider::cli::run_command_line(argc, argv, {.serve = postrider::serve});
+  return postrider::cli::run_command_line(
+      argc, argv,
+      {.serve = postrider::serve, .migrate = postrider::migrate, .backup = postrider::back_up});
 }

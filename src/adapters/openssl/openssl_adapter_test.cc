@@ -7,6 +7,7 @@
 #include "adapters/openssl/digest.h"
 #include "adapters/openssl/ed25519_key.h"
 #include "adapters/openssl/hmac_key.h"
+#include "adapters/openssl/running_sha256.h"
 #include "adapters/openssl/signer.h"
 
 namespace postrider {
@@ -58,6 +59,18 @@ TEST(HmacKey, WhereThePrefixEndsDoesNotMatter) {
   for (std::size_t cut = 0; cut <= text.size(); ++cut) {
     EXPECT_EQ(key.sign(text.substr(0, cut), text.substr(cut)), want) << cut;
   }
+}
+
+TEST(RunningSha256, IsTheSameHoweverThePiecesAreCut) {
+  const std::string text(1'000, 'x');
+  for (const std::size_t piece : {std::size_t{1}, std::size_t{63}, std::size_t{1'000}}) {
+    RunningSha256 running;
+    for (std::size_t at = 0; at < text.size(); at += piece) {
+      running.add(std::string_view{text}.substr(at, piece));
+    }
+    EXPECT_EQ(running.finish(), sha256(text)) << piece;
+  }
+  EXPECT_EQ(RunningSha256{}.finish(), sha256(""));
 }
 
 TEST(HmacKey, CopiesSignAlikeAndSigningLeavesTheKeyAsItWas) {

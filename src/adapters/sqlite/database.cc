@@ -167,6 +167,29 @@ Result<void> Database::prepare_all(std::initializer_list<Preparation> preparatio
   return {};
 }
 
+Result<void> Database::copy_from(
+    Database& source, const std::function<void(std::uint64_t, std::uint64_t)>& progress) {
+  constexpr int pages_at_once = 1'024;  // 4 MB: often enough for a progress bar, seldom enough.
+  sqlite3_backup* const backup =
+      sqlite3_backup_init(connection_.get(), "main", source.connection_.get(), "main");
+  if (backup == nullptr) {
+    return failure(connection_.get(), sqlite3_errcode(connection_.get()));
+  }
+  int code = SQLITE_OK;
+  while (code == SQLITE_OK) {
+    code = sqlite3_backup_step(backup, pages_at_once);
+    if (progress) {
+      const auto total = static_cast<std::uint64_t>(sqlite3_backup_pagecount(backup));
+      progress(total - static_cast<std::uint64_t>(sqlite3_backup_remaining(backup)), total);
+    }
+  }
+  const int finished = sqlite3_backup_finish(backup);
+  if (code != SQLITE_DONE || finished != SQLITE_OK) {
+    return failure(connection_.get(), code != SQLITE_DONE ? code : finished);
+  }
+  return {};
+}
+
 std::int64_t Database::changes() const { return sqlite3_changes64(connection_.get()); }
 
 Result<void> Database::checkpoint() { return checkpoint(SQLITE_CHECKPOINT_PASSIVE); }

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstring>
 #include <filesystem>
+#include <functional>
 #include <initializer_list>
 #include <memory>
 #include <optional>
@@ -184,6 +185,11 @@ class Database {
     std::string_view sql;
   };
   [[nodiscard]] Result<void> prepare_all(std::initializer_list<Preparation> preparations);
+
+  /// Replaces everything in this database by what `source` holds. `progress` hears of pages copied
+  /// and pages in all, and may be empty.
+  [[nodiscard]] Result<void> copy_from(
+      Database& source, const std::function<void(std::uint64_t, std::uint64_t)>& progress);
 
   /// Rows that the last statement changed.
   [[nodiscard]] std::int64_t changes() const;

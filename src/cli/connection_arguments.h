@@ -1,0 +1,34 @@
+// The flags that every command that talks to a server has.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include <CLI/App.hpp>
+
+#include "core/result.h"
+
+#include "cli/arguments.h"
+#include "cli/connection.h"
+
+namespace postrider::cli {
+
+constexpr const char* default_url = "http://127.0.0.1:8080";
+
+/// `--url`, `--key`, `--timeout` and `--json`. Must live until the command line is parsed.
+class ConnectionArguments {
+ public:
+  void add_to(CLI::App& app);
+
+  /// Flags first, then POSTRIDER_URL and POSTRIDER_KEY (or POSTRIDER_ADMIN_KEY), then the default.
+  [[nodiscard]] Result<Connection> finish(const Environment& environment) const;
+
+ private:
+  std::optional<std::string> url_;
+  std::optional<std::string> key_;
+  std::uint32_t timeout_seconds_ = 30;
+  bool json_ = false;
+};
+
+}  // namespace postrider::cli

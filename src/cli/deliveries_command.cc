@@ -1,0 +1,107 @@
+// `postrider deliveries`: one event on its way to one webhook, and every attempt.
+#include <memory>
+#include <optional>
+
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+#include <CLI/Validators.hpp>
+
+#include "cli/delivery_text.h"
+#include "cli/group.h"
+#include "cli/json_text.h"
+#include "cli/query_flags.h"
+#include "cli/table.h"
+
+namespace postrider::cli {
+namespace {
+
+constexpr const char* examples = R"(Examples:
+  postrider deliveries list --status dead_letter --webhook whk_01jx...
+  postrider deliveries get dlv_01jx...
+  postrider deliveries retry dlv_01jx... --priority high
+
+Environment:
+  POSTRIDER_URL   the server, instead of --url
+  POSTRIDER_KEY   the API key, instead of --key)";
+
+const std::vector<Column> columns = {{"ID", "id"},
+                                     {"STATUS", "status"},
+                                     {"TYPE", "event_type"},
+                                     {"ATTEMPTS", "attempt_count"},
+                                     {"HTTP", "http_status"},
+                                     {"FAILURE", "failure_category"},
+                                     {"NEXT", "next_attempt_at"},
+                                     {"WEBHOOK", "webhook_id"},
+                                     {"CREATED", "created_at"}};
+
+void add_list(Group& group) {
+  const auto flags = std::make_shared<QueryFlags>();
+  const auto run = [flags](const Session& session) {
+    return flags->query().and_then([&](const QueryFlags::Query& query) {
+      return session.show({.path = "/v1/deliveries", .query = query}, [](const json::value& page) {
+        return page_text(page, columns, shown_width());
+      });
+    });
+  };
+  CLI::App& app = group.add("list", "List deliveries, newest first", run);
+  flags->add_list(app, {"--status", "status", "STATUS",
+                        "pending, retrying, succeeded, dead_letter or cancelled"});
+  flags->add_list(app, {"--webhook", "webhook_id", "ID", "Only those to this webhook"});
+  flags->add(app, {"--event", "event_id", "ID", "Only those of this event"});
+  flags->add_list(app, {"--event-type", "event_type", "TYPE", "Only events of this type"});
+  flags->add_list(app, {"--category", "failure_category", "CATEGORY",
+                        "Only those that failed last in this way, such as timeout"});
+  flags->add(app, {"--tenant", "tenant_id", "ID", "Only this tenant's"});
+  flags->add_time(app, {"--from", "from", "TIME", "Made at this time or later, or 2h ago"});
+  flags->add_time(app, {"--to", "to", "TIME", "Made before this time"});
+  flags->add_page(app);
+}
+
+struct RetryFlags {
+  std::string id;
+  std::optional<std::string> priority;
+};
+
+void add_retry(Group& group) {
+  const auto flags = std::make_shared<RetryFlags>();
+  const auto run = [flags](const Session& session) {
+    Call call{.method = "POST", .path = "/v1/deliveries/" + path_part(flags->id) + "/retry"};
+    if (flags->priority) {
+      call.body = json::object{{"priority", *flags->priority}};
+    }
+    return session.show(call, fields_text);
+  };
+  CLI::App& app = group.add("retry", "Put it in line again, with a fresh budget of attempts", run);
+  app.add_option("ID", flags->id, "The delivery")->required();
+  app.add_option("--priority", flags->priority, "high, normal or low")
+      ->option_text("PRIORITY")
+      ->check(CLI::IsMember({"high", "normal", "low"}));
+}
+
+}  // namespace
+
+std::unique_ptr<Subcommand> add_deliveries(CLI::App& root) {
+  auto group = std::make_unique<Group>(root, "deliveries", "Look at deliveries, retry or cancel");
+  group->app().footer(examples);
+  add_list(*group);
+  const auto got = std::make_shared<std::string>();
+  const auto get = [got](const Session& session) {
+    return session.show({.path = "/v1/deliveries/" + path_part(*got)}, one_delivery);
+  };
+  group->add("get", "Show one delivery with every attempt", get)
+      .add_option("ID", *got, "The delivery")
+      ->required();
+  add_retry(*group);
+  const auto cancelled = std::make_shared<std::string>();
+  const auto cancel = [cancelled](const Session& session) {
+    return session.show(
+        {.method = "POST", .path = "/v1/deliveries/" + path_part(*cancelled) + "/cancel"},
+        fields_text);
+  };
+  group->add("cancel", "Stop trying", cancel)
+      .add_option("ID", *cancelled, "The delivery")
+      ->required();
+  return group;
+}
+
+}  // namespace postrider::cli

@@ -1,0 +1,83 @@
+// `postrider dlq`: what was given up, and how to bring it back.
+#include <memory>
+
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+
+#include "cli/dlq_commands.h"
+#include "cli/json_text.h"
+#include "cli/query_flags.h"
+#include "cli/table.h"
+
+namespace postrider::cli {
+namespace {
+
+constexpr const char* examples = R"(Examples:
+  postrider dlq list --age gt_24h
+  postrider dlq retry dlv_01jx...
+  postrider dlq retry-batch --webhook whk_01jx... --category timeout --rate 10
+  postrider dlq discard --classification permanent --to 30d
+
+Environment:
+  POSTRIDER_URL   the server, instead of --url
+  POSTRIDER_KEY   the API key, instead of --key)";
+
+const std::vector<Column> columns = {{"ID", "id"},
+                                     {"TYPE", "event_type"},
+                                     {"ATTEMPTS", "attempt_count"},
+                                     {"HTTP", "http_status"},
+                                     {"FAILURE", "failure_category"},
+                                     {"REASON", "dead_letter.reason"},
+                                     {"WEBHOOK", "webhook_id"},
+                                     {"GIVEN UP", "completed_at"}};
+
+void add_list(Group& group) {
+  const auto flags = std::make_shared<QueryFlags>();
+  const auto run = [flags](const Session& session) {
+    return flags->query().and_then([&](const QueryFlags::Query& query) {
+      return session.show({.path = "/v1/dlq", .query = query}, [](const json::value& page) {
+        return page_text(page, columns, shown_width());
+      });
+    });
+  };
+  CLI::App& app = group.add("list", "List dead letters, newest first", run);
+  add_dead_letter_flags(app, *flags);
+  flags->add_page(app);
+}
+
+void add_retry(Group& group) {
+  const auto id = std::make_shared<std::string>();
+  const auto run = [id](const Session& session) {
+    return session.show({.method = "POST", .path = "/v1/dlq/" + path_part(*id) + "/retry"},
+                        fields_text);
+  };
+  group.add("retry", "Bring one back: in line again, with a fresh budget of attempts", run)
+      .add_option("ID", *id, "The delivery")
+      ->required();
+}
+
+}  // namespace
+
+void add_dead_letter_flags(CLI::App& app, QueryFlags& flags) {
+  flags.add_list(app, {"--webhook", "webhook_id", "ID", "Only those to this webhook"});
+  flags.add_list(app, {"--event-type", "event_type", "TYPE", "Only events of this type"});
+  flags.add_list(app, {"--category", "failure_category", "CATEGORY",
+                       "Only those that failed last in this way, such as timeout"});
+  flags.add(app, {"--classification", "classification", "CLASS", "permanent or recoverable"});
+  flags.add(app, {"--age", "age", "AGE", "lt_1h, 1h_24h or gt_24h"});
+  flags.add(app, {"--tenant", "tenant_id", "ID", "Only this tenant's"});
+  flags.add_time(app, {"--from", "from", "TIME", "From this time on, or 2h ago"});
+  flags.add_time(app, {"--to", "to", "TIME", "Before this time"});
+}
+
+std::unique_ptr<Subcommand> add_dlq(CLI::App& root) {
+  auto group = std::make_unique<Group>(root, "dlq", "Look at dead letters and bring them back");
+  group->app().footer(examples);
+  add_list(*group);
+  add_retry(*group);
+  add_dlq_retry_batch(*group);
+  add_dlq_discard(*group);
+  return group;
+}
+
+}  // namespace postrider::cli

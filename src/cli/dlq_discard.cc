@@ -1,0 +1,38 @@
+// `postrider dlq discard`: gives dead letters up for good.
+#include <memory>
+
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+
+#include "cli/dlq_commands.h"
+#include "cli/operation.h"
+
+namespace postrider::cli {
+namespace {
+
+struct DiscardFlags {
+  QueryFlags query;
+  bool all = false;
+  bool no_wait = false;
+};
+
+}  // namespace
+
+void add_dlq_discard(Group& group) {
+  const auto flags = std::make_shared<DiscardFlags>();
+  const auto run = [flags](const Session& session) -> Result<void> {
+    if (!flags->query.narrows() && !flags->all) {
+      return fail(Errc::invalid, "Say which dead letters, or --all for every one of them.");
+    }
+    POSTRIDER_TRY(QueryFlags::Query query, flags->query.query());
+    return run_operation(session,
+                         {.method = "DELETE", .path = "/v1/dlq", .query = std::move(query)},
+                         {.label = "discard", .wait = !flags->no_wait});
+  };
+  CLI::App& app = group.add("discard", "Give all that fit up for good; they cannot come back", run);
+  add_dead_letter_flags(app, flags->query);
+  app.add_flag("--all", flags->all, "Every dead letter, when nothing else narrows it down");
+  app.add_flag("--no-wait", flags->no_wait, "Start it and do not watch");
+}
+
+}  // namespace postrider::cli

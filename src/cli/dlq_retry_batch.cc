@@ -1,0 +1,91 @@
+// `postrider dlq retry-batch`: brings back every dead letter that fits, at a bearable pace.
+#include <memory>
+#include <optional>
+
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+#include <CLI/Validators.hpp>
+
+#include "cli/dlq_commands.h"
+#include "cli/operation.h"
+#include "cli/time_argument.h"
+
+namespace postrider::cli {
+namespace {
+
+struct BatchFlags {
+  std::vector<std::string> webhooks, types, categories;
+  std::optional<std::string> from, to, priority;
+  std::optional<std::uint32_t> rate;
+  bool all = false;
+  bool no_wait = false;
+};
+
+void set_list(json::object& filter, std::string_view name, const std::vector<std::string>& list) {
+  if (!list.empty()) {
+    filter[name] = json::array(list.begin(), list.end());
+  }
+}
+
+Result<void> set_time(json::object& filter, const std::string& name,
+                      const std::optional<std::string>& text) {
+  if (text) {
+    POSTRIDER_TRY(std::string time, time_argument("--" + name, *text));
+    filter[name] = std::move(time);
+  }
+  return {};
+}
+
+Result<json::value> body_of(const BatchFlags& flags) {
+  json::object filter;
+  set_list(filter, "webhook_ids", flags.webhooks);
+  set_list(filter, "event_types", flags.types);
+  set_list(filter, "failure_categories", flags.categories);
+  POSTRIDER_CHECK(set_time(filter, "from", flags.from));
+  POSTRIDER_CHECK(set_time(filter, "to", flags.to));
+  if (filter.empty() && !flags.all) {
+    return fail(Errc::invalid, "Say which dead letters, or --all for every one of them.");
+  }
+  json::object body{{"filter", std::move(filter)}};
+  if (flags.rate) {
+    body["rate_limit"] = json::object{{"requests_per_second", *flags.rate}};
+  }
+  if (flags.priority) {
+    body["priority"] = *flags.priority;
+  }
+  return json::value(std::move(body));
+}
+
+}  // namespace
+
+void add_dlq_retry_batch(Group& group) {
+  const auto flags = std::make_shared<BatchFlags>();
+  const auto run = [flags](const Session& session) -> Result<void> {
+    POSTRIDER_TRY(json::value body, body_of(*flags));
+    return run_operation(session,
+                         {.method = "POST", .path = "/v1/dlq/retry-batch", .body = std::move(body)},
+                         {.label = "retry", .wait = !flags->no_wait});
+  };
+  CLI::App& app = group.add("retry-batch", "Bring back all that fit", run);
+  app.add_option("--webhook", flags->webhooks, "Only those to this webhook; several may be given")
+      ->option_text("ID")
+      ->allow_extra_args(false);
+  app.add_option("--event-type", flags->types, "Only events of this type; several may be given")
+      ->option_text("TYPE")
+      ->allow_extra_args(false);
+  app.add_option("--category", flags->categories, "Only those that failed last in this way")
+      ->option_text("CATEGORY")
+      ->allow_extra_args(false);
+  app.add_option("--from", flags->from, "From this time on, or 2h ago")->option_text("TIME");
+  app.add_option("--to", flags->to, "Before this time")->option_text("TIME");
+  app.add_flag("--all", flags->all, "Every dead letter, when nothing else narrows it down");
+  app.add_option("--rate", flags->rate, "At most this many a second")
+      ->option_text("N")
+      ->check(CLI::PositiveNumber);
+  app.add_option("--priority", flags->priority, "high, normal or low")
+      ->option_text("PRIORITY")
+      ->check(CLI::IsMember({"high", "normal", "low"}));
+  app.add_flag("--no-wait", flags->no_wait, "Start it and do not watch");
+}
+
+}  // namespace postrider::cli

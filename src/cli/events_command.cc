@@ -1,0 +1,75 @@
+// `postrider events`: what was published, and what became of it.
+#include <memory>
+
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+
+#include "cli/group.h"
+#include "cli/json_text.h"
+#include "cli/query_flags.h"
+#include "cli/table.h"
+
+namespace postrider::cli {
+namespace {
+
+constexpr const char* examples = R"(Examples:
+  postrider events list --type order.paid --from 2h
+  postrider events get evt_01jx... --json
+
+Environment:
+  POSTRIDER_URL   the server, instead of --url
+  POSTRIDER_KEY   the API key, instead of --key)";
+
+const std::vector<Column> columns = {{"ID", "id"},
+                                     {"TYPE", "type"},
+                                     {"TENANT", "tenant_id"},
+                                     {"RESOURCE", "resource_id"},
+                                     {"CREATED", "created_at"}};
+
+const std::vector<Column> delivery_columns = {{"DELIVERY", "id"},
+                                              {"WEBHOOK", "webhook_id"},
+                                              {"STATUS", "status"},
+                                              {"ATTEMPTS", "attempt_count"}};
+
+std::string one_event(const json::value& event) {
+  std::string text = fields_text(event);
+  if (const json::value* const list = member(event, "deliveries");
+      list != nullptr && list->is_array() && !list->get_array().empty()) {
+    text += "\n" + list_text(*list, delivery_columns, shown_width());
+  }
+  return text;
+}
+
+void add_list(Group& group) {
+  const auto flags = std::make_shared<QueryFlags>();
+  CLI::App& app = group.add("list", "List events, newest first", [flags](const Session& session) {
+    return flags->query().and_then([&](const QueryFlags::Query& query) {
+      return session.show({.path = "/v1/events", .query = query}, [](const json::value& page) {
+        return page_text(page, columns, shown_width());
+      });
+    });
+  });
+  flags->add_list(app, {"--type", "event_type", "TYPE", "Only events of this type"});
+  flags->add(app, {"--tenant", "tenant_id", "ID", "Only this tenant's"});
+  flags->add_time(app, {"--from", "from", "TIME", "Published at this time or later, or 2h ago"});
+  flags->add_time(app, {"--to", "to", "TIME", "Published before this time"});
+  flags->add_page(app);
+}
+
+}  // namespace
+
+std::unique_ptr<Subcommand> add_events(CLI::App& root) {
+  auto group = std::make_unique<Group>(root, "events", "Look at published events");
+  group->app().footer(examples);
+  add_list(*group);
+  const auto id = std::make_shared<std::string>();
+  const auto get = [id](const Session& session) {
+    return session.show({.path = "/v1/events/" + path_part(*id)}, one_event);
+  };
+  group->add("get", "Show one event and its deliveries", get)
+      .add_option("ID", *id, "The event")
+      ->required();
+  return group;
+}
+
+}  // namespace postrider::cli

@@ -1,0 +1,76 @@
+// `postrider replay`: sends a webhook the events of a time again, missed ones included.
+#include <memory>
+#include <optional>
+
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+
+#include "cli/group.h"
+#include "cli/operation.h"
+#include "cli/time_argument.h"
+
+namespace postrider::cli {
+namespace {
+
+constexpr const char* examples = R"(Examples:
+  postrider replay whk_01jx... --since 2h
+  postrider replay whk_01jx... --since 2026-01-31T10:00:00Z --until 2026-01-31T12:00:00Z
+  postrider replay whk_01jx... --since 7d --status dead_letter --event-type order.paid
+
+Environment:
+  POSTRIDER_URL   the server, instead of --url
+  POSTRIDER_KEY   the API key, instead of --key)";
+
+struct ReplayFlags {
+  std::string webhook;
+  std::string since;
+  std::optional<std::string> until;
+  std::vector<std::string> statuses, types;
+  bool no_wait = false;
+};
+
+Result<json::value> body_of(const ReplayFlags& flags) {
+  POSTRIDER_TRY(std::string since, time_argument("--since", flags.since));
+  json::object body{{"since", std::move(since)}};
+  if (flags.until) {
+    POSTRIDER_TRY(std::string until, time_argument("--until", *flags.until));
+    body["until"] = std::move(until);
+  }
+  if (!flags.statuses.empty()) {
+    body["status"] = json::array(flags.statuses.begin(), flags.statuses.end());
+  }
+  if (!flags.types.empty()) {
+    body["event_types"] = json::array(flags.types.begin(), flags.types.end());
+  }
+  return json::value(std::move(body));
+}
+
+}  // namespace
+
+std::unique_ptr<Subcommand> add_replay(CLI::App& root) {
+  const auto flags = std::make_shared<ReplayFlags>();
+  CLI::App& app = *root.add_subcommand("replay", "Send a webhook the events of a time again");
+  app.footer(examples);
+  app.add_option("WEBHOOK", flags->webhook, "The webhook")->required();
+  app.add_option("--since", flags->since, "Events from this time on, or how long ago: 2h")
+      ->option_text("TIME")
+      ->required();
+  app.add_option("--until", flags->until, "Events before this time")->option_text("TIME");
+  app.add_option("--status", flags->statuses,
+                 "Only those whose delivery ended so; several may be given")
+      ->option_text("STATUS")
+      ->allow_extra_args(false);
+  app.add_option("--event-type", flags->types, "Only events of this type; several may be given")
+      ->option_text("TYPE")
+      ->allow_extra_args(false);
+  app.add_flag("--no-wait", flags->no_wait, "Start it and do not watch");
+  const auto run = [flags](const Session& session) -> Result<void> {
+    POSTRIDER_TRY(json::value body, body_of(*flags));
+    const std::string path = "/v1/webhooks/" + path_part(flags->webhook) + "/replay";
+    return run_operation(session, {.method = "POST", .path = path, .body = std::move(body)},
+                         {.label = "replay", .wait = !flags->no_wait});
+  };
+  return std::make_unique<ApiLeaf>(app, run);
+}
+
+}  // namespace postrider::cli

@@ -1,0 +1,19 @@
+// A point in time as people type it.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "core/result.h"
+#include "core/time.h"
+
+namespace postrider::cli {
+
+/// `2026-01-31T10:00:00Z`, or how long ago: `90s`, `15m`, `2h`, `7d`, `2w`. Pure.
+[[nodiscard]] std::optional<WallTime> parse_time_argument(std::string_view text, WallTime now);
+
+/// As RFC 3339, by this machine's clock. Fails with invalid, naming the flag.
+[[nodiscard]] Result<std::string> time_argument(std::string_view flag, std::string_view text);
+
+}  // namespace postrider::cli

@@ -1,0 +1,13 @@
+// The parts of `postrider webhooks` that have many flags of their own.
+#pragma once
+
+#include "cli/group.h"
+
+namespace postrider::cli {
+
+void add_webhook_create(Group& group);
+void add_webhook_update(Group& group);
+void add_webhook_rotate(Group& group);
+void add_webhook_test(Group& group);
+
+}  // namespace postrider::cli

@@ -1,0 +1,145 @@
+"""Long work: how its progress is shown, on a terminal and off it.
+
+A scripted server plays the operation, so that every step is seen.
+"""
+
+import http.server
+import json
+import threading
+
+import pytest
+
+from cli import Cli
+
+
+class Script(http.server.ThreadingHTTPServer):
+    """Answers with the given states of one operation, one after the other; the last repeats."""
+
+    def __init__(self, states):
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.states = list(states)
+        self.requests = []
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    def answer(self):
+        length = int(self.headers.get("content-length", 0))
+        body = self.rfile.read(length)
+        self.server.requests.append(
+            (self.command, self.path, json.loads(body) if body else None))
+        states = self.server.states
+        state = states.pop(0) if len(states) > 1 else states[0]
+        sent = json.dumps(state).encode()
+        self.send_response(202 if self.command != "GET" else 200)
+        self.send_header("Content-Length", str(len(sent)))
+        self.end_headers()
+        self.wfile.write(sent)
+
+    do_GET = do_POST = do_DELETE = answer
+
+    def log_message(self, *arguments):
+        pass
+
+
+def state(status, done, total=10, failed=0, **fields):
+    return {"id": "opr_1", "kind": "replay", "status": status, "total": total, "done": done,
+            "failed": failed, "eta": None, **fields}
+
+
+STEPS = [state("scheduled", 0, None), state("running", 2), state("running", 5),
+         state("completed", 9, failed=1)]
+
+
+@pytest.fixture
+def script():
+    servers = []
+
+    def start(states):
+        servers.append(Script(states))
+        return servers[-1], Cli(servers[-1].server_port)
+    yield start
+    for server in servers:
+        server.shutdown()
+        server.server_close()
+
+
+def test_a_bar_is_drawn_on_a_terminal(script):
+    _, cli = script(STEPS)
+    code, shown = cli.on_terminal("replay", "whk_1", "--since", "2h")
+    assert code == 0
+    frames = shown.split("\r\x1b[K")
+    assert any("[######---" in frame and " 20 %  2 of 10" in frame for frame in frames), frames
+    assert any("100 %  10 of 10, 1 failed" in frame for frame in frames)
+    assert shown.replace("\r", "").endswith("\nopr_1 completed: 9 of 10 done, 1 failed.\n")
+
+
+def test_lines_are_written_elsewhere(script):
+    _, cli = script(STEPS)
+    code, stdout, stderr = cli.run("replay", "whk_1", "--since", "2h")
+    assert (code, stdout) == (0, "opr_1 completed: 9 of 10 done, 1 failed.\n")
+    assert stderr == ("replay: 2 of 10\nreplay: 5 of 10\nreplay: 10 of 10, 1 failed\n")
+
+
+def test_json_is_the_last_state_alone(script):
+    _, cli = script(STEPS)
+    assert cli.json("replay", "whk_1", "--since", "2h") == STEPS[-1]
+
+
+def test_an_operation_can_be_left_to_itself(script):
+    server, cli = script(STEPS)
+    assert cli.json("replay", "whk_1", "--since", "2h", "--no-wait")["status"] == "scheduled"
+    assert len(server.requests) == 1
+
+
+@pytest.mark.parametrize("status", ["failed", "cancelled"])
+def test_an_operation_that_fails_is_exit_code_1(script, status):
+    _, cli = script([state("running", 1), state(status, 1, error="the webhook is gone")])
+    code, stdout, stderr = cli.run("replay", "whk_1", "--since", "2h")
+    assert code == 1 and status in stdout and "the webhook is gone" in stderr
+
+
+def test_what_is_asked_is_what_was_typed(script):
+    server, cli = script([state("completed", 0, 0)])
+    cli.text("replay", "whk_1", "--since", "2026-01-31T10:00:00Z", "--until",
+             "2026-01-31T12:00:00+01:00", "--status", "dead_letter", "--event-type", "a.b")
+    cli.text("dlq", "retry-batch", "--webhook", "whk_1", "--webhook", "whk_2", "--category",
+             "timeout", "--rate", "10", "--priority", "low", "--from", "2026-01-31T10:00:00Z")
+    cli.text("dlq", "retry-batch", "--all")
+    cli.text("dlq", "discard", "--webhook", "whk_1", "--classification", "permanent")
+    assert server.requests == [
+        ("POST", "/v1/webhooks/whk_1/replay",
+         {"since": "2026-01-31T10:00:00.000Z", "until": "2026-01-31T11:00:00.000Z",
+          "status": ["dead_letter"], "event_types": ["a.b"]}),
+        ("POST", "/v1/dlq/retry-batch",
+         {"filter": {"webhook_ids": ["whk_1", "whk_2"], "failure_categories": ["timeout"],
+                     "from": "2026-01-31T10:00:00.000Z"},
+          "rate_limit": {"requests_per_second": 10}, "priority": "low"}),
+        ("POST", "/v1/dlq/retry-batch", {"filter": {}}),
+        ("DELETE", "/v1/dlq?webhook_id=whk_1&classification=permanent", None)]
+
+
+def test_keys_secrets_and_tests_ask_what_was_typed(script):
+    server, cli = script([{"id": "key_1", "attempt": {"status": "succeeded"}}])
+    cli.text("keys", "create", "--scope", "publish", "--name", "shop", "--expires",
+             "2027-01-31T10:00:00Z")
+    cli.text("keys", "create", "--tenant", "t")
+    assert cli.text("keys", "revoke", "key_1") == "key_1 revoked.\n"
+    cli.text("keys", "rotate")
+    cli.text("webhooks", "secret", "whk_1")
+    cli.text("webhooks", "rotate-secret", "whk_1", "--grace", "60")
+    cli.text("webhooks", "test", "whk_1", "--type", "a.b", "--data", '{"n": 1}')
+    assert server.requests == [
+        ("POST", "/v1/api-keys", {"scope": "publish", "name": "shop",
+                                  "expires_at": "2027-01-31T10:00:00Z"}),
+        ("POST", "/v1/api-keys", {"scope": "tenant", "tenant_id": "t"}),
+        ("DELETE", "/v1/api-keys/key_1", None),
+        ("POST", "/v1/secrets/rotate-key", None),
+        ("GET", "/v1/webhooks/whk_1/secret", None),
+        ("POST", "/v1/webhooks/whk_1/secret/rotate", {"grace_period_seconds": 60}),
+        ("POST", "/v1/webhooks/whk_1/test", {"event_type": "a.b", "data": {"n": 1}})]
+
+
+def test_a_test_event_that_fails_is_exit_code_1(script):
+    _, cli = script([{"attempt": {"status": "failed", "http_status": 500}}])
+    assert "did not take it" in cli.refused("webhooks", "test", "whk_1")
