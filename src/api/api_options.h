@@ -17,6 +17,7 @@ struct ApiOptions {
   std::size_t data_bytes_max =
       std::size_t{256} * 1024;  // Of one event's data; larger is answered 413.
   Millis idempotency_window = std::chrono::hours{24};
+  Millis stream_heartbeat = std::chrono::seconds{15};  // Shorter than what proxies wait.
   bool open_metrics = true;  // Scrapers seldom carry a key. False: /metrics asks for one as well.
   bool require_known_tenants = false;  // Events and webhooks only for tenants that are registered.
   std::string public_url;  // Where people reach this server; empty: as the request names it.

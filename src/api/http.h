@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -29,11 +30,25 @@ struct HttpRequest {
   [[nodiscard]] std::optional<std::string_view> query_value(std::string_view name) const;
 };
 
+/// A body that is written piece by piece as it comes, for as long as it lasts. Belongs to the
+/// response; runs on the io thread of its connection.
+class BodyStream {
+ public:
+  virtual ~BodyStream() = default;
+
+  /// Waits for the next piece. An empty one is the end.
+  virtual boost::asio::awaitable<std::string> next() = 0;
+
+  /// The server drains or the client is gone: `next` gives its last words and ends soon.
+  virtual void stop() = 0;
+};
+
 struct HttpResponse {
   std::uint16_t status = 200;
   std::string content_type = "application/json";
   std::vector<std::pair<std::string, std::string>> headers;
   std::string body;
+  std::shared_ptr<BodyStream> stream = nullptr;  // Instead of `body`.
 };
 
 /// Runs on the io thread of its connection.

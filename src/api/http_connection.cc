@@ -14,6 +14,7 @@
 
 #include "core/assert.h"
 
+#include "api/http_stream.h"
 #include "api/response_writer.h"
 
 namespace postrider::api {
@@ -97,6 +98,9 @@ asio::awaitable<void> HttpConnection::serve() {
     bool written = write_at_once();
     if (!written) {
       written = co_await flush();
+    }
+    if (written && stream_) {
+      written = co_await relay();
     }
     if (!written) {
       break;
@@ -186,7 +190,8 @@ void HttpConnection::await_input() {
 // A phase's deadline holds for all of it: a client that trickles gains nothing by it.
 void HttpConnection::enter(Phase phase) {
   phase_ = phase;
-  deadline_tick_ = phase == Phase::handling ? no_deadline : deadline_after(timeout_of(phase));
+  const bool unhurried = phase == Phase::handling || phase == Phase::streaming;
+  deadline_tick_ = unhurried ? no_deadline : deadline_after(timeout_of(phase));
 }
 
 std::uint64_t HttpConnection::deadline_after(std::chrono::milliseconds timeout) const {
@@ -208,6 +213,7 @@ std::chrono::milliseconds HttpConnection::timeout_of(Phase phase) const {
       return options.linger_timeout;
     case Phase::handling:
     case Phase::writing:
+    case Phase::streaming:
       break;
   }
   return options.write_timeout;
@@ -269,7 +275,8 @@ HttpResponse HttpConnection::handler_failed(std::string_view what) {
 
 void HttpConnection::prepare(HttpResponse response) {
   const RequestParser::Manner& manner = parser_.manner();
-  last_ = last_ || !manner.keep_alive || shared_.draining || requests_ >= requests_max;
+  last_ = last_ || !manner.keep_alive || shared_.draining || requests_ >= requests_max ||
+          (response.stream != nullptr && manner.http_1_0);
   const ResponseFraming framing{.request_id = request_id_,
                                 .date = shared_.date,
                                 .close = last_,
@@ -282,6 +289,7 @@ void HttpConnection::prepare(HttpResponse response) {
   large_body_.clear();
   written_bytes_ = 0;
   write_head(response, framing, output_);
+  stream_ = manner.is_head ? nullptr : std::move(response.stream);
   if (!has_body(response, framing)) {
     return;
   }
@@ -325,6 +333,34 @@ asio::awaitable<bool> HttpConnection::flush() {
   co_return true;
 }
 
+// Only the writing has a deadline: between two pieces there may be hours.
+asio::awaitable<bool> HttpConnection::relay() {
+  const std::shared_ptr<BodyStream> stream = stream_;
+  const bool chunked = !parser_.manner().http_1_0;
+  if (shared_.draining) {
+    stream->stop();
+  }
+  bool more = true;
+  while (more && !closed_) {
+    enter(Phase::streaming);
+    auto pending = stream->next();
+    const std::string piece = co_await std::move(pending);
+    more = !piece.empty();
+    output_ = frame_piece(piece, chunked);
+    written_bytes_ = 0;
+    enter(Phase::writing);
+    bool written = write_at_once();
+    if (!written) {
+      written = co_await flush();
+    }
+    if (!written) {
+      break;
+    }
+  }
+  stream_.reset();
+  co_return !more && !closed_;
+}
+
 asio::awaitable<void> HttpConnection::linger() {
   enter(Phase::lingering);
   error_code failed;
@@ -344,9 +380,16 @@ void HttpConnection::on_tick() {
     error_code ignored;
     socket_.cancel(ignored);
   }
+  if (phase_ == Phase::streaming && stream_ && has_hung_up(socket_.native_handle())) {
+    stream_->stop();
+  }
 }
 
 void HttpConnection::drain() {
+  if (stream_) {
+    last_ = true;
+    stream_->stop();
+  }
   if (phase_ == Phase::idle && input_.size() == 0) {
     close();
   }
@@ -354,6 +397,9 @@ void HttpConnection::drain() {
 
 void HttpConnection::close() {
   closed_ = true;
+  if (stream_) {
+    stream_->stop();
+  }
   error_code ignored;
   socket_.close(ignored);
 }

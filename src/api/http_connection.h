@@ -5,6 +5,7 @@
 #include <array>
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -58,7 +59,7 @@ class HttpConnection {
 
  private:
   using Step = RequestParser::Step;
-  enum class Phase : std::uint8_t { idle, header, body, handling, writing, lingering };
+  enum class Phase : std::uint8_t { idle, header, body, handling, writing, streaming, lingering };
 
   Step parse();
   Step refuse(Problem problem);
@@ -81,15 +82,17 @@ class HttpConnection {
 
   boost::asio::awaitable<HttpResponse> handle();
   boost::asio::awaitable<bool> flush();
+  boost::asio::awaitable<bool> relay();
   boost::asio::awaitable<void> linger();
 
   boost::asio::ip::tcp::socket socket_;
   ConnectionShared& shared_;
   RequestParser parser_;
   boost::beast::flat_buffer input_;
-  std::string output_;             // A response's head, and its body when that is small.
-  std::string large_body_;         // Written behind output_ without being copied into it.
-  std::size_t written_bytes_ = 0;  // Of both.
+  std::string output_;                  // A response's head, and its body when that is small.
+  std::string large_body_;              // Written behind output_ without being copied into it.
+  std::size_t written_bytes_ = 0;       // Of both.
+  std::shared_ptr<BodyStream> stream_;  // What comes behind both, while there is such a thing.
   std::string remote_ip_;
   std::string request_id_;
   Problem problem_;

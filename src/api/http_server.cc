@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <exception>
 #include <list>
+#include <mutex>
 #include <utility>
 
 #include <boost/asio/co_spawn.hpp>
@@ -63,6 +64,11 @@ class Listener : public std::enable_shared_from_this<Listener> {
     HttpServerCounters counters = shared_.counters;
     counters.connections_open = connections_.size();
     return counters;
+  }
+
+  [[nodiscard]] HttpServerCounters recent_counters() const {
+    const std::lock_guard lock{recent_mutex_};
+    return recent_;
   }
 
   void drain(std::function<void()> stopped) {
@@ -181,6 +187,7 @@ class Listener : public std::enable_shared_from_this<Listener> {
 
   void tick() {
     ++shared_.tick;
+    note_counters();
     if (connections_.empty()) {
       ticking_ = false;
       return;
@@ -190,6 +197,11 @@ class Listener : public std::enable_shared_from_this<Listener> {
       connection->on_tick();
     }
     tick_later();
+  }
+
+  void note_counters() {
+    const std::lock_guard lock{recent_mutex_};
+    recent_ = counters();
   }
 
   void refresh_date() {
@@ -225,6 +237,8 @@ class Listener : public std::enable_shared_from_this<Listener> {
   std::function<void()> stopped_;
   std::int64_t date_second_ = 0;
   bool ticking_ = false;
+  mutable std::mutex recent_mutex_;  // Guards the one below.
+  HttpServerCounters recent_;
 };
 
 /// Ties the listener's life to its owner's.
@@ -239,6 +253,9 @@ class ListenerHandle final : public HttpServer {
     return listener_->local_endpoint();
   }
   [[nodiscard]] HttpServerCounters counters() const override { return listener_->counters(); }
+  [[nodiscard]] HttpServerCounters recent_counters() const override {
+    return listener_->recent_counters();
+  }
   void drain(std::function<void()> stopped) override { listener_->drain(std::move(stopped)); }
   void stop() override { listener_->stop(); }
 

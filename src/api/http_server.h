@@ -61,6 +61,8 @@ class HttpServer {
 
   [[nodiscard]] virtual boost::asio::ip::tcp::endpoint local_endpoint() const = 0;
   [[nodiscard]] virtual HttpServerCounters counters() const = 0;
+  /// The same as of at most a quarter of a second ago, for any thread.
+  [[nodiscard]] virtual HttpServerCounters recent_counters() const = 0;
 
   /// Stops accepting and closes idle connections; requests under way are answered with
   /// `Connection: close`. `stopped` runs when the last connection is gone.

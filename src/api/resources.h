@@ -62,6 +62,11 @@ Awaitable<HttpResponse> open_portal_session(Context context, HttpRequest request
 // audit_log.cc
 Awaitable<HttpResponse> list_audit_log(Context context, HttpRequest request);
 Awaitable<HttpResponse> verify_audit_log(Context context, HttpRequest request);
+// stats.cc
+Awaitable<HttpResponse> get_stats(Context context, HttpRequest request);
+
+// stream.cc
+Awaitable<HttpResponse> stream_news(Context context, HttpRequest request);
 
 // operations.cc
 Awaitable<HttpResponse> get_health(Context context, HttpRequest request);

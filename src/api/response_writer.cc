@@ -56,10 +56,22 @@ void write_own_headers(const HttpResponse& response, std::string& out) {
   }
 }
 
+void write_length(const HttpResponse& response, const ResponseFraming& framing, std::string& out) {
+  if (response.stream == nullptr) {
+    out.append("Content-Length: ");
+    append_number(out, response.body.size());
+    out.append("\r\n");
+  } else if (!framing.http_1_0) {
+    out.append(
+        "Transfer-Encoding: chunked\r\n");  // Before 1.1, the connection's end is the body's.
+  }
+}
+
 }  // namespace
 
 bool has_body(const HttpResponse& response, const ResponseFraming& framing) {
-  return !framing.is_head && status_has_body(response.status) && !response.body.empty();
+  return !framing.is_head && status_has_body(response.status) && !response.body.empty() &&
+         response.stream == nullptr;
 }
 
 void write_head(const HttpResponse& response, const ResponseFraming& framing, std::string& out) {
@@ -69,9 +81,7 @@ void write_head(const HttpResponse& response, const ResponseFraming& framing, st
   if (status_has_body(response.status)) {
     out.append("Content-Type: ").append(response.content_type);
     out.append(response.content_type == "application/json" ? "; charset=utf-8\r\n" : "\r\n");
-    out.append("Content-Length: ");
-    append_number(out, response.body.size());
-    out.append("\r\n");
+    write_length(response, framing, out);
   }
   if (!framing.date.empty()) {
     out.append("Date: ").append(framing.date).append("\r\n");

@@ -20,7 +20,7 @@ struct ResponseFraming {
 
 /// Appends the response's head to `out`, blank line included. The body is the caller's to send,
 /// when has_body(). Headers of the response that are framing's business, or that could break out of
-/// their line, are left out.
+/// their line, are left out. A streamed body is chunked, unless the client is older than that.
 void write_head(const HttpResponse& response, const ResponseFraming& framing, std::string& out);
 
 [[nodiscard]] bool has_body(const HttpResponse& response, const ResponseFraming& framing);

@@ -69,6 +69,8 @@ constexpr std::array entries = {
     Entry{"POST", "/v1/portal-sessions", Access::open, open_portal_session},
     Entry{"GET", "/v1/audit-log", Access::admin, list_audit_log},
     Entry{"GET", "/v1/audit-log/verify", Access::admin, verify_audit_log},
+    Entry{"GET", "/v1/stats", Access::read, get_stats, Tenants::served},
+    Entry{"GET", "/v1/stream", Access::read, stream_news, Tenants::served},
     Entry{"GET", "/healthz", Access::open, get_health},
     Entry{"GET", "/readyz", Access::open, get_readiness},
     Entry{"GET", "/", Access::open, get_status_page},

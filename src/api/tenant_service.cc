@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "api/tenant_history.h"
+#include "api/tenant_stats.h"
 
 namespace postrider::api {
 namespace {
@@ -50,6 +51,9 @@ class TenantService final : public Service {
   Awaitable<Result<void>> remove_tenant(TenantId, bool, AuditEntry) override {
     co_return not_for_tenants();
   }
+  Result<std::unique_ptr<StreamHub::Subscription>> subscribe(StreamFilter filter,
+                                                             std::optional<StreamPlace> seen,
+                                                             std::function<void()> wake) override;
   std::string metrics_text() override { return {}; }
   std::optional<std::string> not_ready() const override { return all_.not_ready(); }
 
@@ -167,10 +171,20 @@ Awaitable<void> TenantService::run_query(ReaderQuery query) {
   ReaderQuery mine = [this, &query, &webhooks](Reader& reader) {
     Reader theirs;  // Roles that are not handed on do not exist for a tenant.
     theirs.history = make_tenant_history(*reader.history, tenant_id_, webhooks);
+    theirs.stats = make_tenant_stats(*reader.stats, tenant_id_);
     query(theirs);
   };
   auto pending = all_.run_query(std::move(mine));
   co_await std::move(pending);
+}
+
+Result<std::unique_ptr<StreamHub::Subscription>> TenantService::subscribe(
+    StreamFilter filter, std::optional<StreamPlace> seen, std::function<void()> wake) {
+  if (filter.tenant_id.value_or(tenant_id_) != tenant_id_) {
+    filter.webhook_ids = {WebhookId{}};  // Of another tenant nothing is heard.
+  }
+  filter.tenant_id = tenant_id_;
+  return all_.subscribe(std::move(filter), seen, std::move(wake));
 }
 
 }  // namespace

@@ -15,6 +15,7 @@ namespace {
 
 constexpr std::uint32_t io_threads_max = 256;
 constexpr std::uint32_t drain_seconds_max = 3600;
+constexpr std::uint32_t retention_days_max = 36'500;
 
 constexpr const char* examples = R"(Examples:
   postrider serve
@@ -54,6 +55,7 @@ class ServeArguments final : public Subcommand {
         ->option_text("SECONDS")
         ->check(CLI::Range(drain_seconds_max))
         ->capture_default_str();
+    add_retention(app);
     app.add_option("--log-level", options_.log_level, "Least important lines to log")
         ->check(CLI::IsMember({"trace", "debug", "info", "warn", "error", "off"}))
         ->option_text("LEVEL")
@@ -67,6 +69,8 @@ class ServeArguments final : public Subcommand {
     }
     POSTRIDER_CHECK(api::parse_listen_address(options_.listen_address));
     options_.drain_timeout = std::chrono::seconds{drain_seconds_};
+    options_.retention_events = age_of(events_days_, events_ms_);
+    options_.retention_dead_letters = age_of(dead_letters_days_, dead_letters_ms_);
     if (std::optional<std::string> key = environment("POSTRIDER_ADMIN_KEY")) {
       if (!is_key(*key)) {
         return fail(
@@ -79,7 +83,37 @@ class ServeArguments final : public Subcommand {
   }
 
  private:
+  void add_retention(CLI::App& app) {
+    app.add_option("--retention-events-days", events_days_,
+                   "How long events, deliveries and attempts are kept; 0: for good")
+        ->option_text("DAYS")
+        ->check(CLI::Range(retention_days_max))
+        ->capture_default_str();
+    app.add_option("--retention-dead-letters-days", dead_letters_days_,
+                   "How long dead letters are kept; 0: for good")
+        ->option_text("DAYS")
+        ->check(CLI::Range(retention_days_max))
+        ->capture_default_str();
+    app.add_option("--archive", options_.archive_directory,
+                   "Where what is too old is archived before it is removed")
+        ->option_text("DIR");
+    // For tests, which have no days to wait. An empty group keeps an option out of the help.
+    app.add_option("--retention-events-ms", events_ms_)->group("");
+    app.add_option("--retention-dead-letters-ms", dead_letters_ms_)->group("");
+  }
+
+  static std::chrono::milliseconds age_of(std::uint32_t days, std::uint32_t ms) {
+    if (ms > 0) {
+      return std::chrono::milliseconds{ms};
+    }
+    return std::chrono::hours{24} * days;
+  }
+
   ServeOptions options_;
+  std::uint32_t events_days_ = 90;
+  std::uint32_t dead_letters_days_ = 30;
+  std::uint32_t events_ms_ = 0;
+  std::uint32_t dead_letters_ms_ = 0;
   std::uint32_t drain_seconds_ = 30;
 };
 

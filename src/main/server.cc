@@ -21,6 +21,9 @@
 #include "adapters/openssl/signer.h"
 #include "adapters/sqlite/sqlite_store.h"
 #include "adapters/system/system_clock.h"
+#include "adapters/zstd_archive/zstd_archive.h"
+#include "api/archive_json.h"
+#include "api/http_readings.h"
 #include "api/http_server.h"
 #include "api/router.h"
 #include "api/routes.h"
@@ -69,6 +72,11 @@ MakeTransport transport_maker(const cli::ServeOptions& options) {
   };
 }
 
+RetentionOptions retention_options(const cli::ServeOptions& options) {
+  return {
+      .ages = {.events = options.retention_events, .dead_letters = options.retention_dead_letters}};
+}
+
 class RunningServer final : public Server {
  public:
   explicit RunningServer(const cli::ServeOptions& options) : options_(options) {}
@@ -82,6 +90,7 @@ class RunningServer final : public Server {
   Result<NodeParts> open_parts(const SqliteOptions& store);
   Result<void> take_port_alone(const api::Handler& handler);
   Result<void> listen();
+  [[nodiscard]] std::vector<Reading> read_listeners() const;
   void announce() const;
   void drain();
   void drain_http();
@@ -106,6 +115,11 @@ Result<NodeParts> RunningServer::open_parts(const SqliteOptions& store) {
                   .clock = make_system_clock(),
                   .make_transport = transport_maker(options_),
                   .make_sign = make_sign};
+  if (!options_.archive_directory.empty()) {
+    POSTRIDER_TRY(parts.archive,
+                  open_zstd_archive({.directory = options_.archive_directory, .sha256 = sha256}));
+    parts.archive_line = api::write_archive_line;
+  }
   for (std::size_t i = 0; i < reader_count; ++i) {
     POSTRIDER_TRY(Reader reader, open_sqlite_reader(store));
     parts.readers.push_back(std::move(reader));
@@ -123,7 +137,8 @@ Result<void> RunningServer::start() {
                                  .seed = random_seed(),
                                  .url_policy = url_policy(options_),
                                  .user_agent = fmt::format("Postrider/{}", cli::version()),
-                                 .shard = {}};
+                                 .shard = {},
+                                 .retention = retention_options(options_)};
   POSTRIDER_TRY(node_, make_node(node_options, std::move(parts), admin_key_.to_store));
 
   api::ApiOptions api_options;
@@ -131,6 +146,7 @@ Result<void> RunningServer::start() {
   api_options.user_agent = node_options.user_agent;
   api::add_routes(router_, node_->service(), std::move(api_options));
   POSTRIDER_CHECK(listen());
+  node_->add_probe([this] { return read_listeners(); });
   node_->start();
   announce();
   return {};
@@ -171,6 +187,14 @@ Result<void> RunningServer::listen() {
         std::move(listener));  // With port 0 the others join the one that was picked.
   }
   return {};
+}
+
+std::vector<Reading> RunningServer::read_listeners() const {
+  std::vector<api::HttpServerCounters> counters;
+  for (const auto& listener : listeners_) {
+    counters.push_back(listener->recent_counters());
+  }
+  return api::to_readings(counters);
 }
 
 void RunningServer::announce() const {

@@ -71,7 +71,8 @@ struct EventFilter {
   std::optional<WallTime> to;    // Exclusive.
 };
 
-/// Over a webhook's latest attempts in the order they were recorded, at most `health_attempts_max`.
+/// Over a webhook's latest attempts in the order they were recorded, at most `health_attempts_max`,
+/// back to the first that has been removed.
 struct WebhookHealth {
   std::uint32_t attempts = 0;
   std::uint32_t succeeded = 0;

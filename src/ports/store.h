@@ -10,6 +10,8 @@
 #include "ports/journal.h"
 #include "ports/ledger.h"
 #include "ports/registry.h"
+#include "ports/retention.h"
+#include "ports/stats.h"
 
 namespace postrider {
 
@@ -19,6 +21,7 @@ struct Store {
   std::unique_ptr<Catalog> catalog;
   std::unique_ptr<Registry> registry;
   std::unique_ptr<Journal> journal;
+  std::unique_ptr<Removal> removal;
 
   /// Runs `body`, which may call any role but the ledger, as one transaction: when it fails,
   /// nothing has happened.
@@ -29,6 +32,8 @@ struct Store {
 struct Reader {
   std::unique_ptr<History> history;
   std::unique_ptr<AuditLog> audit_log;
+  std::unique_ptr<Stats> stats;
+  std::unique_ptr<Attic> attic;
 };
 
 }  // namespace postrider

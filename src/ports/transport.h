@@ -2,6 +2,7 @@
 // tests against real sockets; the simulation has its own implementation.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <string>
 
@@ -17,6 +18,13 @@ struct OutboundRequest {
   Millis timeout{0};  // One deadline for resolve, connect, TLS, write and read.
 };
 
+/// Connections, since the start but for `idle`.
+struct TransportCounters {
+  std::uint64_t idle = 0;  // Kept for reuse.
+  std::uint64_t opened = 0;
+  std::uint64_t reused = 0;  // Requests that found a connection open.
+};
+
 /// Belongs to one io thread; `send` is called and `done` runs on it.
 class Transport {
  public:
@@ -29,6 +37,9 @@ class Transport {
   /// Ends everything under way at once: each `done` runs, with a network failure, before `stop`
   /// returns. What is sent afterwards fails the same way, later.
   virtual void stop() = 0;
+
+  /// Any thread.
+  [[nodiscard]] virtual TransportCounters counters() const { return {}; }
 
  protected:
   Transport() = default;

@@ -117,12 +117,45 @@ struct Families {
                                 .Help("Transactions that failed")
                                 .Register(registry)
                                 .Add({});
+  Family<Counter>& removed = BuildCounter()
+                                 .Name("webhook_retention_removed_total")
+                                 .Help("What was old enough to be removed")
+                                 .Register(registry);
+  Counter& archive_failures = BuildCounter()
+                                  .Name("webhook_archive_failures_total")
+                                  .Help("Times the archive could not be written")
+                                  .Register(registry)
+                                  .Add({});
   Family<Counter>& alerts =
       BuildCounter().Name("postrider_alerts_total").Help("Alerts raised").Register(registry);
 
   LabelCap event_types{label_values_max};
   LabelCap tenants{label_values_max};
 };
+
+prometheus::ClientMetric to_metric(const Reading& reading) {
+  prometheus::ClientMetric metric;
+  for (const auto& [name, value] : reading.labels) {
+    metric.label.push_back({name, value});
+  }
+  (reading.is_total ? metric.counter.value : metric.gauge.value) = reading.value;
+  return metric;
+}
+
+void append_readings(const std::vector<Reading>& readings,
+                     std::vector<prometheus::MetricFamily>& families) {
+  for (const Reading& reading : readings) {
+    if (families.empty() || families.back().name != reading.name) {
+      prometheus::MetricFamily family;
+      family.name = reading.name;
+      family.help = reading.help;
+      family.type =
+          reading.is_total ? prometheus::MetricType::Counter : prometheus::MetricType::Gauge;
+      families.push_back(std::move(family));
+    }
+    families.back().metric.push_back(to_metric(reading));
+  }
+}
 
 class PrometheusAttemptMeter final : public AttemptMeter {
  public:
@@ -233,9 +266,24 @@ class PrometheusMetrics final : public Metrics {
     shards_[worker] = {view, in_flight_max};
   }
 
+  void retention_removed(std::string_view kind, std::uint64_t count) override {
+    families_.removed.Add({{"kind", std::string{kind}}}).Increment(static_cast<double>(count));
+  }
+
+  void archive_failed() override { families_.archive_failures.Increment(); }
+
+  void add_probe(Probe probe) override {
+    const std::lock_guard lock{mutex_};
+    probes_.push_back(std::move(probe));
+  }
+
   std::string text() override {
     refresh_gauges();
-    return prometheus::TextSerializer{}.Serialize(families_.registry.Collect());
+    std::vector<prometheus::MetricFamily> families = families_.registry.Collect();
+    for (const Probe& probe : probes()) {
+      append_readings(probe(), families);
+    }
+    return prometheus::TextSerializer{}.Serialize(families);
   }
 
  private:
@@ -243,6 +291,11 @@ class PrometheusMetrics final : public Metrics {
     ShardView view;
     std::uint32_t in_flight_max = 1;
   };
+
+  std::vector<Probe> probes() {
+    const std::lock_guard lock{mutex_};
+    return probes_;
+  }
 
   std::array<Gauge*, 3>& add_circuit(WebhookId webhook_id) {
     std::array<Gauge*, 3> gauges{};
@@ -286,7 +339,8 @@ class PrometheusMetrics final : public Metrics {
   }
 
   Families families_;
-  std::mutex mutex_;  // Guards the two below.
+  std::mutex mutex_;  // Guards the three below.
+  std::vector<Probe> probes_;
   std::map<std::size_t, SeenShard> shards_;
   std::map<WebhookId, std::array<Gauge*, 3>> circuits_;
 };

@@ -14,6 +14,7 @@
 #include "core/breaker.h"
 #include "core/delivery.h"
 #include "engine/shard.h"
+#include "ports/reading.h"
 
 namespace postrider {
 
@@ -58,6 +59,13 @@ class Metrics {
   virtual void dead_letters_changed(std::string_view tenant_id, std::int64_t change) = 0;
   virtual void shard_seen(std::size_t worker, const ShardView& view,
                           std::uint32_t in_flight_max) = 0;
+
+  /// `kind`: `event`, `delivery`, `attempt`, `dead_letter`.
+  virtual void retention_removed(std::string_view kind, std::uint64_t count) = 0;
+  virtual void archive_failed() = 0;
+
+  /// Shown with the rest from now on.
+  virtual void add_probe(Probe probe) = 0;
 
   /// The exposition text.
   [[nodiscard]] virtual std::string text() = 0;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
+#include <map>
 #include <mutex>
 #include <utility>
 
@@ -13,11 +14,13 @@
 
 #include "core/assert.h"
 
+#include "runtime/batch_news.h"
 #include "runtime/desk.h"
 #include "runtime/placement.h"
 #include "runtime/publish_quota.h"
 #include "runtime/reader_pool.h"
 #include "runtime/suspend.h"
+#include "runtime/transport_readings.h"
 
 namespace postrider {
 namespace {
@@ -37,6 +40,7 @@ Result<void> without_value(const Result<T>& result) {
 struct Contents {
   Directory directory;
   Roster roster;
+  std::map<TenantId, std::uint64_t> dead_letters;
 };
 
 class RunningNode final : public Node, public Service {
@@ -47,6 +51,7 @@ class RunningNode final : public Node, public Service {
   // Node
   Service& service() override { return *this; }
   std::vector<boost::asio::io_context*> io_contexts() override;
+  void add_probe(Probe probe) override { metrics_->add_probe(std::move(probe)); }
   void start() override;
   void drain(std::function<void()> drained) override;
   void stop() override;
@@ -71,6 +76,11 @@ class RunningNode final : public Node, public Service {
   Awaitable<Result<void>> change_registry(RegistryChange change, AuditEntry entry) override;
   Awaitable<Result<void>> remove_tenant(TenantId id, bool force, AuditEntry entry) override;
   Awaitable<void> run_query(ReaderQuery query) override;
+  Result<std::unique_ptr<StreamHub::Subscription>> subscribe(StreamFilter filter,
+                                                             std::optional<StreamPlace> seen,
+                                                             std::function<void()> wake) override {
+    return stream_.subscribe(std::move(filter), seen, std::move(wake));
+  }
   std::string metrics_text() override { return metrics_->text(); }
   std::optional<std::string> not_ready() const override;
 
@@ -82,6 +92,8 @@ class RunningNode final : public Node, public Service {
  private:
   void make_store(NodeParts& parts);
   void make_workers(NodeParts& parts);
+  void make_retention(NodeParts& parts);
+  [[nodiscard]] std::vector<Reading> read_transports() const;
   [[nodiscard]] std::vector<Publish> plan(std::vector<EventDraft> drafts, bool all_or_nothing);
   [[nodiscard]] std::size_t origin() const;
   [[nodiscard]] Worker& owner(WebhookId id) { return *workers_[worker_of(id, workers_.size())]; }
@@ -105,9 +117,11 @@ class RunningNode final : public Node, public Service {
   std::mutex ids_mutex_;
   UuidMaker ids_;                 // Guarded by ids_mutex_.
   std::uint64_t next_group_ = 0;  // Guarded by ids_mutex_.
+  StreamHub stream_;
   std::unique_ptr<StoreThread> store_;
   std::vector<std::unique_ptr<Worker>> workers_;
   std::unique_ptr<ReaderPool> readers_;
+  std::unique_ptr<Retention> retention_;
   std::atomic<bool> draining_{false};
   std::mutex drain_mutex_;
   std::condition_variable all_drained_;
@@ -122,11 +136,35 @@ RunningNode::RunningNode(NodeOptions options, NodeParts parts, Contents contents
       clock_(std::move(parts.clock)),
       metrics_(make_metrics()),
       desk_(std::move(contents.directory), std::move(contents.roster)),
-      ids_(options_.seed) {
+      ids_(options_.seed),
+      stream_({.epoch = static_cast<std::uint64_t>(to_unix_ms(clock_->now().wall))}) {
   POSTRIDER_ASSERT(options_.worker_count > 0);
   readers_ = std::make_unique<ReaderPool>(std::move(parts.readers));
   make_store(parts);
   make_workers(parts);
+  make_retention(parts);
+  for (const auto& [tenant_id, count] : contents.dead_letters) {
+    metrics_->dead_letters_changed(tenant_id, static_cast<std::int64_t>(count));
+  }
+  metrics_->add_probe([this] { return read_transports(); });
+}
+
+void RunningNode::make_retention(NodeParts& parts) {
+  Retention::Parts retention_parts{.clock = clock_.get(),
+                                   .metrics = metrics_.get(),
+                                   .readers = readers_.get(),
+                                   .store = store_.get(),
+                                   .archive = std::move(parts.archive),
+                                   .archive_line = std::move(parts.archive_line)};
+  retention_ = std::make_unique<Retention>(options_.retention, std::move(retention_parts));
+}
+
+std::vector<Reading> RunningNode::read_transports() const {
+  std::vector<TransportCounters> counters;
+  for (const auto& worker : workers_) {
+    counters.push_back(worker->transport_counters());
+  }
+  return to_readings(counters);
 }
 
 void RunningNode::make_store(NodeParts& parts) {
@@ -143,6 +181,15 @@ void RunningNode::make_store(NodeParts& parts) {
           [this](const std::vector<LaneBacklog>& backlog, Mails& mails) {
             spdlog::warn("store.recovered");
             tell_backlog(backlog, mails);
+          },
+      .on_committed =
+          [this](const Batch& batch, const BatchReceipt& receipt) {
+            if (!stream_.is_wanted()) {
+              return;
+            }
+            for (News& news : news_of(batch, receipt, *directory(), clock_->now().wall)) {
+              stream_.tell(std::move(news));
+            }
           },
   };
   store_ = std::make_unique<StoreThread>(StoreThreadOptions{.worker_count = options_.worker_count},
@@ -165,6 +212,7 @@ void RunningNode::make_workers(NodeParts& parts) {
         .clock = clock_.get(),
         .store = store_.get(),
         .metrics = metrics_.get(),
+        .stream = &stream_,
         .make_transport = parts.make_transport,
         .make_sign = parts.make_sign,
         .disable_webhook = [this](WebhookId id, const std::string& reason) { disable(id, reason); },
@@ -213,6 +261,7 @@ void RunningNode::start() {
   for (const auto& worker : workers_) {
     worker->start();
   }
+  retention_->start();
 }
 
 void RunningNode::drain(std::function<void()> drained) {
@@ -246,6 +295,7 @@ void RunningNode::stop() {
   if (std::exchange(stopped_, true) || !started_) {
     return;
   }
+  retention_->stop();
   if (!draining_) {
     drain([] {});
   }
@@ -517,6 +567,10 @@ Result<std::unique_ptr<Node>> make_node(NodeOptions options, NodeParts parts,
   const WallTime now = parts.clock->now().wall;
   POSTRIDER_TRY(RegistryContents registry, parts.store.registry->load());
   POSTRIDER_TRY(const std::vector<LaneBacklog> backlog, parts.store.ledger->backlog());
+  std::map<TenantId, std::uint64_t> dead_letters;
+  if (!parts.readers.empty()) {
+    POSTRIDER_TRY(dead_letters, parts.readers.front().history->dead_letter_counts());
+  }
   if (first_key) {
     POSTRIDER_CHECK(store_first_key(parts.store, *first_key));
     registry.keys.push_back(*first_key);
@@ -527,9 +581,10 @@ Result<std::unique_ptr<Node>> make_node(NodeOptions options, NodeParts parts,
   for (Webhook& webhook : webhooks) {
     refs.push_back(std::make_shared<const Webhook>(std::move(webhook)));
   }
-  auto node = std::make_unique<RunningNode>(
-      std::move(options), std::move(parts),
-      Contents{.directory = Directory{std::move(refs)}, .roster = std::move(roster)});
+  auto node = std::make_unique<RunningNode>(std::move(options), std::move(parts),
+                                            Contents{.directory = Directory{std::move(refs)},
+                                                     .roster = std::move(roster),
+                                                     .dead_letters = std::move(dead_letters)});
   POSTRIDER_CHECK(node->open());
   node->load_lanes(circuits, backlog);
   return node;

@@ -10,7 +10,10 @@
 #include <vector>
 
 #include "core/result.h"
+#include "ports/archive.h"
+#include "ports/reading.h"
 
+#include "runtime/retention.h"
 #include "runtime/service.h"
 #include "runtime/worker.h"
 
@@ -22,6 +25,7 @@ struct NodeOptions {
   UrlPolicy url_policy;
   std::string user_agent;
   ShardOptions shard;  // For all workers together; each gets its part.
+  RetentionOptions retention = {};
 };
 
 /// Made by main, which is the only place that knows which adapters these are.
@@ -31,6 +35,8 @@ struct NodeParts {
   std::unique_ptr<Clock> clock;
   MakeTransport make_transport;
   MakeSign make_sign;
+  std::unique_ptr<Archive> archive = nullptr;  // Null: what retention removes is not kept.
+  std::function<std::string(const OldEvent&)> archive_line = nullptr;
 };
 
 class Node {
@@ -39,6 +45,9 @@ class Node {
 
   [[nodiscard]] virtual Service& service() = 0;
   [[nodiscard]] virtual std::vector<boost::asio::io_context*> io_contexts() = 0;
+
+  /// Shown on the metrics page. Must be callable until the node is gone.
+  virtual void add_probe(Probe probe) = 0;
 
   /// Starts the threads. Everything the store knows is due is already in line.
   virtual void start() = 0;

@@ -23,6 +23,7 @@
 
 #include "runtime/publish_quota.h"
 #include "runtime/roster.h"
+#include "runtime/stream_hub.h"
 
 namespace postrider {
 
@@ -91,6 +92,10 @@ class Service {
   /// Runs `query` on a reader thread.
   using ReaderQuery = std::function<void(Reader&)>;
   virtual Awaitable<void> run_query(ReaderQuery query) = 0;
+
+  /// What happens, as it happens; see StreamHub::subscribe.
+  [[nodiscard]] virtual Result<std::unique_ptr<StreamHub::Subscription>> subscribe(
+      StreamFilter filter, std::optional<StreamPlace> seen, std::function<void()> wake) = 0;
 
   [[nodiscard]] virtual std::string metrics_text() = 0;
   /// nullopt: ready. Otherwise why not.

@@ -302,6 +302,9 @@ void StoreThread::commit(std::vector<StoreJob>& jobs, Mails& mails) {
     parts_.metrics->committed({.publishes = batch.publishes.size(),
                                .settlements = batch.settlements.size(),
                                .duration = parts_.clock->now().mono - begun});
+    if (parts_.on_committed) {
+      parts_.on_committed(batch, *receipt);
+    }
     answer(origins, batch, *receipt, mails);
     return;
   }

@@ -102,6 +102,8 @@ class StoreThread {
     std::function<void(const std::string& reason)> on_failure;
     /// The store came back: deliveries of batches that failed may be in it after all.
     std::function<void(const std::vector<LaneBacklog>&, Mails&)> on_recovered;
+    /// A batch is on disk; nobody has been answered yet.
+    std::function<void(const Batch&, const BatchReceipt&)> on_committed = nullptr;
   };
 
   StoreThread(StoreThreadOptions options, Parts parts);

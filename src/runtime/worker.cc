@@ -208,6 +208,9 @@ void Worker::perform(SaveCircuit command) {
   CircuitState& from = circuits_[command.webhook_id];
   if (from != to) {
     parts_.metrics->circuit_changed(command.webhook_id, from, to);
+    if (parts_.stream->is_wanted()) {
+      tell(command.webhook_id, CircuitNews{from, to});
+    }
     from = to;
   }
   parts_.store->submit(CircuitJob{std::move(command)});
@@ -221,6 +224,20 @@ void Worker::perform(Tell command) {
   parts_.metrics->alert_told(command.kind);
   spdlog::warn("alert kind={} webhook={} detail=\"{}\"", to_string(command.kind),
                command.webhook_id.to_string(), log_safe(command.detail));
+  if (parts_.stream->is_wanted()) {
+    tell(command.webhook_id, AlertNews{command.kind, command.detail});
+  }
+}
+
+/// Of a webhook whose owner is not known nothing is told: it would reach the wrong one (P11).
+void Worker::tell(WebhookId id, std::variant<DeliveryNews, CircuitNews, AlertNews> what) {
+  const auto target = targets_.find(id);
+  if (target != targets_.end()) {
+    parts_.stream->tell({.at = parts_.clock->now().wall,
+                         .webhook_id = id,
+                         .tenant_id = target->second->webhook->tenant_id,
+                         .what = std::move(what)});
+  }
 }
 
 void Worker::perform(Drained) { parts_.drained(); }

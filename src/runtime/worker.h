@@ -9,6 +9,7 @@
 #include <string>
 #include <thread>
 #include <unordered_map>
+#include <variant>
 #include <vector>
 
 #include <boost/asio/executor_work_guard.hpp>
@@ -24,6 +25,7 @@
 #include "runtime/metrics.h"
 #include "runtime/payload_cache.h"
 #include "runtime/store_thread.h"
+#include "runtime/stream_hub.h"
 
 namespace postrider {
 
@@ -45,6 +47,7 @@ struct WorkerParts {
   const Clock* clock = nullptr;
   StoreThread* store = nullptr;
   Metrics* metrics = nullptr;
+  StreamHub* stream = nullptr;
   MakeTransport make_transport;
   MakeSign make_sign;
   std::function<void(WebhookId id, const std::string& reason)> disable_webhook;  // Any thread.
@@ -70,6 +73,7 @@ class Worker {
   [[nodiscard]] boost::asio::io_context& io() { return io_; }
 
   /// Any thread.
+  [[nodiscard]] TransportCounters transport_counters() const { return transport_->counters(); }
   void receive(Mail mail);
   void drain();
   /// Hands back what is still in flight: it will be sent again after the next start (P2, P10).
@@ -91,6 +95,7 @@ class Worker {
   void perform(DisableWebhook command);
   void perform(Tell command);
   void perform(Drained command);
+  void tell(WebhookId id, std::variant<DeliveryNews, CircuitNews, AlertNews> what);
   void remember(const WebhookChanged& changed);
   void send(const StartAttempt& command, const EventRef& event);
   void events_loaded(Result<std::vector<Event>> events, std::vector<StartAttempt> waiting);

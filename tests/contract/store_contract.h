@@ -19,6 +19,9 @@ class StoreContract : public testing::TestWithParam<StoreMaker> {
   [[nodiscard]] Ledger& ledger() { return *store_->store().ledger; }
   [[nodiscard]] Catalog& catalog() { return *store_->store().catalog; }
   [[nodiscard]] History& history() { return *store_->reader().history; }
+  [[nodiscard]] Attic& attic() { return *store_->reader().attic; }
+  [[nodiscard]] Removal& removal() { return *store_->store().removal; }
+  [[nodiscard]] Stats& stats() { return *store_->reader().stats; }
 
   /// Each fails the test when the store does.
   BatchReceipt commit(const Batch& batch);
@@ -42,6 +45,8 @@ class LedgerContract : public StoreContract {};
 class LaneContract : public StoreContract {};
 class CatalogContract : public StoreContract {};
 class HistoryContract : public StoreContract {};
+class StatsContract : public StoreContract {};
+class RetentionContract : public StoreContract {};
 class JournalContract : public StoreContract {
  protected:
   [[nodiscard]] Journal& journal() { return *store_->store().journal; }
@@ -61,13 +66,15 @@ class RegistryContract : public StoreContract {
 };
 
 /// All suites for one store: `POSTRIDER_STORE_CONTRACT(Memory, maker)`.
-#define POSTRIDER_STORE_CONTRACT(prefix, ...)                  \
-  POSTRIDER_STORE_SUITE(prefix, LedgerContract, __VA_ARGS__);  \
-  POSTRIDER_STORE_SUITE(prefix, LaneContract, __VA_ARGS__);    \
-  POSTRIDER_STORE_SUITE(prefix, CatalogContract, __VA_ARGS__); \
-  POSTRIDER_STORE_SUITE(prefix, HistoryContract, __VA_ARGS__); \
-  POSTRIDER_STORE_SUITE(prefix, JournalContract, __VA_ARGS__); \
-  POSTRIDER_STORE_SUITE(prefix, RegistryContract, __VA_ARGS__)
+#define POSTRIDER_STORE_CONTRACT(prefix, ...)                    \
+  POSTRIDER_STORE_SUITE(prefix, LedgerContract, __VA_ARGS__);    \
+  POSTRIDER_STORE_SUITE(prefix, LaneContract, __VA_ARGS__);      \
+  POSTRIDER_STORE_SUITE(prefix, CatalogContract, __VA_ARGS__);   \
+  POSTRIDER_STORE_SUITE(prefix, HistoryContract, __VA_ARGS__);   \
+  POSTRIDER_STORE_SUITE(prefix, JournalContract, __VA_ARGS__);   \
+  POSTRIDER_STORE_SUITE(prefix, RegistryContract, __VA_ARGS__);  \
+  POSTRIDER_STORE_SUITE(prefix, RetentionContract, __VA_ARGS__); \
+  POSTRIDER_STORE_SUITE(prefix, StatsContract, __VA_ARGS__)
 
 #define POSTRIDER_STORE_SUITE(prefix, suite, ...) \
   INSTANTIATE_TEST_SUITE_P(prefix, suite, testing::Values(__VA_ARGS__), store_name)

@@ -31,6 +31,7 @@ class MemoryService final : public Service {
   std::optional<std::string> why_not_ready;
   std::function<void()> before_edit;  // Runs where another change could slip in.
   std::vector<std::pair<KeyId, WallTime>> key_uses;
+  StreamHub hub{StreamOptions{.epoch = 0x5eed}};
 
   /// Records an attempt as a lane would: the delivery moves to `state`.
   void settle(DeliveryId id, DeliveryState state, const Outcome& outcome,
@@ -63,6 +64,11 @@ class MemoryService final : public Service {
   Awaitable<Result<void>> change_registry(RegistryChange change, AuditEntry entry) override;
   Awaitable<Result<void>> remove_tenant(TenantId id, bool force, AuditEntry entry) override;
   Awaitable<void> run_query(ReaderQuery query) override;
+  Result<std::unique_ptr<StreamHub::Subscription>> subscribe(StreamFilter filter,
+                                                             std::optional<StreamPlace> seen,
+                                                             std::function<void()> wake) override {
+    return hub.subscribe(std::move(filter), seen, std::move(wake));
+  }
   [[nodiscard]] std::string metrics_text() override { return "# no metrics here\n"; }
   [[nodiscard]] std::optional<std::string> not_ready() const override { return why_not_ready; }
 

@@ -16,6 +16,7 @@ ConnectionPtr ConnectionPool::take(const OriginView& origin, MonoTime now) {
   while (!kept.idle.empty()) {
     ConnectionPtr connection = unlink(kept.idle.back());
     if (fit_for_reuse(*connection, now)) {
+      reused_.add(1);
       return connection;
     }
     connection->close();
@@ -63,7 +64,7 @@ void ConnectionPool::give_back(const ConnectionPtr& connection, MonoTime now) {
   connection->set_keeper(this);
   kept.idle.push_back(*connection);
   by_age_.push_back(*connection);
-  ++count_;
+  idle_.set(++count_);
   connection->listen();
   intrusive_ptr_add_ref(connection.get());  // The lists' reference; unlink() takes it back.
 }
@@ -74,7 +75,7 @@ ConnectionPtr ConnectionPool::unlink(Connection& connection) {
   POSTRIDER_ASSERT(count_ > 0);
   found->second.idle.erase(found->second.idle.iterator_to(connection));
   by_age_.erase(by_age_.iterator_to(connection));
-  --count_;
+  idle_.set(--count_);
   connection.set_keeper(nullptr);
   return {&connection, false};
 }

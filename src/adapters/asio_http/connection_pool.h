@@ -3,7 +3,9 @@
 // P11).
 #pragma once
 
+#include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <string_view>
 #include <unordered_map>
@@ -54,11 +56,28 @@ class ConnectionPool final : private ConnectionKeeper {
   bool close_all();
 
   [[nodiscard]] std::size_t size() const { return count_; }
+
+  void note_opened() { opened_.add(1); }
+  /// Any thread.
+  [[nodiscard]] TransportCounters counters() const {
+    return {.idle = idle_.get(), .opened = opened_.get(), .reused = reused_.get()};
+  }
   [[nodiscard]] bool empty() const { return origins_.empty(); }
 
  private:
   template <class Tag>
   using IdleList = boost::intrusive::list<Connection, boost::intrusive::base_hook<IdleHook<Tag>>>;
+
+  /// Changed by the pool's thread, read by any: no more than a plain number costs.
+  class Tally {
+   public:
+    void add(std::uint64_t more) { set(get() + more); }
+    void set(std::uint64_t value) { value_.store(value, std::memory_order_relaxed); }
+    [[nodiscard]] std::uint64_t get() const { return value_.load(std::memory_order_relaxed); }
+
+   private:
+    std::atomic<std::uint64_t> value_{0};
+  };
 
   struct Hash {
     using is_transparent = void;  // NOLINT(readability-identifier-naming): as std wants it.
@@ -93,6 +112,9 @@ class ConnectionPool final : private ConnectionKeeper {
   std::unordered_map<Origin, Kept, Hash, Equal> origins_;
   IdleList<AgeTag> by_age_;  // Longest idle first.
   std::size_t count_ = 0;
+  Tally idle_;  // count_, for other threads.
+  Tally opened_;
+  Tally reused_;
 };
 
 }  // namespace postrider::asio_http

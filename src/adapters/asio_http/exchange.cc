@@ -138,6 +138,7 @@ void Exchange::on_connected(const error_code& failure) {
     let_go_of_connection();
     return connect_next();
   }
+  context_.pool.note_opened();
   context_.wheel.set(*this, deadline_);
   outcome_.timings.connect = stage_duration(now_.mono);
   outcome_.remote_ip = connection_->address_text();

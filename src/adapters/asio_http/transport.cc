@@ -63,6 +63,7 @@ class Core : public boost::intrusive_ref_counter<Core, boost::thread_unsafe_coun
   }
 
   [[nodiscard]] std::size_t idle_connections() const { return pool_.size(); }
+  [[nodiscard]] TransportCounters counters() const { return pool_.counters(); }
 
  private:
   void tick_after(Millis delay) {
@@ -133,6 +134,7 @@ class AsioHttpTransport final : public AsioTransport {
   }
 
   [[nodiscard]] std::size_t idle_connections() const override { return core_->idle_connections(); }
+  [[nodiscard]] TransportCounters counters() const override { return core_->counters(); }
 
  private:
   boost::intrusive_ptr<Core> core_;

@@ -74,6 +74,11 @@ Listed<Item> list(const std::map<std::int64_t, Row>& rows, const Filter& filter,
   return listed;
 }
 
+std::optional<WallTime> find_time(const std::map<WebhookId, WallTime>& times, WebhookId id) {
+  const auto found = times.find(id);
+  return found == times.end() ? std::nullopt : std::optional{found->second};
+}
+
 class MemoryHistory final : public History {
  public:
   explicit MemoryHistory(MemoryStore& store) : store_(store) {}
@@ -151,22 +156,15 @@ class MemoryHistory final : public History {
       return {};
     }
     HealthTally tally;
-    std::optional<WallTime> last_success_at;
-    std::optional<WallTime> last_failure_at;
     std::uint32_t counted = 0;
-    for (auto key = recorded->second.rbegin(); key != recorded->second.rend(); ++key) {
+    for (auto key = recorded->second.rbegin();
+         key != recorded->second.rend() && counted < health_attempts_max; ++key, ++counted) {
       const Attempt& attempt = store_.attempts.at(*key);
-      if (counted++ < health_attempts_max) {
-        tally.add(attempt.failure_category, attempt.outcome.duration);
-      }
-      const WallTime at = attempt.outcome.executed_at;
-      std::optional<WallTime>& latest =
-          attempt.failure_category ? last_failure_at : last_success_at;
-      latest = std::max(latest.value_or(at), at);
+      tally.add(attempt.failure_category, attempt.outcome.duration);
     }
     WebhookHealth health = tally.finish();
-    health.last_success_at = last_success_at;
-    health.last_failure_at = last_failure_at;
+    health.last_success_at = find_time(store_.last_success_at, id);
+    health.last_failure_at = find_time(store_.last_failure_at, id);
     return health;
   }
 

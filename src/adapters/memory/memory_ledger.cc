@@ -127,6 +127,9 @@ class MemoryLedger final : public Ledger {
     const std::int64_t event_sequence = store_.next_sequence;
     store_.next_sequence += std::max<std::int64_t>(1, std::ssize(publish.deliveries));
 
+    DeliveryTally& of_tenant = tenant_tally(publish.event.tenant_id, publish.event.created_at);
+    of_tenant.published += 1;
+    of_tenant.deliveries += publish.deliveries.size();
     Accepted accepted{publish.deliveries};
     MemoryEvent stored{std::make_shared<const Event>(publish.event), {}};
     for (std::int64_t i = 0; i < std::ssize(accepted.deliveries); ++i) {
@@ -142,6 +145,9 @@ class MemoryLedger final : public Ledger {
                             .last_failure = {},
                             .last_http_status = {}};
       store_.delivery_sequences[delivery.id] = delivery.sequence;
+      DeliveryTally& of_webhook = webhook_tally(record, publish.event.created_at);
+      of_webhook.published += 1;
+      of_webhook.deliveries += 1;
       put(store_, std::move(record));
     }
     store_.event_sequences[publish.event.id] = event_sequence;
@@ -174,6 +180,8 @@ class MemoryLedger final : public Ledger {
       }
       if (stored.state == DeliveryState::dead_letter) {
         record.dead = settlement.dead;
+        tenant_tally(record.tenant_id, settled_at(settlement)).dead_letters += 1;
+        webhook_tally(record, settled_at(settlement)).dead_letters += 1;
       }
     }
     if (settlement.attempt) {
@@ -186,9 +194,23 @@ class MemoryLedger final : public Ledger {
       const std::pair key{stored.sequence, attempt.number};
       if (store_.attempts.emplace(key, attempt).second) {
         store_.attempts_recorded[stored.webhook_id].push_back(key);
+        auto& latest = attempt.failure_category ? store_.last_failure_at : store_.last_success_at;
+        WallTime& at = latest.try_emplace(stored.webhook_id, WallTime::min()).first->second;
+        at = std::max(at, attempt.outcome.executed_at);
+        tenant_tally(record.tenant_id, settled_at(settlement)).add(attempt);
+        webhook_tally(record, settled_at(settlement)).add(attempt);
       }
     }
     put(store_, std::move(record));
+  }
+
+  DeliveryTally& tenant_tally(const TenantId& tenant_id, WallTime at) {
+    return store_.tenant_tallies[{stats_span_of(at), tenant_id}];
+  }
+
+  DeliveryTally& webhook_tally(const DeliveryRecord& record, WallTime at) {
+    return store_
+        .webhook_tallies[{stats_span_of(at), record.delivery.webhook_id, record.tenant_id}];
   }
 
   Result<Delivery> revive(const Revive& order) {

@@ -11,6 +11,7 @@
 #include <mutex>
 #include <set>
 #include <string>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -56,7 +57,12 @@ struct MemoryStore {
   std::map<WebhookId, std::set<std::int64_t>> waiting;  // No entry for a webhook without any.
   std::map<std::pair<std::int64_t, std::uint32_t>, Attempt> attempts;  // (delivery, number)
   std::map<WebhookId, std::vector<std::pair<std::int64_t, std::uint32_t>>> attempts_recorded;
+  std::map<WebhookId, WallTime> last_success_at;  // Of an attempt, whether it is still kept or not.
+  std::map<WebhookId, WallTime> last_failure_at;
   std::map<std::pair<TenantId, std::string>, MemoryClaim> claims;  // (tenant, key)
+
+  std::map<std::pair<std::int64_t, TenantId>, DeliveryTally> tenant_tallies;  // (span, tenant)
+  std::map<std::tuple<std::int64_t, WebhookId, TenantId>, DeliveryTally> webhook_tallies;
 
   std::map<WebhookId, Webhook> webhooks;
   std::map<WebhookId, CircuitRecord> circuits;
@@ -82,5 +88,8 @@ struct MemoryStore {
 [[nodiscard]] std::unique_ptr<Registry> make_memory_registry(MemoryStore& store);
 [[nodiscard]] std::unique_ptr<Journal> make_memory_journal(MemoryStore& store);
 [[nodiscard]] std::unique_ptr<AuditLog> make_memory_audit_log(MemoryStore& store);
+[[nodiscard]] std::unique_ptr<Stats> make_memory_stats(MemoryStore& store);
+[[nodiscard]] std::unique_ptr<Attic> make_memory_attic(MemoryStore& store);
+[[nodiscard]] std::unique_ptr<Removal> make_memory_removal(MemoryStore& store);
 
 }  // namespace postrider

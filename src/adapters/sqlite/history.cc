@@ -5,7 +5,6 @@
 #include <utility>
 #include <vector>
 
-#include "adapters/sqlite/attempt_detail.h"
 #include "adapters/sqlite/health.h"
 #include "adapters/sqlite/history_lists.h"
 #include "adapters/sqlite/rows.h"
@@ -20,31 +19,14 @@ constexpr std::string_view find_delivery_sql =
 constexpr std::string_view find_event_sql =
     "SELECT " POSTRIDER_EVENT_COLUMNS " FROM event e WHERE e.id = ?1";
 
-constexpr std::string_view attempts_sql = R"sql(
-  SELECT id, number, trigger, scheduled_at, executed_at, duration_us, next_retry_at,
-         failure_category, http_status, detail
-    FROM attempt WHERE delivery = (SELECT sequence FROM delivery WHERE id = ?1) ORDER BY number
-)sql";
+constexpr std::string_view attempts_sql =
+    "SELECT " POSTRIDER_ATTEMPT_COLUMNS
+    " FROM attempt WHERE delivery = (SELECT sequence FROM delivery WHERE id = ?1) ORDER BY number";
 
 constexpr std::string_view dead_counts_sql = R"sql(
   SELECT (SELECT name FROM tenant WHERE tenant = d.tenant), count(*)
     FROM delivery d INDEXED BY delivery_dead_tenant WHERE d.state = 3 GROUP BY d.tenant
 )sql";
-
-Result<Attempt> read_attempt(const Query& query) {
-  Attempt attempt;
-  attempt.id = query.id<AttemptId>(0);
-  attempt.number = query.as<std::uint32_t>(1);
-  attempt.trigger = query.as<Trigger>(2);
-  attempt.scheduled_at = query.time(3);
-  attempt.outcome.executed_at = query.time(4);
-  attempt.outcome.duration = Micros{query.integer(5)};
-  attempt.next_retry_at = query.time_or_null(6);
-  attempt.failure_category = query.as_or_null<FailureCategory>(7);
-  attempt.outcome.http_status = query.as_or_null<std::uint16_t>(8);
-  POSTRIDER_CHECK(unpack_detail(query.bytes(9), attempt.outcome));
-  return attempt;
-}
 
 class SqliteHistory final : public History {
  public:

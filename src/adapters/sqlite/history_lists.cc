@@ -30,10 +30,15 @@ constexpr std::string_view event_range_sql =
 constexpr std::string_view tenant_lanes_sql =
     "SELECT lane FROM lane WHERE tenant = ?1 OR tenant IS NULL LIMIT ?2";
 
-// The cursor is a delivery of the lane, as a rule, and the chain goes on behind it.
+// The cursor is a delivery of the lane, as a rule, and the chain goes on behind it. When what it
+// leads to was removed, the youngest that stayed behind is next.
 constexpr std::string_view lane_start_sql = R"sql(
-  SELECT ifnull((SELECT previous FROM delivery WHERE sequence = ?2 AND lane = ?1), last_delivery)
-    FROM lane WHERE lane = ?1
+  SELECT ifnull((SELECT sequence FROM delivery WHERE sequence = start.sequence),
+                (SELECT max(s.sequence) FROM straggler s
+                  WHERE s.lane = ?1 AND s.sequence < start.sequence))
+    FROM (SELECT ifnull((SELECT previous FROM delivery WHERE sequence = ?2 AND lane = ?1),
+                        last_delivery) AS sequence
+            FROM lane WHERE lane = ?1) AS start
 )sql";
 
 template <class... Keys>

@@ -9,11 +9,13 @@
 namespace postrider::sqlite {
 namespace {
 
-// Enters the chain at its newest end and follows it. The rows come as the chain goes, newest first;
-// it is read no further than the page needs.
+// Enters the chain at its newest end and follows it, past what was removed to what stayed behind.
+// The rows come as the chain goes, newest first; it is read no further than the page needs.
 constexpr std::string_view along_the_lane =
-    "WITH RECURSIVE chain (sequence) AS (SELECT {} UNION ALL SELECT d.previous FROM chain c"
-    " CROSS JOIN delivery d ON d.sequence = c.sequence WHERE d.previous > 0)"
+    "WITH RECURSIVE chain (sequence) AS (SELECT {0} UNION ALL SELECT"
+    " ifnull((SELECT p.sequence FROM delivery p WHERE p.sequence = d.previous),"
+    " (SELECT max(s.sequence) FROM straggler s WHERE s.lane = {1} AND s.sequence < d.previous))"
+    " FROM chain c CROSS JOIN delivery d ON d.sequence = c.sequence WHERE d.previous > 0)"
     " SELECT " POSTRIDER_RECORD_COLUMNS
     " FROM chain c CROSS JOIN delivery d ON d.sequence = c.sequence";
 
@@ -23,7 +25,7 @@ bool follows_chain(const DeliveryFilter& filter, const DeliveryTerms& terms) {
 
 std::string delivery_head(const DeliveryFilter& filter, const DeliveryTerms& terms) {
   if (follows_chain(filter, terms)) {
-    return fmt::format(along_the_lane, terms.lane->newest);
+    return fmt::format(along_the_lane, terms.lane->newest, terms.lane->lane);
   }
   std::string_view index = "NOT INDEXED";
   if (lists_dead_letters(filter) && !terms.event) {

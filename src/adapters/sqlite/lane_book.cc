@@ -2,15 +2,17 @@
 
 #include "core/assert.h"
 
+#include "adapters/sqlite/tally_bytes.h"
+
 namespace postrider::sqlite {
 namespace {
 
-// About 10 MB. Beyond it the book starts anew between transactions; the table has everything.
+// About 25 MB. Beyond it the book starts anew between transactions; the table has everything.
 constexpr std::size_t entries_max = 65'536;
 
 constexpr std::string_view find_sql = R"sql(
   SELECT lane, tenant, ordered, last_delivery, last_attempt_delivery, last_attempt_number,
-         last_success_at, last_failure_at
+         last_success_at, last_failure_at, tally_span, tally_tenant, tally
     FROM lane WHERE webhook_id = ?1
 )sql";
 
@@ -23,19 +25,24 @@ constexpr std::string_view insert_sql = R"sql(
 constexpr std::string_view update_sql = R"sql(
   UPDATE lane
      SET tenant = ?2, ordered = ?3, last_delivery = ?4, last_attempt_delivery = ?5,
-         last_attempt_number = ?6, last_success_at = ?7, last_failure_at = ?8
+         last_attempt_number = ?6, last_success_at = ?7, last_failure_at = ?8,
+         tally_span = ?9, tally_tenant = ?10, tally = ?11
    WHERE lane = ?1
 )sql";
 
-LaneEntry read_entry(const Query& query) {
-  return {.lane = query.integer(0),
-          .tenant = query.as_or_null<std::int64_t>(1),
-          .ordered = query.integer(2) != 0,
-          .last_delivery = query.integer(3),
-          .last_attempt_delivery = query.integer(4),
-          .last_attempt_number = query.as<std::uint32_t>(5),
-          .last_success_at = query.time_or_null(6),
-          .last_failure_at = query.time_or_null(7)};
+Result<LaneEntry> read_entry(const Query& query) {
+  POSTRIDER_TRY(DeliveryTally tally, unpack_tally(query.bytes(10)));
+  return LaneEntry{.lane = query.integer(0),
+                   .tenant = query.as_or_null<std::int64_t>(1),
+                   .ordered = query.integer(2) != 0,
+                   .last_delivery = query.integer(3),
+                   .last_attempt_delivery = query.integer(4),
+                   .last_attempt_number = query.as<std::uint32_t>(5),
+                   .last_success_at = query.time_or_null(6),
+                   .last_failure_at = query.time_or_null(7),
+                   .tally_span = query.integer(8),
+                   .tally_tenant = query.integer(9),
+                   .tally = std::move(tally)};
 }
 
 }  // namespace
@@ -53,7 +60,11 @@ Result<LaneEntry*> LaneBook::find(WebhookId id) {
   }
   Query query = find_.query(id);
   POSTRIDER_TRY(const bool found, query.next());
-  return found ? &entries_.emplace(id, read_entry(query)).first->second : nullptr;
+  if (!found) {
+    return nullptr;
+  }
+  POSTRIDER_TRY(LaneEntry entry, read_entry(query));
+  return &entries_.emplace(id, std::move(entry)).first->second;
 }
 
 Result<LaneEntry*> LaneBook::find_or_add(WebhookId id, std::int64_t tenant) {
@@ -69,7 +80,7 @@ Result<LaneEntry*> LaneBook::find_or_add(WebhookId id, std::int64_t tenant) {
   POSTRIDER_TRY(const bool inserted, query.next());
   POSTRIDER_ASSERT(inserted);
   LaneEntry entry{.lane = query.integer(0), .tenant = tenant};
-  return &entries_.emplace(id, entry).first->second;
+  return &entries_.emplace(id, std::move(entry)).first->second;
 }
 
 void LaneBook::note_change(LaneEntry& entry) {
@@ -81,9 +92,12 @@ void LaneBook::note_change(LaneEntry& entry) {
 
 Result<void> LaneBook::write() {
   for (LaneEntry* entry : changed_) {
+    packed_.clear();
+    pack_tally(entry->tally, packed_);
     POSTRIDER_CHECK(update_.run(entry->lane, entry->tenant, entry->ordered, entry->last_delivery,
                                 entry->last_attempt_delivery, entry->last_attempt_number,
-                                entry->last_success_at, entry->last_failure_at));
+                                entry->last_success_at, entry->last_failure_at, entry->tally_span,
+                                entry->tally_tenant, Blob{packed_}));
     entry->changed = false;
   }
   changed_.clear();

@@ -4,9 +4,11 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
+#include "core/delivery_tally.h"
 #include "core/ids.h"
 #include "core/result.h"
 #include "core/time.h"
@@ -24,6 +26,9 @@ struct LaneEntry {
   std::uint32_t last_attempt_number = 0;
   std::optional<WallTime> last_success_at;
   std::optional<WallTime> last_failure_at;
+  std::int64_t tally_span = 0;  // What `tally` counts: see StatsBook.
+  std::int64_t tally_tenant = 0;
+  DeliveryTally tally;
   bool changed = false;  // Since it was last written: the book's own mark.
 };
 
@@ -50,6 +55,7 @@ class LaneBook {
   Statement update_;
   std::unordered_map<WebhookId, LaneEntry> entries_;
   std::vector<LaneEntry*> changed_;
+  std::string packed_;  // Kept between calls for its memory.
 };
 
 }  // namespace postrider::sqlite

@@ -114,6 +114,9 @@ Result<void> Publishing::store_event(const Publish& publish, std::int64_t sequen
   const Event& event = publish.event;
   POSTRIDER_TRY(const std::int64_t tenant, session_->tenants.number_of(event.tenant_id));
   POSTRIDER_TRY(const std::int64_t type, session_->types.number_of(event.type));
+  POSTRIDER_TRY(DeliveryTally * tally, session_->stats.of_tenant(tenant, event.created_at));
+  tally->published += 1;
+  tally->deliveries += publish.deliveries.size();
   return insert_event_.run(sequence, event.id, tenant, type, event.priority, event.timestamp,
                            event.created_at, publish.deliveries.size(), event.idempotency_key,
                            event.resource_id, event.source, event.ordering_key, event.metadata,
@@ -130,6 +133,10 @@ Result<void> Publishing::store_delivery(const Delivery& delivery, const Publish&
       lane->ordered, tenant, type, delivery.priority, delivery.state, delivery.trigger,
       delivery.due, delivery.attempt_count, delivery.budget_used, publish.event.created_at));
   lane->last_delivery = delivery.sequence;
+  POSTRIDER_TRY(DeliveryTally * tally,
+                session_->stats.of_lane(*lane, tenant, publish.event.created_at));
+  tally->published += 1;
+  tally->deliveries += 1;
   session_->lanes.note_change(*lane);
   return {};
 }

@@ -1,5 +1,7 @@
 #include "adapters/sqlite/rows.h"
 
+#include "adapters/sqlite/attempt_detail.h"
+
 namespace postrider::sqlite {
 
 Delivery read_delivery(const Query& query) {
@@ -44,6 +46,21 @@ Event read_event(const Query& query) {
           .priority = query.as<Priority>(4),
           .timestamp = query.time(5),
           .created_at = query.time(6)};
+}
+
+Result<Attempt> read_attempt(const Query& query) {
+  Attempt attempt;
+  attempt.id = query.id<AttemptId>(0);
+  attempt.number = query.as<std::uint32_t>(1);
+  attempt.trigger = query.as<Trigger>(2);
+  attempt.scheduled_at = query.time(3);
+  attempt.outcome.executed_at = query.time(4);
+  attempt.outcome.duration = Micros{query.integer(5)};
+  attempt.next_retry_at = query.time_or_null(6);
+  attempt.failure_category = query.as_or_null<FailureCategory>(7);
+  attempt.outcome.http_status = query.as_or_null<std::uint16_t>(8);
+  POSTRIDER_CHECK(unpack_detail(query.bytes(9), attempt.outcome));
+  return attempt;
 }
 
 }  // namespace postrider::sqlite

@@ -42,9 +42,16 @@ static_assert(static_cast<int>(Classification::permanent) == 0);
   " e.created_at, e.idempotency_key, e.resource_id, e.source, e.ordering_key, e.metadata," \
   " e.data"
 
+/// Of the table attempt.
+#define POSTRIDER_ATTEMPT_COLUMNS                                               \
+  "id, number, trigger, scheduled_at, executed_at, duration_us, next_retry_at," \
+  " failure_category, http_status, detail"
+
 /// Each reads the row that `query` stands on, with exactly those columns first.
 [[nodiscard]] Delivery read_delivery(const Query& query);
 [[nodiscard]] DeliveryRecord read_record(const Query& query);
 [[nodiscard]] Event read_event(const Query& query);
+/// Fails with corrupt.
+[[nodiscard]] Result<Attempt> read_attempt(const Query& query);
 
 }  // namespace postrider::sqlite

@@ -45,6 +45,8 @@ constexpr std::string_view insert_attempt_sql = R"sql(
 constexpr std::string_view find_sql =
     "SELECT " POSTRIDER_DELIVERY_COLUMNS " FROM delivery d WHERE d.id = ?1";
 
+constexpr std::string_view find_tenant_sql = "SELECT tenant FROM delivery WHERE sequence = ?1";
+
 constexpr std::string_view revive_sql = R"sql(
   UPDATE delivery
      SET state = ?2, trigger = ?3, priority = ?4, due = ?5, budget_used = 0, updated_at = ?5,
@@ -74,6 +76,7 @@ Result<Settling> Settling::open(Writer::Session& session) {
       {&settling.note_attempt_, note_attempt_sql},
       {&settling.insert_attempt_, insert_attempt_sql},
       {&settling.find_, find_sql},
+      {&settling.find_tenant_, find_tenant_sql},
       {&settling.revive_, revive_sql},
       {&settling.cancel_, cancel_sql},
       {&settling.save_circuit_, save_circuit_sql},
@@ -83,8 +86,9 @@ Result<Settling> Settling::open(Writer::Session& session) {
 
 Result<void> Settling::settle(const Settlement& settlement) {
   POSTRIDER_TRY(const bool moved, move(settlement));
+  const bool died = moved && settlement.delivery.state == DeliveryState::dead_letter;
   if (!settlement.attempt) {
-    return {};
+    return count(settlement, nullptr, died);
   }
   if (!moved) {
     POSTRIDER_TRY(const bool known, note_late_attempt(settlement.delivery, *settlement.attempt));
@@ -92,7 +96,8 @@ Result<void> Settling::settle(const Settlement& settlement) {
       return {};
     }
   }
-  return record_attempt(settlement.delivery, *settlement.attempt);
+  POSTRIDER_TRY(const bool recorded, record_attempt(settlement.delivery, *settlement.attempt));
+  return count(settlement, recorded ? &*settlement.attempt : nullptr, died);
 }
 
 /// False when the delivery does not wait, has had later attempts, or is unknown.
@@ -142,10 +147,11 @@ Result<bool> Settling::note_late_attempt(const Delivery& delivery, const Attempt
   return true;
 }
 
-Result<void> Settling::record_attempt(const Delivery& delivery, const Attempt& attempt) {
+/// False when it was recorded before, or for another webhook's delivery.
+Result<bool> Settling::record_attempt(const Delivery& delivery, const Attempt& attempt) {
   POSTRIDER_TRY(LaneEntry * lane, session_->lanes.find(delivery.webhook_id));
   if (lane == nullptr) {
-    return {};  // The settlement names a webhook that is not the delivery's.
+    return false;  // The settlement names a webhook that is not the delivery's.
   }
   detail_.clear();
   pack_detail(attempt.outcome, detail_);
@@ -155,7 +161,7 @@ Result<void> Settling::record_attempt(const Delivery& delivery, const Attempt& a
       attempt.scheduled_at, attempt.next_retry_at, attempt.failure_category,
       attempt.outcome.http_status, Blob{detail_}));
   if (session_->database.changes() == 0) {
-    return {};  // Recorded before.
+    return false;
   }
   lane->last_attempt_delivery = delivery.sequence;
   lane->last_attempt_number = attempt.number;
@@ -164,7 +170,40 @@ Result<void> Settling::record_attempt(const Delivery& delivery, const Attempt& a
   const WallTime at = attempt.outcome.executed_at;
   latest = std::max(latest.value_or(at), at);
   session_->lanes.note_change(*lane);
+  return true;
+}
+
+/// `attempt` is null when nothing was recorded.
+Result<void> Settling::count(const Settlement& settlement, const Attempt* attempt, bool died) {
+  if (attempt == nullptr && !died) {
+    return {};
+  }
+  POSTRIDER_TRY(LaneEntry * lane, session_->lanes.find(settlement.delivery.webhook_id));
+  if (lane == nullptr) {
+    return {};
+  }
+  const WallTime at = settled_at(settlement);
+  std::int64_t tenant = lane->tenant.value_or(0);
+  if (!lane->tenant) {
+    POSTRIDER_TRY(tenant, tenant_of(settlement.delivery));
+  }
+  POSTRIDER_TRY(DeliveryTally * of_lane, session_->stats.of_lane(*lane, tenant, at));
+  POSTRIDER_TRY(DeliveryTally * of_tenant, session_->stats.of_tenant(tenant, at));
+  for (DeliveryTally* tally : {of_lane, of_tenant}) {
+    if (attempt != nullptr) {
+      tally->add(*attempt);
+    }
+    tally->dead_letters += died ? 1 : 0;
+  }
+  session_->lanes.note_change(*lane);
   return {};
+}
+
+/// For the rare lane whose deliveries are of several tenants.
+Result<std::int64_t> Settling::tenant_of(const Delivery& delivery) {
+  Query query = find_tenant_.query(delivery.sequence);
+  POSTRIDER_TRY(const bool found, query.next());
+  return found ? query.integer(0) : 0;
 }
 
 Result<std::optional<Delivery>> Settling::find(DeliveryId id) {

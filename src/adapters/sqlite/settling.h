@@ -32,7 +32,9 @@ class Settling {
 
   [[nodiscard]] Result<bool> move(const Settlement& settlement);
   [[nodiscard]] Result<bool> note_late_attempt(const Delivery& delivery, const Attempt& attempt);
-  [[nodiscard]] Result<void> record_attempt(const Delivery& delivery, const Attempt& attempt);
+  [[nodiscard]] Result<bool> record_attempt(const Delivery& delivery, const Attempt& attempt);
+  [[nodiscard]] Result<void> count(const Settlement& settlement, const Attempt* attempt, bool died);
+  [[nodiscard]] Result<std::int64_t> tenant_of(const Delivery& delivery);
   [[nodiscard]] Result<std::optional<Delivery>> find(DeliveryId id);
 
   Writer::Session* session_;
@@ -43,6 +45,7 @@ class Settling {
   Statement note_attempt_;
   Statement insert_attempt_;
   Statement find_;
+  Statement find_tenant_;
   Statement revive_;
   Statement cancel_;
   Statement save_circuit_;

@@ -3,6 +3,7 @@
 #include <memory>
 #include <utility>
 
+#include "adapters/sqlite/attic.h"
 #include "adapters/sqlite/audit_log.h"
 #include "adapters/sqlite/catalog.h"
 #include "adapters/sqlite/data_directory.h"
@@ -11,6 +12,8 @@
 #include "adapters/sqlite/journal.h"
 #include "adapters/sqlite/ledger.h"
 #include "adapters/sqlite/registry.h"
+#include "adapters/sqlite/removal.h"
+#include "adapters/sqlite/stats.h"
 #include "adapters/sqlite/writer.h"
 
 namespace postrider {
@@ -22,6 +25,7 @@ Result<Store> open_sqlite_store(const SqliteOptions& options) {
                .catalog = sqlite::make_catalog(writer),
                .registry = sqlite::make_registry(writer),
                .journal = sqlite::make_journal(writer),
+               .removal = sqlite::make_removal(writer),
                .atomically = [writer](const auto& body) { return writer->transact(body); }};
 }
 
@@ -35,7 +39,9 @@ Result<Reader> open_sqlite_reader(const SqliteOptions& options) {
                      "PRAGMA temp_store = MEMORY; PRAGMA trusted_schema = OFF"));
   const auto database = std::make_shared<sqlite::Database>(std::move(opened));
   return Reader{.history = sqlite::make_history(database),
-                .audit_log = sqlite::make_audit_log(database, options.digest)};
+                .audit_log = sqlite::make_audit_log(database, options.digest),
+                .stats = sqlite::make_stats(database),
+                .attic = sqlite::make_attic(database)};
 }
 
 }  // namespace postrider

@@ -13,8 +13,11 @@ namespace {
 // work.
 constexpr int checkpoint_retry_pages = 1'024;
 
+// auto_vacuum takes effect in a new file only, before anything is written to it; a file without it
+// keeps its size and reuses what becomes free.
 constexpr std::string_view settings = R"sql(
   PRAGMA page_size = 4096;
+  PRAGMA auto_vacuum = INCREMENTAL;
   PRAGMA journal_mode = WAL;
   PRAGMA synchronous = FULL;
   PRAGMA foreign_keys = OFF;
@@ -33,7 +36,8 @@ constexpr NamesSql type_names{"SELECT type FROM event_type WHERE name = ?1",
 Result<std::int64_t> read_next_sequence(Database& database) {
   POSTRIDER_TRY(Statement statement,
                 database.prepare("SELECT max(ifnull((SELECT max(sequence) FROM event), 0),"
-                                 " ifnull((SELECT max(sequence) FROM delivery), 0)) + 1"));
+                                 " ifnull((SELECT max(sequence) FROM delivery), 0),"
+                                 " (SELECT sequence FROM removed)) + 1"));
   Query query = statement.query();
   POSTRIDER_TRY(const bool found, query.next());
   return found ? query.integer(0) : 1;
@@ -55,6 +59,7 @@ Result<std::unique_ptr<Writer::Session>> open_session(const SqliteOptions& optio
   POSTRIDER_TRY(Names tenants, Names::open(database, tenant_names));
   POSTRIDER_TRY(Names types, Names::open(database, type_names));
   POSTRIDER_TRY(LaneBook lanes, LaneBook::open(database));
+  POSTRIDER_TRY(StatsBook stats, StatsBook::open(database));
   POSTRIDER_TRY(const std::int64_t next_sequence, read_next_sequence(database));
   return std::make_unique<Writer::Session>(
       Writer::Session{.database = std::move(database),
@@ -63,6 +68,7 @@ Result<std::unique_ptr<Writer::Session>> open_session(const SqliteOptions& optio
                       .tenants = std::move(tenants),
                       .types = std::move(types),
                       .lanes = std::move(lanes),
+                      .stats = std::move(stats),
                       .next_sequence = next_sequence,
                       .checkpoint_at_pages = options.checkpoint_pages});
 }
@@ -116,7 +122,9 @@ Result<void> Writer::begin() {
 
 Result<void> Writer::commit() {
   Result<void> committed =
-      session_->lanes.write().and_then([this] { return session_->commit.run(); });
+      session_->lanes.write().and_then([this] { return session_->stats.write(); }).and_then([this] {
+        return session_->commit.run();
+      });
   if (!committed) {
     roll_back(committed.error());
     return committed;
@@ -132,6 +140,7 @@ void Writer::roll_back(const Error& cause) {
   session_->tenants.forget();
   session_->types.forget();
   session_->lanes.forget();
+  session_->stats.forget();
   if (cause.code == Errc::unavailable || cause.code == Errc::corrupt) {
     broken_ = cause;
   }

@@ -15,6 +15,7 @@
 #include "adapters/sqlite/lane_book.h"
 #include "adapters/sqlite/names.h"
 #include "adapters/sqlite/sqlite_store.h"
+#include "adapters/sqlite/stats_book.h"
 
 namespace postrider::sqlite {
 
@@ -33,6 +34,7 @@ class Writer {
     Names tenants;
     Names types;
     LaneBook lanes;
+    StatsBook stats;
     std::int64_t next_sequence = 1;
     int checkpoint_at_pages = 0;
   };

@@ -1,0 +1,197 @@
+#include <algorithm>
+#include <mutex>
+
+#include "adapters/memory/memory_rows.h"
+#include "adapters/memory/memory_store.h"
+
+namespace postrider {
+namespace {
+
+DeliveryStanding standing_of(const DeliveryRecord& record) {
+  return {record.delivery.state, record.completed_at};
+}
+
+/// Deliveries of the event that are still there.
+std::vector<std::int64_t> living(const MemoryStore& store, const MemoryEvent& event) {
+  std::vector<std::int64_t> sequences;
+  std::ranges::copy_if(event.deliveries, std::back_inserter(sequences),
+                       [&](std::int64_t sequence) { return store.deliveries.contains(sequence); });
+  return sequences;
+}
+
+bool may_go(const MemoryStore& store, const MemoryEvent& event, const RetentionCutoffs& cutoffs) {
+  std::vector<DeliveryStanding> standings;
+  for (const std::int64_t sequence : living(store, event)) {
+    standings.push_back(standing_of(store.deliveries.at(sequence)));
+  }
+  return event_may_go(event.event->created_at, standings, cutoffs);
+}
+
+class MemoryAttic final : public Attic {
+ public:
+  explicit MemoryAttic(MemoryStore& store) : store_(store) {}
+
+  Result<OldPage> old_events(const OldQuery& query) override {
+    const std::lock_guard guard{store_.mutex};
+    OldPage page;
+    std::uint32_t seen = 0;
+    bool any_old = false;
+    for (auto row = store_.events.upper_bound(query.after); row != store_.events.end(); ++row) {
+      if (seen++ == query.limit) {
+        page.next = any_old ? std::optional{std::prev(row)->first} : std::nullopt;
+        break;
+      }
+      any_old = any_old ||
+                (query.cutoffs.events && row->second.event->created_at <= *query.cutoffs.events);
+      if (may_go(store_, row->second, query.cutoffs)) {
+        page.items.push_back(read(row->first, std::nullopt, query));
+      }
+    }
+    return page;
+  }
+
+  Result<OldPage> old_dead_letters(const OldQuery& query) override {
+    const std::lock_guard guard{store_.mutex};
+    OldPage page;
+    std::uint32_t seen = 0;
+    std::int64_t last = query.after;
+    for (auto row = store_.deliveries.upper_bound(query.after); row != store_.deliveries.end();
+         ++row) {
+      if (row->second.delivery.state != DeliveryState::dead_letter) {
+        continue;
+      }
+      if (seen++ == query.limit) {
+        page.next = last;
+        break;
+      }
+      last = row->first;
+      if (dead_letter_may_go(standing_of(row->second), query.cutoffs)) {
+        const auto event = store_.event_sequences.find(row->second.delivery.event_id);
+        page.items.push_back(read(event->second, row->first, query));
+      }
+    }
+    return page;
+  }
+
+ private:
+  OldEvent read(std::int64_t event, std::optional<std::int64_t> dead_letter,
+                const OldQuery& query) const {
+    OldEvent old{.sequence = event, .dead_letter = dead_letter, .event = {}, .deliveries = {}};
+    if (!query.with_content) {
+      return old;
+    }
+    const MemoryEvent& stored = store_.events.at(event);
+    old.event = *stored.event;
+    for (const std::int64_t sequence : living(store_, stored)) {
+      if (!dead_letter || *dead_letter == sequence) {
+        OldDelivery delivery{.record = store_.deliveries.at(sequence), .attempts = {}};
+        for (auto row = store_.attempts.lower_bound({sequence, 0});
+             row != store_.attempts.end() && row->first.first == sequence; ++row) {
+          delivery.attempts.push_back(row->second);
+        }
+        old.deliveries.push_back(std::move(delivery));
+      }
+    }
+    return old;
+  }
+
+  MemoryStore& store_;
+};
+
+class MemoryRemoval final : public Removal {
+ public:
+  explicit MemoryRemoval(MemoryStore& store) : store_(store) {}
+
+  Result<Removed> remove(const std::vector<OldName>& names,
+                         const RetentionCutoffs& cutoffs) override {
+    const std::lock_guard guard{store_.mutex};
+    Removed removed;
+    for (const OldName& name : names) {
+      if (name.dead_letter) {
+        const auto row = store_.deliveries.find(*name.dead_letter);
+        if (row != store_.deliveries.end() &&
+            dead_letter_may_go(standing_of(row->second), cutoffs)) {
+          remove_delivery(row->first, removed);
+        }
+      } else {
+        remove_event(name.sequence, cutoffs, removed);
+      }
+    }
+    return removed;
+  }
+
+  Result<std::uint64_t> remove_stats(WallTime before, std::uint32_t limit) override {
+    const std::lock_guard guard{store_.mutex};
+    const std::int64_t first_kept = stats_span_of(before);
+    std::uint64_t count = 0;
+    for (std::uint32_t i = 0; i < limit; ++i) {
+      const auto tenant = store_.tenant_tallies.begin();
+      const auto webhook = store_.webhook_tallies.begin();
+      if (tenant != store_.tenant_tallies.end() && tenant->first.first < first_kept) {
+        store_.tenant_tallies.erase(tenant);
+        ++count;
+      }
+      if (webhook != store_.webhook_tallies.end() && std::get<0>(webhook->first) < first_kept) {
+        store_.webhook_tallies.erase(webhook);
+        ++count;
+      }
+    }
+    return count;
+  }
+
+  Result<bool> give_back_space() override { return false; }
+
+ private:
+  void remove_event(std::int64_t sequence, const RetentionCutoffs& cutoffs, Removed& removed) {
+    const auto row = store_.events.find(sequence);
+    if (row == store_.events.end() || !may_go(store_, row->second, cutoffs) ||
+        is_claimed(sequence, cutoffs.now)) {
+      return;
+    }
+    for (const std::int64_t delivery : living(store_, row->second)) {
+      remove_delivery(delivery, removed);
+    }
+    std::erase_if(store_.claims,
+                  [&](const auto& claim) { return claim.second.event_sequence == sequence; });
+    store_.event_sequences.erase(row->second.event->id);
+    store_.events.erase(row);
+    ++removed.events;
+  }
+
+  [[nodiscard]] bool is_claimed(std::int64_t sequence, WallTime now) const {
+    return std::ranges::any_of(store_.claims, [&](const auto& claim) {
+      return claim.second.event_sequence == sequence && claim.second.expires_at > now;
+    });
+  }
+
+  void remove_delivery(std::int64_t sequence, Removed& removed) {
+    const DeliveryRecord& record = store_.deliveries.at(sequence);
+    // A webhook's health looks back no further than to what is gone.
+    auto& recorded = store_.attempts_recorded[record.delivery.webhook_id];
+    const auto last = std::ranges::find_if(recorded.rbegin(), recorded.rend(),
+                                           [&](const auto& key) { return key.first == sequence; });
+    recorded.erase(recorded.begin(), last.base());
+    removed.attempts += std::erase_if(store_.attempts,
+                                      [&](const auto& row) { return row.first.first == sequence; });
+    if (record.delivery.state == DeliveryState::dead_letter) {
+      ++removed.dead_letters[record.tenant_id];
+    }
+    ++removed.deliveries;
+    store_.delivery_sequences.erase(record.delivery.id);
+    store_.deliveries.erase(sequence);
+  }
+
+  MemoryStore& store_;
+};
+
+}  // namespace
+
+std::unique_ptr<Attic> make_memory_attic(MemoryStore& store) {
+  return std::make_unique<MemoryAttic>(store);
+}
+
+std::unique_ptr<Removal> make_memory_removal(MemoryStore& store) {
+  return std::make_unique<MemoryRemoval>(store);
+}
+
+}  // namespace postrider

@@ -1,0 +1,33 @@
+// The archive's table of contents; its format is in ports/archive.h.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "core/result.h"
+#include "core/time.h"
+
+namespace postrider::zstd_archive {
+
+struct ManifestEntry {
+  std::string name;
+  std::string sha256;  // Hex.
+  std::uint64_t bytes = 0;
+  std::uint64_t lines = 0;
+  WallTime first_at;
+  WallTime last_at;
+};
+
+/// The entries as they stand there, so that nothing of them is lost when one is added. Fails with
+/// corrupt when it is no manifest of ours: then nothing is written over it. A missing one is empty.
+[[nodiscard]] Result<std::vector<std::string>> read_manifest(const std::filesystem::path& file);
+
+[[nodiscard]] std::string to_json(const ManifestEntry& entry);
+
+/// Replaces the manifest as a whole.
+[[nodiscard]] Result<void> write_manifest(const std::filesystem::path& file,
+                                          const std::vector<std::string>& entries);
+
+}  // namespace postrider::zstd_archive

@@ -1,0 +1,174 @@
+#include "adapters/zstd_archive/zstd_archive.h"
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+#include <system_error>
+#include <utility>
+
+#include <fmt/format.h>
+#include <zstd.h>
+
+#include "core/assert.h"
+#include "core/signature.h"
+
+#include "adapters/zstd_archive/durable_file.h"
+#include "adapters/zstd_archive/manifest.h"
+
+namespace postrider {
+namespace {
+
+namespace fs = std::filesystem;
+using namespace zstd_archive;
+
+constexpr std::string_view prefix = "events-";
+constexpr std::string_view suffix = ".jsonl.zst";
+
+/// One frame in the making.
+class Compressor {
+ public:
+  Compressor() : context_(ZSTD_createCCtx()) {
+    POSTRIDER_ASSERT(context_ != nullptr);
+    ZSTD_CCtx_setParameter(context_.get(), ZSTD_c_checksumFlag, 1);
+  }
+
+  void add(std::string_view bytes) { run(bytes, ZSTD_e_continue); }
+
+  /// The whole frame.
+  [[nodiscard]] const std::string& finish() {
+    run({}, ZSTD_e_end);
+    return output_;
+  }
+
+ private:
+  struct Free {
+    void operator()(ZSTD_CCtx* context) const { ZSTD_freeCCtx(context); }
+  };
+
+  void run(std::string_view bytes, ZSTD_EndDirective directive) {
+    ZSTD_inBuffer input{bytes.data(), bytes.size(), 0};
+    for (bool more = true; more;) {
+      const std::size_t filled = output_.size();
+      output_.resize(filled + ZSTD_CStreamOutSize());
+      ZSTD_outBuffer output{output_.data() + filled, output_.size() - filled, 0};
+      const std::size_t left = ZSTD_compressStream2(context_.get(), &output, &input, directive);
+      POSTRIDER_ASSERT(ZSTD_isError(left) == 0);  // In memory, only out of memory is left to fail.
+      output_.resize(filled + output.pos);
+      more = directive == ZSTD_e_end ? left != 0 : input.pos < input.size;
+    }
+  }
+
+  std::unique_ptr<ZSTD_CCtx, Free> context_;
+  std::string output_;
+};
+
+struct FileUnderWay {
+  Compressor compressor;
+  std::size_t bytes = 0;
+  std::uint64_t lines = 0;
+  WallTime first_at = wall_time_max;
+  WallTime last_at = wall_time_min;
+};
+
+/// `2026-01-31T23:59:59.123Z` without what a file name should not have.
+std::string compact(WallTime time) {
+  std::string text = to_rfc3339(time).substr(0, 19) + "Z";
+  std::erase_if(text, [](char c) { return c == '-' || c == ':'; });
+  return text;
+}
+
+/// The number at the end of an archive file's name; zero for other files.
+std::uint64_t number_of(std::string_view name) {
+  if (!name.starts_with(prefix) || !name.ends_with(suffix)) {
+    return 0;
+  }
+  name.remove_suffix(suffix.size());
+  const std::string_view digits = name.substr(name.rfind('-') + 1);
+  std::uint64_t number = 0;
+  std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  return number;
+}
+
+class ZstdArchive final : public Archive {
+ public:
+  explicit ZstdArchive(ZstdArchiveOptions options) : options_(std::move(options)) {}
+
+  Result<bool> append(std::string_view line, WallTime at) override {
+    if (!under_way_) {
+      POSTRIDER_CHECK(check_directory());
+      under_way_.emplace();
+    }
+    FileUnderWay& file = *under_way_;
+    file.compressor.add(line);
+    file.compressor.add("\n");
+    file.bytes += line.size() + 1;
+    ++file.lines;
+    file.first_at = std::min(file.first_at, at);
+    file.last_at = std::max(file.last_at, at);
+    return file.bytes >= options_.file_bytes_max;
+  }
+
+  Result<void> seal() override {
+    if (!under_way_) {
+      return {};
+    }
+    FileUnderWay file = *std::exchange(under_way_, std::nullopt);
+    POSTRIDER_CHECK(check_directory());
+    const fs::path manifest = options_.directory / "manifest.json";
+    POSTRIDER_TRY(std::vector<std::string> entries, read_manifest(manifest));
+    POSTRIDER_TRY(const std::uint64_t number, next_number());
+    const std::string& bytes = file.compressor.finish();
+    const ManifestEntry entry{
+        .name = fmt::format("{}{}-{:06}{}", prefix, compact(file.first_at), number, suffix),
+        .sha256 = to_hex(options_.sha256(bytes)),
+        .bytes = bytes.size(),
+        .lines = file.lines,
+        .first_at = file.first_at,
+        .last_at = file.last_at};
+    POSTRIDER_CHECK(write_durably(options_.directory / entry.name, bytes));
+    entries.push_back(to_json(entry));
+    return write_manifest(manifest, entries);
+  }
+
+ private:
+  Result<void> check_directory() const {
+    std::error_code error;
+    if (!fs::is_directory(options_.directory, error)) {
+      return fail(Errc::unavailable, fmt::format("The archive directory {} is not there.",
+                                                 options_.directory.string()));
+    }
+    return {};
+  }
+
+  /// Behind every file that is there, listed or not: none is ever written over.
+  Result<std::uint64_t> next_number() const {
+    std::error_code error;
+    std::uint64_t last = 0;
+    for (fs::directory_iterator entry{options_.directory, error}, end; !error && entry != end;
+         entry.increment(error)) {
+      last = std::max(last, number_of(entry->path().filename().string()));
+    }
+    if (error) {
+      return fail(Errc::unavailable, fmt::format("The archive directory {} cannot be read: {}.",
+                                                 options_.directory.string(), error.message()));
+    }
+    return last + 1;
+  }
+
+  ZstdArchiveOptions options_;
+  std::optional<FileUnderWay> under_way_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Archive>> open_zstd_archive(ZstdArchiveOptions options) {
+  std::error_code error;
+  fs::create_directories(options.directory, error);
+  if (error) {
+    return fail(Errc::invalid, fmt::format("The archive directory {} cannot be made: {}.",
+                                           options.directory.string(), error.message()));
+  }
+  return std::make_unique<ZstdArchive>(std::move(options));
+}
+
+}  // namespace postrider

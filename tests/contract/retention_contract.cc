@@ -1,0 +1,337 @@
+// Letting old things go.
+#include <chrono>
+#include <set>
+#include <vector>
+
+#include "tests/contract/store_contract.h"
+
+namespace postrider::test {
+namespace {
+
+using std::chrono::hours;
+
+constexpr RetentionAges ages{.events = hours{90}, .dead_letters = hours{30}};
+const DeadReason gone{Classification::permanent, "permanent_client_error_404"};
+
+std::vector<OldName> names(const OldPage& page) {
+  std::vector<OldName> found;
+  for (const OldEvent& old : page.items) {
+    found.push_back(name_of(old));
+  }
+  return found;
+}
+
+std::vector<std::int64_t> sequences(const OldPage& page) {
+  std::vector<std::int64_t> found;
+  for (const OldEvent& old : page.items) {
+    found.push_back(old.sequence);
+  }
+  return found;
+}
+
+using Sequences = std::vector<std::int64_t>;
+
+}  // namespace
+
+/// What the whole suite does again and again: look, and let go.
+class RetentionSweep {
+ public:
+  RetentionSweep(Attic& attic, Removal& removal, WallTime now)
+      : attic_(attic), removal_(removal), cutoffs_(cutoffs_at(ages, now)) {}
+
+  OldPage events(std::uint32_t limit = 200, std::int64_t after = 0) {
+    return attic_.old_events({.cutoffs = cutoffs_, .after = after, .limit = limit}).value();
+  }
+  OldPage dead_letters(std::uint32_t limit = 200, std::int64_t after = 0) {
+    return attic_.old_dead_letters({.cutoffs = cutoffs_, .after = after, .limit = limit}).value();
+  }
+  Removed remove(const OldPage& page) { return removal_.remove(names(page), cutoffs_).value(); }
+  Removed remove_events() { return remove(events()); }
+  Removed remove_dead_letters() { return remove(dead_letters()); }
+
+ private:
+  Attic& attic_;
+  Removal& removal_;
+  RetentionCutoffs cutoffs_;
+};
+
+#define POSTRIDER_SWEEP RetentionSweep(attic(), removal(), script_.now)
+
+TEST_P(RetentionContract, NothingIsOldInAnEmptyOrYoungStore) {
+  EXPECT_TRUE(POSTRIDER_SWEEP.events().items.empty());
+  settle(script_.success(accept(first_)));
+  script_.now += hours{89};
+  EXPECT_TRUE(POSTRIDER_SWEEP.events().items.empty());
+  EXPECT_EQ(POSTRIDER_SWEEP.events().next, std::nullopt);
+  EXPECT_TRUE(POSTRIDER_SWEEP.dead_letters().items.empty());
+  EXPECT_EQ(removal().remove({}, cutoffs_at(ages, script_.now)).value(), Removed{});
+  EXPECT_EQ(removal().remove({{.sequence = 99}}, cutoffs_at(ages, script_.now)).value(), Removed{})
+      << "unknown names are ignored";
+}
+
+TEST_P(RetentionContract, AnOldEventIsShownWholeAndGoesWhole) {
+  const std::vector<Delivery> deliveries =
+      std::get<Accepted>(publish({first_, second_}, {.data = R"({"n":  7})"})).deliveries;
+  const Settlement first_try = script_.retry(deliveries[0], script_.now);
+  settle(first_try);
+  Delivery again = deliveries[0];
+  again.attempt_count = 1;
+  const Settlement second_try = script_.success(again);
+  settle(second_try);
+  settle(script_.success(deliveries[1]));
+  script_.now += hours{90};
+
+  const OldPage page = POSTRIDER_SWEEP.events();
+  ASSERT_EQ(page.items.size(), 1u);
+  const OldEvent& old = page.items.front();
+  EXPECT_EQ(old.sequence, deliveries[0].sequence);
+  EXPECT_EQ(old.event.id, deliveries[0].event_id);
+  EXPECT_EQ(old.event.data, R"({"n":  7})");
+  ASSERT_EQ(old.deliveries.size(), 2u);
+  EXPECT_EQ(old.deliveries[0].record, record(deliveries[0].id));
+  EXPECT_EQ(old.deliveries[0].attempts,
+            (std::vector<Attempt>{*first_try.attempt, *second_try.attempt}));
+  EXPECT_EQ(old.deliveries[1].attempts.size(), 1u);
+
+  EXPECT_EQ(POSTRIDER_SWEEP.remove(page),
+            (Removed{.events = 1, .deliveries = 2, .attempts = 3, .dead_letters = {}}));
+  EXPECT_EQ(history().find_event(old.event.id).error().code, Errc::not_found);
+  EXPECT_EQ(history().find_delivery(deliveries[0].id).error().code, Errc::not_found);
+  EXPECT_TRUE(attempts(deliveries[0].id).empty());
+  EXPECT_EQ(*history().list_deliveries({}, {}), Listed<DeliveryRecord>{});
+  EXPECT_EQ(*history().list_events({}, {}), Listed<Event>{});
+  EXPECT_EQ(POSTRIDER_SWEEP.remove(page), Removed{}) << "gone is gone";
+}
+
+TEST_P(RetentionContract, WithoutContentOnlyTheNamesAreRead) {
+  const Delivery delivery = accept(first_);
+  settle(script_.success(delivery));
+  script_.now += hours{90};
+  const OldPage page =
+      attic().old_events({.cutoffs = cutoffs_at(ages, script_.now), .with_content = false}).value();
+  ASSERT_EQ(page.items.size(), 1u);
+  EXPECT_EQ(page.items[0].sequence, delivery.sequence);
+  EXPECT_TRUE(page.items[0].deliveries.empty());
+  EXPECT_TRUE(page.items[0].event.data.empty());
+}
+
+TEST_P(RetentionContract, PagesGoOnBehindEachOther) {
+  Sequences all;
+  for (int i = 0; i < 5; ++i) {
+    const Delivery delivery = accept(first_);
+    settle(script_.success(delivery));
+    all.push_back(delivery.sequence);
+  }
+  script_.now += hours{90};
+  const Delivery young = accept(first_);
+  const OldPage first = POSTRIDER_SWEEP.events(2);
+  EXPECT_EQ(sequences(first), (Sequences{all[0], all[1]}));
+  const OldPage second = POSTRIDER_SWEEP.events(2, first.next.value());
+  EXPECT_EQ(sequences(second), (Sequences{all[2], all[3]}));
+  const OldPage third = POSTRIDER_SWEEP.events(2, second.next.value());
+  EXPECT_EQ(sequences(third), (Sequences{all[4]}));
+  if (third.next) {
+    const OldPage last = POSTRIDER_SWEEP.events(2, *third.next);
+    EXPECT_TRUE(last.items.empty());
+    EXPECT_EQ(last.next, std::nullopt);
+  }
+  EXPECT_GT(young.sequence, all[4]);
+}
+
+TEST_P(RetentionContract, WhatWaitsAndYoungDeadLettersHoldTheirEvent) {
+  accept(first_);
+  const Delivery dead = accept(first_);
+  script_.now += hours{80};
+  settle(script_.death(dead, gone));
+  script_.now += hours{29};
+  EXPECT_TRUE(POSTRIDER_SWEEP.events().items.empty());
+  script_.now += hours{1};
+  EXPECT_EQ(sequences(POSTRIDER_SWEEP.events()), (Sequences{dead.sequence}));
+  EXPECT_EQ(POSTRIDER_SWEEP.remove_events(),
+            (Removed{.events = 1, .deliveries = 1, .attempts = 1, .dead_letters = {{"acme", 1}}}));
+}
+
+TEST_P(RetentionContract, ADeadLetterGoesAloneAndItsEventStays) {
+  const std::vector<Delivery> deliveries =
+      std::get<Accepted>(publish({first_, second_})).deliveries;
+  settle(script_.death(deliveries[0], gone));
+  settle(script_.success(deliveries[1]));
+  script_.now += hours{31};
+  EXPECT_TRUE(POSTRIDER_SWEEP.events().items.empty());
+  const OldPage page = POSTRIDER_SWEEP.dead_letters();
+  ASSERT_EQ(page.items.size(), 1u);
+  EXPECT_EQ(page.items[0].event.id, deliveries[0].event_id);
+  EXPECT_EQ(page.items[0].dead_letter, deliveries[0].sequence);
+  ASSERT_EQ(page.items[0].deliveries.size(), 1u);
+  EXPECT_EQ(page.items[0].deliveries[0].attempts.size(), 1u);
+  EXPECT_EQ(POSTRIDER_SWEEP.remove(page),
+            (Removed{.events = 0, .deliveries = 1, .attempts = 1, .dead_letters = {{"acme", 1}}}));
+
+  EXPECT_EQ(history().find_delivery(deliveries[0].id).error().code, Errc::not_found);
+  EXPECT_TRUE(history().find_event(deliveries[0].event_id).has_value());
+  EXPECT_EQ(history().list_deliveries({.event_id = deliveries[0].event_id}, {})->items.size(), 1u);
+  script_.now += hours{60};
+  EXPECT_EQ(POSTRIDER_SWEEP.remove_events().deliveries, 1u) << "the rest goes with the event";
+}
+
+TEST_P(RetentionContract, OldDeadLettersAreFoundPageByPage) {
+  Sequences all;
+  for (int i = 0; i < 5; ++i) {
+    const Delivery delivery = accept(first_);
+    settle(script_.death(delivery, gone));
+    all.push_back(delivery.sequence);
+    accept(second_);
+  }
+  script_.now += hours{30};
+  const Delivery young = accept(first_);
+  settle(script_.death(young, gone));
+  Sequences found;
+  std::optional<std::int64_t> after = 0;
+  for (int page_number = 0; after && page_number < 10; ++page_number) {
+    const OldPage page = POSTRIDER_SWEEP.dead_letters(2, *after);
+    for (const OldEvent& old : page.items) {
+      found.push_back(old.dead_letter.value());
+    }
+    after = page.next;
+  }
+  EXPECT_EQ(after, std::nullopt);
+  EXPECT_EQ(found, all);
+}
+
+TEST_P(RetentionContract, WhatWasRevivedMeanwhileStays) {
+  const Delivery event_goes = accept(first_);
+  const Delivery letter_goes = accept(first_);
+  settle(script_.success(event_goes));
+  settle(script_.death(letter_goes, gone));
+  script_.now += hours{90};
+  const OldPage events = POSTRIDER_SWEEP.events();
+  const OldPage letters = POSTRIDER_SWEEP.dead_letters();
+  EXPECT_EQ(events.items.size(), 2u);
+  EXPECT_EQ(letters.items.size(), 1u);
+  ASSERT_TRUE(revive({.delivery_id = event_goes.id, .now = script_.now}).has_value());
+  ASSERT_TRUE(revive({.delivery_id = letter_goes.id, .now = script_.now}).has_value());
+  EXPECT_EQ(POSTRIDER_SWEEP.remove(events), Removed{});
+  EXPECT_EQ(POSTRIDER_SWEEP.remove(letters), Removed{});
+  EXPECT_EQ(
+      load({.webhook_id = first_, .due_before = wall_time_max, .limit = 10}).deliveries.size(), 2u);
+}
+
+TEST_P(RetentionContract, ALiveIdempotencyKeyHoldsItsEvent) {  // P3
+  publish({}, {.key = "k"});
+  const RetentionCutoffs at_once = cutoffs_at({.events = Millis{1}}, script_.now + hours{1});
+  const OldPage page = attic().old_events({.cutoffs = at_once}).value();
+  EXPECT_EQ(removal().remove(names(page), at_once).value(), Removed{});
+  EXPECT_TRUE(std::holds_alternative<Duplicate>(publish({}, {.key = "k"})));
+
+  script_.now += StoreScript::claim_life;
+  const RetentionCutoffs later = cutoffs_at({.events = Millis{1}}, script_.now + hours{1});
+  EXPECT_EQ(removal().remove(names(page), later)->events, 1u);
+  EXPECT_TRUE(std::holds_alternative<Accepted>(publish({}, {.key = "k"})));
+}
+
+TEST_P(RetentionContract, TheListOfAWebhookShowsExactlyWhatIsLeft) {
+  // Every second event is held by a delivery that waits elsewhere: holes all along the chain.
+  std::vector<DeliveryId> stays;
+  for (int i = 0; i < 7; ++i) {
+    const bool held = i % 2 == 1;
+    const std::vector<WebhookId> to =
+        held ? std::vector<WebhookId>{first_, second_} : std::vector<WebhookId>{first_};
+    const Delivery delivery = std::get<Accepted>(publish(to)).deliveries[0];
+    settle(script_.success(delivery));
+    if (held) {
+      stays.insert(stays.begin(), delivery.id);
+    }
+  }
+  script_.now += hours{90};
+  const auto listed = [this](std::uint32_t limit) {
+    std::vector<DeliveryId> found;
+    std::optional<std::int64_t> before;
+    for (int page_number = 0; page_number < 20; ++page_number) {
+      const auto page =
+          history().list_deliveries({.webhook_ids = {first_}}, {.limit = limit, .before = before});
+      for (const DeliveryRecord& each : page->items) {
+        found.push_back(each.delivery.id);
+      }
+      before = page->next;
+      if (!before) {
+        break;
+      }
+    }
+    return found;
+  };
+  EXPECT_EQ(listed(50).size(), 7u);
+  EXPECT_EQ(POSTRIDER_SWEEP.remove_events().events, 4u);
+  EXPECT_EQ(listed(50), stays);
+  EXPECT_EQ(listed(1), stays);
+
+  const Delivery fresh = accept(first_);
+  stays.insert(stays.begin(), fresh.id);
+  EXPECT_EQ(listed(50), stays);
+  EXPECT_EQ(listed(2), stays);
+
+  // What held them is done; the middle goes, then the rest.
+  for (const Delivery& waiting :
+       load({.webhook_id = second_, .due_before = wall_time_max, .limit = 10}).deliveries) {
+    settle(script_.success(waiting));
+  }
+  const OldPage page = POSTRIDER_SWEEP.events();
+  ASSERT_EQ(page.items.size(), 3u);
+  EXPECT_EQ(removal().remove({name_of(page.items[1])}, cutoffs_at(ages, script_.now))->events, 1u);
+  EXPECT_EQ(listed(50), (std::vector<DeliveryId>{stays[0], stays[1], stays[3]}));
+  EXPECT_EQ(POSTRIDER_SWEEP.remove_events().events, 2u);
+  EXPECT_EQ(listed(50), (std::vector<DeliveryId>{fresh.id}));
+  store_->reopen();
+  EXPECT_EQ(listed(50), (std::vector<DeliveryId>{fresh.id}));
+}
+
+TEST_P(RetentionContract, SequencesAreNeverGivenAgain) {
+  const Delivery last = accept(first_);
+  settle(script_.success(last));
+  script_.now += hours{90};
+  EXPECT_EQ(POSTRIDER_SWEEP.remove_events().events, 1u);
+  store_->reopen();
+  EXPECT_GT(accept(first_).sequence, last.sequence);
+}
+
+TEST_P(RetentionContract, HealthLooksBackToWhatIsGoneAndRemembersTheLastTimes) {
+  settle(script_.success(accept(first_)));
+  script_.now += hours{90};
+  EXPECT_EQ(POSTRIDER_SWEEP.remove_events().attempts, 1u);
+  WebhookHealth health = history().webhook_health(first_).value();
+  EXPECT_EQ(health.attempts, 0u);
+  EXPECT_TRUE(health.last_success_at.has_value());
+  settle(script_.success(accept(first_)));
+  EXPECT_EQ(history().webhook_health(first_)->attempts, 1u);
+}
+
+TEST_P(RetentionContract, ALateResultOfWhatIsGoneIsIgnored) {
+  const Delivery delivery = accept(first_);
+  ASSERT_TRUE(cancel(delivery.id).has_value());
+  script_.now += hours{90};
+  EXPECT_EQ(POSTRIDER_SWEEP.remove_events().events, 1u);
+  settle(script_.success(delivery));
+  EXPECT_TRUE(attempts(delivery.id).empty());
+  EXPECT_EQ(history().webhook_health(first_)->attempts, 0u);
+}
+
+TEST_P(RetentionContract, NumbersStayUntilTheyAreOldThemselves) {
+  settle(script_.success(accept(first_)));
+  const WallTime counted = script_.now;
+  script_.now += hours{90};
+  settle(script_.success(accept(first_)));
+  EXPECT_EQ(POSTRIDER_SWEEP.remove_events().events, 1u);
+  const StatsFilter then{.from = counted - hours{1}, .to = counted + hours{1}};
+  EXPECT_EQ(stats().by_webhook(then)->size(), 1u);
+  EXPECT_EQ(stats().over_time(then, stats_span)->size(), 1u);
+
+  EXPECT_EQ(removal().remove_stats(counted - hours{1}, 100).value(), 0u);
+  EXPECT_EQ(removal().remove_stats(counted + hours{1}, 100).value(), 2u);
+  EXPECT_TRUE(stats().by_webhook(then)->empty());
+  EXPECT_TRUE(stats().over_time(then, stats_span)->empty());
+  const StatsFilter now{.from = script_.now - hours{1}, .to = script_.now + hours{1}};
+  EXPECT_EQ(stats().by_webhook(now)->size(), 1u);
+}
+
+#undef POSTRIDER_SWEEP
+
+}  // namespace postrider::test
