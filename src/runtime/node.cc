@@ -16,6 +16,7 @@
 
 #include "runtime/batch_news.h"
 #include "runtime/desk.h"
+#include "runtime/first_roster.h"
 #include "runtime/placement.h"
 #include "runtime/publish_quota.h"
 #include "runtime/reader_pool.h"
@@ -555,26 +556,6 @@ std::optional<std::string> RunningNode::not_ready() const {
   return store_->failure();
 }
 
-Result<void> store_key(Store& store, const ApiKey& key) {
-  AuditEntry entry;
-  entry.at = key.created_at;
-  entry.action = "api_key.create";
-  entry.subject = key.id.to_string();
-  return store.atomically([&]() -> Result<void> {
-    POSTRIDER_CHECK(store.registry->apply(AddKey{key}));
-    return store.journal->append(entry);
-  });
-}
-
-/// Without what expired while nobody was there.
-Result<Roster> sweep(Store& store, Roster roster, WallTime now) {
-  if (!roster.has_expired(now)) {
-    return roster;
-  }
-  POSTRIDER_CHECK(store.registry->apply(SweepExpired{now}));
-  return roster.with(SweepExpired{now}, now);
-}
-
 }  // namespace
 
 Result<std::unique_ptr<Node>> make_node(NodeOptions options, NodeParts parts,
@@ -582,18 +563,12 @@ Result<std::unique_ptr<Node>> make_node(NodeOptions options, NodeParts parts,
   POSTRIDER_TRY(std::vector<Webhook> webhooks, parts.store.catalog->load_webhooks());
   POSTRIDER_TRY(const auto circuits, parts.store.catalog->load_circuits());
   const WallTime now = parts.clock->now().wall;
-  POSTRIDER_TRY(RegistryContents registry, parts.store.registry->load());
   POSTRIDER_TRY(const std::vector<LaneBacklog> backlog, parts.store.ledger->backlog());
   std::map<TenantId, std::uint64_t> dead_letters;
   if (!parts.readers.empty()) {
     POSTRIDER_TRY(dead_letters, parts.readers.front().history->dead_letter_counts());
   }
-  if (key) {
-    POSTRIDER_CHECK(store_key(parts.store, *key));
-    std::erase_if(registry.keys, [&](const ApiKey& other) { return other.id == key->id; });
-    registry.keys.push_back(*key);
-  }
-  POSTRIDER_TRY(Roster roster, sweep(parts.store, Roster{std::move(registry)}, now));
+  POSTRIDER_TRY(Roster roster, load_roster(parts.store, key, now));
   std::vector<WebhookRef> refs;
   refs.reserve(webhooks.size());
   for (Webhook& webhook : webhooks) {
