@@ -15,10 +15,11 @@ KNOWS = {
     "adapters": ("core", "engine", "ports"),
     "runtime": ("core", "engine", "ports", "adapters/openssl"),
     "api": ("core", "engine", "ports", "runtime", "adapters/openssl"),
-    "cli": ("core", "engine", "ports", "api", "adapters/openssl", "adapters/system",
+    "config": ("core",),
+    "cli": ("core", "engine", "ports", "api", "config", "adapters/openssl", "adapters/system",
             "adapters/zstd"),
 }
-LAYER_NAMES = (*KNOWS, "config", "main")
+LAYER_NAMES = (*KNOWS, "main")
 IMPURE_HEADERS = {"thread", "mutex", "shared_mutex", "condition_variable", "atomic", "future",
                   "stop_token", "iostream", "filesystem", "random", "coroutine", "regex"}
 

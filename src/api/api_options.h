@@ -1,12 +1,14 @@
-// What the operator decided about the API. Plain values, fixed at start-up.
+// What the operator decided about the API. Plain values; a reload replaces them as a whole.
 #pragma once
 
 #include <chrono>
 #include <cstddef>
+#include <optional>
 #include <string>
 
 #include "core/target_url.h"
 #include "core/time.h"
+#include "core/token_bucket.h"
 #include "core/webhook.h"
 
 namespace postrider::api {
@@ -18,6 +20,10 @@ struct ApiOptions {
       std::size_t{256} * 1024;  // Of one event's data; larger is answered 413.
   Millis idempotency_window = std::chrono::hours{24};
   Millis stream_heartbeat = std::chrono::seconds{15};  // Shorter than what proxies wait.
+  // An event without a key that has a resource and a timestamp gets SHA-256 of both and its type.
+  bool derive_keys = false;
+  std::optional<RateLimit> key_rate;      // Requests of one API key.
+  std::optional<RateLimit> address_rate;  // Requests of one address that carry no valid key.
   bool open_metrics = true;  // Scrapers seldom carry a key. False: /metrics asks for one as well.
   bool require_known_tenants = false;  // Events and webhooks only for tenants that are registered.
   std::string public_url;  // Where people reach this server; empty: as the request names it.

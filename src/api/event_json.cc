@@ -64,6 +64,12 @@ void read_tenant(ObjectReader& reader, const EventArrival& arrival, Event& event
   }
 }
 
+/// Says the same of the same happening, whoever publishes it and however often.
+std::string derived_key(const Event& event) {
+  return to_hex(sha256(
+      fmt::format("{}.{}.{}", *event.resource_id, event.type, to_unix_seconds(event.timestamp))));
+}
+
 Problem data_too_large(const EventArrival& arrival, std::size_t bytes, std::size_t bytes_max) {
   const std::string field = arrival.path.empty() ? "data" : arrival.path + ".data";
   std::string message = fmt::format("has {} bytes; the limit is {} bytes.", bytes, bytes_max);
@@ -91,7 +97,8 @@ Parsed<EventDraft> read_event(std::vector<JsonMember> members, const EventArriva
   assign(reader.verbatim_object("metadata", metadata_bytes_max), event.metadata, std::string{"{}"});
   assign(reader.choice("priority", parse_priority, "high, normal, low"), event.priority,
          Priority::normal);
-  event.timestamp = reader.time("timestamp").value.value_or(arrival.now);
+  const std::optional<WallTime> timestamp = reader.time("timestamp").value;
+  event.timestamp = timestamp.value_or(arrival.now);
   std::optional<std::string> key = read_key(reader, arrival);
   reader.finish();
   if (!errors.empty()) {
@@ -103,6 +110,9 @@ Parsed<EventDraft> read_event(std::vector<JsonMember> members, const EventArriva
 
   event.id = arrival.id;
   event.created_at = arrival.now;
+  if (!key && options.derive_keys && timestamp && event.resource_id) {
+    key = derived_key(event);
+  }
   if (key) {
     draft.claim = IdempotencyClaim{.key = *key,
                                    .body_digest = sha256(arrival.text),

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include "core/signature.h"
+
 #include "adapters/openssl/digest.h"
 
 namespace postrider::api {
@@ -20,6 +22,25 @@ Parsed<EventDraft> read(const std::string& text, std::optional<std::string> key 
   const EventArrival arrival{
       .text = text, .path = std::move(path), .key = std::move(key), .id = EventId{{1}}, .now = now};
   return read_event(*std::move(members), arrival, ApiOptions{});
+}
+
+TEST(ReadEvent, AKeyCanBeDerivedFromWhatHappenedToWhat) {
+  ApiOptions options;
+  options.derive_keys = true;
+  const auto key = [&](const std::string& text) {
+    Result<std::vector<JsonMember>> members = read_json_object(text);
+    const EventArrival arrival{.text = text, .path = {}, .key = {}, .id = EventId{{1}}, .now = now};
+    const Parsed<EventDraft> draft = read_event(*std::move(members), arrival, options);
+    EXPECT_TRUE(draft) << text;
+    return draft && draft->claim ? draft->claim->key : std::string{};
+  };
+  const std::string swap = R"("type":"swap.completed","data":1,"resource_id":"s-1")";
+  EXPECT_EQ(key("{" + swap + R"(,"timestamp":"2021-12-20T11:33:20.999Z"})"),
+            to_hex(sha256("s-1.swap.completed.1640000000")));
+  // Without a time of its own every publish is another happening.
+  EXPECT_EQ(key("{" + swap + "}"), "");
+  EXPECT_EQ(key(R"({"type":"a.b","data":1,"timestamp":"2021-12-20T11:33:20Z"})"), "");
+  EXPECT_EQ(key("{" + swap + R"(,"idempotency_key":"k"})"), "k");
 }
 
 TEST(ReadEvent, KeepsDataAndMetadataByteForByte) {

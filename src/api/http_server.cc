@@ -14,6 +14,7 @@
 
 #include "core/assert.h"
 
+#include "api/client_address.h"
 #include "api/http_connection.h"
 #include "api/listen_address.h"
 #include "api/response_writer.h"
@@ -42,8 +43,12 @@ class Listener : public std::enable_shared_from_this<Listener> {
  public:
   Listener(asio::io_context& io, Handler handler, HttpServerOptions options)
       : io_(io), acceptor_(io), accept_retry_(io), ticker_(io) {
-    shared_.tick_interval = tick_interval_for(options);
     shared_.handler = std::move(handler);
+    change(std::move(options));
+  }
+
+  void change(HttpServerOptions options) {
+    shared_.tick_interval = tick_interval_for(options);
     shared_.options = std::move(options);
   }
 
@@ -90,7 +95,7 @@ class Listener : public std::enable_shared_from_this<Listener> {
   }
 
  private:
-  using Connections = std::list<std::unique_ptr<HttpConnection>>;
+  using Connections = std::list<std::unique_ptr<Connection>>;
 
   error_code try_open(const tcp::endpoint& endpoint) {
     error_code error;
@@ -146,7 +151,9 @@ class Listener : public std::enable_shared_from_this<Listener> {
 
   void admit(tcp::socket socket) {
     ++shared_.counters.connections_accepted;
-    const bool full = connections_.size() - turned_away_ >= shared_.options.connections_max;
+    AddressPlace counted = take_place(socket);
+    const bool full =
+        connections_.size() - turned_away_ >= shared_.options.connections_max || !counted.has_room;
     if (full) {
       ++shared_.counters.connections_refused;
       if (turned_away_ >= turned_away_max) {
@@ -156,16 +163,43 @@ class Listener : public std::enable_shared_from_this<Listener> {
     }
 
     start_ticking();
-    const auto place = connections_.insert(
-        connections_.end(), std::make_unique<HttpConnection>(std::move(socket), shared_));
-    HttpConnection& connection = **place;
+    const auto place =
+        connections_.insert(connections_.end(), make_connection(std::move(socket), shared_));
+    Connection& connection = **place;
     // Holding `self` here keeps the listener alive until its last coroutine has ended.
-    auto ended = [self = shared_from_this(), place, full](const std::exception_ptr&) {
+    auto ended = [self = shared_from_this(), place, full,
+                  counted = std::move(counted)](const std::exception_ptr&) {
       self->connections_.erase(place);
+      if (counted.tally) {
+        counted.tally->remove(counted.group);
+      }
       self->turned_away_ -= full ? 1 : 0;
       self->report_if_stopped();
     };
     asio::co_spawn(io_, full ? connection.turn_away() : connection.serve(), std::move(ended));
+  }
+
+  /// A client's place among its connections. Without a tally nothing was counted.
+  struct AddressPlace {
+    std::shared_ptr<AddressTally> tally;
+    std::string group;
+    bool has_room = true;
+  };
+
+  AddressPlace take_place(const tcp::socket& socket) {
+    const HttpServerOptions& options = shared_.options;
+    error_code gone;
+    const std::string peer = socket.remote_endpoint(gone).address().to_string();
+    const std::optional<IpAddress> address = IpAddress::parse(peer);
+    if (!options.tally || options.connections_per_address_max == 0 || gone || !address ||
+        is_in(options.trusted_proxies, *address)) {
+      return {};
+    }
+    std::string group = client_group(peer);
+    if (!options.tally->try_add(group, options.connections_per_address_max)) {
+      return {.tally = nullptr, .group = {}, .has_room = false};
+    }
+    return {.tally = options.tally, .group = std::move(group), .has_room = true};
   }
 
   // The ticker runs only while somebody is connected: an idle server sleeps.
@@ -257,6 +291,7 @@ class ListenerHandle final : public HttpServer {
     return listener_->recent_counters();
   }
   void drain(std::function<void()> stopped) override { listener_->drain(std::move(stopped)); }
+  void change(HttpServerOptions options) override { listener_->change(std::move(options)); }
   void stop() override { listener_->stop(); }
 
  private:

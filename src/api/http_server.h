@@ -7,14 +7,18 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 
+#include "core/address.h"
 #include "core/result.h"
 #include "core/time.h"
 
+#include "api/address_tally.h"
 #include "api/http.h"
+#include "api/tls_identity.h"
 
 namespace postrider::api {
 
@@ -26,7 +30,13 @@ struct HttpServerOptions {
   std::chrono::milliseconds body_timeout{30'000};
   std::chrono::milliseconds write_timeout{30'000};
   std::chrono::milliseconds idle_timeout{75'000};
-  bool reuse_port = true;  // Each io thread listens on the same port.
+  /// Connections of one client, all listeners that share `tally` together; without a tally, or with
+  /// zero, there is no such limit. Trusted proxies are not counted.
+  std::uint32_t connections_per_address_max = 0;
+  std::shared_ptr<AddressTally> tally;
+  std::vector<Cidr> trusted_proxies;  // Whose X-Forwarded-For tells the client's address.
+  TlsIdentity tls;                    // Without it connections are plain.
+  bool reuse_port = true;             // Each io thread listens on the same port.
 
   // All bodies together, from their first byte until they are answered; beyond it new ones get 503.
   std::size_t buffered_bytes_max = 256ul * 1024 * 1024;
@@ -46,7 +56,7 @@ struct HttpServerOptions {
 struct HttpServerCounters {
   std::uint64_t connections_open = 0;
   std::uint64_t connections_accepted = 0;
-  std::uint64_t connections_refused = 0;  // Over connections_max.
+  std::uint64_t connections_refused = 0;  // Over connections_max or its client's share.
   std::uint64_t requests_handled = 0;
   std::uint64_t requests_refused = 0;  // Malformed or too large: no handler saw them.
   std::uint64_t timeouts = 0;          // Slow headers, bodies and readers; not idle connections.
@@ -67,6 +77,10 @@ class HttpServer {
   /// Stops accepting and closes idle connections; requests under way are answered with
   /// `Connection: close`. `stopped` runs when the last connection is gone.
   virtual void drain(std::function<void()> stopped) = 0;
+
+  /// New connections follow the new limits, proxies and certificate; open ones keep the size limits
+  /// they began with.
+  virtual void change(HttpServerOptions options) = 0;
 
   /// Closes everything at once. A handler under way goes on, but its answer reaches nobody.
   virtual void stop() = 0;

@@ -157,6 +157,9 @@ void read_signature(ObjectReader& reader, const SignaturePolicy& defaults,
   assign(reader.text("header_prefix", {}), policy.header_prefix, defaults.header_prefix);
   assign(reader.boolean("standard_headers"), policy.standard_headers, defaults.standard_headers);
   assign(reader.boolean("prefixed_headers"), policy.prefixed_headers, defaults.prefixed_headers);
+  assign(reader.choice("header_set", parse_header_set,
+                       "platform, exchange, outbox, workspace, tenant"),
+         policy.header_set, defaults.header_set);
   reader.finish();
 
   if (const auto forbidden = forbidden_headers({}, policy)) {
@@ -170,6 +173,7 @@ void write_signature(JsonWriter& writer, const SignaturePolicy& policy) {
   writer.member("header_prefix", policy.header_prefix);
   writer.member("standard_headers", policy.standard_headers);
   writer.member("prefixed_headers", policy.prefixed_headers);
+  writer.member("header_set", to_string(policy.header_set));
   writer.close_object();
 }
 

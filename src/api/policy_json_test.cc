@@ -90,6 +90,7 @@ TEST(ReadRetry, NamesTheFieldThatIsWrong) {
       {R"("timeout_ms":9)", "timeout_ms"},
       {R"("timeout_growth_factor":0.5)", "timeout_growth_factor"},
       {R"("timeout_growth_factor":3.5)", "timeout_growth_factor"},
+      {R"("category_minimums":1)", "category_minimums"},
       {R"("permanent_statuses":[200])", "permanent_statuses[0]"},
       {R"("permanent_statuses":[404,"410"])", "permanent_statuses[1]"},
       {R"("backoff":2)", "backoff"},
@@ -145,6 +146,7 @@ TEST(ReadSignature, NamesTheFieldThatIsWrong) {
       {R"("header_prefix":5)", "header_prefix"},
       {R"("standard_headers":"no")", "standard_headers"},
       {R"("prefixed_headers":0)", "prefixed_headers"},
+      {R"("header_set":"mine")", "header_set"},
       {R"("key":"x")", "key"},
   };
   check_each(cases, [](const char* members) { return signature(members); });

@@ -144,6 +144,7 @@ void read_retry(ObjectReader& reader, const RetryPolicy& defaults, RetryPolicy& 
   assign_millis(reader.integer("timeout_ms", timeout_ms_range), policy.timeout, defaults.timeout);
   assign(reader.number("timeout_growth_factor", {1, 3}), policy.timeout_growth,
          defaults.timeout_growth);
+  assign(reader.boolean("category_minimums"), policy.category_minimums, defaults.category_minimums);
   read_permanent_statuses(reader, defaults, policy);
   reader.finish();
 
@@ -175,6 +176,7 @@ void write_retry(JsonWriter& writer, const RetryPolicy& policy) {
   writer.close_object();
   writer.member("timeout_ms", policy.timeout.count());
   writer.member("timeout_growth_factor", policy.timeout_growth);
+  writer.member("category_minimums", policy.category_minimums);
   writer.key("permanent_statuses");
   writer.open_array();
   for (const std::uint16_t status : policy.permanent_statuses) {

@@ -9,11 +9,14 @@
 //                      Context needs no code for tenancy. Without this word they are refused.
 #include "api/routes.h"
 
+#include <algorithm>
 #include <array>
+#include <chrono>
 #include <string>
 #include <string_view>
 
 #include "api/auth.h"
+#include "api/client_address.h"
 #include "api/context.h"
 #include "api/resources.h"
 #include "api/tenant_service.h"
@@ -91,18 +94,63 @@ Context context_for(const Context& everything, Caller caller) {
   return mine;
 }
 
-void add(Router& router, const Context& context, const Entry& entry) {
-  const auto guarded = [context, admission = Admission{entry.access, entry.tenants},
+HttpResponse too_many(Micros wait) {
+  HttpResponse response = render({.status = 429,
+                                  .code = "rate_limited",
+                                  .title = "Too many requests",
+                                  .detail = "This client has used up its requests for now; go on "
+                                            "after the time that Retry-After names.",
+                                  .errors = {}});
+  const auto seconds = std::chrono::ceil<std::chrono::seconds>(wait).count();
+  response.headers.emplace_back("Retry-After", std::to_string(std::max<std::int64_t>(seconds, 1)));
+  return response;
+}
+
+struct Guard {
+  Service* service = nullptr;
+  std::shared_ptr<ApiControl> control;
+  Admission admission;
+  bool limited = true;  // Probes and scrapers are let through: they tell when something is wrong.
+
+  /// Requests without a valid key are counted by address, the others by key.
+  [[nodiscard]] std::optional<HttpResponse> over_limit(const HttpRequest& request,
+                                                       const KeyRef& key) const {
+    const std::shared_ptr<const ApiOptions> options = control->options();
+    const std::optional<RateLimit>& limit = key ? options->key_rate : options->address_rate;
+    if (!limit || !limited) {
+      return std::nullopt;
+    }
+    const std::string client = key ? key->key().id.to_string() : client_group(request.remote_ip);
+    const auto wait = control->limiter().take(client, *limit, service->now().mono);
+    return wait ? std::optional{too_many(*wait)} : std::nullopt;
+  }
+};
+
+bool is_probe(std::string_view pattern) {
+  return pattern == "/healthz" || pattern == "/readyz" || pattern == "/metrics";
+}
+
+void add(Router& router, Service& service, const std::shared_ptr<ApiControl>& control,
+         const Entry& entry) {
+  const Guard guard{.service = &service,
+                    .control = control,
+                    .admission = {entry.access, entry.tenants},
+                    .limited = !is_probe(entry.pattern)};
+  const auto guarded = [guard,
                         resource = entry.resource](HttpRequest request) -> Awaitable<HttpResponse> {
-    Service& service = *context.service;
-    auto admitted = authenticate(request, admission, *service.roster(), service.now().wall);
+    Service& world = *guard.service;
+    auto admitted = authenticate(request, guard.admission, *world.roster(), world.now().wall);
+    if (auto refused = guard.over_limit(request, admitted ? admitted->key : nullptr)) {
+      return answer(*std::move(refused));
+    }
     if (!admitted) {
       return answer(std::move(admitted.error()));
     }
     if (admitted->key != nullptr) {
-      service.note_key_use(*admitted->key);
+      world.note_key_use(*admitted->key);
     }
-    return resource(context_for(context, std::move(admitted->caller)), std::move(request));
+    const Context everything{.service = &world, .options = guard.control->options(), .caller = {}};
+    return resource(context_for(everything, std::move(admitted->caller)), std::move(request));
   };
   router.add(std::string{entry.method}, std::string{entry.pattern}, guarded);
 }
@@ -124,12 +172,13 @@ std::vector<RouteEntry> route_table(const ApiOptions& options) {
   return table;
 }
 
-void add_routes(Router& router, Service& service, ApiOptions options) {
-  const Context context{.service = &service,
-                        .options = std::make_shared<const ApiOptions>(std::move(options))};
-  for (const Entry& entry : all_entries(*context.options)) {
-    add(router, context, entry);
+std::shared_ptr<ApiControl> add_routes(Router& router, Service& service, ApiOptions options) {
+  const std::vector<Entry> all = all_entries(options);
+  auto control = std::make_shared<ApiControl>(std::move(options));
+  for (const Entry& entry : all) {
+    add(router, service, control, entry);
   }
+  return control;
 }
 
 }  // namespace postrider::api

@@ -1,9 +1,11 @@
 // The native API: which method and path does what, and who may call it.
 #pragma once
 
+#include <memory>
 #include <string_view>
 #include <vector>
 
+#include "api/api_control.h"
 #include "api/api_options.h"
 #include "api/auth.h"
 #include "api/router.h"
@@ -20,7 +22,8 @@ struct RouteEntry {
 /// The whole table, so that tests can go through it.
 [[nodiscard]] std::vector<RouteEntry> route_table(const ApiOptions& options);
 
-/// Adds every resource of this folder. `service` outlives the router.
-void add_routes(Router& router, Service& service, ApiOptions options);
+/// Adds every resource of this folder. `service` outlives the router. The options can be changed
+/// later; who may read /metrics cannot.
+std::shared_ptr<ApiControl> add_routes(Router& router, Service& service, ApiOptions options);
 
 }  // namespace postrider::api

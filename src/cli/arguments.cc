@@ -7,9 +7,10 @@
 #include <CLI/App.hpp>
 #include <fmt/format.h>
 
+#include "core/suggestion.h"
+
 #include "cli/help_formatter.h"
 #include "cli/subcommand.h"
-#include "cli/suggestion.h"
 
 namespace postrider::cli {
 namespace {

@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include "cli/suggestion.h"
+#include "core/suggestion.h"
 
 namespace postrider::cli {
 namespace {
@@ -39,32 +39,61 @@ UsageError error_of(const std::vector<std::string>& arguments,
 
 TEST(ServeArguments, NeedNothing) {
   const auto options = parse_as<ServeOptions>({"serve"});
-  EXPECT_EQ(options.data_directory, "./postrider-data");
-  EXPECT_EQ(options.listen_address, "127.0.0.1:8080");
-  EXPECT_FALSE(options.allow_private_targets);
-  EXPECT_FALSE(options.allow_http);
-  EXPECT_EQ(options.io_threads, 0u);
-  EXPECT_EQ(options.drain_timeout, 30s);
-  EXPECT_EQ(options.log_level, "info");
+  EXPECT_EQ(options.config_file, "");
+  EXPECT_EQ(options.profile, "");
+  EXPECT_TRUE(options.overrides.empty());
+  EXPECT_FALSE(options.print_config);
   EXPECT_FALSE(options.json);
-  EXPECT_EQ(options.admin_key, std::nullopt);
 }
 
-TEST(ServeArguments, TakeEveryFlag) {
-  const auto options = parse_as<ServeOptions>(
-      {"serve", "--data", "/d", "--listen=[::1]:0", "--allow-private-targets", "--allow-http",
-       "--io-threads", "3", "--drain-timeout", "5", "--log-level", "debug", "--json"},
-      {{"POSTRIDER_ADMIN_KEY", "k1"}});
-  EXPECT_EQ(options.data_directory, "/d");
-  EXPECT_EQ(options.listen_address, "[::1]:0");
-  EXPECT_TRUE(options.allow_private_targets);
-  EXPECT_TRUE(options.allow_http);
-  EXPECT_EQ(options.io_threads, 3u);
-  EXPECT_EQ(options.drain_timeout, 5s);
-  EXPECT_EQ(options.log_level, "debug");
+TEST(ServeArguments, EveryFlagIsASettingWithItsName) {
+  const auto options = parse_as<ServeOptions>({"serve",
+                                               "--config",
+                                               "/etc/p.toml",
+                                               "--profile",
+                                               "tenant",
+                                               "--data",
+                                               "/d",
+                                               "--listen=[::1]:0",
+                                               "--allow-private-targets",
+                                               "--allow-http",
+                                               "--io-threads",
+                                               "3",
+                                               "--drain-timeout",
+                                               "5",
+                                               "--log-level",
+                                               "debug",
+                                               "--set",
+                                               "api.body_bytes_max=2048",
+                                               "--set",
+                                               "user_agent=a=b",
+                                               "--print-config",
+                                               "--json"});
+  EXPECT_EQ(options.config_file, "/etc/p.toml");
+  EXPECT_EQ(options.profile, "tenant");
+  EXPECT_TRUE(options.print_config);
   EXPECT_TRUE(options.json);
-  ASSERT_TRUE(options.admin_key.has_value());
-  EXPECT_EQ(options.admin_key->reveal(), "k1");
+  std::map<std::string, std::string> values;
+  std::map<std::string, std::string> names;
+  for (const config::Override& override : options.overrides) {
+    values[override.key] = override.value;
+    names[override.key] = override.flag;
+  }
+  const std::map<std::string, std::string> wanted = {
+      {"data", "/d"},
+      {"listen", "[::1]:0"},
+      {"allow_private_targets", "true"},
+      {"allow_http", "true"},
+      {"io_threads", "3"},
+      {"drain_timeout_ms", "5000"},
+      {"log.level", "debug"},
+      {"api.body_bytes_max", "2048"},
+      {"user_agent", "a=b"},
+  };
+  EXPECT_EQ(values, wanted);
+  EXPECT_EQ(names["listen"], "--listen");
+  EXPECT_EQ(names["drain_timeout_ms"], "--drain-timeout");
+  EXPECT_EQ(names["user_agent"], "--set");
 }
 
 TEST(ServeArguments, RefuseNonsenseInASentence) {
@@ -73,26 +102,13 @@ TEST(ServeArguments, RefuseNonsenseInASentence) {
     std::string message;
   };
   const Case cases[] = {
-      {{"serve", "--io-threads", "257"}, "--io-threads: Value 257 not in range 0 to 256."},
-      {{"serve", "--io-threads", "-1"}, "--io-threads: Value -1 not in range 0 to 256."},
       {{"serve", "--drain-timeout", "soon"}, "--drain-timeout: Value soon not in range 0 to 3600."},
       {{"serve", "--data"}, "--data needs a value."},
-      {{"serve", "--data", ""}, "--data needs the name of a directory."},
+      {{"serve", "--set", "listen"}, "--set takes KEY=VALUE, not `listen`."},
       {{"serve", "extra"}, "`extra` is not expected here."},
   };
   for (const Case& c : cases) {
     EXPECT_EQ(error_of(c.arguments).message, c.message);
-  }
-  EXPECT_NE(error_of({"serve", "--listen", "8080"}).message.find("ADDR:PORT"), std::string::npos);
-  EXPECT_NE(error_of({"serve", "--log-level", "loud"}).message.find("--log-level"),
-            std::string::npos);
-}
-
-TEST(ServeArguments, RefuseAnUnusableAdminKeyWithoutRepeatingIt) {
-  for (const char* key : {"", "two words", "tab\t", "caf\xc3\xa9"}) {
-    const UsageError error = error_of({"serve"}, {{"POSTRIDER_ADMIN_KEY", key}});
-    EXPECT_TRUE(error.message.starts_with("POSTRIDER_ADMIN_KEY must be")) << key;
-    EXPECT_EQ(error.message.find("two words"), std::string::npos);
   }
 }
 

@@ -1,120 +1,129 @@
-#include <algorithm>
-#include <array>
-#include <string_view>
+#include <map>
+#include <string>
 #include <utility>
 
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
 #include <CLI/Validators.hpp>
+#include <fmt/format.h>
 
-#include "api/listen_address.h"
 #include "cli/subcommand.h"
 
 namespace postrider::cli {
 namespace {
 
-constexpr std::uint32_t io_threads_max = 256;
 constexpr std::uint32_t drain_seconds_max = 3600;
-constexpr std::uint32_t retention_days_max = 36'500;
 
 constexpr const char* examples = R"(Examples:
   postrider serve
       Stores in ./postrider-data, listens on 127.0.0.1:8080, prints a first admin key.
   postrider serve --data /var/lib/postrider --listen 0.0.0.0:8080
+  postrider serve --config /etc/postrider.toml --profile exchange --print-config
+      Shows what would be in force, and where each value comes from.
   postrider serve --allow-private-targets --allow-http
       For development: webhooks may point at this machine, without TLS.
 
 Environment:
-  POSTRIDER_ADMIN_KEY   the admin key to accept, instead of a new one that is printed once)";
+  POSTRIDER_ADMIN_KEY   the admin key to accept, instead of a new one that is printed once
+  POSTRIDER_CONFIG, POSTRIDER_PROFILE, and one variable for every setting: POSTRIDER_LISTEN …)";
 
-bool is_key(std::string_view text) {
-  return !text.empty() && text.size() <= 256 &&
-         std::ranges::all_of(text, [](char c) { return 0x21 <= c && c <= 0x7e; });
-}
+struct Flag {
+  const char* name;
+  const char* key;
+  const char* text;
+  const char* help;
+};
+
+// The settings with a flag of their own; the others have --set.
+constexpr Flag flags[] = {
+    {"--data", "data", "DIR", "Where the embedded store lives (./postrider-data)"},
+    {"--listen", "listen", "ADDR:PORT", "Where the API and the dashboard answer (127.0.0.1:8080)"},
+    {"--io-threads", "io_threads", "N",
+     "Threads for network work; 0: one less than there are cores"},
+    {"--retention-events-days", "retention.events_days", "DAYS",
+     "How long events, deliveries and attempts are kept; 0: for good (90)"},
+    {"--retention-dead-letters-days", "retention.dead_letters_days", "DAYS",
+     "How long dead letters are kept; 0: for good (30)"},
+    {"--archive", "retention.archive_directory", "DIR",
+     "Where what is too old is archived before it is removed"},
+    {"--log-level", "log.level", "LEVEL",
+     "Least important lines to log: trace, debug, info, warn, error, off (info)"},
+};
+constexpr Flag switches[] = {
+    {"--allow-private-targets", "allow_private_targets", "",
+     "Webhooks may point at private and loopback addresses (development)"},
+    {"--allow-http", "allow_http", "", "Webhooks may use http:// (no TLS)"},
+};
 
 class ServeArguments final : public Subcommand {
  public:
   explicit ServeArguments(CLI::App& app) {
     app.footer(examples);
-    app.add_option("--data", options_.data_directory, "Where the embedded store lives")
-        ->option_text("DIR")
-        ->capture_default_str();
-    app.add_option("--listen", options_.listen_address, "Where the API and the dashboard answer")
-        ->option_text("ADDR:PORT")
-        ->capture_default_str();
-    app.add_flag("--allow-private-targets", options_.allow_private_targets,
-                 "Webhooks may point at private and loopback addresses (development)");
-    app.add_flag("--allow-http", options_.allow_http, "Webhooks may use http:// (no TLS)");
-    app.add_option("--io-threads", options_.io_threads,
-                   "Threads for network work; 0: one less than there are cores")
-        ->option_text("N")
-        ->check(CLI::Range(io_threads_max))
-        ->capture_default_str();
+    app.add_option("--config", options_.config_file, "A TOML file with settings")
+        ->option_text("FILE");
+    app.add_option("--profile", options_.profile,
+                   "A set of defaults: exchange, platform, outbox, workspace, tenant")
+        ->option_text("NAME");
+    for (const Flag& flag : flags) {
+      app.add_option(flag.name, values_[flag.key], flag.help)->option_text(flag.text);
+    }
+    for (const Flag& flag : switches) {
+      app.add_flag(flag.name, switches_[flag.key], flag.help);
+    }
     app.add_option("--drain-timeout", drain_seconds_,
-                   "How long a stopping server waits for what is under way")
+                   "How long a stopping server waits for what is under way (30)")
         ->option_text("SECONDS")
-        ->check(CLI::Range(drain_seconds_max))
-        ->capture_default_str();
-    add_retention(app);
-    app.add_option("--log-level", options_.log_level, "Least important lines to log")
-        ->check(CLI::IsMember({"trace", "debug", "info", "warn", "error", "off"}))
-        ->option_text("LEVEL")
-        ->capture_default_str();
+        ->check(CLI::Range(drain_seconds_max));
+    app.add_option("--set", settings_, "Any setting; see docs/configuration.md")
+        ->option_text("KEY=VALUE")
+        ->allow_extra_args(false);
+    app.add_flag("--print-config", options_.print_config,
+                 "Print the configuration in force as TOML, with origins, and exit");
+    app.add_flag("--print-reference", options_.print_reference,
+                 "Print the reference of all settings as Markdown, and exit");
+    // For tests. An empty group keeps an option out of the help.
+    app.add_option("--retention-events-ms", events_ms_)->group("");
+    app.add_option("--retention-dead-letters-ms", dead_letters_ms_)->group("");
     app.add_flag("--json", options_.json, "Print JSON instead of sentences");
   }
 
-  Result<Command> finish(const Environment& environment) override {
-    if (options_.data_directory.empty()) {
-      return fail(Errc::invalid, "--data needs the name of a directory.");
-    }
-    POSTRIDER_CHECK(api::parse_listen_address(options_.listen_address));
-    options_.drain_timeout = std::chrono::seconds{drain_seconds_};
-    options_.retention_events = age_of(events_days_, events_ms_);
-    options_.retention_dead_letters = age_of(dead_letters_days_, dead_letters_ms_);
-    if (std::optional<std::string> key = environment("POSTRIDER_ADMIN_KEY")) {
-      if (!is_key(*key)) {
-        return fail(
-            Errc::invalid,
-            "POSTRIDER_ADMIN_KEY must be 1 to 256 visible ASCII characters without spaces.");
+  Result<Command> finish(const Environment& /*environment*/) override {
+    for (const std::string& setting : settings_) {
+      const std::size_t equals = setting.find('=');
+      if (equals == std::string::npos) {
+        return fail(Errc::invalid, fmt::format("--set takes KEY=VALUE, not `{}`.", setting));
       }
-      options_.admin_key = Secret<std::string>{*std::move(key)};
+      options_.overrides.push_back(
+          {.key = setting.substr(0, equals), .value = setting.substr(equals + 1), .flag = "--set"});
     }
+    for (const Flag& flag : flags) {
+      if (const std::optional<std::string>& value = values_[flag.key]) {
+        options_.overrides.push_back({.key = flag.key, .value = *value, .flag = flag.name});
+      }
+    }
+    for (const Flag& flag : switches) {
+      if (switches_[flag.key]) {
+        options_.overrides.push_back({.key = flag.key, .value = "true", .flag = flag.name});
+      }
+    }
+    if (drain_seconds_) {
+      options_.overrides.push_back({.key = "drain_timeout_ms",
+                                    .value = fmt::format("{}", *drain_seconds_ * 1000),
+                                    .flag = "--drain-timeout"});
+    }
+    options_.retention_events = std::chrono::milliseconds{events_ms_};
+    options_.retention_dead_letters = std::chrono::milliseconds{dead_letters_ms_};
     return Command{options_};
   }
 
  private:
-  void add_retention(CLI::App& app) {
-    app.add_option("--retention-events-days", events_days_,
-                   "How long events, deliveries and attempts are kept; 0: for good")
-        ->option_text("DAYS")
-        ->check(CLI::Range(retention_days_max))
-        ->capture_default_str();
-    app.add_option("--retention-dead-letters-days", dead_letters_days_,
-                   "How long dead letters are kept; 0: for good")
-        ->option_text("DAYS")
-        ->check(CLI::Range(retention_days_max))
-        ->capture_default_str();
-    app.add_option("--archive", options_.archive_directory,
-                   "Where what is too old is archived before it is removed")
-        ->option_text("DIR");
-    // For tests, which have no days to wait. An empty group keeps an option out of the help.
-    app.add_option("--retention-events-ms", events_ms_)->group("");
-    app.add_option("--retention-dead-letters-ms", dead_letters_ms_)->group("");
-  }
-
-  static std::chrono::milliseconds age_of(std::uint32_t days, std::uint32_t ms) {
-    if (ms > 0) {
-      return std::chrono::milliseconds{ms};
-    }
-    return std::chrono::hours{24} * days;
-  }
-
   ServeOptions options_;
-  std::uint32_t events_days_ = 90;
-  std::uint32_t dead_letters_days_ = 30;
+  std::map<std::string, std::optional<std::string>> values_;  // By key; CLI11 holds references.
+  std::map<std::string, bool> switches_;
+  std::vector<std::string> settings_;
+  std::optional<std::uint32_t> drain_seconds_;
   std::uint32_t events_ms_ = 0;
   std::uint32_t dead_letters_ms_ = 0;
-  std::uint32_t drain_seconds_ = 30;
 };
 
 }  // namespace

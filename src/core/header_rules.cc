@@ -30,9 +30,9 @@ constexpr std::array<std::string_view, 17> refused_names = {"accept-encoding",
 
 constexpr std::array<std::string_view, 2> refused_prefixes = {"proxy-", "webhook-"};
 
-// What the second header set puts behind the configured prefix.
-constexpr std::array<std::string_view, 6> prefixed_names = {"ID",      "Event",     "Delivery",
-                                                            "Attempt", "Timestamp", "Signature"};
+// What any of the header sets puts behind the configured prefix.
+constexpr std::array<std::string_view, 8> prefixed_names = {
+    "ID", "Event", "Event-ID", "Delivery", "Delivery-ID", "Attempt", "Timestamp", "Signature"};
 
 constexpr std::size_t header_overhead_bytes = 4;  // Colon, space, CR, LF.
 

@@ -127,6 +127,15 @@ TEST(Judge, SomeFailuresWaitALeastTime) {
   EXPECT_EQ(judge_failure(FailureCategory::network), Verdict{RetryAt{noon + 1s}});
 }
 
+TEST(Judge, APolicyMayDoWithoutTheLeastTimes) {
+  RetryPolicy exact = plain;
+  exact.category_minimums = false;
+  EXPECT_EQ(judge(exact, answered(429), {.now = noon}), Verdict{RetryAt{noon + 1s}});
+  EXPECT_EQ(judge(exact, failed(FailureCategory::dns), {.now = noon}), Verdict{RetryAt{noon + 1s}});
+  EXPECT_EQ(judge(exact, failed(FailureCategory::timeout), {.now = noon}),
+            Verdict{RetryAt{noon + 1s}});
+}
+
 TEST(Judge, TheLeastTimeComesAfterTheJitterAndAboveTheCap) {
   const RetryPolicy quick = retry_policy(RetryPreset::quick);  // Capped at 32 s.
   EXPECT_EQ(judge(quick, answered(429), {.now = noon, .draw = 0.5}), Verdict{RetryAt{noon + 60s}});

@@ -94,9 +94,11 @@ void append_workspace(std::string& out, const Event& event) {
   out += '}';
 }
 
-void append_tenant(std::string& out, const Event& event) {
-  out += R"({"id":)";
-  append_id(out, event.id);
+void append_tenant(std::string& out, const Event& event, DeliveryId delivery_id) {
+  out += R"({"id":")";
+  out += DeliveryKind::prefix;
+  out += to_base32(delivery_id.bytes);
+  out += '"';
   append_member(out, "event", event.type);
   out += R"(,"data":)";
   out += event.data;
@@ -151,7 +153,7 @@ std::optional<PayloadFormat> parse_payload_format(std::string_view text) {
   return std::nullopt;
 }
 
-std::string render_body(PayloadFormat format, const Event& event) {
+std::string render_body(PayloadFormat format, const Event& event, DeliveryId delivery_id) {
   std::string body;
   if (format == PayloadFormat::raw) {
     body = event.data;
@@ -173,7 +175,7 @@ std::string render_body(PayloadFormat format, const Event& event) {
       append_workspace(body, event);
       break;
     case PayloadFormat::tenant:
-      append_tenant(body, event);
+      append_tenant(body, event, delivery_id);
       break;
     case PayloadFormat::raw:
       break;

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "core/event.h"
+#include "core/ids.h"
 
 namespace postrider {
 
@@ -15,7 +16,9 @@ enum class PayloadFormat : std::uint8_t { standard, exchange, platform, workspac
 [[nodiscard]] std::string_view to_string(PayloadFormat format);
 [[nodiscard]] std::optional<PayloadFormat> parse_payload_format(std::string_view text);
 
-[[nodiscard]] std::string render_body(PayloadFormat format, const Event& event);
+/// Only the `tenant` envelope names the delivery; all others are the same for every webhook.
+[[nodiscard]] std::string render_body(PayloadFormat format, const Event& event,
+                                      DeliveryId delivery_id);
 
 /// Appends `text` as a JSON string, quotes included. `text` must be valid UTF-8.
 void append_json_string(std::string& out, std::string_view text);

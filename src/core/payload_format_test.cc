@@ -15,6 +15,8 @@ constexpr PayloadFormat all_formats[] = {PayloadFormat::standard, PayloadFormat:
 // Key order, number spelling and white space that a re-serialisation would lose.
 constexpr std::string_view odd_data = "{ \"b\" : 1.0e+2,\t\"a\":\"\\u00e4\\/\" }";
 
+const DeliveryId delivery;
+
 Event sample_event() {
   Event event;
   event.id.bytes.fill(0xff);
@@ -39,25 +41,25 @@ TEST(RenderBody, WritesEachEnvelopeAroundTheUntouchedData) {
   const std::string data{odd_data};
   const std::string id = "evt_7zzzzzzzzzzzzzzzzzzzzzzzzz";
 
-  EXPECT_EQ(render_body(PayloadFormat::standard, event),
+  EXPECT_EQ(render_body(PayloadFormat::standard, event, delivery),
             R"({"id":")" + id +
                 R"(","type":"swap.created","timestamp":"2023-11-14T22:13:20.123Z","data":)" + data +
                 "}");
-  EXPECT_EQ(render_body(PayloadFormat::exchange, event),
+  EXPECT_EQ(render_body(PayloadFormat::exchange, event, delivery),
             R"({"id":")" + id + R"(","type":"swap.created","created_at":1700000000,"data":)" +
                 data + "}");
-  EXPECT_EQ(render_body(PayloadFormat::workspace, event),
+  EXPECT_EQ(render_body(PayloadFormat::workspace, event, delivery),
             R"({"event_type":"swap.created","data":)" + data + "}");
-  EXPECT_EQ(render_body(PayloadFormat::tenant, event),
-            R"({"id":")" + id + R"(","event":"swap.created","data":)" + data +
+  EXPECT_EQ(render_body(PayloadFormat::tenant, event, delivery),
+            R"({"id":"dlv_00000000000000000000000000","event":"swap.created","data":)" + data +
                 R"(,"timestamp":"2023-11-14T22:13:20.123Z"})");
-  EXPECT_EQ(render_body(PayloadFormat::raw, event), data);
+  EXPECT_EQ(render_body(PayloadFormat::raw, event, delivery), data);
 }
 
 TEST(RenderBody, PlatformCarriesTheWholeEvent) {
   Event event = sample_event();
   event.data = "1";
-  EXPECT_EQ(render_body(PayloadFormat::platform, event),
+  EXPECT_EQ(render_body(PayloadFormat::platform, event, delivery),
             R"({"id":"evt_7zzzzzzzzzzzzzzzzzzzzzzzzz","event_type":"swap.created","data":1,)"
             R"("timestamp":"2023-11-14T22:13:20.123Z","idempotency_key":"key-1","source":null,)"
             R"("priority":"normal"})");
@@ -65,7 +67,7 @@ TEST(RenderBody, PlatformCarriesTheWholeEvent) {
   event.priority = Priority::high;
   event.tenant_id = "tnt_1";
   event.resource_id = "order/7";
-  EXPECT_EQ(render_body(PayloadFormat::platform, event),
+  EXPECT_EQ(render_body(PayloadFormat::platform, event, delivery),
             R"({"id":"evt_7zzzzzzzzzzzzzzzzzzzzzzzzz","event_type":"swap.created","data":1,)"
             R"("timestamp":"2023-11-14T22:13:20.123Z","idempotency_key":"key-1",)"
             R"("source":"api \"quoted\"","priority":"high",)"
@@ -77,7 +79,7 @@ TEST(RenderBody, TimesBeforeTheEpochRoundDown) {
   event.data = "{}";
   event.timestamp = wall_from_unix_ms(-1);
   EXPECT_EQ(
-      render_body(PayloadFormat::exchange, event),
+      render_body(PayloadFormat::exchange, event, delivery),
       R"({"id":"evt_7zzzzzzzzzzzzzzzzzzzzzzzzz","type":"swap.created","created_at":-1,"data":{}})");
 }
 
@@ -111,7 +113,7 @@ RC_GTEST_PROP(RenderBody, AnyFormatOfAnyEventIsValidJson, (std::string name, std
   event.source = source;
   event.tenant_id = name;
   for (const PayloadFormat format : all_formats) {
-    RC_ASSERT(check_json(render_body(format, event)).has_value());
+    RC_ASSERT(check_json(render_body(format, event, delivery)).has_value());
   }
 }
 

@@ -76,14 +76,14 @@ RequestTemplate::RequestTemplate(const Webhook& webhook, const TargetUrl& url,
   for (const auto& [name, value] : webhook.headers) {
     append_custom_header(fixed_head_, name, value);
   }
-  if (signature_.prefixed_headers) {
+  if (signature_.prefixed_headers && signature_.header_set == HeaderSet::platform) {
     append_header(fixed_head_, signature_.header_prefix + "ID", webhook.id.to_string());
   }
 }
 
 std::string RequestTemplate::fill(const Event& event, const AttemptStamp& stamp,
                                   const Sign& sign) const {
-  const std::string body = render_body(payload_format_, event);
+  const std::string body = render_body(payload_format_, event, stamp.delivery_id);
   const std::string event_id = event.id.to_string();
   const std::int64_t unix_seconds = to_unix_seconds(stamp.now);
   const SignedText text =
@@ -96,7 +96,10 @@ std::string RequestTemplate::fill(const Event& event, const AttemptStamp& stamp,
               event.type.size() + 3 * event.idempotency_key.size() + value.size() + body.size());
   out += fixed_head_;
   append_standard(out, event_id, unix_seconds);
-  append_prefixed(out, event, stamp);
+  if (signature_.prefixed_headers) {
+    append_prefixed(out, event, stamp);
+  }
+  append_timestamp(out, stamp.now);
   append_own_header(out, signature_header_, value);
   out += "Content-Length: ";
   append_number(out, static_cast<std::int64_t>(body.size()));
@@ -116,35 +119,53 @@ void RequestTemplate::append_standard(std::string& out, std::string_view event_i
   out += "\r\n";
 }
 
+void RequestTemplate::append_name(std::string& out, std::string_view name) const {
+  out += signature_.header_prefix;
+  out += name;
+  out += ": ";
+}
+
 void RequestTemplate::append_prefixed(std::string& out, const Event& event,
                                       const AttemptStamp& stamp) const {
-  const auto append_name = [this, &out](std::string_view name) {
-    out += signature_.header_prefix;
-    out += name;
-    out += ": ";
-  };
-  if (signature_.prefixed_headers) {
-    append_name("Event");
+  const HeaderSet set = signature_.header_set;
+  const bool is_platform = set == HeaderSet::platform;
+  const bool is_exchange = set == HeaderSet::exchange;
+  if (is_exchange || set == HeaderSet::outbox || set == HeaderSet::workspace) {
+    append_name(out, set == HeaderSet::workspace ? "Event-ID" : "Id");
+    out += EventKind::prefix;
+    out += to_base32(event.id.bytes);
+    out += "\r\n";
+  }
+  if (is_platform || set == HeaderSet::tenant) {
+    append_name(out, "Event");
     append_value(out, event.type);
     out += "\r\n";
-    append_name("Delivery");
+    append_name(out, is_platform ? "Delivery" : "Delivery-ID");
     out += DeliveryKind::prefix;
     out += to_base32(stamp.delivery_id.bytes);
     out += "\r\n";
-    append_name("Attempt");
+  }
+  if (is_platform || is_exchange) {
+    append_name(out, "Attempt");
     append_number(out, stamp.attempt_number);
     out += "\r\n";
-    if (!event.idempotency_key.empty()) {
-      append_header(out, "X-Idempotency-Key", event.idempotency_key);
-    }
   }
-  if (signature_.scheme == SignatureScheme::sha256_timestamp) {
-    append_name("Timestamp");
-    append_number(out, to_unix_seconds(stamp.now));
+  if (is_platform && !event.idempotency_key.empty()) {
+    append_header(out, "X-Idempotency-Key", event.idempotency_key);
+  }
+}
+
+void RequestTemplate::append_timestamp(std::string& out, WallTime now) const {
+  const HeaderSet set = signature_.header_set;
+  const bool in_seconds = set == HeaderSet::exchange || set == HeaderSet::outbox;
+  if (signature_.scheme == SignatureScheme::sha256_timestamp ||
+      (signature_.prefixed_headers && in_seconds)) {
+    append_name(out, "Timestamp");
+    append_number(out, to_unix_seconds(now));
     out += "\r\n";
-  } else if (signature_.prefixed_headers) {
-    append_name("Timestamp");
-    out += to_rfc3339(stamp.now);
+  } else if (signature_.prefixed_headers && set == HeaderSet::platform) {
+    append_name(out, "Timestamp");
+    out += to_rfc3339(now);
     out += "\r\n";
   }
 }

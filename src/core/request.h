@@ -42,6 +42,8 @@ class RequestTemplate {
   void append_standard(std::string& out, std::string_view event_id,
                        std::int64_t unix_seconds) const;
   void append_prefixed(std::string& out, const Event& event, const AttemptStamp& stamp) const;
+  void append_timestamp(std::string& out, WallTime now) const;
+  void append_name(std::string& out, std::string_view name) const;
 
   std::string fixed_head_;  // Request line and all headers that are the same for every attempt.
   std::string signature_header_;  // Its name.

@@ -177,6 +177,42 @@ TEST(RequestTemplate, NamesTheHostAsTheUrlDoes) {
                   .starts_with("POST / HTTP/1.1\r\nHost: [2606:4700::1]:8443\r\n"));
 }
 
+TEST(RequestTemplate, EachHeaderSetHasItsOwnNames) {
+  const auto names = [](HeaderSet set, SignatureScheme scheme) {
+    Webhook webhook = sample_webhook();
+    webhook.signature = {
+        .scheme = scheme, .header_prefix = "X-Own-", .standard_headers = false, .header_set = set};
+    const std::string request = fill(webhook, sample_event());
+    std::string found;
+    for (std::size_t at = request.find("\r\nX-Own-"); at != std::string::npos;
+         at = request.find("\r\nX-Own-", at + 1)) {
+      const std::size_t begin = at + 8;
+      found += request.substr(begin, request.find(':', begin) - begin) + " ";
+    }
+    return found;
+  };
+  using enum SignatureScheme;
+  EXPECT_EQ(names(HeaderSet::platform, t_v1), "ID Event Delivery Attempt Timestamp Signature ");
+  EXPECT_EQ(names(HeaderSet::exchange, sha256_timestamp), "Id Attempt Timestamp Signature ");
+  EXPECT_EQ(names(HeaderSet::outbox, sha256_body), "Id Timestamp Signature ");
+  EXPECT_EQ(names(HeaderSet::workspace, t_v1), "Event-ID Signature ");
+  EXPECT_EQ(names(HeaderSet::tenant, sha256_body), "Event Delivery-ID Signature ");
+  EXPECT_EQ(names(HeaderSet::tenant, sha256_timestamp), "Event Delivery-ID Timestamp Signature ");
+}
+
+TEST(RequestTemplate, TheIdOfTheOtherSetsIsTheEvents) {
+  Webhook webhook = sample_webhook();
+  const std::string id{event_id};
+  webhook.signature = {.scheme = SignatureScheme::sha256_body,
+                       .standard_headers = false,
+                       .header_set = HeaderSet::outbox};
+  EXPECT_NE(fill(webhook, sample_event()).find("\r\nX-Webhook-Id: " + id + "\r\n"),
+            std::string::npos);
+  webhook.signature.header_set = HeaderSet::workspace;
+  EXPECT_NE(fill(webhook, sample_event()).find("\r\nX-Webhook-Event-ID: " + id + "\r\n"),
+            std::string::npos);
+}
+
 RC_GTEST_PROP(RequestTemplate, AnyEventMakesOneWellFormedRequest,
               (const std::string& key, const std::string& type, const std::string& data)) {
   Event event = sample_event();

@@ -192,8 +192,9 @@ Verdict judge(const RetryPolicy& policy, const Outcome& outcome, const AttemptCo
   }
 
   const Millis asked = std::min(outcome.retry_after.value_or(0ms), policy.delay_max);
-  const Millis delay = std::max(
-      {backoff_delay(policy, context.budget_used, context.draw), delay_min(*category), asked});
+  const Millis least = policy.category_minimums ? delay_min(*category) : 0ms;
+  const Millis delay =
+      std::max({backoff_delay(policy, context.budget_used, context.draw), least, asked});
   return RetryAt{later(context.now, delay)};
 }
 

@@ -34,7 +34,8 @@ struct RetryPolicy {
   Jitter jitter{.minus = 0.1, .plus = 0.1};
   std::uint32_t attempts_max = 12;
   Millis timeout{30'000};
-  double timeout_growth = 1.0;  // The timeout of attempt n is timeout × growth^(n−1), at most 3×.
+  double timeout_growth = 1.0;    // The timeout of attempt n is timeout × growth^(n−1), at most 3×.
+  bool category_minimums = true;  // At least 60 s after a 429, 5 s after dns, 2 s after timeout.
   std::vector<std::uint16_t> permanent_statuses = {400, 401, 403, 404, 410, 413, 414, 415, 451};
 
   bool operator==(const RetryPolicy&) const = default;
@@ -94,8 +95,8 @@ constexpr std::uint32_t ssl_attempts_max = 3;
 
 /// Decides what becomes of a delivery after one attempt.
 ///
-/// The delay is the backoff with its jitter; then at least the minimum of its failure category
-/// (rate_limit 60 s, dns 5 s, timeout 2 s; `delay_max` does not cut these); then at least what the
+/// The delay is the backoff with its jitter; then, unless the policy leaves it out, at least the
+/// minimum of its failure category (`delay_max` does not cut it); then at least what the
 /// receiver asked for, of which no more than `delay_max` is granted.
 [[nodiscard]] Verdict judge(const RetryPolicy& policy, const Outcome& outcome,
                             const AttemptContext& context);

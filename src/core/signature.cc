@@ -3,12 +3,16 @@
 #include <algorithm>
 
 #include "core/assert.h"
+#include "core/enum_names.h"
 
 namespace postrider {
 namespace {
 
 constexpr std::array<std::string_view, 5> names = {"standard", "standard-ed25519", "t-v1",
                                                    "sha256-timestamp", "sha256-body"};
+
+constexpr EnumNames<HeaderSet, HeaderSet::tenant> header_set_names{
+    {"platform", "exchange", "outbox", "workspace", "tenant"}};
 
 constexpr std::string_view secret_prefix = "whsec_";
 
@@ -55,6 +59,12 @@ std::string_view to_string(SignatureScheme scheme) {
   const auto index = static_cast<std::size_t>(scheme);
   POSTRIDER_ASSERT(index < names.size());
   return names[index];
+}
+
+std::string_view to_string(HeaderSet set) { return header_set_names.name(set); }
+
+std::optional<HeaderSet> parse_header_set(std::string_view text) {
+  return header_set_names.find(text);
 }
 
 std::optional<SignatureScheme> parse_signature_scheme(std::string_view text) {

@@ -28,11 +28,21 @@ enum class SignatureScheme : std::uint8_t {
 [[nodiscard]] std::string_view to_string(SignatureScheme scheme);
 [[nodiscard]] std::optional<SignatureScheme> parse_signature_scheme(std::string_view text);
 
+/// Which headers follow the prefix. `platform`: ID (of the webhook), Event, Delivery, Attempt,
+/// Timestamp (a date) and X-Idempotency-Key. `exchange`: Id (of the event), Timestamp (Unix
+/// seconds), Attempt. `outbox`: Id (of the event), Timestamp (Unix seconds). `workspace`: Event-ID.
+/// `tenant`: Event, Delivery-ID.
+enum class HeaderSet : std::uint8_t { platform, exchange, outbox, workspace, tenant };
+
+[[nodiscard]] std::string_view to_string(HeaderSet set);
+[[nodiscard]] std::optional<HeaderSet> parse_header_set(std::string_view text);
+
 struct SignaturePolicy {
   SignatureScheme scheme = SignatureScheme::standard;
   std::string header_prefix = "X-Webhook-";  // Of the second header set and of X-…-Signature.
   bool standard_headers = true;              // webhook-id, webhook-timestamp, webhook-signature.
-  bool prefixed_headers = true;  // X-Webhook-ID, -Event, -Delivery, -Attempt, -Timestamp.
+  bool prefixed_headers = true;              // X-Webhook-… as `header_set` says.
+  HeaderSet header_set = HeaderSet::platform;
 
   bool operator==(const SignaturePolicy&) const = default;
 };

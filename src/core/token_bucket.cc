@@ -24,6 +24,16 @@ std::int64_t capacity(const RateLimit& limit) {
 
 }  // namespace
 
+std::optional<RateLimit> share_of(const std::optional<RateLimit>& limit, std::uint32_t parts) {
+  if (!limit) {
+    return std::nullopt;
+  }
+  // A longer period divides any count exactly.
+  return RateLimit{.count = limit->count,
+                   .period = limit->period * parts,
+                   .burst = std::max(limit->burst / parts, 1u)};
+}
+
 TokenBucket::TokenBucket(const RateLimit& limit, MonoTime now)
     : limit_(limit), credit_(capacity(limit)), updated_(now) {}
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "core/time.h"
 
@@ -17,6 +18,11 @@ struct RateLimit {
 
   bool operator==(const RateLimit&) const = default;
 };
+
+/// What each of `parts` buckets may let through so that together they keep to `limit`. A burst
+/// smaller than the parts cannot be divided: each of them may still start one at a time.
+[[nodiscard]] std::optional<RateLimit> share_of(const std::optional<RateLimit>& limit,
+                                                std::uint32_t parts);
 
 /// A plain value; the lane that owns it is on one thread.
 class TokenBucket {

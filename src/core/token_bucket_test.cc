@@ -21,6 +21,23 @@ std::uint32_t take_all(TokenBucket& bucket, MonoTime now, std::uint32_t count_ma
   return taken;
 }
 
+TEST(TokenBucket, SharesAddUpToTheWhole) {
+  EXPECT_EQ(share_of(std::nullopt, 3), std::nullopt);
+  const RateLimit whole{.count = 10, .period = 1s, .burst = 7};
+  const RateLimit share = *share_of(whole, 3);
+  EXPECT_EQ(share, (RateLimit{.count = 10, .period = 3s, .burst = 2}));
+  EXPECT_EQ(share_of(whole, 1), whole);
+  EXPECT_EQ(share_of(whole, 8)->burst, 1u);
+
+  std::vector<TokenBucket> buckets(3, TokenBucket{share, start});
+  std::uint32_t taken = 0;
+  for (TokenBucket& bucket : buckets) {
+    taken += take_all(bucket, start);
+    taken += take_all(bucket, start + 300ms);
+  }
+  EXPECT_LE(taken, 7u + 3u);
+}
+
 TEST(TokenBucket, StartsFullAndGivesTheBurstAtOnce) {
   TokenBucket bucket{{.count = 10, .period = 1s, .burst = 3}, start};
   EXPECT_EQ(bucket.tokens(start), 3.0);

@@ -18,9 +18,17 @@ Uuid random_uuid() {
   return uuid;
 }
 
-ApiKey key_record(const Secret<std::string>& key, WallTime now) {
-  return {.id = KeyId{random_uuid()},
-          .name = "admin",
+/// Of the one key that the environment sets: always the same, so that a new one replaces it.
+KeyId environment_id() {
+  Uuid uuid{};
+  const std::string digest = sha256("POSTRIDER_ADMIN_KEY");
+  std::memcpy(uuid.data(), digest.data(), uuid.size());
+  return KeyId{uuid};
+}
+
+ApiKey key_record(const Secret<std::string>& key, KeyId id, WallTime now) {
+  return {.id = id,
+          .name = id == environment_id() ? "POSTRIDER_ADMIN_KEY" : "admin",
           .sha256 = sha256(key.reveal()),
           .scope = KeyScope::admin,
           .created_at = now};
@@ -31,16 +39,17 @@ ApiKey key_record(const Secret<std::string>& key, WallTime now) {
 AdminKey choose_admin_key(const std::optional<Secret<std::string>>& given,
                           const std::vector<ApiKey>& known, WallTime now) {
   if (given) {
-    const ApiKey record = key_record(*given, now);
-    const bool stored = std::ranges::any_of(
-        known, [&](const ApiKey& key) { return constant_time_equal(key.sha256, record.sha256); });
+    const ApiKey record = key_record(*given, environment_id(), now);
+    const bool stored = std::ranges::any_of(known, [&](const ApiKey& key) {
+      return key.id == record.id && constant_time_equal(key.sha256, record.sha256);
+    });
     return {.to_store = stored ? std::nullopt : std::optional{record}, .to_show = std::nullopt};
   }
   if (!known.empty()) {
     return {};
   }
   const Secret<std::string> made = api::make_key_text(api::key_prefix);
-  return {.to_store = key_record(made, now), .to_show = made};
+  return {.to_store = key_record(made, KeyId{random_uuid()}, now), .to_show = made};
 }
 
 }  // namespace postrider

@@ -16,7 +16,8 @@ struct AdminKey {
   std::optional<Secret<std::string>> to_show;  // Only a key that was just made.
 };
 
-/// `given` is stored unless the store knows it. Without it a key is made when the store has none.
+/// `given`, from the environment, takes the place of the one the environment gave before. Without
+/// it a key is made when the store has none.
 [[nodiscard]] AdminKey choose_admin_key(const std::optional<Secret<std::string>>& given,
                                         const std::vector<ApiKey>& known, WallTime now);
 

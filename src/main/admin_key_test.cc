@@ -33,6 +33,20 @@ TEST(AdminKey, OfTheOperatorIsStoredOnceAndNeverShown) {
   EXPECT_FALSE(again.to_store);
 }
 
+TEST(AdminKey, OfTheOperatorReplacesItsForerunnerAndNoOther) {
+  const AdminKey made = choose_admin_key(std::nullopt, {}, now);
+  const AdminKey first = choose_admin_key(Secret<std::string>{"first"}, {*made.to_store}, now);
+  ASSERT_TRUE(first.to_store);
+  EXPECT_NE(first.to_store->id, made.to_store->id);
+  const AdminKey second =
+      choose_admin_key(Secret<std::string>{"second"}, {*made.to_store, *first.to_store}, now);
+  ASSERT_TRUE(second.to_store);
+  EXPECT_EQ(second.to_store->id, first.to_store->id);
+  // The made key given by the environment pushes out the other as well.
+  EXPECT_EQ(choose_admin_key(*made.to_show, {*made.to_store, *second.to_store}, now).to_store->id,
+            second.to_store->id);
+}
+
 TEST(AdminKey, EveryMadeKeyIsDifferent) {
   EXPECT_NE(choose_admin_key(std::nullopt, {}, now).to_show->reveal(),
             choose_admin_key(std::nullopt, {}, now).to_show->reveal());

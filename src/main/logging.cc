@@ -47,4 +47,8 @@ void set_up_logging(const std::string& level) {
   spdlog::flush_every(std::chrono::seconds{1});
 }
 
+void change_log_level(const std::string& level) {
+  spdlog::default_logger()->set_level(spdlog::level::from_str(level));
+}
+
 }  // namespace postrider

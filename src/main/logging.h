@@ -10,4 +10,7 @@ namespace postrider {
 /// a second.
 void set_up_logging(const std::string& level);
 
+/// From now on; any thread.
+void change_log_level(const std::string& level);
+
 }  // namespace postrider

@@ -1,15 +1,25 @@
 #include "main/serve.h"
 
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <fstream>
+#include <iterator>
+#include <system_error>
+#include <utility>
 
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 #include <sys/resource.h>
 
+#include "adapters/system/environment.h"
+#include "api/listen_address.h"
 #include "cli/command_line.h"
+#include "config/load.h"
+#include "config/print.h"
 #include "main/logging.h"
 #include "main/server.h"
+#include "runtime/attempt_log.h"
 
 namespace postrider {
 namespace {
@@ -23,17 +33,75 @@ void raise_descriptor_limit() {
   }
 }
 
+Result<std::string> read_file(const std::string& path) {
+  std::ifstream file{path, std::ios::binary};
+  std::string text{std::istreambuf_iterator<char>{file}, std::istreambuf_iterator<char>{}};
+  if (!file.is_open() || file.bad()) {
+    return fail(Errc::invalid, fmt::format("Cannot read the configuration file {}: {}.", path,
+                                           std::generic_category().message(errno)));
+  }
+  return text;
+}
+
+config::Sources sources_of(const cli::ServeOptions& options) {
+  return {.profile = options.profile,
+          .file = options.config_file,
+          .variables = environment_variables("POSTRIDER_"),
+          .overrides = options.overrides,
+          .read_file = read_file};
+}
+
+/// What only the API can judge is judged here, while the origin of each value is still known.
+Result<config::Loaded> load_checked(const config::Sources& sources) {
+  POSTRIDER_TRY(config::Loaded loaded, config::load(sources));
+  if (const auto address = api::parse_listen_address(loaded.config.listen); !address) {
+    return fail(Errc::invalid,
+                fmt::format("{}: {}", loaded.origin_of("listen"), address.error().message));
+  }
+  return loaded;
+}
+
 }  // namespace
 
 int serve(const cli::ServeOptions& options) {
-  set_up_logging(options.log_level);
+  if (options.print_reference) {
+    fmt::print("{}", config::print_reference());
+    return cli::exit_ok;
+  }
+  const config::Sources sources = sources_of(options);
+  const Result<config::Loaded> loaded = load_checked(sources);
+  if (!loaded) {
+    fmt::print(stderr, "postrider: {}\n", loaded.error().message);
+    return cli::exit_usage;
+  }
+  if (options.print_config) {
+    fmt::print("{}", config::print_config(*loaded));
+    return cli::exit_ok;
+  }
+  config::Config config = loaded->config;
+  if (options.retention_events.count() > 0) {
+    config.retention.events = options.retention_events;
+  }
+  if (options.retention_dead_letters.count() > 0) {
+    config.retention.dead_letters = options.retention_dead_letters;
+  }
+  set_up_logging(config.log_level);
   std::signal(SIGPIPE, SIG_IGN);  // A receiver that hangs up is an error value, not a signal.
   raise_descriptor_limit();
 
-  Result<std::unique_ptr<Server>> server = start_server(options);
+  Result<std::unique_ptr<Server>> server =
+      start_server({.config = std::move(config),
+                    .reload = [sources]() -> Result<config::Config> {
+                      POSTRIDER_TRY(const config::Loaded again, load_checked(sources));
+                      return again.config;
+                    },
+                    .json = options.json});
   if (!server) {
     fmt::print(stderr, "postrider: {}\n", server.error().message);
     return cli::exit_usage;
+  }
+  for (const std::string& name : loaded->strangers) {
+    spdlog::warn("config.unknown_variable name={}", log_safe(name));
   }
   (*server)->run_until_signal();
   spdlog::shutdown();

@@ -34,6 +34,10 @@ class Transport {
   /// call `send` and `stop`.
   virtual void send(OutboundRequest request, std::function<void(Outcome)> done) = 0;
 
+  /// From now on nothing connects to, or reuses a connection to, what `addresses` forbids (P11).
+  /// Requests already on their way are not interrupted.
+  virtual void change_addresses(AddressPolicy addresses) = 0;
+
   /// Ends everything under way at once: each `done` runs, with a network failure, before `stop`
   /// returns. What is sent afterwards fails the same way, later.
   virtual void stop() = 0;

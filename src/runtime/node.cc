@@ -16,6 +16,7 @@
 
 #include "runtime/batch_news.h"
 #include "runtime/desk.h"
+#include "runtime/first_roster.h"
 #include "runtime/placement.h"
 #include "runtime/publish_quota.h"
 #include "runtime/reader_pool.h"
@@ -53,6 +54,7 @@ class RunningNode final : public Node, public Service {
   std::vector<boost::asio::io_context*> io_contexts() override;
   void add_probe(Probe probe) override { metrics_->add_probe(std::move(probe)); }
   void start() override;
+  void change_url_policy(UrlPolicy policy) override;
   void drain(std::function<void()> drained) override;
   void stop() override;
 
@@ -202,6 +204,8 @@ void RunningNode::make_workers(NodeParts& parts) {
   shard.in_flight_max = std::max(shard.in_flight_max / count, 1u);
   shard.tenant_in_flight_max = std::max(shard.tenant_in_flight_max / count, 1u);
   shard.first_attempt_reserve /= count;
+  shard.tenant_rate = share_of(shard.tenant_rate, count);
+  shard.total_rate = share_of(shard.total_rate, count);
   for (std::size_t index = 0; index < options_.worker_count; ++index) {
     WorkerOptions worker{.index = index,
                          .shard = shard,
@@ -262,6 +266,20 @@ void RunningNode::start() {
     worker->start();
   }
   retention_->start();
+}
+
+void RunningNode::change_url_policy(UrlPolicy policy) {
+  for (const auto& worker : workers_) {
+    worker->change_url_policy(policy);
+  }
+  // On the store thread, so that no edit of a webhook is overtaken by what it was before.
+  auto run = [this](Store&, Mails& mails) -> Result<void> {
+    for (const auto& [id, webhook] : desk_.directory()->all()) {
+      mails[worker_of(id, mails.size())].inputs.emplace_back(WebhookChanged{.webhook = webhook});
+    }
+    return {};
+  };
+  store_->submit(DeskJob{std::move(run)});
 }
 
 void RunningNode::drain(std::function<void()> drained) {
@@ -538,44 +556,19 @@ std::optional<std::string> RunningNode::not_ready() const {
   return store_->failure();
 }
 
-Result<void> store_first_key(Store& store, const ApiKey& key) {
-  AuditEntry entry;
-  entry.at = key.created_at;
-  entry.action = "api_key.create";
-  entry.subject = key.id.to_string();
-  return store.atomically([&]() -> Result<void> {
-    POSTRIDER_CHECK(store.registry->apply(AddKey{key}));
-    return store.journal->append(entry);
-  });
-}
-
-/// Without what expired while nobody was there.
-Result<Roster> sweep(Store& store, Roster roster, WallTime now) {
-  if (!roster.has_expired(now)) {
-    return roster;
-  }
-  POSTRIDER_CHECK(store.registry->apply(SweepExpired{now}));
-  return roster.with(SweepExpired{now}, now);
-}
-
 }  // namespace
 
 Result<std::unique_ptr<Node>> make_node(NodeOptions options, NodeParts parts,
-                                        const std::optional<ApiKey>& first_key) {
+                                        const std::optional<ApiKey>& key) {
   POSTRIDER_TRY(std::vector<Webhook> webhooks, parts.store.catalog->load_webhooks());
   POSTRIDER_TRY(const auto circuits, parts.store.catalog->load_circuits());
   const WallTime now = parts.clock->now().wall;
-  POSTRIDER_TRY(RegistryContents registry, parts.store.registry->load());
   POSTRIDER_TRY(const std::vector<LaneBacklog> backlog, parts.store.ledger->backlog());
   std::map<TenantId, std::uint64_t> dead_letters;
   if (!parts.readers.empty()) {
     POSTRIDER_TRY(dead_letters, parts.readers.front().history->dead_letter_counts());
   }
-  if (first_key) {
-    POSTRIDER_CHECK(store_first_key(parts.store, *first_key));
-    registry.keys.push_back(*first_key);
-  }
-  POSTRIDER_TRY(Roster roster, sweep(parts.store, Roster{std::move(registry)}, now));
+  POSTRIDER_TRY(Roster roster, load_roster(parts.store, key, now));
   std::vector<WebhookRef> refs;
   refs.reserve(webhooks.size());
   for (Webhook& webhook : webhooks) {

@@ -52,6 +52,10 @@ class Node {
   /// Starts the threads. Everything the store knows is due is already in line.
   virtual void start() = 0;
 
+  /// Which targets are allowed from now on; webhooks that were not may be sent to, and the other
+  /// way round. Any thread, after start().
+  virtual void change_url_policy(UrlPolicy policy) = 0;
+
   /// No more publishing; finish what is in flight. `drained` runs once, on some io thread, when
   /// that is done.
   virtual void drain(std::function<void()> drained) = 0;
@@ -61,8 +65,8 @@ class Node {
 };
 
 /// Reads webhooks, circuits, keys and the backlog's outline; does not read the backlog itself.
-/// `first_key`, when there is no key in the store yet, is stored as the first one.
+/// `key`, when given, is stored; it takes the place of the one with its id.
 [[nodiscard]] Result<std::unique_ptr<Node>> make_node(NodeOptions options, NodeParts parts,
-                                                      const std::optional<ApiKey>& first_key);
+                                                      const std::optional<ApiKey>& key);
 
 }  // namespace postrider

@@ -88,6 +88,13 @@ void Worker::feed_later(Input input) {
   asio::post(io_, [this, input = std::move(input)]() mutable { feed(std::move(input)); });
 }
 
+void Worker::change_url_policy(UrlPolicy policy) {
+  asio::post(io_, [this, policy = std::move(policy)]() mutable {
+    transport_->change_addresses(policy.addresses);
+    options_.url_policy = std::move(policy);
+  });
+}
+
 void Worker::feed(Input input) {
   if (const auto* changed = std::get_if<WebhookChanged>(&input)) {
     remember(*changed);

@@ -81,6 +81,8 @@ class Worker {
   /// `act` runs on the io thread.
   void run_on_shard(std::function<void(Shard&, Moment)> act);
   void feed_later(Input input);
+  /// For webhooks heard of from then on, and for every address that is connected to.
+  void change_url_policy(UrlPolicy policy);
 
  private:
   struct Target;

@@ -16,7 +16,8 @@ Webhook unusual_webhook(WebhookId id) {
   webhook.description = "line\nbreak, \"quotes\"";
   webhook.headers = {{"X-A", "1"}, {"X-B", ""}};
   webhook.metadata = "{ \"a\" : 1 }";
-  webhook.signature = {SignatureScheme::sha256_body, "X-Agenta-", false, false};
+  webhook.signature = {SignatureScheme::sha256_body, "X-Agenta-", false, false,
+                       HeaderSet::workspace};
   webhook.payload_format = PayloadFormat::raw;
   webhook.retry = {.delay_base = Millis{1},
                    .multiplier = 5.25,
@@ -26,6 +27,7 @@ Webhook unusual_webhook(WebhookId id) {
                    .attempts_max = 7,
                    .timeout = Millis{9},
                    .timeout_growth = 1.5,
+                   .category_minimums = false,
                    .permanent_statuses = {404, 410}};
   webhook.breaker = {.enabled = false,
                      .window = BreakerWindow::count,

@@ -37,6 +37,13 @@ class Raw:
     data: bytes
 
 
+@dataclasses.dataclass(frozen=True)
+class Held:
+    """Answers with `reply`, but not before `release`."""
+
+    reply: Reply
+
+
 OK = Reply()
 
 
@@ -199,6 +206,9 @@ class Receiver:
             reply = state.script.pop(0) if len(state.script) > 1 else state.script[0]
             if callable(reply):
                 reply = reply(request)
+            if isinstance(reply, Held):
+                state.open = state.open or asyncio.Event()
+                reply = reply.reply
             gate = state.open
         try:
             if gate:

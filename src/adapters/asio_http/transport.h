@@ -50,10 +50,6 @@ struct TransportOptions {
 
 class AsioTransport : public Transport {
  public:
-  /// From now on nothing connects to, or reuses a connection to, what `addresses` forbids.
-  /// Requests already on their way are not interrupted.
-  virtual void change_addresses(AddressPolicy addresses) = 0;
-
   /// Connections kept for reuse, for metrics.
   [[nodiscard]] virtual std::size_t idle_connections() const = 0;
 };

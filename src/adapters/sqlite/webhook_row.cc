@@ -20,6 +20,8 @@ static_assert(static_cast<int>(PayloadFormat::standard) == 0 &&
               static_cast<int>(PayloadFormat::raw) == 5);
 static_assert(static_cast<int>(Ordering::none) == 0 && static_cast<int>(Ordering::strict) == 2);
 static_assert(static_cast<int>(BreakerWindow::time) == 0);
+static_assert(static_cast<int>(HeaderSet::platform) == 0 &&
+              static_cast<int>(HeaderSet::tenant) == 4);
 
 #define POSTRIDER_WEBHOOK_COLUMNS                                                             \
   "id, tenant_id, url, events, name, owner_id, resource_id, description, headers, metadata,"  \
@@ -32,7 +34,8 @@ static_assert(static_cast<int>(BreakerWindow::time) == 0);
   " breaker_failure_count_threshold, breaker_sleep_window_ms, breaker_sleep_multiplier,"      \
   " breaker_sleep_max_ms, breaker_half_open_max_calls, breaker_half_open_success_percentage," \
   " rate_count, rate_period_ms, rate_burst, max_in_flight, ordering, active, paused,"         \
-  " disabled_reason, created_at, updated_at"
+  " disabled_reason, created_at, updated_at, signature_header_set,"                           \
+  " retry_category_minimums"
 
 constexpr std::string_view select_sql =
     "SELECT " POSTRIDER_WEBHOOK_COLUMNS " FROM webhook ORDER BY id";
@@ -42,7 +45,7 @@ constexpr std::string_view replace_sql =
     ") VALUES"
     " (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20,"
     " ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31, ?32, ?33, ?34, ?35, ?36, ?37, ?38,"
-    " ?39, ?40, ?41, ?42, ?43, ?44, ?45, ?46, ?47, ?48, ?49)";
+    " ?39, ?40, ?41, ?42, ?43, ?44, ?45, ?46, ?47, ?48, ?49, ?50, ?51)";
 
 std::string join_patterns(const std::vector<EventPattern>& patterns) {
   std::string text;
@@ -181,6 +184,8 @@ Result<Webhook> read_webhook(const Query& query) {
   webhook.disabled_reason = row.text_or_null();
   webhook.created_at = row.time();
   webhook.updated_at = row.time();
+  webhook.signature.header_set = row.as<HeaderSet>();
+  webhook.retry.category_minimums = row.flag();
   return webhook;
 }
 
@@ -237,7 +242,8 @@ Result<void> write_webhook(Database& database, const Webhook& webhook) {
       breaker.failure_count_threshold, breaker.sleep_window, breaker.sleep_multiplier,
       breaker.sleep_max, breaker.half_open_max_calls, breaker.half_open_success_percentage,
       rate_count, rate_period, rate_burst, webhook.max_in_flight, webhook.ordering, webhook.active,
-      webhook.paused, webhook.disabled_reason, webhook.created_at, webhook.updated_at);
+      webhook.paused, webhook.disabled_reason, webhook.created_at, webhook.updated_at,
+      signature.header_set, retry.category_minimums);
 }
 
 }  // namespace postrider::sqlite

@@ -1,5 +1,6 @@
 #include "adapters/system/environment.h"
 
+#include <algorithm>
 #include <cstdlib>
 
 #include <unistd.h>
@@ -12,6 +13,19 @@ std::optional<std::string> environment_variable(const std::string& name) {
     return std::nullopt;
   }
   return value;
+}
+
+std::vector<std::pair<std::string, std::string>> environment_variables(std::string_view prefix) {
+  std::vector<std::pair<std::string, std::string>> found;
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+    const std::string_view line = *entry;
+    const std::size_t equals = line.find('=');
+    if (equals != std::string_view::npos && line.starts_with(prefix)) {
+      found.emplace_back(line.substr(0, equals), line.substr(equals + 1));
+    }
+  }
+  std::ranges::sort(found);
+  return found;
 }
 
 bool stdout_has_colour() {

@@ -1,10 +1,10 @@
-#include "cli/suggestion.h"
+#include "core/suggestion.h"
 
 #include <algorithm>
 #include <limits>
 #include <numeric>
 
-namespace postrider::cli {
+namespace postrider {
 
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> before_last(b.size() + 1);
@@ -41,4 +41,4 @@ std::optional<std::string> closest(std::string_view word, const std::vector<std:
   return best_distance <= distance_max ? best : std::nullopt;
 }
 
-}  // namespace postrider::cli
+}  // namespace postrider

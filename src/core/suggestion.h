@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace postrider::cli {
+namespace postrider {
 
 /// How many characters must be inserted, removed, replaced or swapped with their neighbour.
 [[nodiscard]] std::size_t edit_distance(std::string_view a, std::string_view b);
@@ -16,4 +16,4 @@ namespace postrider::cli {
 [[nodiscard]] std::optional<std::string> closest(std::string_view word,
                                                  const std::vector<std::string>& known);
 
-}  // namespace postrider::cli
+}  // namespace postrider

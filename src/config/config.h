@@ -1,0 +1,132 @@
+// Everything an operator can decide, parsed once into plain values. Which key sets what, and its
+// range and default, is said in one place: the table in settings.h.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/address.h"
+#include "core/secret.h"
+#include "core/target_url.h"
+#include "core/time.h"
+#include "core/token_bucket.h"
+#include "core/webhook.h"
+
+namespace postrider::config {
+
+/// A rate as people write it. Zero: not said.
+struct RateSetting {
+  std::uint32_t per_second = 0;
+  std::uint32_t per_minute = 0;
+  std::uint32_t burst = 0;
+
+  /// None without a rate. A burst that is not said is one second's worth.
+  [[nodiscard]] std::optional<RateLimit> limit() const;
+};
+
+/// The HTTP listener.
+struct ApiConfig {
+  std::size_t body_bytes_max = std::size_t{16} << 20;  // A batch of 1,000 ordinary events.
+  std::size_t header_bytes_max = std::size_t{16} << 10;
+  std::uint32_t connections_max = 10'000;             // All io threads together.
+  std::uint32_t connections_per_address_max = 1'000;  // Zero: no limit of their own.
+  Millis header_timeout{10'000};
+  Millis body_timeout{30'000};
+  Millis write_timeout{30'000};
+  Millis idle_timeout{75'000};
+  RateSetting rate;                                                  // Per key.
+  RateSetting unauthenticated_rate{.per_second = 20, .burst = 100};  // Per address.
+  std::vector<Cidr> trusted_proxies;
+};
+
+struct TlsConfig {
+  std::string certificate;  // Both or none; PEM files.
+  std::string key;
+};
+
+enum class KeyDerivation : std::uint8_t { none, resource };
+
+struct EventConfig {
+  std::size_t data_bytes_max = std::size_t{256} << 10;
+  bool require_known_types = false;
+};
+
+struct IdempotencyConfig {
+  Millis window{86'400'000};
+  KeyDerivation derive = KeyDerivation::none;
+};
+
+/// For the whole node; main divides it among the io threads.
+struct EngineConfig {
+  std::uint32_t in_flight_max = 4096;
+  std::uint32_t tenant_in_flight_max = 0;  // Zero: half of in_flight_max.
+  std::uint32_t first_attempt_reserve_percentage = 25;
+  RateSetting tenant_rate;
+  RateSetting total_rate;
+};
+
+/// What a new webhook has unless it says otherwise.
+struct WebhookConfig {
+  Webhook defaults;
+  std::string retry_preset = "patient";
+  std::string breaker_preset = "standard";
+  RateSetting rate;
+  Millis disable_after{432'000'000};  // Five days of nothing but failures; zero: never.
+};
+
+struct RetentionConfig {
+  Millis events = std::chrono::hours{24 * 90};  // Zero: for good.
+  Millis dead_letters = std::chrono::hours{24 * 30};
+  std::string archive_directory;  // Empty: what is too old is deleted.
+};
+
+struct SecretsConfig {
+  std::string key_file;
+  std::optional<Secret<std::string>> key;  // POSTRIDER_SECRETS_KEY.
+};
+
+/// When someone must be told.
+struct AlertConfig {
+  std::uint32_t dead_letters_per_hour = 10;    // Of one webhook.
+  std::uint32_t dead_letters_waiting = 1'000;  // Of one tenant.
+  double failure_percentage = 10;              // Of all deliveries, over ten minutes.
+  double success_percentage = 90;              // Of one webhook, below it over five minutes.
+  Millis circuit_open{3'600'000};
+  std::uint32_t queue_depth = 10'000;
+  double pool_percentage = 80;
+};
+
+struct EventTypeConfig {
+  std::string name;
+  std::string description;
+  bool operator==(const EventTypeConfig&) const = default;
+};
+
+struct Config {
+  std::string profile;
+  std::string data = "./postrider-data";
+  std::string listen = "127.0.0.1:8080";
+  std::uint32_t io_threads = 0;  // 0: one less than there are cores, at least one.
+  Millis drain_timeout{30'000};
+  std::string log_level = "info";
+  bool metrics_open = true;
+  std::string public_url;  // Where people reach this server; empty: as the request names it.
+  bool require_known_tenants = false;
+  std::string user_agent;  // Empty: Postrider/<version>.
+  UrlPolicy targets;
+  ApiConfig api;
+  TlsConfig tls;
+  EventConfig events;
+  IdempotencyConfig idempotency;
+  EngineConfig engine;
+  WebhookConfig webhooks;
+  RetentionConfig retention;
+  SecretsConfig secrets;
+  AlertConfig alerts;
+  std::vector<EventTypeConfig> event_types;      // Created at start when missing.
+  std::optional<Secret<std::string>> admin_key;  // POSTRIDER_ADMIN_KEY.
+};
+
+}  // namespace postrider::config

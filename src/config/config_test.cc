@@ -1,0 +1,273 @@
+#include <fstream>
+#include <iterator>
+#include <set>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "config/load.h"
+#include "config/print.h"
+#include "config/profiles.h"
+#include "config/settings.h"
+
+namespace postrider::config {
+namespace {
+
+using namespace std::chrono_literals;
+
+Sources sources(const std::string& file, Variables variables = {}) {
+  return {.profile = {},
+          .file = file.empty() ? "" : "p.toml",
+          .variables = std::move(variables),
+          .overrides = {},
+          .read_file = [file](const std::string&) -> Result<std::string> { return file; }};
+}
+
+Loaded load_all(const Sources& from) {
+  Result<Loaded> loaded = load(from);
+  EXPECT_TRUE(loaded) << loaded.error().message;
+  return loaded ? *std::move(loaded) : Loaded{};
+}
+
+Loaded load_file(const std::string& file) { return load_all(sources(file)); }
+
+std::string refusal(const Sources& from) {
+  const Result<Loaded> loaded = load(from);
+  return loaded ? "accepted" : loaded.error().message;
+}
+
+TEST(Settings, EachKeyAndVariableIsThereOnce) {
+  std::set<std::string> keys;
+  std::set<std::string> variables;
+  for (const Setting& setting : all_settings()) {
+    EXPECT_TRUE(keys.insert(setting.key).second) << setting.key;
+    EXPECT_TRUE(variables.insert(variable_of(setting.key)).second) << setting.key;
+    EXPECT_FALSE(setting.help.empty());
+    EXPECT_EQ(setting.help.back(), '.') << setting.key;
+    EXPECT_TRUE(setting.rule.starts_with("must be ")) << setting.key;
+    EXPECT_EQ(kind_of(setting.read(Config{})), setting.kind) << setting.key;
+  }
+  EXPECT_EQ(variable_of("api.body_bytes_max"), "POSTRIDER_API_BODY_BYTES_MAX");
+}
+
+TEST(Settings, EveryDefaultIsWithinItsOwnRule) {
+  for (const Setting& setting : all_settings()) {
+    Config config;
+    EXPECT_TRUE(setting.assign(config, setting.read(Config{}))) << setting.key;
+  }
+}
+
+TEST(Load, NeedsNothing) {
+  const Loaded loaded = load_file("");
+  EXPECT_EQ(loaded.config.listen, "127.0.0.1:8080");
+  EXPECT_EQ(loaded.config.data, "./postrider-data");
+  EXPECT_EQ(loaded.config.webhooks.defaults, Webhook{});
+  EXPECT_EQ(loaded.config.webhooks.disable_after, 120h);
+  EXPECT_EQ(loaded.config.retention.events, 24h * 90);
+  EXPECT_EQ(loaded.config.retention.dead_letters, 24h * 30);
+  EXPECT_EQ(loaded.origin_of("listen"), "default");
+}
+
+TEST(Load, LaterSourcesWin) {
+  Sources from =
+      sources("listen = \"127.0.0.1:1\"\nio_threads = 1\n[webhooks]\nmax_in_flight = 9\n",
+              {{"POSTRIDER_LISTEN", "127.0.0.1:2"}, {"POSTRIDER_IO_THREADS", "2"}});
+  from.profile = "platform";
+  from.overrides = {{"listen", "127.0.0.1:3", "--listen"}};
+  const Loaded loaded = load_all(from);
+  EXPECT_EQ(loaded.config.listen, "127.0.0.1:3");
+  EXPECT_EQ(loaded.config.io_threads, 2u);
+  EXPECT_EQ(loaded.config.webhooks.defaults.max_in_flight, 9u);
+  EXPECT_EQ(loaded.config.user_agent, "WebhookService/1.0");
+  EXPECT_EQ(loaded.origin_of("listen"), "flag --listen");
+  EXPECT_EQ(loaded.origin_of("io_threads"), "environment POSTRIDER_IO_THREADS");
+  EXPECT_EQ(loaded.origin_of("webhooks.max_in_flight"), "p.toml:4");
+  EXPECT_EQ(loaded.origin_of("user_agent"), "profile platform");
+  EXPECT_EQ(loaded.origin_of("profile"), "flag --profile");
+  EXPECT_EQ(loaded.origin_of("data"), "default");
+}
+
+TEST(Load, AFileMayNameItsProfileAndAFlagAnother) {
+  EXPECT_EQ(load_file("profile = \"tenant\"").config.webhooks.defaults.retry.timeout, 10s);
+  Sources from = sources("profile = \"tenant\"");
+  from.profile = "workspace";
+  EXPECT_EQ(load_all(from).config.webhooks.defaults.retry.multiplier, 5.0);
+  EXPECT_EQ(load_all(from).config.profile, "workspace");
+  EXPECT_EQ(load_all(sources("", {{"POSTRIDER_PROFILE", "outbox"}})).config.profile, "outbox");
+}
+
+TEST(Load, MistakesAreNamedWithTheirLine) {
+  struct Case {
+    std::string file;
+    std::string message;
+  };
+  const Case cases[] = {
+      {"listn = \"x\"", "p.toml:1: there is no setting `listn`; did you mean `listen`?"},
+      {"\n[api]\nbody_byte_max = 1",
+       "p.toml:3: there is no setting `api.body_byte_max`; did you "
+       "mean `api.body_bytes_max`?"},
+      {"[quux]", "p.toml:1: there is no setting `quux`."},
+      {"io_threads = \"2\"", "p.toml:1: io_threads must be an integer from 0 to 256."},
+      {"io_threads = 2.0", "p.toml:1: io_threads must be an integer from 0 to 256."},
+      {"\n\nio_threads = 257", "p.toml:3: io_threads must be an integer from 0 to 256, not 257."},
+      {"allow_http = 1", "p.toml:1: allow_http must be true or false."},
+      {"api = 3", "p.toml:1: `api` is a section; write its settings under [api]."},
+      {"[log]\nlevel = \"loud\"",
+       "p.toml:2: log.level must be one of trace, debug, info, warn, error, off, not \"loud\"."},
+      {"[webhooks.retry]\npreset = \"x\"",
+       "p.toml:2: webhooks.retry.preset must be one of patient, balanced, quick, steep, hourly, "
+       "stepped, standard, not \"x\"."},
+      {"[webhooks.retry]\nbase_delay_ms = 5000\nmax_delay_ms = 4000",
+       "p.toml:3: webhooks.retry.max_delay_ms must be at least webhooks.retry.base_delay_ms."},
+      {"[tls]\ncertificate = \"c.pem\"", "p.toml:2: tls.certificate needs tls.key beside it."},
+      {"[webhooks.rate_limit]\nrequests_per_second = 1\nrequests_per_minute = 1",
+       "p.toml:3: webhooks.rate_limit.requests_per_minute cannot be combined with "
+       "webhooks.rate_limit.requests_per_second; set one of them."},
+      {"[[event_types]]\nname = \"a b\"",
+       "p.toml:1: an event type's name must be 1 to 256 letters, digits, `_`, `-` and single dots, "
+       "such as order.created."},
+      {"[[event_types]]\nnam = \"a\"",
+       "p.toml:2: an event type has a `name` and a `description`, both texts."},
+  };
+  for (const Case& c : cases) {
+    EXPECT_EQ(refusal(sources(c.file)), c.message) << c.file;
+  }
+  EXPECT_TRUE(refusal(sources("a = ")).starts_with("p.toml:1: this is not TOML: "));
+  EXPECT_TRUE(refusal(sources("allowed_target_cidrs = [\"10.0.0.1/8\"]"))
+                  .starts_with("p.toml:1: allowed_target_cidrs must be a list of addresses"));
+  Sources from = sources("");
+  from.profile = "exchnge";
+  EXPECT_EQ(refusal(from),
+            "There is no profile `exchnge`; there are exchange, platform, outbox, "
+            "workspace, tenant.");
+}
+
+TEST(Load, VariablesAndFlagsAreNamedToo) {
+  EXPECT_EQ(refusal(sources("", {{"POSTRIDER_IO_THREADS", "many"}})),
+            "POSTRIDER_IO_THREADS must be an integer from 0 to 256, not `many`.");
+  EXPECT_EQ(refusal(sources("", {{"POSTRIDER_IO_THREADS", "999"}})),
+            "environment POSTRIDER_IO_THREADS: io_threads must be an integer from 0 to 256, not "
+            "999.");
+  EXPECT_EQ(refusal(sources("", {{"POSTRIDER_IO_TREADS", "1"}})),
+            "POSTRIDER_IO_TREADS is not a setting; did you mean POSTRIDER_IO_THREADS?");
+  Sources from = sources("");
+  from.overrides = {{"io_treads", "1", "--set"}};
+  EXPECT_EQ(refusal(from), "--set: there is no setting `io_treads`; did you mean `io_threads`?");
+}
+
+TEST(Load, AVariableOfSomeoneElseIsNoted) {
+  const Loaded loaded = load_all(sources("", {{"POSTRIDER_PORT_8080_TCP_ADDR", "10.0.0.1"},
+                                              {"POSTRIDER_BINARY", "/x"},
+                                              {"POSTRIDER_URL", "http://x"}}));
+  EXPECT_EQ(loaded.strangers,
+            (std::vector<std::string>{"POSTRIDER_PORT_8080_TCP_ADDR", "POSTRIDER_BINARY"}));
+}
+
+TEST(Load, ListsInVariablesAreSeparatedByCommas) {
+  const Loaded loaded =
+      load_all(sources("", {{"POSTRIDER_ALLOWED_TARGET_CIDRS", "10.0.0.0/8, 192.168.1.1"},
+                            {"POSTRIDER_WEBHOOKS_RETRY_SCHEDULE_MS", "1,2,3"},
+                            {"POSTRIDER_WEBHOOKS_RETRY_PERMANENT_STATUSES", ""}}));
+  ASSERT_EQ(loaded.config.targets.addresses.allowed.size(), 2u);
+  EXPECT_EQ(loaded.config.targets.addresses.allowed[1].to_string(), "192.168.1.1/32");
+  const RetryPolicy& retry = loaded.config.webhooks.defaults.retry;
+  EXPECT_EQ(retry.schedule, (std::vector<Millis>{1ms, 2ms, 3ms}));
+  EXPECT_TRUE(retry.permanent_statuses.empty());
+}
+
+TEST(Load, APresetStartsItsSectionOverWhereverItStandsInTheFile) {
+  Sources from = sources("[webhooks.retry]\nmax_attempts = 3\npreset = \"steep\"\n");
+  from.profile = "tenant";
+  const Loaded loaded = load_all(from);
+  RetryPolicy wanted = retry_policy(RetryPreset::steep);
+  wanted.attempts_max = 3;
+  EXPECT_EQ(loaded.config.webhooks.defaults.retry, wanted);
+  EXPECT_EQ(loaded.origin_of("webhooks.retry.max_attempts"), "p.toml:2");
+  EXPECT_EQ(loaded.origin_of("webhooks.retry.timeout_ms"), "preset, p.toml:3");
+}
+
+TEST(Load, ARateInAnotherUnitReplacesTheOneBelow) {
+  Sources from = sources("[webhooks.rate_limit]\nrequests_per_second = 7\n");
+  from.profile = "platform";
+  EXPECT_EQ(load_all(from).config.webhooks.defaults.rate_limit,
+            (RateLimit{.count = 7, .period = 1s, .burst = 20}));
+}
+
+TEST(Load, SecretsComeFromTheEnvironmentAndAreNeverPrinted) {
+  const Loaded loaded = load_all(
+      sources("", {{"POSTRIDER_ADMIN_KEY", "canary-1"}, {"POSTRIDER_SECRETS_KEY", "canary-2"}}));
+  EXPECT_EQ(loaded.config.admin_key->reveal(), "canary-1");
+  EXPECT_EQ(loaded.config.secrets.key->reveal(), "canary-2");
+  const std::string printed = print_config(loaded);
+  EXPECT_EQ(printed.find("canary"), std::string::npos);
+  EXPECT_NE(printed.find("# POSTRIDER_ADMIN_KEY is set and not shown."), std::string::npos);
+  for (const char* key : {"", "two words", "tab\t", "caf\xc3\xa9"}) {
+    EXPECT_EQ(refusal(sources("", {{"POSTRIDER_ADMIN_KEY", key}})),
+              "POSTRIDER_ADMIN_KEY must be 1 to 256 visible ASCII characters without spaces.");
+  }
+}
+
+TEST(Print, WhatIsPrintedGivesTheSameConfigurationAgain) {
+  for (const std::string_view name : profile_names()) {
+    Sources from = sources("user_agent = \"quote \\\" and \\\\ back\"");
+    from.profile = name;
+    const Loaded loaded = load_all(from);
+    const Loaded again = load_file(print_config(loaded));
+    for (const Setting& setting : all_settings()) {
+      EXPECT_EQ(setting.read(again.config), setting.read(loaded.config)) << name << setting.key;
+    }
+    EXPECT_EQ(again.config.event_types, loaded.config.event_types);
+    EXPECT_EQ(again.config.webhooks.defaults, loaded.config.webhooks.defaults) << name;
+  }
+}
+
+TEST(Print, EachLineSaysWhereItsValueCameFrom) {
+  const std::string printed = print_config(load_file("io_threads = 3"));
+  EXPECT_NE(printed.find("\nio_threads = 3  # p.toml:1\n"), std::string::npos);
+  EXPECT_NE(printed.find("\nlisten = \"127.0.0.1:8080\"  # default\n"), std::string::npos);
+  EXPECT_NE(printed.find("\n[webhooks.retry]\npreset = \"patient\"  # default\n"),
+            std::string::npos);
+}
+
+TEST(Reference, IsWhatTheTableSays) {
+  std::ifstream file{POSTRIDER_SOURCE_DIR "/docs/configuration.md"};
+  const std::string written{std::istreambuf_iterator<char>{file}, {}};
+  EXPECT_EQ(written, print_reference())
+      << "docs/configuration.md is not current; run `postrider serve --print-reference > "
+         "docs/configuration.md`";
+}
+
+TEST(Profiles, StartFromTheirPresets) {
+  const auto webhook = [](const std::string& name) {
+    return load_file("profile = \"" + name + "\"").config.webhooks.defaults;
+  };
+  EXPECT_EQ(webhook("exchange").retry, retry_policy(RetryPreset::patient));
+  EXPECT_EQ(webhook("exchange").breaker, breaker_policy(BreakerPreset::patient));
+  EXPECT_EQ(webhook("platform").retry, retry_policy(RetryPreset::balanced));
+  EXPECT_EQ(webhook("workspace").breaker, breaker_policy(BreakerPreset::sensitive));
+  RetryPolicy hourly = retry_policy(RetryPreset::hourly);
+  hourly.permanent_statuses.clear();
+  hourly.category_minimums = false;
+  EXPECT_EQ(webhook("tenant").retry, hourly);
+  EXPECT_FALSE(webhook("outbox").breaker.enabled);
+}
+
+TEST(Reload, KeepsWhatTakesARestartAndNamesIt) {
+  const Config running = load_file("io_threads = 1\ndata = \"a\"\n[log]\nlevel = \"info\"").config;
+  const Config wanted = load_file(
+                            "io_threads = 2\ndata = \"a\"\n[log]\nlevel = \"debug\"\n"
+                            "[webhooks.retry]\npreset = \"quick\"\n[[event_types]]\n"
+                            "name = \"a.b\"")
+                            .config;
+  const Changes changes = compare(running, wanted);
+  EXPECT_EQ(changes.at_restart, (std::vector<std::string>{"io_threads", "event_types"}));
+  EXPECT_EQ(changes.now.front(), "log.level");
+  const Config merged = merge_reload(running, wanted);
+  EXPECT_EQ(merged.io_threads, 1u);
+  EXPECT_EQ(merged.log_level, "debug");
+  EXPECT_EQ(merged.webhooks.defaults.retry, retry_policy(RetryPreset::quick));
+  EXPECT_TRUE(merged.event_types.empty());
+}
+
+}  // namespace
+}  // namespace postrider::config

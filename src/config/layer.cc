@@ -1,0 +1,97 @@
+#include "config/layer.h"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+#include "core/suggestion.h"
+
+#include "config/settings.h"
+
+namespace postrider::config {
+namespace {
+
+constexpr std::string_view variable_prefix = "POSTRIDER_";
+
+// Read elsewhere: secrets, where the configuration is, and what other commands use.
+constexpr std::array<std::string_view, 6> other_variables = {
+    "POSTRIDER_ADMIN_KEY", "POSTRIDER_SECRETS_KEY", "POSTRIDER_CONFIG",
+    "POSTRIDER_PROFILE",   "POSTRIDER_URL",         "POSTRIDER_API_KEY"};
+
+const Setting* setting_of_variable(std::string_view name) {
+  for (const Setting& setting : all_settings()) {
+    if (variable_of(setting.key) == name) {
+      return &setting;
+    }
+  }
+  return nullptr;
+}
+
+/// The name without the prefix that all have in common, or everything would look alike.
+std::optional<std::string> nearest_variable(std::string_view name) {
+  std::vector<std::string> known;
+  for (const Setting& setting : all_settings()) {
+    known.push_back(variable_of(setting.key).substr(variable_prefix.size()));
+  }
+  return closest(name.substr(variable_prefix.size()), known);
+}
+
+Result<Assignment> parse_text(const Setting& setting, const std::string& given,
+                              const std::string& name) {
+  std::optional<Value> value = parse_value(setting.kind, given);
+  if (!value) {
+    return fail(Errc::invalid, fmt::format("{} {}, not `{}`.", name, setting.rule, given));
+  }
+  return Assignment{.key = setting.key, .value = *std::move(value), .origin = {}};
+}
+
+}  // namespace
+
+Result<Layer> read_variables(const Variables& variables, std::vector<std::string>& strangers) {
+  Layer layer;
+  for (const auto& [name, given] : variables) {
+    if (!name.starts_with(variable_prefix) ||
+        std::ranges::find(other_variables, name) != other_variables.end()) {
+      continue;
+    }
+    const Setting* const setting = setting_of_variable(name);
+    if (setting != nullptr) {
+      POSTRIDER_TRY(Assignment assignment, parse_text(*setting, given, name));
+      assignment.origin = "environment " + name;
+      layer.assignments.push_back(std::move(assignment));
+      continue;
+    }
+    if (const std::optional<std::string> meant = nearest_variable(name)) {
+      return fail(Errc::invalid, fmt::format("{} is not a setting; did you mean {}{}?", name,
+                                             variable_prefix, *meant));
+    }
+    strangers.push_back(name);
+  }
+  return layer;
+}
+
+Result<Layer> read_flags(const std::vector<Override>& overrides) {
+  Layer layer;
+  for (const Override& override : overrides) {
+    const Setting* const setting = find_setting(override.key);
+    if (setting == nullptr) {
+      std::vector<std::string> known;
+      for (const Setting& each : all_settings()) {
+        known.push_back(each.key);
+      }
+      const std::optional<std::string> meant = closest(override.key, known);
+      return fail(Errc::invalid,
+                  fmt::format("{}: there is no setting `{}`{}", override.flag, override.key,
+                              meant ? "; did you mean `" + *meant + "`?" : "."));
+    }
+    const std::string name =
+        override.flag == "--set" ? fmt::format("--set {}", override.key) : override.flag;
+    POSTRIDER_TRY(Assignment assignment, parse_text(*setting, override.value, name));
+    assignment.origin = "flag " + override.flag;
+    layer.assignments.push_back(std::move(assignment));
+  }
+  return layer;
+}
+
+}  // namespace postrider::config

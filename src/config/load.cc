@@ -1,0 +1,183 @@
+#include "config/load.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "config/checks.h"
+#include "config/profiles.h"
+#include "config/settings.h"
+
+namespace postrider::config {
+namespace {
+
+std::string variable(const Variables& variables, std::string_view name) {
+  const auto found =
+      std::ranges::find_if(variables, [&](const auto& each) { return each.first == name; });
+  return found == variables.end() ? std::string{} : found->second;
+}
+
+std::string first_of(std::string a, std::string b) { return a.empty() ? std::move(b) : a; }
+
+bool is_nonzero(const Layer& layer, const std::string& key) {
+  return std::ranges::any_of(layer.assignments, [&](const Assignment& assignment) {
+    return assignment.key == key && std::get<std::int64_t>(assignment.value) != 0;
+  });
+}
+
+/// One source may say a rate in one unit only.
+Result<void> refuse_two_units(const Layer& layer) {
+  constexpr std::string_view minute = "requests_per_minute";
+  for (const Assignment& assignment : layer.assignments) {
+    if (!assignment.key.ends_with(minute)) {
+      continue;
+    }
+    const std::string base = assignment.key.substr(0, assignment.key.size() - minute.size());
+    if (is_nonzero(layer, assignment.key) && is_nonzero(layer, base + "requests_per_second")) {
+      return fail(Errc::invalid,
+                  fmt::format("{}: {} cannot be combined with {}requests_per_second; set one of "
+                              "them.",
+                              assignment.origin, assignment.key, base));
+    }
+  }
+  return {};
+}
+
+Result<void> assign(const Assignment& assignment, Loaded& loaded) {
+  const Setting& setting = *find_setting(assignment.key);
+  if (!setting.assign(loaded.config, assignment.value)) {
+    return fail(Errc::invalid, fmt::format("{}: {} {}, not {}.", assignment.origin, setting.key,
+                                           setting.rule, to_toml(assignment.value)));
+  }
+  if (!setting.starts.empty()) {
+    std::erase_if(loaded.origins,
+                  [&](const auto& each) { return each.first.starts_with(setting.starts); });
+    for (const Setting& other : all_settings()) {
+      if (other.key.starts_with(setting.starts)) {
+        loaded.origins[other.key] = fmt::format("preset, {}", assignment.origin);
+      }
+    }
+  }
+  loaded.origins[setting.key] = assignment.origin;
+  return {};
+}
+
+void add_event_types(const Layer& layer, Config& config) {
+  for (const EventTypeConfig& type : layer.event_types) {
+    const auto same = std::ranges::find(config.event_types, type.name, &EventTypeConfig::name);
+    if (same == config.event_types.end()) {
+      config.event_types.push_back(type);
+    } else {
+      *same = type;
+    }
+  }
+}
+
+/// Presets first: they are what the others refine.
+Result<void> apply(const Layer& layer, Loaded& loaded) {
+  POSTRIDER_CHECK(refuse_two_units(layer));
+  for (const bool presets : {true, false}) {
+    for (const Assignment& assignment : layer.assignments) {
+      const bool is_preset = !find_setting(assignment.key)->starts.empty();
+      if (is_preset == presets) {
+        POSTRIDER_CHECK(assign(assignment, loaded));
+      }
+    }
+  }
+  add_event_types(layer, loaded.config);
+  return {};
+}
+
+std::string text_in(const Layer& layer, std::string_view key) {
+  for (const Assignment& assignment : layer.assignments) {
+    if (assignment.key == key) {
+      return std::get<std::string>(assignment.value);
+    }
+  }
+  return {};
+}
+
+Result<void> apply_profile(const std::string& name, Loaded& loaded) {
+  if (name.empty()) {
+    return {};
+  }
+  POSTRIDER_TRY(const std::string_view text, find_profile(name));
+  POSTRIDER_TRY(Layer layer, read_toml(text, fmt::format("profiles/{}.toml", name)));
+  for (Assignment& assignment : layer.assignments) {
+    assignment.origin = "profile " + name;
+  }
+  return apply(layer, loaded);
+}
+
+std::optional<Secret<std::string>> secret_variable(const Variables& variables,
+                                                   std::string_view name) {
+  for (const auto& [each, value] : variables) {
+    if (each == name) {
+      return Secret{value};
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::string Loaded::origin_of(const std::string& key) const {
+  const auto found = origins.find(key);
+  return found == origins.end() ? "default" : found->second;
+}
+
+Result<Loaded> load(const Sources& sources) {
+  Loaded loaded;
+  Layer file;
+  const std::string path = first_of(sources.file, variable(sources.variables, "POSTRIDER_CONFIG"));
+  if (!path.empty()) {
+    POSTRIDER_TRY(const std::string text, sources.read_file(path));
+    POSTRIDER_TRY(file, read_toml(text, path));
+  }
+  POSTRIDER_TRY(const Layer environment, read_variables(sources.variables, loaded.strangers));
+  POSTRIDER_TRY(const Layer flags, read_flags(sources.overrides));
+
+  const std::string asked =
+      first_of(sources.profile, variable(sources.variables, "POSTRIDER_PROFILE"));
+  POSTRIDER_CHECK(apply_profile(first_of(asked, text_in(file, "profile")), loaded));
+  POSTRIDER_CHECK(apply(file, loaded));
+  POSTRIDER_CHECK(apply(environment, loaded));
+  POSTRIDER_CHECK(apply(flags, loaded));
+  if (!asked.empty()) {
+    loaded.config.profile = asked;
+    loaded.origins["profile"] =
+        sources.profile.empty() ? "environment POSTRIDER_PROFILE" : "flag --profile";
+  }
+  loaded.config.admin_key = secret_variable(sources.variables, "POSTRIDER_ADMIN_KEY");
+  loaded.config.secrets.key = secret_variable(sources.variables, "POSTRIDER_SECRETS_KEY");
+  POSTRIDER_CHECK(check(loaded));
+  return loaded;
+}
+
+Changes compare(const Config& running, const Config& wanted) {
+  Changes changes;
+  for (const Setting& setting : all_settings()) {
+    if (setting.read(running) != setting.read(wanted)) {
+      (setting.reloads ? changes.now : changes.at_restart).push_back(setting.key);
+    }
+  }
+  if (running.event_types != wanted.event_types) {
+    changes.at_restart.emplace_back("event_types");
+  }
+  return changes;
+}
+
+Config merge_reload(const Config& running, const Config& wanted) {
+  Config merged = wanted;
+  for (const Setting& setting : all_settings()) {
+    if (!setting.reloads) {
+      (void)setting.assign(merged, setting.read(running));  // It was valid when it was read.
+    }
+  }
+  merged.event_types = running.event_types;
+  merged.admin_key = running.admin_key;
+  merged.secrets = running.secrets;
+  return merged;
+}
+
+}  // namespace postrider::config

@@ -1,0 +1,240 @@
+// One row of the table of settings, and the ways to write one.
+//
+// A row says a key's name, kind, range and help once; reading files, variables and flags, printing,
+// the reference page and the rules of reloading all follow from it.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "core/address.h"
+
+#include "config/config.h"
+#include "config/value.h"
+
+namespace postrider::config {
+
+struct Setting {
+  std::string key;  // Dotted, as in TOML.
+  Kind kind = Kind::text;
+  std::string help;
+  std::string rule;  // The end of a sentence: `must be an integer from 0 to 256`.
+  /// False when the value breaks the rule; then nothing has changed. `value` is of `kind`.
+  std::function<bool(Config&, const Value&)> assign;
+  std::function<Value(const Config&)> read;
+  bool reloads = false;  // SIGHUP is enough; otherwise it takes a restart.
+  std::string starts;    // A preset: replaces every setting whose key begins so.
+
+  Setting&& on_reload() && {
+    reloads = true;
+    return std::move(*this);
+  }
+  Setting&& starting(std::string prefix) && {
+    starts = std::move(prefix);
+    return std::move(*this);
+  }
+};
+
+/// What to call a setting, and what to say about it.
+struct Label {
+  std::string key;
+  std::string help;
+};
+
+struct Range {
+  std::int64_t min = 0;
+  std::int64_t max = 0;
+};
+struct Bounds {
+  double min = 0;
+  double max = 0;
+};
+
+// Each takes `field`: a generic function from a Config, const or not, to the place of the value.
+
+template <class Field>
+Setting boolean(Label label, Field field) {
+  return {.key = std::move(label.key),
+          .kind = Kind::boolean,
+          .help = std::move(label.help),
+          .rule = "must be true or false",
+          .assign =
+              [field](Config& config, const Value& value) {
+                field(config) = std::get<bool>(value);
+                return true;
+              },
+          .read = [field](const Config& config) -> Value { return field(config); }};
+}
+
+template <class Number>
+std::int64_t as_integer(Number number) {
+  return static_cast<std::int64_t>(number);
+}
+inline std::int64_t as_integer(Millis millis) { return millis.count(); }
+
+template <class Field>
+Setting integer(Label label, Field field, Range range) {
+  return {.key = std::move(label.key),
+          .kind = Kind::integer,
+          .help = std::move(label.help),
+          .rule = fmt::format("must be an integer from {} to {}", range.min, range.max),
+          .assign =
+              [field, range](Config& config, const Value& value) {
+                const std::int64_t integer = std::get<std::int64_t>(value);
+                if (integer < range.min || integer > range.max) {
+                  return false;
+                }
+                auto& target = field(config);
+                target = static_cast<std::remove_reference_t<decltype(target)>>(integer);
+                return true;
+              },
+          .read = [field](const Config& config) -> Value { return as_integer(field(config)); }};
+}
+
+template <class Field>
+Setting number(Label label, Field field, Bounds bounds) {
+  return {.key = std::move(label.key),
+          .kind = Kind::number,
+          .help = std::move(label.help),
+          .rule = fmt::format("must be a number from {} to {}", bounds.min, bounds.max),
+          .assign =
+              [field, bounds](Config& config, const Value& value) {
+                const double given = std::get<double>(value);
+                if (!(given >= bounds.min && given <= bounds.max)) {
+                  return false;
+                }
+                field(config) = given;
+                return true;
+              },
+          .read = [field](const Config& config) -> Value { return field(config); }};
+}
+
+/// `rule` completes "must be …"; `fits` decides.
+struct TextRule {
+  std::string rule = "must be a text of at most 1024 characters";
+  std::function<bool(const std::string&)> fits = [](const std::string& text) {
+    return text.size() <= 1024;
+  };
+};
+
+template <class Field>
+Setting text(Label label, Field field, TextRule rule = {}) {
+  return {.key = std::move(label.key),
+          .kind = Kind::text,
+          .help = std::move(label.help),
+          .rule = std::move(rule.rule),
+          .assign =
+              [field, fits = std::move(rule.fits)](Config& config, const Value& value) {
+                const std::string& given = std::get<std::string>(value);
+                if (!fits(given)) {
+                  return false;
+                }
+                field(config) = given;
+                return true;
+              },
+          .read = [field](const Config& config) -> Value { return field(config); }};
+}
+
+/// One of a closed list of words, for which core has `parse` and to_string.
+template <class Parse>
+struct Words {
+  std::string list;
+  Parse parse;
+};
+template <class Parse>
+Words(std::string, Parse) -> Words<Parse>;
+
+template <class Field, class Parse>
+Setting choice(Label label, Field field, Words<Parse> words) {
+  return {.key = std::move(label.key),
+          .kind = Kind::text,
+          .help = std::move(label.help),
+          .rule = "must be one of " + std::move(words.list),
+          .assign =
+              [field, parse = words.parse](Config& config, const Value& value) {
+                const auto parsed = parse(std::string_view{std::get<std::string>(value)});
+                if (parsed) {
+                  field(config) = *parsed;
+                }
+                return parsed.has_value();
+              },
+          .read = [field](const Config& config) -> Value {
+            return std::string{to_string(field(config))};
+          }};
+}
+
+template <class Field>
+Setting cidrs(Label label, Field field) {
+  return {.key = std::move(label.key),
+          .kind = Kind::texts,
+          .help = std::move(label.help),
+          .rule =
+              "must be a list of addresses or ranges such as 10.0.0.0/8, with no bits set "
+              "behind the prefix",
+          .assign =
+              [field](Config& config, const Value& value) {
+                std::vector<Cidr> ranges;
+                for (const std::string& text : std::get<Texts>(value)) {
+                  const std::optional<Cidr> range = Cidr::parse(text);
+                  if (!range) {
+                    return false;
+                  }
+                  ranges.push_back(*range);
+                }
+                field(config) = std::move(ranges);
+                return true;
+              },
+          .read = [field](const Config& config) -> Value {
+            Texts texts;
+            for (const Cidr& range : field(config)) {
+              texts.push_back(range.to_string());
+            }
+            return texts;
+          }};
+}
+
+template <class Number>
+Number from_integer(std::int64_t integer) {
+  return Number(static_cast<Number>(integer));
+}
+
+/// A list of at most 100 integers within the range, such as steps or statuses.
+template <class Field>
+Setting integers(Label label, Field field, Range range) {
+  return {.key = std::move(label.key),
+          .kind = Kind::integers,
+          .help = std::move(label.help),
+          .rule = fmt::format("must be a list of at most 100 integers from {} to {}", range.min,
+                              range.max),
+          .assign =
+              [field, range](Config& config, const Value& value) {
+                auto& target = field(config);
+                std::remove_reference_t<decltype(target)> items;
+                const Integers& given = std::get<Integers>(value);
+                for (const std::int64_t item : given) {
+                  if (item < range.min || item > range.max) {
+                    return false;
+                  }
+                  items.push_back(from_integer<typename decltype(items)::value_type>(item));
+                }
+                if (given.size() <= 100) {
+                  target = std::move(items);
+                }
+                return given.size() <= 100;
+              },
+          .read = [field](const Config& config) -> Value {
+            Integers integers;
+            for (const auto& item : field(config)) {
+              integers.push_back(as_integer(item));
+            }
+            return integers;
+          }};
+}
+
+}  // namespace postrider::config

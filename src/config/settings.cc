@@ -1,0 +1,59 @@
+#include "config/settings.h"
+
+#include <algorithm>
+#include <iterator>
+#include <unordered_map>
+
+#include "core/enum_names.h"
+
+namespace postrider::config {
+namespace {
+
+constexpr EnumNames<KeyDerivation, KeyDerivation::resource> derivation_names{{"none", "resource"}};
+
+std::vector<Setting> join() {
+  std::vector<Setting> all;
+  for (auto* section : {server_settings, api_settings, engine_settings, webhook_settings,
+                        retry_settings, breaker_settings, keeping_settings}) {
+    std::ranges::move(section(), std::back_inserter(all));
+  }
+  return all;
+}
+
+std::unordered_map<std::string_view, const Setting*> index_of(const std::vector<Setting>& all) {
+  std::unordered_map<std::string_view, const Setting*> index;
+  for (const Setting& setting : all) {
+    index.emplace(setting.key, &setting);
+  }
+  return index;
+}
+
+}  // namespace
+
+const std::vector<Setting>& all_settings() {
+  static const std::vector<Setting> all = join();
+  return all;
+}
+
+const Setting* find_setting(std::string_view key) {
+  static const auto index = index_of(all_settings());
+  const auto found = index.find(key);
+  return found == index.end() ? nullptr : found->second;
+}
+
+std::string variable_of(std::string_view key) {
+  std::string name = "POSTRIDER_";
+  for (const char character : key) {
+    const bool lower = character >= 'a' && character <= 'z';
+    name += character == '.' ? '_' : lower ? static_cast<char>(character - 'a' + 'A') : character;
+  }
+  return name;
+}
+
+std::string_view to_string(KeyDerivation derivation) { return derivation_names.name(derivation); }
+
+std::optional<KeyDerivation> parse_key_derivation(std::string_view text) {
+  return derivation_names.find(text);
+}
+
+}  // namespace postrider::config

@@ -1,0 +1,195 @@
+// The only place that knows the TOML library.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#define TOML_EXCEPTIONS 0
+#define TOML_ENABLE_FORMATTERS 0
+#include <toml++/toml.h>
+
+#include "core/event_pattern.h"
+#include "core/suggestion.h"
+
+#include "config/layer.h"
+#include "config/settings.h"
+
+namespace postrider::config {
+namespace {
+
+constexpr std::string_view event_types_key = "event_types";
+constexpr std::size_t event_types_max = 1'000;
+
+struct Place {
+  std::string_view file;
+  toml::source_index line = 0;
+
+  [[nodiscard]] std::string text() const { return fmt::format("{}:{}", file, line); }
+};
+
+std::optional<Value> texts_of(const toml::array& array) {
+  Texts texts;
+  for (const toml::node& node : array) {
+    const auto* const text = node.as_string();
+    if (text == nullptr) {
+      return std::nullopt;
+    }
+    texts.push_back(text->get());
+  }
+  return texts;
+}
+
+std::optional<Value> integers_of(const toml::array& array) {
+  Integers integers;
+  for (const toml::node& node : array) {
+    const auto* const integer = node.as_integer();
+    if (integer == nullptr) {
+      return std::nullopt;
+    }
+    integers.push_back(integer->get());
+  }
+  return integers;
+}
+
+std::optional<Value> value_of(const toml::node& node, Kind kind) {
+  const auto* const array = node.as_array();
+  switch (kind) {
+    case Kind::boolean:
+      return node.is_boolean() ? std::optional<Value>{node.as_boolean()->get()} : std::nullopt;
+    case Kind::integer:
+      return node.is_integer() ? std::optional<Value>{node.as_integer()->get()} : std::nullopt;
+    case Kind::number:
+      if (node.is_integer()) {
+        return Value{static_cast<double>(node.as_integer()->get())};
+      }
+      return node.is_floating_point() ? std::optional<Value>{node.as_floating_point()->get()}
+                                      : std::nullopt;
+    case Kind::text:
+      return node.is_string() ? std::optional<Value>{node.as_string()->get()} : std::nullopt;
+    case Kind::texts:
+      return array != nullptr ? texts_of(*array) : std::nullopt;
+    case Kind::integers:
+      return array != nullptr ? integers_of(*array) : std::nullopt;
+  }
+  return std::nullopt;
+}
+
+bool is_section(const std::string& key) {
+  return std::ranges::any_of(
+      all_settings(), [&](const Setting& setting) { return setting.key.starts_with(key + "."); });
+}
+
+/// Settings, and the sections they are in.
+std::vector<std::string> known_keys() {
+  std::vector<std::string> keys{std::string{event_types_key}};
+  for (const Setting& setting : all_settings()) {
+    keys.push_back(setting.key);
+    for (std::size_t dot = setting.key.find('.'); dot != std::string::npos;
+         dot = setting.key.find('.', dot + 1)) {
+      keys.push_back(setting.key.substr(0, dot));
+    }
+  }
+  return keys;
+}
+
+tl::unexpected<Error> unknown_key(const Place& place, const std::string& key) {
+  const std::optional<std::string> meant = closest(key, known_keys());
+  return fail(Errc::invalid, fmt::format("{}: there is no setting `{}`{}", place.text(), key,
+                                         meant ? "; did you mean `" + *meant + "`?" : "."));
+}
+
+Result<EventTypeConfig> read_event_type(const toml::node& node, std::string_view file) {
+  EventTypeConfig type;
+  const Place place{file, node.source().begin.line};
+  const auto* const table = node.as_table();
+  if (table == nullptr) {
+    return fail(Errc::invalid,
+                fmt::format("{}: event_types must be tables [[event_types]] with a name and a "
+                            "description.",
+                            place.text()));
+  }
+  for (const auto& [key, value] : *table) {
+    const Place at{file, key.source().begin.line};
+    const bool known = key.str() == "name" || key.str() == "description";
+    if (!known || !value.is_string()) {
+      return fail(Errc::invalid,
+                  fmt::format("{}: an event type has a `name` and a `description`, both texts.",
+                              at.text()));
+    }
+    (key.str() == "name" ? type.name : type.description) = value.as_string()->get();
+  }
+  if (!is_event_type(type.name)) {
+    return fail(Errc::invalid,
+                fmt::format("{}: an event type's name must be 1 to {} letters, digits, `_`, `-` "
+                            "and single dots, such as order.created.",
+                            place.text(), event_type_length_max));
+  }
+  return type;
+}
+
+Result<void> read_event_types(const toml::node& node, const Place& place, Layer& layer) {
+  const auto* const array = node.as_array();
+  if (array == nullptr || array->size() > event_types_max) {
+    return fail(Errc::invalid, fmt::format("{}: event_types must be at most {} tables "
+                                           "[[event_types]].",
+                                           place.text(), event_types_max));
+  }
+  for (const toml::node& item : *array) {
+    POSTRIDER_TRY(EventTypeConfig type, read_event_type(item, place.file));
+    layer.event_types.push_back(std::move(type));
+  }
+  return {};
+}
+
+Result<void> read_table(const toml::table& table, const std::string& prefix, std::string_view file,
+                        Layer& layer);
+
+Result<void> read_node(const toml::node& node, const std::string& key, const Place& place,
+                       Layer& layer) {
+  if (key == event_types_key) {
+    return read_event_types(node, place, layer);
+  }
+  const Setting* const setting = find_setting(key);
+  if (setting == nullptr) {
+    if (!is_section(key)) {
+      return unknown_key(place, key);
+    }
+    if (!node.is_table()) {
+      return fail(Errc::invalid, fmt::format("{}: `{}` is a section; write its settings under "
+                                             "[{}].",
+                                             place.text(), key, key));
+    }
+    return read_table(*node.as_table(), key + ".", place.file, layer);
+  }
+  std::optional<Value> value = value_of(node, setting->kind);
+  if (!value) {
+    return fail(Errc::invalid, fmt::format("{}: {} {}.", place.text(), key, setting->rule));
+  }
+  layer.assignments.push_back({.key = key, .value = *std::move(value), .origin = place.text()});
+  return {};
+}
+
+// Sections nest as deep as the keys of the table do, and no deeper.
+Result<void> read_table(const toml::table& table, const std::string& prefix, std::string_view file,
+                        Layer& layer) {
+  for (const auto& [key, node] : table) {
+    const Place place{file, key.source().begin.line};
+    POSTRIDER_CHECK(read_node(node, prefix + std::string{key.str()}, place, layer));
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<Layer> read_toml(std::string_view text, const std::string& name) {
+  const toml::parse_result parsed = toml::parse(text, name);
+  if (!parsed) {
+    return fail(Errc::invalid,
+                fmt::format("{}:{}: this is not TOML: {}.", name,
+                            parsed.error().source().begin.line, parsed.error().description()));
+  }
+  Layer layer;
+  POSTRIDER_CHECK(read_table(parsed.table(), "", name, layer));
+  return layer;
+}
+
+}  // namespace postrider::config

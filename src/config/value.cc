@@ -1,0 +1,124 @@
+#include "config/value.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+#include <fmt/format.h>
+
+namespace postrider::config {
+namespace {
+
+constexpr std::array<std::string_view, 6> kind_names = {
+    "true or false", "an integer", "a number", "a text", "a list of texts", "a list of integers"};
+
+template <class Number>
+std::optional<Number> parse_number(std::string_view text) {
+  Number number{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc{} || end != text.data() + text.size() || text.empty()) {
+    return std::nullopt;
+  }
+  return number;
+}
+
+std::string_view trim(std::string_view text) {
+  while (!text.empty() && text.front() == ' ') {
+    text.remove_prefix(1);
+  }
+  while (!text.empty() && text.back() == ' ') {
+    text.remove_suffix(1);
+  }
+  return text;
+}
+
+Texts split(std::string_view text) {
+  Texts parts;
+  while (!trim(text).empty()) {
+    const std::size_t comma = std::min(text.find(','), text.size());
+    parts.emplace_back(trim(text.substr(0, comma)));
+    text.remove_prefix(std::min(comma + 1, text.size()));
+  }
+  return parts;
+}
+
+std::optional<Value> parse_integers(std::string_view text) {
+  Integers integers;
+  for (const std::string& part : split(text)) {
+    const std::optional<std::int64_t> integer = parse_number<std::int64_t>(part);
+    if (!integer) {
+      return std::nullopt;
+    }
+    integers.push_back(*integer);
+  }
+  return integers;
+}
+
+std::string quoted(std::string_view text) {
+  std::string out = "\"";
+  for (const char character : text) {
+    if (character == '"' || character == '\\') {
+      out += '\\';
+      out += character;
+    } else if (static_cast<unsigned char>(character) < 0x20 || character == 0x7f) {
+      out += fmt::format("\\u{:04X}", static_cast<unsigned>(character));
+    } else {
+      out += character;
+    }
+  }
+  return out + '"';
+}
+
+std::string written(bool value) { return value ? "true" : "false"; }
+std::string written(std::int64_t value) { return fmt::format("{}", value); }
+std::string written(const std::string& value) { return quoted(value); }
+
+// A whole number needs its point: without it TOML reads an integer.
+std::string written(double value) {
+  std::string text = fmt::format("{}", value);
+  return text.find_first_of(".en") == std::string::npos ? text + ".0" : text;
+}
+
+template <class Item>
+std::string written(const std::vector<Item>& items) {
+  std::string out = "[";
+  for (const Item& item : items) {
+    out += out.size() > 1 ? ", " : "";
+    out += written(item);
+  }
+  return out + "]";
+}
+
+}  // namespace
+
+std::string_view name_of(Kind kind) { return kind_names[static_cast<std::size_t>(kind)]; }
+
+std::optional<Value> parse_value(Kind kind, std::string_view text) {
+  const auto as_value = [](const auto& parsed) {
+    return parsed ? std::optional<Value>{*parsed} : std::nullopt;
+  };
+  switch (kind) {
+    case Kind::boolean:
+      if (text == "true" || text == "1") {
+        return Value{true};
+      }
+      return text == "false" || text == "0" ? std::optional<Value>{false} : std::nullopt;
+    case Kind::integer:
+      return as_value(parse_number<std::int64_t>(text));
+    case Kind::number:
+      return as_value(parse_number<double>(text));
+    case Kind::text:
+      return Value{std::string{text}};
+    case Kind::texts:
+      return Value{split(text)};
+    case Kind::integers:
+      return parse_integers(text);
+  }
+  return std::nullopt;
+}
+
+std::string to_toml(const Value& value) {
+  return std::visit([](const auto& each) { return written(each); }, value);
+}
+
+}  // namespace postrider::config

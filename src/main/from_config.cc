@@ -1,0 +1,75 @@
+#include "main/from_config.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "cli/version.h"
+
+namespace postrider {
+
+UrlPolicy url_policy(const config::Config& config) {
+  UrlPolicy policy = config.targets;
+  policy.allow_http = policy.allow_http || policy.addresses.allow_private;
+  return policy;
+}
+
+std::size_t worker_count(const config::Config& config, std::size_t cores) {
+  return config.io_threads > 0 ? config.io_threads : std::max<std::size_t>(cores, 2) - 1;
+}
+
+std::string user_agent(const config::Config& config) {
+  return config.user_agent.empty() ? fmt::format("Postrider/{}", cli::version())
+                                   : config.user_agent;
+}
+
+ShardOptions shard_options(const config::EngineConfig& engine) {
+  ShardOptions shard;
+  const bool has_tenant_max = engine.tenant_in_flight_max > 0;
+  shard.in_flight_max = engine.in_flight_max;
+  shard.tenant_in_flight_max =
+      has_tenant_max ? engine.tenant_in_flight_max : std::max(engine.in_flight_max / 2, 1u);
+  shard.first_attempt_reserve =
+      engine.in_flight_max * engine.first_attempt_reserve_percentage / 100;
+  shard.tenant_rate = engine.tenant_rate.limit();
+  shard.total_rate = engine.total_rate.limit();
+  return shard;
+}
+
+RetentionOptions retention_options(const config::RetentionConfig& retention) {
+  return {.ages = {.events = retention.events, .dead_letters = retention.dead_letters}};
+}
+
+api::ApiOptions api_options(const config::Config& config) {
+  api::ApiOptions options;
+  options.url_policy = url_policy(config);
+  options.webhook_defaults = config.webhooks.defaults;
+  options.data_bytes_max = config.events.data_bytes_max;
+  options.idempotency_window = config.idempotency.window;
+  options.derive_keys = config.idempotency.derive == config::KeyDerivation::resource;
+  options.key_rate = config.api.rate.limit();
+  options.address_rate = config.api.unauthenticated_rate.limit();
+  options.require_known_tenants = config.require_known_tenants;
+  options.public_url = config.public_url;
+  options.open_metrics = config.metrics_open;
+  options.user_agent = user_agent(config);
+  return options;
+}
+
+api::HttpServerOptions http_options(const config::ApiConfig& config, std::size_t listeners) {
+  api::HttpServerOptions options;
+  options.header_bytes_max = config.header_bytes_max;
+  options.body_bytes_max = config.body_bytes_max;
+  options.connections_max = (config.connections_max + listeners - 1) / listeners;
+  options.connections_per_address_max = config.connections_per_address_max;
+  options.header_timeout = config.header_timeout;
+  options.body_timeout = config.body_timeout;
+  options.write_timeout = config.write_timeout;
+  options.idle_timeout = config.idle_timeout;
+  options.trusted_proxies = config.trusted_proxies;
+  // A body that is allowed must fit, however large the operator made it.
+  options.buffered_bytes_max = std::max(options.buffered_bytes_max, config.body_bytes_max);
+  return options;
+}
+
+}  // namespace postrider

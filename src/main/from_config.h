@@ -1,0 +1,31 @@
+// The configuration in the words of each part. Pure: values in, values out.
+#pragma once
+
+#include <cstddef>
+
+#include "api/api_options.h"
+#include "api/http_server.h"
+#include "config/config.h"
+#include "runtime/node.h"
+
+namespace postrider {
+
+[[nodiscard]] UrlPolicy url_policy(const config::Config& config);
+
+/// One core is left to the store thread.
+[[nodiscard]] std::size_t worker_count(const config::Config& config, std::size_t cores);
+
+[[nodiscard]] std::string user_agent(const config::Config& config);
+
+/// For all workers together.
+[[nodiscard]] ShardOptions shard_options(const config::EngineConfig& engine);
+
+[[nodiscard]] RetentionOptions retention_options(const config::RetentionConfig& retention);
+
+[[nodiscard]] api::ApiOptions api_options(const config::Config& config);
+
+/// Of one of `listeners` listeners; without certificate, tally and callbacks.
+[[nodiscard]] api::HttpServerOptions http_options(const config::ApiConfig& config,
+                                                  std::size_t listeners);
+
+}  // namespace postrider

@@ -1,0 +1,195 @@
+"""Settings: where they come from, what is refused, what is printed, and what a reload changes."""
+
+import os
+import pathlib
+import signal
+import tomllib
+
+import pytest
+
+from harness import ROOT, run_command, wait_for
+
+
+def print_config(tmp_path, text=None, *arguments, environment=None):
+    if text is not None:
+        file = tmp_path / "own.toml"
+        file.write_text(text)
+        arguments = ("--config", str(file), *arguments)
+    return run_command("serve", *arguments, "--print-config", environment=environment,
+                       directory=tmp_path)
+
+
+def test_the_configuration_in_force_is_printed_with_its_origins(tmp_path):
+    code, stdout, stderr = print_config(
+        tmp_path, "io_threads = 2\n[api]\nbody_bytes_max = 4096\n", "--profile", "exchange",
+        "--listen", "127.0.0.1:0", environment={"POSTRIDER_LOG_LEVEL": "debug"})
+    assert (code, stderr) == (0, "")
+    config = tomllib.loads(stdout)
+    assert config["listen"] == "127.0.0.1:0"
+    assert config["log"]["level"] == "debug"
+    assert config["webhooks"]["retry"]["max_attempts"] == 12
+    assert len(config["event_types"]) == 9
+    origin = {line.split(" = ")[0]: line.split("  # ")[-1]
+              for line in stdout.splitlines() if " = " in line}
+    assert origin["io_threads"].endswith("own.toml:1")
+    assert origin["body_bytes_max"].endswith("own.toml:3")
+    assert origin["listen"] == "flag --listen"
+    assert origin["profile"] == "flag --profile"
+    assert origin["level"] == "environment POSTRIDER_LOG_LEVEL"
+    assert origin["user_agent"] == "profile exchange"
+    assert origin["data"] == "default"
+    assert sorted(os.listdir(tmp_path)) == ["own.toml"], "nothing was created"
+
+
+def test_secrets_are_not_printed(tmp_path):
+    canaries = {"POSTRIDER_ADMIN_KEY": "canary-admin", "POSTRIDER_SECRETS_KEY": "canary-secrets"}
+    code, stdout, stderr = print_config(tmp_path, environment=canaries)
+    assert code == 0
+    assert "canary" not in stdout + stderr
+    tomllib.loads(stdout)
+
+
+@pytest.mark.parametrize("text, arguments, sentence", [
+    ("\nlistn = 1", [], "own.toml:2: there is no setting `listn`; did you mean `listen`?"),
+    ("io_threads = 257", [], "own.toml:1: io_threads must be an integer from 0 to 256, not 257."),
+    ("[api]\nbody_bytes_max = \"1 MB\"", [], "own.toml:2: api.body_bytes_max must be an integer"),
+    ("x = [", [], "own.toml:1: this is not TOML"),
+    ("", ["--set", "io_treads=1"], "did you mean `io_threads`?"),
+    ("", ["--profile", "nope"], "There is no profile `nope`; there are exchange, platform"),
+    ("listen = \"x\"", [], "own.toml:1: `x` is not an address to listen on"),
+])
+def test_a_mistake_is_one_sentence_with_its_place(tmp_path, text, arguments, sentence):
+    for extra in ([], ["--print-config"]):
+        file = tmp_path / "own.toml"
+        file.write_text(text)
+        code, stdout, stderr = run_command("serve", "--config", str(file), *arguments, *extra,
+                                           directory=tmp_path)
+        assert (code, stdout) == (2, "")
+        assert sentence in stderr
+        assert len(stderr.strip().splitlines()) == 1
+        assert os.listdir(tmp_path) == ["own.toml"]
+
+
+def test_a_missing_file_and_a_mistyped_variable_are_named(tmp_path):
+    code, _, stderr = run_command("serve", "--config", "absent.toml", directory=tmp_path)
+    assert code == 2 and "absent.toml: No such file" in stderr
+    code, _, stderr = run_command("serve", directory=tmp_path,
+                                  environment={"POSTRIDER_LISTN": "127.0.0.1:0"})
+    assert code == 2
+    assert "POSTRIDER_LISTN is not a setting; did you mean POSTRIDER_LISTEN?" in stderr
+    code, _, stderr = run_command("serve", directory=tmp_path,
+                                  environment={"POSTRIDER_IO_THREADS": "x"})
+    assert code == 2 and "POSTRIDER_IO_THREADS must be an integer from 0 to 256" in stderr
+
+
+def test_the_reference_page_is_current():
+    code, stdout, _ = run_command("serve", "--print-reference")
+    assert code == 0
+    assert (ROOT / "docs" / "configuration.md").read_text() == stdout
+
+
+def test_the_profiles_in_the_binary_are_those_in_the_folder(tmp_path):
+    for file in sorted((ROOT / "deploy" / "profiles").glob("*.toml")):
+        _, by_name, _ = print_config(tmp_path, None, "--profile", file.stem)
+        _, by_file, _ = print_config(tmp_path, None, "--config", str(file))
+        named, read = tomllib.loads(by_name), tomllib.loads(by_file)
+        named.pop("profile"), read.pop("profile")
+        assert named == read
+
+
+# ------------------------------------------------------------ reload
+
+class Reloaded:
+    """A server with a file of its own."""
+
+    def __init__(self, own_server, tmp_path, text):
+        self.file = pathlib.Path(tmp_path) / "own.toml"
+        self.file.write_text(text)
+        self.server = own_server("--config", str(self.file)).start()
+        self.api = self.server.api()
+        self.seen = 0
+
+    def reload(self, text):
+        """SIGHUP with this text; the log line that answers it."""
+        self.file.write_text(text)
+        self.server.signal(signal.SIGHUP)
+
+        def answered():
+            lines = [line for line in self.server.stderr_file.read_text().splitlines()
+                     if "config.reload" in line]
+            return lines[self.seen] if len(lines) > self.seen else None
+        line = wait_for(answered, "the reload to be answered")
+        self.seen += 1
+        return line
+
+
+def publish(api, size):
+    return api.request("POST", "/v1/events", {"type": "a.b", "data": "x" * size}).status
+
+
+def test_a_reload_changes_what_can_change_and_names_what_cannot(own_server, tmp_path, receiver):
+    running = Reloaded(own_server, tmp_path, "[events]\ndata_bytes_max = 1024\n")
+    assert publish(running.api, 2000) == 413
+    line = running.reload("io_threads = 3\n[events]\ndata_bytes_max = 4096\n[webhooks.retry]\n"
+                          "preset = \"quick\"\n[api]\nheader_bytes_max = 2048\n")
+    assert "config.reloaded" in line
+    assert "events.data_bytes_max" in line and "webhooks.retry.preset" in line
+    log = running.server.stderr_file.read_text()
+    assert 'config.restart_needed settings="io_threads"' in log
+
+    assert publish(running.api, 2000) == 202
+    created = running.api.post("/v1/webhooks", {"url": receiver.url("/r"), "events": ["*"]},
+                               expect=201)
+    assert created["retry_config"]["preset"] == "quick"
+    fresh = running.server.api()
+    assert fresh.request("GET", "/healthz", headers={"X-Large": "x" * 3000}).status == 431
+
+
+def test_a_wrong_file_changes_nothing_and_says_so(own_server, tmp_path):
+    running = Reloaded(own_server, tmp_path, "[events]\ndata_bytes_max = 1024\n")
+    line = running.reload("[events]\ndata_bytes_max = 4096\nnonsense = 1\n")
+    assert "config.reload_refused" in line and "events.nonsense" in line and "own.toml:3" in line
+    assert publish(running.api, 2000) == 413
+    line = running.reload("[events]\ndata_bytes_max = 4096\n[tls]\ncertificate = \"/no/c.pem\"\n"
+                          "key = \"/no/k.pem\"\n")
+    assert "config.reload_refused" in line and "/no/c.pem" in line
+    assert publish(running.api, 2000) == 413
+    assert "config.reloaded" in running.reload("[events]\ndata_bytes_max = 4096\n")
+    assert publish(running.api, 2000) == 202
+
+
+def test_a_reload_decides_anew_which_targets_are_allowed(tmp_path, own_server, receiver):
+    file = tmp_path / "own.toml"
+    file.write_text("allow_http = true\nallowed_target_cidrs = [\"127.0.0.1\"]\n")
+    server = own_server("--config", str(file))
+    server.arguments = ["--config", str(file)]
+    running = Reloaded.__new__(Reloaded)
+    running.file, running.server, running.seen = file, server.start(), 0
+    api = running.server.api()
+    api.post("/v1/webhooks", {"url": receiver.url("/target"), "events": ["*"]}, expect=201)
+
+    def category(event):
+        def look():
+            deliveries = api.get(f"/v1/events/{event['id']}")["deliveries"]
+            return deliveries[0]["failure_category"] or (
+                deliveries[0]["status"] if deliveries[0]["status"] == "succeeded" else None)
+        return wait_for(look, "an attempt")
+
+    assert category(api.post("/v1/events", {"type": "a.b", "data": 1}, expect=202)) == "succeeded"
+    running.reload("allow_http = true\nallowed_target_cidrs = [\"127.0.0.2\"]\n")
+    assert category(api.post("/v1/events", {"type": "a.b", "data": 1},
+                             expect=202)) == "blocked_address"
+    refused = api.request("POST", "/v1/webhooks", {"url": receiver.url("/other"), "events": ["*"]})
+    assert refused.status == 422
+    running.reload("allow_http = true\nallowed_target_cidrs = [\"127.0.0.0/8\"]\n")
+    assert category(api.post("/v1/events", {"type": "a.b", "data": 1}, expect=202)) == "succeeded"
+
+
+def test_a_new_admin_key_replaces_the_one_before(own_server):
+    server = own_server(environment={"POSTRIDER_ADMIN_KEY": "first-key"}).start()
+    assert server.api("first-key").request("GET", "/v1/webhooks").status == 200
+    server.stop()
+    server.environment["POSTRIDER_ADMIN_KEY"] = "second-key"
+    server.start()
+    assert server.api("second-key").request("GET", "/v1/webhooks").status == 200
+    assert server.api("first-key").request("GET", "/v1/webhooks").status == 401

@@ -1,0 +1,159 @@
+"""The exchange profile: swaps and payouts, patient retries, a breaker that counts calls."""
+
+import hashlib
+import json
+import tomllib
+
+import pytest
+
+import profiles
+from harness import run_command, wait_for
+from receiver import Held, Reply
+
+SWAP = "550e8400-e29b-41d4-a716-446655440000"
+
+
+@pytest.fixture
+def exchange(own_server, make_world):
+    return make_world(own_server("--profile", "exchange", "--io-threads", "1").start())
+
+
+def test_delays_double_from_thirty_seconds_with_a_tenth_of_jitter(exchange):
+    numbers = [1, 2, 3, 4, 8, 11]
+    delays = profiles.planned_delays(exchange, numbers)
+    profiles.check_delays(delays, {number: 30 * 2 ** (number - 1) for number in numbers},
+                         minus=0.1, plus=0.1)
+
+
+def test_twelve_attempts_and_a_dead_letter_that_can_be_replayed(exchange):
+    delivery, hook = profiles.attempts_until_dead(exchange)
+    assert delivery["attempt_count"] == 12
+    assert delivery["dead_letter"] == {"classification": "recoverable",
+                                       "reason": "max_attempts_exceeded"}
+    letters = exchange.api.get(f"/v1/dlq?webhook_id={hook.id}")["data"]
+    assert [letter["id"] for letter in letters] == [delivery["id"]]
+
+    exchange.receiver.on(hook.path, Reply(200))
+    exchange.api.post(f"/v1/dlq/{delivery['id']}/retry", {}, expect=202)
+    assert exchange.wait_status(delivery["event_id"], hook, "succeeded")["attempt_count"] == 13
+    assert exchange.api.get(f"/v1/dlq?webhook_id={hook.id}")["data"] == []
+
+
+def test_the_request_is_signed_and_named_as_the_exchange_says(exchange):
+    hook = exchange.hook("signed", secret=profiles.SECRET, resource_id=SWAP)
+    data = {"swap_id": SWAP, "status": "completed", "base_amount": "0.5"}
+    event = exchange.publish("swap.completed", data, resource_id=SWAP,
+                             timestamp="2021-12-20T11:33:20Z")
+    request, = exchange.wait_requests(hook, 1)
+
+    assert json.loads(request.body) == {"id": event["id"], "type": "swap.completed",
+                                        "created_at": 1640000000, "data": data}
+    assert list(json.loads(request.body)) == ["id", "type", "created_at", "data"]
+    stamp = request.header("x-webhook-timestamp")
+    assert abs(int(stamp) - request.unix_time) < 300
+    signed = stamp.encode() + b"." + request.body
+    assert request.header("x-webhook-signature") == (
+        "sha256=" + profiles.hmac_hex(profiles.SECRET, signed))
+    assert request.header("x-webhook-id") == event["id"]
+    assert request.header("x-webhook-attempt") == "1"
+    assert request.header("content-type") == "application/json"
+    assert request.header("user-agent") == "ExchangePlatform-Webhooks/1.0"
+    assert profiles.names_with(request, "x-webhook-") == [
+        "x-webhook-attempt", "x-webhook-id", "x-webhook-signature", "x-webhook-timestamp"]
+    assert profiles.names_with(request, "webhook-") == []
+
+
+def test_a_webhook_for_one_swap_hears_of_no_other(exchange):
+    hook = exchange.hook("one", resource_id=SWAP)
+    exchange.publish("swap.failed", {}, resource_id="another")
+    exchange.publish("swap.failed", {}, resource_id=SWAP)
+    control = exchange.hook("all")
+    exchange.publish("swap.failed", {}, resource_id=SWAP)
+    exchange.wait_requests(control, 1)
+    assert len(exchange.wait_requests(hook, 2)) == 2
+
+
+def test_the_same_change_of_a_swap_is_one_event(exchange):
+    hook = exchange.hook("slow", Held(Reply(200)))
+    change = {"type": "swap.completed", "data": {"n": 1}, "tenant_id": exchange.tenant,
+              "resource_id": SWAP, "timestamp": "2021-12-20T11:33:20Z"}
+    first = exchange.api.post("/v1/events", change, expect=202)
+    key = hashlib.sha256(f"{SWAP}.swap.completed.1640000000".encode()).hexdigest()
+    assert exchange.api.get(f"/v1/events/{first['id']}")["idempotency_key"] == key
+
+    exchange.wait_requests(hook, 1)
+    busy = exchange.api.request("POST", "/v1/events", change)
+    assert busy.status == 409 and busy.json["code"] == "duplicate_event"
+    exchange.receiver.release(hook.path)
+    exchange.wait_status(first["id"], hook, "succeeded")
+    again = exchange.api.post("/v1/events", change, expect=200)
+    assert again["id"] == first["id"] and again["duplicate"] is True
+    other = exchange.api.request("POST", "/v1/events", {**change, "data": {"n": 2}})
+    assert other.status == 422 and other.json["code"] == "idempotency_key_reused"
+    later = {**change, "timestamp": "2021-12-20T11:33:21Z"}
+    assert exchange.api.post("/v1/events", later, expect=202)["id"] != first["id"]
+
+
+def test_the_circuit_opens_at_half_of_ten_calls_for_an_hour(exchange):
+    hook = profiles.open_circuit(exchange, [200] * 5 + [500] * 4)
+    assert exchange.circuit(hook)["state"] == "closed", "nine calls are too few"
+    exchange.receiver.on(hook.path, Reply(500))
+    exchange.publish()
+    circuit = exchange.wait_circuit(hook, "open")
+    assert profiles.open_seconds(circuit) == 3600
+    late = exchange.publish()["id"]
+    blocked = exchange.wait_blocked(late, hook)
+    assert blocked["blocked"]["reason"] == "circuit"
+    assert len(exchange.requests(hook)) == 10, "an open circuit sends nothing"
+
+    mostly_well = profiles.open_circuit(exchange, [200] * 6 + [500] * 4)
+    assert exchange.circuit(mostly_well)["state"] == "closed"
+
+
+def test_three_probes_close_it_and_one_failure_doubles_the_hour(exchange):
+    hook = profiles.open_circuit(exchange, [500] * 10)
+    exchange.wait_circuit(hook, "open")
+    soon = {"circuit_breaker_config": {"sleep_window_ms": 10, "sleep_max_ms": 10}}
+    exchange.receiver.on(hook.path, Held(Reply(500)))
+    exchange.api.patch(f"/v1/webhooks/{hook.id}", soon)
+    exchange.publish()
+    exchange.wait_requests(hook, 11)
+    exchange.api.patch(f"/v1/webhooks/{hook.id}", {"circuit_breaker_config": None})
+    exchange.receiver.release(hook.path)
+    circuit = exchange.wait_circuit(hook, "open")
+    assert profiles.open_seconds(circuit) == 7200
+    assert circuit["openings_in_row"] == 2
+
+    exchange.receiver.on(hook.path, Reply(200))
+    exchange.api.patch(f"/v1/webhooks/{hook.id}", soon)
+    for _ in range(2):
+        exchange.publish()
+    exchange.wait_circuit(hook, "half_open")
+    wait_for(lambda: exchange.publish() and exchange.circuit(hook)["state"] == "closed",
+             "three probes")
+
+
+def test_ten_a_second_after_a_burst_of_a_hundred(exchange):
+    hook = exchange.hook("limited", max_in_flight=50)
+    exchange.publish_batch([{"type": "swap.created", "data": n} for n in range(115)])
+    requests = exchange.wait_requests(hook, 115)
+    times = sorted(request.started for request in requests)
+    for count, at in enumerate(times, start=1):
+        assert count <= 100 + 10 * (at - times[0]) + 1.5, (count, at - times[0])
+    assert times[99] - times[0] < 5
+    assert times[114] - times[0] >= 1.4
+
+
+def test_what_else_the_exchange_decides():
+    _, stdout, _ = run_command("serve", "--profile", "exchange", "--print-config")
+    config = tomllib.loads(stdout)
+    assert profiles.event_type_names(config) == [
+        "swap.created", "swap.pending", "swap.processing", "swap.completed", "swap.failed",
+        "swap.expired", "payout.initiated", "payout.completed", "payout.failed"]
+    assert config["engine"]["total_rate_limit"]["requests_per_second"] == 1000
+    assert config["webhooks"]["retry"]["timeout_ms"] == 30_000
+    assert config["webhooks"]["retry"]["max_delay_ms"] == 86_400_000
+    assert config["webhooks"]["circuit_breaker"]["sleep_max_ms"] == 86_400_000
+    assert config["retention"]["dead_letters_days"] == 30
+    assert config["alerts"]["failure_percentage"] == 10
+    assert config["alerts"]["dead_letters_per_hour"] == 100

@@ -1,0 +1,144 @@
+"""The platform profile: quick retries by category, a breaker over the last minute."""
+
+import json
+import re
+import tomllib
+
+import pytest
+
+import profiles
+from harness import run_command
+from receiver import Hang, Held, Reply
+
+UUID4 = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")
+
+
+@pytest.fixture
+def platform(own_server, make_world):
+    return make_world(own_server("--profile", "platform", "--io-threads", "1").start())
+
+
+def test_delays_double_from_one_second_with_a_quarter_of_jitter(platform):
+    delays = profiles.planned_delays(platform, [1, 2, 3, 4])
+    profiles.check_delays(delays, {1: 1, 2: 2, 3: 4, 4: 8}, minus=0.25, plus=0.25)
+
+
+def test_some_failures_wait_longer(platform):
+    limited = profiles.planned_delays(platform, [1], reply=Reply(429))
+    profiles.check_delays(limited, {1: 60})
+    hook = platform.hook("hangs", Hang(), timeout_ms=100)
+    delivery = platform.wait_status(platform.publish()["id"], hook, "retrying")
+    attempt = delivery["attempts"][0]
+    assert attempt["failure_category"] == "timeout"
+    waited = profiles.seconds(attempt["next_retry_at"]) - profiles.seconds(attempt["executed_at"])
+    assert waited >= 2
+
+
+def test_five_attempts(platform):
+    delivery, _ = profiles.attempts_until_dead(platform)
+    assert delivery["attempt_count"] == 5
+    assert delivery["dead_letter"] == {"classification": "recoverable",
+                                       "reason": "max_attempts_exceeded"}
+
+
+@pytest.mark.parametrize("status", [400, 401, 403, 404, 410, 413, 414, 415, 451])
+def test_what_will_not_change_is_not_asked_again(platform, status):
+    hook = platform.hook("permanent", Reply(status))
+    delivery = platform.wait_done(platform.publish()["id"], hook)
+    assert delivery["status"] == "dead_letter" and delivery["attempt_count"] == 1
+    assert delivery["dead_letter"] == {"classification": "permanent",
+                                       "reason": f"permanent_client_error_{status}"}
+
+
+def test_the_request_is_signed_and_named_as_the_platform_says(platform):
+    hook = platform.hook("signed", Reply(500), Held(Reply(200)), secret=profiles.SECRET,
+                         headers={"X-Custom-Header": "value"}, retry_config=profiles.AT_ONCE)
+    event = platform.publish("user.created", {"user_id": 12345}, source="api-service",
+                             priority="high")
+    first, second = platform.wait_requests(hook, 2)
+    stamp, signature = re.fullmatch(r"t=(\d+),v1=([0-9a-f]{64})",
+                                    first.header("x-webhook-signature")).groups()
+    assert signature == profiles.hmac_hex(profiles.SECRET, stamp.encode() + b"." + first.body)
+    body = json.loads(first.body)
+    assert body["id"] == event["id"] and body["event_type"] == "user.created"
+    assert body["data"] == {"user_id": 12345} and body["source"] == "api-service"
+    assert body["priority"] == "high" and body["timestamp"].endswith("Z")
+    assert first.body == second.body
+
+    delivery = platform.delivery(event["id"], hook)
+    assert first.header("x-webhook-id") == hook.id
+    assert first.header("x-webhook-event") == "user.created"
+    assert first.header("x-webhook-delivery") == delivery["id"]
+    assert [first.header("x-webhook-attempt"), second.header("x-webhook-attempt")] == ["1", "2"]
+    assert abs(profiles.seconds(first.header("x-webhook-timestamp")) - int(stamp)) < 1
+    assert UUID4.fullmatch(first.header("x-idempotency-key"))
+    assert first.header("x-idempotency-key") == second.header("x-idempotency-key")
+    assert body["idempotency_key"] == first.header("x-idempotency-key")
+    assert first.header("user-agent") == "WebhookService/1.0"
+    assert first.header("x-custom-header") == "value"
+    platform.receiver.release(hook.path)
+
+
+def test_a_key_is_one_event_and_large_events_are_refused(platform):
+    hook = platform.hook("once")
+    first = platform.publish(idempotency_key="k-1")
+    platform.wait_status(first["id"], hook, "succeeded")
+    assert platform.publish(idempotency_key="k-1", expect=200)["duplicate"] is True
+    assert len(platform.requests(hook)) == 1
+    large = platform.api.request("POST", "/v1/events", {"type": "a.b", "data": "x" * 262_144})
+    assert large.status == 413 and "262144" in large.json["detail"]
+
+
+def test_the_circuit_opens_at_half_of_ten_calls_for_thirty_seconds(platform):
+    hook = profiles.open_circuit(platform, [200] * 5 + [500] * 4, rate_limit={
+        "requests_per_second": 1000, "burst": 1000})
+    assert platform.circuit(hook)["state"] == "closed"
+    platform.receiver.on(hook.path, Reply(500))
+    last = platform.publish()["id"]
+    circuit = platform.wait_circuit(hook, "open")
+    assert profiles.open_seconds(circuit) == 30
+    late = platform.publish()["id"]
+    assert platform.wait_blocked(late, hook)["blocked"]["reason"] == "circuit"
+    assert platform.delivery(late, hook)["attempt_count"] == 0, "a blocked try is no attempt"
+    assert platform.delivery(last, hook)["attempt_count"] == 1
+
+    soon = {"circuit_breaker_config": {"sleep_window_ms": 10, "sleep_max_ms": 10}}
+    platform.receiver.on(hook.path, Held(Reply(500)), Held(Reply(500)))
+    platform.api.patch(f"/v1/webhooks/{hook.id}", {**soon, "max_in_flight": 5})
+    platform.publish()
+    platform.wait_requests(hook, 12)
+    platform.api.patch(f"/v1/webhooks/{hook.id}", {"circuit_breaker_config": None})
+    platform.receiver.release(hook.path)  # Two of three probes failed.
+    circuit = platform.wait_circuit(hook, "open")
+    assert profiles.open_seconds(circuit) == 30, "every opening is as long as the first"
+
+
+def test_a_hundred_a_minute_after_a_burst_of_twenty(platform):
+    hook = platform.hook("limited", max_in_flight=50)
+    platform.publish_batch([{"type": "a.b", "data": n} for n in range(25)])
+    times = [request.started for request in platform.wait_requests(hook, 22)][:22]
+    assert times[20] - times[0] >= 0.55
+    assert times[21] - times[0] >= 1.15
+    assert times[19] - times[0] < times[20] - times[0]
+    waiting = platform.api.get(f"/v1/webhooks/{hook.id}/deliveries?status=pending")["data"]
+    assert {each["blocked"]["reason"] for each in waiting} == {"rate"}
+
+
+def test_what_else_the_platform_decides(platform):
+    created = platform.hook("shown").created
+    assert created["retry_config"]["preset"] == "balanced"
+    assert created["rate_limit"] == {"requests_per_minute": 100, "burst": 20}
+    assert created["max_in_flight"] == 5 and created["ordering_guarantee"] == "none"
+    assert created["timeout_ms"] == 30_000
+    breaker = created["circuit_breaker_config"]
+    assert (breaker["window_size_ms"], breaker["minimum_throughput"]) == (60_000, 10)
+    assert (breaker["half_open_max_calls"], breaker["half_open_success_percentage"]) == (3, 50)
+    _, stdout, _ = run_command("serve", "--profile", "platform", "--print-config")
+    config = tomllib.loads(stdout)
+    assert config["engine"]["tenant_rate_limit"]["requests_per_minute"] == 1000
+    assert config["idempotency"]["window_ms"] == 86_400_000
+    assert config["retention"]["events_days"] == 90
+    assert config["alerts"]["circuit_open_ms"] == 3_600_000
+    assert config["alerts"]["dead_letters_waiting"] == 1000
+    assert config["alerts"]["success_percentage"] == 90
+    assert config["alerts"]["pool_percentage"] == 80

@@ -1,0 +1,104 @@
+"""The workspace profile: steep retries, a breaker that counts failures, its own header names."""
+
+import json
+import re
+import tomllib
+
+import pytest
+
+import profiles
+from harness import run_command, wait_for
+from receiver import Held, Reply
+
+
+@pytest.fixture
+def workspace(own_server, make_world):
+    return make_world(own_server("--profile", "workspace", "--io-threads", "1").start())
+
+
+def test_delays_grow_fivefold_to_ten_minutes_with_a_fifth_of_jitter(workspace):
+    delays = profiles.planned_delays(workspace, [1, 2, 3, 4, 5])
+    profiles.check_delays(delays, {1: 1, 2: 5, 3: 25, 4: 125, 5: 600}, minus=0.2, plus=0.2)
+
+
+@pytest.mark.parametrize("status", [400, 404, 429, 503])
+def test_every_failure_is_tried_again(workspace, status):
+    delays = profiles.planned_delays(workspace, [1], reply=Reply(status))
+    profiles.check_delays(delays, {1: 1}, minus=0.2, plus=0.2)
+
+
+def test_six_attempts(workspace):
+    delivery, _ = profiles.attempts_until_dead(workspace, Reply(400))
+    assert delivery["attempt_count"] == 6
+    assert delivery["dead_letter"]["reason"] == "max_attempts_exceeded"
+
+
+def test_the_request_is_signed_and_named_as_the_workspace_says(workspace):
+    hook = workspace.hook("signed", secret=profiles.SECRET)
+    event = workspace.publish("config.deployed", {"variant": "a"})
+    request, = workspace.wait_requests(hook, 1)
+    assert json.loads(request.body) == {"event_type": "config.deployed", "data": {"variant": "a"}}
+    stamp, signature = re.fullmatch(r"t=(\d+),v1=([0-9a-f]{64})",
+                                    request.header("x-agenta-signature")).groups()
+    assert signature == profiles.hmac_hex(profiles.SECRET, stamp.encode() + b"." + request.body)
+    assert abs(int(stamp) - request.unix_time) < 300
+    assert request.header("x-agenta-event-id") == event["id"]
+    assert profiles.names_with(request, "x-agenta-") == ["x-agenta-event-id", "x-agenta-signature"]
+    assert profiles.names_with(request, "x-webhook-") == []
+    assert profiles.names_with(request, "webhook-") == []
+
+
+def test_the_secret_is_shown_once(workspace):
+    hook = workspace.hook("secret")
+    assert len(profiles.key_of(hook.secret)) == 32
+    assert "secret" not in workspace.api.get(f"/v1/webhooks/{hook.id}")
+
+
+def test_five_failures_open_the_circuit_for_five_minutes(workspace):
+    hook = profiles.open_circuit(workspace, [200] * 20 + [500] * 4)
+    assert workspace.circuit(hook)["state"] == "closed", "four failures are too few"
+    workspace.receiver.on(hook.path, Reply(500))
+    workspace.publish()
+    circuit = workspace.wait_circuit(hook, "open")
+    assert profiles.open_seconds(circuit) == 300
+    late = workspace.publish()["id"]
+    assert workspace.wait_blocked(late, hook)["blocked"]["reason"] == "circuit"
+    assert len(workspace.requests(hook)) == 25
+
+    soon = {"circuit_breaker_config": {"sleep_window_ms": 10, "sleep_max_ms": 10}}
+    workspace.receiver.on(hook.path, Held(Reply(500)))
+    workspace.api.patch(f"/v1/webhooks/{hook.id}", soon)
+    workspace.wait_requests(hook, 26)
+    workspace.api.patch(f"/v1/webhooks/{hook.id}", {"circuit_breaker_config": None})
+    workspace.receiver.release(hook.path)  # One failed test request opens it again.
+    circuit = workspace.wait_circuit(hook, "open")
+    assert profiles.open_seconds(circuit) == 300
+
+    workspace.receiver.on(hook.path, Reply(200))
+    workspace.api.patch(f"/v1/webhooks/{hook.id}", soon)
+    wait_for(lambda: workspace.publish() and workspace.circuit(hook)["state"] == "closed",
+             "one good test request to close it")
+
+
+def test_fifty_deliveries_at_once(own_server, receiver):
+    server = own_server("--profile", "workspace", "--io-threads", "1").start()
+    api = server.api()
+    receiver.hold("/crowd")
+    for n in range(4):
+        api.post("/v1/webhooks", {"url": receiver.url("/crowd"), "events": ["*"], "tenant_id":
+                                  f"workspace-{n}", "max_in_flight": 100}, expect=201)
+    events = [{"type": "a.b", "data": n, "tenant_id": f"workspace-{n % 4}"} for n in range(100)]
+    api.post("/v1/events/batch", {"events": events}, expect=202)
+    wait_for(lambda: receiver.count("/crowd") >= 50, "fifty requests")
+    receiver.release("/crowd")
+    wait_for(lambda: receiver.count("/crowd") >= 100, "the others")
+    assert receiver.peak("/crowd") == 50
+
+
+def test_what_else_the_workspace_decides():
+    _, stdout, _ = run_command("serve", "--profile", "workspace", "--print-config")
+    config = tomllib.loads(stdout)
+    assert config["retention"]["events_days"] == 30
+    assert config["alerts"]["queue_depth"] == 1000
+    assert config["alerts"]["success_percentage"] == 50
+    assert config["alerts"]["circuit_open_ms"] == 600_000
