@@ -4,6 +4,7 @@
 #include "api/field_reader.h"
 #include "api/json_body.h"
 #include "api/key_text.h"
+#include "api/publishing.h"
 #include "api/query_reader.h"
 #include "api/registry_json.h"
 #include "api/resources.h"
@@ -65,6 +66,11 @@ Parsed<ApiKey> read_key(const Context& context, const HttpRequest& request) {
   reader.finish();
   if (!errors.empty()) {
     return tl::make_unexpected(errors.problem());
+  }
+  if (key.scope == KeyScope::tenant) {
+    if (std::optional<Problem> problem = unknown_tenant(context, key.tenant_id)) {
+      return tl::make_unexpected(*std::move(problem));
+    }
   }
   return key;
 }

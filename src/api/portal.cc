@@ -6,6 +6,7 @@
 #include "api/field_reader.h"
 #include "api/json_body.h"
 #include "api/key_text.h"
+#include "api/publishing.h"
 #include "api/query_reader.h"
 #include "api/resources.h"
 
@@ -44,6 +45,9 @@ Parsed<PortalLink> read_link(const Context& context, const HttpRequest& request)
   reader.finish();
   if (!errors.empty()) {
     return tl::make_unexpected(errors.problem());
+  }
+  if (std::optional<Problem> problem = unknown_tenant(context, link.tenant_id)) {
+    return tl::make_unexpected(*std::move(problem));
   }
   return link;
 }

@@ -209,9 +209,15 @@ TEST(TenantRoutes, OnlyKnownTenantsAreServedWhenTheOperatorWantsThat) {
   EXPECT_EQ(world.call("POST", "/v1/events", event).at("code"), "unknown_tenant");
   EXPECT_EQ(world.call("POST", "/v1/events/batch", "[" + event + "]").at("code"), "unknown_tenant");
   EXPECT_EQ(world.call("POST", "/v1/webhooks", webhook).at("errors.0.field"), "tenant_id");
+  const std::string key = R"({"scope":"tenant","tenant_id":"acme"})";
+  const std::string link = R"({"tenant_id":"acme"})";
+  EXPECT_EQ(world.call("POST", "/v1/api-keys", key).at("code"), "unknown_tenant");
+  EXPECT_EQ(world.call("POST", "/v1/portal-links", link).at("code"), "unknown_tenant");
   world.call("POST", "/v1/tenants", R"({"id":"acme"})");
   EXPECT_EQ(world.call("POST", "/v1/events", event).status, 202);
   EXPECT_EQ(world.call("POST", "/v1/webhooks", webhook).status, 201);
+  EXPECT_EQ(world.call("POST", "/v1/api-keys", key).status, 201);
+  EXPECT_EQ(world.call("POST", "/v1/portal-links", link).status, 201);
 }
 
 }  // namespace

@@ -51,11 +51,13 @@ QuotaWait PublishQuota::try_take(const Roster& roster, const EventCounts& counts
     return wait;
   }
   for (const auto& [tenant_id, count] : counts) {
-    const std::optional<std::uint32_t> per_minute = roster.limits_of(tenant_id).events_per_minute;
-    for (std::uint32_t taken = 0; per_minute && taken < count; ++taken) {
+    const auto bucket = buckets_.find(tenant_id);
+    if (bucket == buckets_.end() || !roster.limits_of(tenant_id).events_per_minute) {
+      continue;
+    }
+    for (std::uint32_t taken = 0; taken < count; ++taken) {
       // Rounding in tokens() may promise the last one a moment early; a quota forgives that.
-      [[maybe_unused]] const bool took =
-          bucket_of(tenant_id, *per_minute, now).tokens.try_take(now);
+      [[maybe_unused]] const bool took = bucket->second.tokens.try_take(now);
     }
   }
   return std::nullopt;

@@ -1,5 +1,8 @@
 """The audit log: who changed what, in a chain that shows when someone edits it."""
 
+import concurrent.futures
+import contextlib
+import http.client
 import subprocess
 
 from harness import wait_for
@@ -77,4 +80,29 @@ def test_an_edited_log_does_not_verify(own_server):
     api = server.api()
     edited = api.get("/v1/audit-log/verify")
     assert edited["holds"] is False and edited["broken_at"] == 4, edited
+    api.close()
+
+
+def test_a_change_and_its_entry_are_stored_together_or_not_at_all(own_server):
+    server = own_server().start()
+    answered = []
+
+    def create_tenants():
+        client = server.api()
+        with contextlib.suppress(OSError, http.client.HTTPException):
+            while True:
+                answered.append(client.post("/v1/tenants", {}, expect=201)["id"])
+
+    with concurrent.futures.ThreadPoolExecutor(4) as pool:
+        for _ in range(4):
+            pool.submit(create_tenants)
+        wait_for(lambda: len(answered) >= 20, "twenty tenants")
+        server.kill()
+    server.start()
+    api = server.api()
+    tenants = {tenant["id"] for tenant in api.all("/v1/tenants")}
+    entries = {entry["subject"] for entry in api.all("/v1/audit-log?action=tenant.create")}
+    assert tenants == entries
+    assert set(answered) <= tenants
+    assert api.get("/v1/audit-log/verify")["holds"] is True
     api.close()

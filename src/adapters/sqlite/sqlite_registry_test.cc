@@ -44,7 +44,7 @@ TEST(SqliteRegistry, KeysOfTheFirstSchemaAreKept) {
     ASSERT_TRUE(database
                     .execute("INSERT INTO api_key VALUES (zeroblob(16), 'old', zeroblob(32),"
                              " 'admin', 1700000000000);"
-                             " PRAGMA application_id = 1349734980; PRAGMA user_version = 1")
+                             " PRAGMA application_id = 1349735012; PRAGMA user_version = 1")
                     .has_value());
   }
   const Result<Store> store = open_sqlite_store({.directory = directory.path()});
