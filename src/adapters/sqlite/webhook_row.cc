@@ -32,7 +32,7 @@ static_assert(static_cast<int>(BreakerWindow::time) == 0);
   " breaker_failure_count_threshold, breaker_sleep_window_ms, breaker_sleep_multiplier,"      \
   " breaker_sleep_max_ms, breaker_half_open_max_calls, breaker_half_open_success_percentage," \
   " rate_count, rate_period_ms, rate_burst, max_in_flight, ordering, active, paused,"         \
-  " disabled_reason, created_at, updated_at"
+  " disabled_reason, created_at, updated_at, filter"
 
 constexpr std::string_view select_sql =
     "SELECT " POSTRIDER_WEBHOOK_COLUMNS " FROM webhook ORDER BY id";
@@ -42,7 +42,7 @@ constexpr std::string_view replace_sql =
     ") VALUES"
     " (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20,"
     " ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31, ?32, ?33, ?34, ?35, ?36, ?37, ?38,"
-    " ?39, ?40, ?41, ?42, ?43, ?44, ?45, ?46, ?47, ?48, ?49)";
+    " ?39, ?40, ?41, ?42, ?43, ?44, ?45, ?46, ?47, ?48, ?49, ?50)";
 
 std::string join_patterns(const std::vector<EventPattern>& patterns) {
   std::string text;
@@ -152,6 +152,17 @@ Result<std::vector<EventPattern>> parse_patterns(std::string_view text) {
   return patterns;
 }
 
+Result<std::optional<Filter>> parse_filter(const std::optional<std::string>& text) {
+  if (!text) {
+    return std::nullopt;
+  }
+  tl::expected<Filter, FilterFault> filter = Filter::parse(*text);
+  if (!filter) {
+    return fail(Errc::corrupt, "A stored filter is damaged: " + filter.error().message);
+  }
+  return *std::move(filter);
+}
+
 Result<Webhook> read_webhook(const Query& query) {
   Columns row{query};
   Webhook webhook;
@@ -181,6 +192,7 @@ Result<Webhook> read_webhook(const Query& query) {
   webhook.disabled_reason = row.text_or_null();
   webhook.created_at = row.time();
   webhook.updated_at = row.time();
+  POSTRIDER_TRY(webhook.filter, parse_filter(row.text_or_null()));
   return webhook;
 }
 
@@ -237,7 +249,8 @@ Result<void> write_webhook(Database& database, const Webhook& webhook) {
       breaker.failure_count_threshold, breaker.sleep_window, breaker.sleep_multiplier,
       breaker.sleep_max, breaker.half_open_max_calls, breaker.half_open_success_percentage,
       rate_count, rate_period, rate_burst, webhook.max_in_flight, webhook.ordering, webhook.active,
-      webhook.paused, webhook.disabled_reason, webhook.created_at, webhook.updated_at);
+      webhook.paused, webhook.disabled_reason, webhook.created_at, webhook.updated_at,
+      webhook.filter ? std::optional{webhook.filter->text()} : std::nullopt);
 }
 
 }  // namespace postrider::sqlite
