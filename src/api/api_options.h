@@ -8,6 +8,7 @@
 #include "core/target_url.h"
 #include "core/time.h"
 #include "core/webhook.h"
+#include "ports/schema_check.h"
 
 namespace postrider::api {
 
@@ -18,6 +19,8 @@ struct ApiOptions {
       std::size_t{256} * 1024;  // Of one event's data; larger is answered 413.
   Millis idempotency_window = std::chrono::hours{24};
   bool open_metrics = true;  // Scrapers seldom carry a key. False: /metrics asks for one as well.
+  bool require_known_event_types = false;      // True: a type must be in the catalogue.
+  MakeSchemaCheck make_schema_check = {};      // From wiring. Empty: schemas are refused.
   std::string user_agent = "Postrider/0.1.0";  // As sent, so that a delivery can show its request.
 };
 

@@ -1,6 +1,7 @@
 // The routes over a server in memory, driven without a socket.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -10,6 +11,8 @@
 
 #include "core/attempt.h"
 #include "core/delivery.h"
+
+#include "api/api_options.h"
 
 namespace postrider::test {
 class MemoryService;
@@ -31,7 +34,9 @@ struct Answer {
 
 class ApiWorld {
  public:
-  ApiWorld();
+  /// Its schemas are `{"forbid": "text"}`: data with that text in it is at fault, at `here[0]`.
+  ApiWorld() : ApiWorld([](ApiOptions&) {}) {}
+  explicit ApiWorld(const std::function<void(ApiOptions&)>& change);
   ~ApiWorld();
 
   using Pairs = std::vector<std::pair<std::string, std::string>>;

@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t errors_shown_max = 25;  // Enough to act on; an answer stays small.
 constexpr std::size_t name_shown_max = 64;    // Of a caller's own, perhaps endless, field name.
 constexpr std::size_t inner_path_shown_max = 256;
-constexpr std::size_t members_max = 64;       // More than any object of ours has; one bit for each.
+constexpr std::size_t members_max = 64;  // More than any object of ours has; one bit for each.
 
 template <class Number>
 std::optional<Number> parse_whole(std::string_view text) {

@@ -19,7 +19,7 @@ constexpr std::uint32_t page_limit_max = 250;
 constexpr std::uint32_t page_offset_max = 1'000'000;  // Beyond that a cursor is the only sane way.
 
 /// Which list a cursor belongs to: one of another list is refused.
-enum class ListKind : char { deliveries = 'd', events = 'e', webhooks = 'w' };
+enum class ListKind : char { deliveries = 'd', events = 'e', webhooks = 'w', event_types = 't' };
 
 /// Opaque and checked: a changed or made-up cursor is refused, so that it never silently shows the
 /// wrong page. It protects no secret: it names a place in a list that the caller may read anyway.

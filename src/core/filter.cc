@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <vector>
 
-#include "core/filter_plan.h"
 #include "core/json_cursor.h"
 #include "core/json_string.h"
 
@@ -156,8 +155,8 @@ void look_at(const Field& field, const Event& event, Walk& walk) {
 }  // namespace filter
 
 bool Filter::matches(const Event& event) const {
-  filter::Walk walk{*plan_};
-  for (const filter::Field& field : plan_->levels.front().fields) {
+  filter::Walk walk{plan_};
+  for (const filter::Field& field : plan_.levels.front().fields) {
     look_at(field, event, walk);
   }
   return walk.verdict();

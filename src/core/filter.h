@@ -12,13 +12,13 @@
 // are compared by value. `exists` is about values, not about objects: an empty array has none.
 #pragma once
 
-#include <memory>
 #include <string>
 #include <string_view>
 
 #include <tl/expected.hpp>
 
 #include "core/event.h"
+#include "core/filter_plan.h"
 
 namespace postrider {
 
@@ -29,17 +29,13 @@ constexpr std::size_t filter_fields_max = 64;
 constexpr std::size_t filter_rules_max = 64;
 constexpr std::size_t filter_wildcard_bytes_max = 1024;  // Of all wildcards together.
 
-namespace filter {
-struct Plan;
-}
-
 /// What is wrong with a pattern.
 struct FilterFault {
   std::string path;     // `data.amount[0].numeric`; empty for the pattern as a whole.
   std::string message;  // The end of a sentence that begins with the path.
 };
 
-/// A value: immutable, cheap to copy, any thread.
+/// A value; any thread.
 class Filter {
  public:
   [[nodiscard]] static tl::expected<Filter, FilterFault> parse(std::string_view json);
@@ -53,11 +49,10 @@ class Filter {
   bool operator==(const Filter& other) const { return text_ == other.text_; }
 
  private:
-  Filter(std::string_view text, std::shared_ptr<const filter::Plan> plan)
-      : text_(text), plan_(std::move(plan)) {}
+  Filter(std::string_view text, filter::Plan plan) : text_(text), plan_(std::move(plan)) {}
 
   std::string text_;
-  std::shared_ptr<const filter::Plan> plan_;
+  filter::Plan plan_;
 };
 
 }  // namespace postrider

@@ -6,7 +6,6 @@
 #include <fmt/ranges.h>
 
 #include "core/filter.h"
-#include "core/filter_plan.h"
 #include "core/filter_rule_reader.h"
 #include "core/json_text.h"
 
@@ -181,7 +180,7 @@ tl::expected<Filter, FilterFault> Filter::parse(std::string_view json) {
     return filter::refuse({}, fmt::format("must have at most {} bytes.", filter_bytes_max));
   }
   POSTRIDER_TRY(filter::Plan plan, filter::PlanMaker{}.make(json));
-  return Filter{json, std::make_shared<const filter::Plan>(std::move(plan))};
+  return Filter{json, std::move(plan)};
 }
 
 }  // namespace postrider

@@ -17,6 +17,7 @@
 #include <spdlog/spdlog.h>
 
 #include "adapters/asio_http/transport.h"
+#include "adapters/json_schema/schema_check.h"
 #include "adapters/openssl/digest.h"
 #include "adapters/openssl/signer.h"
 #include "adapters/sqlite/sqlite_store.h"
@@ -105,7 +106,8 @@ Result<NodeParts> RunningServer::open_parts(const SqliteOptions& store) {
                   .readers = {},
                   .clock = make_system_clock(),
                   .make_transport = transport_maker(options_),
-                  .make_sign = make_sign};
+                  .make_sign = make_sign,
+                  .make_schema_check = make_schema_check};
   for (std::size_t i = 0; i < reader_count; ++i) {
     POSTRIDER_TRY(Reader reader, open_sqlite_reader(store));
     parts.readers.push_back(std::move(reader));
@@ -128,6 +130,7 @@ Result<void> RunningServer::start() {
   api::ApiOptions api_options;
   api_options.url_policy = url_policy(options_);
   api_options.user_agent = node_options.user_agent;
+  api_options.make_schema_check = make_schema_check;
   api::add_routes(router_, node_->service(), std::move(api_options));
   POSTRIDER_CHECK(listen());
   node_->start();

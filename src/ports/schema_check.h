@@ -32,9 +32,8 @@ class SchemaCheck {
   SchemaCheck& operator=(const SchemaCheck&) = default;
 };
 
-using SchemaCheckRef = std::shared_ptr<const SchemaCheck>;
-
 /// Fails with invalid; the message says what is wrong with the schema, and where.
-using MakeSchemaCheck = std::function<Result<SchemaCheckRef>(std::string_view schema)>;
+using MakeSchemaCheck =
+    std::function<Result<std::unique_ptr<const SchemaCheck>>(std::string_view schema)>;
 
 }  // namespace postrider

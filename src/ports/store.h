@@ -6,6 +6,7 @@
 
 #include "core/result.h"
 #include "ports/catalog.h"
+#include "ports/event_types.h"
 #include "ports/history.h"
 #include "ports/ledger.h"
 
@@ -15,6 +16,7 @@ namespace postrider {
 struct Store {
   std::unique_ptr<Ledger> ledger;
   std::unique_ptr<Catalog> catalog;
+  std::unique_ptr<EventTypes> event_types;
 
   /// Runs `body`, which may call any role but the ledger, as one transaction: when it fails,
   /// nothing has happened.

@@ -32,6 +32,7 @@ Result<void> without_value(const Result<T>& result) {
 struct Contents {
   Directory directory;
   std::vector<ApiKey> keys;
+  EventTypeBook event_types;
 };
 
 class RunningNode final : public Node, public Service {
@@ -51,12 +52,15 @@ class RunningNode final : public Node, public Service {
   Uuid new_uuid() override;
   std::shared_ptr<const Directory> directory() const override { return directory_.get(); }
   std::shared_ptr<const std::vector<ApiKey>> api_keys() const override { return keys_.get(); }
+  std::shared_ptr<const EventTypeBook> event_types() const override { return event_types_.book(); }
   Awaitable<Result<std::vector<PublishReceipt>>> publish(std::vector<EventDraft> drafts,
                                                          bool all_or_nothing) override;
   Awaitable<Result<WebhookRef>> add_webhook(Webhook webhook, AuditEntry entry) override;
   Awaitable<Result<WebhookRef>> edit_webhook(WebhookId id, WebhookEdit edit,
                                              AuditEntry entry) override;
   Awaitable<Result<void>> remove_webhook(WebhookId id, AuditEntry entry) override;
+  Awaitable<Result<EventTypeRef>> change_event_type(std::string name, EventTypeEdit edit,
+                                                    AuditEntry entry) override;
   Awaitable<Result<Delivery>> revive(Revive revive, AuditEntry entry) override;
   Awaitable<Result<Delivery>> cancel(DeliveryId id, AuditEntry entry) override;
   Awaitable<Result<LaneView>> lane_view(WebhookId id) override;
@@ -93,6 +97,7 @@ class RunningNode final : public Node, public Service {
   std::unique_ptr<Metrics> metrics_;
   Snapshot<Directory> directory_;
   Snapshot<std::vector<ApiKey>> keys_;
+  EventTypeDesk event_types_;
   std::mutex ids_mutex_;
   UuidMaker ids_;                 // Guarded by ids_mutex_.
   std::uint64_t next_group_ = 0;  // Guarded by ids_mutex_.
@@ -114,6 +119,7 @@ RunningNode::RunningNode(NodeOptions options, NodeParts parts, Contents contents
       metrics_(make_metrics()),
       directory_(std::move(contents.directory)),
       keys_(std::move(contents.keys)),
+      event_types_(std::move(contents.event_types)),
       ids_(options_.seed) {
   POSTRIDER_ASSERT(options_.worker_count > 0);
   readers_ = std::make_unique<ReaderPool>(std::move(parts.readers));
@@ -348,6 +354,20 @@ Awaitable<Result<void>> RunningNode::remove_webhook(WebhookId id, AuditEntry /*e
   co_return co_await suspend<Result<void>>(begin);
 }
 
+Awaitable<Result<EventTypeRef>> RunningNode::change_event_type(std::string name, EventTypeEdit edit,
+                                                               AuditEntry /*entry*/) {
+  const std::size_t from = origin();
+  auto begin = [this, from, &name, &edit](std::function<void(Result<EventTypeRef>)> resume) {
+    auto run = [this, from, name, edit, resume](Store& store, Mails& mails) {
+      const Result<EventTypeRef> changed = event_types_.change(*store.event_types, name, edit);
+      mails[from].completions.push_back([resume, changed] { resume(changed); });
+      return without_value(changed);
+    };
+    store_->submit(DeskJob{std::move(run)});
+  };
+  co_return co_await suspend<Result<EventTypeRef>>(begin);
+}
+
 Result<WebhookRef> RunningNode::store_edit(Store& store, Mails& mails, WebhookId id,
                                            const WebhookEdit& edit) {
   const WebhookRef current = directory_.get()->find(id);
@@ -472,6 +492,12 @@ Result<std::unique_ptr<Node>> make_node(NodeOptions options, NodeParts parts,
   POSTRIDER_TRY(std::vector<Webhook> webhooks, parts.store.catalog->load_webhooks());
   POSTRIDER_TRY(const auto circuits, parts.store.catalog->load_circuits());
   POSTRIDER_TRY(std::vector<ApiKey> keys, parts.store.catalog->load_api_keys());
+  const auto complain = [](const EventType& type, const Error& error) {
+    spdlog::error("event_type.schema_unusable name={} reason=\"{}\" next=\"not checked\"",
+                  type.name, log_safe(error.message));
+  };
+  POSTRIDER_TRY(EventTypeBook event_types,
+                load_event_types(*parts.store.event_types, parts.make_schema_check, complain));
   POSTRIDER_TRY(const std::vector<LaneBacklog> backlog, parts.store.ledger->backlog());
   if (first_key) {
     POSTRIDER_CHECK(parts.store.catalog->put_api_key(*first_key));
@@ -482,9 +508,10 @@ Result<std::unique_ptr<Node>> make_node(NodeOptions options, NodeParts parts,
   for (Webhook& webhook : webhooks) {
     refs.push_back(std::make_shared<const Webhook>(std::move(webhook)));
   }
-  auto node = std::make_unique<RunningNode>(
-      std::move(options), std::move(parts),
-      Contents{.directory = Directory{std::move(refs)}, .keys = std::move(keys)});
+  auto node = std::make_unique<RunningNode>(std::move(options), std::move(parts),
+                                            Contents{.directory = Directory{std::move(refs)},
+                                                     .keys = std::move(keys),
+                                                     .event_types = std::move(event_types)});
   POSTRIDER_CHECK(node->open());
   node->load_lanes(circuits, backlog);
   return node;

@@ -31,6 +31,7 @@ struct NodeParts {
   std::unique_ptr<Clock> clock;
   MakeTransport make_transport;
   MakeSign make_sign;
+  MakeSchemaCheck make_schema_check;
 };
 
 class Node {

@@ -18,6 +18,7 @@ class StoreContract : public testing::TestWithParam<StoreMaker> {
  protected:
   [[nodiscard]] Ledger& ledger() { return *store_->store().ledger; }
   [[nodiscard]] Catalog& catalog() { return *store_->store().catalog; }
+  [[nodiscard]] EventTypes& types() { return *store_->store().event_types; }
   [[nodiscard]] History& history() { return *store_->reader().history; }
 
   /// Each fails the test when the store does.
@@ -42,13 +43,15 @@ class LedgerContract : public StoreContract {};
 class LaneContract : public StoreContract {};
 class CatalogContract : public StoreContract {};
 class HistoryContract : public StoreContract {};
+class EventTypesContract : public StoreContract {};
 
 /// All suites for one store: `POSTRIDER_STORE_CONTRACT(Memory, maker)`.
 #define POSTRIDER_STORE_CONTRACT(prefix, ...)                  \
   POSTRIDER_STORE_SUITE(prefix, LedgerContract, __VA_ARGS__);  \
   POSTRIDER_STORE_SUITE(prefix, LaneContract, __VA_ARGS__);    \
   POSTRIDER_STORE_SUITE(prefix, CatalogContract, __VA_ARGS__); \
-  POSTRIDER_STORE_SUITE(prefix, HistoryContract, __VA_ARGS__)
+  POSTRIDER_STORE_SUITE(prefix, HistoryContract, __VA_ARGS__); \
+  POSTRIDER_STORE_SUITE(prefix, EventTypesContract, __VA_ARGS__)
 
 #define POSTRIDER_STORE_SUITE(prefix, suite, ...) \
   INSTANTIATE_TEST_SUITE_P(prefix, suite, testing::Values(__VA_ARGS__), store_name)

@@ -104,6 +104,18 @@ Awaitable<Result<void>> MemoryService::remove_webhook(WebhookId id, AuditEntry e
   co_return noted(std::move(removed), std::move(entry));
 }
 
+Awaitable<Result<EventTypeRef>> MemoryService::change_event_type(std::string name,
+                                                                 EventTypeEdit edit,
+                                                                 AuditEntry entry) {
+  if (before_edit) {
+    before_edit();
+  }
+  if (store_failure) {
+    co_return tl::make_unexpected(*store_failure);
+  }
+  co_return noted(event_types_.change(*roles_.event_types, name, edit), std::move(entry));
+}
+
 Awaitable<Result<Delivery>> MemoryService::revive(Revive revive, AuditEntry entry) {
   Batch batch;
   batch.revivals.push_back(revive);

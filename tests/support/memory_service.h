@@ -43,6 +43,9 @@ class MemoryService final : public Service {
   [[nodiscard]] Uuid new_uuid() override { return ids_.next(moment.wall); }
   [[nodiscard]] std::shared_ptr<const Directory> directory() const override { return directory_; }
   [[nodiscard]] std::shared_ptr<const std::vector<ApiKey>> api_keys() const override;
+  [[nodiscard]] std::shared_ptr<const EventTypeBook> event_types() const override {
+    return event_types_.book();
+  }
 
   Awaitable<Result<std::vector<PublishReceipt>>> publish(std::vector<EventDraft> drafts,
                                                          bool all_or_nothing) override;
@@ -50,6 +53,8 @@ class MemoryService final : public Service {
   Awaitable<Result<WebhookRef>> edit_webhook(WebhookId id, WebhookEdit edit,
                                              AuditEntry entry) override;
   Awaitable<Result<void>> remove_webhook(WebhookId id, AuditEntry entry) override;
+  Awaitable<Result<EventTypeRef>> change_event_type(std::string name, EventTypeEdit edit,
+                                                    AuditEntry entry) override;
   Awaitable<Result<Delivery>> revive(Revive revive, AuditEntry entry) override;
   Awaitable<Result<Delivery>> cancel(DeliveryId id, AuditEntry entry) override;
   Awaitable<Result<LaneView>> lane_view(WebhookId id) override;
@@ -72,6 +77,7 @@ class MemoryService final : public Service {
   Store roles_;
   Reader reader_;
   std::shared_ptr<const Directory> directory_;
+  EventTypeDesk event_types_{EventTypeBook{}};
   UuidMaker ids_{1};
 };
 

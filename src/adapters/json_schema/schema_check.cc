@@ -143,7 +143,7 @@ class ValijsonCheck final : public SchemaCheck {
 }  // namespace
 }  // namespace json_schema
 
-Result<SchemaCheckRef> make_schema_check(std::string_view schema) {
+Result<std::unique_ptr<const SchemaCheck>> make_schema_check(std::string_view schema) {
   if (schema.size() > schema_bytes_max) {
     return fail(Errc::invalid, fmt::format("must have at most {} bytes.", schema_bytes_max));
   }
@@ -154,7 +154,7 @@ Result<SchemaCheckRef> make_schema_check(std::string_view schema) {
   }
   POSTRIDER_TRY(const json_schema::GuardedSchema guarded,
                 json_schema::guard_schema(*std::move(value)));
-  auto check = std::make_shared<json_schema::ValijsonCheck>(guarded.matches_keys);
+  auto check = std::make_unique<json_schema::ValijsonCheck>(guarded.matches_keys);
   POSTRIDER_CHECK(check->read(guarded.schema));
   return check;
 }

@@ -10,6 +10,6 @@ namespace postrider {
 constexpr std::size_t schema_bytes_max = std::size_t{64} * 1024;
 
 /// Draft 7, without references to elsewhere; `format` knows date-time, date, ipv4, ipv6 and uuid.
-[[nodiscard]] Result<SchemaCheckRef> make_schema_check(std::string_view schema);
+[[nodiscard]] Result<std::unique_ptr<const SchemaCheck>> make_schema_check(std::string_view schema);
 
 }  // namespace postrider

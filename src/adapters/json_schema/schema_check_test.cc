@@ -12,7 +12,7 @@ namespace {
 
 /// The first fault as `path message`; `fine` when there is none.
 std::string verdict(std::string_view schema, std::string_view json) {
-  const Result<SchemaCheckRef> check = make_schema_check(schema);
+  const auto check = make_schema_check(schema);
   if (!check) {
     return "schema: " + check.error().message;
   }
@@ -32,8 +32,8 @@ constexpr std::string_view order_schema = R"({
   },
   "additionalProperties": false,
   "definitions": {
-    "item": {"type": "object", "properties": {"sku": {"type": "string", "pattern": "^[A-Z]{2}-[0-9]+$"},
-                                              "count": {"type": "integer"}}}
+    "item": {"type": "object", "properties": {
+      "sku": {"type": "string", "pattern": "^[A-Z]{2}-[0-9]+$"}, "count": {"type": "integer"}}}
   }
 })";
 
@@ -152,7 +152,7 @@ TEST(SchemaCheck, MatchesKeysOfBoundedLength) {
 }
 
 TEST(SchemaCheck, IsSharedByThreads) {
-  const Result<SchemaCheckRef> check = make_schema_check(order_schema);
+  const auto check = make_schema_check(order_schema);
   std::vector<std::thread> threads;
   std::vector<int> fine(4, 0);
   for (std::size_t index = 0; index < fine.size(); ++index) {

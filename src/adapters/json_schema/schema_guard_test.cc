@@ -12,7 +12,7 @@ namespace postrider {
 namespace {
 
 std::string fault_of(std::string_view schema) {
-  const Result<SchemaCheckRef> check = make_schema_check(schema);
+  const auto check = make_schema_check(schema);
   return check ? "none" : check.error().message;
 }
 
@@ -107,8 +107,10 @@ TEST(SchemaGuard, HasLimitsAndReachesThem) {
 TEST(SchemaGuard, SurvivesMutatedSchemas) {
   constexpr std::string_view samples[] = {
       R"({"allOf":[{"$ref":"#/definitions/a"}],"definitions":{"a":{"pattern":"^a{1,3}$"}}})",
-      R"({"type":"object","properties":{"a":{"items":[{"type":"integer"},true]}},"required":["a"]})",
-      R"({"if":{"const":1},"then":{"minimum":0},"else":{"enum":[1,"x"]},"dependencies":{"a":["b"]}})",
+      R"({"type":"object","properties":{"a":{"items":[{"type":"integer"},true]}},)"
+      R"("required":["a"]})",
+      R"({"if":{"const":1},"then":{"minimum":0},"else":{"enum":[1,"x"]},)"
+      R"("dependencies":{"a":["b"]}})",
   };
   SplitMix64 random{7};
   int usable = 0;
@@ -117,7 +119,7 @@ TEST(SchemaGuard, SurvivesMutatedSchemas) {
     for (std::uint64_t change = random.below(3); change < 3; ++change) {
       text[random.below(text.size())] = R"({}[]"#/$:,a1)"[random.below(12)];
     }
-    if (const Result<SchemaCheckRef> check = make_schema_check(text)) {
+    if (const auto check = make_schema_check(text)) {
       (void)(*check)->check(R"({"a":[1,{"b":"aa"}],"b":null})");
       ++usable;
     }

@@ -61,6 +61,7 @@ struct MemoryStore {
   std::map<WebhookId, Webhook> webhooks;
   std::map<WebhookId, CircuitRecord> circuits;
   std::map<KeyId, ApiKey> api_keys;
+  std::map<std::string, EventType> event_types;
 
   OwnMutex
       mutex;  // Held during each call of a port. Whoever looks in directly does so between calls.
@@ -73,6 +74,7 @@ struct MemoryStore {
 
 [[nodiscard]] std::unique_ptr<Ledger> make_memory_ledger(MemoryStore& store);
 [[nodiscard]] std::unique_ptr<Catalog> make_memory_catalog(MemoryStore& store);
+[[nodiscard]] std::unique_ptr<EventTypes> make_memory_event_types(MemoryStore& store);
 [[nodiscard]] std::unique_ptr<History> make_memory_history(MemoryStore& store);
 
 }  // namespace postrider

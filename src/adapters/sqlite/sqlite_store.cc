@@ -6,6 +6,7 @@
 #include "adapters/sqlite/catalog.h"
 #include "adapters/sqlite/data_directory.h"
 #include "adapters/sqlite/database.h"
+#include "adapters/sqlite/event_types.h"
 #include "adapters/sqlite/history.h"
 #include "adapters/sqlite/ledger.h"
 #include "adapters/sqlite/writer.h"
@@ -17,6 +18,7 @@ Result<Store> open_sqlite_store(const SqliteOptions& options) {
   POSTRIDER_TRY(std::unique_ptr<Ledger> ledger, sqlite::open_ledger(writer));
   return Store{.ledger = std::move(ledger),
                .catalog = sqlite::make_catalog(writer),
+               .event_types = sqlite::make_event_types(writer),
                .atomically = [writer](const auto& body) { return writer->transact(body); }};
 }
 
