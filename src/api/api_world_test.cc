@@ -10,6 +10,8 @@
 #include <boost/json/serialize.hpp>
 #include <gtest/gtest.h>
 
+#include "core/json_text.h"
+
 #include "adapters/openssl/digest.h"
 #include "api/routes.h"
 
@@ -73,14 +75,44 @@ std::string Answer::at(std::string_view path) const {
   return boost::json::serialize(*value);
 }
 
+namespace {
+
+class FakeSchema final : public SchemaCheck {
+ public:
+  explicit FakeSchema(std::string forbidden) : forbidden_(std::move(forbidden)) {}
+
+  std::vector<SchemaFault> check(std::string_view json) const override {
+    if (json.find(forbidden_) == std::string_view::npos) {
+      return {};
+    }
+    return {{"here[0]", "must not have " + forbidden_ + " in it."}};
+  }
+
+ private:
+  std::string forbidden_;
+};
+
+Result<std::unique_ptr<const SchemaCheck>> make_fake_check(std::string_view schema) {
+  POSTRIDER_TRY(const std::vector<JsonMember> members, read_json_object(schema));
+  if (members.size() != 1 || members.front().key != "forbid") {
+    return fail(Errc::invalid, "there is no rule in it.");
+  }
+  return std::make_unique<const FakeSchema>(decode_json_string(members.front().value).value_or(""));
+}
+
+}  // namespace
+
 struct ApiWorld::Routes {
   boost::asio::io_context io;
   Router router;
 };
 
-ApiWorld::ApiWorld(ApiOptions options)
+ApiWorld::ApiWorld(const std::function<void(ApiOptions&)>& change)
     : service_(std::make_unique<test::MemoryService>()), routes_(std::make_unique<Routes>()) {
   service_->add_key({.id = {}, .name = "admin", .sha256 = sha256(admin_key), .created_at = {}});
+  ApiOptions options;
+  options.make_schema_check = make_fake_check;
+  change(options);
   add_routes(routes_->router, *service_, std::move(options));
 }
 

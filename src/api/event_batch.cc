@@ -4,6 +4,7 @@
 
 #include "api/answers.h"
 #include "api/event_json.h"
+#include "api/event_type_gate.h"
 #include "api/json_body.h"
 #include "api/publish_answer.h"
 #include "api/publishing.h"
@@ -77,7 +78,15 @@ Item read_item(const Context& context, std::string_view text, EventArrival arriv
     return tl::make_unexpected(errors.problem());
   }
   arrival.text = text;
-  return read_event(*std::move(members), arrival, *context.options);
+  Item item = read_event(*std::move(members), arrival, *context.options);
+  if (item) {
+    const auto types = context.service->event_types();
+    if (std::optional<Problem> problem =
+            event_type_problem(*types, item->event, arrival.path, *context.options)) {
+      return tl::make_unexpected(*std::move(problem));
+    }
+  }
+  return item;
 }
 
 Parsed<BatchRequest> read_batch(const Context& context, const HttpRequest& request) {

@@ -1,5 +1,6 @@
 #include "api/answers.h"
 #include "api/event_json.h"
+#include "api/event_type_gate.h"
 #include "api/json_body.h"
 #include "api/pagination.h"
 #include "api/publish_answer.h"
@@ -33,7 +34,15 @@ Parsed<EventDraft> read_publish(const Context& context, const HttpRequest& reque
                              .id = EventId{context.service->new_uuid()},
                              .now = context.service->now().wall,
                              .tenant_id = context.caller.tenant_id};
-  return read_event(*std::move(members), arrival, *context.options);
+  Parsed<EventDraft> draft = read_event(*std::move(members), arrival, *context.options);
+  if (draft) {
+    const auto types = context.service->event_types();
+    if (std::optional<Problem> problem =
+            event_type_problem(*types, draft->event, arrival.path, *context.options)) {
+      return tl::make_unexpected(*std::move(problem));
+    }
+  }
+  return draft;
 }
 
 struct EventQuery {

@@ -13,7 +13,8 @@ namespace {
 
 constexpr std::size_t errors_shown_max = 25;  // Enough to act on; an answer stays small.
 constexpr std::size_t name_shown_max = 64;    // Of a caller's own, perhaps endless, field name.
-constexpr std::size_t members_max = 64;       // More than any object of ours has; one bit for each.
+constexpr std::size_t inner_path_shown_max = 256;
+constexpr std::size_t members_max = 64;  // More than any object of ours has; one bit for each.
 
 template <class Number>
 std::optional<Number> parse_whole(std::string_view text) {
@@ -71,6 +72,11 @@ std::string ObjectReader::path_of(std::string_view name) const {
 
 void ObjectReader::refuse(std::string_view name, std::string message) {
   errors_->add(path_of(name), std::move(message));
+}
+
+void ObjectReader::refuse_at(std::string_view path, std::string message) {
+  const std::string shown = clip(path, inner_path_shown_max);
+  errors_->add(path_.empty() ? shown : path_ + "." + shown, std::move(message));
 }
 
 std::optional<std::string_view> ObjectReader::raw(std::string_view name) {

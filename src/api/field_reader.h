@@ -87,6 +87,8 @@ class ObjectReader {
   }
 
   void refuse(std::string_view name, std::string message);
+  /// The same for a place inside of a field: `path` begins with the field's name.
+  void refuse_at(std::string_view path, std::string message);
   void finish();
 
   [[nodiscard]] const std::vector<JsonMember>& members() const { return members_; }

@@ -13,7 +13,7 @@ namespace {
 constexpr char cursor_version = 1;
 constexpr std::size_t head_bytes = 2;  // Version, kind.
 constexpr std::size_t checksum_bytes = 6;
-constexpr std::size_t cursor_length_max = 64;
+constexpr std::size_t cursor_length_max = 384;  // An event type's name is the longest place.
 constexpr std::size_t sequence_bytes = 8;
 
 std::string checksum(std::string_view content) {

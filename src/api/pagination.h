@@ -23,6 +23,7 @@ enum class ListKind : char {
   api_keys = 'k',
   audit_log = 'a',
   deliveries = 'd',
+  event_types = 'y',
   events = 'e',
   stats = 's',
   tenants = 't',

@@ -201,9 +201,7 @@ TEST(TenantRoutes, AQuotaOfEventsIsTakenBeforeAnythingIsStored) {
 }
 
 TEST(TenantRoutes, OnlyKnownTenantsAreServedWhenTheOperatorWantsThat) {
-  ApiOptions options;
-  options.require_known_tenants = true;
-  ApiWorld world{options};
+  ApiWorld world{[](ApiOptions& options) { options.require_known_tenants = true; }};
   const std::string event = R"({"type":"a","data":1,"tenant_id":"acme"})";
   const std::string webhook = R"({"url":"https://example.com/","events":["*"],"tenant_id":"acme"})";
   EXPECT_EQ(world.call("POST", "/v1/events", event).at("code"), "unknown_tenant");

@@ -29,6 +29,13 @@ Awaitable<HttpResponse> get_event(Context context, HttpRequest request);
 // event_batch.cc
 Awaitable<HttpResponse> publish_batch(Context context, HttpRequest request);
 
+// event_types.cc
+Awaitable<HttpResponse> create_event_type(Context context, HttpRequest request);
+Awaitable<HttpResponse> list_event_types(Context context, HttpRequest request);
+Awaitable<HttpResponse> get_event_type(Context context, HttpRequest request);
+Awaitable<HttpResponse> update_event_type(Context context, HttpRequest request);
+Awaitable<HttpResponse> delete_event_type(Context context, HttpRequest request);
+
 // deliveries.cc
 Awaitable<HttpResponse> list_deliveries(Context context, HttpRequest request);
 Awaitable<HttpResponse> list_webhook_deliveries(Context context, HttpRequest request);

@@ -30,6 +30,7 @@ class TenantService final : public Service {
   std::shared_ptr<const Roster> roster() const override {
     return std::make_shared<const Roster>(all_.roster()->only(tenant_id_));
   }
+  std::shared_ptr<const EventTypeBook> event_types() const override { return all_.event_types(); }
   void note_key_use(const RosterKey& key) override { all_.note_key_use(key); }
   QuotaWait take_quota(const EventCounts& counts) override { return all_.take_quota(counts); }
 
@@ -45,6 +46,10 @@ class TenantService final : public Service {
   Awaitable<Result<LaneView>> command_circuit(CircuitCommanded command, AuditEntry entry) override;
   Awaitable<void> run_query(ReaderQuery query) override;
 
+  Awaitable<Result<EventTypeRef>> change_event_type(std::string, EventTypeEdit,
+                                                    AuditEntry) override {
+    co_return not_for_tenants();
+  }
   Awaitable<Result<void>> change_registry(RegistryChange, AuditEntry) override {
     co_return not_for_tenants();
   }

@@ -75,6 +75,7 @@ void write_webhook(JsonWriter& writer, const Webhook& webhook, const WebhookStan
     writer.value(pattern.text());
   }
   writer.close_array();
+  writer.member_raw("filter", webhook.filter ? std::string_view{webhook.filter->text()} : "null");
   writer.member("name", webhook.name);
   writer.member("description", webhook.description);
   write_tenant(writer, webhook.tenant_id);

@@ -107,16 +107,31 @@ TEST(ReadWebhook, NamesEveryFieldThatIsWrong) {
       {R"({"signature":true})", "signature"},
       {R"({"signature":{"scheme":"md5"}})", "signature.scheme"},
       {R"({"colour":1})", "colour"},
+      {R"({"filter":5})", "filter"},
+      {R"({"filter":{}})", "filter"},
+      {R"({"filter":{"amount":[1]}})", "filter.amount"},
+      {R"({"filter":{"data":{"amount":[{"numeric":[">"]}]}}})", "filter.data.amount[0].numeric"},
   };
   for (const auto& [body, field] : cases) {
     EXPECT_EQ(merge(body).fields(), std::vector{field}) << body;
   }
 }
 
+TEST(ReadWebhook, TakesAFilterVerbatimAndDropsItForNull) {
+  const Merged merged = merge(R"({"filter":{ "data":{"a":[1.50]} }})");
+  ASSERT_TRUE(merged.errors.empty());
+  EXPECT_EQ(merged.webhook.filter->text(), R"({ "data":{"a":[1.50]} })");
+  EXPECT_EQ(merge(R"({"name":"x"})", merged.webhook).webhook.filter, merged.webhook.filter);
+  EXPECT_EQ(merge(R"({"filter":null})", merged.webhook).webhook.filter, std::nullopt);
+  EXPECT_EQ(boost::json::serialize(write(merged.webhook).at("filter")),
+            R"({"data":{"a":[1.5E0]}})");
+  EXPECT_TRUE(write(base()).at("filter").is_null());
+}
+
 TEST(ReadWebhook, RefusesWhatTheServerSetsAndWhatItCannotDoYet) {
   for (const std::string name :
        {"id", "created_at", "updated_at", "last_success_at", "last_failure_at", "circuit", "paused",
-        "disabled_reason", "public_key", "filter", "verify_url"}) {
+        "disabled_reason", "public_key", "verify_url"}) {
     const Merged merged = merge("{\"" + name + "\":null}");
     EXPECT_EQ(merged.fields(), std::vector{name});
     EXPECT_NE(merged.errors[0].message, "is not a field of this object.");

@@ -58,6 +58,24 @@ void read_events(ObjectReader& reader, const WebhookRules& rules, Webhook& webho
   webhook.events = std::move(patterns);
 }
 
+void read_filter(ObjectReader& reader, Webhook& webhook) {
+  const std::optional<std::string_view> raw = reader.raw("filter");
+  if (!raw) {
+    return;
+  }
+  if (*raw == "null") {
+    webhook.filter.reset();
+    return;
+  }
+  tl::expected<Filter, FilterFault> filter = Filter::parse(*raw);
+  if (!filter) {
+    const FilterFault& fault = filter.error();
+    reader.refuse_at(fault.path.empty() ? "filter" : "filter." + fault.path, fault.message);
+    return;
+  }
+  webhook.filter = *std::move(filter);
+}
+
 void read_tenant(ObjectReader& reader, const WebhookRules& rules, Webhook& webhook) {
   const Given<std::string> tenant = reader.text("tenant_id", name_rule);
   if (!tenant.present) {
@@ -197,10 +215,8 @@ void refuse_others(ObjectReader& reader) {
                               : "is set by the server.");
     }
   }
-  for (const std::string_view name : {"filter", "verify_url"}) {
-    if (reader.raw(name)) {
-      reader.refuse(name, "is not supported yet; leave it out.");
-    }
+  if (reader.raw("verify_url")) {
+    reader.refuse("verify_url", "is not supported yet; leave it out.");
   }
 }
 
@@ -210,6 +226,7 @@ void read_webhook(ObjectReader& reader, const WebhookRules& rules, Webhook& webh
   const Webhook& defaults = rules.defaults;
   read_url(reader, rules, webhook);
   read_events(reader, rules, webhook);
+  read_filter(reader, webhook);
   read_tenant(reader, rules, webhook);
   assign(reader.text("name", name_rule), webhook.name);
   assign(reader.text("owner_id", name_rule), webhook.owner_id);

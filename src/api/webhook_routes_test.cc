@@ -129,6 +129,21 @@ TEST(WebhookRoutes, AllMistakesOfABodyAreNamed) {
   EXPECT_EQ(unknown_only.at("code"), "unknown_field");
 }
 
+TEST(WebhookRoutes, AnEventThatTheFilterDoesNotMatchMakesNoDelivery) {
+  ApiWorld world;
+  const std::string id =
+      world.make_webhook(R"("filter":{"data":{"amount":[{"numeric":[">",100]}]}})");
+  const auto deliveries = [&world](std::string_view amount) {
+    return world
+        .call("POST", "/v1/events", R"({"type":"a","data":{"amount":)" + std::string{amount} + "}}")
+        .at("deliveries");
+  };
+  EXPECT_EQ(deliveries("100"), "0");
+  EXPECT_EQ(deliveries("100.01"), "1");
+  EXPECT_EQ(world.call("PATCH", "/v1/webhooks/" + id, R"({"filter":null})").status, 200);
+  EXPECT_EQ(deliveries("100"), "1");
+}
+
 TEST(WebhookRoutes, WhatDoesNotExistIsNotFound) {
   ApiWorld world;
   const std::pair<const char*, std::string> requests[] = {

@@ -23,8 +23,11 @@ bool wants(const Webhook& webhook, const Event& event) {
   if (webhook.resource_id && webhook.resource_id != event.resource_id) {
     return false;
   }
-  return std::ranges::any_of(
-      webhook.events, [&](const EventPattern& pattern) { return pattern.matches(event.type); });
+  const auto names_type = [&](const EventPattern& pattern) { return pattern.matches(event.type); };
+  if (std::ranges::none_of(webhook.events, names_type)) {
+    return false;
+  }
+  return !webhook.filter || webhook.filter->matches(event);
 }
 
 }  // namespace postrider

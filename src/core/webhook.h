@@ -11,6 +11,7 @@
 #include "core/breaker.h"
 #include "core/event.h"
 #include "core/event_pattern.h"
+#include "core/filter.h"
 #include "core/payload_format.h"
 #include "core/retry.h"
 #include "core/secret.h"
@@ -30,6 +31,7 @@ struct Webhook {
   TenantId tenant_id;
   std::string url;  // As the caller spelled it; passed parse_target_url when it was stored.
   std::vector<EventPattern> events;
+  std::optional<Filter> filter;  // On what is in the event.
   std::optional<std::string> name;
   std::optional<std::string> owner_id;
   std::optional<std::string> resource_id;
@@ -53,8 +55,8 @@ struct Webhook {
   bool operator==(const Webhook&) const = default;
 };
 
-/// Does this webhook want this event? Tenant, active, resource and patterns are looked at. A paused
-/// webhook does: what it wants waits.
+/// Does this webhook want this event? Tenant, active, resource, patterns and last the filter are
+/// looked at. A paused webhook does: what it wants waits.
 [[nodiscard]] bool wants(const Webhook& webhook, const Event& event);
 
 }  // namespace postrider

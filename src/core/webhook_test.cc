@@ -61,5 +61,18 @@ TEST(Wants, AResourceNarrowsTheWebhookNotTheEvent) {
   EXPECT_FALSE(wants(webhook, event));
 }
 
+TEST(Wants, AsksTheFilterLast) {
+  Webhook webhook = webhook_for("order.*");
+  webhook.filter = *Filter::parse(R"({"data":{"amount":[{"numeric":[">",100]}]}})");
+  Event event = event_of("order.created");
+  event.data = R"({"amount":101})";
+  EXPECT_TRUE(wants(webhook, event));
+  event.data = R"({"amount":100})";
+  EXPECT_FALSE(wants(webhook, event));
+  event.data = R"({"amount":101})";
+  event.type = "swap.created";
+  EXPECT_FALSE(wants(webhook, event));
+}
+
 }  // namespace
 }  // namespace postrider

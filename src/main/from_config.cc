@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "adapters/json_schema/schema_check.h"
 #include "cli/version.h"
 
 namespace postrider {
@@ -49,6 +50,8 @@ api::ApiOptions api_options(const config::Config& config) {
   options.derive_keys = config.idempotency.derive == config::KeyDerivation::resource;
   options.key_rate = config.api.rate.limit();
   options.address_rate = config.api.unauthenticated_rate.limit();
+  options.require_known_event_types = config.events.require_known_types;
+  options.make_schema_check = make_schema_check;
   options.require_known_tenants = config.require_known_tenants;
   options.public_url = config.public_url;
   options.open_metrics = config.metrics_open;

@@ -16,6 +16,7 @@
 #include <spdlog/spdlog.h>
 
 #include "adapters/asio_http/transport.h"
+#include "adapters/json_schema/schema_check.h"
 #include "adapters/openssl/digest.h"
 #include "adapters/openssl/signer.h"
 #include "adapters/sqlite/sqlite_store.h"
@@ -27,6 +28,7 @@
 #include "cli/version.h"
 #include "config/load.h"
 #include "main/admin_key.h"
+#include "main/first_event_types.h"
 #include "main/from_config.h"
 #include "main/listeners.h"
 #include "main/logging.h"
@@ -94,7 +96,8 @@ Result<NodeParts> RunningServer::open_parts(const SqliteOptions& store) {
                   .readers = {},
                   .clock = make_system_clock(),
                   .make_transport = transport_maker(config_),
-                  .make_sign = make_sign};
+                  .make_sign = make_sign,
+                  .make_schema_check = make_schema_check};
   const std::string& archive = config_.retention.archive_directory;
   if (!archive.empty()) {
     POSTRIDER_TRY(parts.archive, open_zstd_archive({.directory = archive, .sha256 = sha256}));
@@ -112,6 +115,8 @@ Result<void> RunningServer::start() {
                 open_parts({.directory = config_.data, .vfs = std::string{}, .digest = sha256}));
   POSTRIDER_TRY(const RegistryContents registry, parts.store.registry->load());
   admin_key_ = choose_admin_key(config_.admin_key, registry.keys, parts.clock->now().wall);
+  POSTRIDER_CHECK(add_missing_event_types(*parts.store.event_types, config_.event_types,
+                                          parts.clock->now().wall));
   const NodeOptions node_options{
       .worker_count = worker_count(config_, std::thread::hardware_concurrency()),
       .seed = random_seed(),

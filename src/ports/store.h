@@ -6,6 +6,7 @@
 
 #include "core/result.h"
 #include "ports/catalog.h"
+#include "ports/event_types.h"
 #include "ports/history.h"
 #include "ports/journal.h"
 #include "ports/ledger.h"
@@ -19,6 +20,7 @@ namespace postrider {
 struct Store {
   std::unique_ptr<Ledger> ledger;
   std::unique_ptr<Catalog> catalog;
+  std::unique_ptr<EventTypes> event_types;
   std::unique_ptr<Registry> registry;
   std::unique_ptr<Journal> journal;
   std::unique_ptr<Removal> removal;

@@ -42,6 +42,7 @@ struct Contents {
   Directory directory;
   Roster roster;
   std::map<TenantId, std::uint64_t> dead_letters;
+  EventTypeBook event_types;
 };
 
 class RunningNode final : public Node, public Service {
@@ -65,12 +66,15 @@ class RunningNode final : public Node, public Service {
   std::shared_ptr<const Roster> roster() const override { return desk_.roster(); }
   void note_key_use(const RosterKey& key) override;
   QuotaWait take_quota(const EventCounts& counts) override;
+  std::shared_ptr<const EventTypeBook> event_types() const override { return event_types_.book(); }
   Awaitable<Result<std::vector<PublishReceipt>>> publish(std::vector<EventDraft> drafts,
                                                          bool all_or_nothing) override;
   Awaitable<Result<WebhookRef>> add_webhook(Webhook webhook, AuditEntry entry) override;
   Awaitable<Result<WebhookRef>> edit_webhook(WebhookId id, WebhookEdit edit,
                                              AuditEntry entry) override;
   Awaitable<Result<void>> remove_webhook(WebhookId id, AuditEntry entry) override;
+  Awaitable<Result<EventTypeRef>> change_event_type(std::string name, EventTypeEdit edit,
+                                                    AuditEntry entry) override;
   Awaitable<Result<Delivery>> revive(Revive revive, AuditEntry entry) override;
   Awaitable<Result<Delivery>> cancel(DeliveryId id, AuditEntry entry) override;
   Awaitable<Result<LaneView>> lane_view(WebhookId id) override;
@@ -114,6 +118,7 @@ class RunningNode final : public Node, public Service {
   std::unique_ptr<Clock> clock_;
   std::unique_ptr<Metrics> metrics_;
   Desk desk_;
+  EventTypeDesk event_types_;
   PublishQuota quota_;
   std::atomic<std::int64_t> key_uses_written_ms_{0};
   std::mutex ids_mutex_;
@@ -138,6 +143,7 @@ RunningNode::RunningNode(NodeOptions options, NodeParts parts, Contents contents
       clock_(std::move(parts.clock)),
       metrics_(make_metrics()),
       desk_(std::move(contents.directory), std::move(contents.roster)),
+      event_types_(std::move(contents.event_types)),
       ids_(options_.seed),
       stream_({.epoch = static_cast<std::uint64_t>(to_unix_ms(clock_->now().wall))}) {
   POSTRIDER_ASSERT(options_.worker_count > 0);
@@ -419,6 +425,13 @@ Awaitable<Result<void>> RunningNode::remove_webhook(WebhookId id, AuditEntry ent
   });
 }
 
+Awaitable<Result<EventTypeRef>> RunningNode::change_event_type(std::string name, EventTypeEdit edit,
+                                                               AuditEntry entry) {
+  return at_desk<EventTypeRef>(std::move(entry), [this, name, edit](const Errand& errand) {
+    return event_types_.change(errand.store, name, edit, errand.entry);
+  });
+}
+
 Awaitable<Result<void>> RunningNode::change_registry(RegistryChange change, AuditEntry entry) {
   return at_desk<void>(std::move(entry), [this, change](const Errand& errand) {
     return desk_.change_registry(errand, change);
@@ -563,6 +576,12 @@ Result<std::unique_ptr<Node>> make_node(NodeOptions options, NodeParts parts,
   POSTRIDER_TRY(std::vector<Webhook> webhooks, parts.store.catalog->load_webhooks());
   POSTRIDER_TRY(const auto circuits, parts.store.catalog->load_circuits());
   const WallTime now = parts.clock->now().wall;
+  const auto complain = [](const EventType& type, const Error& error) {
+    spdlog::error("event_type.schema_unusable name={} reason=\"{}\" next=\"not checked\"",
+                  type.name, log_safe(error.message));
+  };
+  POSTRIDER_TRY(EventTypeBook event_types,
+                load_event_types(*parts.store.event_types, parts.make_schema_check, complain));
   POSTRIDER_TRY(const std::vector<LaneBacklog> backlog, parts.store.ledger->backlog());
   std::map<TenantId, std::uint64_t> dead_letters;
   if (!parts.readers.empty()) {
@@ -577,7 +596,8 @@ Result<std::unique_ptr<Node>> make_node(NodeOptions options, NodeParts parts,
   auto node = std::make_unique<RunningNode>(std::move(options), std::move(parts),
                                             Contents{.directory = Directory{std::move(refs)},
                                                      .roster = std::move(roster),
-                                                     .dead_letters = std::move(dead_letters)});
+                                                     .dead_letters = std::move(dead_letters),
+                                                     .event_types = std::move(event_types)});
   POSTRIDER_CHECK(node->open());
   node->load_lanes(circuits, backlog);
   return node;

@@ -35,6 +35,7 @@ struct NodeParts {
   std::unique_ptr<Clock> clock;
   MakeTransport make_transport;
   MakeSign make_sign;
+  MakeSchemaCheck make_schema_check;
   std::unique_ptr<Archive> archive = nullptr;  // Null: what retention removes is not kept.
   std::function<std::string(const OldEvent&)> archive_line = nullptr;
 };

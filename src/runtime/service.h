@@ -21,6 +21,7 @@
 #include "ports/journal.h"
 #include "ports/store.h"
 
+#include "runtime/event_type_book.h"
 #include "runtime/publish_quota.h"
 #include "runtime/roster.h"
 #include "runtime/stream_hub.h"
@@ -54,6 +55,7 @@ class Service {
   /// What these events cost, taken from their tenants' quotas, all or nothing. To be asked before
   /// `publish`.
   [[nodiscard]] virtual QuotaWait take_quota(const EventCounts& counts) = 0;
+  [[nodiscard]] virtual std::shared_ptr<const EventTypeBook> event_types() const = 0;
 
   /// Stores the event and its deliveries; resumes once they are on disk (P1). `all_or_nothing`: see
   /// Publish::atomic_group. The receipts are in the order of the drafts.
@@ -77,6 +79,11 @@ class Service {
 
   virtual Awaitable<Result<Delivery>> revive(Revive revive, AuditEntry entry) = 0;
   virtual Awaitable<Result<Delivery>> cancel(DeliveryId id, AuditEntry entry) = 0;
+
+  /// Reads, edits and stores the catalogue's entry of one name with nothing in between. `edit` is
+  /// as in edit_webhook; the answer is null when it removed the entry.
+  virtual Awaitable<Result<EventTypeRef>> change_event_type(std::string name, EventTypeEdit edit,
+                                                            AuditEntry entry) = 0;
 
   /// What the webhook's lane is doing now. Fails with not_found.
   virtual Awaitable<Result<LaneView>> lane_view(WebhookId id) = 0;

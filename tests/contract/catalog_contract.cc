@@ -10,6 +10,7 @@ namespace {
 /// Differs from the defaults in every field.
 Webhook unusual_webhook(WebhookId id) {
   Webhook webhook = sample_webhook(id);
+  webhook.filter = *Filter::parse(R"( {"data" : {"ä":[1.50, null]}} )");
   webhook.name = "Orders";
   webhook.owner_id = "";
   webhook.resource_id = "swap-1";

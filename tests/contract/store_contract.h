@@ -18,6 +18,7 @@ class StoreContract : public testing::TestWithParam<StoreMaker> {
  protected:
   [[nodiscard]] Ledger& ledger() { return *store_->store().ledger; }
   [[nodiscard]] Catalog& catalog() { return *store_->store().catalog; }
+  [[nodiscard]] EventTypes& types() { return *store_->store().event_types; }
   [[nodiscard]] History& history() { return *store_->reader().history; }
   [[nodiscard]] Attic& attic() { return *store_->reader().attic; }
   [[nodiscard]] Removal& removal() { return *store_->store().removal; }
@@ -45,6 +46,7 @@ class LedgerContract : public StoreContract {};
 class LaneContract : public StoreContract {};
 class CatalogContract : public StoreContract {};
 class HistoryContract : public StoreContract {};
+class EventTypesContract : public StoreContract {};
 class StatsContract : public StoreContract {};
 class RetentionContract : public StoreContract {};
 class JournalContract : public StoreContract {
@@ -66,14 +68,15 @@ class RegistryContract : public StoreContract {
 };
 
 /// All suites for one store: `POSTRIDER_STORE_CONTRACT(Memory, maker)`.
-#define POSTRIDER_STORE_CONTRACT(prefix, ...)                    \
-  POSTRIDER_STORE_SUITE(prefix, LedgerContract, __VA_ARGS__);    \
-  POSTRIDER_STORE_SUITE(prefix, LaneContract, __VA_ARGS__);      \
-  POSTRIDER_STORE_SUITE(prefix, CatalogContract, __VA_ARGS__);   \
-  POSTRIDER_STORE_SUITE(prefix, HistoryContract, __VA_ARGS__);   \
-  POSTRIDER_STORE_SUITE(prefix, JournalContract, __VA_ARGS__);   \
-  POSTRIDER_STORE_SUITE(prefix, RegistryContract, __VA_ARGS__);  \
-  POSTRIDER_STORE_SUITE(prefix, RetentionContract, __VA_ARGS__); \
+#define POSTRIDER_STORE_CONTRACT(prefix, ...)                     \
+  POSTRIDER_STORE_SUITE(prefix, LedgerContract, __VA_ARGS__);     \
+  POSTRIDER_STORE_SUITE(prefix, LaneContract, __VA_ARGS__);       \
+  POSTRIDER_STORE_SUITE(prefix, CatalogContract, __VA_ARGS__);    \
+  POSTRIDER_STORE_SUITE(prefix, EventTypesContract, __VA_ARGS__); \
+  POSTRIDER_STORE_SUITE(prefix, HistoryContract, __VA_ARGS__);    \
+  POSTRIDER_STORE_SUITE(prefix, JournalContract, __VA_ARGS__);    \
+  POSTRIDER_STORE_SUITE(prefix, RegistryContract, __VA_ARGS__);   \
+  POSTRIDER_STORE_SUITE(prefix, RetentionContract, __VA_ARGS__);  \
   POSTRIDER_STORE_SUITE(prefix, StatsContract, __VA_ARGS__)
 
 #define POSTRIDER_STORE_SUITE(prefix, suite, ...) \

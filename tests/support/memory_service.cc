@@ -137,6 +137,18 @@ Awaitable<Result<void>> MemoryService::remove_tenant(TenantId id, bool force, Au
   co_return desk_.remove_tenant(visit.errand, id, force);
 }
 
+Awaitable<Result<EventTypeRef>> MemoryService::change_event_type(std::string name,
+                                                                 EventTypeEdit edit,
+                                                                 AuditEntry entry) {
+  if (before_edit) {
+    before_edit();
+  }
+  if (store_failure) {
+    co_return tl::make_unexpected(*store_failure);
+  }
+  co_return event_types_.change(roles_, name, edit, entry);
+}
+
 Awaitable<Result<Delivery>> MemoryService::revive(Revive revive, AuditEntry entry) {
   Batch batch;
   batch.revivals.push_back(revive);

@@ -50,6 +50,9 @@ class MemoryService final : public Service {
   [[nodiscard]] std::shared_ptr<const Roster> roster() const override { return desk_.roster(); }
   void note_key_use(const RosterKey& key) override;
   [[nodiscard]] QuotaWait take_quota(const EventCounts& counts) override;
+  [[nodiscard]] std::shared_ptr<const EventTypeBook> event_types() const override {
+    return event_types_.book();
+  }
 
   Awaitable<Result<std::vector<PublishReceipt>>> publish(std::vector<EventDraft> drafts,
                                                          bool all_or_nothing) override;
@@ -57,6 +60,8 @@ class MemoryService final : public Service {
   Awaitable<Result<WebhookRef>> edit_webhook(WebhookId id, WebhookEdit edit,
                                              AuditEntry entry) override;
   Awaitable<Result<void>> remove_webhook(WebhookId id, AuditEntry entry) override;
+  Awaitable<Result<EventTypeRef>> change_event_type(std::string name, EventTypeEdit edit,
+                                                    AuditEntry entry) override;
   Awaitable<Result<Delivery>> revive(Revive revive, AuditEntry entry) override;
   Awaitable<Result<Delivery>> cancel(DeliveryId id, AuditEntry entry) override;
   Awaitable<Result<LaneView>> lane_view(WebhookId id) override;
@@ -81,6 +86,7 @@ class MemoryService final : public Service {
   Reader reader_;
   Desk desk_{Directory{}, Roster{}};
   PublishQuota quota_;
+  EventTypeDesk event_types_{EventTypeBook{}};
   UuidMaker ids_{1};
 };
 

@@ -5,6 +5,7 @@ namespace postrider {
 Store make_memory_store(MemoryStore& store) {
   return {.ledger = make_memory_ledger(store),
           .catalog = make_memory_catalog(store),
+          .event_types = make_memory_event_types(store),
           .registry = make_memory_registry(store),
           .journal = make_memory_journal(store),
           .removal = make_memory_removal(store),

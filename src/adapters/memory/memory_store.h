@@ -72,6 +72,7 @@ struct MemoryStore {
 
   std::vector<AuditRecord> audit;
   Digest digest = nullptr;  // Given by who wants an audit log.
+  std::map<std::string, EventType> event_types;
 
   OwnMutex
       mutex;  // Held during each call of a port. Whoever looks in directly does so between calls.
@@ -84,6 +85,7 @@ struct MemoryStore {
 
 [[nodiscard]] std::unique_ptr<Ledger> make_memory_ledger(MemoryStore& store);
 [[nodiscard]] std::unique_ptr<Catalog> make_memory_catalog(MemoryStore& store);
+[[nodiscard]] std::unique_ptr<EventTypes> make_memory_event_types(MemoryStore& store);
 [[nodiscard]] std::unique_ptr<History> make_memory_history(MemoryStore& store);
 [[nodiscard]] std::unique_ptr<Registry> make_memory_registry(MemoryStore& store);
 [[nodiscard]] std::unique_ptr<Journal> make_memory_journal(MemoryStore& store);

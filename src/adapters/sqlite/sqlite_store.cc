@@ -8,6 +8,7 @@
 #include "adapters/sqlite/catalog.h"
 #include "adapters/sqlite/data_directory.h"
 #include "adapters/sqlite/database.h"
+#include "adapters/sqlite/event_types.h"
 #include "adapters/sqlite/history.h"
 #include "adapters/sqlite/journal.h"
 #include "adapters/sqlite/ledger.h"
@@ -23,6 +24,7 @@ Result<Store> open_sqlite_store(const SqliteOptions& options) {
   POSTRIDER_TRY(std::unique_ptr<Ledger> ledger, sqlite::open_ledger(writer));
   return Store{.ledger = std::move(ledger),
                .catalog = sqlite::make_catalog(writer),
+               .event_types = sqlite::make_event_types(writer),
                .registry = sqlite::make_registry(writer),
                .journal = sqlite::make_journal(writer),
                .removal = sqlite::make_removal(writer),

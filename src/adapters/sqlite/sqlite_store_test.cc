@@ -121,6 +121,46 @@ TEST(SqliteStore, MigrationsAreNumberedWithoutGaps) {
   }
 }
 
+std::string text(sqlite::Database& database, std::string_view sql) {
+  Result<sqlite::Statement> statement = database.prepare(sql);
+  EXPECT_TRUE(statement.has_value());
+  sqlite::Query query = statement->query();
+  EXPECT_TRUE(query.next().value_or(false));
+  return query.text(0);
+}
+
+TEST(SqliteStore, AStoreOfTheFirstVersionIsBroughtUpToDate) {
+  const Webhook webhook = sample_webhook(StoreScript::webhook(1));
+  const TemporaryDirectory newest;
+  ASSERT_TRUE(open_sqlite_store({.directory = newest.path()})->catalog->put_webhook(webhook));
+  const TemporaryDirectory first;
+  {
+    sqlite::Database database = open_raw(first.path());
+    ASSERT_TRUE(database.execute(sqlite::migrations().front().sql));
+    ASSERT_TRUE(database.execute("PRAGMA application_id = 1349734500; PRAGMA user_version = 1"));
+    const std::string columns =
+        text(database, "SELECT group_concat(name) FROM pragma_table_info('webhook')");
+    ASSERT_TRUE(database.execute("ATTACH '" + (newest.path() / "postrider.db").string() +
+                                 "' AS newest; INSERT INTO webhook SELECT " + columns +
+                                 " FROM newest.webhook"));
+  }
+  const Result<Store> store = open_sqlite_store({.directory = first.path()});
+  ASSERT_TRUE(store.has_value()) << store.error().message;
+  EXPECT_EQ(*store->catalog->load_webhooks(), std::vector<Webhook>{webhook});
+  EXPECT_TRUE(store->event_types->load()->empty());
+}
+
+TEST(SqliteStore, AFailedTransactionTakesTheEventTypeBack) {
+  OpenSqlite store;
+  EventTypes& types = *store.store().event_types;
+  const auto body = [&types]() -> Result<void> {
+    POSTRIDER_CHECK(types.put({.name = "order.created"}));
+    return fail(Errc::conflict, "on purpose");
+  };
+  EXPECT_EQ(store.store().atomically(body).error().code, Errc::conflict);
+  EXPECT_TRUE(types.load()->empty());
+}
+
 TEST(SqliteStore, TheFileSaysWhoseItIsAndUsesALog) {
   const TemporaryDirectory directory;
   ASSERT_TRUE(open_sqlite_store({.directory = directory.path()}).has_value());

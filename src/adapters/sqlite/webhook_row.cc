@@ -35,7 +35,7 @@ static_assert(static_cast<int>(HeaderSet::platform) == 0 &&
   " breaker_sleep_max_ms, breaker_half_open_max_calls, breaker_half_open_success_percentage," \
   " rate_count, rate_period_ms, rate_burst, max_in_flight, ordering, active, paused,"         \
   " disabled_reason, created_at, updated_at, signature_header_set,"                           \
-  " retry_category_minimums"
+  " retry_category_minimums, filter"
 
 constexpr std::string_view select_sql =
     "SELECT " POSTRIDER_WEBHOOK_COLUMNS " FROM webhook ORDER BY id";
@@ -45,7 +45,7 @@ constexpr std::string_view replace_sql =
     ") VALUES"
     " (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20,"
     " ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31, ?32, ?33, ?34, ?35, ?36, ?37, ?38,"
-    " ?39, ?40, ?41, ?42, ?43, ?44, ?45, ?46, ?47, ?48, ?49, ?50, ?51)";
+    " ?39, ?40, ?41, ?42, ?43, ?44, ?45, ?46, ?47, ?48, ?49, ?50, ?51, ?52)";
 
 std::string join_patterns(const std::vector<EventPattern>& patterns) {
   std::string text;
@@ -155,6 +155,17 @@ Result<std::vector<EventPattern>> parse_patterns(std::string_view text) {
   return patterns;
 }
 
+Result<std::optional<Filter>> parse_filter(const std::optional<std::string>& text) {
+  if (!text) {
+    return std::nullopt;
+  }
+  tl::expected<Filter, FilterFault> filter = Filter::parse(*text);
+  if (!filter) {
+    return fail(Errc::corrupt, "A stored filter is damaged: " + filter.error().message);
+  }
+  return *std::move(filter);
+}
+
 Result<Webhook> read_webhook(const Query& query) {
   Columns row{query};
   Webhook webhook;
@@ -186,6 +197,7 @@ Result<Webhook> read_webhook(const Query& query) {
   webhook.updated_at = row.time();
   webhook.signature.header_set = row.as<HeaderSet>();
   webhook.retry.category_minimums = row.flag();
+  POSTRIDER_TRY(webhook.filter, parse_filter(row.text_or_null()));
   return webhook;
 }
 
@@ -243,7 +255,8 @@ Result<void> write_webhook(Database& database, const Webhook& webhook) {
       breaker.sleep_max, breaker.half_open_max_calls, breaker.half_open_success_percentage,
       rate_count, rate_period, rate_burst, webhook.max_in_flight, webhook.ordering, webhook.active,
       webhook.paused, webhook.disabled_reason, webhook.created_at, webhook.updated_at,
-      signature.header_set, retry.category_minimums);
+      signature.header_set, retry.category_minimums,
+      webhook.filter ? std::optional{webhook.filter->text()} : std::nullopt);
 }
 
 }  // namespace postrider::sqlite

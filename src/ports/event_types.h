@@ -1,0 +1,32 @@
+// The catalogue of event types: a small table, read whole at start and kept in memory.
+//
+// The specification is tests/contract/event_types_contract.cc. Calls block; used by the store
+// thread only. Every call fails with unavailable while the store is broken; see Ledger::recover.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/event_type.h"
+#include "core/result.h"
+
+namespace postrider {
+
+class EventTypes {
+ public:
+  virtual ~EventTypes() = default;
+
+  /// In name order.
+  [[nodiscard]] virtual Result<std::vector<EventType>> load() = 0;
+  /// Adds or replaces. Durable when it returns, like every change here.
+  [[nodiscard]] virtual Result<void> put(const EventType& type) = 0;
+  /// Fails with not_found.
+  [[nodiscard]] virtual Result<void> remove(const std::string& name) = 0;
+
+ protected:
+  EventTypes() = default;
+  EventTypes(const EventTypes&) = default;
+  EventTypes& operator=(const EventTypes&) = default;
+};
+
+}  // namespace postrider

@@ -1,0 +1,39 @@
+// Whether JSON satisfies a JSON Schema. Compiling a schema is dear, checking against it is cheap:
+// a check is made once, when the schema is stored or loaded.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/result.h"
+
+namespace postrider {
+
+struct SchemaFault {
+  std::string path;     // In the value: `items[2].price`. Empty: the value itself.
+  std::string message;  // The end of a sentence that begins with the path.
+};
+
+/// Immutable. Any number of threads at a time.
+class SchemaCheck {
+ public:
+  virtual ~SchemaCheck() = default;
+
+  /// `json` has passed check_json. Empty: it satisfies the schema. Takes bounded time whatever the
+  /// value; one that would take longer is at fault.
+  [[nodiscard]] virtual std::vector<SchemaFault> check(std::string_view json) const = 0;
+
+ protected:
+  SchemaCheck() = default;
+  SchemaCheck(const SchemaCheck&) = default;
+  SchemaCheck& operator=(const SchemaCheck&) = default;
+};
+
+/// Fails with invalid; the message says what is wrong with the schema, and where.
+using MakeSchemaCheck =
+    std::function<Result<std::unique_ptr<const SchemaCheck>>(std::string_view schema)>;
+
+}  // namespace postrider
