@@ -24,6 +24,7 @@ enum class ListKind : char {
   audit_log = 'a',
   deliveries = 'd',
   events = 'e',
+  operations = 'o',
   tenants = 't',
   webhooks = 'w'
 };

@@ -9,6 +9,7 @@
 #include "ports/history.h"
 #include "ports/journal.h"
 #include "ports/ledger.h"
+#include "ports/operations.h"
 #include "ports/registry.h"
 
 namespace postrider {
@@ -19,9 +20,10 @@ struct Store {
   std::unique_ptr<Catalog> catalog;
   std::unique_ptr<Registry> registry;
   std::unique_ptr<Journal> journal;
+  std::unique_ptr<OperationBook> operations;
 
-  /// Runs `body`, which may call any role but the ledger, as one transaction: when it fails,
-  /// nothing has happened.
+  /// Runs `body`, which may call any role, as one transaction: when it fails, nothing has happened.
+  /// The ledger's commit is durable only when this returns.
   std::function<Result<void>(const std::function<Result<void>()>& body)> atomically;
 };
 
@@ -29,6 +31,7 @@ struct Store {
 struct Reader {
   std::unique_ptr<History> history;
   std::unique_ptr<AuditLog> audit_log;
+  std::unique_ptr<OperationList> operations;
 };
 
 }  // namespace postrider

@@ -77,6 +77,12 @@ class Service {
   virtual Awaitable<Result<Delivery>> revive(Revive revive, AuditEntry entry) = 0;
   virtual Awaitable<Result<Delivery>> cancel(DeliveryId id, AuditEntry entry) = 0;
 
+  /// Takes a new operation on; it is carried out by itself from then on. Fails with conflict when
+  /// there are too many already.
+  virtual Awaitable<Result<Operation>> start_operation(Operation operation, AuditEntry entry) = 0;
+  /// Nothing more is begun. Fails with not_found, and with conflict when it is over.
+  virtual Awaitable<Result<Operation>> cancel_operation(OperationId id, AuditEntry entry) = 0;
+
   /// What the webhook's lane is doing now. Fails with not_found.
   virtual Awaitable<Result<LaneView>> lane_view(WebhookId id) = 0;
   virtual Awaitable<Result<LaneView>> command_circuit(CircuitCommanded command,

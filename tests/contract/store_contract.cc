@@ -6,6 +6,8 @@ GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(LedgerContract);
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(LaneContract);
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(CatalogContract);
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(HistoryContract);
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(LateDeliveryContract);
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(OperationsContract);
 
 BatchReceipt StoreContract::commit(const Batch& batch) {
   Result<BatchReceipt> receipt = ledger().commit(batch);
@@ -35,6 +37,10 @@ Result<Delivery> StoreContract::revive(const Revive& order) {
 
 Result<Delivery> StoreContract::cancel(DeliveryId id) {
   return commit({.cancels = {{id, script_.now}}}).cancels.front();
+}
+
+std::optional<Delivery> StoreContract::enroll(EventId event, WebhookId to) {
+  return commit({.enrolments = {script_.enroll(event, to)}}).enrolments.front();
 }
 
 LanePage StoreContract::load(const LoadLane& query) {

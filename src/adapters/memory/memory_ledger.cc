@@ -24,13 +24,16 @@ class MemoryLedger final : public Ledger {
       rest = rest.subspan(length);
     }
     for (const Settlement& settlement : batch.settlements) {
-      settle(settlement);
+      settle(settlement, receipt);
     }
     for (const Revive& order : batch.revivals) {
-      receipt.revivals.push_back(revive(order));
+      receipt.revivals.push_back(revive(order, receipt));
+    }
+    for (const Enroll& order : batch.enrolments) {
+      receipt.enrolments.push_back(enroll(order));
     }
     for (const Cancel& order : batch.cancels) {
-      receipt.cancels.push_back(cancel(order));
+      receipt.cancels.push_back(cancel(order, receipt));
     }
     for (const SaveCircuit& circuit : batch.circuits) {
       if (store_.webhooks.contains(circuit.webhook_id)) {
@@ -42,6 +45,7 @@ class MemoryLedger final : public Ledger {
         chain(store_, audit.entry);
       }
     }
+    std::erase_if(receipt.dead_letter_changes, [](const auto& each) { return each.second == 0; });
     return receipt;
   }
 
@@ -111,9 +115,11 @@ class MemoryLedger final : public Ledger {
       return std::nullopt;
     }
     const MemoryEvent& first = store_.events.at(found->second.event_sequence);
-    const bool finished = std::ranges::none_of(first.deliveries, [this](std::int64_t sequence) {
+    const auto waits = [this](std::int64_t sequence) {
       return is_waiting(store_.deliveries.at(sequence).delivery.state);
-    });
+    };
+    const bool finished =
+        std::ranges::none_of(first.deliveries, waits) && std::ranges::none_of(first.late, waits);
     return StoredClaim{
         .body_digest = found->second.body_digest,
         .expires_at = found->second.expires_at,
@@ -133,16 +139,7 @@ class MemoryLedger final : public Ledger {
       Delivery& delivery = accepted.deliveries[static_cast<std::size_t>(i)];
       delivery.sequence = event_sequence + i;
       stored.deliveries.push_back(delivery.sequence);
-      DeliveryRecord record{.delivery = delivery,
-                            .tenant_id = publish.event.tenant_id,
-                            .created_at = publish.event.created_at,
-                            .updated_at = publish.event.created_at,
-                            .completed_at = {},
-                            .dead = {},
-                            .last_failure = {},
-                            .last_http_status = {}};
-      store_.delivery_sequences[delivery.id] = delivery.sequence;
-      put(store_, std::move(record));
+      store_delivery(delivery, publish.event.tenant_id, publish.event.created_at);
     }
     store_.event_sequences[publish.event.id] = event_sequence;
     store_.events.emplace(event_sequence, std::move(stored));
@@ -153,7 +150,39 @@ class MemoryLedger final : public Ledger {
     return accepted;
   }
 
-  void settle(const Settlement& settlement) {
+  void store_delivery(const Delivery& delivery, const TenantId& tenant_id, WallTime now) {
+    store_.delivery_sequences[delivery.id] = delivery.sequence;
+    put(store_, DeliveryRecord{.delivery = delivery,
+                               .tenant_id = tenant_id,
+                               .created_at = now,
+                               .updated_at = now,
+                               .completed_at = {},
+                               .dead = {},
+                               .last_failure = {},
+                               .last_http_status = {}});
+  }
+
+  std::optional<Delivery> enroll(const Enroll& order) {
+    const auto found = store_.event_sequences.find(order.delivery.event_id);
+    if (found == store_.event_sequences.end()) {
+      return std::nullopt;
+    }
+    MemoryEvent& stored = store_.events.at(found->second);
+    const auto same_webhook = [&](std::int64_t sequence) {
+      return store_.deliveries.at(sequence).delivery.webhook_id == order.delivery.webhook_id;
+    };
+    if (std::ranges::any_of(stored.deliveries, same_webhook) ||
+        std::ranges::any_of(stored.late, same_webhook)) {
+      return std::nullopt;
+    }
+    Delivery delivery = order.delivery;
+    delivery.sequence = store_.next_sequence++;
+    stored.late.push_back(delivery.sequence);
+    store_delivery(delivery, stored.event->tenant_id, order.now);
+    return delivery;
+  }
+
+  void settle(const Settlement& settlement, BatchReceipt& receipt) {
     const DeliveryRecord* found = find(store_, settlement.delivery.id);
     if (found == nullptr) {
       return;
@@ -161,7 +190,10 @@ class MemoryLedger final : public Ledger {
     DeliveryRecord record = *found;
     Delivery& stored = record.delivery;
     const Delivery& wanted = settlement.delivery;
-    const bool applies = is_waiting(stored.state) && wanted.attempt_count >= stored.attempt_count;
+    const bool current =
+        wanted.revivals >= stored.revivals || wanted.state == DeliveryState::succeeded;
+    const bool applies =
+        is_waiting(stored.state) && wanted.attempt_count >= stored.attempt_count && current;
     if (applies) {
       stored.state = wanted.state;
       stored.trigger = wanted.trigger;
@@ -174,6 +206,7 @@ class MemoryLedger final : public Ledger {
       }
       if (stored.state == DeliveryState::dead_letter) {
         record.dead = settlement.dead;
+        ++receipt.dead_letter_changes[record.tenant_id];
       }
     }
     if (settlement.attempt) {
@@ -188,16 +221,25 @@ class MemoryLedger final : public Ledger {
         store_.attempts_recorded[stored.webhook_id].push_back(key);
       }
     }
+    if (!current && is_waiting(stored.state)) {
+      receipt.revived_meanwhile.push_back(stored);
+    }
     put(store_, std::move(record));
   }
 
-  Result<Delivery> revive(const Revive& order) {
+  Result<Delivery> revive(const Revive& order, BatchReceipt& receipt) {
     const DeliveryRecord* found = find(store_, order.delivery_id);
     if (found == nullptr) {
       return fail(Errc::not_found, "There is no such delivery.");
     }
+    if (has_moved_on(found->delivery, order.only_if)) {
+      return fail(Errc::conflict, "The delivery has moved on.");
+    }
     DeliveryRecord record = *found;
     Delivery& delivery = record.delivery;
+    if (delivery.state == DeliveryState::dead_letter) {
+      --receipt.dead_letter_changes[record.tenant_id];
+    }
     if (!is_waiting(delivery.state)) {
       delivery.state = DeliveryState::pending;
       record.completed_at.reset();
@@ -205,6 +247,7 @@ class MemoryLedger final : public Ledger {
     }
     delivery.due = order.now;
     delivery.budget_used = 0;
+    ++delivery.revivals;
     delivery.trigger = order.trigger;
     delivery.priority = order.priority.value_or(delivery.priority);
     record.updated_at = order.now;
@@ -212,15 +255,18 @@ class MemoryLedger final : public Ledger {
     return delivery;
   }
 
-  Result<Delivery> cancel(const Cancel& order) {
+  Result<Delivery> cancel(const Cancel& order, BatchReceipt& receipt) {
     const DeliveryRecord* found = find(store_, order.delivery_id);
     if (found == nullptr) {
       return fail(Errc::not_found, "There is no such delivery.");
     }
-    if (!is_waiting(found->delivery.state)) {
+    if (!may_cancel(found->delivery, order)) {
       return fail(Errc::conflict, "The delivery is final already.");
     }
     DeliveryRecord record = *found;
+    if (record.delivery.state == DeliveryState::dead_letter) {
+      --receipt.dead_letter_changes[record.tenant_id];
+    }
     mark_cancelled(record, order.now);
     put(store_, record);
     return record.delivery;

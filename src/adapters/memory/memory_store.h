@@ -45,6 +45,7 @@ struct MemoryClaim {
 struct MemoryEvent {
   std::shared_ptr<const Event> event;  // Shared, so that copying a store does not copy payloads.
   std::vector<std::int64_t> deliveries;
+  std::vector<std::int64_t> late;  // Deliveries that came after the publish.
 };
 
 struct MemoryStore {
@@ -66,6 +67,7 @@ struct MemoryStore {
 
   std::vector<AuditRecord> audit;
   Digest digest = nullptr;  // Given by who wants an audit log.
+  std::map<OperationId, Operation> operations;
 
   OwnMutex
       mutex;  // Held during each call of a port. Whoever looks in directly does so between calls.
@@ -82,5 +84,7 @@ struct MemoryStore {
 [[nodiscard]] std::unique_ptr<Registry> make_memory_registry(MemoryStore& store);
 [[nodiscard]] std::unique_ptr<Journal> make_memory_journal(MemoryStore& store);
 [[nodiscard]] std::unique_ptr<AuditLog> make_memory_audit_log(MemoryStore& store);
+[[nodiscard]] std::unique_ptr<OperationBook> make_memory_operation_book(MemoryStore& store);
+[[nodiscard]] std::unique_ptr<OperationList> make_memory_operation_list(MemoryStore& store);
 
 }  // namespace postrider

@@ -10,6 +10,7 @@
 #include "adapters/sqlite/history.h"
 #include "adapters/sqlite/journal.h"
 #include "adapters/sqlite/ledger.h"
+#include "adapters/sqlite/operations.h"
 #include "adapters/sqlite/registry.h"
 #include "adapters/sqlite/writer.h"
 
@@ -22,6 +23,7 @@ Result<Store> open_sqlite_store(const SqliteOptions& options) {
                .catalog = sqlite::make_catalog(writer),
                .registry = sqlite::make_registry(writer),
                .journal = sqlite::make_journal(writer),
+               .operations = sqlite::make_operation_book(writer),
                .atomically = [writer](const auto& body) { return writer->transact(body); }};
 }
 
@@ -35,7 +37,8 @@ Result<Reader> open_sqlite_reader(const SqliteOptions& options) {
                      "PRAGMA temp_store = MEMORY; PRAGMA trusted_schema = OFF"));
   const auto database = std::make_shared<sqlite::Database>(std::move(opened));
   return Reader{.history = sqlite::make_history(database),
-                .audit_log = sqlite::make_audit_log(database, options.digest)};
+                .audit_log = sqlite::make_audit_log(database, options.digest),
+                .operations = sqlite::make_operation_list(database)};
 }
 
 }  // namespace postrider
