@@ -137,8 +137,10 @@ void OperationRunner::make(Run& run, const Begin&) {
   if (static_cast<std::size_t>(running) >= running_max) {
     return;  // `forget` and `changed` look again.
   }
-  change(run, [now = parts_.clock->now().wall](Store&, Operation stored, BatchReceipt&) {
-    return Result<Operation>{begun(std::move(stored), now)};
+  // When the wall clock was set back, what died a moment ago seems to be in the future.
+  const Moment now = parts_.clock->now();
+  change(run, [at = std::max(now.wall, now.steady)](Store&, Operation stored, BatchReceipt&) {
+    return Result<Operation>{begun(std::move(stored), at)};
   });
 }
 

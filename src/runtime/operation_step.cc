@@ -29,10 +29,11 @@ Seen seen(const Delivery& delivery) {
   return {.state = delivery.state, .revivals = delivery.revivals};
 }
 
+/// The end of a range excludes itself; what happened in the millisecond of the start was there.
 WallTime no_later_than_start(const Operation& operation) {
   POSTRIDER_ASSERT(operation.started_at.has_value());
-  const std::optional<WallTime>& to = operation.spec.filter.to;
-  return to ? std::min(*to, *operation.started_at) : *operation.started_at;
+  const WallTime end = *operation.started_at + Millis{1};
+  return std::min(operation.spec.filter.to.value_or(end), end);
 }
 
 Enroll enrolment(const Event& event, const Operation& operation, const ReplayContext& context) {

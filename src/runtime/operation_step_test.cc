@@ -116,12 +116,12 @@ TEST(OperationStep, OneThatRepeatsIsScheduledAgainFromWhenItWasDue) {
 TEST(OperationStep, ActsOnWhatWasThereWhenItStarted) {
   Operation operation = scheduled();
   operation.spec.filter.to = epoch + 10s;
-  EXPECT_EQ(dead_letters_of(begun(operation, epoch + 5s)).to, epoch + 5s);
+  EXPECT_EQ(dead_letters_of(begun(operation, epoch + 5s)).to, epoch + 5s + 1ms);
   EXPECT_EQ(dead_letters_of(begun(operation, epoch + 15s)).to, epoch + 10s);
   EXPECT_EQ(dead_letters_of(begun(operation, epoch)).states,
             std::vector{DeliveryState::dead_letter});
   const EventFilter events = events_of(begun(operation, epoch + 5s), *webhook(1));
-  EXPECT_EQ(events.to, epoch + 5s);
+  EXPECT_EQ(events.to, epoch + 5s + 1ms);
   EXPECT_EQ(events.tenant_id, TenantId{});
 }
 
