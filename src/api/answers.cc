@@ -80,9 +80,8 @@ std::vector<WebhookId> webhooks_waited_for(const std::vector<DeliveryRecord>& re
   return {ids.begin(), ids.end()};
 }
 
-std::string write_delivery_list(const Listed<DeliveryRecord>& listed, const LaneViews& lanes) {
-  std::string body;
-  JsonWriter writer{body};
+void open_delivery_list(JsonWriter& writer, const Listed<DeliveryRecord>& listed,
+                        const LaneViews& lanes) {
   writer.open_object();
   writer.key("data");
   writer.open_array();
@@ -97,6 +96,12 @@ std::string write_delivery_list(const Listed<DeliveryRecord>& listed, const Lane
   } else {
     writer.value(nullptr);
   }
+}
+
+std::string write_delivery_list(const Listed<DeliveryRecord>& listed, const LaneViews& lanes) {
+  std::string body;
+  JsonWriter writer{body};
+  open_delivery_list(writer, listed, lanes);
   writer.close_object();
   return body;
 }

@@ -109,15 +109,6 @@ Awaitable<HttpResponse> list_webhook_deliveries(Context context, HttpRequest req
   co_return co_await std::move(pending);
 }
 
-Awaitable<HttpResponse> list_dead_letters(Context context, HttpRequest request) {
-  Parsed<DeliveryQuery> asked = read_dead_letter_query(request, context.service->now().wall);
-  if (!asked) {
-    co_return render(asked.error());
-  }
-  auto pending = answer_list(context, *std::move(asked));
-  co_return co_await std::move(pending);
-}
-
 Awaitable<HttpResponse> get_delivery(Context context, HttpRequest request) {
   if (const std::optional<Problem> problem = query_problem(request)) {
     co_return render(*problem);

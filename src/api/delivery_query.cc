@@ -18,8 +18,6 @@ constexpr std::string_view categories_help =
 constexpr std::chrono::hours fresh_max{1};
 constexpr std::chrono::hours recent_max{24};
 
-enum class Age : std::uint8_t { under_1h, between_1h_and_24h, over_24h };
-
 std::optional<Age> parse_age(std::string_view text) {
   if (text == "lt_1h") {
     return Age::under_1h;
@@ -38,18 +36,6 @@ void before(DeliveryFilter& filter, WallTime time) {
   filter.to = std::min(filter.to.value_or(time), time);
 }
 
-void restrict_age(DeliveryFilter& filter, Age age, WallTime now) {
-  switch (age) {
-    case Age::under_1h:
-      return not_before(filter, now - fresh_max);
-    case Age::between_1h_and_24h:
-      not_before(filter, now - recent_max);
-      return before(filter, now - fresh_max);
-    case Age::over_24h:
-      return before(filter, now - recent_max);
-  }
-}
-
 /// What all the lists have in common.
 DeliveryFilter read_common(QueryReader& query) {
   DeliveryFilter filter;
@@ -58,6 +44,8 @@ DeliveryFilter read_common(QueryReader& query) {
   filter.event_types = query.list("event_type");
   filter.failure_categories =
       query.list_of("failure_category", parse_failure_category, categories_help);
+  filter.classification =
+      query.one_of("classification", parse_classification, "permanent or recoverable");
   filter.from = query.time("from");
   filter.to = query.time("to");
   return filter;
@@ -65,11 +53,6 @@ DeliveryFilter read_common(QueryReader& query) {
 
 void read_webhooks(QueryReader& query, DeliveryFilter& filter) {
   filter.webhook_ids = query.list_of("webhook_id", WebhookId::parse, "a webhook's id (whk_…)");
-}
-
-void read_classification(QueryReader& query, DeliveryFilter& filter) {
-  filter.classification =
-      query.one_of("classification", parse_classification, "permanent or recoverable");
 }
 
 /// Reads the page and closes the query.
@@ -84,7 +67,30 @@ Parsed<DeliveryQuery> finish(QueryReader& query, DeliveryFilter filter) {
   return DeliveryQuery{std::move(filter), *page};
 }
 
+std::optional<Age> read_age(QueryReader& query) {
+  return query.one_of("age", parse_age, "lt_1h, 1h_24h or gt_24h");
+}
+
+DeliveryFilter read_dead_letters(QueryReader& query) {
+  DeliveryFilter filter = read_common(query);
+  filter.states = {DeliveryState::dead_letter};
+  read_webhooks(query, filter);
+  return filter;
+}
+
 }  // namespace
+
+void restrict_age(DeliveryFilter& filter, Age age, WallTime now) {
+  switch (age) {
+    case Age::under_1h:
+      return not_before(filter, now - fresh_max);
+    case Age::between_1h_and_24h:
+      not_before(filter, now - recent_max);
+      return before(filter, now - fresh_max);
+    case Age::over_24h:
+      return before(filter, now - recent_max);
+  }
+}
 
 Parsed<DeliveryQuery> read_delivery_query(const HttpRequest& request) {
   QueryReader query{request};
@@ -102,16 +108,27 @@ Parsed<DeliveryQuery> read_delivery_query(const HttpRequest& request, WebhookId 
   return finish(query, std::move(filter));
 }
 
-Parsed<DeliveryQuery> read_dead_letter_query(const HttpRequest& request, WallTime now) {
+Parsed<DeadLetterQuery> read_dead_letter_query(const HttpRequest& request) {
   QueryReader query{request};
-  DeliveryFilter filter = read_common(query);
-  filter.states = {DeliveryState::dead_letter};
-  read_webhooks(query, filter);
-  read_classification(query, filter);
-  if (const auto age = query.one_of("age", parse_age, "lt_1h, 1h_24h or gt_24h")) {
+  DeliveryFilter filter = read_dead_letters(query);
+  const std::optional<Age> age = read_age(query);
+  Parsed<DeliveryQuery> finished = finish(query, std::move(filter));
+  if (!finished) {
+    return tl::make_unexpected(finished.error());
+  }
+  return DeadLetterQuery{std::move(finished->filter), age, finished->page};
+}
+
+Parsed<DeliveryFilter> read_dead_letter_filter(const HttpRequest& request, WallTime now) {
+  QueryReader query{request};
+  DeliveryFilter filter = read_dead_letters(query);
+  if (const std::optional<Age> age = read_age(query)) {
     restrict_age(filter, *age, now);
   }
-  return finish(query, std::move(filter));
+  if (std::optional<Problem> fault = query.fault()) {
+    return tl::make_unexpected(*std::move(fault));
+  }
+  return filter;
 }
 
 }  // namespace postrider::api

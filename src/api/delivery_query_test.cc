@@ -76,9 +76,9 @@ TEST(ReadDeliveryQuery, NamesTheParameterThatIsWrong) {
 
 TEST(ReadDeadLetterQuery, AgeBucketsMeetWithoutGapOrOverlap) {
   const auto range = [](const char* age) {
-    const auto asked = read_dead_letter_query(with_query({{"age", age}}), now);
-    EXPECT_EQ(asked->filter.states, std::vector{DeliveryState::dead_letter});
-    return std::pair{asked->filter.from, asked->filter.to};
+    const auto filter = read_dead_letter_filter(with_query({{"age", age}}), now);
+    EXPECT_EQ(filter->states, std::vector{DeliveryState::dead_letter});
+    return std::pair{filter->from, filter->to};
   };
   using Time = std::optional<WallTime>;
   EXPECT_EQ(range("lt_1h"), (std::pair{Time{now - hour}, Time{}}));
@@ -87,21 +87,21 @@ TEST(ReadDeadLetterQuery, AgeBucketsMeetWithoutGapOrOverlap) {
 }
 
 TEST(ReadDeadLetterQuery, AgeNarrowsARangeAndNeverWidensIt) {
-  const auto asked = read_dead_letter_query(with_query({{"age", "1h_24h"},
-                                                        {"from", "2025-12-31T22:00:00Z"},
-                                                        {"to", "2026-01-01T00:00:00Z"},
-                                                        {"classification", "recoverable"}}),
-                                            now);
-  ASSERT_TRUE(asked);
-  EXPECT_EQ(asked->filter.from, now - 2 * hour);
-  EXPECT_EQ(asked->filter.to, now - hour);
-  EXPECT_EQ(asked->filter.classification, Classification::recoverable);
+  const auto filter = read_dead_letter_filter(with_query({{"age", "1h_24h"},
+                                                          {"from", "2025-12-31T22:00:00Z"},
+                                                          {"to", "2026-01-01T00:00:00Z"},
+                                                          {"classification", "recoverable"}}),
+                                              now);
+  ASSERT_TRUE(filter);
+  EXPECT_EQ(filter->from, now - 2 * hour);
+  EXPECT_EQ(filter->to, now - hour);
+  EXPECT_EQ(filter->classification, Classification::recoverable);
 }
 
 TEST(ReadDeadLetterQuery, TakesNoStatus) {
-  EXPECT_FALSE(read_dead_letter_query(with_query({{"status", "pending"}}), now));
-  EXPECT_FALSE(read_dead_letter_query(with_query({{"age", "old"}}), now));
-  EXPECT_FALSE(read_dead_letter_query(with_query({{"classification", "odd"}}), now));
+  EXPECT_FALSE(read_dead_letter_query(with_query({{"status", "pending"}})));
+  EXPECT_FALSE(read_dead_letter_query(with_query({{"age", "old"}})));
+  EXPECT_FALSE(read_dead_letter_query(with_query({{"classification", "odd"}})));
 }
 
 }  // namespace

@@ -56,7 +56,8 @@ Parsed<EventQuery> read_query(const HttpRequest& request) {
   asked.filter = {.tenant_id = query.text("tenant_id"),
                   .types = query.list("event_type"),
                   .from = query.time("from"),
-                  .to = query.time("to")};
+                  .to = query.time("to"),
+                  .matched = query.boolean("matched")};
   const Parsed<Page> page = read_history_page(query, ListKind::events);
   if (std::optional<Problem> fault = query.fault()) {
     return tl::make_unexpected(*std::move(fault));

@@ -25,6 +25,7 @@ enum class ListKind : char {
   deliveries = 'd',
   event_types = 'y',
   events = 'e',
+  operations = 'o',
   stats = 's',
   tenants = 't',
   webhooks = 'w'

@@ -39,8 +39,20 @@ Awaitable<HttpResponse> delete_event_type(Context context, HttpRequest request);
 // deliveries.cc
 Awaitable<HttpResponse> list_deliveries(Context context, HttpRequest request);
 Awaitable<HttpResponse> list_webhook_deliveries(Context context, HttpRequest request);
-Awaitable<HttpResponse> list_dead_letters(Context context, HttpRequest request);
 Awaitable<HttpResponse> get_delivery(Context context, HttpRequest request);
+
+// dead_letters.cc
+Awaitable<HttpResponse> list_dead_letters(Context context, HttpRequest request);
+Awaitable<HttpResponse> discard_dead_letters(Context context, HttpRequest request);
+Awaitable<HttpResponse> retry_dead_letters(Context context, HttpRequest request);
+
+// replay.cc
+Awaitable<HttpResponse> replay_webhook(Context context, HttpRequest request);
+
+// operation_list.cc
+Awaitable<HttpResponse> list_operations(Context context, HttpRequest request);
+Awaitable<HttpResponse> get_operation(Context context, HttpRequest request);
+Awaitable<HttpResponse> cancel_operation(Context context, HttpRequest request);
 
 // delivery_actions.cc
 Awaitable<HttpResponse> retry_delivery(Context context, HttpRequest request);

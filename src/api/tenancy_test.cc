@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -26,9 +27,10 @@ struct Belongings {
   std::string delivery;
   std::string dead;
   std::string key;
+  std::string operation;
 
   [[nodiscard]] std::vector<std::string> ids() const {
-    return {webhook, event, delivery, dead, key};
+    return {webhook, event, delivery, dead, key, operation};
   }
 };
 
@@ -51,6 +53,9 @@ class Tenancy : public testing::Test {
     made.delivery = world_.delivery_of(made.event);
     made.dead = world_.delivery_of(world_.publish(event));
     world_.settle(made.dead, DeliveryState::dead_letter, 404);
+    const Answer operation =
+        world_.call("POST", "/v1/dlq/retry-batch", R"({"filter":{)" + owner + "}}");
+    made.operation = operation.at("id");
     ApiKey record{.id = KeyId{world_.service().new_uuid()},
                   .name = name,
                   .sha256 = sha256(key),
@@ -89,6 +94,11 @@ class Tenancy : public testing::Test {
     const auto count = [&](const auto& rows, auto is_theirs) {
       text += std::to_string(std::ranges::count_if(rows, is_theirs)) + "\n";
     };
+    for (const auto& [id, operation] : store.operations) {
+      if (operation.tenant_id == other) {
+        text += id.to_string() + std::string{operation_statuses.name(operation.status)} + "\n";
+      }
+    }
     count(store.events, [](const auto& row) { return row.second.event->tenant_id == other; });
     count(store.api_keys, [](const auto& row) { return row.second.tenant_id == other; });
     count(store.tenants, [](const auto& row) { return row.second.id == other; });
@@ -96,6 +106,12 @@ class Tenancy : public testing::Test {
     const auto lane = world_.service().lanes.find(*WebhookId::parse(theirs_.webhook));
     text += std::to_string(static_cast<int>(lane->second.circuit.state));
     return text;
+  }
+
+  /// What the caller has asked for before is shown to it, with the ids that it named.
+  void forget_my_operations() {
+    std::erase_if(world_.service().store.operations,
+                  [](const auto& row) { return row.second.tenant_id == "mine"; });
   }
 
   ApiWorld world_;
@@ -175,6 +191,7 @@ TEST_F(Tenancy, NoRouteShowsOrChangesWhatIsAnothers) {
             EXPECT_TRUE(echoed || answer.body.find(id) == std::string::npos) << what;
           }
           ASSERT_EQ(picture(), before) << what;
+          forget_my_operations();
         }
       }
     }
@@ -186,7 +203,8 @@ TEST_F(Tenancy, WhatIsAnothersIsAnsweredLikeWhatDoesNotExist) {
       {theirs_.webhook, "whk_00000000000000000000000000"},
       {theirs_.event, "evt_00000000000000000000000000"},
       {theirs_.delivery, "dlv_00000000000000000000000000"},
-      {theirs_.dead, "dlv_00000000000000000000000000"}};
+      {theirs_.dead, "dlv_00000000000000000000000000"},
+      {theirs_.operation, "opr_00000000000000000000000000"}};
   std::size_t compared = 0;
   for (const RouteEntry& route : route_table({})) {
     if (route.admission.tenants != Tenants::served ||
@@ -212,10 +230,10 @@ TEST_F(Tenancy, WhatIsAnothersIsAnsweredLikeWhatDoesNotExist) {
 }
 
 TEST_F(Tenancy, OnesOwnIsThereForEveryServedRoute) {
-  const std::map<std::string, std::string> own = {{"webhooks", mine_.webhook},
-                                                  {"events", mine_.event},
-                                                  {"deliveries", mine_.delivery},
-                                                  {"dlq", mine_.dead}};
+  const std::map<std::string, std::string> own = {
+      {"webhooks", mine_.webhook},     {"events", mine_.event},
+      {"deliveries", mine_.delivery},  {"dlq", mine_.dead},
+      {"operations", mine_.operation}, {"batch-operations", mine_.operation}};
   for (const RouteEntry& route : route_table({})) {
     std::string path{route.pattern};
     bool known = route.admission.tenants == Tenants::served && route.method != "DELETE";
@@ -251,6 +269,27 @@ TEST_F(Tenancy, ListsShowOnesOwnAlone) {
   EXPECT_EQ(call("GET", "/v1/dlq").at("data.0.id"), mine_.dead);
   EXPECT_EQ(call("GET", "/v1/dlq").at("data.1"), "(none)");
   EXPECT_EQ(call("GET", "/v1/dlq?tenant_id=" + other).at("data"), "[]");
+  EXPECT_EQ(call("GET", "/v1/dlq").at("age_buckets.lt_1h"), "1");
+  EXPECT_EQ(call("GET", "/v1/operations").at("data.0.id"), mine_.operation);
+  EXPECT_EQ(call("GET", "/v1/operations").at("data.1"), "(none)");
+  EXPECT_EQ(call("GET", "/v1/operations?tenant_id=" + other).at("data"), "[]");
+}
+
+TEST_F(Tenancy, AnOperationOfATenantIsRestrictedToWhatIsItsOwn) {
+  for (const auto& [method, target, body] :
+       std::vector<std::tuple<std::string, std::string, std::string>>{
+           {"POST", "/v1/dlq/retry-batch", "{}"},
+           {"DELETE", "/v1/dlq", ""},
+           {"POST", "/v1/webhooks/" + mine_.webhook + "/replay",
+            R"({"since":"2020-01-01T00:00:00Z"})"}}) {
+    const Answer answer = call(method, target, body);
+    ASSERT_EQ(answer.status, 202) << answer.body;
+    const auto id = OperationId::parse(answer.at("id"));
+    const Operation& stored = world_.service().store.operations.at(*id);
+    EXPECT_EQ(stored.tenant_id, "mine");
+    EXPECT_EQ(stored.spec.filter.tenant_id, "mine");
+  }
+  EXPECT_EQ(call("DELETE", "/v1/dlq?tenant_id=" + other).status, 422);
 }
 
 TEST_F(Tenancy, WhatATenantMakesIsItsOwn) {

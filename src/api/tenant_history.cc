@@ -54,6 +54,34 @@ class TenantHistory final : public History {
     return event;
   }
 
+  Result<Listed<EventForWebhook>> list_events_for(WebhookId webhook_id, const EventFilter& filter,
+                                                  const Onward& page) override {
+    if (filter.tenant_id.value_or(tenant_id_) != tenant_id_ || !webhooks_->find(webhook_id)) {
+      return Listed<EventForWebhook>{};
+    }
+    EventFilter mine = filter;
+    mine.tenant_id = tenant_id_;
+    return all_.list_events_for(webhook_id, mine, page);
+  }
+
+  Result<Counted> count_deliveries(const DeliveryFilter& filter, const Stretch& stretch) override {
+    if (filter.tenant_id.value_or(tenant_id_) != tenant_id_) {
+      return Counted{};
+    }
+    DeliveryFilter mine = filter;
+    mine.tenant_id = tenant_id_;
+    return all_.count_deliveries(mine, stretch);
+  }
+
+  Result<Counted> count_events(const EventFilter& filter, const Stretch& stretch) override {
+    if (filter.tenant_id.value_or(tenant_id_) != tenant_id_) {
+      return Counted{};
+    }
+    EventFilter mine = filter;
+    mine.tenant_id = tenant_id_;
+    return all_.count_events(mine, stretch);
+  }
+
   Result<WebhookHealth> webhook_health(WebhookId id) override {
     return webhooks_->find(id) == nullptr ? WebhookHealth{} : all_.webhook_health(id);
   }

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "api/tenant_history.h"
+#include "api/tenant_operations.h"
 #include "api/tenant_stats.h"
 
 namespace postrider::api {
@@ -42,6 +43,8 @@ class TenantService final : public Service {
   Awaitable<Result<void>> remove_webhook(WebhookId id, AuditEntry entry) override;
   Awaitable<Result<Delivery>> revive(Revive revive, AuditEntry entry) override;
   Awaitable<Result<Delivery>> cancel(DeliveryId id, AuditEntry entry) override;
+  Awaitable<Result<Operation>> start_operation(Operation operation, AuditEntry entry) override;
+  Awaitable<Result<Operation>> cancel_operation(OperationId id, AuditEntry entry) override;
   Awaitable<Result<LaneView>> lane_view(WebhookId id) override;
   Awaitable<Result<LaneView>> command_circuit(CircuitCommanded command, AuditEntry entry) override;
   Awaitable<void> run_query(ReaderQuery query) override;
@@ -154,6 +157,25 @@ Awaitable<Result<Delivery>> TenantService::cancel(DeliveryId id, AuditEntry entr
   co_return co_await std::move(pending);
 }
 
+Awaitable<Result<Operation>> TenantService::start_operation(Operation operation, AuditEntry entry) {
+  if (operation.tenant_id != tenant_id_ || operation.spec.filter.tenant_id != tenant_id_) {
+    co_return fail(Errc::invalid, "`tenant_id` must be left out or be that of this API key.");
+  }
+  auto pending = all_.start_operation(std::move(operation), std::move(entry));
+  co_return co_await std::move(pending);
+}
+
+Awaitable<Result<Operation>> TenantService::cancel_operation(OperationId id, AuditEntry entry) {
+  const auto query = [id](Reader& reader) { return reader.operations->find(id); };
+  auto looking = read(query);
+  Result<Operation> found = co_await std::move(looking);
+  if (!found) {
+    co_return found;
+  }
+  auto pending = all_.cancel_operation(id, std::move(entry));
+  co_return co_await std::move(pending);
+}
+
 Awaitable<Result<LaneView>> TenantService::lane_view(WebhookId id) {
   if (!owns(id)) {
     co_return no_such_webhook();
@@ -176,6 +198,7 @@ Awaitable<void> TenantService::run_query(ReaderQuery query) {
   ReaderQuery mine = [this, &query, &webhooks](Reader& reader) {
     Reader theirs;  // Roles that are not handed on do not exist for a tenant.
     theirs.history = make_tenant_history(*reader.history, tenant_id_, webhooks);
+    theirs.operations = make_tenant_operations(*reader.operations, tenant_id_);
     theirs.stats = make_tenant_stats(*reader.stats, tenant_id_);
     query(theirs);
   };

@@ -21,7 +21,9 @@ std::optional<DeliveryState> parse_delivery_state(std::string_view text) {
 
 bool may_move(DeliveryState from, DeliveryState to) {
   if (!is_waiting(from)) {
-    return to == DeliveryState::pending;  // A person revived it, with a fresh budget.
+    // A person revived it, with a fresh budget, or has no more use for a dead letter.
+    return to == DeliveryState::pending ||
+           (from == DeliveryState::dead_letter && to == DeliveryState::cancelled);
   }
   // A waiting delivery may end in any way. It never becomes pending again by itself: its history of
   // failed attempts would be forgotten.

@@ -3,7 +3,7 @@
 //     pending -> in_flight -> succeeded
 //                in_flight -> retrying -> in_flight
 //                in_flight -> dead_letter        (also: retried by hand: dead_letter -> pending)
-//     pending | retrying -> cancelled
+//     pending | retrying -> cancelled         (also: discarded by hand: dead_letter -> cancelled)
 //
 // `in_flight` and `blocked` are never stored: they are what the engine is doing with a pending or
 // retrying delivery right now. After a crash such a delivery is simply pending or retrying again
@@ -63,6 +63,7 @@ struct Delivery {
   WallTime due;
   std::uint32_t attempt_count = 0;  // Over its whole life.
   std::uint32_t budget_used = 0;    // Since it was published or last revived.
+  std::uint32_t revivals = 0;       // How often it was revived: which life an attempt belongs to.
 
   bool operator==(const Delivery&) const = default;
 };

@@ -15,9 +15,11 @@ constexpr DeliveryState all_states[] = {DeliveryState::pending, DeliveryState::r
 TEST(DeliveryStates, TheTableOfMovesIsExactlyThis) {
   using enum DeliveryState;
   const std::set<std::pair<DeliveryState, DeliveryState>> legal = {
-      {pending, retrying},  {pending, succeeded},   {pending, dead_letter},  {pending, cancelled},
-      {retrying, retrying}, {retrying, succeeded},  {retrying, dead_letter}, {retrying, cancelled},
-      {succeeded, pending}, {dead_letter, pending}, {cancelled, pending},  // Revived.
+      {pending, retrying},      {pending, succeeded},  {pending, dead_letter},
+      {pending, cancelled},     {retrying, retrying},  {retrying, succeeded},
+      {retrying, dead_letter},  {retrying, cancelled}, {succeeded, pending},
+      {dead_letter, pending},   {cancelled, pending},  // Revived.
+      {dead_letter, cancelled},                        // Discarded.
   };
   for (const DeliveryState from : all_states) {
     for (const DeliveryState to : all_states) {

@@ -63,6 +63,7 @@ void revive(Settlement& settlement, const Revival& revival) {
   delivery.priority = revival.priority;
   delivery.trigger = revival.trigger;
   delivery.budget_used = 0;
+  delivery.revivals = revival.revivals;
   settlement.dead.reset();
   if (settlement.attempt) {
     settlement.attempt->next_retry_at = revival.due;

@@ -18,6 +18,7 @@ struct Revival {
   WallTime due;
   Priority priority = Priority::normal;
   Trigger trigger = Trigger::manual;
+  std::uint32_t revivals = 0;  // The delivery's from now on.
 
   bool operator==(const Revival&) const = default;
 };

@@ -88,8 +88,10 @@ void Lane::admit(Delivery delivery, const WindowBounds& bounds) {
   Entry& entry = found->second;
   if (entry.place != Place::waiting) {
     entry.cancelled = false;
-    entry.revival =
-        Revival{.due = delivery.due, .priority = delivery.priority, .trigger = delivery.trigger};
+    entry.revival = Revival{.due = delivery.due,
+                            .priority = delivery.priority,
+                            .trigger = delivery.trigger,
+                            .revivals = delivery.revivals};
     return;
   }
   window_->drop(entry);
@@ -228,6 +230,7 @@ void Lane::abandon(DeliveryId id, const WindowBounds& bounds) {
     entry->delivery.priority = revival->priority;
     entry->delivery.trigger = revival->trigger;
     entry->delivery.budget_used = 0;
+    entry->delivery.revivals = revival->revivals;
   }
   entry->ready_at = std::max(entry->delivery.due, later(bounds.now, abandoned_pause));
   come_back(*entry, bounds);

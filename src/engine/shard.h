@@ -133,6 +133,7 @@ struct Settlement {
 };
 struct Settle {
   Settlement settlement;
+  bool again = false;  // Asked for before, and the store failed: it is no news.
 };
 
 /// Read the waiting deliveries of a webhook that come first: by due time with Ordering::none (at

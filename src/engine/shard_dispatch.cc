@@ -131,7 +131,7 @@ void ShardState::leave_tenant(TenantIndex index) {
 
 void ShardState::ask_store_again() {
   for (Settlement& settlement : book.take_due(now.mono)) {
-    commands.emplace_back(Settle{std::move(settlement)});
+    commands.emplace_back(Settle{.settlement = std::move(settlement), .again = true});
   }
 }
 

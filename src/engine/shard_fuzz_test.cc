@@ -29,8 +29,14 @@ class ModelStore {
       attempts.emplace(settlement.delivery.id, settlement.attempt->number);
     }
     Delivery& row = rows.at(settlement.delivery.id);
-    if (is_waiting(row.state)) {
+    const bool current = settlement.delivery.revivals >= row.revivals ||
+                         settlement.delivery.state == DeliveryState::succeeded;
+    if (is_waiting(row.state) && current) {
+      const std::uint32_t revivals = row.revivals;
       row = settlement.delivery;
+      row.revivals = revivals;
+    } else if (is_waiting(row.state)) {
+      row.attempt_count = std::max(row.attempt_count, settlement.delivery.attempt_count);
     }
   }
 
@@ -285,6 +291,7 @@ class World {
       row.state = DeliveryState::pending;
       row.trigger = Trigger::manual;
       row.budget_used = 0;
+      ++row.revivals;
       row.due = driver_.wall();
     } else if (const auto* cancel = std::get_if<Cancel>(&job)) {
       Delivery& row = store_.rows.at(cancel->id);
@@ -300,6 +307,10 @@ class World {
         driver_.feed(Admitted{{publish->delivery}});
       } else if (const auto* settlement = std::get_if<Settlement>(&job)) {
         driver_.settled(*settlement);
+        const Delivery& row = store_.rows.at(settlement->delivery.id);
+        if (is_waiting(row.state) && settlement->delivery.revivals < row.revivals) {
+          driver_.feed(Admitted{{row}});  // It was revived meanwhile.
+        }
       } else if (const auto* revive = std::get_if<Revive>(&job)) {
         const Delivery& row = store_.rows.at(revive->id);
         if (is_waiting(row.state)) {

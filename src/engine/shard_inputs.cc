@@ -220,7 +220,7 @@ void ShardState::on(DrainRequested&) { draining = true; }
 
 void ShardState::settle(Settlement settlement) {
   book.add(settlement);
-  commands.emplace_back(Settle{std::move(settlement)});
+  commands.emplace_back(Settle{.settlement = std::move(settlement)});
 }
 
 void ShardState::circuit_changed(const Lane& lane, const CircuitRecord& before) {

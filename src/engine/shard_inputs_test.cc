@@ -201,6 +201,30 @@ TEST_F(ShardInputs, ARevivalDuringAnOutageIsNotUndoneByTheSettlementThatFailed) 
   EXPECT_TRUE(again.attempt);
 }
 
+TEST_F(ShardInputs, ASettlementThatIsAskedForAgainSaysSo) {
+  driver_.admit(webhook_);
+  driver_.finish(start(), answered(404));
+  const std::vector<Settle> first = driver_.take<Settle>();
+  ASSERT_EQ(first.size(), 1u);
+  EXPECT_FALSE(first.front().again);
+  driver_.store_failed(first.front().settlement);
+  driver_.ring_after(100ms);
+  const std::vector<Settle> second = driver_.take<Settle>();
+  ASSERT_EQ(second.size(), 1u);
+  EXPECT_TRUE(second.front().again);
+  EXPECT_EQ(second.front().settlement, first.front().settlement);
+}
+
+TEST_F(ShardInputs, WhatComesOfARevivedDeliveryBelongsToItsNewLife) {
+  const Delivery delivery = driver_.admit(webhook_);
+  const StartAttempt started = start();
+  Delivery again = revived(delivery);
+  again.revivals = 3;
+  driver_.feed(Admitted{{again}});
+  driver_.finish(started, answered(404));
+  EXPECT_EQ(settlement().delivery.revivals, 3u);
+}
+
 TEST_F(ShardInputs, ACancelledDeliveryThatWaitsIsNotSent) {
   driver_.change_webhook(webhook_, [](Webhook& each) { each.max_in_flight = 1; });
   const std::vector<Delivery> deliveries = driver_.admit_many(webhook_, 3);

@@ -32,11 +32,39 @@ struct DeliveryRecord {
   bool operator==(const DeliveryRecord&) const = default;
 };
 
-/// Newest first. `before` and `offset` are two ways to page: a cursor is stable under inserts.
+/// About so many rows are looked at by one call, so that a filter that fits few of them does not
+/// keep a reader for minutes: some 20 ms.
+constexpr std::uint32_t looked_at_default = 20'000;
+
+/// Newest first. `before` and `offset` are two ways to page: a cursor is stable under inserts. A
+/// page may end early, even empty, because enough was looked at; then it has a `next`. The offset
+/// counts within what one call looks at.
 struct Page {
   std::uint32_t limit = 50;
   std::uint32_t offset = 0;
-  std::optional<std::int64_t> before;  // Sequences below this.
+  std::optional<std::int64_t> before = std::nullopt;  // Sequences below this.
+  std::uint32_t looked_at_max = looked_at_default;
+};
+
+/// A part of a list to count: newest first, below `before`.
+struct Stretch {
+  std::optional<std::int64_t> before = std::nullopt;
+  std::uint32_t looked_at_max = looked_at_default;
+};
+
+/// How many there are in the stretch, and where the next one begins; nullopt at the end.
+struct Counted {
+  std::uint64_t count = 0;
+  std::optional<std::int64_t> next = std::nullopt;
+
+  bool operator==(const Counted&) const = default;
+};
+
+/// Oldest first: sequences above `after`.
+struct Onward {
+  std::int64_t after = 0;
+  std::uint32_t limit = 50;
+  std::uint32_t looked_at_max = looked_at_default;
 };
 
 template <class Item>
@@ -58,6 +86,8 @@ struct DeliveryFilter {
   std::optional<Classification> classification;     // Of dead letters.
   std::optional<WallTime> from;  // created_at; completed_at when dead letters alone are asked for.
   std::optional<WallTime> to;    // Exclusive.
+
+  bool operator==(const DeliveryFilter&) const = default;
 };
 
 [[nodiscard]] inline bool lists_dead_letters(const DeliveryFilter& filter) {
@@ -67,8 +97,18 @@ struct DeliveryFilter {
 struct EventFilter {
   std::optional<TenantId> tenant_id;
   std::vector<std::string> types;
-  std::optional<WallTime> from;  // created_at
-  std::optional<WallTime> to;    // Exclusive.
+  std::optional<WallTime> from = std::nullopt;  // created_at
+  std::optional<WallTime> to = std::nullopt;    // Exclusive.
+  std::optional<bool> matched = std::nullopt;   // Some webhook got it, or none did.
+};
+
+/// An event, and what one webhook has had of it.
+struct EventForWebhook {
+  std::int64_t sequence = 0;
+  Event event;
+  std::optional<DeliveryRecord> delivery;
+
+  bool operator==(const EventForWebhook&) const = default;
 };
 
 /// Over a webhook's latest attempts in the order they were recorded, at most `health_attempts_max`,
@@ -104,6 +144,16 @@ class History {
                                                           const Page& page) = 0;
   /// Fails with not_found.
   [[nodiscard]] virtual Result<Event> find_event(EventId id) = 0;
+  /// For a replay: oldest first, `next` is Onward::after of the following page. A page of large
+  /// events may end early.
+  [[nodiscard]] virtual Result<Listed<EventForWebhook>> list_events_for(WebhookId webhook_id,
+                                                                        const EventFilter& filter,
+                                                                        const Onward& page) = 0;
+
+  [[nodiscard]] virtual Result<Counted> count_deliveries(const DeliveryFilter& filter,
+                                                         const Stretch& stretch) = 0;
+  [[nodiscard]] virtual Result<Counted> count_events(const EventFilter& filter,
+                                                     const Stretch& stretch) = 0;
 
   [[nodiscard]] virtual Result<WebhookHealth> webhook_health(WebhookId id) = 0;
   /// Dead letters per tenant, for the start of the counter that metrics show.

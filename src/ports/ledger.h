@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <variant>
@@ -23,6 +24,13 @@
 
 namespace postrider {
 
+/// A delivery as whoever gives an order has seen it. When it has moved on since, the order fails
+/// with conflict: an order given twice is carried out once.
+struct Seen {
+  DeliveryState state = DeliveryState::dead_letter;
+  std::uint32_t revivals = 0;
+};
+
 /// A dead-lettered, cancelled or succeeded delivery goes back in line as pending, due at once, with
 /// a fresh budget. Its attempts and its id stay. A waiting one keeps its state; it too becomes due
 /// at once with a fresh budget.
@@ -31,11 +39,36 @@ struct Revive {
   WallTime now;
   std::optional<Priority> priority;  // nullopt: as it was.
   Trigger trigger = Trigger::manual;
+  std::optional<Seen> only_if = std::nullopt;
 };
 
-/// A waiting delivery is cancelled. Fails with conflict when it is final already.
+enum class CancelOf : std::uint8_t {
+  waiting,     // Stop retrying.
+  dead_letter  // Discard: its history and the reason of its death stay.
+};
+
+/// The delivery is cancelled when it is what `of` says. Fails with conflict otherwise.
 struct Cancel {
   DeliveryId delivery_id;
+  WallTime now;
+  CancelOf of = CancelOf::waiting;
+  std::optional<Seen> only_if = std::nullopt;
+};
+
+[[nodiscard]] inline bool has_moved_on(const Delivery& delivery, const std::optional<Seen>& seen) {
+  return seen && (delivery.state != seen->state || delivery.revivals != seen->revivals);
+}
+
+[[nodiscard]] inline bool may_cancel(const Delivery& delivery, const Cancel& order) {
+  const bool fits = order.of == CancelOf::waiting ? is_waiting(delivery.state)
+                                                  : delivery.state == DeliveryState::dead_letter;
+  return fits && !has_moved_on(delivery, order.only_if);
+}
+
+/// A late delivery: of an event that is stored already, to a webhook that has none for it. It goes
+/// to the end of the line.
+struct Enroll {
+  Delivery delivery;  // The sequence is the store's to give.
   WallTime now;
 };
 
@@ -47,12 +80,13 @@ struct BatchAudit {
   std::optional<std::size_t> cancel;
 };
 
-/// What one transaction does. Order within a batch: publishes, settlements, revivals, cancels,
-/// circuits, audits.
+/// What one transaction does. Order within a batch: publishes, settlements, revivals, enrolments,
+/// cancels, circuits, audits.
 struct Batch {
   std::vector<Publish> publishes;
   std::vector<Settlement> settlements;
   std::vector<Revive> revivals;
+  std::vector<Enroll> enrolments;
   std::vector<Cancel> cancels;
   std::vector<SaveCircuit> circuits;
   std::vector<BatchAudit> audits;
@@ -71,7 +105,7 @@ struct Duplicate {
   EventId first_id;
   std::uint32_t first_deliveries = 0;
   bool same_body = false;
-  bool finished = false;  // No delivery of the first event waits any more.
+  bool finished = false;  // No delivery of the first event, late ones included, waits any more.
 
   bool operator==(const Duplicate&) const = default;
 };
@@ -87,8 +121,15 @@ using PublishReceipt = std::variant<Accepted, Duplicate, Refused>;
 /// One entry per entry of the batch, in its order.
 struct BatchReceipt {
   std::vector<PublishReceipt> publishes;
-  std::vector<Result<Delivery>> revivals;  // not_found, or the delivery as it now is.
-  std::vector<Result<Delivery>> cancels;   // not_found, conflict.
+  std::vector<Result<Delivery>> revivals;  // not_found, conflict, or the delivery as it now is.
+  /// With its sequence; none when the event is unknown or the webhook has a delivery of it already.
+  std::vector<std::optional<Delivery>> enrolments;
+  std::vector<Result<Delivery>> cancels;  // not_found, conflict.
+
+  /// Deliveries that a settlement found revived, as they now are: their lanes may not know.
+  std::vector<Delivery> revived_meanwhile;
+  /// How many dead letters more, or fewer when negative, each tenant has now; no zeros.
+  std::map<TenantId, std::int64_t> dead_letter_changes;
 };
 
 /// Did what the entry tells of happen?
@@ -134,12 +175,12 @@ class Ledger {
 
   /// All of the batch or none of it; returns once it is on disk (P1). Publishes with the same live
   /// idempotency key, also within one batch, give one Accepted and Duplicates (P3). A settlement
-  /// takes over state, due time, trigger and counts, unless the delivery is final already or has
-  /// had later attempts: then only the attempt is recorded. The same attempt number twice is
-  /// recorded once. A settlement finds its delivery by sequence and id; those of unknown deliveries
-  /// and the circuits of unknown webhooks are ignored.
-  /// Fails with unavailable; whether the batch is stored is then unknown until `recover` succeeded.
-  /// Fails with corrupt when the store is damaged.
+  /// takes over state, due time, trigger and counts, unless the delivery is final already, has had
+  /// later attempts, or was revived after the attempt began and the attempt did not succeed: then
+  /// only the attempt is recorded. The same attempt number twice is recorded once. A settlement
+  /// finds its delivery by sequence and id; those of unknown deliveries and the circuits of unknown
+  /// webhooks are ignored. Fails with unavailable; whether the batch is stored is then unknown
+  /// until `recover` succeeded. Fails with corrupt when the store is damaged.
   [[nodiscard]] virtual Result<BatchReceipt> commit(const Batch& batch) = 0;
 
   /// After a failed commit: opens the store anew. Until it succeeds every call fails with

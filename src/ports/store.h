@@ -10,6 +10,7 @@
 #include "ports/history.h"
 #include "ports/journal.h"
 #include "ports/ledger.h"
+#include "ports/operations.h"
 #include "ports/registry.h"
 #include "ports/retention.h"
 #include "ports/stats.h"
@@ -23,10 +24,11 @@ struct Store {
   std::unique_ptr<EventTypes> event_types;
   std::unique_ptr<Registry> registry;
   std::unique_ptr<Journal> journal;
+  std::unique_ptr<OperationBook> operations;
   std::unique_ptr<Removal> removal;
 
-  /// Runs `body`, which may call any role but the ledger, as one transaction: when it fails,
-  /// nothing has happened.
+  /// Runs `body`, which may call any role, as one transaction: when it fails, nothing has happened.
+  /// The ledger's commit is durable only when this returns.
   std::function<Result<void>(const std::function<Result<void>()>& body)> atomically;
 };
 
@@ -34,6 +36,7 @@ struct Store {
 struct Reader {
   std::unique_ptr<History> history;
   std::unique_ptr<AuditLog> audit_log;
+  std::unique_ptr<OperationList> operations;
   std::unique_ptr<Stats> stats;
   std::unique_ptr<Attic> attic;
 };

@@ -17,6 +17,7 @@
 #include "runtime/batch_news.h"
 #include "runtime/desk.h"
 #include "runtime/first_roster.h"
+#include "runtime/operation_runner.h"
 #include "runtime/placement.h"
 #include "runtime/publish_quota.h"
 #include "runtime/reader_pool.h"
@@ -41,7 +42,6 @@ Result<void> without_value(const Result<T>& result) {
 struct Contents {
   Directory directory;
   Roster roster;
-  std::map<TenantId, std::uint64_t> dead_letters;
   EventTypeBook event_types;
 };
 
@@ -77,6 +77,8 @@ class RunningNode final : public Node, public Service {
                                                     AuditEntry entry) override;
   Awaitable<Result<Delivery>> revive(Revive revive, AuditEntry entry) override;
   Awaitable<Result<Delivery>> cancel(DeliveryId id, AuditEntry entry) override;
+  Awaitable<Result<Operation>> start_operation(Operation operation, AuditEntry entry) override;
+  Awaitable<Result<Operation>> cancel_operation(OperationId id, AuditEntry entry) override;
   Awaitable<Result<LaneView>> lane_view(WebhookId id) override;
   Awaitable<Result<LaneView>> command_circuit(CircuitCommanded command, AuditEntry entry) override;
   Awaitable<Result<void>> change_registry(RegistryChange change, AuditEntry entry) override;
@@ -94,12 +96,18 @@ class RunningNode final : public Node, public Service {
   /// Before start(): tells every lane about its webhook.
   void load_lanes(const std::map<WebhookId, CircuitRecord>& circuits,
                   const std::vector<LaneBacklog>& backlog);
+  /// Before start(): goes on with what was not finished.
+  void load_operations(std::vector<Operation> unfinished) {
+    operations_->resume(std::move(unfinished));
+  }
+  void load_dead_letters(const std::map<TenantId, std::uint64_t>& counts);
 
  private:
   void make_store(NodeParts& parts);
   void make_workers(NodeParts& parts);
   void make_retention(NodeParts& parts);
   [[nodiscard]] std::vector<Reading> read_transports() const;
+  void make_operations();
   [[nodiscard]] std::vector<Publish> plan(std::vector<EventDraft> drafts, bool all_or_nothing);
   [[nodiscard]] std::size_t origin() const;
   [[nodiscard]] Worker& owner(WebhookId id) { return *workers_[worker_of(id, workers_.size())]; }
@@ -129,6 +137,7 @@ class RunningNode final : public Node, public Service {
   std::vector<std::unique_ptr<Worker>> workers_;
   std::unique_ptr<ReaderPool> readers_;
   std::unique_ptr<Retention> retention_;
+  std::unique_ptr<OperationRunner> operations_;
   std::atomic<bool> draining_{false};
   std::mutex drain_mutex_;
   std::condition_variable all_drained_;
@@ -151,9 +160,7 @@ RunningNode::RunningNode(NodeOptions options, NodeParts parts, Contents contents
   make_store(parts);
   make_workers(parts);
   make_retention(parts);
-  for (const auto& [tenant_id, count] : contents.dead_letters) {
-    metrics_->dead_letters_changed(tenant_id, static_cast<std::int64_t>(count));
-  }
+  make_operations();
   metrics_->add_probe([this] { return read_transports(); });
 }
 
@@ -232,6 +239,25 @@ void RunningNode::make_workers(NodeParts& parts) {
   }
 }
 
+void RunningNode::make_operations() {
+  constexpr std::size_t worker = 0;
+  operations_ = std::make_unique<OperationRunner>(
+      OperationRunnerParts{.io = &workers_[worker]->io(),
+                           .worker = worker,
+                           .clock = clock_.get(),
+                           .store = store_.get(),
+                           .readers = readers_.get(),
+                           .metrics = metrics_.get(),
+                           .directory = [this] { return desk_.directory(); },
+                           .new_uuid = [this] { return new_uuid(); }});
+}
+
+void RunningNode::load_dead_letters(const std::map<TenantId, std::uint64_t>& counts) {
+  for (const auto& [tenant_id, count] : counts) {
+    metrics_->dead_letters_changed(tenant_id, static_cast<std::int64_t>(count));
+  }
+}
+
 void RunningNode::load_lanes(const std::map<WebhookId, CircuitRecord>& circuits,
                              const std::vector<LaneBacklog>& backlog) {
   std::map<WebhookId, WallTime> due;
@@ -296,6 +322,7 @@ void RunningNode::drain(std::function<void()> drained) {
     workers_draining_ = workers_.size();
     draining_ = true;
   }
+  operations_->stop();
   for (const auto& worker : workers_) {
     worker->drain();
   }
@@ -520,6 +547,18 @@ Awaitable<Result<Delivery>> RunningNode::cancel(DeliveryId id, AuditEntry entry)
   co_return co_await suspend<Result<Delivery>>(begin);
 }
 
+Awaitable<Result<Operation>> RunningNode::start_operation(Operation operation, AuditEntry entry) {
+  return at_desk<Operation>(std::move(entry), [this, operation](const Errand& errand) {
+    return operations_->add(errand, operation);
+  });
+}
+
+Awaitable<Result<Operation>> RunningNode::cancel_operation(OperationId id, AuditEntry entry) {
+  return at_desk<Operation>(std::move(entry), [this, id](const Errand& errand) {
+    return operations_->cancel(errand, id);
+  });
+}
+
 Awaitable<Result<LaneView>> RunningNode::lane_view(WebhookId id) {
   boost::asio::io_context& home = workers_[origin()]->io();
   auto begin = [this, &home, id](std::function<void(Result<LaneView>)> resume) {
@@ -583,6 +622,7 @@ Result<std::unique_ptr<Node>> make_node(NodeOptions options, NodeParts parts,
   POSTRIDER_TRY(EventTypeBook event_types,
                 load_event_types(*parts.store.event_types, parts.make_schema_check, complain));
   POSTRIDER_TRY(const std::vector<LaneBacklog> backlog, parts.store.ledger->backlog());
+  POSTRIDER_TRY(std::vector<Operation> operations, parts.store.operations->load_unfinished());
   std::map<TenantId, std::uint64_t> dead_letters;
   if (!parts.readers.empty()) {
     POSTRIDER_TRY(dead_letters, parts.readers.front().history->dead_letter_counts());
@@ -596,10 +636,11 @@ Result<std::unique_ptr<Node>> make_node(NodeOptions options, NodeParts parts,
   auto node = std::make_unique<RunningNode>(std::move(options), std::move(parts),
                                             Contents{.directory = Directory{std::move(refs)},
                                                      .roster = std::move(roster),
-                                                     .dead_letters = std::move(dead_letters),
                                                      .event_types = std::move(event_types)});
   POSTRIDER_CHECK(node->open());
   node->load_lanes(circuits, backlog);
+  node->load_dead_letters(dead_letters);
+  node->load_operations(std::move(operations));
   return node;
 }
 

@@ -84,6 +84,11 @@ class Service {
   /// as in edit_webhook; the answer is null when it removed the entry.
   virtual Awaitable<Result<EventTypeRef>> change_event_type(std::string name, EventTypeEdit edit,
                                                             AuditEntry entry) = 0;
+  /// Takes a new operation on; it is carried out by itself from then on. Fails with conflict when
+  /// there are too many already.
+  virtual Awaitable<Result<Operation>> start_operation(Operation operation, AuditEntry entry) = 0;
+  /// Nothing more is begun. Fails with not_found, and with conflict when it is over.
+  virtual Awaitable<Result<Operation>> cancel_operation(OperationId id, AuditEntry entry) = 0;
 
   /// What the webhook's lane is doing now. Fails with not_found.
   virtual Awaitable<Result<LaneView>> lane_view(WebhookId id) = 0;

@@ -8,6 +8,7 @@
 #include "core/assert.h"
 
 #include "runtime/placement.h"
+#include "runtime/receipt_mail.h"
 
 namespace postrider {
 namespace {
@@ -127,21 +128,14 @@ void answer(Origins& origins, Batch& batch, BatchReceipt& receipt, Mails& mails)
   for (SettledLane& lane : origins.settles) {
     mails[lane.worker].inputs.emplace_back(Settled{std::move(lane.deliveries)});
   }
+  tell_lanes(receipt, mails);
   for (std::size_t i = 0; i < origins.revivals.size(); ++i) {
-    Result<Delivery>& revived = receipt.revivals[i];
-    if (revived) {
-      Mail& mail = mails[worker_of(revived->webhook_id, mails.size())];
-      mail.inputs.emplace_back(Admitted{{*revived}});
-    }
-    complete(mails, origins.revivals[i]->origin, origins.revivals[i]->done, std::move(revived));
+    complete(mails, origins.revivals[i]->origin, origins.revivals[i]->done,
+             std::move(receipt.revivals[i]));
   }
   for (std::size_t i = 0; i < origins.cancels.size(); ++i) {
-    Result<Delivery>& cancelled = receipt.cancels[i];
-    if (cancelled) {
-      Mail& mail = mails[worker_of(cancelled->webhook_id, mails.size())];
-      mail.inputs.emplace_back(DeliveryCancelled{cancelled->webhook_id, cancelled->id});
-    }
-    complete(mails, origins.cancels[i]->origin, origins.cancels[i]->done, std::move(cancelled));
+    complete(mails, origins.cancels[i]->origin, origins.cancels[i]->done,
+             std::move(receipt.cancels[i]));
   }
 }
 
@@ -305,6 +299,7 @@ void StoreThread::commit(std::vector<StoreJob>& jobs, Mails& mails) {
     if (parts_.on_committed) {
       parts_.on_committed(batch, *receipt);
     }
+    count_dead_letters(*receipt, *parts_.metrics);
     answer(origins, batch, *receipt, mails);
     return;
   }

@@ -179,6 +179,43 @@ TEST_F(StoreThreadTest, AFailedCommitRefusesEverybodyAndRecoversByItself) {  // 
   EXPECT_EQ(thread_->failure(), std::nullopt);
 }
 
+TEST_F(StoreThreadTest, ALaneHearsOfARevivalThatItsSettlementFound) {
+  open();
+  thread_->start();
+  ASSERT_TRUE(thread_->try_publish(publish_job(1)));
+  ASSERT_TRUE(letters_.wait_for(1, 1));
+  Settlement death;
+  death.delivery = std::get<Admitted>(letters_.inputs()[0]).deliveries.front();
+  death.delivery.state = DeliveryState::dead_letter;
+  Revive revive{.delivery_id = death.delivery.id, .now = clock_.now().wall, .priority = {}};
+  thread_->submit(ReviveJob{
+      .revive = revive, .audit = {}, .origin = 0, .done = [](const Result<Delivery>&) {}});
+  ASSERT_TRUE(letters_.wait_for(2, 2));
+  thread_->submit(SettleJob{.worker = 0, .settlements = {death}});
+  ASSERT_TRUE(letters_.wait_for(4, 2));
+  const std::vector<Input> inputs = letters_.inputs();
+  EXPECT_TRUE(std::holds_alternative<Settled>(inputs[2]));
+  EXPECT_EQ(std::get<Admitted>(inputs[3]).deliveries.front().revivals, 1u);
+}
+
+TEST_F(StoreThreadTest, DeadLettersAreCountedWhereTheyAreStored) {
+  open();
+  thread_->start();
+  ASSERT_TRUE(thread_->try_publish(publish_job(1)));
+  ASSERT_TRUE(letters_.wait_for(1, 1));
+  Settlement death;
+  death.delivery = std::get<Admitted>(letters_.inputs()[0]).deliveries.front();
+  death.delivery.state = DeliveryState::dead_letter;
+  thread_->submit(SettleJob{.worker = 0, .settlements = {death, death}});
+  ASSERT_TRUE(letters_.wait_for(2, 1));
+  EXPECT_NE(metrics_->text().find("webhook_dlq_size{tenant_id=\"\"} 1\n"), std::string::npos);
+  Revive revive{.delivery_id = death.delivery.id, .now = clock_.now().wall, .priority = {}};
+  thread_->submit(ReviveJob{
+      .revive = revive, .audit = {}, .origin = 0, .done = [](const Result<Delivery>&) {}});
+  ASSERT_TRUE(letters_.wait_for(3, 2));
+  EXPECT_NE(metrics_->text().find("webhook_dlq_size{tenant_id=\"\"} 0\n"), std::string::npos);
+}
+
 TEST_F(StoreThreadTest, StopFinishesWhatIsQueued) {  // P10
   open();
   for (std::uint8_t number = 1; number <= 5; ++number) {

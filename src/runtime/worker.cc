@@ -178,7 +178,7 @@ void Worker::send(const StartAttempt& command, const EventRef& event) {
 
 void Worker::perform(Settle command) {
   const Settlement& settlement = command.settlement;
-  if (settlement.attempt) {
+  if (settlement.attempt && !command.again) {
     const auto target = targets_.find(settlement.delivery.webhook_id);
     const std::string_view tenant_id =
         target == targets_.end() ? std::string_view{} : target->second->webhook->tenant_id;
@@ -189,9 +189,6 @@ void Worker::perform(Settle command) {
                     .number = settlement.attempt->number,
                     .duration = settlement.attempt->outcome.duration});
     log_attempt(settlement);
-    if (settlement.dead) {
-      parts_.metrics->dead_letters_changed(tenant_id, 1);
-    }
   }
   settlements_.push_back(std::move(command.settlement));
 }

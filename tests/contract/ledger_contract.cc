@@ -343,6 +343,7 @@ TEST_P(LedgerContract, ARevivedDeliveryIsDueAtOnceWithAFreshBudgetAndItsHistory)
   expected.due = script_.now;
   expected.attempt_count = 1;
   expected.budget_used = 0;
+  expected.revivals = 1;
   EXPECT_EQ(*revived, expected);
 
   const DeliveryRecord stored = record(delivery.id);
@@ -363,6 +364,86 @@ TEST_P(LedgerContract, ARevivedWaitingDeliveryKeepsItsStateAndPriority) {
   EXPECT_EQ(revived->due, script_.now);
   EXPECT_EQ(revived->budget_used, 0u);
   EXPECT_EQ(revived->attempt_count, 1u);
+}
+
+TEST_P(LedgerContract, AnAttemptThatEndedBeforeARevivalDoesNotUndoIt) {
+  const Delivery delivery = accept(first_);
+  const Settlement death = script_.death(delivery, gone);  // Not committed yet …
+  script_.now += Millis{1'000};
+  ASSERT_TRUE(revive({.delivery_id = delivery.id, .now = script_.now}).has_value());
+  const BatchReceipt receipt = commit({.settlements = {death}});  // … and now it is.
+  const DeliveryRecord stored = record(delivery.id);
+  EXPECT_EQ(receipt.revived_meanwhile, std::vector{stored.delivery});
+  EXPECT_TRUE(receipt.dead_letter_changes.empty());
+  EXPECT_TRUE(is_waiting(stored.delivery.state));
+  EXPECT_EQ(stored.delivery.due, script_.now);
+  EXPECT_EQ(stored.delivery.budget_used, 0u);
+  EXPECT_EQ(stored.delivery.attempt_count, 1u);
+  EXPECT_EQ(stored.dead, std::nullopt);
+  EXPECT_EQ(attempts(delivery.id).size(), 1u);
+}
+
+TEST_P(LedgerContract, ASuccessThatBeganBeforeARevivalIsWhatTheReviverWanted) {
+  const Delivery delivery = accept(first_);
+  const Settlement success = script_.success(delivery);
+  ASSERT_TRUE(revive({.delivery_id = delivery.id, .now = script_.now}).has_value());
+  const BatchReceipt receipt = commit({.settlements = {success}});
+  EXPECT_EQ(record(delivery.id).delivery.state, DeliveryState::succeeded);
+  EXPECT_EQ(record(delivery.id).delivery.revivals, 1u);
+  EXPECT_TRUE(receipt.revived_meanwhile.empty());
+}
+
+TEST_P(LedgerContract, AnOrderForADeliveryThatHasMovedOnIsRefused) {
+  const Delivery delivery = accept(first_);
+  settle(script_.death(delivery, gone));
+  const Seen dead{.state = DeliveryState::dead_letter, .revivals = 0};
+  const Revive order{.delivery_id = delivery.id, .now = script_.now, .only_if = dead};
+  EXPECT_TRUE(revive(order).has_value());
+  EXPECT_EQ(revive(order).error().code, Errc::conflict);  // It waits.
+  settle(script_.death(record(delivery.id).delivery, gone));
+  EXPECT_EQ(revive(order).error().code, Errc::conflict);  // Dead again, in another life.
+  const BatchReceipt receipt = commit({.cancels = {{.delivery_id = delivery.id,
+                                                    .now = script_.now,
+                                                    .of = CancelOf::dead_letter,
+                                                    .only_if = dead}}});
+  EXPECT_EQ(receipt.cancels.front().error().code, Errc::conflict);
+  EXPECT_EQ(record(delivery.id).delivery.revivals, 1u);
+}
+
+TEST_P(LedgerContract, ADiscardedDeadLetterIsCancelledAndKeepsItsReason) {
+  const Delivery delivery = accept(first_);
+  const Cancel discard{
+      .delivery_id = delivery.id, .now = script_.now + Millis{50}, .of = CancelOf::dead_letter};
+  EXPECT_EQ(commit({.cancels = {discard}}).cancels.front().error().code, Errc::conflict);
+  settle(script_.death(delivery, gone));
+  const BatchReceipt receipt = commit({.cancels = {discard}});
+  ASSERT_TRUE(receipt.cancels.front().has_value());
+  EXPECT_EQ(receipt.dead_letter_changes, (std::map<TenantId, std::int64_t>{{"acme", -1}}));
+  const DeliveryRecord stored = record(delivery.id);
+  EXPECT_EQ(stored.delivery.state, DeliveryState::cancelled);
+  EXPECT_EQ(stored.completed_at, script_.now + Millis{50});
+  EXPECT_EQ(stored.dead, gone);
+  EXPECT_EQ(attempts(delivery.id).size(), 1u);
+  EXPECT_TRUE(revive({.delivery_id = delivery.id, .now = script_.now}).has_value());
+}
+
+TEST_P(LedgerContract, ABatchSaysHowTheDeadLettersOfEachTenantChanged) {
+  using Changes = std::map<TenantId, std::int64_t>;
+  const Delivery a = accept(first_);
+  const Delivery b = accept(first_);
+  const Delivery c = accept(second_, {.tenant_id = ""});
+  EXPECT_EQ(commit({.settlements = {script_.death(a, gone), script_.death(b, gone),
+                                    script_.death(c, gone)}})
+                .dead_letter_changes,
+            (Changes{{"acme", 2}, {"", 1}}));
+  EXPECT_EQ(commit({.settlements = {script_.death(a, gone)}}).dead_letter_changes, Changes{});
+  EXPECT_EQ(commit({.revivals = {{.delivery_id = a.id, .now = script_.now}}}).dead_letter_changes,
+            (Changes{{"acme", -1}}));
+  const Delivery revived = record(a.id).delivery;
+  EXPECT_EQ(commit({.settlements = {script_.death(revived, gone)},
+                    .revivals = {{.delivery_id = b.id, .now = script_.now}}})
+                .dead_letter_changes,
+            Changes{});
 }
 
 TEST_P(LedgerContract, RevivingAnUnknownDeliveryIsNotFound) {

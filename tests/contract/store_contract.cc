@@ -8,6 +8,8 @@ GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(CatalogContract);
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(HistoryContract);
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(StatsContract);
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(RetentionContract);
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(LateDeliveryContract);
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(OperationsContract);
 
 BatchReceipt StoreContract::commit(const Batch& batch) {
   Result<BatchReceipt> receipt = ledger().commit(batch);
@@ -37,6 +39,10 @@ Result<Delivery> StoreContract::revive(const Revive& order) {
 
 Result<Delivery> StoreContract::cancel(DeliveryId id) {
   return commit({.cancels = {{id, script_.now}}}).cancels.front();
+}
+
+std::optional<Delivery> StoreContract::enroll(EventId event, WebhookId to) {
+  return commit({.enrolments = {script_.enroll(event, to)}}).enrolments.front();
 }
 
 LanePage StoreContract::load(const LoadLane& query) {

@@ -23,6 +23,7 @@ class StoreContract : public testing::TestWithParam<StoreMaker> {
   [[nodiscard]] Attic& attic() { return *store_->reader().attic; }
   [[nodiscard]] Removal& removal() { return *store_->store().removal; }
   [[nodiscard]] Stats& stats() { return *store_->reader().stats; }
+  [[nodiscard]] OperationBook& operations() { return *store_->store().operations; }
 
   /// Each fails the test when the store does.
   BatchReceipt commit(const Batch& batch);
@@ -32,6 +33,8 @@ class StoreContract : public testing::TestWithParam<StoreMaker> {
   void settle(const Settlement& settlement);
   Result<Delivery> revive(const Revive& order);
   Result<Delivery> cancel(DeliveryId id);
+  /// A late delivery; none when the store has no use for it.
+  std::optional<Delivery> enroll(EventId event, WebhookId to);
   LanePage load(const LoadLane& query);
   DeliveryRecord record(DeliveryId id);
   std::vector<Attempt> attempts(DeliveryId id);
@@ -66,18 +69,22 @@ class RegistryContract : public StoreContract {
   /// After a restart.
   RegistryContents contents();
 };
+class LateDeliveryContract : public StoreContract {};
+class OperationsContract : public StoreContract {};
 
 /// All suites for one store: `POSTRIDER_STORE_CONTRACT(Memory, maker)`.
-#define POSTRIDER_STORE_CONTRACT(prefix, ...)                     \
-  POSTRIDER_STORE_SUITE(prefix, LedgerContract, __VA_ARGS__);     \
-  POSTRIDER_STORE_SUITE(prefix, LaneContract, __VA_ARGS__);       \
-  POSTRIDER_STORE_SUITE(prefix, CatalogContract, __VA_ARGS__);    \
-  POSTRIDER_STORE_SUITE(prefix, EventTypesContract, __VA_ARGS__); \
-  POSTRIDER_STORE_SUITE(prefix, HistoryContract, __VA_ARGS__);    \
-  POSTRIDER_STORE_SUITE(prefix, JournalContract, __VA_ARGS__);    \
-  POSTRIDER_STORE_SUITE(prefix, RegistryContract, __VA_ARGS__);   \
-  POSTRIDER_STORE_SUITE(prefix, RetentionContract, __VA_ARGS__);  \
-  POSTRIDER_STORE_SUITE(prefix, StatsContract, __VA_ARGS__)
+#define POSTRIDER_STORE_CONTRACT(prefix, ...)                       \
+  POSTRIDER_STORE_SUITE(prefix, LedgerContract, __VA_ARGS__);       \
+  POSTRIDER_STORE_SUITE(prefix, LaneContract, __VA_ARGS__);         \
+  POSTRIDER_STORE_SUITE(prefix, CatalogContract, __VA_ARGS__);      \
+  POSTRIDER_STORE_SUITE(prefix, EventTypesContract, __VA_ARGS__);   \
+  POSTRIDER_STORE_SUITE(prefix, HistoryContract, __VA_ARGS__);      \
+  POSTRIDER_STORE_SUITE(prefix, JournalContract, __VA_ARGS__);      \
+  POSTRIDER_STORE_SUITE(prefix, RegistryContract, __VA_ARGS__);     \
+  POSTRIDER_STORE_SUITE(prefix, RetentionContract, __VA_ARGS__);    \
+  POSTRIDER_STORE_SUITE(prefix, StatsContract, __VA_ARGS__);        \
+  POSTRIDER_STORE_SUITE(prefix, LateDeliveryContract, __VA_ARGS__); \
+  POSTRIDER_STORE_SUITE(prefix, OperationsContract, __VA_ARGS__)
 
 #define POSTRIDER_STORE_SUITE(prefix, suite, ...) \
   INSTANTIATE_TEST_SUITE_P(prefix, suite, testing::Values(__VA_ARGS__), store_name)

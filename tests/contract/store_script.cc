@@ -35,6 +35,16 @@ Publish StoreScript::publish(const std::vector<WebhookId>& to, const PublishOpti
   return publish;
 }
 
+Enroll StoreScript::enroll(EventId event, WebhookId to) {
+  return {.delivery = {.id = ids_.make<DeliveryId>(now),
+                       .event_id = event,
+                       .webhook_id = to,
+                       .event_type = "order.created",
+                       .trigger = Trigger::replay,
+                       .due = now},
+          .now = now};
+}
+
 Settlement StoreScript::settle(Delivery delivery, DeliveryState state,
                                std::optional<FailureCategory> failure) {
   delivery.state = state;

@@ -36,6 +36,9 @@ class StoreScript {
   [[nodiscard]] Publish publish(const std::vector<WebhookId>& to,
                                 const PublishOptions& options = {});
 
+  /// A late delivery of the event, due now.
+  [[nodiscard]] Enroll enroll(EventId event, WebhookId to);
+
   /// The delivery after one more attempt.
   [[nodiscard]] Settlement success(Delivery delivery);
   [[nodiscard]] Settlement retry(Delivery delivery, WallTime due);

@@ -24,6 +24,7 @@ void Checks::admitted(const Delivery& delivery) {
 void Checks::attempt_started(const StartAttempt& start) {
   const Delivery& delivery = start.delivery;
   const std::string name = delivery.id.to_string();
+  attempts_owed_.erase(delivery.id);
   const auto found = told_.find(delivery.webhook_id);
   if (found == told_.end()) {
     violate("an attempt to a removed webhook: " + name);
@@ -190,6 +191,14 @@ void Checks::check_store() {
         !keys.emplace(event.tenant_id, event.idempotency_key).second) {
       violate("P3: one key, two events: " + event.idempotency_key);
     }
+    std::set<WebhookId> reached;
+    for (const std::vector<std::int64_t>* sequences : {&stored.deliveries, &stored.late}) {
+      for (const std::int64_t each : *sequences) {
+        if (!reached.insert(durable_.deliveries.at(each).delivery.webhook_id).second) {
+          violate("P2: one event, one webhook, two deliveries: " + event.id.to_string());
+        }
+      }
+    }
   }
 }
 
@@ -199,6 +208,9 @@ void Checks::check_end() {
     const Delivery& delivery = record.delivery;
     if (delivery.state == DeliveryState::succeeded && !accepted_.contains(delivery.id)) {
       violate("P2: succeeded, but no receiver accepted it: " + delivery.id.to_string());
+    }
+    if (delivery.state == DeliveryState::dead_letter && attempts_owed_.contains(delivery.id)) {
+      violate("P2: revived, but never tried again: " + delivery.id.to_string());
     }
     if (is_waiting(delivery.state)) {
       const auto webhook = durable_.webhooks.find(delivery.webhook_id);

@@ -27,6 +27,8 @@ class Checks {
   // What publishers and people saw.
   void acknowledged(EventId id) { acknowledged_.insert(id); }
   void revived(DeliveryId id) { revived_.insert(id); }
+  /// It is on disk: there will be another attempt.
+  void revival_stored(DeliveryId id) { attempts_owed_.insert(id); }
 
   // What the node did and was told.
   void told(const Webhook& webhook) { told_.insert_or_assign(webhook.id, webhook); }
@@ -72,6 +74,7 @@ class Checks {
 
   std::set<EventId> acknowledged_;
   std::unordered_set<DeliveryId> revived_;
+  std::unordered_set<DeliveryId> attempts_owed_;  // Revived and not tried since.
   std::unordered_set<DeliveryId> ambiguous_;
   std::unordered_set<DeliveryId> unsettled_;
   std::map<WebhookId, Webhook> told_;

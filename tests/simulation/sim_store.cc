@@ -1,5 +1,7 @@
 #include "tests/simulation/sim_store.h"
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "core/assert.h"
@@ -76,6 +78,9 @@ Batch SimStore::gather(const std::vector<SimJob>& jobs) const {
       batch.circuits.push_back(circuit->save);
     } else if (const auto* revive = std::get_if<SimRevive>(&job)) {
       batch.revivals.push_back(revive->revive);
+    } else if (const auto* replay = std::get_if<SimReplay>(&job)) {
+      std::ranges::copy(replay->revivals, std::back_inserter(batch.revivals));
+      std::ranges::copy(replay->enrolments, std::back_inserter(batch.enrolments));
     } else if (const auto* cancel = std::get_if<SimCancel>(&job)) {
       batch.cancels.push_back(cancel->cancel);
     }
@@ -99,9 +104,18 @@ void SimStore::answer(const std::vector<SimJob>& jobs, const BatchReceipt& recei
       parts_.tell(delivery.webhook_id, Settled{{{delivery.webhook_id, delivery.id}}});
     }
   }
+  for (const Delivery& delivery : receipt.revived_meanwhile) {
+    parts_.tell(delivery.webhook_id, Admitted{{delivery}});
+  }
   for (const Result<Delivery>& revived : receipt.revivals) {
     if (revived) {
+      parts_.revived(*revived);
       parts_.tell(revived->webhook_id, Admitted{{*revived}});
+    }
+  }
+  for (const std::optional<Delivery>& enrolled : receipt.enrolments) {
+    if (enrolled) {
+      parts_.tell(enrolled->webhook_id, Admitted{{*enrolled}});
     }
   }
   for (const Result<Delivery>& cancelled : receipt.cancels) {

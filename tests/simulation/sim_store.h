@@ -32,6 +32,11 @@ struct SimCircuit {
 struct SimRevive {
   Revive revive;
 };
+/// A chunk of a replay: its orders are one transaction.
+struct SimReplay {
+  std::vector<Revive> revivals;
+  std::vector<Enroll> enrolments;
+};
 struct SimCancel {
   Cancel cancel;
 };
@@ -43,8 +48,8 @@ struct SimLoad {
 struct SimCatalog {
   std::function<void(Catalog&)> run;
 };
-using SimJob =
-    std::variant<SimPublish, SimSettle, SimCircuit, SimRevive, SimCancel, SimLoad, SimCatalog>;
+using SimJob = std::variant<SimPublish, SimSettle, SimCircuit, SimRevive, SimReplay, SimCancel,
+                            SimLoad, SimCatalog>;
 
 class SimStore {
  public:
@@ -54,6 +59,8 @@ class SimStore {
     const Scenario* scenario = nullptr;
     /// To the shard that owns the webhook.
     std::function<void(WebhookId, Input)> tell;
+    /// A revival is on disk, and whoever asked for it knows.
+    std::function<void(const Delivery&)> revived;
     /// A failed commit may be stored after all: the lanes must look.
     std::function<void(const std::vector<LaneBacklog>&)> recovered;
   };
@@ -87,7 +94,7 @@ class SimStore {
   std::optional<std::vector<SimJob>> under_way_;
   std::vector<SaveCircuit> circuits_owed_;
   std::uint64_t life_ = 0;  // What was scheduled before a crash does not happen after it.
-  bool busy_ = false;  // Until the last answer of a turn is given.
+  bool busy_ = false;       // Until the last answer of a turn is given.
   bool broken_ = false;
   bool troubled_ = true;
 };

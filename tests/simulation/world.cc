@@ -8,6 +8,8 @@
 #include "core/assert.h"
 #include "engine/intake.h"
 
+#include "runtime/operation_step.h"
+
 #include "tests/simulation/network.h"
 #include "tests/simulation/trace.h"
 
@@ -49,6 +51,7 @@ class World {
   void schedule_everything();
   void publish(Event draft, bool keyed);
   void change_something();
+  void replay(WebhookId id);
   void change_webhook(WebhookId id, const std::function<void(Webhook&)>& edit);
   void remove_webhook(WebhookId id);
   void jump_clock();
@@ -97,11 +100,13 @@ World::World(const Scenario& scenario, std::function<void(const std::string&)> l
       log_(std::move(log)),
       random_(scenario.seed ^ 0x5eedull),
       checks_(scenario_, durable_, timeline_),
-      store_(durable_, {.timeline = &timeline_,
-                        .random = &random_,
-                        .scenario = &scenario_,
-                        .tell = [this](WebhookId id, Input input) { tell(id, std::move(input)); },
-                        .recovered = [this](const auto& backlog) { recovered(backlog); }}),
+      store_(durable_,
+             {.timeline = &timeline_,
+              .random = &random_,
+              .scenario = &scenario_,
+              .tell = [this](WebhookId id, Input input) { tell(id, std::move(input)); },
+              .revived = [this](const Delivery& delivery) { checks_.revival_stored(delivery.id); },
+              .recovered = [this](const auto& backlog) { recovered(backlog); }}),
       ids_(scenario.seed + 1) {
   for (const Receiver& receiver : scenario_.receivers) {
     durable_.webhooks.emplace(receiver.webhook.id, receiver.webhook);
@@ -386,8 +391,10 @@ void World::change_something() {
     std::advance(found, static_cast<std::ptrdiff_t>(random_.below(durable_.deliveries.size())));
     return &found->second.delivery;
   };
-  const std::uint64_t what = random_.below(10);
-  if (what < 2) {
+  const std::uint64_t what = random_.below(12);
+  if (what >= 10) {
+    replay(id);
+  } else if (what < 2) {
     if (const Delivery* delivery = some_delivery()) {
       checks_.revived(delivery->id);
       store_.submit(
@@ -408,6 +415,36 @@ void World::change_something() {
   } else if (random_.below(4) == 0) {
     remove_webhook(id);
   }
+}
+
+/// One chunk of a replay, from somewhere in the past.
+void World::replay(WebhookId id) {
+  const WebhookRef webhook = directory_.find(id);
+  if (!webhook) {
+    return;
+  }
+  Operation operation;
+  operation.kind = OperationKind::replay;
+  operation.spec.filter.states = {DeliveryState::dead_letter, DeliveryState::cancelled};
+  if (random_.below(3) == 0) {
+    operation.spec.filter.states.push_back(DeliveryState::succeeded);
+  }
+  const Onward onward{.after = static_cast<std::int64_t>(
+                          random_.below(static_cast<std::uint64_t>(durable_.next_sequence))),
+                      .limit = static_cast<std::uint32_t>(1 + random_.below(20))};
+  const auto page = make_memory_history(durable_)->list_events_for(
+      id, {.tenant_id = webhook->tenant_id, .types = {}}, onward);
+  POSTRIDER_ASSERT(page.has_value());
+  const Moment now = timeline_.now();
+  const std::function<Uuid()> new_uuid = [this, now] { return ids_.next(now.wall); };
+  const ChunkPlan plan =
+      plan_replay(operation, *page, {.webhook = *webhook, .new_uuid = new_uuid, .now = now});
+  for (const Revive& order : plan.batch.revivals) {
+    checks_.revived(order.delivery_id);
+  }
+  note(fmt::format("replay {} revives {} enrolls {}", id.to_string(), plan.batch.revivals.size(),
+                   plan.batch.enrolments.size()));
+  store_.submit(SimReplay{plan.batch.revivals, plan.batch.enrolments});
 }
 
 void World::change_webhook(WebhookId id, const std::function<void(Webhook&)>& edit) {

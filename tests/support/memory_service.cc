@@ -171,6 +171,31 @@ Awaitable<Result<Delivery>> MemoryService::cancel(DeliveryId id, AuditEntry entr
   co_return std::move(receipt->cancels.front());
 }
 
+/// Stored and never carried out.
+Awaitable<Result<Operation>> MemoryService::start_operation(Operation operation, AuditEntry entry) {
+  if (store_failure) {
+    co_return tl::make_unexpected(*store_failure);
+  }
+  POSTRIDER_ASSERT(roles_.operations->put(operation).has_value());
+  POSTRIDER_ASSERT(roles_.journal->append(entry).has_value());
+  co_return operation;
+}
+
+Awaitable<Result<Operation>> MemoryService::cancel_operation(OperationId id, AuditEntry entry) {
+  Result<Operation> operation = roles_.operations->find(id);
+  if (!operation) {
+    co_return operation;
+  }
+  if (!is_unfinished(operation->status)) {
+    co_return fail(Errc::conflict, "The operation is over.");
+  }
+  operation->status = OperationStatus::cancelled;
+  operation->finished_at = moment.wall;
+  POSTRIDER_ASSERT(roles_.operations->put(*operation).has_value());
+  POSTRIDER_ASSERT(roles_.journal->append(entry).has_value());
+  co_return operation;
+}
+
 Awaitable<Result<LaneView>> MemoryService::lane_view(WebhookId id) {
   const auto found = lanes.find(id);
   if (found == lanes.end()) {

@@ -41,8 +41,9 @@ bool matches(const DeliveryFilter& filter, const DeliveryRecord& record) {
 
 bool matches(const EventFilter& filter, const MemoryEvent& stored) {
   const Event& event = *stored.event;
-  return admits(filter.tenant_id, event.tenant_id) && admits(filter.types, event.type) &&
-         within(filter.from, filter.to, event.created_at);
+  const bool matched = !stored.deliveries.empty() || !stored.late.empty();
+  return admits(filter.matched, matched) && admits(filter.tenant_id, event.tenant_id) &&
+         admits(filter.types, event.type) && within(filter.from, filter.to, event.created_at);
 }
 
 DeliveryRecord item_of(const DeliveryRecord& record) { return record; }
@@ -53,9 +54,14 @@ template <class Item, class Row, class Filter>
 Listed<Item> list(const std::map<std::int64_t, Row>& rows, const Filter& filter, const Page& page) {
   Listed<Item> listed;
   std::uint32_t skipped = 0;
+  std::uint32_t looked_at = 0;
   std::int64_t last = 0;
   auto row = page.before ? rows.lower_bound(*page.before) : rows.end();
   while (page.limit > 0 && row != rows.begin()) {
+    if (looked_at++ == std::max(page.looked_at_max, 1u)) {
+      listed.next = row->first;
+      break;
+    }
     --row;
     if (!matches(filter, row->second)) {
       continue;
@@ -77,6 +83,23 @@ Listed<Item> list(const std::map<std::int64_t, Row>& rows, const Filter& filter,
 std::optional<WallTime> find_time(const std::map<WebhookId, WallTime>& times, WebhookId id) {
   const auto found = times.find(id);
   return found == times.end() ? std::nullopt : std::optional{found->second};
+}
+
+template <class Row, class Filter>
+Counted count(const std::map<std::int64_t, Row>& rows, const Filter& filter,
+              const Stretch& stretch) {
+  Counted counted;
+  std::uint32_t looked_at = 0;
+  auto row = stretch.before ? rows.lower_bound(*stretch.before) : rows.end();
+  while (row != rows.begin()) {
+    if (looked_at++ == std::max(stretch.looked_at_max, 1u)) {
+      counted.next = row->first;
+      break;
+    }
+    --row;
+    counted.count += matches(filter, row->second) ? 1 : 0;
+  }
+  return counted;
 }
 
 class MemoryHistory final : public History {
@@ -125,6 +148,39 @@ class MemoryHistory final : public History {
     return *store_.events.at(found->second).event;
   }
 
+  Result<Listed<EventForWebhook>> list_events_for(WebhookId webhook_id, const EventFilter& filter,
+                                                  const Onward& page) override {
+    const std::lock_guard guard{store_.mutex};
+    Listed<EventForWebhook> listed;
+    std::uint32_t looked_at = 0;
+    std::int64_t last = page.after;
+    for (auto row = store_.events.upper_bound(page.after); row != store_.events.end(); ++row) {
+      const bool fits = matches(filter, row->second);
+      if (looked_at++ == std::max(page.looked_at_max, 1u) ||
+          (fits && listed.items.size() == page.limit)) {
+        listed.next = last;
+        break;
+      }
+      if (fits) {
+        listed.items.push_back({.sequence = row->first,
+                                .event = *row->second.event,
+                                .delivery = delivery_of(row->second, webhook_id)});
+      }
+      last = row->first;
+    }
+    return listed;
+  }
+
+  Result<Counted> count_deliveries(const DeliveryFilter& filter, const Stretch& stretch) override {
+    const std::lock_guard guard{store_.mutex};
+    return count(store_.deliveries, filter, stretch);
+  }
+
+  Result<Counted> count_events(const EventFilter& filter, const Stretch& stretch) override {
+    const std::lock_guard guard{store_.mutex};
+    return count(store_.events, filter, stretch);
+  }
+
   Result<WebhookHealth> webhook_health(WebhookId id) override {
     const std::lock_guard guard{store_.mutex};
     WebhookHealth health = health_of_attempts(id);
@@ -150,6 +206,19 @@ class MemoryHistory final : public History {
   }
 
  private:
+  [[nodiscard]] std::optional<DeliveryRecord> delivery_of(const MemoryEvent& stored,
+                                                          WebhookId webhook_id) const {
+    for (const std::vector<std::int64_t>* sequences : {&stored.deliveries, &stored.late}) {
+      for (const std::int64_t sequence : *sequences) {
+        const DeliveryRecord& record = store_.deliveries.at(sequence);
+        if (record.delivery.webhook_id == webhook_id) {
+          return record;
+        }
+      }
+    }
+    return std::nullopt;
+  }
+
   [[nodiscard]] WebhookHealth health_of_attempts(WebhookId id) const {
     const auto recorded = store_.attempts_recorded.find(id);
     if (recorded == store_.attempts_recorded.end()) {

@@ -24,13 +24,16 @@ class MemoryLedger final : public Ledger {
       rest = rest.subspan(length);
     }
     for (const Settlement& settlement : batch.settlements) {
-      settle(settlement);
+      settle(settlement, receipt);
     }
     for (const Revive& order : batch.revivals) {
-      receipt.revivals.push_back(revive(order));
+      receipt.revivals.push_back(revive(order, receipt));
+    }
+    for (const Enroll& order : batch.enrolments) {
+      receipt.enrolments.push_back(enroll(order));
     }
     for (const Cancel& order : batch.cancels) {
-      receipt.cancels.push_back(cancel(order));
+      receipt.cancels.push_back(cancel(order, receipt));
     }
     for (const SaveCircuit& circuit : batch.circuits) {
       if (store_.webhooks.contains(circuit.webhook_id)) {
@@ -42,6 +45,7 @@ class MemoryLedger final : public Ledger {
         chain(store_, audit.entry);
       }
     }
+    std::erase_if(receipt.dead_letter_changes, [](const auto& each) { return each.second == 0; });
     return receipt;
   }
 
@@ -111,9 +115,11 @@ class MemoryLedger final : public Ledger {
       return std::nullopt;
     }
     const MemoryEvent& first = store_.events.at(found->second.event_sequence);
-    const bool finished = std::ranges::none_of(first.deliveries, [this](std::int64_t sequence) {
+    const auto waits = [this](std::int64_t sequence) {
       return is_waiting(store_.deliveries.at(sequence).delivery.state);
-    });
+    };
+    const bool finished =
+        std::ranges::none_of(first.deliveries, waits) && std::ranges::none_of(first.late, waits);
     return StoredClaim{
         .body_digest = found->second.body_digest,
         .expires_at = found->second.expires_at,
@@ -136,19 +142,11 @@ class MemoryLedger final : public Ledger {
       Delivery& delivery = accepted.deliveries[static_cast<std::size_t>(i)];
       delivery.sequence = event_sequence + i;
       stored.deliveries.push_back(delivery.sequence);
-      DeliveryRecord record{.delivery = delivery,
-                            .tenant_id = publish.event.tenant_id,
-                            .created_at = publish.event.created_at,
-                            .updated_at = publish.event.created_at,
-                            .completed_at = {},
-                            .dead = {},
-                            .last_failure = {},
-                            .last_http_status = {}};
-      store_.delivery_sequences[delivery.id] = delivery.sequence;
-      DeliveryTally& of_webhook = webhook_tally(record, publish.event.created_at);
+      DeliveryTally& of_webhook =
+          webhook_tally(store_delivery(delivery, publish.event.tenant_id, publish.event.created_at),
+                        publish.event.created_at);
       of_webhook.published += 1;
       of_webhook.deliveries += 1;
-      put(store_, std::move(record));
     }
     store_.event_sequences[publish.event.id] = event_sequence;
     store_.events.emplace(event_sequence, std::move(stored));
@@ -159,7 +157,43 @@ class MemoryLedger final : public Ledger {
     return accepted;
   }
 
-  void settle(const Settlement& settlement) {
+  DeliveryRecord store_delivery(const Delivery& delivery, const TenantId& tenant_id, WallTime now) {
+    store_.delivery_sequences[delivery.id] = delivery.sequence;
+    DeliveryRecord record{.delivery = delivery,
+                          .tenant_id = tenant_id,
+                          .created_at = now,
+                          .updated_at = now,
+                          .completed_at = {},
+                          .dead = {},
+                          .last_failure = {},
+                          .last_http_status = {}};
+    put(store_, record);
+    return record;
+  }
+
+  std::optional<Delivery> enroll(const Enroll& order) {
+    const auto found = store_.event_sequences.find(order.delivery.event_id);
+    if (found == store_.event_sequences.end()) {
+      return std::nullopt;
+    }
+    MemoryEvent& stored = store_.events.at(found->second);
+    const auto same_webhook = [&](std::int64_t sequence) {
+      const auto row = store_.deliveries.find(sequence);  // Dead letters leave before their event.
+      return row != store_.deliveries.end() &&
+             row->second.delivery.webhook_id == order.delivery.webhook_id;
+    };
+    if (std::ranges::any_of(stored.deliveries, same_webhook) ||
+        std::ranges::any_of(stored.late, same_webhook)) {
+      return std::nullopt;
+    }
+    Delivery delivery = order.delivery;
+    delivery.sequence = store_.next_sequence++;
+    stored.late.push_back(delivery.sequence);
+    (void)store_delivery(delivery, stored.event->tenant_id, order.now);
+    return delivery;
+  }
+
+  void settle(const Settlement& settlement, BatchReceipt& receipt) {
     const DeliveryRecord* found = find(store_, settlement.delivery.id);
     if (found == nullptr) {
       return;
@@ -167,7 +201,10 @@ class MemoryLedger final : public Ledger {
     DeliveryRecord record = *found;
     Delivery& stored = record.delivery;
     const Delivery& wanted = settlement.delivery;
-    const bool applies = is_waiting(stored.state) && wanted.attempt_count >= stored.attempt_count;
+    const bool current =
+        wanted.revivals >= stored.revivals || wanted.state == DeliveryState::succeeded;
+    const bool applies =
+        is_waiting(stored.state) && wanted.attempt_count >= stored.attempt_count && current;
     if (applies) {
       stored.state = wanted.state;
       stored.trigger = wanted.trigger;
@@ -182,6 +219,7 @@ class MemoryLedger final : public Ledger {
         record.dead = settlement.dead;
         tenant_tally(record.tenant_id, settled_at(settlement)).dead_letters += 1;
         webhook_tally(record, settled_at(settlement)).dead_letters += 1;
+        ++receipt.dead_letter_changes[record.tenant_id];
       }
     }
     if (settlement.attempt) {
@@ -201,6 +239,9 @@ class MemoryLedger final : public Ledger {
         webhook_tally(record, settled_at(settlement)).add(attempt);
       }
     }
+    if (!current && is_waiting(stored.state)) {
+      receipt.revived_meanwhile.push_back(stored);
+    }
     put(store_, std::move(record));
   }
 
@@ -213,13 +254,19 @@ class MemoryLedger final : public Ledger {
         .webhook_tallies[{stats_span_of(at), record.delivery.webhook_id, record.tenant_id}];
   }
 
-  Result<Delivery> revive(const Revive& order) {
+  Result<Delivery> revive(const Revive& order, BatchReceipt& receipt) {
     const DeliveryRecord* found = find(store_, order.delivery_id);
     if (found == nullptr) {
       return fail(Errc::not_found, "There is no such delivery.");
     }
+    if (has_moved_on(found->delivery, order.only_if)) {
+      return fail(Errc::conflict, "The delivery has moved on.");
+    }
     DeliveryRecord record = *found;
     Delivery& delivery = record.delivery;
+    if (delivery.state == DeliveryState::dead_letter) {
+      --receipt.dead_letter_changes[record.tenant_id];
+    }
     if (!is_waiting(delivery.state)) {
       delivery.state = DeliveryState::pending;
       record.completed_at.reset();
@@ -227,6 +274,7 @@ class MemoryLedger final : public Ledger {
     }
     delivery.due = order.now;
     delivery.budget_used = 0;
+    ++delivery.revivals;
     delivery.trigger = order.trigger;
     delivery.priority = order.priority.value_or(delivery.priority);
     record.updated_at = order.now;
@@ -234,15 +282,18 @@ class MemoryLedger final : public Ledger {
     return delivery;
   }
 
-  Result<Delivery> cancel(const Cancel& order) {
+  Result<Delivery> cancel(const Cancel& order, BatchReceipt& receipt) {
     const DeliveryRecord* found = find(store_, order.delivery_id);
     if (found == nullptr) {
       return fail(Errc::not_found, "There is no such delivery.");
     }
-    if (!is_waiting(found->delivery.state)) {
+    if (!may_cancel(found->delivery, order)) {
       return fail(Errc::conflict, "The delivery is final already.");
     }
     DeliveryRecord record = *found;
+    if (record.delivery.state == DeliveryState::dead_letter) {
+      --receipt.dead_letter_changes[record.tenant_id];
+    }
     mark_cancelled(record, order.now);
     put(store_, record);
     return record.delivery;

@@ -13,9 +13,10 @@ DeliveryStanding standing_of(const DeliveryRecord& record) {
 
 /// Deliveries of the event that are still there.
 std::vector<std::int64_t> living(const MemoryStore& store, const MemoryEvent& event) {
-  std::vector<std::int64_t> sequences;
-  std::ranges::copy_if(event.deliveries, std::back_inserter(sequences),
-                       [&](std::int64_t sequence) { return store.deliveries.contains(sequence); });
+  std::vector<std::int64_t> sequences = event.deliveries;
+  sequences.insert(sequences.end(), event.late.begin(), event.late.end());
+  std::erase_if(sequences,
+                [&](std::int64_t sequence) { return !store.deliveries.contains(sequence); });
   return sequences;
 }
 

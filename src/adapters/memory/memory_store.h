@@ -46,6 +46,7 @@ struct MemoryClaim {
 struct MemoryEvent {
   std::shared_ptr<const Event> event;  // Shared, so that copying a store does not copy payloads.
   std::vector<std::int64_t> deliveries;
+  std::vector<std::int64_t> late;  // Deliveries that came after the publish.
 };
 
 struct MemoryStore {
@@ -73,6 +74,7 @@ struct MemoryStore {
   std::vector<AuditRecord> audit;
   Digest digest = nullptr;  // Given by who wants an audit log.
   std::map<std::string, EventType> event_types;
+  std::map<OperationId, Operation> operations;
 
   OwnMutex
       mutex;  // Held during each call of a port. Whoever looks in directly does so between calls.
@@ -93,5 +95,7 @@ struct MemoryStore {
 [[nodiscard]] std::unique_ptr<Stats> make_memory_stats(MemoryStore& store);
 [[nodiscard]] std::unique_ptr<Attic> make_memory_attic(MemoryStore& store);
 [[nodiscard]] std::unique_ptr<Removal> make_memory_removal(MemoryStore& store);
+[[nodiscard]] std::unique_ptr<OperationBook> make_memory_operation_book(MemoryStore& store);
+[[nodiscard]] std::unique_ptr<OperationList> make_memory_operation_list(MemoryStore& store);
 
 }  // namespace postrider

@@ -21,6 +21,8 @@ constexpr std::string_view next_events_sql = R"sql(
 constexpr std::string_view standings_sql = R"sql(
   SELECT state, completed_at FROM delivery NOT INDEXED
    WHERE sequence >= ?1 AND sequence < ?1 + ?2 AND event = ?1
+   UNION ALL
+  SELECT state, completed_at FROM delivery INDEXED BY delivery_late WHERE event = ?1 AND late = 1
 )sql";
 
 constexpr std::string_view next_dead_sql = R"sql(
@@ -35,6 +37,11 @@ constexpr std::string_view records_sql =
     "SELECT " POSTRIDER_RECORD_COLUMNS
     " FROM delivery d NOT INDEXED"
     " WHERE d.sequence >= ?1 AND d.sequence < ?1 + ?2 AND d.event = ?3 ORDER BY d.sequence";
+
+constexpr std::string_view late_records_sql =
+    "SELECT " POSTRIDER_RECORD_COLUMNS
+    " FROM delivery d INDEXED BY delivery_late WHERE d.event = ?1 AND d.late = 1"
+    " ORDER BY d.sequence";
 
 constexpr std::string_view attempts_sql =
     "SELECT " POSTRIDER_ATTEMPT_COLUMNS " FROM attempt WHERE delivery = ?1 ORDER BY number";
@@ -146,15 +153,24 @@ class SqliteAttic final : public Attic {
       }
     }
     POSTRIDER_TRY(Statement records, database_->prepare(records_sql));
+    POSTRIDER_CHECK(
+        read_deliveries(records.query(range.first, range.count, name.sequence), old.deliveries));
+    if (!name.dead_letter) {
+      POSTRIDER_TRY(Statement late, database_->prepare(late_records_sql));
+      POSTRIDER_CHECK(read_deliveries(late.query(name.sequence), old.deliveries));
+    }
+    return old;
+  }
+
+  Result<void> read_deliveries(Query rows, std::vector<OldDelivery>& deliveries) {
     POSTRIDER_TRY(Statement attempts, database_->prepare(attempts_sql));
-    Query rows = records.query(range.first, range.count, name.sequence);
     for (;;) {
       POSTRIDER_TRY(const bool found, rows.next());
       if (!found) {
-        return old;
+        return {};
       }
       POSTRIDER_TRY(OldDelivery delivery, read_delivery_of(rows, attempts));
-      old.deliveries.push_back(std::move(delivery));
+      deliveries.push_back(std::move(delivery));
     }
   }
 

@@ -75,6 +75,23 @@ class SqliteHistory final : public History {
     return read_event(query);
   }
 
+  Result<Listed<EventForWebhook>> list_events_for(WebhookId webhook_id, const EventFilter& filter,
+                                                  const Onward& page) override {
+    return snapshot(*database_, [&] {
+      return sqlite::list_events_for(*database_,
+                                     {.webhook_id = webhook_id, .filter = filter, .page = page});
+    });
+  }
+
+  Result<Counted> count_deliveries(const DeliveryFilter& filter, const Stretch& stretch) override {
+    return snapshot(*database_,
+                    [&] { return sqlite::count_deliveries(*database_, filter, stretch); });
+  }
+
+  Result<Counted> count_events(const EventFilter& filter, const Stretch& stretch) override {
+    return snapshot(*database_, [&] { return sqlite::count_events(*database_, filter, stretch); });
+  }
+
   Result<WebhookHealth> webhook_health(WebhookId id) override {
     return snapshot(*database_, [&] { return read_health(*database_, id); });
   }

@@ -9,7 +9,9 @@
 #include <utility>
 #include <vector>
 
+#include "adapters/sqlite/history_floor.h"
 #include "adapters/sqlite/history_query.h"
+#include "adapters/sqlite/history_rows.h"
 #include "adapters/sqlite/rows.h"
 
 namespace postrider::sqlite {
@@ -19,8 +21,6 @@ namespace {
 // with more of them has enough deliveries for its page to fill soon.
 constexpr std::int64_t lanes_merged_max = 64;
 
-constexpr std::string_view tenant_sql = "SELECT tenant FROM tenant WHERE name = ?1";
-constexpr std::string_view type_sql = "SELECT type FROM event_type WHERE name = ?1";
 constexpr std::string_view lane_sql = "SELECT lane FROM lane WHERE webhook_id = ?1";
 
 constexpr std::string_view event_range_sql =
@@ -30,52 +30,27 @@ constexpr std::string_view event_range_sql =
 constexpr std::string_view tenant_lanes_sql =
     "SELECT lane FROM lane WHERE tenant = ?1 OR tenant IS NULL LIMIT ?2";
 
-// The cursor is a delivery of the lane, as a rule, and the chain goes on behind it. When what it
-// leads to was removed, the youngest that stayed behind is next.
-constexpr std::string_view lane_start_sql = R"sql(
-  SELECT ifnull((SELECT sequence FROM delivery WHERE sequence = start.sequence),
-                (SELECT max(s.sequence) FROM straggler s
-                  WHERE s.lane = ?1 AND s.sequence < start.sequence))
-    FROM (SELECT ifnull((SELECT previous FROM delivery WHERE sequence = ?2 AND lane = ?1),
-                        last_delivery) AS sequence
-            FROM lane WHERE lane = ?1) AS start
-)sql";
+// What a lane's chain goes on with below `below`: the row it names, or, when that was removed, the
+// youngest that stayed behind.
+#define POSTRIDER_NEXT_IN_CHAIN(below)                                  \
+  "ifnull((SELECT p.sequence FROM delivery p WHERE p.sequence = " below \
+  "), (SELECT max(s.sequence) FROM straggler s WHERE s.lane = ?1 AND s.sequence < " below "))"
 
-template <class... Keys>
-Result<std::vector<std::int64_t>> read_numbers(Database& database, std::string_view sql,
-                                               const Keys&... keys) {
-  POSTRIDER_TRY(Statement statement, database.prepare(sql));
-  std::vector<std::int64_t> numbers;
-  Query query = statement.query(keys...);
-  for (;;) {
-    POSTRIDER_TRY(const bool found, query.next());
-    if (!found) {
-      return numbers;
-    }
-    numbers.push_back(query.integer(0));
-  }
-}
+constexpr std::string_view lane_end_sql =
+    "SELECT " POSTRIDER_NEXT_IN_CHAIN("l.last_delivery") " FROM lane l WHERE l.lane = ?1";
 
-/// The numbers of those names that have one, each once.
-template <class Key>
-Result<std::vector<std::int64_t>> numbers_of(Database& database, std::string_view sql,
-                                             const std::vector<Key>& keys) {
-  std::vector<std::int64_t> numbers;
-  for (const Key& key : keys) {
-    POSTRIDER_TRY(const std::vector<std::int64_t> found, read_numbers(database, sql, key));
-    numbers.insert(numbers.end(), found.begin(), found.end());
-  }
-  std::ranges::sort(numbers);
-  const auto repeats = std::ranges::unique(numbers);
-  numbers.erase(repeats.begin(), repeats.end());
-  return numbers;
-}
+// The cursor is a delivery of the lane, as a rule, and the chain goes on behind it.
+constexpr std::string_view after_cursor_sql =
+    "SELECT " POSTRIDER_NEXT_IN_CHAIN("d.previous") " FROM delivery d"
+    " WHERE d.sequence = ?2 AND d.lane = ?1";
 
-Result<std::optional<std::int64_t>> tenant_number(Database& database, const TenantId& tenant_id) {
-  POSTRIDER_TRY(const std::vector<std::int64_t> found,
-                read_numbers(database, tenant_sql, tenant_id));
-  return found.empty() ? std::nullopt : std::optional{found.front()};
-}
+constexpr std::string_view below_cursor_sql =
+    "WITH RECURSIVE chain (sequence) AS ("
+    " SELECT " POSTRIDER_NEXT_IN_CHAIN("l.last_delivery") " FROM lane l WHERE l.lane = ?1"
+    " UNION ALL"
+    " SELECT " POSTRIDER_NEXT_IN_CHAIN("d.previous")
+    " FROM chain c CROSS JOIN delivery d ON d.sequence = c.sequence WHERE d.previous > 0)"
+    " SELECT sequence FROM chain WHERE sequence < ?2 LIMIT 1";
 
 Result<std::optional<DeliveryTerms::EventRange>> event_range(Database& database, EventId id) {
   POSTRIDER_TRY(Statement statement, database.prepare(event_range_sql));
@@ -87,87 +62,29 @@ Result<std::optional<DeliveryTerms::EventRange>> event_range(Database& database,
   return DeliveryTerms::EventRange{query.integer(0), query.integer(1)};
 }
 
-template <class Item>
-struct Row {
-  std::int64_t sequence = 0;
-  Item item;
-};
-
-template <class Item>
-Result<std::vector<Row<Item>>> read_rows(Database& database, const Select& select,
-                                         Item (*read)(const Query&)) {
-  POSTRIDER_TRY(Statement statement, select.prepare(database));
-  std::vector<Row<Item>> rows;
-  Query query = statement.query();
-  for (;;) {
-    POSTRIDER_TRY(const bool found, query.next());
-    if (!found) {
-      return rows;
+/// Where the lane's chain is entered; nullopt when nothing of it is below the cursor.
+Result<std::optional<std::int64_t>> chain_start(Database& database, std::int64_t lane,
+                                                std::optional<std::int64_t> before) {
+  std::vector<std::int64_t> found;
+  if (!before) {
+    POSTRIDER_TRY(found, read_numbers(database, lane_end_sql, lane));
+  } else {
+    POSTRIDER_TRY(found, read_numbers(database, after_cursor_sql, lane, *before));
+    if (found.empty()) {
+      POSTRIDER_TRY(found, read_numbers(database, below_cursor_sql, lane, *before));
     }
-    rows.push_back({query.integer(0), read(query)});
   }
-}
-
-/// `rows` holds one more than the page when there are more.
-template <class Item>
-Listed<Item> to_page(std::vector<Row<Item>> rows, const Page& page) {
-  Listed<Item> listed;
-  if (rows.size() > page.limit) {
-    rows.resize(page.limit);
-    listed.next = rows.back().sequence;
-  }
-  for (Row<Item>& row : rows) {
-    listed.items.push_back(std::move(row.item));
-  }
-  return listed;
+  return found.empty() || found.front() == 0 ? std::nullopt : std::optional{found.front()};
 }
 
 using DeliveryRows = std::vector<Row<DeliveryRecord>>;
 
-struct DeliveryListing {
-  const DeliveryFilter& filter;
+/// The same filter in the parts that are read one after the other: a webhook each, an event's own
+/// deliveries and its late ones.
+Result<std::vector<DeliveryTerms>> plan_parts(Database& database, const DeliveryFilter& filter,
+                                              const Page& page) {
   DeliveryTerms terms;
-  Page page;
-};
-
-Result<DeliveryRows> read_deliveries(Database& database, const DeliveryListing& listing) {
-  return read_rows(database, select_deliveries(listing.filter, listing.terms, listing.page),
-                   read_record);
-}
-
-Result<DeliveryRows> read_lane(Database& database, DeliveryListing listing, std::int64_t lane) {
-  POSTRIDER_TRY(const std::vector<std::int64_t> newest,
-                read_numbers(database, lane_start_sql, lane, listing.page.before.value_or(0)));
-  if (newest.empty()) {
-    return DeliveryRows{};
-  }
-  listing.terms.lane = {.lane = lane, .newest = newest.front()};
-  return read_deliveries(database, listing);
-}
-
-/// The page of several lanes is within the first rows of each.
-Result<DeliveryRows> merge_lanes(Database& database, const DeliveryListing& listing,
-                                 const std::vector<std::int64_t>& lanes) {
-  DeliveryListing each = listing;
-  each.page.limit += each.page.offset;
-  each.page.offset = 0;
-  DeliveryRows rows;
-  for (const std::int64_t lane : lanes) {
-    POSTRIDER_TRY(DeliveryRows part, read_lane(database, each, lane));
-    std::ranges::move(part, std::back_inserter(rows));
-  }
-  std::ranges::sort(rows, std::greater<>{}, &Row<DeliveryRecord>::sequence);
-  const auto skipped = std::min<std::ptrdiff_t>(listing.page.offset, std::ssize(rows));
-  rows.erase(rows.begin(), rows.begin() + skipped);
-  return rows;
-}
-
-}  // namespace
-
-Result<Listed<DeliveryRecord>> list_deliveries(Database& database, const DeliveryFilter& filter,
-                                               const Page& page) {
-  DeliveryTerms terms;
-  POSTRIDER_TRY(terms.types, numbers_of(database, type_sql, filter.event_types));
+  POSTRIDER_TRY(terms.types, type_numbers(database, filter.event_types));
   POSTRIDER_TRY(std::vector<std::int64_t> lanes,
                 numbers_of(database, lane_sql, filter.webhook_ids));
   if (filter.tenant_id) {
@@ -180,7 +97,7 @@ Result<Listed<DeliveryRecord>> list_deliveries(Database& database, const Deliver
                        (!filter.event_types.empty() && terms.types.empty()) ||
                        (!filter.webhook_ids.empty() && lanes.empty()) || page.limit == 0;
   if (nothing) {
-    return Listed<DeliveryRecord>{};
+    return std::vector<DeliveryTerms>{};
   }
   if (lanes.empty() && terms.tenant && !terms.event && !lists_dead_letters(filter)) {
     POSTRIDER_TRY(lanes,
@@ -189,26 +106,106 @@ Result<Listed<DeliveryRecord>> list_deliveries(Database& database, const Deliver
       lanes.clear();
     }
   }
-  const DeliveryListing listing{filter, std::move(terms), page};
-  POSTRIDER_TRY(DeliveryRows rows, lanes.empty() ? read_deliveries(database, listing)
-                                                 : merge_lanes(database, listing, lanes));
-  return to_page(std::move(rows), page);
+  std::vector<DeliveryTerms> parts;
+  for (const std::int64_t lane : lanes) {
+    DeliveryTerms& part = parts.emplace_back(terms);
+    part.lane = {.lane = lane, .newest = 0, .steps_max = std::max(page.looked_at_max, 1u)};
+    if (follows_chain(filter, part)) {
+      POSTRIDER_TRY(const std::optional<std::int64_t> newest,
+                    chain_start(database, lane, page.before));
+      part.lane->newest = newest.value_or(0);  // Which no delivery has.
+    }
+  }
+  if (parts.empty()) {
+    parts.push_back(std::move(terms));
+  }
+  for (std::size_t i = 0, count = parts.size(); i < count && parts[i].event; ++i) {
+    parts.push_back(parts[i]);
+    parts.back().event->late = true;
+  }
+  return parts;
 }
 
-Result<Listed<Event>> list_events(Database& database, const EventFilter& filter, const Page& page) {
-  EventTerms terms;
-  POSTRIDER_TRY(terms.types, numbers_of(database, type_sql, filter.types));
-  if (filter.tenant_id) {
-    POSTRIDER_TRY(terms.tenant, tenant_number(database, *filter.tenant_id));
+/// The page of several parts is within the first rows of each.
+Result<DeliveryRows> merge_parts(Database& database, const DeliveryFilter& filter,
+                                 const std::vector<DeliveryTerms>& parts, const Page& page) {
+  if (parts.size() == 1) {
+    return read_rows(database, select_deliveries(filter, parts.front(), page), read_record);
   }
-  const bool nothing = (filter.tenant_id && !terms.tenant) ||
-                       (!filter.types.empty() && terms.types.empty()) || page.limit == 0;
-  if (nothing) {
-    return Listed<Event>{};
+  Page each = page;
+  each.limit += each.offset;
+  each.offset = 0;
+  DeliveryRows rows;
+  for (const DeliveryTerms& part : parts) {
+    POSTRIDER_TRY(DeliveryRows found,
+                  read_rows(database, select_deliveries(filter, part, each), read_record));
+    std::ranges::move(found, std::back_inserter(rows));
   }
-  POSTRIDER_TRY(std::vector<Row<Event>> rows,
-                read_rows(database, select_events(filter, terms, page), read_event));
-  return to_page(std::move(rows), page);
+  std::ranges::sort(rows, std::greater<>{}, &Row<DeliveryRecord>::sequence);
+  return rows;
+}
+
+/// The highest floor of all parts: above it everything was looked at.
+Result<std::optional<std::int64_t>> common_floor(Database& database, const DeliveryFilter& filter,
+                                                 const std::vector<DeliveryTerms>& parts,
+                                                 const Reach& reach) {
+  std::optional<std::int64_t> floor;
+  for (const DeliveryTerms& part : parts) {
+    POSTRIDER_TRY(const std::optional<std::int64_t> each,
+                  delivery_floor(database, filter, part, reach));
+    floor = each && floor ? std::max(*floor, *each) : (each ? each : floor);
+  }
+  return floor;
+}
+
+}  // namespace
+
+Result<Listed<DeliveryRecord>> list_deliveries(Database& database, const DeliveryFilter& filter,
+                                               const Page& page) {
+  POSTRIDER_TRY(std::vector<DeliveryTerms> parts, plan_parts(database, filter, page));
+  if (parts.empty()) {
+    return Listed<DeliveryRecord>{};
+  }
+  const Reach reach{.before = page.before, .looked_at_max = std::max(page.looked_at_max, 1u)};
+  const bool chained = follows_chain(filter, parts.front());
+  std::optional<std::int64_t> floor;
+  if (!chained) {
+    POSTRIDER_TRY(floor, common_floor(database, filter, parts, reach));
+    for (DeliveryTerms& part : parts) {
+      part.floor = floor;
+    }
+  }
+  POSTRIDER_TRY(DeliveryRows rows, merge_parts(database, filter, parts, page));
+  // A chain counts its own steps; where they ended is of interest only when the page did not fill.
+  const std::size_t wanted = std::size_t{page.limit} + (parts.size() > 1 ? page.offset : 0);
+  if (chained && rows.size() <= wanted) {
+    POSTRIDER_TRY(floor, common_floor(database, filter, parts, reach));
+    std::erase_if(rows, [&](const auto& row) { return floor && row.sequence < *floor; });
+  }
+  if (parts.size() > 1) {
+    const auto skipped = std::min<std::ptrdiff_t>(page.offset, std::ssize(rows));
+    rows.erase(rows.begin(), rows.begin() + skipped);
+  }
+  return to_page(std::move(rows), page, floor);
+}
+
+Result<Counted> count_deliveries(Database& database, const DeliveryFilter& filter,
+                                 const Stretch& stretch) {
+  const Page page{
+      .limit = 1, .offset = 0, .before = stretch.before, .looked_at_max = stretch.looked_at_max};
+  POSTRIDER_TRY(std::vector<DeliveryTerms> parts, plan_parts(database, filter, page));
+  const Reach reach{.before = page.before, .looked_at_max = std::max(page.looked_at_max, 1u)};
+  Counted counted;
+  POSTRIDER_TRY(counted.next, common_floor(database, filter, parts, reach));
+  for (DeliveryTerms& part : parts) {
+    part.floor = counted.next;
+    POSTRIDER_TRY(Statement statement,
+                  count_deliveries(filter, part, stretch.before).prepare(database));
+    Query query = statement.query();
+    POSTRIDER_TRY(const bool found, query.next());
+    counted.count += found ? query.as<std::uint64_t>(0) : 0;
+  }
+  return counted;
 }
 
 }  // namespace postrider::sqlite

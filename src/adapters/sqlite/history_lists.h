@@ -10,10 +10,25 @@
 
 namespace postrider::sqlite {
 
+// history_lists.cc
 [[nodiscard]] Result<Listed<DeliveryRecord>> list_deliveries(Database& database,
                                                              const DeliveryFilter& filter,
                                                              const Page& page);
+[[nodiscard]] Result<Counted> count_deliveries(Database& database, const DeliveryFilter& filter,
+                                               const Stretch& stretch);
+
+// history_events.cc
 [[nodiscard]] Result<Listed<Event>> list_events(Database& database, const EventFilter& filter,
                                                 const Page& page);
+[[nodiscard]] Result<Counted> count_events(Database& database, const EventFilter& filter,
+                                           const Stretch& stretch);
+
+struct EventsForQuery {
+  WebhookId webhook_id;
+  EventFilter filter;
+  Onward page;
+};
+[[nodiscard]] Result<Listed<EventForWebhook>> list_events_for(Database& database,
+                                                              const EventsForQuery& asked);
 
 }  // namespace postrider::sqlite

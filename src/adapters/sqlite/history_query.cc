@@ -1,7 +1,5 @@
 #include "adapters/sqlite/history_query.h"
 
-#include <algorithm>
-
 #include <fmt/format.h>
 
 #include "adapters/sqlite/rows.h"
@@ -9,40 +7,24 @@
 namespace postrider::sqlite {
 namespace {
 
-// Enters the chain at its newest end and follows it, past what was removed to what stayed behind.
 // The rows come as the chain goes, newest first; it is read no further than the page needs.
 constexpr std::string_view along_the_lane =
-    "WITH RECURSIVE chain (sequence) AS (SELECT {0} UNION ALL SELECT"
-    " ifnull((SELECT p.sequence FROM delivery p WHERE p.sequence = d.previous),"
-    " (SELECT max(s.sequence) FROM straggler s WHERE s.lane = {1} AND s.sequence < d.previous))"
-    " FROM chain c CROSS JOIN delivery d ON d.sequence = c.sequence WHERE d.previous > 0)"
-    " SELECT " POSTRIDER_RECORD_COLUMNS
-    " FROM chain c CROSS JOIN delivery d ON d.sequence = c.sequence";
+    "{} SELECT {} FROM chain c CROSS JOIN delivery d ON d.sequence = c.sequence";
 
-bool follows_chain(const DeliveryFilter& filter, const DeliveryTerms& terms) {
-  return terms.lane && !terms.event && !lists_dead_letters(filter);
-}
-
-std::string delivery_head(const DeliveryFilter& filter, const DeliveryTerms& terms) {
+std::string delivery_head(const DeliveryFilter& filter, const DeliveryTerms& terms,
+                          std::string_view columns) {
   if (follows_chain(filter, terms)) {
-    return fmt::format(along_the_lane, terms.lane->newest, terms.lane->lane);
+    return fmt::format(along_the_lane, chain_of(*terms.lane), columns);
   }
-  std::string_view index = "NOT INDEXED";
-  if (lists_dead_letters(filter) && !terms.event) {
-    index = terms.lane     ? "INDEXED BY delivery_dead_lane"
-            : terms.tenant ? "INDEXED BY delivery_dead_tenant"
-                           : "INDEXED BY delivery_dead";
-  }
-  return fmt::format("SELECT " POSTRIDER_RECORD_COLUMNS " FROM delivery d {}", index);
+  return fmt::format("SELECT {} FROM delivery d {}", columns, delivery_index(filter, terms));
 }
 
-void where_states(Select& select, const DeliveryFilter& filter) {
-  if (lists_dead_letters(filter)) {
-    select.where("d.state = 3 AND ?", true);  // Spelled out, or the partial index does not apply.
-    return;
-  }
-  select.where_in("+d.state", filter.states);
+std::string event_head(const EventFilter& filter, const EventTerms& terms,
+                       std::string_view columns) {
+  return fmt::format("SELECT {} FROM event e {}", columns, event_index(filter, terms));
 }
+
+bool wants_unmatched(const EventFilter& filter) { return filter.matched == false; }
 
 void where_between(Select& select, std::string_view column, std::optional<WallTime> from,
                    std::optional<WallTime> to) {
@@ -51,6 +33,43 @@ void where_between(Select& select, std::string_view column, std::optional<WallTi
   }
   if (to) {
     select.where(fmt::format("{} < ?", column), *to);
+  }
+}
+
+/// Everything but the place in the list.
+void where_all(Select& select, const DeliveryFilter& filter, const DeliveryTerms& terms) {
+  where_indexed(select, filter, terms);
+  if (!lists_dead_letters(filter)) {
+    select.where_in("+d.state", filter.states);
+  }
+  select.where_in("d.type", terms.types);
+  select.where_in("d.last_failure", filter.failure_categories);
+  if (filter.classification) {
+    select.where("d.dead_classification = ?", *filter.classification);
+  }
+  where_between(select, lists_dead_letters(filter) ? "d.completed_at" : "d.created_at", filter.from,
+                filter.to);
+  if (terms.floor) {
+    select.where("d.sequence >= ?", *terms.floor);
+  }
+}
+
+void where_all(Select& select, const EventFilter& filter, const EventTerms& terms) {
+  where_indexed(select, filter, terms);
+  if (filter.matched) {
+    constexpr std::string_view late =
+        "EXISTS (SELECT 1 FROM delivery l INDEXED BY delivery_late"
+        " WHERE l.event = e.sequence AND l.late = 1)";
+    select.where(wants_unmatched(filter) ? fmt::format("NOT {}", late)
+                                         : fmt::format("(e.delivery_count > 0 OR {})", late));
+  }
+  select.where_in("e.type", terms.types);
+  where_between(select, "e.created_at", filter.from, filter.to);
+  if (terms.floor) {
+    select.where("e.sequence >= ?", *terms.floor);
+  }
+  if (terms.ceiling) {
+    select.where("e.sequence <= ?", *terms.ceiling);
   }
 }
 
@@ -74,28 +93,73 @@ Result<Statement> Select::prepare(Database& database) const {
   return statement;
 }
 
-Select select_deliveries(const DeliveryFilter& filter, const DeliveryTerms& terms,
-                         const Page& page) {
-  Select select{delivery_head(filter, terms)};
+bool follows_chain(const DeliveryFilter& filter, const DeliveryTerms& terms) {
+  return terms.lane && !terms.event && !lists_dead_letters(filter);
+}
+
+std::string chain_of(const DeliveryTerms::LaneStart& start) {
+  return fmt::format(
+      "WITH RECURSIVE chain (sequence) AS (SELECT {} UNION ALL SELECT"
+      " ifnull((SELECT p.sequence FROM delivery p WHERE p.sequence = d.previous),"
+      " (SELECT max(s.sequence) FROM straggler s WHERE s.lane = {} AND s.sequence < d.previous))"
+      " FROM chain c CROSS JOIN delivery d ON d.sequence = c.sequence WHERE d.previous > 0 LIMIT "
+      "{})",
+      start.newest, start.lane, start.steps_max);
+}
+
+std::string_view delivery_index(const DeliveryFilter& filter, const DeliveryTerms& terms) {
+  if (terms.event) {
+    return terms.event->late ? "INDEXED BY delivery_late" : "NOT INDEXED";
+  }
+  if (!lists_dead_letters(filter)) {
+    return "NOT INDEXED";
+  }
+  return terms.lane     ? "INDEXED BY delivery_dead_lane"
+         : terms.tenant ? "INDEXED BY delivery_dead_tenant"
+                        : "INDEXED BY delivery_dead";
+}
+
+std::string_view event_index(const EventFilter& filter, const EventTerms& terms) {
+  if (wants_unmatched(filter)) {
+    return terms.tenant ? "INDEXED BY event_unmatched_tenant" : "INDEXED BY event_unmatched";
+  }
+  return terms.tenant ? "INDEXED BY event_tenant" : "NOT INDEXED";
+}
+
+void where_indexed(Select& select, const DeliveryFilter& filter, const DeliveryTerms& terms) {
   if (terms.tenant) {
     select.where("d.tenant = ?", *terms.tenant);
   }
   if (terms.event) {
     select.where("d.event = ?", terms.event->sequence);
-    select.where("d.sequence >= ?", terms.event->sequence);
-    select.where("d.sequence < ?", terms.event->sequence + terms.event->delivery_count);
+    if (terms.event->late) {
+      select.where("d.late = 1");  // Spelled out, or the partial index does not apply.
+    } else {
+      select.where("d.sequence >= ?", terms.event->sequence);
+      select.where("d.sequence < ?", terms.event->sequence + terms.event->delivery_count);
+    }
   }
   if (terms.lane) {
     select.where("d.lane = ?", terms.lane->lane);
   }
-  where_states(select, filter);
-  select.where_in("d.type", terms.types);
-  select.where_in("d.last_failure", filter.failure_categories);
-  if (filter.classification) {
-    select.where("d.dead_classification = ?", *filter.classification);
+  if (lists_dead_letters(filter)) {
+    select.where("d.state = 3");  // Spelled out, too.
   }
-  where_between(select, lists_dead_letters(filter) ? "d.completed_at" : "d.created_at", filter.from,
-                filter.to);
+}
+
+void where_indexed(Select& select, const EventFilter& filter, const EventTerms& terms) {
+  if (terms.tenant) {
+    select.where("e.tenant = ?", *terms.tenant);
+  }
+  if (wants_unmatched(filter)) {
+    select.where("e.delivery_count = 0");
+  }
+}
+
+Select select_deliveries(const DeliveryFilter& filter, const DeliveryTerms& terms,
+                         const Page& page) {
+  Select select{delivery_head(filter, terms, POSTRIDER_RECORD_COLUMNS)};
+  where_all(select, filter, terms);
   if (page.before) {
     select.where("d.sequence < ?", *page.before);
   }
@@ -105,18 +169,42 @@ Select select_deliveries(const DeliveryFilter& filter, const DeliveryTerms& term
 }
 
 Select select_events(const EventFilter& filter, const EventTerms& terms, const Page& page) {
-  Select select{std::string{"SELECT " POSTRIDER_EVENT_COLUMNS " FROM event e "} +
-                (terms.tenant ? "INDEXED BY event_tenant" : "NOT INDEXED")};
-  if (terms.tenant) {
-    select.where("e.tenant = ?", *terms.tenant);
-  }
-  select.where_in("e.type", terms.types);
-  where_between(select, "e.created_at", filter.from, filter.to);
+  Select select{event_head(filter, terms, POSTRIDER_EVENT_COLUMNS)};
+  where_all(select, filter, terms);
   if (page.before) {
     select.where("e.sequence < ?", *page.before);
   }
   select.append(" ORDER BY e.sequence DESC");
   select.append(limit_clause(page));
+  return select;
+}
+
+Select select_events_onward(const EventFilter& filter, const EventTerms& terms,
+                            const Onward& page) {
+  Select select{event_head(filter, terms, POSTRIDER_EVENT_COLUMNS ", e.delivery_count")};
+  where_all(select, filter, terms);
+  select.where("e.sequence > ?", page.after);
+  select.append(fmt::format(" ORDER BY e.sequence LIMIT {}", std::int64_t{page.limit} + 1));
+  return select;
+}
+
+Select count_deliveries(const DeliveryFilter& filter, const DeliveryTerms& terms,
+                        std::optional<std::int64_t> before) {
+  Select select{delivery_head(filter, terms, "count(*)")};
+  where_all(select, filter, terms);
+  if (before) {
+    select.where("d.sequence < ?", *before);
+  }
+  return select;
+}
+
+Select count_events(const EventFilter& filter, const EventTerms& terms,
+                    std::optional<std::int64_t> before) {
+  Select select{event_head(filter, terms, "count(*)")};
+  where_all(select, filter, terms);
+  if (before) {
+    select.where("e.sequence < ?", *before);
+  }
   return select;
 }
 

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -44,6 +45,9 @@ class Select {
     add(std::string{column} + " IN (" + list + ")");
   }
 
+  /// Without a value.
+  void where(std::string_view condition) { add(condition); }
+
   void append(std::string_view text) { sql_.append(text); }
 
   [[nodiscard]] const std::string& sql() const { return sql_; }
@@ -62,27 +66,53 @@ struct DeliveryTerms {
   struct EventRange {
     std::int64_t sequence = 0;
     std::int64_t delivery_count = 0;
+    bool late = false;  // The deliveries that came after the publish, instead of its own.
   };
   struct LaneStart {
     std::int64_t lane = 0;
     std::int64_t newest = 0;  // Where its chain is entered: nothing on the page is newer.
+    std::uint32_t steps_max = looked_at_default;
   };
 
   std::optional<std::int64_t> tenant;
   std::optional<LaneStart> lane;  // Several webhooks are several queries.
   std::optional<EventRange> event;
   std::vector<std::int64_t> types;
+  std::optional<std::int64_t> floor;  // Nothing older is looked at.
 };
 
 struct EventTerms {
   std::optional<std::int64_t> tenant;
   std::vector<std::int64_t> types;
+  std::optional<std::int64_t> floor;    // Nothing older is looked at …
+  std::optional<std::int64_t> ceiling;  // … and nothing newer.
 };
+
+/// Does the query go along the chain of a lane's deliveries?
+[[nodiscard]] bool follows_chain(const DeliveryFilter& filter, const DeliveryTerms& terms);
+/// The chain as the beginning of a query: the sequences from its newest end on.
+[[nodiscard]] std::string chain_of(const DeliveryTerms::LaneStart& start);
+/// The index by which the rows are found: `INDEXED BY …`.
+[[nodiscard]] std::string_view delivery_index(const DeliveryFilter& filter,
+                                              const DeliveryTerms& terms);
+[[nodiscard]] std::string_view event_index(const EventFilter& filter, const EventTerms& terms);
+
+/// What makes that index apply.
+void where_indexed(Select& select, const DeliveryFilter& filter, const DeliveryTerms& terms);
+void where_indexed(Select& select, const EventFilter& filter, const EventTerms& terms);
 
 /// Newest first, one row more than the page's limit.
 [[nodiscard]] Select select_deliveries(const DeliveryFilter& filter, const DeliveryTerms& terms,
                                        const Page& page);
 [[nodiscard]] Select select_events(const EventFilter& filter, const EventTerms& terms,
                                    const Page& page);
+/// Oldest first, above `page.after`, with the event's delivery_count behind its other columns.
+[[nodiscard]] Select select_events_onward(const EventFilter& filter, const EventTerms& terms,
+                                          const Onward& page);
+/// How many there are below `before`.
+[[nodiscard]] Select count_deliveries(const DeliveryFilter& filter, const DeliveryTerms& terms,
+                                      std::optional<std::int64_t> before);
+[[nodiscard]] Select count_events(const EventFilter& filter, const EventTerms& terms,
+                                  std::optional<std::int64_t> before);
 
 }  // namespace postrider::sqlite

@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "adapters/sqlite/enrolling.h"
 #include "adapters/sqlite/journal.h"
 #include "adapters/sqlite/lanes.h"
 #include "adapters/sqlite/publishing.h"
@@ -20,6 +21,7 @@ constexpr std::string_view load_event_sql =
 struct Desk {
   Publishing publishing;
   Settling settling;
+  Enrolling enrolling;
   Lanes lanes;
   Statement load_event;
 };
@@ -27,9 +29,11 @@ struct Desk {
 Result<Desk> open_desk(Writer& writer) {
   POSTRIDER_TRY(Publishing publishing, Publishing::open(writer.session()));
   POSTRIDER_TRY(Settling settling, Settling::open(writer.session()));
+  POSTRIDER_TRY(Enrolling enrolling, Enrolling::open(writer.session()));
   POSTRIDER_TRY(Lanes lanes, Lanes::open(writer.session()));
   POSTRIDER_TRY(Statement load_event, writer.database().prepare(load_event_sql));
-  return Desk{std::move(publishing), std::move(settling), std::move(lanes), std::move(load_event)};
+  return Desk{std::move(publishing), std::move(settling), std::move(enrolling), std::move(lanes),
+              std::move(load_event)};
 }
 
 class SqliteLedger final : public Ledger {
@@ -93,14 +97,18 @@ class SqliteLedger final : public Ledger {
     BatchReceipt receipt;
     POSTRIDER_TRY(receipt.publishes, desk_->publishing.store(batch.publishes));
     for (const Settlement& settlement : batch.settlements) {
-      POSTRIDER_CHECK(desk_->settling.settle(settlement));
+      POSTRIDER_CHECK(desk_->settling.settle(settlement, receipt));
     }
     for (const Revive& order : batch.revivals) {
-      POSTRIDER_TRY(Result<Delivery> revived, desk_->settling.revive(order));
+      POSTRIDER_TRY(Result<Delivery> revived, desk_->settling.revive(order, receipt));
       receipt.revivals.push_back(std::move(revived));
     }
+    for (const Enroll& order : batch.enrolments) {
+      POSTRIDER_TRY(std::optional<Delivery> enrolled, desk_->enrolling.enroll(order));
+      receipt.enrolments.push_back(std::move(enrolled));
+    }
     for (const Cancel& order : batch.cancels) {
-      POSTRIDER_TRY(Result<Delivery> cancelled, desk_->settling.cancel(order));
+      POSTRIDER_TRY(Result<Delivery> cancelled, desk_->settling.cancel(order, receipt));
       receipt.cancels.push_back(std::move(cancelled));
     }
     for (const SaveCircuit& circuit : batch.circuits) {
@@ -111,6 +119,7 @@ class SqliteLedger final : public Ledger {
         POSTRIDER_CHECK(append_audit(*writer_, audit.entry));
       }
     }
+    std::erase_if(receipt.dead_letter_changes, [](const auto& each) { return each.second == 0; });
     return receipt;
   }
 

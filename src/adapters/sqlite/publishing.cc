@@ -31,7 +31,11 @@ constexpr std::string_view find_claim_sql = R"sql(
 
 constexpr std::string_view find_waiting_sql = R"sql(
   SELECT 1 FROM delivery NOT INDEXED
-   WHERE sequence >= ?1 AND sequence < ?1 + ?2 AND event = ?1 AND state <= 1 LIMIT 1
+   WHERE sequence >= ?1 AND sequence < ?1 + ?2 AND event = ?1 AND state <= 1
+   UNION ALL
+  SELECT 1 FROM delivery INDEXED BY delivery_late
+   WHERE event = ?1 AND late = 1 AND state <= 1
+   LIMIT 1
 )sql";
 
 // Claims live equally long, more or less, so the oldest are the expired ones.

@@ -26,6 +26,11 @@ constexpr std::string_view find_deliveries_sql = R"sql(
    WHERE sequence >= ?1 AND sequence < ?1 + ?2 AND event = ?3
 )sql";
 
+constexpr std::string_view find_late_sql = R"sql(
+  SELECT sequence, lane, previous, state, completed_at, tenant FROM delivery INDEXED BY delivery_late
+   WHERE event = ?1 AND late = 1
+)sql";
+
 constexpr std::string_view delete_attempts_sql = "DELETE FROM attempt WHERE delivery = ?1";
 constexpr std::string_view delete_delivery_sql = "DELETE FROM delivery WHERE sequence = ?1";
 constexpr std::string_view delete_event_sql = "DELETE FROM event WHERE sequence = ?1";
@@ -67,6 +72,7 @@ class Turn {
     Turn turn{database};
     POSTRIDER_CHECK(database.prepare_all({{&turn.find_event_, find_event_sql},
                                           {&turn.find_deliveries_, find_deliveries_sql},
+                                          {&turn.find_late_, find_late_sql},
                                           {&turn.delete_attempts_, delete_attempts_sql},
                                           {&turn.delete_delivery_, delete_delivery_sql},
                                           {&turn.delete_event_, delete_event_sql},
@@ -113,7 +119,9 @@ class Turn {
       created_at = event.time(0);
       delivery_count = event.integer(1);
     }
-    POSTRIDER_TRY(const std::vector<Row> rows, read_rows(sequence, delivery_count, sequence));
+    std::vector<Row> rows;
+    POSTRIDER_CHECK(read_rows(find_deliveries_.query(sequence, delivery_count, sequence), rows));
+    POSTRIDER_CHECK(read_rows(find_late_.query(sequence), rows));
     std::vector<DeliveryStanding> standings;
     for (const Row& row : rows) {
       standings.push_back(row.standing);
@@ -123,6 +131,7 @@ class Turn {
     }
     for (const Row& row : rows) {
       POSTRIDER_CHECK(remove_row(row));
+      newest_ = std::max(newest_, row.sequence);
     }
     POSTRIDER_CHECK(delete_event_.run(sequence));
     ++removed_.events;
@@ -131,7 +140,8 @@ class Turn {
   }
 
   Result<void> remove_dead_letter(const OldName& name, const RetentionCutoffs& cutoffs) {
-    POSTRIDER_TRY(const std::vector<Row> rows, read_rows(*name.dead_letter, 1, name.sequence));
+    std::vector<Row> rows;
+    POSTRIDER_CHECK(read_rows(find_deliveries_.query(*name.dead_letter, 1, name.sequence), rows));
     if (rows.empty() || !dead_letter_may_go(rows.front().standing, cutoffs)) {
       return {};
     }
@@ -139,13 +149,11 @@ class Turn {
     return remove_row(rows.front());
   }
 
-  Result<std::vector<Row>> read_rows(std::int64_t first, std::int64_t count, std::int64_t event) {
-    std::vector<Row> rows;
-    Query query = find_deliveries_.query(first, count, event);
+  static Result<void> read_rows(Query query, std::vector<Row>& rows) {
     for (;;) {
       POSTRIDER_TRY(const bool found, query.next());
       if (!found) {
-        return rows;
+        return {};
       }
       rows.push_back({.sequence = query.integer(0),
                       .lane = query.integer(1),
@@ -171,6 +179,7 @@ class Turn {
   Database* database_;
   Statement find_event_;
   Statement find_deliveries_;
+  Statement find_late_;
   Statement delete_attempts_;
   Statement delete_delivery_;
   Statement delete_event_;

@@ -15,20 +15,21 @@ Delivery read_delivery(const Query& query) {
           .trigger = query.as<Trigger>(7),
           .due = query.time(8),
           .attempt_count = query.as<std::uint32_t>(9),
-          .budget_used = query.as<std::uint32_t>(10)};
+          .budget_used = query.as<std::uint32_t>(10),
+          .revivals = query.as<std::uint32_t>(11)};
 }
 
 DeliveryRecord read_record(const Query& query) {
   DeliveryRecord record{.delivery = read_delivery(query),
-                        .tenant_id = query.text(11),
-                        .created_at = query.time(12),
-                        .updated_at = query.time(13),
-                        .completed_at = query.time_or_null(14),
+                        .tenant_id = query.text(12),
+                        .created_at = query.time(13),
+                        .updated_at = query.time(14),
+                        .completed_at = query.time_or_null(15),
                         .dead = {},
-                        .last_failure = query.as_or_null<FailureCategory>(15),
-                        .last_http_status = query.as_or_null<std::uint16_t>(16)};
-  if (!query.is_null(17)) {
-    record.dead = DeadReason{query.as<Classification>(17), query.text(18)};
+                        .last_failure = query.as_or_null<FailureCategory>(16),
+                        .last_http_status = query.as_or_null<std::uint16_t>(17)};
+  if (!query.is_null(18)) {
+    record.dead = DeadReason{query.as<Classification>(18), query.text(19)};
   }
   return record;
 }

@@ -28,7 +28,7 @@ static_assert(static_cast<int>(Classification::permanent) == 0);
   "d.sequence, d.id, (SELECT id FROM event WHERE sequence = d.event)," \
   " (SELECT webhook_id FROM lane WHERE lane = d.lane),"                \
   " (SELECT name FROM event_type WHERE type = d.type),"                \
-  " d.priority, d.state, d.trigger, d.due, d.attempt_count, d.budget_used"
+  " d.priority, d.state, d.trigger, d.due, d.attempt_count, d.budget_used, d.revivals"
 
 #define POSTRIDER_RECORD_COLUMNS                                                     \
   POSTRIDER_DELIVERY_COLUMNS                                                         \

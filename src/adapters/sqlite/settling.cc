@@ -9,13 +9,15 @@
 namespace postrider::sqlite {
 namespace {
 
-// A delivery that is final, or has had later attempts, stays as it is.
+// A delivery that is final, has had later attempts, or was revived meanwhile stays as it is; a
+// success is what the reviver wanted.
 constexpr std::string_view move_after_attempt_sql = R"sql(
   UPDATE delivery
      SET state = ?4, trigger = ?5, due = ?6, budget_used = ?7, updated_at = ?8, completed_at = ?9,
          dead_classification = ?10, dead_reason = ?11,
          attempt_count = ?12, last_failure = ?13, last_http_status = ?14
    WHERE sequence = ?1 AND id = ?2 AND state <= 1 AND attempt_count <= ?3
+     AND (revivals <= ?15 OR ?4 = 2)
 )sql";
 
 constexpr std::string_view move_sql = R"sql(
@@ -24,6 +26,7 @@ constexpr std::string_view move_sql = R"sql(
          dead_classification = ?10, dead_reason = ?11,
          attempt_count = ?3
    WHERE sequence = ?1 AND id = ?2 AND state <= 1 AND attempt_count <= ?3
+     AND (revivals <= ?12 OR ?4 = 2)
 )sql";
 
 constexpr std::string_view attempt_count_sql = R"sql(
@@ -51,12 +54,17 @@ constexpr std::string_view revive_sql = R"sql(
   UPDATE delivery
      SET state = ?2, trigger = ?3, priority = ?4, due = ?5, budget_used = 0, updated_at = ?5,
          completed_at = NULL, dead_classification = NULL, dead_reason = NULL,
+         revivals = revivals + 1,
          ordered = (SELECT l.ordered FROM lane l WHERE l.lane = delivery.lane)
    WHERE sequence = ?1
 )sql";
 
 constexpr std::string_view cancel_sql = R"sql(
   UPDATE delivery SET state = 4, updated_at = ?2, completed_at = ?2 WHERE sequence = ?1
+)sql";
+
+constexpr std::string_view tenant_sql = R"sql(
+  SELECT t.name FROM delivery d JOIN tenant t ON t.tenant = d.tenant WHERE d.sequence = ?1
 )sql";
 
 constexpr std::string_view save_circuit_sql = R"sql(
@@ -79,25 +87,50 @@ Result<Settling> Settling::open(Writer::Session& session) {
       {&settling.find_tenant_, find_tenant_sql},
       {&settling.revive_, revive_sql},
       {&settling.cancel_, cancel_sql},
+      {&settling.tenant_, tenant_sql},
       {&settling.save_circuit_, save_circuit_sql},
   }));
   return settling;
 }
 
-Result<void> Settling::settle(const Settlement& settlement) {
+Result<void> Settling::settle(const Settlement& settlement, BatchReceipt& receipt) {
+  const Delivery& delivery = settlement.delivery;
   POSTRIDER_TRY(const bool moved, move(settlement));
-  const bool died = moved && settlement.delivery.state == DeliveryState::dead_letter;
-  if (!settlement.attempt) {
-    return count(settlement, nullptr, died);
+  const bool died = moved && delivery.state == DeliveryState::dead_letter;
+  if (died) {
+    POSTRIDER_CHECK(count_dead(delivery.sequence, 1, receipt));
   }
-  if (!moved) {
-    POSTRIDER_TRY(const bool known, note_late_attempt(settlement.delivery, *settlement.attempt));
-    if (!known) {
-      return {};
-    }
+  bool known = true;
+  if (settlement.attempt && !moved) {
+    POSTRIDER_TRY(known, note_late_attempt(delivery, *settlement.attempt));
   }
-  POSTRIDER_TRY(const bool recorded, record_attempt(settlement.delivery, *settlement.attempt));
-  return count(settlement, recorded ? &*settlement.attempt : nullptr, died);
+  bool recorded = false;
+  if (settlement.attempt && known) {
+    POSTRIDER_TRY(recorded, record_attempt(delivery, *settlement.attempt));
+  }
+  POSTRIDER_CHECK(count(settlement, recorded ? &*settlement.attempt : nullptr, died));
+  return moved ? Result<void>{} : note_revived(delivery, receipt);
+}
+
+/// Was the delivery left alone because it was revived after the attempt began?
+Result<void> Settling::note_revived(const Delivery& settled, BatchReceipt& receipt) {
+  POSTRIDER_TRY(std::optional<Delivery> stored, find(settled.id));
+  const bool revived = stored && stored->sequence == settled.sequence &&
+                       is_waiting(stored->state) && settled.revivals < stored->revivals &&
+                       settled.state != DeliveryState::succeeded;
+  if (revived) {
+    receipt.revived_meanwhile.push_back(*std::move(stored));
+  }
+  return {};
+}
+
+Result<void> Settling::count_dead(std::int64_t sequence, int change, BatchReceipt& receipt) {
+  Query query = tenant_.query(sequence);
+  POSTRIDER_TRY(const bool found, query.next());
+  if (found) {
+    receipt.dead_letter_changes[query.text(0)] += change;
+  }
+  return {};
 }
 
 /// False when the delivery does not wait, has had later attempts, or is unknown.
@@ -120,11 +153,12 @@ Result<bool> Settling::move(const Settlement& settlement) {
         delivery.sequence, delivery.id, delivery.attempt_count, delivery.state, delivery.trigger,
         delivery.due, delivery.budget_used, at, completed_at, dead_classification, dead_reason,
         std::max(delivery.attempt_count, attempt.number), attempt.failure_category,
-        attempt.outcome.http_status));
+        attempt.outcome.http_status, delivery.revivals));
   } else {
     POSTRIDER_CHECK(move_.run(delivery.sequence, delivery.id, delivery.attempt_count,
                               delivery.state, delivery.trigger, delivery.due, delivery.budget_used,
-                              at, completed_at, dead_classification, dead_reason));
+                              at, completed_at, dead_classification, dead_reason,
+                              delivery.revivals));
   }
   return session_->database.changes() > 0;
 }
@@ -212,14 +246,21 @@ Result<std::optional<Delivery>> Settling::find(DeliveryId id) {
   return found ? std::optional{read_delivery(query)} : std::nullopt;
 }
 
-Result<Result<Delivery>> Settling::revive(const Revive& order) {
+Result<Result<Delivery>> Settling::revive(const Revive& order, BatchReceipt& receipt) {
   POSTRIDER_TRY(std::optional<Delivery> delivery, find(order.delivery_id));
   if (!delivery) {
     return Result<Delivery>{fail(Errc::not_found, "There is no such delivery.")};
   }
+  if (has_moved_on(*delivery, order.only_if)) {
+    return Result<Delivery>{fail(Errc::conflict, "The delivery has moved on.")};
+  }
+  if (delivery->state == DeliveryState::dead_letter) {
+    POSTRIDER_CHECK(count_dead(delivery->sequence, -1, receipt));
+  }
   if (!is_waiting(delivery->state)) {
     delivery->state = DeliveryState::pending;
   }
+  ++delivery->revivals;
   delivery->due = order.now;
   delivery->budget_used = 0;
   delivery->trigger = order.trigger;
@@ -229,13 +270,16 @@ Result<Result<Delivery>> Settling::revive(const Revive& order) {
   return Result<Delivery>{*std::move(delivery)};
 }
 
-Result<Result<Delivery>> Settling::cancel(const Cancel& order) {
+Result<Result<Delivery>> Settling::cancel(const Cancel& order, BatchReceipt& receipt) {
   POSTRIDER_TRY(std::optional<Delivery> delivery, find(order.delivery_id));
   if (!delivery) {
     return Result<Delivery>{fail(Errc::not_found, "There is no such delivery.")};
   }
-  if (!is_waiting(delivery->state)) {
+  if (!may_cancel(*delivery, order)) {
     return Result<Delivery>{fail(Errc::conflict, "The delivery is final already.")};
+  }
+  if (delivery->state == DeliveryState::dead_letter) {
+    POSTRIDER_CHECK(count_dead(delivery->sequence, -1, receipt));
   }
   delivery->state = DeliveryState::cancelled;
   POSTRIDER_CHECK(cancel_.run(delivery->sequence, order.now));

@@ -18,11 +18,12 @@ class Settling {
  public:
   [[nodiscard]] static Result<Settling> open(Writer::Session& session);
 
-  [[nodiscard]] Result<void> settle(const Settlement& settlement);
+  /// What else there is to say about it goes into the receipt, here and below.
+  [[nodiscard]] Result<void> settle(const Settlement& settlement, BatchReceipt& receipt);
 
   /// The outer result is the store's, the inner one the answer to the person.
-  [[nodiscard]] Result<Result<Delivery>> revive(const Revive& order);
-  [[nodiscard]] Result<Result<Delivery>> cancel(const Cancel& order);
+  [[nodiscard]] Result<Result<Delivery>> revive(const Revive& order, BatchReceipt& receipt);
+  [[nodiscard]] Result<Result<Delivery>> cancel(const Cancel& order, BatchReceipt& receipt);
 
   /// Ignored when there is no such webhook.
   [[nodiscard]] Result<void> save_circuit(const SaveCircuit& circuit);
@@ -36,6 +37,8 @@ class Settling {
   [[nodiscard]] Result<void> count(const Settlement& settlement, const Attempt* attempt, bool died);
   [[nodiscard]] Result<std::int64_t> tenant_of(const Delivery& delivery);
   [[nodiscard]] Result<std::optional<Delivery>> find(DeliveryId id);
+  [[nodiscard]] Result<void> note_revived(const Delivery& settled, BatchReceipt& receipt);
+  [[nodiscard]] Result<void> count_dead(std::int64_t sequence, int change, BatchReceipt& receipt);
 
   Writer::Session* session_;
   std::string detail_;  // Kept between calls for its memory.
@@ -48,6 +51,7 @@ class Settling {
   Statement find_tenant_;
   Statement revive_;
   Statement cancel_;
+  Statement tenant_;
   Statement save_circuit_;
 };
 

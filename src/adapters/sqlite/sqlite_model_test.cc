@@ -73,7 +73,22 @@ class Twins {
                                 .trigger = Trigger::replay});
     }
     if (random_.below(4) == 0) {
+      batch.revivals.push_back(
+          {.delivery_id = some_id(), .now = script_.now, .priority = {}, .only_if = some_sight()});
+    }
+    if (random_.below(3) == 0 && !known_.empty()) {
+      const EventId event = known_[random_.below(known_.size())].event_id;
+      batch.enrolments.push_back(script_.enroll(
+          event, StoreScript::webhook(static_cast<std::uint8_t>(random_.below(webhook_count)))));
+    }
+    if (random_.below(4) == 0) {
       batch.cancels.push_back({some_id(), script_.now});
+    }
+    if (random_.below(4) == 0) {
+      batch.cancels.push_back({.delivery_id = some_id(),
+                               .now = script_.now,
+                               .of = CancelOf::dead_letter,
+                               .only_if = some_sight()});
     }
     const Result<BatchReceipt> model = model_ledger_->commit(batch);
     const Result<BatchReceipt> real = real_.store().ledger->commit(batch);
@@ -84,6 +99,14 @@ class Twins {
     }
     for (std::size_t i = 0; i < model->cancels.size(); ++i) {
       expect_same(model->cancels[i], real->cancels.at(i));
+    }
+    RC_ASSERT(model->enrolments == real->enrolments);
+    RC_ASSERT(model->revived_meanwhile == real->revived_meanwhile);
+    RC_ASSERT(model->dead_letter_changes == real->dead_letter_changes);
+    for (const std::optional<Delivery>& enrolled : model->enrolments) {
+      if (enrolled) {
+        known_.push_back(*enrolled);
+      }
     }
     for (const PublishReceipt& receipt : model->publishes) {
       if (const Accepted* accepted = std::get_if<Accepted>(&receipt)) {
@@ -139,6 +162,14 @@ class Twins {
     }
   }
 
+  std::optional<Seen> some_sight() {
+    if (random_.below(3) == 0) {
+      return std::nullopt;
+    }
+    return Seen{.state = static_cast<DeliveryState>(random_.below(5)),
+                .revivals = static_cast<std::uint32_t>(random_.below(3))};
+  }
+
   DeliveryId some_id() {
     const bool unknown = known_.empty() || random_.below(10) == 0;
     return unknown ? DeliveryId{} : known_[random_.below(known_.size())].id;
@@ -170,10 +201,22 @@ class Twins {
                       .before = some_cursor()};
       expect_same(model_history_->list_deliveries(filter, page),
                   real_.reader().history->list_deliveries(filter, page));
-      const EventFilter events{.tenant_id = filter.tenant_id,
-                               .types = filter.event_types,
-                               .from = filter.from,
-                               .to = filter.to};
+      EventFilter events{.tenant_id = filter.tenant_id,
+                         .types = filter.event_types,
+                         .from = filter.from,
+                         .to = filter.to};
+      if (random_.below(3) == 0) {
+        events.matched = random_.below(2) == 0;
+      }
+      expect_same(model_history_->count_deliveries(filter, {.before = page.before}),
+                  real_.reader().history->count_deliveries(filter, {.before = page.before}));
+      expect_same(model_history_->count_events(events, {.before = page.before}),
+                  real_.reader().history->count_events(events, {.before = page.before}));
+      const Onward onward{.after = page.before.value_or(0), .limit = page.limit};
+      const WebhookId replayed =
+          StoreScript::webhook(static_cast<std::uint8_t>(random_.below(webhook_count)));
+      expect_same(model_history_->list_events_for(replayed, events, onward),
+                  real_.reader().history->list_events_for(replayed, events, onward));
       expect_same(model_history_->list_events(events, page),
                   real_.reader().history->list_events(events, page));
     }

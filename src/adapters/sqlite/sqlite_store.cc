@@ -12,6 +12,7 @@
 #include "adapters/sqlite/history.h"
 #include "adapters/sqlite/journal.h"
 #include "adapters/sqlite/ledger.h"
+#include "adapters/sqlite/operations.h"
 #include "adapters/sqlite/registry.h"
 #include "adapters/sqlite/removal.h"
 #include "adapters/sqlite/stats.h"
@@ -27,6 +28,7 @@ Result<Store> open_sqlite_store(const SqliteOptions& options) {
                .event_types = sqlite::make_event_types(writer),
                .registry = sqlite::make_registry(writer),
                .journal = sqlite::make_journal(writer),
+               .operations = sqlite::make_operation_book(writer),
                .removal = sqlite::make_removal(writer),
                .atomically = [writer](const auto& body) { return writer->transact(body); }};
 }
@@ -42,6 +44,7 @@ Result<Reader> open_sqlite_reader(const SqliteOptions& options) {
   const auto database = std::make_shared<sqlite::Database>(std::move(opened));
   return Reader{.history = sqlite::make_history(database),
                 .audit_log = sqlite::make_audit_log(database, options.digest),
+                .operations = sqlite::make_operation_list(database),
                 .stats = sqlite::make_stats(database),
                 .attic = sqlite::make_attic(database)};
 }

@@ -1,0 +1,90 @@
+#include <algorithm>
+#include <mutex>
+
+#include "adapters/memory/memory_store.h"
+
+namespace postrider {
+namespace {
+
+Result<Operation> find_operation(MemoryStore& store, OperationId id) {
+  const std::lock_guard guard{store.mutex};
+  const auto found = store.operations.find(id);
+  if (found == store.operations.end()) {
+    return fail(Errc::not_found, "There is no such operation.");
+  }
+  return found->second;
+}
+
+template <class Value>
+bool admits(const std::vector<Value>& wanted, Value value) {
+  return wanted.empty() || std::ranges::find(wanted, value) != wanted.end();
+}
+
+bool matches(const OperationFilter& filter, const Operation& operation) {
+  return (!filter.tenant_id || operation.tenant_id == filter.tenant_id) &&
+         admits(filter.kinds, operation.kind) && admits(filter.statuses, operation.status);
+}
+
+class MemoryOperationBook final : public OperationBook {
+ public:
+  explicit MemoryOperationBook(MemoryStore& store) : store_(store) {}
+
+  Result<void> put(const Operation& operation) override {
+    const std::lock_guard guard{store_.mutex};
+    store_.operations[operation.id] = operation;
+    return {};
+  }
+
+  Result<Operation> find(OperationId id) override { return find_operation(store_, id); }
+
+  Result<std::vector<Operation>> load_unfinished() override {
+    const std::lock_guard guard{store_.mutex};
+    std::vector<Operation> unfinished;
+    for (const auto& [id, operation] : store_.operations) {
+      if (is_unfinished(operation.status)) {
+        unfinished.push_back(operation);
+      }
+    }
+    return unfinished;
+  }
+
+ private:
+  MemoryStore& store_;
+};
+
+class MemoryOperationList final : public OperationList {
+ public:
+  explicit MemoryOperationList(MemoryStore& store) : store_(store) {}
+
+  Result<std::vector<Operation>> list(const OperationFilter& filter,
+                                      const OperationPage& page) override {
+    const std::lock_guard guard{store_.mutex};
+    std::vector<Operation> listed;
+    std::uint32_t skipped = 0;
+    auto row = page.before ? store_.operations.lower_bound(*page.before) : store_.operations.end();
+    while (row != store_.operations.begin() && listed.size() <= page.limit) {
+      --row;
+      if (matches(filter, row->second) && skipped++ >= page.offset) {
+        listed.push_back(row->second);
+      }
+    }
+    return listed;
+  }
+
+  Result<Operation> find(OperationId id) override { return find_operation(store_, id); }
+
+ private:
+  MemoryStore& store_;
+};
+
+}  // namespace
+
+std::unique_ptr<OperationBook> make_memory_operation_book(MemoryStore& store) {
+  return std::make_unique<MemoryOperationBook>(store);
+}
+
+std::unique_ptr<OperationList> make_memory_operation_list(MemoryStore& store) {
+  return std::make_unique<MemoryOperationList>(store);
+}
+
+}  // namespace postrider

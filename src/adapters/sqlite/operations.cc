@@ -1,0 +1,59 @@
+#include "adapters/sqlite/operations.h"
+
+#include <utility>
+
+#include "adapters/sqlite/operation_row.h"
+
+namespace postrider::sqlite {
+namespace {
+
+class SqliteOperationBook final : public OperationBook {
+ public:
+  explicit SqliteOperationBook(std::shared_ptr<Writer> writer) : writer_(std::move(writer)) {}
+
+  Result<void> put(const Operation& operation) override {
+    return writer_->transact(
+        [this, &operation] { return write_operation(writer_->database(), operation); });
+  }
+
+  Result<Operation> find(OperationId id) override {
+    POSTRIDER_CHECK(writer_->usable());
+    return read_operation(writer_->database(), id);
+  }
+
+  Result<std::vector<Operation>> load_unfinished() override {
+    POSTRIDER_CHECK(writer_->usable());
+    return read_unfinished_operations(writer_->database());
+  }
+
+ private:
+  std::shared_ptr<Writer> writer_;
+};
+
+class SqliteOperationList final : public OperationList {
+ public:
+  explicit SqliteOperationList(std::shared_ptr<Database> database)
+      : database_(std::move(database)) {}
+
+  Result<std::vector<Operation>> list(const OperationFilter& filter,
+                                      const OperationPage& page) override {
+    return read_operations(*database_, filter, page);
+  }
+
+  Result<Operation> find(OperationId id) override { return read_operation(*database_, id); }
+
+ private:
+  std::shared_ptr<Database> database_;
+};
+
+}  // namespace
+
+std::unique_ptr<OperationBook> make_operation_book(std::shared_ptr<Writer> writer) {
+  return std::make_unique<SqliteOperationBook>(std::move(writer));
+}
+
+std::unique_ptr<OperationList> make_operation_list(std::shared_ptr<Database> database) {
+  return std::make_unique<SqliteOperationList>(std::move(database));
+}
+
+}  // namespace postrider::sqlite

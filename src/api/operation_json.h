@@ -1,0 +1,30 @@
+// Operations as JSON, and what a request says of one.
+#pragma once
+
+#include <string>
+
+#include "core/webhook.h"
+#include "ports/operations.h"
+
+#include "api/context.h"
+#include "api/field_reader.h"
+
+namespace postrider::api {
+
+/// `now`: what is left is estimated from it.
+[[nodiscard]] std::string write_operation(const Operation& operation, WallTime now);
+[[nodiscard]] std::string write_operation_list(const std::vector<Operation>& operations,
+                                               std::uint32_t limit, WallTime now);
+/// The filter alone, for the audit log.
+[[nodiscard]] std::string write_filter(const DeliveryFilter& filter);
+
+/// When it will be done at its rate, or at the speed it has had; nullopt when nobody can tell.
+[[nodiscard]] std::optional<WallTime> estimate_end(const Operation& operation, WallTime now);
+
+/// The body of POST /v1/dlq/retry-batch.
+[[nodiscard]] Parsed<OperationSpec> read_retry_batch(const HttpRequest& request, WallTime now);
+/// The body of POST /v1/webhooks/{id}/replay.
+[[nodiscard]] Parsed<OperationSpec> read_replay(const HttpRequest& request, const Webhook& webhook,
+                                                WallTime now);
+
+}  // namespace postrider::api

@@ -1,0 +1,266 @@
+// Deliveries that were made after their event was published.
+#include "tests/contract/store_contract.h"
+
+namespace postrider::test {
+namespace {
+
+std::vector<std::int64_t> sequences(const Result<Listed<DeliveryRecord>>& listed) {
+  std::vector<std::int64_t> result;
+  for (const DeliveryRecord& record : listed->items) {
+    result.push_back(record.delivery.sequence);
+  }
+  return result;
+}
+
+}  // namespace
+
+using Sequences = std::vector<std::int64_t>;
+
+TEST_P(LateDeliveryContract, GoesToTheEndOfTheLine) {
+  const Delivery early = accept(first_);
+  const Publish missed = script_.publish({});
+  commit({.publishes = {missed}});
+  const Delivery later = accept(first_);
+  script_.now += Millis{10};
+  const std::optional<Delivery> late = enroll(missed.event.id, first_);
+  ASSERT_TRUE(late.has_value());
+  EXPECT_GT(late->sequence, later.sequence);
+  EXPECT_GT(accept(first_).sequence, late->sequence);
+  const LanePage page = load(
+      {.webhook_id = first_, .ordering = Ordering::strict, .due_before = script_.now, .limit = 3});
+  EXPECT_EQ(page.deliveries, (std::vector<Delivery>{early, later, *late}));
+  const DeliveryRecord stored = record(late->id);
+  EXPECT_EQ(stored.delivery, *late);
+  EXPECT_EQ(stored.created_at, script_.now);
+  EXPECT_EQ(stored.tenant_id, "acme");
+}
+
+TEST_P(LateDeliveryContract, IsIgnoredWhenTheWebhookHasOneOrTheEventIsUnknown) {
+  const Publish event = script_.publish({first_});
+  commit({.publishes = {event}});
+  EXPECT_EQ(enroll(event.event.id, first_), std::nullopt);
+  EXPECT_TRUE(enroll(event.event.id, second_).has_value());
+  EXPECT_EQ(enroll(event.event.id, second_), std::nullopt);
+  EXPECT_EQ(enroll(script_.publish({}).event.id, first_), std::nullopt);
+  const Publish twice = script_.publish({});
+  const BatchReceipt receipt = commit({.publishes = {twice},
+                                       .enrolments = {script_.enroll(twice.event.id, first_),
+                                                      script_.enroll(twice.event.id, first_)}});
+  EXPECT_TRUE(receipt.enrolments.at(0).has_value());
+  EXPECT_EQ(receipt.enrolments.at(1), std::nullopt);
+}
+
+TEST_P(LateDeliveryContract, IsFoundByItsEventBesideTheOthers) {
+  const Publish event = script_.publish({first_});
+  const BatchReceipt receipt = commit({.publishes = {event}});
+  const Delivery own = std::get<Accepted>(receipt.publishes.front()).deliveries.front();
+  accept(first_);
+  const Delivery late = *enroll(event.event.id, second_);
+  const DeliveryFilter filter{.event_id = event.event.id};
+  EXPECT_EQ(sequences(history().list_deliveries(filter, {})),
+            (Sequences{late.sequence, own.sequence}));
+  const auto first = history().list_deliveries(filter, {.limit = 1});
+  EXPECT_EQ(sequences(first), Sequences{late.sequence});
+  EXPECT_EQ(sequences(history().list_deliveries(filter, {.before = first->next})),
+            Sequences{own.sequence});
+  EXPECT_EQ(sequences(history().list_deliveries(filter, {.limit = 5, .offset = 1})),
+            Sequences{own.sequence});
+  EXPECT_EQ(sequences(history().list_deliveries(
+                {.webhook_ids = {second_}, .event_id = event.event.id}, {})),
+            Sequences{late.sequence});
+  EXPECT_EQ(sequences(history().list_deliveries({.webhook_ids = {second_}}, {})),
+            Sequences{late.sequence});
+  EXPECT_EQ(history().count_deliveries(filter, {})->count, 2u);
+}
+
+TEST_P(LateDeliveryContract, KeepsARepeatedPublishFromBeingFinished) {
+  const PublishOptions keyed{.key = "k"};
+  const Publish event = script_.publish({}, keyed);
+  commit({.publishes = {event}});
+  EXPECT_TRUE(std::get<Duplicate>(publish({}, keyed)).finished);
+  const Delivery late = *enroll(event.event.id, first_);
+  const Duplicate waiting = std::get<Duplicate>(publish({}, keyed));
+  EXPECT_FALSE(waiting.finished);
+  EXPECT_EQ(waiting.first_deliveries, 0u);  // As the first answer said.
+  settle(script_.success(late));
+  EXPECT_TRUE(std::get<Duplicate>(publish({}, keyed)).finished);
+}
+
+TEST_P(LateDeliveryContract, MakesItsEventAMatchedOne) {
+  const Publish lonely = script_.publish({});
+  const Publish other = script_.publish({}, {.tenant_id = "other"});
+  const Publish wanted = script_.publish({first_});
+  commit({.publishes = {lonely, other, wanted}});
+  const auto list = [this](const EventFilter& filter) {
+    std::vector<EventId> ids;
+    const auto listed = history().list_events(filter, {});
+    for (const Event& event : listed->items) {
+      ids.push_back(event.id);
+    }
+    EXPECT_EQ(history().count_events(filter, {})->count, ids.size());
+    return ids;
+  };
+  using Ids = std::vector<EventId>;
+  EXPECT_EQ(list({.matched = false}), (Ids{other.event.id, lonely.event.id}));
+  EXPECT_EQ(list({.tenant_id = "acme", .matched = false}), Ids{lonely.event.id});
+  EXPECT_EQ(list({.matched = true}), Ids{wanted.event.id});
+  enroll(lonely.event.id, first_);
+  EXPECT_EQ(list({.matched = false}), Ids{other.event.id});
+  EXPECT_EQ(list({.matched = true}), (Ids{wanted.event.id, lonely.event.id}));
+}
+
+TEST_P(LateDeliveryContract, SurvivesARestart) {
+  const Publish event = script_.publish({});
+  commit({.publishes = {event}});
+  const Delivery late = *enroll(event.event.id, first_);
+  store_->reopen();
+  EXPECT_EQ(record(late.id).delivery, late);
+  EXPECT_GT(accept(first_).sequence, late.sequence);
+  EXPECT_EQ(enroll(event.event.id, first_), std::nullopt);
+}
+
+// ---------------------------------------------------------------- events for a replay
+
+TEST_P(LateDeliveryContract, AReplayIsShownEventsOldestFirstWithWhatTheWebhookHadOfThem) {
+  const Publish had = script_.publish({second_, first_});
+  const Publish missed = script_.publish({second_}, {.type = "x"});
+  const Publish foreign = script_.publish({}, {.tenant_id = "other"});
+  script_.now += Millis{10};
+  const Publish enrolled = script_.publish({});
+  const BatchReceipt receipt = commit({.publishes = {had, missed, foreign, enrolled}});
+  const Delivery own = std::get<Accepted>(receipt.publishes.at(0)).deliveries.at(1);
+  const Delivery late = *enroll(enrolled.event.id, first_);
+
+  const auto all = history().list_events_for(first_, {.tenant_id = "acme"}, {});
+  ASSERT_TRUE(all.has_value());
+  ASSERT_EQ(all->items.size(), 3u);
+  EXPECT_EQ(all->next, std::nullopt);
+  EXPECT_EQ(all->items.at(0).event, had.event);
+  EXPECT_EQ(all->items.at(0).delivery->delivery, own);
+  EXPECT_EQ(all->items.at(1).event, missed.event);
+  EXPECT_EQ(all->items.at(1).delivery, std::nullopt);
+  EXPECT_EQ(all->items.at(2).delivery->delivery, late);
+
+  const auto page = history().list_events_for(first_, {.tenant_id = "acme"}, {.limit = 2});
+  EXPECT_EQ(page->items.size(), 2u);
+  const auto rest =
+      history().list_events_for(first_, {.tenant_id = "acme"}, {.after = *page->next, .limit = 2});
+  ASSERT_EQ(rest->items.size(), 1u);
+  EXPECT_EQ(rest->items.front().event, enrolled.event);
+  EXPECT_EQ(rest->next, std::nullopt);
+  EXPECT_EQ(history().list_events_for(first_, {.types = {"x"}}, {})->items.size(), 1u);
+  EXPECT_EQ(history().list_events_for(first_, {.from = script_.now}, {})->items.size(), 1u);
+  EXPECT_EQ(history().list_events_for(first_, {.to = script_.now}, {})->items.size(), 3u);
+  const WebhookId nobody = StoreScript::webhook(9);
+  EXPECT_EQ(history().list_events_for(nobody, {}, {})->items.front().delivery, std::nullopt);
+}
+
+// ---------------------------------------------------------------- bounded work
+
+/// Goes through pages until the end, each of which looks at few rows only.
+template <class Step>
+Sequences walk(Step step) {
+  Sequences found;
+  std::optional<std::int64_t> place;
+  for (int calls = 0; calls < 1'000; ++calls) {
+    const std::optional<std::int64_t> next = step(place, found);
+    if (!next) {
+      return found;
+    }
+    EXPECT_NE(next, place) << "a call must get on";
+    place = next;
+  }
+  ADD_FAILURE() << "the list has no end";
+  return found;
+}
+
+TEST_P(LateDeliveryContract, ListsThatLookAtFewRowsACallStillShowEverythingOnce) {
+  const DeadReason why{Classification::recoverable, "max_attempts_exceeded"};
+  for (int i = 0; i < 40; ++i) {
+    const bool rare = i % 13 == 0;
+    const Delivery made =
+        accept(i % 3 == 0 ? first_ : second_,
+               {.type = rare ? "rare" : "common", .tenant_id = i % 2 == 0 ? "acme" : ""});
+    if (i % 4 == 0) {
+      settle(script_.death(made, why));
+    }
+  }
+  const DeliveryFilter filters[] = {
+      {},
+      {.event_types = {"rare"}},
+      {.tenant_id = "acme", .event_types = {"rare"}},
+      {.webhook_ids = {first_}, .event_types = {"rare"}},
+      {.webhook_ids = {first_, second_}, .event_types = {"rare"}},
+      {.states = {DeliveryState::dead_letter}, .event_types = {"rare"}},
+      {.tenant_id = "acme", .states = {DeliveryState::dead_letter}, .event_types = {"rare"}},
+      {.webhook_ids = {second_, first_}, .states = {DeliveryState::dead_letter}},
+      {.from = script_.now + Millis{1}},
+  };
+  for (const DeliveryFilter& filter : filters) {
+    const Sequences expected = sequences(history().list_deliveries(filter, {.limit = 250}));
+    const auto page_by_page = [&](std::optional<std::int64_t> before, Sequences& found) {
+      const auto page =
+          history().list_deliveries(filter, {.limit = 2, .before = before, .looked_at_max = 3});
+      const Sequences part = sequences(page);
+      EXPECT_LE(part.size(), 2u);
+      found.insert(found.end(), part.begin(), part.end());
+      return page->next;
+    };
+    EXPECT_EQ(walk(page_by_page), expected);
+    std::uint64_t count = 0;
+    const auto stretch_by_stretch = [&](std::optional<std::int64_t> before, Sequences&) {
+      const auto part = history().count_deliveries(filter, {.before = before, .looked_at_max = 3});
+      count += part->count;
+      return part->next;
+    };
+    walk(stretch_by_stretch);
+    EXPECT_EQ(count, expected.size());
+  }
+}
+
+TEST_P(LateDeliveryContract, EventListsThatLookAtFewRowsACallStillShowEverythingOnce) {
+  for (int i = 0; i < 30; ++i) {
+    publish(i % 5 == 0 ? std::vector<WebhookId>{} : std::vector{first_, second_},
+            {.type = i % 7 == 0 ? "rare" : "common", .tenant_id = i % 2 == 0 ? "acme" : ""});
+  }
+  const EventFilter filters[] = {{},
+                                 {.types = {"rare"}},
+                                 {.tenant_id = "acme", .types = {"rare"}},
+                                 {.matched = false},
+                                 {.tenant_id = "acme", .matched = false},
+                                 {.matched = true}};
+  for (const EventFilter& filter : filters) {
+    const auto all = history().list_events_for(first_, filter, {.limit = 250});
+    Sequences expected;
+    for (const EventForWebhook& item : all->items) {
+      expected.push_back(item.sequence);
+    }
+    ASSERT_FALSE(expected.empty());
+    const auto onward = [&](std::optional<std::int64_t> after, Sequences& found) {
+      const auto page = history().list_events_for(
+          first_, filter, {.after = after.value_or(0), .limit = 2, .looked_at_max = 3});
+      for (const EventForWebhook& item : page->items) {
+        found.push_back(item.sequence);
+      }
+      return page->next;
+    };
+    EXPECT_EQ(walk(onward), expected);
+    std::size_t listed = 0;
+    std::uint64_t count = 0;
+    walk([&](std::optional<std::int64_t> before, Sequences&) {
+      const auto page =
+          history().list_events(filter, {.limit = 2, .before = before, .looked_at_max = 3});
+      listed += page->items.size();
+      return page->next;
+    });
+    walk([&](std::optional<std::int64_t> before, Sequences&) {
+      const auto part = history().count_events(filter, {.before = before, .looked_at_max = 3});
+      count += part->count;
+      return part->next;
+    });
+    EXPECT_EQ(listed, expected.size());
+    EXPECT_EQ(count, expected.size());
+  }
+}
+
+}  // namespace postrider::test

@@ -1,0 +1,113 @@
+"""The dead letter queue: what is in it, how old, and throwing things away."""
+
+import json
+
+from harness import wait_for
+from operations import dead_count, kill_off, start, wait_over
+from receiver import Reply
+
+OPEN_DOOR = {"circuit_breaker_config": {"enabled": False}, "max_in_flight": 50}
+
+
+def dlq_size(world):
+    text = world.api.request("GET", "/metrics").body.decode()
+    for line in text.splitlines():
+        if line.startswith(f'webhook_dlq_size{{tenant_id="{world.tenant}"}}'):
+            return int(float(line.rsplit(" ", 1)[1]))
+    return None
+
+
+def test_dead_letters_are_counted_by_age_for_the_same_filter(world):
+    hook = world.hook("hook", Reply(404), **OPEN_DOOR)
+    kill_off(world, hook, 4, type="a.one")
+    kill_off(world, hook, 3, type="a.two", start=4)
+    page = world.api.get(f"/v1/dlq?webhook_id={hook.id}&limit=2")
+    assert len(page["data"]) == 2
+    assert page["age_buckets"] == {"lt_1h": 7, "1h_24h": 0, "gt_24h": 0}
+    assert page["age_buckets_complete"] is True
+    page = world.api.get(f"/v1/dlq?tenant_id={world.tenant}&event_type=a.two&age=lt_1h")
+    assert [item["event_type"] for item in page["data"]] == ["a.two"] * 3
+    assert page["age_buckets"] == {"lt_1h": 3, "1h_24h": 0, "gt_24h": 0}
+    page = world.api.get(f"/v1/dlq?webhook_id={hook.id}&age=1h_24h")
+    assert page["data"] == []
+    assert page["age_buckets"]["lt_1h"] == 7, "the buckets are of all ages"
+    page = world.api.get(f"/v1/dlq?webhook_id={hook.id}&failure_category=timeout")
+    assert page["age_buckets"]["lt_1h"] == 0
+    page = world.api.get(f"/v1/dlq?webhook_id={hook.id}&classification=recoverable")
+    assert page["data"] == []
+
+
+def test_discarded_dead_letters_are_cancelled_and_keep_their_history(world):
+    hook = world.hook("hook", Reply(404), **OPEN_DOOR)
+    kept = kill_off(world, hook, 2, type="a.kept")
+    gone = kill_off(world, hook, 3, type="a.gone", start=2)
+    operation = start(world.api, "DELETE", f"/v1/dlq?webhook_id={hook.id}&event_type=a.gone")
+    assert operation["kind"] == "discard"
+    done = wait_over(world.api, operation)
+    assert (done["status"], done["total"], done["done"]) == ("completed", 3, 3)
+    for event_id in gone:
+        delivery = world.delivery(event_id, hook)
+        assert delivery["status"] == "cancelled"
+        assert len(delivery["attempts"]) == 1
+        assert delivery["dead_letter"]["reason"] == "permanent_client_error_404"
+    assert {world.delivery(event_id, hook)["status"] for event_id in kept} == {"dead_letter"}
+    assert dead_count(world, hook) == 2
+    assert len(world.requests(hook)) == 5, "nothing was sent"
+    bad = world.api.request("DELETE", "/v1/dlq?colour=red")
+    assert (bad.status, bad.json["code"]) == (400, "invalid_query")
+
+
+def test_the_size_of_the_queue_is_right_all_along(own_server, make_world):
+    server = own_server().start()
+    world = make_world(server)
+    hook = world.hook("hook", Reply(404), **OPEN_DOOR)
+    kill_off(world, hook, 6)
+    assert dlq_size(world) == 6
+    server.stop()
+    world.api = server.start().api()
+    assert dlq_size(world) == 6, "known from the start"
+    letter = world.api.get(f"/v1/dlq?webhook_id={hook.id}&limit=1")["data"][0]
+    world.receiver.on(hook.path, Reply())
+    world.api.post(f"/v1/dlq/{letter['id']}/retry", expect=202)
+    wait_for(lambda: dlq_size(world) == 5, "one less after a revival")
+    start(world.api, "DELETE", f"/v1/dlq?webhook_id={hook.id}")
+    wait_for(lambda: dlq_size(world) == 0, "none after discarding")
+    assert json.loads(world.api.request("GET", "/v1/dlq").body)["data"] == []
+
+
+def test_delivery_lists_are_filtered_by_everything(world):
+    hook = world.hook("hook", lambda request: Reply(
+        {"a.gone": 404, "a.fine": 200}[request.header("x-webhook-event")]), **OPEN_DOOR)
+    gone = world.publish("a.gone")["id"]
+    fine = world.publish("a.fine")["id"]
+    for event_id in (gone, fine):
+        world.wait_done(event_id, hook)
+
+    def found(query):
+        return [item["event_id"] for item in world.api.all(
+            f"/v1/deliveries?tenant_id={world.tenant}&{query}")]
+    assert found(f"webhook_id={hook.id}") == [fine, gone]
+    assert found("failure_category=client_error") == [gone]
+    assert found("classification=permanent") == [gone]
+    assert found("classification=recoverable") == []
+    assert found("status=succeeded&event_type=a.fine") == [fine]
+    assert found("from=2020-01-01T00:00:00Z&to=2020-01-02T00:00:00Z") == []
+    assert found("from=2020-01-01T00:00:00Z") == [fine, gone]
+    refused = world.api.request("GET", "/v1/deliveries?status=in_flight")
+    assert refused.status == 400
+    assert "pending" in refused.json["detail"]
+
+
+def test_events_that_matched_nobody_are_found(world):
+    lonely = world.publish("a.lonely")["id"]
+    hook = world.hook(events=["a.wanted"])
+    wanted = world.publish("a.wanted")["id"]
+    world.wait_done(wanted, hook)
+
+    def found(query):
+        return [item["id"] for item in world.api.all(f"/v1/events?tenant_id={world.tenant}{query}")]
+    assert found("") == [wanted, lonely]
+    assert found("&matched=false") == [lonely]
+    assert found("&matched=true") == [wanted]
+    assert found("&matched=false&event_type=a.wanted") == []
+    assert world.api.request("GET", "/v1/events?matched=perhaps").status == 400

@@ -1,0 +1,153 @@
+"""Replay: events reach a webhook again, and those it missed reach it at last."""
+
+import datetime
+import json
+
+from harness import wait_for
+from operations import kill_off, start, wait_over
+from receiver import Reply
+
+OPEN_DOOR = {"circuit_breaker_config": {"enabled": False}, "max_in_flight": 50}
+LONG_AGO = "2020-01-01T00:00:00Z"
+
+
+def now():
+    return datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%S.%f")[:-3] + "Z"
+
+
+def replay(world, hook, **fields):
+    operation = start(world.api, "POST", f"/v1/webhooks/{hook.id}/replay",
+                      {"since": LONG_AGO, **fields})
+    assert operation["kind"] == "replay"
+    return operation
+
+
+def test_what_was_missed_while_switched_off_arrives_in_order(world):
+    hook = world.hook(ordering_guarantee="strict")
+    world.publish_numbered(2)
+    world.wait_requests(hook, 2)
+    world.api.patch(f"/v1/webhooks/{hook.id}", {"active": False})
+    missed = world.publish_numbered(5, start=2)
+    refused = world.api.request("POST", f"/v1/webhooks/{hook.id}/replay", {"since": LONG_AGO})
+    assert (refused.status, refused.json["code"]) == (409, "webhook_inactive")
+    world.api.patch(f"/v1/webhooks/{hook.id}", {"active": True})
+    done = wait_over(world.api, replay(world, hook))
+    assert (done["status"], done["total"], done["done"], done["skipped"]) == ("completed", 7, 5, 2)
+    world.wait_requests(hook, 7)
+    assert world.numbers(hook) == list(range(7)), "in publish order, none twice"
+    for event_id in missed:
+        delivery = world.wait_done(event_id, hook)
+        assert (delivery["status"], delivery["trigger"]) == ("succeeded", "replay")
+        assert delivery["attempts"][0]["trigger"] == "replay"
+    found = world.api.all(f"/v1/webhooks/{hook.id}/deliveries")
+    assert [item["event_id"] for item in found][:5] == missed[::-1]
+    assert world.api.all(f"/v1/events?tenant_id={world.tenant}&matched=false") == []
+    again = wait_over(world.api, replay(world, hook))
+    assert (again["done"], again["skipped"]) == (0, 7)
+
+
+def test_events_from_before_the_webhook_existed_reach_it(world):
+    first = world.publish("a.one", {"n": 1})["id"]
+    world.publish("b.two", {"n": 2})
+    hook = world.hook(events=["a.*"])
+    done = wait_over(world.api, replay(world, hook))
+    assert (done["done"], done["skipped"]) == (1, 1)
+    request = world.wait_requests(hook, 1)[0]
+    assert json.loads(request.body)["id"] == first
+    assert world.wait_done(first, hook)["status"] == "succeeded"
+
+
+def test_dead_letters_are_replayed_and_successes_only_when_asked_for(world):
+    hook = world.hook("hook", lambda request: Reply(
+        404 if request.header("x-webhook-event") == "a.bad" else 200), **OPEN_DOOR)
+    good = world.publish("a.good")["id"]
+    world.wait_done(good, hook)
+    kill_off(world, hook, 3, type="a.bad")
+    world.receiver.on(hook.path, Reply())
+    done = wait_over(world.api, replay(world, hook))
+    assert (done["done"], done["skipped"]) == (3, 1)
+    world.wait_requests(hook, 7)
+    assert wait_over(world.api, replay(world, hook, status=["succeeded"],
+                                       event_types=["a.good"]))["done"] == 1
+    requests = world.wait_requests(hook, 8)
+    assert requests[-1].webhook_id == requests[0].webhook_id, "the same event, again"
+    wait_for(lambda: world.delivery(good, hook)["attempt_count"] == 2, "the second attempt")
+
+
+def test_only_the_range_is_replayed(world):
+    world.publish("a.early", {"n": 1})
+    since = wait_for(now, "the time")
+    wait_for(lambda: now() > since, "the clock")
+    world.publish("a.middle", {"n": 2})
+    until = now()
+    wait_for(lambda: now() > until, "the clock")
+    until = now()
+    wait_for(lambda: now() > until, "the clock")
+    world.publish("a.late", {"n": 3})
+    hook = world.hook()
+    done = wait_over(world.api, replay(world, hook, since=since, until=until))
+    assert (done["total"], done["done"]) == (1, 1)
+    world.wait_requests(hook, 1)
+    assert world.numbers(hook) == [2]
+
+
+def test_a_repeated_publish_waits_for_late_deliveries_too(world):
+    first = world.publish(idempotency_key="once")
+    assert world.publish(idempotency_key="once", expect=200)["duplicate"] is True
+    hook = world.hook()
+    world.receiver.hold(hook.path)
+    wait_over(world.api, replay(world, hook))
+    world.wait_requests(hook, 1)
+    refused = world.api.request("POST", "/v1/events", {
+        "type": "order.created", "data": {}, "tenant_id": world.tenant, "idempotency_key": "once"})
+    assert (refused.status, refused.json["code"]) == (409, "duplicate_event")
+    world.receiver.release(hook.path)
+    world.wait_done(first["id"], hook)
+    answer = world.publish(idempotency_key="once", expect=200)
+    assert answer["deliveries"] == 0, "the first answer, as it was"
+
+
+def test_kill_9_during_a_replay_sends_every_event_once_or_again_but_never_none(own_server,
+                                                                              make_world):
+    server = own_server().start()
+    world = make_world(server)
+    world.publish_batch([{"type": "a.b", "data": {"n": number}} for number in range(90)])
+    hook = world.hook(**OPEN_DOOR)
+    operation = replay(world, hook, rate_limit={"requests_per_second": 60})
+    wait_for(lambda: world.api.get(f"/v1/operations/{operation['id']}")["done"] > 5, "some")
+    server.kill()
+    world.api = server.start().api()
+    done = wait_over(world.api, operation)
+    assert (done["status"], done["done"] + done["skipped"]) == ("completed", 90)
+    wait_for(lambda: set(world.numbers(hook)) == set(range(90)), "all of them")
+    found = world.api.all(f"/v1/webhooks/{hook.id}/deliveries")
+    assert len(found) == len({item["event_id"] for item in found}) == 90, "one delivery an event"
+
+
+def test_a_replay_fails_in_so_many_words_when_its_webhook_goes(world):
+    world.publish_batch([{"type": "a.b", "data": number} for number in range(30)])
+    hook = world.hook(**OPEN_DOOR)
+    operation = replay(world, hook, rate_limit={"requests_per_second": 10})
+    world.wait_requests(hook, 1)
+    world.api.delete(f"/v1/webhooks/{hook.id}")
+    done = wait_over(world.api, operation)
+    assert (done["status"], done["error"]) == ("failed", "The webhook has been deleted.")
+    assert 0 < done["done"] < 30
+
+
+def test_a_bad_replay_is_refused_naming_the_field(world):
+    hook = world.hook()
+    for body, field in [
+            ({}, "since"),
+            ({"since": None}, "since"),
+            ({"since": "yesterday"}, "since"),
+            ({"since": LONG_AGO, "until": LONG_AGO}, "until"),
+            ({"since": LONG_AGO, "status": ["pending"]}, "status"),
+            ({"since": LONG_AGO, "status": "dead_letter"}, "status"),
+            ({"since": LONG_AGO, "event_types": [1]}, "event_types"),
+            ({"since": LONG_AGO, "repeat_every_seconds": 60}, "repeat_every_seconds")]:
+        answer = world.api.request("POST", f"/v1/webhooks/{hook.id}/replay", body)
+        assert answer.status == 422, (body, answer)
+        assert field in [error["field"] for error in answer.json["errors"]], answer
+    assert world.api.request("POST", "/v1/webhooks/whk_nobody/replay",
+                             {"since": LONG_AGO}).status == 404
