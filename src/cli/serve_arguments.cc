@@ -24,7 +24,8 @@ constexpr const char* examples = R"(Examples:
       For development: webhooks may point at this machine, without TLS.
 
 Environment:
-  POSTRIDER_ADMIN_KEY   the admin key to accept, instead of a new one that is printed once)";
+  POSTRIDER_ADMIN_KEY    the admin key to accept, instead of a new one that is printed once
+  POSTRIDER_SECRETS_KEY  the key that stored secrets are sealed with, as in the key file)";
 
 bool is_key(std::string_view text) {
   return !text.empty() && text.size() <= 256 &&
@@ -58,6 +59,10 @@ class ServeArguments final : public Subcommand {
         ->check(CLI::IsMember({"trace", "debug", "info", "warn", "error", "off"}))
         ->option_text("LEVEL")
         ->capture_default_str();
+    app.add_option("--secrets-key-file", options_.secrets_key_file,
+                   "Seal stored secrets with the key in this file: 32 bytes in base64 or hex; "
+                   "further lines are older keys that only open")
+        ->option_text("FILE");
     app.add_flag("--json", options_.json, "Print JSON instead of sentences");
   }
 
@@ -74,6 +79,15 @@ class ServeArguments final : public Subcommand {
             "POSTRIDER_ADMIN_KEY must be 1 to 256 visible ASCII characters without spaces.");
       }
       options_.admin_key = Secret<std::string>{*std::move(key)};
+    }
+    if (std::optional<std::string> key = environment("POSTRIDER_SECRETS_KEY");
+        key && !key->empty()) {
+      if (!options_.secrets_key_file.empty()) {
+        return fail(Errc::invalid,
+                    "Give the secrets key with --secrets-key-file or with POSTRIDER_SECRETS_KEY, "
+                    "not with both.");
+      }
+      options_.secrets_key = Secret<std::string>{*std::move(key)};
     }
     return Command{options_};
   }

@@ -18,9 +18,11 @@ struct ServeOptions {
   bool allow_http = false;             // Webhooks without TLS.
   std::uint32_t io_threads = 0;        // 0: one less than there are cores, at least one.
   std::chrono::milliseconds drain_timeout{30'000};
-  std::string log_level = "info";  // trace, debug, info, warn, error or off.
-  std::optional<Secret<std::string>> admin_key;  // POSTRIDER_ADMIN_KEY; otherwise one is made.
-  bool json = false;                             // What is printed for people becomes JSON lines.
+  std::string log_level = "info";                  // trace, debug, info, warn, error or off.
+  std::optional<Secret<std::string>> admin_key;    // POSTRIDER_ADMIN_KEY; otherwise one is made.
+  std::string secrets_key_file;                    // --secrets-key-file; empty: none.
+  std::optional<Secret<std::string>> secrets_key;  // POSTRIDER_SECRETS_KEY.
+  bool json = false;                               // What is printed for people becomes JSON lines.
 };
 
 }  // namespace postrider::cli

@@ -55,12 +55,16 @@ struct AttemptKind {
 struct KeyKind {
   static constexpr std::string_view prefix = "key_";
 };
+struct AlertIdKind {
+  static constexpr std::string_view prefix = "alt_";
+};
 
 using EventId = Id<EventKind>;
 using WebhookId = Id<WebhookKind>;
 using DeliveryId = Id<DeliveryKind>;
 using AttemptId = Id<AttemptKind>;
 using KeyId = Id<KeyKind>;
+using AlertId = Id<AlertIdKind>;
 
 /// Makes UUIDv7 values that never repeat and always grow, even within one millisecond and when the
 /// wall clock steps back. Owned by one thread; its randomness is the seed it was given.

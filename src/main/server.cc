@@ -26,6 +26,7 @@
 #include "api/routes.h"
 #include "cli/version.h"
 #include "main/admin_key.h"
+#include "main/vault.h"
 #include "runtime/node.h"
 
 namespace postrider {
@@ -114,9 +115,14 @@ Result<NodeParts> RunningServer::open_parts(const SqliteOptions& store) {
 }
 
 Result<void> RunningServer::start() {
-  POSTRIDER_TRY(
-      NodeParts parts,
-      open_parts({.directory = options_.data_directory, .vfs = std::string{}, .digest = sha256}));
+  POSTRIDER_TRY(const std::shared_ptr<AesVault> vault, open_vault(options_));
+  POSTRIDER_TRY(NodeParts parts, open_parts({.directory = options_.data_directory,
+                                             .vfs = std::string{},
+                                             .digest = sha256,
+                                             .vault = vault}));
+  if (vault) {
+    parts.reload_keys = [this, vault] { return reload_vault(*vault, options_); };
+  }
   POSTRIDER_TRY(const RegistryContents registry, parts.store.registry->load());
   admin_key_ = choose_admin_key(options_.admin_key, registry.keys, parts.clock->now().wall);
   const NodeOptions node_options{.worker_count = worker_count(options_),
@@ -129,6 +135,7 @@ Result<void> RunningServer::start() {
   api::ApiOptions api_options;
   api_options.url_policy = url_policy(options_);
   api_options.user_agent = node_options.user_agent;
+  api_options.secrets_sealed = vault != nullptr;
   api::add_routes(router_, node_->service(), std::move(api_options));
   POSTRIDER_CHECK(listen());
   node_->start();

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "core/result.h"
+#include "ports/alert_book.h"
 #include "ports/catalog.h"
 #include "ports/history.h"
 #include "ports/journal.h"
@@ -19,6 +20,7 @@ struct Store {
   std::unique_ptr<Catalog> catalog;
   std::unique_ptr<Registry> registry;
   std::unique_ptr<Journal> journal;
+  std::unique_ptr<AlertBook> alerts;
 
   /// Runs `body`, which may call any role but the ledger, as one transaction: when it fails,
   /// nothing has happened.
@@ -29,6 +31,7 @@ struct Store {
 struct Reader {
   std::unique_ptr<History> history;
   std::unique_ptr<AuditLog> audit_log;
+  std::unique_ptr<AlertHistory> alerts;
 };
 
 }  // namespace postrider

@@ -65,6 +65,7 @@ Result<WebhookRef> Desk::store_webhook(const Errand& errand, Webhook webhook) {
       errand.mails, stored->id,
       WebhookChanged{.webhook = stored, .circuit = std::nullopt, .backlog_due = std::nullopt});
   directory_.replace(directory()->with(stored));
+  watchers_.stored(*stored);
   return stored;
 }
 
@@ -75,8 +76,13 @@ Result<void> Desk::remove_webhook(const Errand& errand, WebhookId id) {
   };
   POSTRIDER_CHECK(errand.store.atomically(write));
   directory_.replace(directory()->without(id));
-  tell_lane(errand.mails, id, WebhookRemoved{id});
+  tell_removed(errand.mails, id);
   return {};
+}
+
+void Desk::tell_removed(Mails& mails, WebhookId id) const {
+  tell_lane(mails, id, WebhookRemoved{id});
+  watchers_.removed(id);
 }
 
 Result<void> Desk::change_registry(const Errand& errand, const RegistryChange& change) {
@@ -121,7 +127,7 @@ Result<void> Desk::remove_tenant(const Errand& errand, const TenantId& id, bool 
   roster_.replace(std::move(changed));
   directory_.replace(directory()->without_tenant(id));
   for (const auto& [webhook_id, webhook] : theirs.all()) {
-    tell_lane(errand.mails, webhook_id, WebhookRemoved{webhook_id});
+    tell_removed(errand.mails, webhook_id);
   }
   return {};
 }
@@ -151,6 +157,15 @@ AuditEntry disable_entry(const Webhook& webhook, const std::string& reason, Wall
     plain.push_back(tame ? character : '?');
   }
   entry.detail = fmt::format(R"({{"reason":"{}"}})", plain);
+  return entry;
+}
+
+AuditEntry old_secret_entry(const Webhook& webhook, WallTime now) {
+  AuditEntry entry;
+  entry.at = now;
+  entry.action = "webhook.secret.end";
+  entry.subject = webhook.id.to_string();
+  entry.tenant_id = webhook.tenant_id;
   return entry;
 }
 

@@ -14,10 +14,12 @@
 #include "core/assert.h"
 
 #include "runtime/desk.h"
+#include "runtime/housekeeping.h"
 #include "runtime/placement.h"
 #include "runtime/publish_quota.h"
 #include "runtime/reader_pool.h"
 #include "runtime/suspend.h"
+#include "runtime/tryouts.h"
 
 namespace postrider {
 namespace {
@@ -37,6 +39,7 @@ Result<void> without_value(const Result<T>& result) {
 struct Contents {
   Directory directory;
   Roster roster;
+  std::vector<Alert> alerts;  // The active ones.
 };
 
 class RunningNode final : public Node, public Service {
@@ -66,6 +69,10 @@ class RunningNode final : public Node, public Service {
   Awaitable<Result<void>> remove_webhook(WebhookId id, AuditEntry entry) override;
   Awaitable<Result<Delivery>> revive(Revive revive, AuditEntry entry) override;
   Awaitable<Result<Delivery>> cancel(DeliveryId id, AuditEntry entry) override;
+  Awaitable<Result<TestSent>> send_test(WebhookRef webhook, Event event, AuditEntry entry) override;
+  Awaitable<Result<Outcome>> probe(Webhook webhook, Event event, Millis timeout) override;
+  Awaitable<Result<void>> note(AuditEntry entry) override;
+  Awaitable<Result<std::uint64_t>> reseal_secrets(AuditEntry entry) override;
   Awaitable<Result<LaneView>> lane_view(WebhookId id) override;
   Awaitable<Result<LaneView>> command_circuit(CircuitCommanded command, AuditEntry entry) override;
   Awaitable<Result<void>> change_registry(RegistryChange change, AuditEntry entry) override;
@@ -82,6 +89,7 @@ class RunningNode final : public Node, public Service {
  private:
   void make_store(NodeParts& parts);
   void make_workers(NodeParts& parts);
+  void make_housekeeping(std::vector<Alert> alerts, std::function<Result<void>()> reload_keys);
   [[nodiscard]] std::vector<Publish> plan(std::vector<EventDraft> drafts, bool all_or_nothing);
   [[nodiscard]] std::size_t origin() const;
   [[nodiscard]] Worker& owner(WebhookId id) { return *workers_[worker_of(id, workers_.size())]; }
@@ -107,6 +115,8 @@ class RunningNode final : public Node, public Service {
   std::uint64_t next_group_ = 0;  // Guarded by ids_mutex_.
   std::unique_ptr<StoreThread> store_;
   std::vector<std::unique_ptr<Worker>> workers_;
+  std::unique_ptr<Housekeeping> housekeeping_;
+  Tryouts tryouts_;
   std::unique_ptr<ReaderPool> readers_;
   std::atomic<bool> draining_{false};
   std::mutex drain_mutex_;
@@ -122,11 +132,13 @@ RunningNode::RunningNode(NodeOptions options, NodeParts parts, Contents contents
       clock_(std::move(parts.clock)),
       metrics_(make_metrics()),
       desk_(std::move(contents.directory), std::move(contents.roster)),
-      ids_(options_.seed) {
+      ids_(options_.seed),
+      tryouts_(options_.tryouts_max) {
   POSTRIDER_ASSERT(options_.worker_count > 0);
   readers_ = std::make_unique<ReaderPool>(std::move(parts.readers));
   make_store(parts);
   make_workers(parts);
+  make_housekeeping(std::move(contents.alerts), std::move(parts.reload_keys));
 }
 
 void RunningNode::make_store(NodeParts& parts) {
@@ -144,6 +156,7 @@ void RunningNode::make_store(NodeParts& parts) {
             spdlog::warn("store.recovered");
             tell_backlog(backlog, mails);
           },
+      .on_streak = [this](std::uint32_t failures) { housekeeping_->store_failed(failures); },
   };
   store_ = std::make_unique<StoreThread>(StoreThreadOptions{.worker_count = options_.worker_count},
                                          std::move(store_parts));
@@ -168,10 +181,41 @@ void RunningNode::make_workers(NodeParts& parts) {
         .make_transport = parts.make_transport,
         .make_sign = parts.make_sign,
         .disable_webhook = [this](WebhookId id, const std::string& reason) { disable(id, reason); },
+        .alert = [this](const AlertChange& change) { housekeeping_->hear(change); },
         .drained = [this] { worker_drained(); },
     };
     workers_.push_back(std::make_unique<Worker>(std::move(worker), std::move(worker_parts)));
   }
+}
+
+void RunningNode::make_housekeeping(std::vector<Alert> alerts,
+                                    std::function<Result<void>()> reload_keys) {
+  for (const Alert& alert : alerts) {
+    if (alert.subject.webhook_id) {
+      owner(*alert.subject.webhook_id).restore(alert.subject);
+    }
+  }
+  AlertDesk desk{std::move(alerts),
+                 {.make_id = [this] { return AlertId{new_uuid()}; }, .metrics = metrics_.get()}};
+  Housekeeping::Parts parts{.clock = clock_.get(),
+                            .store = store_.get(),
+                            .directory = [this] { return desk_.directory(); },
+                            .store_webhook = {},
+                            .tick_workers = {},
+                            .reload_keys = std::move(reload_keys)};
+  parts.store_webhook = [this](Store& store, Mails& mails, Webhook webhook) {
+    const AuditEntry entry = old_secret_entry(webhook, clock_->now().wall);
+    const WebhookEdit edit = [&](const Webhook&) -> Result<Webhook> { return webhook; };
+    return without_value(desk_.edit_webhook({store, mails, entry}, webhook.id, edit));
+  };
+  parts.tick_workers = [this] {
+    for (const auto& worker : workers_) {
+      worker->tick();
+    }
+  };
+  housekeeping_ = std::make_unique<Housekeeping>(std::move(desk), std::move(parts));
+  desk_.watch({.stored = [this](const Webhook& webhook) { housekeeping_->webhook_stored(webhook); },
+               .removed = [this](WebhookId id) { housekeeping_->webhook_removed(id); }});
 }
 
 void RunningNode::load_lanes(const std::map<WebhookId, CircuitRecord>& circuits,
@@ -213,6 +257,7 @@ void RunningNode::start() {
   for (const auto& worker : workers_) {
     worker->start();
   }
+  housekeeping_->start(workers_.front()->io());
 }
 
 void RunningNode::drain(std::function<void()> drained) {
@@ -401,8 +446,7 @@ void RunningNode::disable(WebhookId id, const std::string& reason) {
     const WallTime now = clock_->now().wall;
     const WebhookEdit edit = [&](const Webhook& webhook) -> Result<Webhook> {
       Webhook disabled = webhook;
-      disabled.active = false;
-      disabled.disabled_reason = reason;
+      switch_off(disabled, reason, now);
       disabled.updated_at = now;
       return disabled;
     };
@@ -439,6 +483,46 @@ Awaitable<Result<Delivery>> RunningNode::cancel(DeliveryId id, AuditEntry entry)
   co_return co_await suspend<Result<Delivery>>(begin);
 }
 
+Awaitable<Result<TestSent>> RunningNode::send_test(WebhookRef webhook, Event event,
+                                                   AuditEntry entry) {
+  if (draining_ || store_->failure()) {
+    co_return fail(Errc::unavailable, "The server cannot store a test at the moment. Retry soon.");
+  }
+  auto noting = note(std::move(entry));
+  const Result<void> noted = co_await std::move(noting);
+  if (!noted) {
+    co_return tl::make_unexpected(noted.error());
+  }
+  const DeliveryId id{new_uuid()};
+  TestSend test = plan_test(*webhook, std::move(event), id, clock_->now().steady);
+  auto pending = tryouts_.send_test(*workers_[origin()], owner(webhook->id), std::move(test));
+  co_return co_await std::move(pending);
+}
+
+Awaitable<Result<Outcome>> RunningNode::probe(Webhook webhook, Event event, Millis timeout) {
+  Probe probe{.webhook = std::make_shared<const Webhook>(std::move(webhook)),
+              .event = std::move(event),
+              .timeout = timeout,
+              .done = {}};
+  return tryouts_.probe(*workers_[origin()], std::move(probe));
+}
+
+Awaitable<Result<void>> RunningNode::note(AuditEntry entry) {
+  return at_desk<void>(std::move(entry), [](const Errand& errand) {
+    return errand.store.journal->append(errand.entry);
+  });
+}
+
+Awaitable<Result<std::uint64_t>> RunningNode::reseal_secrets(AuditEntry entry) {
+  auto noting = note(std::move(entry));
+  const Result<void> noted = co_await std::move(noting);
+  if (!noted) {
+    co_return tl::make_unexpected(noted.error());
+  }
+  auto pending = housekeeping_->reseal(origin());
+  co_return co_await std::move(pending);
+}
+
 Awaitable<Result<LaneView>> RunningNode::lane_view(WebhookId id) {
   boost::asio::io_context& home = workers_[origin()]->io();
   auto begin = [this, &home, id](std::function<void(Result<LaneView>)> resume) {
@@ -457,16 +541,19 @@ Awaitable<Result<LaneView>> RunningNode::command_circuit(CircuitCommanded comman
                                                          AuditEntry entry) {
   const WebhookId id = command.webhook_id;
   // The lane stores its circuit itself, a moment later; what was asked is on record before.
-  std::function<Result<void>(const Errand&)> append = [](const Errand& errand) {
-    return errand.store.journal->append(errand.entry);
-  };
-  auto noted = at_desk<void>(std::move(entry), std::move(append));
-  const Result<void> appended = co_await std::move(noted);
+  auto noting = note(std::move(entry));
+  const Result<void> appended = co_await std::move(noting);
   if (!appended) {
     co_return tl::make_unexpected(appended.error());
   }
   owner(id).feed_later(command);
-  co_return co_await lane_view(id);  // Behind the command in the same loop.
+  auto pending = lane_view(id);  // Behind the command in the same loop.
+  const Result<LaneView> view = co_await std::move(pending);
+  if (view && view->circuit.state == CircuitState::closed) {
+    housekeeping_->hear(
+        {.subject = {AlertKind::circuit_opened, id}, .active = false, .detail = {}});
+  }
+  co_return view;
 }
 
 Awaitable<void> RunningNode::run_query(ReaderQuery query) {
@@ -513,10 +600,12 @@ Result<Roster> sweep(Store& store, Roster roster, WallTime now) {
 Result<std::unique_ptr<Node>> make_node(NodeOptions options, NodeParts parts,
                                         const std::optional<ApiKey>& first_key) {
   POSTRIDER_TRY(std::vector<Webhook> webhooks, parts.store.catalog->load_webhooks());
+  POSTRIDER_CHECK(reseal_all(*parts.store.catalog));
   POSTRIDER_TRY(const auto circuits, parts.store.catalog->load_circuits());
   const WallTime now = parts.clock->now().wall;
   POSTRIDER_TRY(RegistryContents registry, parts.store.registry->load());
   POSTRIDER_TRY(const std::vector<LaneBacklog> backlog, parts.store.ledger->backlog());
+  POSTRIDER_TRY(std::vector<Alert> alerts, parts.store.alerts->load_active());
   if (first_key) {
     POSTRIDER_CHECK(store_first_key(parts.store, *first_key));
     registry.keys.push_back(*first_key);
@@ -527,9 +616,10 @@ Result<std::unique_ptr<Node>> make_node(NodeOptions options, NodeParts parts,
   for (Webhook& webhook : webhooks) {
     refs.push_back(std::make_shared<const Webhook>(std::move(webhook)));
   }
-  auto node = std::make_unique<RunningNode>(
-      std::move(options), std::move(parts),
-      Contents{.directory = Directory{std::move(refs)}, .roster = std::move(roster)});
+  auto node = std::make_unique<RunningNode>(std::move(options), std::move(parts),
+                                            Contents{.directory = Directory{std::move(refs)},
+                                                     .roster = std::move(roster),
+                                                     .alerts = std::move(alerts)});
   POSTRIDER_CHECK(node->open());
   node->load_lanes(circuits, backlog);
   return node;

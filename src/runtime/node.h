@@ -21,7 +21,8 @@ struct NodeOptions {
   std::uint64_t seed = 0;  // From real entropy in production.
   UrlPolicy url_policy;
   std::string user_agent;
-  ShardOptions shard;  // For all workers together; each gets its part.
+  ShardOptions shard;              // For all workers together; each gets its part.
+  std::uint32_t tryouts_max = 32;  // Probes and tests that people wait for at once.
 };
 
 /// Made by main, which is the only place that knows which adapters these are.
@@ -31,6 +32,8 @@ struct NodeParts {
   std::unique_ptr<Clock> clock;
   MakeTransport make_transport;
   MakeSign make_sign;
+  /// Reads the keys that secrets are sealed with again. Empty: they do not change.
+  std::function<Result<void>()> reload_keys = {};
 };
 
 class Node {

@@ -102,6 +102,8 @@ class StoreThread {
     std::function<void(const std::string& reason)> on_failure;
     /// The store came back: deliveries of batches that failed may be in it after all.
     std::function<void(const std::vector<LaneBacklog>&, Mails&)> on_recovered;
+    /// How often it has failed in a row by now; 0: it works again. May be empty.
+    std::function<void(std::uint32_t failures)> on_streak = {};
   };
 
   StoreThread(StoreThreadOptions options, Parts parts);
@@ -129,6 +131,7 @@ class StoreThread {
   void owe(std::vector<SaveCircuit>& circuits);
   [[nodiscard]] bool ready(Mails& mails);
   void fail_store(const std::string& reason);
+  void count_streak(bool failed);
   void set_failure(std::optional<std::string> reason);
 
   StoreThreadOptions options_;
@@ -144,7 +147,8 @@ class StoreThread {
 
   // The store thread's own.
   std::vector<SaveCircuit> circuits_owed_;  // Of batches that failed.
-  bool broken_ = false;                     // A commit failed and recover() has not succeeded.
+  std::uint32_t failures_in_row_ = 0;
+  bool broken_ = false;  // A commit failed and recover() has not succeeded.
   std::thread thread_;
 };
 

@@ -19,6 +19,7 @@ class StoreContract : public testing::TestWithParam<StoreMaker> {
   [[nodiscard]] Ledger& ledger() { return *store_->store().ledger; }
   [[nodiscard]] Catalog& catalog() { return *store_->store().catalog; }
   [[nodiscard]] History& history() { return *store_->reader().history; }
+  [[nodiscard]] AlertBook& alerts() { return *store_->store().alerts; }
 
   /// Each fails the test when the store does.
   BatchReceipt commit(const Batch& batch);
@@ -31,6 +32,7 @@ class StoreContract : public testing::TestWithParam<StoreMaker> {
   LanePage load(const LoadLane& query);
   DeliveryRecord record(DeliveryId id);
   std::vector<Attempt> attempts(DeliveryId id);
+  Listed<Alert> list_alerts(const AlertFilter& filter, const Page& page = {});
 
   StoreScript script_;
   std::unique_ptr<OpenStore> store_ = GetParam().make();
@@ -59,15 +61,17 @@ class RegistryContract : public StoreContract {
   /// After a restart.
   RegistryContents contents();
 };
+class AlertContract : public StoreContract {};
 
 /// All suites for one store: `POSTRIDER_STORE_CONTRACT(Memory, maker)`.
-#define POSTRIDER_STORE_CONTRACT(prefix, ...)                  \
-  POSTRIDER_STORE_SUITE(prefix, LedgerContract, __VA_ARGS__);  \
-  POSTRIDER_STORE_SUITE(prefix, LaneContract, __VA_ARGS__);    \
-  POSTRIDER_STORE_SUITE(prefix, CatalogContract, __VA_ARGS__); \
-  POSTRIDER_STORE_SUITE(prefix, HistoryContract, __VA_ARGS__); \
-  POSTRIDER_STORE_SUITE(prefix, JournalContract, __VA_ARGS__); \
-  POSTRIDER_STORE_SUITE(prefix, RegistryContract, __VA_ARGS__)
+#define POSTRIDER_STORE_CONTRACT(prefix, ...)                   \
+  POSTRIDER_STORE_SUITE(prefix, LedgerContract, __VA_ARGS__);   \
+  POSTRIDER_STORE_SUITE(prefix, LaneContract, __VA_ARGS__);     \
+  POSTRIDER_STORE_SUITE(prefix, CatalogContract, __VA_ARGS__);  \
+  POSTRIDER_STORE_SUITE(prefix, HistoryContract, __VA_ARGS__);  \
+  POSTRIDER_STORE_SUITE(prefix, JournalContract, __VA_ARGS__);  \
+  POSTRIDER_STORE_SUITE(prefix, RegistryContract, __VA_ARGS__); \
+  POSTRIDER_STORE_SUITE(prefix, AlertContract, __VA_ARGS__)
 
 #define POSTRIDER_STORE_SUITE(prefix, suite, ...) \
   INSTANTIATE_TEST_SUITE_P(prefix, suite, testing::Values(__VA_ARGS__), store_name)

@@ -7,11 +7,14 @@ Store make_memory_store(MemoryStore& store) {
           .catalog = make_memory_catalog(store),
           .registry = make_memory_registry(store),
           .journal = make_memory_journal(store),
+          .alerts = make_memory_alert_book(store),
           .atomically = [](const auto& body) { return body(); }};
 }
 
 Reader make_memory_reader(MemoryStore& store) {
-  return {.history = make_memory_history(store), .audit_log = make_memory_audit_log(store)};
+  return {.history = make_memory_history(store),
+          .audit_log = make_memory_audit_log(store),
+          .alerts = make_memory_alert_history(store)};
 }
 
 }  // namespace postrider

@@ -66,6 +66,7 @@ struct MemoryStore {
 
   std::vector<AuditRecord> audit;
   Digest digest = nullptr;  // Given by who wants an audit log.
+  std::map<std::int64_t, Alert> alerts;  // By their sequence.
 
   OwnMutex
       mutex;  // Held during each call of a port. Whoever looks in directly does so between calls.
@@ -82,5 +83,7 @@ struct MemoryStore {
 [[nodiscard]] std::unique_ptr<Registry> make_memory_registry(MemoryStore& store);
 [[nodiscard]] std::unique_ptr<Journal> make_memory_journal(MemoryStore& store);
 [[nodiscard]] std::unique_ptr<AuditLog> make_memory_audit_log(MemoryStore& store);
+[[nodiscard]] std::unique_ptr<AlertBook> make_memory_alert_book(MemoryStore& store);
+[[nodiscard]] std::unique_ptr<AlertHistory> make_memory_alert_history(MemoryStore& store);
 
 }  // namespace postrider

@@ -3,6 +3,7 @@
 #include <memory>
 #include <utility>
 
+#include "adapters/sqlite/alert_book.h"
 #include "adapters/sqlite/audit_log.h"
 #include "adapters/sqlite/catalog.h"
 #include "adapters/sqlite/data_directory.h"
@@ -19,9 +20,10 @@ Result<Store> open_sqlite_store(const SqliteOptions& options) {
   POSTRIDER_TRY(const std::shared_ptr<sqlite::Writer> writer, sqlite::Writer::open(options));
   POSTRIDER_TRY(std::unique_ptr<Ledger> ledger, sqlite::open_ledger(writer));
   return Store{.ledger = std::move(ledger),
-               .catalog = sqlite::make_catalog(writer),
+               .catalog = sqlite::make_catalog(writer, options.vault),
                .registry = sqlite::make_registry(writer),
                .journal = sqlite::make_journal(writer),
+               .alerts = sqlite::make_alert_book(writer),
                .atomically = [writer](const auto& body) { return writer->transact(body); }};
 }
 
@@ -35,7 +37,8 @@ Result<Reader> open_sqlite_reader(const SqliteOptions& options) {
                      "PRAGMA temp_store = MEMORY; PRAGMA trusted_schema = OFF"));
   const auto database = std::make_shared<sqlite::Database>(std::move(opened));
   return Reader{.history = sqlite::make_history(database),
-                .audit_log = sqlite::make_audit_log(database, options.digest)};
+                .audit_log = sqlite::make_audit_log(database, options.digest),
+                .alerts = sqlite::make_alert_history(database)};
 }
 
 }  // namespace postrider
