@@ -204,9 +204,7 @@ void RunningNode::make_housekeeping(std::vector<Alert> alerts,
                             .tick_workers = {},
                             .reload_keys = std::move(reload_keys)};
   parts.store_webhook = [this](Store& store, Mails& mails, Webhook webhook) {
-    const AuditEntry entry = old_secret_entry(webhook, clock_->now().wall);
-    const WebhookEdit edit = [&](const Webhook&) -> Result<Webhook> { return webhook; };
-    return without_value(desk_.edit_webhook({store, mails, entry}, webhook.id, edit));
+    return desk_.sweep_secrets({store, mails}, std::move(webhook), clock_->now().wall);
   };
   parts.tick_workers = [this] {
     for (const auto& worker : workers_) {
@@ -438,27 +436,14 @@ void RunningNode::tell_backlog(const std::vector<LaneBacklog>& backlog, Mails& m
 }
 
 void RunningNode::disable(WebhookId id, const std::string& reason) {
-  auto run = [this, id, reason](Store& store, Mails& mails) -> Result<void> {
-    const WebhookRef current = desk_.directory()->find(id);
-    if (!current || !current->active) {
-      return {};  // Several attempts may say the same.
-    }
-    const WallTime now = clock_->now().wall;
-    const WebhookEdit edit = [&](const Webhook& webhook) -> Result<Webhook> {
-      Webhook disabled = webhook;
-      switch_off(disabled, reason, now);
-      disabled.updated_at = now;
-      return disabled;
-    };
-    const AuditEntry entry = disable_entry(*current, reason, now);
-    const Result<WebhookRef> stored = desk_.edit_webhook({store, mails, entry}, id, edit);
-    if (!stored) {
+  store_->submit(DeskJob{[this, id, reason](Store& store, Mails& mails) {
+    const Result<void> done = desk_.disable_webhook({store, mails}, id, reason, clock_->now().wall);
+    if (!done) {
       spdlog::error("webhook.disable_failed webhook={} reason=\"{}\"", id.to_string(),
-                    log_safe(stored.error().message));
+                    log_safe(done.error().message));
     }
-    return without_value(stored);
-  };
-  store_->submit(DeskJob{std::move(run)});
+    return done;
+  }});
 }
 
 Awaitable<Result<Delivery>> RunningNode::revive(Revive revive, AuditEntry entry) {
@@ -575,26 +560,6 @@ std::optional<std::string> RunningNode::not_ready() const {
   return store_->failure();
 }
 
-Result<void> store_first_key(Store& store, const ApiKey& key) {
-  AuditEntry entry;
-  entry.at = key.created_at;
-  entry.action = "api_key.create";
-  entry.subject = key.id.to_string();
-  return store.atomically([&]() -> Result<void> {
-    POSTRIDER_CHECK(store.registry->apply(AddKey{key}));
-    return store.journal->append(entry);
-  });
-}
-
-/// Without what expired while nobody was there.
-Result<Roster> sweep(Store& store, Roster roster, WallTime now) {
-  if (!roster.has_expired(now)) {
-    return roster;
-  }
-  POSTRIDER_CHECK(store.registry->apply(SweepExpired{now}));
-  return roster.with(SweepExpired{now}, now);
-}
-
 }  // namespace
 
 Result<std::unique_ptr<Node>> make_node(NodeOptions options, NodeParts parts,
@@ -603,14 +568,9 @@ Result<std::unique_ptr<Node>> make_node(NodeOptions options, NodeParts parts,
   POSTRIDER_CHECK(reseal_all(*parts.store.catalog));
   POSTRIDER_TRY(const auto circuits, parts.store.catalog->load_circuits());
   const WallTime now = parts.clock->now().wall;
-  POSTRIDER_TRY(RegistryContents registry, parts.store.registry->load());
   POSTRIDER_TRY(const std::vector<LaneBacklog> backlog, parts.store.ledger->backlog());
   POSTRIDER_TRY(std::vector<Alert> alerts, parts.store.alerts->load_active());
-  if (first_key) {
-    POSTRIDER_CHECK(store_first_key(parts.store, *first_key));
-    registry.keys.push_back(*first_key);
-  }
-  POSTRIDER_TRY(Roster roster, sweep(parts.store, Roster{std::move(registry)}, now));
+  POSTRIDER_TRY(Roster roster, load_roster(parts.store, first_key, now));
   std::vector<WebhookRef> refs;
   refs.reserve(webhooks.size());
   for (Webhook& webhook : webhooks) {

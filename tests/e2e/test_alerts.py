@@ -134,3 +134,20 @@ def test_lists_are_filtered_and_paged(world):
                                    "colour=red", "cursor=x"])
 def test_a_bad_query_is_refused(world, query):
     world.api.get(f"/v1/alerts?{query}", expect=400)
+
+
+def test_a_tenant_sees_its_own_alerts_alone(world):
+    hook = world.hook("hook", Reply(410))
+    world.publish()
+    wait_alert(world, webhook_id=hook.id)
+    for tenant, seen in ((world.tenant, 1), (world.tenant + "-other", 0)):
+        link = world.api.post("/v1/portal-links", {"tenant_id": tenant}, expect=201)
+        session = world.api.post("/v1/portal-sessions", {"token": link["token"]}, expect=201)
+        theirs = type(world.api)(world.api.port, session["key"])
+        assert len(theirs.all("/v1/alerts")) == seen
+        assert theirs.all(f"/v1/alerts?tenant_id={world.tenant}") == theirs.all("/v1/alerts")
+        status = 200 if seen else 404
+        assert theirs.request("GET", f"/v1/webhooks/{hook.id}/secret").status == status
+        assert theirs.request("POST", f"/v1/webhooks/{hook.id}/test").status in (404, 409)
+        assert theirs.request("POST", "/v1/secrets/rotate-key").status == 403
+        theirs.close()

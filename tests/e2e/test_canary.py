@@ -78,6 +78,17 @@ def plant(ear, receiver):
     return ids
 
 
+def plant_keys(ear):
+    """An API key, a portal link and a portal session; each is shown once."""
+    key = ear("POST", "/v1/api-keys", {"name": "reader", "scope": "read"}, tells=True).json["key"]
+    link = ear("POST", "/v1/portal-links", {"tenant_id": "acme"}, tells=True).json["token"]
+    session = ear("POST", "/v1/portal-sessions", {"token": link}, tells=True).json["key"]
+    CANARIES.update({"api key": spellings(key), "portal link": spellings(link),
+                     "portal session": spellings(session)})
+    ear("POST", "/v1/portal-sessions", {"token": link})  # A second time it is gone.
+    return key, session
+
+
 def misbehave(ear, ids):
     """Everything that is refused."""
     there = f"/v1/webhooks/{ids['ok']}"
@@ -122,7 +133,7 @@ def read_everything(ear, ids):
     """Every route that shows something."""
     paths = ["/", "/healthz", "/readyz", "/metrics", "/status.css", "/status.js", "/v1/webhooks",
              "/v1/events", "/v1/deliveries?limit=250", "/v1/dlq", "/v1/alerts", "/openapi.json",
-             "/v1/audit-log", "/v1/api-keys", "/v1/stats"]
+             "/v1/audit-log?limit=250", "/v1/api-keys", "/v1/tenants", "/v1/stats"]
     for webhook in ids.values():
         paths += [f"/v1/webhooks/{webhook}", f"/v1/webhooks/{webhook}/health",
                   f"/v1/webhooks/{webhook}/deliveries"]
@@ -141,6 +152,8 @@ def test_no_secret_is_ever_said_or_written(tmp_path, receiver):
     try:
         ear = Ear(server)
         ids = plant(ear, receiver)
+        for key in plant_keys(ear):
+            assert Ear(server, key)("GET", "/v1/webhooks").status == 200
         misbehave(ear, ids)
         act(ear, ids)
         read_everything(ear, ids)
