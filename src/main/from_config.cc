@@ -24,8 +24,11 @@ std::string user_agent(const config::Config& config) {
                                    : config.user_agent;
 }
 
-ShardOptions shard_options(const config::EngineConfig& engine) {
+ShardOptions shard_options(const config::Config& config) {
+  const config::EngineConfig& engine = config.engine;
   ShardOptions shard;
+  const Millis disable_after = config.webhooks.disable_after;
+  shard.disable_after = disable_after > Millis{0} ? disable_after : Millis::max();
   const bool has_tenant_max = engine.tenant_in_flight_max > 0;
   shard.in_flight_max = engine.in_flight_max;
   shard.tenant_in_flight_max =
@@ -52,6 +55,7 @@ api::ApiOptions api_options(const config::Config& config) {
   options.address_rate = config.api.unauthenticated_rate.limit();
   options.require_known_event_types = config.events.require_known_types;
   options.make_schema_check = make_schema_check;
+  options.secrets_sealed = !config.secrets.key_file.empty() || config.secrets.key.has_value();
   options.require_known_tenants = config.require_known_tenants;
   options.public_url = config.public_url;
   options.open_metrics = config.metrics_open;

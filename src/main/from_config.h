@@ -18,7 +18,7 @@ namespace postrider {
 [[nodiscard]] std::string user_agent(const config::Config& config);
 
 /// For all workers together.
-[[nodiscard]] ShardOptions shard_options(const config::EngineConfig& engine);
+[[nodiscard]] ShardOptions shard_options(const config::Config& config);
 
 [[nodiscard]] RetentionOptions retention_options(const config::RetentionConfig& retention);
 

@@ -9,12 +9,13 @@ using namespace std::chrono_literals;
 
 TEST(FromConfig, TheDefaultsAreThoseOfTheParts) {
   const config::Config config;
-  const ShardOptions shard = shard_options(config.engine);
+  const ShardOptions shard = shard_options(config);
   EXPECT_EQ(shard.in_flight_max, ShardOptions{}.in_flight_max);
   EXPECT_EQ(shard.tenant_in_flight_max, ShardOptions{}.tenant_in_flight_max);
   EXPECT_EQ(shard.first_attempt_reserve, ShardOptions{}.first_attempt_reserve);
   EXPECT_EQ(shard.tenant_rate, std::nullopt);
   EXPECT_EQ(shard.total_rate, std::nullopt);
+  EXPECT_EQ(shard.disable_after, ShardOptions{}.disable_after);
 
   const api::ApiOptions api = api_options(config);
   EXPECT_EQ(api.webhook_defaults, Webhook{});
@@ -26,15 +27,16 @@ TEST(FromConfig, TheDefaultsAreThoseOfTheParts) {
 }
 
 TEST(FromConfig, SmallEnginesKeepRoomForRetriesAndForEveryTenant) {
-  config::EngineConfig engine;
+  config::Config config;
+  config::EngineConfig& engine = config.engine;
   engine.in_flight_max = 50;
-  EXPECT_EQ(shard_options(engine).tenant_in_flight_max, 25u);
-  EXPECT_EQ(shard_options(engine).first_attempt_reserve, 12u);
+  EXPECT_EQ(shard_options(config).tenant_in_flight_max, 25u);
+  EXPECT_EQ(shard_options(config).first_attempt_reserve, 12u);
   engine.in_flight_max = 1;
-  EXPECT_EQ(shard_options(engine).tenant_in_flight_max, 1u);
-  EXPECT_EQ(shard_options(engine).first_attempt_reserve, 0u);
+  EXPECT_EQ(shard_options(config).tenant_in_flight_max, 1u);
+  EXPECT_EQ(shard_options(config).first_attempt_reserve, 0u);
   engine.tenant_in_flight_max = 7;
-  EXPECT_EQ(shard_options(engine).tenant_in_flight_max, 7u);
+  EXPECT_EQ(shard_options(config).tenant_in_flight_max, 7u);
 }
 
 TEST(FromConfig, ListenersShareTheConnections) {

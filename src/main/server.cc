@@ -32,6 +32,7 @@
 #include "main/from_config.h"
 #include "main/listeners.h"
 #include "main/logging.h"
+#include "main/vault.h"
 #include "runtime/node.h"
 
 namespace postrider {
@@ -111,8 +112,14 @@ Result<NodeParts> RunningServer::open_parts(const SqliteOptions& store) {
 }
 
 Result<void> RunningServer::start() {
-  POSTRIDER_TRY(NodeParts parts,
-                open_parts({.directory = config_.data, .vfs = std::string{}, .digest = sha256}));
+  POSTRIDER_TRY(const std::shared_ptr<AesVault> vault, open_vault(config_.secrets));
+  POSTRIDER_TRY(
+      NodeParts parts,
+      open_parts(
+          {.directory = config_.data, .vfs = std::string{}, .digest = sha256, .vault = vault}));
+  if (vault) {
+    parts.reload_keys = [this, vault] { return reload_vault(*vault, config_.secrets); };
+  }
   POSTRIDER_TRY(const RegistryContents registry, parts.store.registry->load());
   admin_key_ = choose_admin_key(config_.admin_key, registry.keys, parts.clock->now().wall);
   POSTRIDER_CHECK(add_missing_event_types(*parts.store.event_types, config_.event_types,
@@ -122,7 +129,7 @@ Result<void> RunningServer::start() {
       .seed = random_seed(),
       .url_policy = url_policy(config_),
       .user_agent = user_agent(config_),
-      .shard = shard_options(config_.engine),
+      .shard = shard_options(config_),
       .retention = retention_options(config_.retention)};
   POSTRIDER_TRY(node_, make_node(node_options, std::move(parts), admin_key_.to_store));
 
@@ -132,7 +139,7 @@ Result<void> RunningServer::start() {
   };
   listeners_ = std::make_unique<Listeners>(*node_, handler);
   POSTRIDER_CHECK(listeners_->open(config_));
-  node_->add_probe([this] { return listeners_ ? listeners_->readings() : std::vector<Reading>{}; });
+  node_->add_readings([this] { return listeners_ ? listeners_->readings() : std::vector<Reading>{}; });
   node_->start();
   announce();
   return {};

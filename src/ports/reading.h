@@ -17,6 +17,6 @@ struct Reading {
 };
 
 /// Readings of one name stand next to each other. Any thread may ask.
-using Probe = std::function<std::vector<Reading>()>;
+using TakeReadings = std::function<std::vector<Reading>()>;
 
 }  // namespace postrider

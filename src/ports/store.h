@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "core/result.h"
+#include "ports/alert_book.h"
 #include "ports/catalog.h"
 #include "ports/event_types.h"
 #include "ports/history.h"
@@ -24,6 +25,7 @@ struct Store {
   std::unique_ptr<EventTypes> event_types;
   std::unique_ptr<Registry> registry;
   std::unique_ptr<Journal> journal;
+  std::unique_ptr<AlertBook> alerts;
   std::unique_ptr<OperationBook> operations;
   std::unique_ptr<Removal> removal;
 
@@ -36,6 +38,7 @@ struct Store {
 struct Reader {
   std::unique_ptr<History> history;
   std::unique_ptr<AuditLog> audit_log;
+  std::unique_ptr<AlertHistory> alerts;
   std::unique_ptr<OperationList> operations;
   std::unique_ptr<Stats> stats;
   std::unique_ptr<Attic> attic;

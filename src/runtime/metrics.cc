@@ -272,16 +272,16 @@ class PrometheusMetrics final : public Metrics {
 
   void archive_failed() override { families_.archive_failures.Increment(); }
 
-  void add_probe(Probe probe) override {
+  void add_readings(TakeReadings take) override {
     const std::lock_guard lock{mutex_};
-    probes_.push_back(std::move(probe));
+    readings_.push_back(std::move(take));
   }
 
   std::string text() override {
     refresh_gauges();
     std::vector<prometheus::MetricFamily> families = families_.registry.Collect();
-    for (const Probe& probe : probes()) {
-      append_readings(probe(), families);
+    for (const TakeReadings& take : readings()) {
+      append_readings(take(), families);
     }
     return prometheus::TextSerializer{}.Serialize(families);
   }
@@ -292,9 +292,9 @@ class PrometheusMetrics final : public Metrics {
     std::uint32_t in_flight_max = 1;
   };
 
-  std::vector<Probe> probes() {
+  std::vector<TakeReadings> readings() {
     const std::lock_guard lock{mutex_};
-    return probes_;
+    return readings_;
   }
 
   std::array<Gauge*, 3>& add_circuit(WebhookId webhook_id) {
@@ -340,7 +340,7 @@ class PrometheusMetrics final : public Metrics {
 
   Families families_;
   std::mutex mutex_;  // Guards the three below.
-  std::vector<Probe> probes_;
+  std::vector<TakeReadings> readings_;
   std::map<std::size_t, SeenShard> shards_;
   std::map<WebhookId, std::array<Gauge*, 3>> circuits_;
 };

@@ -65,7 +65,7 @@ class Metrics {
   virtual void archive_failed() = 0;
 
   /// Shown with the rest from now on.
-  virtual void add_probe(Probe probe) = 0;
+  virtual void add_readings(TakeReadings take) = 0;
 
   /// The exposition text.
   [[nodiscard]] virtual std::string text() = 0;

@@ -26,6 +26,7 @@ struct NodeOptions {
   std::string user_agent;
   ShardOptions shard;  // For all workers together; each gets its part.
   RetentionOptions retention = {};
+  std::uint32_t tryouts_max = 32;  // Probes and tests that people wait for at once.
 };
 
 /// Made by main, which is the only place that knows which adapters these are.
@@ -38,6 +39,8 @@ struct NodeParts {
   MakeSchemaCheck make_schema_check;
   std::unique_ptr<Archive> archive = nullptr;  // Null: what retention removes is not kept.
   std::function<std::string(const OldEvent&)> archive_line = nullptr;
+  /// Reads the keys that secrets are sealed with again. Empty: they do not change.
+  std::function<Result<void>()> reload_keys = {};
 };
 
 class Node {
@@ -48,7 +51,7 @@ class Node {
   [[nodiscard]] virtual std::vector<boost::asio::io_context*> io_contexts() = 0;
 
   /// Shown on the metrics page. Must be callable until the node is gone.
-  virtual void add_probe(Probe probe) = 0;
+  virtual void add_readings(TakeReadings take) = 0;
 
   /// Starts the threads. Everything the store knows is due is already in line.
   virtual void start() = 0;

@@ -8,6 +8,7 @@ Store make_memory_store(MemoryStore& store) {
           .event_types = make_memory_event_types(store),
           .registry = make_memory_registry(store),
           .journal = make_memory_journal(store),
+          .alerts = make_memory_alert_book(store),
           .operations = make_memory_operation_book(store),
           .removal = make_memory_removal(store),
           .atomically = [](const auto& body) { return body(); }};
@@ -16,6 +17,7 @@ Store make_memory_store(MemoryStore& store) {
 Reader make_memory_reader(MemoryStore& store) {
   return {.history = make_memory_history(store),
           .audit_log = make_memory_audit_log(store),
+          .alerts = make_memory_alert_history(store),
           .operations = make_memory_operation_list(store),
           .stats = make_memory_stats(store),
           .attic = make_memory_attic(store)};
