@@ -98,6 +98,18 @@ void Router::add(std::string method, const std::string& pattern, Handler handler
   routes_.push_back({std::move(method), std::move(segments), std::move(handler)});
 }
 
+std::vector<std::string> Router::routes() const {
+  std::vector<std::string> all;
+  for (const Route& route : routes_) {
+    std::string text = route.method + " ";
+    for (const std::string& segment : route.segments) {
+      text += "/" + segment;
+    }
+    all.push_back(std::move(text));
+  }
+  return all;
+}
+
 const Router::Route* Router::find(const HttpRequest& request,
                                   std::vector<std::string_view>& methods) const {
   const std::string_view method = request.method;

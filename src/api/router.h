@@ -21,6 +21,9 @@ class Router {
   /// length and leaves out its body.
   boost::asio::awaitable<HttpResponse> route(HttpRequest request) const;
 
+  /// Every method and pattern, `GET /v1/events/{id}`, in the order they were added.
+  [[nodiscard]] std::vector<std::string> routes() const;
+
  private:
   struct Route {
     std::string method;
