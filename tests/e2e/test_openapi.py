@@ -1,0 +1,241 @@
+"""The document and the server say the same: every operation, every example, every refusal."""
+
+import contextlib
+import hashlib
+import json
+import secrets
+import sqlite3
+import subprocess
+
+import pytest
+
+from contract import Contract, from_fragments
+from harness import ROOT, Server, wait_for
+from provoke import PROVOKERS, SUCCESSES
+from receiver import Reply
+from stage import Stage
+from test_store_faults import injected
+
+CONTRACT = Contract(from_fragments())
+OPERATIONS = CONTRACT.operations
+
+
+@pytest.fixture(scope="module")
+def stage(shared_receiver, tmp_path_factory):
+    server = Server(tmp_path_factory.mktemp("contract")).start()
+    server.stop()
+    keys = {scope: store_key(server, scope) for scope in ("read", "publish")}
+    yield Stage(server.start(), shared_receiver, keys)
+    server.stop()
+
+
+def store_key(server, scope):
+    """Writes an API key into the store of a server that does not run."""
+    key = f"pk_{scope}_" + "0" * 40
+    row = [secrets.token_bytes(16), scope, hashlib.sha256(key.encode()).digest(), scope, 0]
+    with contextlib.closing(sqlite3.connect(server.data / "postrider.db")) as store:
+        store.execute("INSERT INTO api_key VALUES (?, ?, ?, ?, ?)", row)
+        store.commit()
+    return key
+
+
+# ---------------------------------------------------------------- the document by itself
+
+def test_the_served_document_is_what_its_fragments_say(server):
+    api = server.api(key=None)
+    served = api.request("GET", "/openapi.json")
+    document = served.json
+    assert document["info"].pop("version").count(".") == 2
+    wanted = from_fragments()
+    wanted["info"].pop("version")
+    assert document == wanted
+    assert api.request("GET", "/openapi.json").body == served.body
+    api.close()
+
+
+def test_an_independent_validator_finds_the_document_valid(server):
+    done = subprocess.run(
+        ["node", "check_openapi.mjs"], cwd=ROOT / "tests" / "e2e", capture_output=True, text=True,
+        input=server.api().request("GET", "/openapi.json").body.decode(), check=True)
+    verdict = json.loads(done.stdout)
+    assert verdict["valid"], verdict
+    assert verdict["version"] == "3.1"
+
+
+def test_every_reference_leads_somewhere_and_every_component_is_used():
+    used = set()
+
+    def walk(node):
+        if isinstance(node, dict):
+            if isinstance(node.get("$ref"), str):
+                CONTRACT.resolver.resolve(node["$ref"])
+                used.add("/".join(node["$ref"].split("/")[:4]))
+            for value in node.values():
+                walk(value)
+        if isinstance(node, list):
+            for value in node:
+                walk(value)
+    walk(CONTRACT.document)
+    components = {f"#/components/{kind}/{name}"
+                  for kind, named in CONTRACT.document["components"].items() for name in named
+                  if kind != "securitySchemes"}
+    assert components - used == set()
+
+
+def test_names_are_unique_and_tags_are_described():
+    names = [operation.id for operation in OPERATIONS]
+    assert len(names) == len(set(names))
+    tags = {tag["name"] for tag in CONTRACT.document["tags"]}
+    assert {tag for operation in OPERATIONS for tag in operation.node["tags"]} == tags
+
+
+@pytest.mark.parametrize("operation", OPERATIONS, ids=repr)
+def test_an_operation_is_described_with_examples_that_fit(operation):
+    assert operation.node["summary"] and "default" in operation.responses
+    if operation.path.startswith("/v1"):
+        assert not operation.is_open and {"401", "403"} <= set(operation.responses)
+        assert "Needs scope" in operation.node["description"]
+    for parameter in operation.parameters:
+        validator = CONTRACT.validator(parameter["schema"])
+        assert validator.is_valid(parameter["example"]), parameter["name"]
+    if operation.body:
+        assert operation.body_examples
+    for name, value in operation.body_examples.items():
+        operation.body_validator.validate(value), name
+    for status, response in operation.responses.items():
+        for media_type, content in response.get("content", {}).items():
+            if not media_type.endswith("json") or operation.id == "getContract":
+                continue
+            for example in content["examples"].values():
+                CONTRACT.validator(content["schema"]).validate(example["value"])
+                if media_type == "application/problem+json" and status != "default":
+                    assert example["value"]["status"] == int(status)
+
+
+def open_objects(schema, inside, seen):
+    """Places in a schema where an object could carry members that nobody described."""
+    if not isinstance(schema, dict):
+        return
+    if "$ref" in schema and schema["$ref"] not in seen:
+        target = CONTRACT.resolver.resolve(schema["$ref"])[1]
+        yield from open_objects(target, inside, seen | {schema["$ref"]})
+    says = {"additionalProperties", "unevaluatedProperties"} & set(schema)
+    if schema.get("type") == "object" and not says and not inside:
+        yield schema
+    for key in ("properties", "$defs"):
+        for child in schema.get(key, {}).values():
+            yield from open_objects(child, False, seen)
+    closed = inside or "unevaluatedProperties" in schema
+    for key in ("oneOf", "anyOf", "allOf"):
+        for child in schema.get(key, []):
+            yield from open_objects(child, closed, seen)
+    yield from open_objects(schema.get("items"), False, seen)
+
+
+@pytest.mark.parametrize("operation", OPERATIONS, ids=repr)
+def test_answers_leave_no_room_for_fields_that_nobody_described(operation):
+    for response in operation.responses.values():
+        for content in response.get("content", {}).values():
+            assert list(open_objects(content["schema"], False, frozenset())) == []
+
+
+# ---------------------------------------------------------------- the server
+
+def documented_methods(path):
+    methods = {operation.method for operation in OPERATIONS if operation.path == path}
+    return methods | ({"HEAD"} if "GET" in methods else set())
+
+
+@pytest.mark.parametrize("path", CONTRACT.document["paths"])
+def test_a_path_answers_the_documented_methods_and_no_others(stage, path):
+    operation = next(operation for operation in OPERATIONS if operation.path == path)
+    answer = stage.api.request("OPTIONS", stage.unknown_path(operation))
+    assert answer.status == 405
+    assert set(answer.headers["allow"].split(", ")) == documented_methods(path)
+
+
+EXAMPLES = [(operation, name) for operation in OPERATIONS
+            for name in operation.body_examples or {"nothing": None}]
+
+
+@pytest.mark.parametrize("operation, name", EXAMPLES, ids=lambda value: str(value))
+def test_an_example_succeeds_and_its_answer_is_as_described(stage, operation, name):
+    value = operation.body_examples.get(name)
+    body = None if value is None else stage.body(value)
+    answer = stage.send(operation, body=body, key=None if operation.is_open else True)
+    assert answer.status in operation.successes
+
+
+PARAMETERS = [(operation, parameter["name"]) for operation in OPERATIONS
+              for parameter in operation.parameters if parameter["in"] != "path"]
+
+
+@pytest.mark.parametrize("operation, name", PARAMETERS, ids=lambda value: str(value))
+def test_a_parameter_works_as_its_example_shows(stage, operation, name):
+    parameter = next(one for one in operation.parameters if one["name"] == name)
+    body = stage.any_body(operation)
+    if parameter["in"] == "header":
+        answer = stage.send(operation, body=body, headers={name: parameter["example"]})
+    else:
+        path = stage.path(operation)
+        value = parameter["example"]
+        if name == "cursor":
+            value = cursor_of(stage, operation, path)
+        value = str(value).lower() if isinstance(value, bool) else value
+        answer = stage.send(operation, path=f"{path}?{name}={value}", body=body)
+    assert answer.status in operation.successes
+
+
+def cursor_of(stage, operation, path):
+    """A live cursor of this list, which has at least two items by now."""
+    if operation.id == "listWebhookDeliveries":
+        webhook = {"id": path.split("/")[3]}
+        webhook = stage.api.get(f"/v1/webhooks/{webhook['id']}")
+    elif operation.id == "listDeadLetters":
+        webhook = stage.webhook(Reply(404))
+    else:
+        webhook = stage.webhook()
+    for _ in range(2):
+        stage.delivery(webhook, "succeeded", "dead_letter")
+    cursor = stage.api.get(f"{path}?limit=1")["next_cursor"]
+    assert cursor
+    return cursor
+
+
+@pytest.mark.parametrize("operation, status", [
+    (operation, status) for operation in OPERATIONS for status in operation.successes[:-1]
+    if len(operation.successes) > 1], ids=lambda value: str(value))
+def test_each_further_success_can_be_had(stage, operation, status):
+    assert SUCCESSES[operation.id, status](stage, operation).status == status
+
+
+PROBLEMS = [(operation, status, code) for operation in OPERATIONS
+            for status, code in operation.problems
+            if status != 503]  # These need a server in trouble; below.
+
+
+@pytest.mark.parametrize("operation, status, code", PROBLEMS, ids=lambda value: str(value))
+def test_each_documented_problem_can_be_provoked(stage, operation, status, code):
+    answer = PROVOKERS[code](stage, operation)
+    assert (answer.status, answer.json["code"]) == (status, code), answer
+
+
+# ---------------------------------------------------------------- a server in trouble
+
+def test_a_store_that_cannot_be_written_or_read_is_answered_as_documented(
+        shared_receiver, own_server, tmp_path):
+    server = own_server().start()
+    stage = Stage(server, shared_receiver, keys={})
+    prepared = []
+    for operation in OPERATIONS:
+        if (503, "unavailable") in operation.problems:
+            prepared.append((operation, stage.path(operation), stage.any_body(operation)))
+    stage.event({"tenant_id": "stage"})  # What the readers have in memory is old from here on.
+    fault = "fdatasync,fsync,pread64:error=ENOMEM"
+    with injected(server, fault, tmp_path / "strace.log"):
+        for operation, path, body in prepared:
+            answer = stage.send(operation, path=path, body=body)
+            assert answer.status == 503, f"{operation.id}: {answer!r}"
+        ready = CONTRACT.operation("getReadiness")
+        assert stage.send(ready, key=None).json["code"] == "not_ready"
+    wait_for(lambda: stage.api.request("GET", "/readyz").status == 200, "the store to recover")
