@@ -17,8 +17,8 @@ class Router {
 
   /// Finds the handler and calls it. 404 for an unknown path; 405 with Allow for a known path with
   /// another method. Where two patterns match, the one with a literal segment where the other has a
-  /// `{name}` wins, whatever the method. A HEAD request goes to the GET handler; the server then keeps the answer's
-  /// length and leaves out its body.
+  /// `{name}` wins, whatever the method. A HEAD request goes to the GET handler; the server then
+  /// keeps the answer's length and leaves out its body.
   boost::asio::awaitable<HttpResponse> route(HttpRequest request) const;
 
   /// Every method and pattern, `GET /v1/events/{id}`, in the order they were added.

@@ -5,4 +5,4 @@ const chunks = [];
 for await (const chunk of process.stdin) chunks.push(chunk);
 const validator = new Validator();
 const result = await validator.validate(JSON.parse(Buffer.concat(chunks).toString()));
-console.log(JSON.stringify({ valid: result.valid, version: validator.version, errors: result.errors }));
+console.log(JSON.stringify({ ...result, version: validator.version }));

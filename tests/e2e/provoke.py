@@ -32,6 +32,10 @@ def unknown_parameter(stage, operation):
                       body=stage.any_body(operation))
 
 
+def broken_escape(stage, operation):
+    return stage.send(operation, path=stage.unknown_path(operation) + "?a=%")
+
+
 def forged_cursor(stage, operation):
     return stage.send(operation, path=stage.path(operation) + "?cursor=forged")
 
@@ -49,7 +53,10 @@ def unknown_field(stage, operation):
 
 
 def wrong_type(stage, operation):
-    name = next(iter(operation.contract.properties(operation.body_schema)))
+    properties = operation.contract.properties(operation.body_schema)
+    if not properties:
+        return stage.send(operation, body={f"field{number}": 1 for number in range(65)})
+    name = next(iter(properties))
     return stage.send(operation, body={**(stage.any_body(operation) or {}), name: [[]]})
 
 
@@ -115,6 +122,7 @@ def not_a_dead_letter(stage, operation):
 
 
 PROVOKERS = {
+    "bad_request": broken_escape,
     "body_too_large": large_body,
     "conflict": final_already,
     "data_too_large": large_data,

@@ -220,6 +220,58 @@ def test_each_documented_problem_can_be_provoked(stage, operation, status, code)
     assert (answer.status, answer.json["code"]) == (status, code), answer
 
 
+# ---------------------------------------------------------------- limits
+
+# What else must be said for a field to reach its limits.
+COMPANIONS = {
+    "base_delay_ms": {"max_delay_ms": 604_800_000}, "max_delay_ms": {"base_delay_ms": 1},
+    "sleep_window_ms": {"sleep_max_ms": 604_800_000}, "sleep_max_ms": {"sleep_window_ms": 10},
+    "burst": {"requests_per_second": 1}, "duration_seconds": {"action": "force_open"},
+}
+# Lengths that say less than the rule does: a URL must be one, a secret's bytes are counted decoded.
+RULED_OTHERWISE = {"url", "secret", "header_prefix"}
+
+
+def limited_fields(schema, path=()):
+    """(path, schema) of every field with a limit, at any depth."""
+    for name, child in CONTRACT.properties(schema).items():
+        child = CONTRACT.resolve(child)
+        for part in [child, *map(CONTRACT.resolve, child.get("oneOf", []))]:
+            if {"maximum", "maxLength"} & set(part) and name not in RULED_OTHERWISE:
+                yield (*path, name), part
+        yield from limited_fields(child, (*path, name))
+
+
+LIMITS = [(operation, ".".join(path), part) for operation in OPERATIONS if operation.body
+          and operation.id not in ("updateWebhook", "putWebhook", "publishBatch")
+          for path, part in limited_fields(operation.body_schema)]
+
+
+def beside(part):
+    """(the values at a field's limits, those just beyond them)."""
+    if "maximum" in part:
+        return (part["minimum"], part["maximum"]), (part["minimum"] - 1, part["maximum"] + 1)
+    return ("x", "x" * part["maxLength"]), ("", "x" * (part["maxLength"] + 1))
+
+
+@pytest.mark.parametrize("operation, path, part", LIMITS, ids=lambda value: (
+    value if isinstance(value, str) else getattr(value, "id", "")))
+def test_a_limit_is_exactly_where_the_document_says(stage, operation, path, part):
+    names = path.split(".")
+    target = stage.path(operation)
+    within, beyond = beside(part)
+    for value in (*within, *beyond):
+        body = stage.any_body(operation)
+        place = body
+        for name in names[:-1]:
+            place = place.setdefault(name, {})
+        place.update({**COMPANIONS.get(names[-1], {}), names[-1]: value})
+        answer = stage.send(operation, path=target, body=body)
+        assert (answer.status < 300) == (value in within), f"{path} {str(value)[:20]}: {answer!r}"
+        if value in beyond:
+            assert answer.status == 422 and answer.json["errors"][0]["field"] == path
+
+
 # ---------------------------------------------------------------- a server in trouble
 
 def test_a_store_that_cannot_be_written_or_read_is_answered_as_documented(
