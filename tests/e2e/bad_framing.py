@@ -26,7 +26,8 @@ BROKEN_BESIDE_LENGTH = [
     b"X(A): b\r\n", b"\x80: b\r\n", b"X-A: b\rX-B: c\r\n", b" X-A: b\r\n"]
 BROKEN_LENGTHS = [
     b"+33", b"-1", b"-0", b"0x21", b"33, 33", b"33,34", b"33 33", b"3 3", b"", b"abc", b"33;",
-    b"1e1", b"33.0", b"99999999999999999999", b"18446744073709551649", b"\xd9\xa3", b"'33'", b"33\x0b"]
+    b"1e1", b"33.0", b"99999999999999999999", b"18446744073709551649", b"\xd9\xa3", b"'33'",
+    b"33\x0b"]
 BROKEN_CODINGS = [
     b"xchunked", b"chunked, identity", b"identity, chunked", b"gzip, chunked", b"chunked, chunked",
     b"chunked;q=1", b"chunked\x0b", b"\x0bchunked", b"'chunked'", b"chunk", b"deflate", b"chunked,"]
@@ -37,7 +38,8 @@ BROKEN_CHUNKS = [
 BROKEN_LINES = [
     b"POST http://x/v1/events HTTP/1.1\r\n", b"POST * HTTP/1.1\r\n", b"POST x:80 HTTP/1.1\r\n",
     b"POST /v1/events HTTP/1.2\r\n", b"POST /v1/events HTTP/2.0\r\n",
-    b"POST /v1/events http/1.1\r\n", b"POST /v1/events\r\n", b"POST  /v1/events HTTP/1.1\r\n", b"POST /v1/ev ents HTTP/1.1\r\n",
+    b"POST /v1/events http/1.1\r\n", b"POST /v1/events\r\n",
+    b"POST  /v1/events HTTP/1.1\r\n", b"POST /v1/ev ents HTTP/1.1\r\n",
     b"POST /v1/events HTTP/1.1 \r\n", b" POST /v1/events HTTP/1.1\r\n", b"POST\t/ HTTP/1.1\r\n",
     b"P(ST /v1/events HTTP/1.1\r\n", b"POST /v1/events#a HTTP/1.1\r\n", b"POST /\x00 HTTP/1.1\r\n",
     b"POST /v1/../v1/events HTTP/1.1\r\n", b"POST /v1/events HTTP/1.1\n", b"\x16\x03\x01\x02\r\n",

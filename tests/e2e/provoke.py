@@ -121,6 +121,7 @@ def not_a_dead_letter(stage, operation):
     return stage.send(operation, path=stage.path(operation, {"delivery_id": delivery["id"]}))
 
 
+# By code, or by operation and code where one needs its own way.
 PROVOKERS = {
     "bad_request": broken_escape,
     "body_too_large": large_body,

@@ -58,19 +58,10 @@ class Stage:
 
     def path_values(self, operation):
         """A live value for each parameter in the operation's path."""
-        if operation.id == "cancelDelivery":
-            return {"id": self.waiting_delivery()["id"]}
-        if operation.id == "retryWebhookDelivery":
-            delivery = self.dead_letter()
-            return {"id": delivery["webhook_id"], "delivery_id": delivery["id"]}
-        if operation.path.startswith(("/v1/deliveries/{id}", "/v1/dlq/{delivery_id}")):
-            delivery = self.dead_letter()
-            return {"id": delivery["id"], "delivery_id": delivery["id"]}
-        if operation.path.startswith("/v1/webhooks/{id}"):
-            return {"id": self.webhook()["id"]}
-        if operation.path.startswith("/v1/events/{id}"):
-            return {"id": self.event({"tenant_id": "stage"})}
-        return {}
+        if not operation.parameters_in("path"):
+            return {}
+        fitting = [prefix for prefix in PATHS if operation.path.startswith(prefix)]
+        return PATHS[max(fitting, key=len)](self)
 
     def path(self, operation, values=None):
         values = self.path_values(operation) if values is None else values
@@ -106,3 +97,24 @@ class Stage:
             client.close()
         operation.check(answer)
         return answer
+
+
+def _of_dead_letter(stage):
+    delivery = stage.dead_letter()
+    return {"id": delivery["id"], "delivery_id": delivery["id"]}
+
+
+def _of_webhook_delivery(stage):
+    delivery = stage.dead_letter()
+    return {"id": delivery["webhook_id"], "delivery_id": delivery["id"]}
+
+
+# What a path's parameters stand for: the longest beginning decides.
+PATHS = {
+    "/v1/deliveries/{id}": _of_dead_letter,
+    "/v1/deliveries/{id}/cancel": lambda stage: {"id": stage.waiting_delivery()["id"]},
+    "/v1/dlq/{delivery_id}": _of_dead_letter,
+    "/v1/events/{id}": lambda stage: {"id": stage.event({"tenant_id": "stage"})},
+    "/v1/webhooks/{id}": lambda stage: {"id": stage.webhook()["id"]},
+    "/v1/webhooks/{id}/deliveries/{delivery_id}": _of_webhook_delivery,
+}
