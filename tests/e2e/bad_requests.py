@@ -292,6 +292,10 @@ class Author:
             request.allowed = ANY
         return request
 
+    def deletion(self, target):
+        return Request(None, "DELETE", target, [("Authorization", f"Bearer {self.live.key}")], b"",
+                       frozenset({204, 404}), "deletion")
+
     def valid(self, rng):
         operation = rng.choice(self.operations)
         return self.request(operation, rng, allowed=ANY, why="valid",

@@ -145,5 +145,8 @@ PROVOKERS = {
     "webhook_deleted": webhook_deleted,
 }
 
+# What no request to a server with these settings leads to: {code: the test that provokes it}.
+PROVOKED_ELSEWHERE = {}
+
 # Successes that an example alone does not lead to: (operation, status).
 SUCCESSES = {("publishEvent", 200): published_again}

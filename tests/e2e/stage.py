@@ -118,3 +118,9 @@ PATHS = {
     "/v1/webhooks/{id}": lambda stage: {"id": stage.webhook()["id"]},
     "/v1/webhooks/{id}/deliveries/{delivery_id}": _of_webhook_delivery,
 }
+
+# How a list gets another item, when a dead letter does not do it: (stage, the list's path).
+FILLERS = {
+    "listWebhookDeliveries": lambda stage, path: stage.delivery(
+        stage.api.get(path.removesuffix("/deliveries")), "succeeded"),
+}
