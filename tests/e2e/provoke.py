@@ -18,7 +18,7 @@ def wrong_scope(stage, operation):
     """A key for publishing reads nothing and changes nothing; a key for reading publishes none."""
     scope = "read" if operation.path.startswith("/v1/events") else "publish"
     scope = "publish" if operation.method == "GET" else scope
-    return stage.send(operation, path=stage.unknown_path(operation), key=stage.keys[scope],
+    return stage.send(operation, path=stage.unknown_path(operation), key=stage.key(scope)["key"],
                       body=stage.any_body(operation))
 
 
@@ -121,21 +121,69 @@ def not_a_dead_letter(stage, operation):
     return stage.send(operation, path=stage.path(operation, {"delivery_id": delivery["id"]}))
 
 
+def known_tenant(stage, operation):
+    return stage.send(operation, body={"id": stage.tenant()})
+
+
+def tenant_with_webhooks(stage, operation):
+    tenant = stage.tenant()
+    stage.webhook(tenant_id=tenant)
+    return stage.send(operation, path=stage.path(operation, {"id": tenant}))
+
+
+def only_admin_key(stage, operation):
+    keys = [key["id"] for key in stage.api.all("/v1/api-keys") if key["scope"] == "admin"]
+    return stage.send(operation, path=stage.path(operation, {"id": keys[0]}))
+
+
+def spent_link(stage, operation):
+    body = {"token": stage.portal_token()}
+    assert stage.send(operation, body=body, key=None).status == 201
+    return stage.send(operation, body=body, key=None)
+
+
+def events_beyond_quota(stage, operation):
+    body = merged(stage, operation, tenant_id=stage.tenant(events_per_minute=1))
+    assert stage.send(operation, body=body).status == 202
+    return stage.send(operation, body=body)
+
+
+def batch_beyond_quota(stage, operation):
+    event = {"type": "a.b", "data": 1, "tenant_id": stage.tenant(events_per_minute=1)}
+    return stage.send(operation, body=[event, event])
+
+
+def webhooks_beyond_quota(stage, operation):
+    return stage.send(operation, body=merged(stage, operation,
+                                             tenant_id=stage.tenant(webhooks_max=0)))
+
+
+def entry_to_come(stage, operation):
+    return stage.send(operation, path=operation.path + "?after=1000000000")
+
+
 # By code, or by operation and code where one needs its own way.
 PROVOKERS = {
+    ("verifyAuditLog", "not_found"): entry_to_come,
     "bad_request": broken_escape,
+    "batch_exceeds_quota": batch_beyond_quota,
     "body_too_large": large_body,
     "conflict": final_already,
     "data_too_large": large_data,
     "duplicate_event": still_being_delivered,
+    "event_quota_exceeded": events_beyond_quota,
     "idempotency_key_reused": reused_key,
     "insufficient_scope": wrong_scope,
     "invalid_cursor": forged_cursor,
     "invalid_idempotency_key": bad_key_header,
     "invalid_json": broken_json,
     "invalid_query": unknown_parameter,
+    "last_admin_key": only_admin_key,
     "not_a_dead_letter": not_a_dead_letter,
     "not_found": unknown_id,
+    "portal_link_spent": spent_link,
+    "tenant_exists": known_tenant,
+    "tenant_has_webhooks": tenant_with_webhooks,
     "unacceptable_json": key_twice,
     "unauthorized": without_key,
     "unknown_field": unknown_field,
@@ -143,10 +191,11 @@ PROVOKERS = {
     "unsupported_media_type": plain_text,
     "validation_failed": wrong_type,
     "webhook_deleted": webhook_deleted,
+    "webhook_quota_exceeded": webhooks_beyond_quota,
 }
 
 # What no request to a server with these settings leads to: {code: the test that provokes it}.
-PROVOKED_ELSEWHERE = {}
+PROVOKED_ELSEWHERE = {"unknown_tenant": "src/api/registry_routes_test.cc"}
 
 # Successes that an example alone does not lead to: (operation, status).
 SUCCESSES = {("publishEvent", 200): published_again}

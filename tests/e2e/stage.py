@@ -13,8 +13,7 @@ UNKNOWN = "0" * 26
 class Stage:
     """Makes the webhooks, events and deliveries that an operation needs, on a real server."""
 
-    def __init__(self, server, receiver, keys):
-        self.keys = keys  # {scope: an API key}
+    def __init__(self, server, receiver):
         self.server = server
         self.receiver = receiver
         self.api = server.api()
@@ -54,6 +53,19 @@ class Stage:
         self.api.post(f"/v1/webhooks/{webhook['id']}/pause")
         return self.delivery(webhook, "pending")
 
+    def tenant(self, **limits):
+        """A registered tenant's id."""
+        name = f"tenant-{next(self._numbers)}"
+        self.api.post("/v1/tenants", {"id": name}, expect=201)
+        self.api.put(f"/v1/tenants/{name}/limits", limits)
+        return name
+
+    def key(self, scope):
+        return self.api.post("/v1/api-keys", {"scope": scope}, expect=201)
+
+    def portal_token(self):
+        return self.api.post("/v1/portal-links", {"tenant_id": "acme"}, expect=201)["token"]
+
     # ------------------------------------------------------------ requests
 
     def path_values(self, operation):
@@ -82,6 +94,9 @@ class Stage:
         text = json.dumps(value)
         number = next(self._numbers)
         text = text.replace("https://example.com/hooks", self.receiver.url(f"/stage/{number}"))
+        text = text.replace('"id": "acme"', f'"id": "acme-{number}"')
+        if "prp_0123456789" in text:
+            text = text.replace("prp_0123456789", self.portal_token())
         return json.loads(text.replace("order-7-paid", f"order-{number}-paid"))
 
     def any_body(self, operation):
@@ -111,16 +126,20 @@ def _of_webhook_delivery(stage):
 
 # What a path's parameters stand for: the longest beginning decides.
 PATHS = {
+    "/v1/api-keys/{id}": lambda stage: {"id": stage.key("read")["id"]},
     "/v1/deliveries/{id}": _of_dead_letter,
     "/v1/deliveries/{id}/cancel": lambda stage: {"id": stage.waiting_delivery()["id"]},
     "/v1/dlq/{delivery_id}": _of_dead_letter,
     "/v1/events/{id}": lambda stage: {"id": stage.event({"tenant_id": "stage"})},
+    "/v1/tenants/{id}": lambda stage: {"id": stage.tenant()},
     "/v1/webhooks/{id}": lambda stage: {"id": stage.webhook()["id"]},
     "/v1/webhooks/{id}/deliveries/{delivery_id}": _of_webhook_delivery,
 }
 
 # How a list gets another item, when a dead letter does not do it: (stage, the list's path).
 FILLERS = {
+    "listApiKeys": lambda stage, _: stage.key("read"),
+    "listTenants": lambda stage, _: stage.tenant(),
     "listWebhookDeliveries": lambda stage, path: stage.delivery(
         stage.api.get(path.removesuffix("/deliveries")), "succeeded"),
 }

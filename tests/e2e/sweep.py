@@ -221,7 +221,7 @@ class Sweep:
 
 def prepare(server, receiver, seed):
     contract = Contract(from_fragments())
-    live = Live(Stage(server, receiver, keys={}), contract)
+    live = Live(Stage(server, receiver), contract)
     return Author(contract, live, seed)
 
 

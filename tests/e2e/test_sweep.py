@@ -34,7 +34,7 @@ def open_files(server):
 def swept(own_server, receiver):
     """A server of one's own, which must be as well afterwards as it was before."""
     server = own_server().start()
-    stage = Stage(server, receiver, keys={})
+    stage = Stage(server, receiver)
     yield server
     server.assert_alive()
     delivery = stage.delivery(stage.webhook(), "succeeded")
@@ -127,7 +127,7 @@ def test_one_key_at_the_same_moment_publishes_once(swept, equal):  # P3
 
 
 def test_changing_and_deleting_a_webhook_at_the_same_moment_is_never_our_failure(swept, receiver):
-    stage = Stage(swept, receiver, keys={})
+    stage = Stage(swept, receiver)
     allowed = {"PATCH": {200, 404}, "DELETE": {204, 404}, "GET": {200, 404}}
     for _ in range(10):
         path = f"/v1/webhooks/{stage.webhook()['id']}"
