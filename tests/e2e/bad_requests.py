@@ -223,7 +223,7 @@ class Author:
         good = {parameter["name"]: parameter["example"]
                 for parameter in operation.parameters_in("path")}
         name = rng.choice(list(good))
-        kind, _, rest = good[name].partition("_")
+        kind, rest = (good[name] + "_" + "0" * 26).split("_")[:2]
         bad = rng.choice([
             kind + "_" + "0" * 26, kind + "_" + "z" * 26, kind + "_8" + rest[1:], "xxx_" + rest,
             good[name].upper(), good[name][:-1], good[name] + "0", rest, kind + "_", "..%2f" + rest,

@@ -207,8 +207,8 @@ COMPANIONS = {
     ("createApiKey", "tenant_id"): {"scope": "tenant"},
     "burst": {"requests_per_second": 1}, "duration_seconds": {"action": "force_open"},
 }
-# Lengths that say less than the rule does: a URL must be one, a secret's bytes are counted decoded.
-RULED_OTHERWISE = {"url", "secret", "header_prefix"}
+# Lengths that say less than the rule does: a URL must be one, a token must be known.
+RULED_OTHERWISE = {"url", "secret", "header_prefix", "token"}
 
 
 def limited_fields(schema, path=()):
