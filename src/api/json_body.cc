@@ -7,6 +7,7 @@
 #include "core/header_rules.h"
 
 #include "api/field_reader.h"
+#include "api/query_reader.h"
 
 namespace postrider::api {
 namespace {
@@ -109,6 +110,9 @@ Problem json_problem(std::string_view text, const Error& error) {
 }
 
 Parsed<std::vector<JsonMember>> read_body(const HttpRequest& request) {
+  if (std::optional<Problem> problem = query_problem(request)) {
+    return tl::make_unexpected(*std::move(problem));
+  }
   if (std::optional<Problem> problem = media_type_problem(request)) {
     return tl::make_unexpected(*std::move(problem));
   }
@@ -129,10 +133,13 @@ Parsed<std::vector<JsonMember>> read_body(const HttpRequest& request) {
 }
 
 Parsed<std::vector<JsonMember>> read_optional_body(const HttpRequest& request) {
-  if (request.body.empty()) {
-    return std::vector<JsonMember>{};
+  if (!request.body.empty()) {
+    return read_body(request);
   }
-  return read_body(request);
+  if (std::optional<Problem> problem = query_problem(request)) {
+    return tl::make_unexpected(*std::move(problem));
+  }
+  return std::vector<JsonMember>{};
 }
 
 std::optional<Problem> parameter_problem(const HttpRequest& request) {

@@ -21,14 +21,15 @@ constexpr std::size_t small_body_bytes_max = std::size_t{128} * 1024;  // Everyt
 /// that was asked).
 [[nodiscard]] Problem json_problem(std::string_view text, const Error& error);
 
-/// The members of the body, which point into `request.body`: keep the request where it is.
+/// The members of the body, which point into `request.body`: keep the request where it is. 400 when
+/// there is a query as well: a request with a body takes none.
 [[nodiscard]] Parsed<std::vector<JsonMember>> read_body(const HttpRequest& request);
 
 /// The same for a body that may be missing: an action without parameters.
 [[nodiscard]] Parsed<std::vector<JsonMember>> read_optional_body(const HttpRequest& request);
 
-/// What is wrong with the body of an action that takes no parameters: it is empty, or an empty
-/// object.
+/// What is wrong with the body or query of an action that takes no parameters: it is empty, or an
+/// empty object.
 [[nodiscard]] std::optional<Problem> parameter_problem(const HttpRequest& request);
 
 }  // namespace postrider::api

@@ -104,6 +104,9 @@ Awaitable<HttpResponse> get_health(Context context, HttpRequest request);
 Awaitable<HttpResponse> get_readiness(Context context, HttpRequest request);
 Awaitable<HttpResponse> get_metrics(Context context, HttpRequest request);
 
+// contract.cc
+Awaitable<HttpResponse> get_contract(Context context, HttpRequest request);
+
 // status_page.cc
 Awaitable<HttpResponse> get_status_page(Context context, HttpRequest request);
 Awaitable<HttpResponse> get_status_style(Context context, HttpRequest request);

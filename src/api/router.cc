@@ -1,6 +1,7 @@
 #include "api/router.h"
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -98,20 +99,30 @@ void Router::add(std::string method, const std::string& pattern, Handler handler
   routes_.push_back({std::move(method), std::move(segments), std::move(handler)});
 }
 
-const Router::Route* Router::find(const HttpRequest& request,
-                                  std::vector<std::string_view>& methods) const {
-  const std::string_view method = request.method;
-  const std::string_view wanted = method == "HEAD" ? std::string_view{"GET"} : method;
+std::vector<std::string> Router::routes() const {
+  std::vector<std::string> all;
+  for (const Route& route : routes_) {
+    std::string text = route.method + " ";
+    for (const std::string& segment : route.segments) {
+      text += "/" + segment;
+    }
+    all.push_back(std::move(text));
+  }
+  return all;
+}
+
+std::vector<const Router::Route*> Router::find(const HttpRequest& request) const {
   const std::vector<std::string_view> segments = split(request.path);
-  const Route* best = nullptr;
+  std::vector<const Route*> best;
   for (const Route& route : routes_) {
     if (!matches(route.segments, segments)) {
       continue;
     }
-    methods.push_back(route.method);
-    const bool better = best == nullptr || more_literal(route.segments, best->segments);
-    if (route.method == wanted && better) {
-      best = &route;
+    if (!best.empty() && more_literal(route.segments, best.front()->segments)) {
+      best.clear();
+    }
+    if (best.empty() || !more_literal(best.front()->segments, route.segments)) {
+      best.push_back(&route);
     }
   }
   return best;
@@ -119,13 +130,20 @@ const Router::Route* Router::find(const HttpRequest& request,
 
 // Not a coroutine itself: a handler's own frame is enough.
 boost::asio::awaitable<HttpResponse> Router::route(HttpRequest request) const {
-  std::vector<std::string_view> methods;
-  const Route* const found = find(request, methods);
-  if (found == nullptr) {
-    return answer(methods.empty() ? no_such_path(request) : no_such_method(request, methods));
+  const std::vector<const Route*> found = find(request);
+  if (found.empty()) {
+    return answer(no_such_path(request));
   }
-  fill_parameters(found->segments, request);
-  return found->handler(std::move(request));
+  const std::string_view wanted =
+      request.method == "HEAD" ? std::string_view{"GET"} : std::string_view{request.method};
+  const auto chosen = std::ranges::find(found, wanted, &Route::method);
+  if (chosen == found.end()) {
+    std::vector<std::string_view> methods;
+    std::ranges::transform(found, std::back_inserter(methods), &Route::method);
+    return answer(no_such_method(request, methods));
+  }
+  fill_parameters((*chosen)->segments, request);
+  return (*chosen)->handler(std::move(request));
 }
 
 }  // namespace postrider::api

@@ -17,9 +17,12 @@ class Router {
 
   /// Finds the handler and calls it. 404 for an unknown path; 405 with Allow for a known path with
   /// another method. Where two patterns match, the one with a literal segment where the other has a
-  /// `{name}` wins. A HEAD request goes to the GET handler; the server then keeps the answer's
-  /// length and leaves out its body.
+  /// `{name}` wins, whatever the method. A HEAD request goes to the GET handler; the server then
+  /// keeps the answer's length and leaves out its body.
   boost::asio::awaitable<HttpResponse> route(HttpRequest request) const;
+
+  /// Every method and pattern, `GET /v1/events/{id}`, in the order they were added.
+  [[nodiscard]] std::vector<std::string> routes() const;
 
  private:
   struct Route {
@@ -27,8 +30,8 @@ class Router {
     std::vector<std::string> segments;
     Handler handler;
   };
-  // `methods` receives those that the path does answer.
-  const Route* find(const HttpRequest& request, std::vector<std::string_view>& methods) const;
+  // The routes of the pattern that fits the path best, one per method.
+  std::vector<const Route*> find(const HttpRequest& request) const;
 
   std::vector<Route> routes_;
 };

@@ -98,6 +98,7 @@ constexpr std::array entries = {
     Entry{"GET", "/v1/stream", Access::read, stream_news, Tenants::served},
     Entry{"GET", "/healthz", Access::open, get_health},
     Entry{"GET", "/readyz", Access::open, get_readiness},
+    Entry{"GET", "/openapi.json", Access::open, get_contract},
     Entry{"GET", "/", Access::open, get_status_page},
     Entry{"GET", "/status.css", Access::open, get_status_style},
     Entry{"GET", "/status.js", Access::open, get_status_script},

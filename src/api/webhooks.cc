@@ -65,9 +65,6 @@ Awaitable<Parsed<std::optional<std::string>>> try_url(Context context, Draft dra
 }
 
 Parsed<Draft> read_new_webhook(const Context& context, const HttpRequest& request) {
-  if (std::optional<Problem> problem = query_problem(request)) {
-    return tl::make_unexpected(*std::move(problem));
-  }
   Parsed<std::vector<JsonMember>> members = read_body(request);
   if (!members) {
     return tl::make_unexpected(members.error());
@@ -241,6 +238,9 @@ Awaitable<HttpResponse> update_webhook(Context context, HttpRequest request) {
 }
 
 Awaitable<HttpResponse> delete_webhook(Context context, HttpRequest request) {
+  if (const std::optional<Problem> problem = query_problem(request)) {
+    co_return render(*problem);
+  }
   const Parsed<WebhookRef> webhook = path_webhook(context, request);
   if (!webhook) {
     co_return render(webhook.error());

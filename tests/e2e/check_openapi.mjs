@@ -1,0 +1,8 @@
+// Reads an OpenAPI document from stdin and says what an independent validator thinks of it.
+import { Validator } from "@seriousme/openapi-schema-validator";
+
+const chunks = [];
+for await (const chunk of process.stdin) chunks.push(chunk);
+const validator = new Validator();
+const result = await validator.validate(JSON.parse(Buffer.concat(chunks).toString()));
+console.log(JSON.stringify({ ...result, version: validator.version }));

@@ -1,0 +1,273 @@
+"""The document and the server say the same: every operation, every example, every refusal."""
+
+import json
+import subprocess
+
+import pytest
+
+from contract import Contract, from_fragments
+from harness import ROOT, Server, wait_for
+from provoke import PROVOKED_ELSEWHERE, PROVOKERS, SUCCESSES
+from stage import FILLERS, Stage
+from test_store_faults import injected
+
+CONTRACT = Contract(from_fragments())
+OPERATIONS = CONTRACT.operations
+
+
+@pytest.fixture(scope="module")
+def stage(shared_receiver, tmp_path_factory):
+    server = Server(tmp_path_factory.mktemp("contract")).start()
+    yield Stage(server, shared_receiver)
+    server.stop()
+
+
+# ---------------------------------------------------------------- the document by itself
+
+def test_the_served_document_is_what_its_fragments_say(server):
+    api = server.api(key=None)
+    served = api.request("GET", "/openapi.json")
+    document = served.json
+    assert document["info"].pop("version").count(".") == 2
+    wanted = from_fragments()
+    wanted["info"].pop("version")
+    assert document == wanted
+    assert api.request("GET", "/openapi.json").body == served.body
+    api.close()
+
+
+def test_an_independent_validator_finds_the_document_valid(server):
+    done = subprocess.run(
+        ["node", "check_openapi.mjs"], cwd=ROOT / "tests" / "e2e", capture_output=True, text=True,
+        input=server.api().request("GET", "/openapi.json").body.decode(), check=True)
+    verdict = json.loads(done.stdout)
+    assert verdict["valid"], verdict
+    assert verdict["version"] == "3.1"
+
+
+def test_every_reference_leads_somewhere_and_every_component_is_used():
+    used = set()
+
+    def walk(node):
+        if isinstance(node, dict):
+            if isinstance(node.get("$ref"), str):
+                CONTRACT.resolver.resolve(node["$ref"])
+                used.add("/".join(node["$ref"].split("/")[:4]))
+            for value in node.values():
+                walk(value)
+        if isinstance(node, list):
+            for value in node:
+                walk(value)
+    walk(CONTRACT.document)
+    components = {f"#/components/{kind}/{name}"
+                  for kind, named in CONTRACT.document["components"].items() for name in named
+                  if kind != "securitySchemes"}
+    assert components - used == set()
+
+
+def test_names_are_unique_and_tags_are_described():
+    names = [operation.id for operation in OPERATIONS]
+    assert len(names) == len(set(names))
+    tags = {tag["name"] for tag in CONTRACT.document["tags"]}
+    assert {tag for operation in OPERATIONS for tag in operation.node["tags"]} == tags
+
+
+@pytest.mark.parametrize("operation", OPERATIONS, ids=repr)
+def test_an_operation_is_described_with_examples_that_fit(operation):
+    assert operation.node["summary"] and "default" in operation.responses
+    if not operation.is_open:
+        assert {"401", "403"} <= set(operation.responses)
+        assert "Needs scope" in operation.node["description"]
+    for parameter in operation.parameters:
+        validator = CONTRACT.validator(parameter["schema"])
+        assert validator.is_valid(parameter["example"]), parameter["name"]
+    if operation.body:
+        assert operation.body_examples
+    for name, value in operation.body_examples.items():
+        operation.body_validator.validate(value), name
+    for status, response in operation.responses.items():
+        for media_type, content in response.get("content", {}).items():
+            if not media_type.endswith("json") or operation.id == "getContract":
+                continue
+            for example in content["examples"].values():
+                CONTRACT.validator(content["schema"]).validate(example["value"])
+                if media_type == "application/problem+json" and status != "default":
+                    assert example["value"]["status"] == int(status)
+
+
+def open_objects(schema, inside, seen):
+    """Places in a schema where an object could carry members that nobody described."""
+    if not isinstance(schema, dict):
+        return
+    if "$ref" in schema and schema["$ref"] not in seen:
+        target = CONTRACT.resolver.resolve(schema["$ref"])[1]
+        yield from open_objects(target, inside, seen | {schema["$ref"]})
+    says = {"additionalProperties", "unevaluatedProperties"} & set(schema)
+    if schema.get("type") == "object" and not says and not inside:
+        yield schema
+    for key in ("properties", "$defs"):
+        for child in schema.get(key, {}).values():
+            yield from open_objects(child, False, seen)
+    closed = inside or "unevaluatedProperties" in schema
+    for key in ("oneOf", "anyOf", "allOf"):
+        for child in schema.get(key, []):
+            yield from open_objects(child, closed, seen)
+    yield from open_objects(schema.get("items"), False, seen)
+
+
+@pytest.mark.parametrize("operation", OPERATIONS, ids=repr)
+def test_answers_leave_no_room_for_fields_that_nobody_described(operation):
+    for response in operation.responses.values():
+        for content in response.get("content", {}).values():
+            assert list(open_objects(content["schema"], False, frozenset())) == []
+
+
+# ---------------------------------------------------------------- the server
+
+def documented_methods(path):
+    methods = {operation.method for operation in OPERATIONS if operation.path == path}
+    return methods | ({"HEAD"} if "GET" in methods else set())
+
+
+@pytest.mark.parametrize("path", CONTRACT.document["paths"])
+def test_a_path_answers_the_documented_methods_and_no_others(stage, path):
+    operation = next(operation for operation in OPERATIONS if operation.path == path)
+    answer = stage.api.request("OPTIONS", stage.unknown_path(operation))
+    assert answer.status == 405
+    assert set(answer.headers["allow"].split(", ")) == documented_methods(path)
+
+
+EXAMPLES = [(operation, name) for operation in OPERATIONS
+            for name in operation.body_examples or {"nothing": None}]
+
+
+@pytest.mark.parametrize("operation, name", EXAMPLES, ids=lambda value: str(value))
+def test_an_example_succeeds_and_its_answer_is_as_described(stage, operation, name):
+    value = operation.body_examples.get(name)
+    body = None if value is None else stage.body(value)
+    answer = stage.send(operation, body=body, key=None if operation.is_open else True)
+    assert answer.status in operation.successes
+
+
+PARAMETERS = [(operation, parameter["name"]) for operation in OPERATIONS
+              for parameter in operation.parameters if parameter["in"] != "path"]
+
+
+@pytest.mark.parametrize("operation, name", PARAMETERS, ids=lambda value: str(value))
+def test_a_parameter_works_as_its_example_shows(stage, operation, name):
+    parameter = next(one for one in operation.parameters if one["name"] == name)
+    body = stage.any_body(operation)
+    if parameter["in"] == "header":
+        answer = stage.send(operation, body=body, headers={name: parameter["example"]})
+    else:
+        path = stage.path(operation)
+        value = parameter["example"]
+        if name == "cursor":
+            value = cursor_of(stage, operation, path)
+        value = str(value).lower() if isinstance(value, bool) else value
+        answer = stage.send(operation, path=f"{path}?{name}={value}", body=body)
+    assert answer.status in operation.successes
+
+
+def cursor_of(stage, operation, path):
+    """A live cursor of this list."""
+    for _ in range(2):
+        fill = FILLERS.get(operation.id, lambda stage, _: stage.dead_letter())
+        fill(stage, path)
+    cursor = stage.api.get(f"{path}?limit=1")["next_cursor"]
+    assert cursor
+    return cursor
+
+
+@pytest.mark.parametrize("operation, status", [
+    (operation, status) for operation in OPERATIONS for status in operation.successes[:-1]
+    if len(operation.successes) > 1], ids=lambda value: str(value))
+def test_each_further_success_can_be_had(stage, operation, status):
+    assert SUCCESSES[operation.id, status](stage, operation).status == status
+
+
+PROBLEMS = [(operation, status, code) for operation in OPERATIONS
+            for status, code in operation.problems
+            if status != 503 and code not in PROVOKED_ELSEWHERE]
+
+
+@pytest.mark.parametrize("operation, status, code", PROBLEMS, ids=lambda value: str(value))
+def test_each_documented_problem_can_be_provoked(stage, operation, status, code):
+    provoke = PROVOKERS.get((operation.id, code)) or PROVOKERS[code]
+    answer = provoke(stage, operation)
+    assert (answer.status, answer.json["code"]) == (status, code), answer
+
+
+# ---------------------------------------------------------------- limits
+
+# What else must be said for a field to reach its limits.
+COMPANIONS = {
+    "base_delay_ms": {"max_delay_ms": 604_800_000}, "max_delay_ms": {"base_delay_ms": 1},
+    "sleep_window_ms": {"sleep_max_ms": 604_800_000}, "sleep_max_ms": {"sleep_window_ms": 10},
+    ("createApiKey", "tenant_id"): {"scope": "tenant"},
+    "burst": {"requests_per_second": 1}, "duration_seconds": {"action": "force_open"},
+}
+# Lengths that say less than the rule does: a URL must be one, a token must be known.
+RULED_OTHERWISE = {"url", "secret", "header_prefix", "token"}
+
+
+def limited_fields(schema, path=()):
+    """(path, schema) of every field with a limit, at any depth."""
+    for name, child in CONTRACT.properties(schema).items():
+        child = CONTRACT.resolve(child)
+        for part in [child, *map(CONTRACT.resolve, child.get("oneOf", []))]:
+            if {"maximum", "maxLength"} & set(part) and name not in RULED_OTHERWISE:
+                yield (*path, name), part
+        yield from limited_fields(child, (*path, name))
+
+
+LIMITS = [(operation, ".".join(path), part) for operation in OPERATIONS if operation.body
+          and operation.id not in ("updateWebhook", "putWebhook", "publishBatch")
+          for path, part in limited_fields(operation.body_schema)]
+
+
+def beside(part):
+    """(the values at a field's limits, those just beyond them)."""
+    if "maximum" in part:
+        return (part["minimum"], part["maximum"]), (part["minimum"] - 1, part["maximum"] + 1)
+    return ("x", "x" * part["maxLength"]), ("", "x" * (part["maxLength"] + 1))
+
+
+@pytest.mark.parametrize("operation, path, part", LIMITS, ids=lambda value: (
+    value if isinstance(value, str) else getattr(value, "id", "")))
+def test_a_limit_is_exactly_where_the_document_says(stage, operation, path, part):
+    names = path.split(".")
+    target = stage.path(operation)
+    within, beyond = beside(part)
+    for value in (*within, *beyond):
+        body = stage.any_body(operation)
+        place = body
+        for name in names[:-1]:
+            place = place.setdefault(name, {})
+        others = COMPANIONS.get((operation.id, names[-1])) or COMPANIONS.get(names[-1], {})
+        place.update({**others, names[-1]: value})
+        answer = stage.send(operation, path=target, body=body)
+        assert (answer.status < 300) == (value in within), f"{path} {str(value)[:20]}: {answer!r}"
+        if value in beyond:
+            assert answer.status == 422 and answer.json["errors"][0]["field"] == path
+
+
+# ---------------------------------------------------------------- a server in trouble: 503
+
+def test_a_store_that_cannot_be_written_or_read_is_answered_as_documented(
+        shared_receiver, own_server, tmp_path):
+    server = own_server().start()
+    stage = Stage(server, shared_receiver)
+    prepared = []
+    for operation in OPERATIONS:
+        if (503, "unavailable") in operation.problems:
+            prepared.append((operation, stage.path(operation), stage.any_body(operation)))
+    stage.event({"tenant_id": "stage"})  # What the readers have in memory is old from here on.
+    fault = "fdatasync,fsync,pread64:error=ENOMEM"
+    with injected(server, fault, tmp_path / "strace.log"):
+        for operation, path, body in prepared:
+            answer = stage.send(operation, path=path, body=body)
+            assert answer.status == 503, f"{operation.id}: {answer!r}"
+        ready = CONTRACT.operation("getReadiness")
+        assert stage.send(ready, key=None).json["code"] == "not_ready"
+    wait_for(lambda: stage.api.request("GET", "/readyz").status == 200, "the store to recover")

@@ -1,0 +1,143 @@
+"""Twenty thousand bad requests, written by the contract: none hurts, each is answered as it should.
+
+POSTRIDER_SWEEP_REQUESTS=100000 sends more, POSTRIDER_SWEEP_SEED=7 sends others.
+"""
+
+import os
+import pathlib
+import socket
+import threading
+
+import pytest
+
+from bad_framing import COMMON, HOST, LINE, check_framing, statuses
+from harness import DEADLINE, SLOWNESS, wait_for
+from stage import Stage
+from sweep import Sweep, prepare
+
+REQUESTS = int(os.environ.get("POSTRIDER_SWEEP_REQUESTS", 20_000 / SLOWNESS))
+FRAMINGS = REQUESTS // 10
+SEED = int(os.environ.get("POSTRIDER_SWEEP_SEED", 1))
+GROWTH_KB_MAX = 64 * 1024  # Caches fill up; a leak of a kilobyte a request would show.
+
+
+def resident_kb(server):
+    status = pathlib.Path(f"/proc/{server.process.pid}/status").read_text()
+    return int(status.split("VmRSS:")[1].split()[0])
+
+
+def open_files(server):
+    return len(list(pathlib.Path(f"/proc/{server.process.pid}/fd").iterdir()))
+
+
+@pytest.fixture
+def swept(own_server, receiver):
+    """A server of one's own, which must be as well afterwards as it was before."""
+    server = own_server().start()
+    stage = Stage(server, receiver)
+    yield server
+    server.assert_alive()
+    delivery = stage.delivery(stage.webhook(), "succeeded")
+    assert stage.api.get(f"/v1/deliveries/{delivery['id']}")["attempt_count"] == 1
+    assert stage.api.request("GET", "/readyz").status == 200
+    stage.api.close()
+
+
+def slow_clients(server):
+    """Connections whose heads and bodies never end."""
+    unfinished = [LINE + HOST, LINE + HOST + COMMON + b"Content-Length: 10\r\n\r\n{"]
+    connections = []
+    for number in range(60):
+        connections.append(socket.create_connection(("127.0.0.1", server.port), DEADLINE * 3))
+        connections[-1].sendall(unfinished[number % 2])
+    return connections
+
+
+def test_bad_requests_are_refused_as_documented_and_leave_no_trace(swept, receiver):
+    slow = slow_clients(swept)
+    sweep = Sweep(swept, prepare(swept, receiver, SEED), threads=8)
+    warm_up = REQUESTS // 10
+    sweep.run(0, warm_up)
+    files, resident = open_files(swept) - len(slow), resident_kb(swept)
+
+    report = sweep.run(warm_up, REQUESTS - warm_up)
+    assert not report.failures, "\n\n".join(report.failures)
+    assert report.sent == REQUESTS
+    assert {200, 201, 202, 204, 400, 401, 404, 405, 409, 413, 415, 417, 422, 431} <= set(
+        report.statuses), f"the sweep has lost its variety: {report.statuses}"
+    # The patience for a head is ten seconds, for a body thirty.
+    answer = slow[0].recv(65536)
+    assert statuses(answer) == [408] and b"request_timeout" in answer
+    for connection in slow:
+        connection.close()
+    wait_for(lambda: open_files(swept) <= files + 4, "the connections to be closed")
+    grown = resident_kb(swept) - resident
+    assert grown < GROWTH_KB_MAX, f"{grown} KB more after {REQUESTS} requests"
+
+
+def test_bad_framing_ends_its_connection_and_nothing_else(swept):
+    files = open_files(swept)
+    problems = []
+
+    def work(first):
+        for number in range(first, FRAMINGS, 4):
+            try:
+                check_framing(swept.port, SEED, number)
+            except (AssertionError, OSError, ValueError) as problem:
+                problems.append(str(problem))
+    run_together(work, range(4))
+    assert problems == []
+    wait_for(lambda: open_files(swept) <= files, "the connections to be closed")
+
+
+def run_together(action, arguments):
+    threads = [threading.Thread(target=action, args=(argument,)) for argument in arguments]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
+def publish_together(server, bodies):
+    """Publishes all at the same moment. The answers."""
+    barrier = threading.Barrier(len(bodies))
+    answers = []
+
+    def publish(body):
+        api = server.api()
+        barrier.wait(DEADLINE)
+        answers.append(api.request("POST", "/v1/events", body))
+        api.close()
+    run_together(publish, bodies)
+    return answers
+
+
+@pytest.mark.parametrize("equal", [True, False], ids=["equal-bodies", "different-bodies"])
+def test_one_key_at_the_same_moment_publishes_once(swept, equal):  # P3
+    for attempt in range(5):
+        bodies = [{"type": "a.b", "data": 1 if equal else number, "idempotency_key": f"k{attempt}",
+                   "tenant_id": "race"} for number in range(50)]
+        answers = publish_together(swept, bodies)
+        accepted = [answer for answer in answers if answer.status == 202]
+        assert len(accepted) == 1, answers
+        others = {answer.status for answer in answers} - {202}
+        assert others <= ({200, 409} if equal else {422}), answers
+        assert {answer.json["id"] for answer in answers} == {accepted[0].json["id"]}
+    assert len(swept.api().all("/v1/events?tenant_id=race")) == 5
+
+
+def test_changing_and_deleting_a_webhook_at_the_same_moment_is_never_our_failure(swept, receiver):
+    stage = Stage(swept, receiver)
+    allowed = {"PATCH": {200, 404}, "DELETE": {204, 404}, "GET": {200, 404}}
+    for _ in range(10):
+        path = f"/v1/webhooks/{stage.webhook()['id']}"
+        answers = []
+
+        def act(method):
+            api = swept.api()
+            body = {"name": "x"} if method == "PATCH" else None
+            answers.append((method, api.request(method, path, body)))
+            api.close()
+        run_together(act, ["PATCH", "DELETE", "GET", "PATCH", "DELETE", "GET"])
+        assert all(answer.status in allowed[method] for method, answer in answers), answers
+        assert [answer.status for method, answer in answers if method == "DELETE"].count(204) == 1
