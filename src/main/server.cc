@@ -139,7 +139,8 @@ Result<void> RunningServer::start() {
   };
   listeners_ = std::make_unique<Listeners>(*node_, handler);
   POSTRIDER_CHECK(listeners_->open(config_));
-  node_->add_readings([this] { return listeners_ ? listeners_->readings() : std::vector<Reading>{}; });
+  node_->add_readings(
+      [this] { return listeners_ ? listeners_->readings() : std::vector<Reading>{}; });
   node_->start();
   announce();
   return {};

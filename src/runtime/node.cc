@@ -1,30 +1,16 @@
 #include "runtime/node.h"
 
 #include <algorithm>
-#include <atomic>
-#include <condition_variable>
-#include <map>
-#include <mutex>
 #include <utility>
 
-#include <boost/asio/async_result.hpp>
-#include <boost/asio/post.hpp>
-#include <boost/asio/use_awaitable.hpp>
 #include <spdlog/spdlog.h>
 
 #include "core/assert.h"
 
 #include "runtime/batch_news.h"
-#include "runtime/desk.h"
 #include "runtime/first_roster.h"
-#include "runtime/housekeeping.h"
-#include "runtime/operation_runner.h"
-#include "runtime/placement.h"
-#include "runtime/publish_quota.h"
-#include "runtime/reader_pool.h"
-#include "runtime/suspend.h"
+#include "runtime/running_node.h"
 #include "runtime/transport_readings.h"
-#include "runtime/tryouts.h"
 
 namespace postrider {
 namespace {
@@ -32,132 +18,9 @@ namespace {
 // How long stop() waits for the store to take the last settlements; they are sent again otherwise.
 constexpr Millis last_words_max{3'000};
 
-// How often the uses of keys are written down: often enough to tell a key that is in use from one
-// that is not, too seldom to cost anything.
-constexpr std::int64_t key_uses_period_ms = 60'000;
+}  // namespace
 
-template <class T>
-Result<void> without_value(const Result<T>& result) {
-  return result ? Result<void>{} : tl::make_unexpected(result.error());
-}
-
-struct Contents {
-  Directory directory;
-  Roster roster;
-  EventTypeBook event_types;
-  std::vector<Alert> alerts;  // The active ones.
-};
-
-class RunningNode final : public Node, public Service {
- public:
-  RunningNode(NodeOptions options, NodeParts parts, Contents contents);
-  ~RunningNode() override { stop(); }
-
-  // Node
-  Service& service() override { return *this; }
-  std::vector<boost::asio::io_context*> io_contexts() override;
-  void add_readings(TakeReadings take) override { metrics_->add_readings(std::move(take)); }
-  void start() override;
-  void change_url_policy(UrlPolicy policy) override;
-  void drain(std::function<void()> drained) override;
-  void stop() override;
-
-  // Service
-  Moment now() const override { return clock_->now(); }
-  Uuid new_uuid() override;
-  std::shared_ptr<const Directory> directory() const override { return desk_.directory(); }
-  std::shared_ptr<const Roster> roster() const override { return desk_.roster(); }
-  void note_key_use(const RosterKey& key) override;
-  QuotaWait take_quota(const EventCounts& counts) override;
-  std::shared_ptr<const EventTypeBook> event_types() const override { return event_types_.book(); }
-  Awaitable<Result<std::vector<PublishReceipt>>> publish(std::vector<EventDraft> drafts,
-                                                         bool all_or_nothing) override;
-  Awaitable<Result<WebhookRef>> add_webhook(Webhook webhook, AuditEntry entry) override;
-  Awaitable<Result<WebhookRef>> edit_webhook(WebhookId id, WebhookEdit edit,
-                                             AuditEntry entry) override;
-  Awaitable<Result<void>> remove_webhook(WebhookId id, AuditEntry entry) override;
-  Awaitable<Result<EventTypeRef>> change_event_type(std::string name, EventTypeEdit edit,
-                                                    AuditEntry entry) override;
-  Awaitable<Result<Delivery>> revive(Revive revive, AuditEntry entry) override;
-  Awaitable<Result<Delivery>> cancel(DeliveryId id, AuditEntry entry) override;
-  Awaitable<Result<Operation>> start_operation(Operation operation, AuditEntry entry) override;
-  Awaitable<Result<Operation>> cancel_operation(OperationId id, AuditEntry entry) override;
-  Awaitable<Result<TestSent>> send_test(WebhookRef webhook, Event event, AuditEntry entry) override;
-  Awaitable<Result<Outcome>> probe(Webhook webhook, Event event, Millis timeout) override;
-  Awaitable<Result<void>> note(AuditEntry entry) override;
-  Awaitable<Result<std::uint64_t>> reseal_secrets(AuditEntry entry) override;
-  Awaitable<Result<LaneView>> lane_view(WebhookId id) override;
-  Awaitable<Result<LaneView>> command_circuit(CircuitCommanded command, AuditEntry entry) override;
-  Awaitable<Result<void>> change_registry(RegistryChange change, AuditEntry entry) override;
-  Awaitable<Result<void>> remove_tenant(TenantId id, bool force, AuditEntry entry) override;
-  Awaitable<void> run_query(ReaderQuery query) override;
-  Result<std::unique_ptr<StreamHub::Subscription>> subscribe(StreamFilter filter,
-                                                             std::optional<StreamPlace> seen,
-                                                             std::function<void()> wake) override {
-    return stream_.subscribe(std::move(filter), seen, std::move(wake));
-  }
-  std::string metrics_text() override { return metrics_->text(); }
-  std::optional<std::string> not_ready() const override;
-
-  [[nodiscard]] Result<void> open();
-  /// Before start(): tells every lane about its webhook.
-  void load_lanes(const std::map<WebhookId, CircuitRecord>& circuits,
-                  const std::vector<LaneBacklog>& backlog);
-  /// Before start(): goes on with what was not finished.
-  void load_operations(std::vector<Operation> unfinished) {
-    operations_->resume(std::move(unfinished));
-  }
-  void load_dead_letters(const std::map<TenantId, std::uint64_t>& counts);
-
- private:
-  void make_store(NodeParts& parts);
-  void make_workers(NodeParts& parts);
-  void make_retention(NodeParts& parts);
-  [[nodiscard]] std::vector<Reading> read_transports() const;
-  void make_operations();
-  void make_housekeeping(std::vector<Alert> alerts, std::function<Result<void>()> reload_keys);
-  [[nodiscard]] std::vector<Publish> plan(std::vector<EventDraft> drafts, bool all_or_nothing);
-  [[nodiscard]] std::size_t origin() const;
-  [[nodiscard]] Worker& owner(WebhookId id) { return *workers_[worker_of(id, workers_.size())]; }
-
-  /// `act` on the store thread, and what came of it here.
-  template <class T>
-  Awaitable<Result<T>> at_desk(AuditEntry entry, std::function<Result<T>(const Errand&)> act);
-  void write_key_uses();
-
-  void tell_backlog(const std::vector<LaneBacklog>& backlog, Mails& mails);
-
-  void disable(WebhookId id, const std::string& reason);
-  void worker_drained();
-
-  NodeOptions options_;
-  std::unique_ptr<Clock> clock_;
-  std::unique_ptr<Metrics> metrics_;
-  Desk desk_;
-  EventTypeDesk event_types_;
-  PublishQuota quota_;
-  std::atomic<std::int64_t> key_uses_written_ms_{0};
-  std::mutex ids_mutex_;
-  UuidMaker ids_;                 // Guarded by ids_mutex_.
-  std::uint64_t next_group_ = 0;  // Guarded by ids_mutex_.
-  StreamHub stream_;
-  std::unique_ptr<StoreThread> store_;
-  std::vector<std::unique_ptr<Worker>> workers_;
-  std::unique_ptr<Housekeeping> housekeeping_;
-  Tryouts tryouts_;
-  std::unique_ptr<ReaderPool> readers_;
-  std::unique_ptr<Retention> retention_;
-  std::unique_ptr<OperationRunner> operations_;
-  std::atomic<bool> draining_{false};
-  std::mutex drain_mutex_;
-  std::condition_variable all_drained_;
-  std::size_t workers_draining_ = 0;  // Guarded by drain_mutex_.
-  std::function<void()> drained_;     // Guarded by drain_mutex_.
-  bool started_ = false;
-  bool stopped_ = false;
-};
-
-RunningNode::RunningNode(NodeOptions options, NodeParts parts, Contents contents)
+RunningNode::RunningNode(NodeOptions options, NodeParts parts, NodeContents contents)
     : options_(std::move(options)),
       clock_(std::move(parts.clock)),
       metrics_(make_metrics()),
@@ -409,130 +272,6 @@ void RunningNode::stop() {
   }
 }
 
-Uuid RunningNode::new_uuid() {
-  const WallTime now = clock_->now().wall;
-  const std::lock_guard lock{ids_mutex_};
-  return ids_.next(now);
-}
-
-std::size_t RunningNode::origin() const {
-  const Worker* worker = Worker::current();
-  POSTRIDER_ASSERT(worker != nullptr);  // Service is for io threads.
-  return worker->index();
-}
-
-std::vector<Publish> RunningNode::plan(std::vector<EventDraft> drafts, bool all_or_nothing) {
-  const std::shared_ptr<const Directory> directory = desk_.directory();
-  std::vector<Publish> publishes;
-  publishes.reserve(drafts.size());
-  const WallTime due = clock_->now().steady;
-  const std::lock_guard lock{ids_mutex_};
-  const std::uint64_t group = all_or_nothing && drafts.size() > 1 ? ++next_group_ : 0;
-  for (EventDraft& draft : drafts) {
-    publishes.push_back(plan_publish(std::move(draft.event), *directory, ids_, due));
-    publishes.back().claim = std::move(draft.claim);
-    publishes.back().atomic_group = group;
-  }
-  return publishes;
-}
-
-Awaitable<Result<std::vector<PublishReceipt>>> RunningNode::publish(std::vector<EventDraft> drafts,
-                                                                    bool all_or_nothing) {
-  if (draining_) {
-    metrics_->publish_refused("draining");
-    co_return fail(Errc::unavailable,
-                   "The server is shutting down. Publish to another or retry soon.");
-  }
-  if (store_->failure()) {
-    metrics_->publish_refused("store");
-    co_return fail(Errc::unavailable, "The store cannot write at the moment. Retry soon.");
-  }
-  PublishJob job{
-      .publishes = plan(std::move(drafts), all_or_nothing), .origin = origin(), .done = {}};
-  auto begin = [this, &job](auto resume) {
-    job.done = resume;
-    if (!store_->try_publish(std::move(job))) {
-      metrics_->publish_refused("queue_full");
-      boost::asio::post(workers_[job.origin]->io(), [resume] {
-        resume(fail(Errc::unavailable, "The server has more to store than it can. Retry soon."));
-      });
-    }
-  };
-  co_return co_await suspend<Result<std::vector<PublishReceipt>>>(begin);
-}
-
-template <class T>
-Awaitable<Result<T>> RunningNode::at_desk(AuditEntry entry,
-                                          std::function<Result<T>(const Errand&)> act) {
-  const std::size_t from = origin();
-  auto begin = [this, from, &entry, &act](std::function<void(Result<T>)> resume) {
-    auto run = [from, resume, entry, act](Store& store, Mails& mails) {
-      const Result<T> done = act({store, mails, entry});
-      mails[from].completions.push_back([resume, done] { resume(done); });
-      return without_value(done);
-    };
-    store_->submit(DeskJob{std::move(run)});
-  };
-  co_return co_await suspend<Result<T>>(begin);
-}
-
-Awaitable<Result<WebhookRef>> RunningNode::add_webhook(Webhook webhook, AuditEntry entry) {
-  return at_desk<WebhookRef>(std::move(entry), [this, webhook](const Errand& errand) {
-    return desk_.add_webhook(errand, webhook);
-  });
-}
-
-Awaitable<Result<WebhookRef>> RunningNode::edit_webhook(WebhookId id, WebhookEdit edit,
-                                                        AuditEntry entry) {
-  return at_desk<WebhookRef>(std::move(entry), [this, id, edit](const Errand& errand) {
-    return desk_.edit_webhook(errand, id, edit);
-  });
-}
-
-Awaitable<Result<void>> RunningNode::remove_webhook(WebhookId id, AuditEntry entry) {
-  return at_desk<void>(std::move(entry), [this, id](const Errand& errand) {
-    return desk_.remove_webhook(errand, id);
-  });
-}
-
-Awaitable<Result<EventTypeRef>> RunningNode::change_event_type(std::string name, EventTypeEdit edit,
-                                                               AuditEntry entry) {
-  return at_desk<EventTypeRef>(std::move(entry), [this, name, edit](const Errand& errand) {
-    return event_types_.change(errand.store, name, edit, errand.entry);
-  });
-}
-
-Awaitable<Result<void>> RunningNode::change_registry(RegistryChange change, AuditEntry entry) {
-  return at_desk<void>(std::move(entry), [this, change](const Errand& errand) {
-    return desk_.change_registry(errand, change);
-  });
-}
-
-Awaitable<Result<void>> RunningNode::remove_tenant(TenantId id, bool force, AuditEntry entry) {
-  return at_desk<void>(std::move(entry), [this, id, force](const Errand& errand) {
-    return desk_.remove_tenant(errand, id, force);
-  });
-}
-
-QuotaWait RunningNode::take_quota(const EventCounts& counts) {
-  return quota_.try_take(*desk_.roster(), counts, clock_->now().mono);
-}
-
-void RunningNode::note_key_use(const RosterKey& key) {
-  const WallTime now = clock_->now().wall;
-  key.note_use(now);
-  const std::int64_t now_ms = to_unix_ms(now);
-  std::int64_t written_ms = key_uses_written_ms_.load(std::memory_order_relaxed);
-  if (now_ms - written_ms >= key_uses_period_ms &&
-      key_uses_written_ms_.compare_exchange_strong(written_ms, now_ms)) {
-    write_key_uses();
-  }
-}
-
-void RunningNode::write_key_uses() {
-  store_->submit(DeskJob{[this](Store& store, Mails&) { return desk_.write_key_uses(store); }});
-}
-
 void RunningNode::tell_backlog(const std::vector<LaneBacklog>& backlog, Mails& mails) {
   const std::shared_ptr<const Directory> directory = desk_.directory();
   for (const LaneBacklog& lane : backlog) {
@@ -553,134 +292,6 @@ void RunningNode::disable(WebhookId id, const std::string& reason) {
     return done;
   }});
 }
-
-Awaitable<Result<Delivery>> RunningNode::revive(Revive revive, AuditEntry entry) {
-  revive.now = clock_->now().steady;  // Due at once, whatever the wall clock did.
-  ReviveJob job{.revive = revive, .audit = std::move(entry), .origin = origin(), .done = {}};
-  auto begin = [this, &job](auto resume) {
-    job.done = resume;
-    store_->submit(std::move(job));
-  };
-  co_return co_await suspend<Result<Delivery>>(begin);
-}
-
-Awaitable<Result<Delivery>> RunningNode::cancel(DeliveryId id, AuditEntry entry) {
-  CancelJob job{.cancel = {.delivery_id = id, .now = clock_->now().wall},
-                .audit = std::move(entry),
-                .origin = origin(),
-                .done = {}};
-  auto begin = [this, &job](auto resume) {
-    job.done = resume;
-    store_->submit(std::move(job));
-  };
-  co_return co_await suspend<Result<Delivery>>(begin);
-}
-
-Awaitable<Result<Operation>> RunningNode::start_operation(Operation operation, AuditEntry entry) {
-  return at_desk<Operation>(std::move(entry), [this, operation](const Errand& errand) {
-    return operations_->add(errand, operation);
-  });
-}
-
-Awaitable<Result<Operation>> RunningNode::cancel_operation(OperationId id, AuditEntry entry) {
-  return at_desk<Operation>(std::move(entry), [this, id](const Errand& errand) {
-    return operations_->cancel(errand, id);
-  });
-}
-
-Awaitable<Result<TestSent>> RunningNode::send_test(WebhookRef webhook, Event event,
-                                                   AuditEntry entry) {
-  if (draining_ || store_->failure()) {
-    co_return fail(Errc::unavailable, "The server cannot store a test at the moment. Retry soon.");
-  }
-  auto noting = note(std::move(entry));
-  const Result<void> noted = co_await std::move(noting);
-  if (!noted) {
-    co_return tl::make_unexpected(noted.error());
-  }
-  const DeliveryId id{new_uuid()};
-  TestSend test = plan_test(*webhook, std::move(event), id, clock_->now().steady);
-  auto pending = tryouts_.send_test(*workers_[origin()], owner(webhook->id), std::move(test));
-  co_return co_await std::move(pending);
-}
-
-Awaitable<Result<Outcome>> RunningNode::probe(Webhook webhook, Event event, Millis timeout) {
-  Probe probe{.webhook = std::make_shared<const Webhook>(std::move(webhook)),
-              .event = std::move(event),
-              .timeout = timeout,
-              .done = {}};
-  return tryouts_.probe(*workers_[origin()], std::move(probe));
-}
-
-Awaitable<Result<void>> RunningNode::note(AuditEntry entry) {
-  return at_desk<void>(std::move(entry), [](const Errand& errand) {
-    return errand.store.journal->append(errand.entry);
-  });
-}
-
-Awaitable<Result<std::uint64_t>> RunningNode::reseal_secrets(AuditEntry entry) {
-  auto noting = note(std::move(entry));
-  const Result<void> noted = co_await std::move(noting);
-  if (!noted) {
-    co_return tl::make_unexpected(noted.error());
-  }
-  auto pending = housekeeping_->reseal(origin());
-  co_return co_await std::move(pending);
-}
-
-Awaitable<Result<LaneView>> RunningNode::lane_view(WebhookId id) {
-  boost::asio::io_context& home = workers_[origin()]->io();
-  auto begin = [this, &home, id](std::function<void(Result<LaneView>)> resume) {
-    owner(id).run_on_shard([&home, id, resume](Shard& shard, Moment now) {
-      Result<LaneView> answer = fail(Errc::not_found, "There is no such webhook.");
-      if (std::optional<LaneView> view = shard.view(id, now)) {
-        answer = *std::move(view);
-      }
-      boost::asio::post(home, [resume, answer = std::move(answer)] { resume(answer); });
-    });
-  };
-  co_return co_await suspend<Result<LaneView>>(begin);
-}
-
-Awaitable<Result<LaneView>> RunningNode::command_circuit(CircuitCommanded command,
-                                                         AuditEntry entry) {
-  const WebhookId id = command.webhook_id;
-  // The lane stores its circuit itself, a moment later; what was asked is on record before.
-  auto noting = note(std::move(entry));
-  const Result<void> appended = co_await std::move(noting);
-  if (!appended) {
-    co_return tl::make_unexpected(appended.error());
-  }
-  owner(id).feed_later(command);
-  auto pending = lane_view(id);  // Behind the command in the same loop.
-  const Result<LaneView> view = co_await std::move(pending);
-  if (view && view->circuit.state == CircuitState::closed) {
-    housekeeping_->hear(
-        {.subject = {AlertKind::circuit_opened, id}, .active = false, .detail = {}});
-  }
-  co_return view;
-}
-
-Awaitable<void> RunningNode::run_query(ReaderQuery query) {
-  boost::asio::io_context& home = workers_[origin()]->io();
-  auto begin = [this, &home, &query](std::function<void(bool)> resume) {
-    auto job = [&home, &query, resume](Reader& reader) {
-      query(reader);
-      boost::asio::post(home, [resume] { resume(true); });
-    };
-    readers_->submit(std::move(job));
-  };
-  (void)co_await suspend<bool>(begin);
-}
-
-std::optional<std::string> RunningNode::not_ready() const {
-  if (draining_) {
-    return "The server is shutting down.";
-  }
-  return store_->failure();
-}
-
-}  // namespace
 
 Result<std::unique_ptr<Node>> make_node(NodeOptions options, NodeParts parts,
                                         const std::optional<ApiKey>& key) {
@@ -708,10 +319,10 @@ Result<std::unique_ptr<Node>> make_node(NodeOptions options, NodeParts parts,
     refs.push_back(std::make_shared<const Webhook>(std::move(webhook)));
   }
   auto node = std::make_unique<RunningNode>(std::move(options), std::move(parts),
-                                            Contents{.directory = Directory{std::move(refs)},
-                                                     .roster = std::move(roster),
-                                                     .event_types = std::move(event_types),
-                                                     .alerts = std::move(alerts)});
+                                            NodeContents{.directory = Directory{std::move(refs)},
+                                                         .roster = std::move(roster),
+                                                         .event_types = std::move(event_types),
+                                                         .alerts = std::move(alerts)});
   POSTRIDER_CHECK(node->open());
   node->load_lanes(circuits, backlog);
   node->load_dead_letters(dead_letters);

@@ -1,0 +1,143 @@
+// The running server: what node.h promises and what service.h lets the API ask for. Private to the
+// runtime; node.cc builds it and ends it, node_service.cc answers the API.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "runtime/desk.h"
+#include "runtime/housekeeping.h"
+#include "runtime/node.h"
+#include "runtime/operation_runner.h"
+#include "runtime/placement.h"
+#include "runtime/publish_quota.h"
+#include "runtime/reader_pool.h"
+#include "runtime/tryouts.h"
+
+namespace postrider {
+
+/// What the store held when the node was made.
+struct NodeContents {
+  Directory directory;
+  Roster roster;
+  EventTypeBook event_types;
+  std::vector<Alert> alerts;  // The active ones.
+};
+
+class RunningNode final : public Node, public Service {
+ public:
+  RunningNode(NodeOptions options, NodeParts parts, NodeContents contents);
+  ~RunningNode() override { stop(); }
+
+  // Node
+  Service& service() override { return *this; }
+  std::vector<boost::asio::io_context*> io_contexts() override;
+  void add_readings(TakeReadings take) override { metrics_->add_readings(std::move(take)); }
+  void start() override;
+  void change_url_policy(UrlPolicy policy) override;
+  void drain(std::function<void()> drained) override;
+  void stop() override;
+
+  // Service
+  Moment now() const override { return clock_->now(); }
+  Uuid new_uuid() override;
+  std::shared_ptr<const Directory> directory() const override { return desk_.directory(); }
+  std::shared_ptr<const Roster> roster() const override { return desk_.roster(); }
+  void note_key_use(const RosterKey& key) override;
+  QuotaWait take_quota(const EventCounts& counts) override;
+  std::shared_ptr<const EventTypeBook> event_types() const override { return event_types_.book(); }
+  Awaitable<Result<std::vector<PublishReceipt>>> publish(std::vector<EventDraft> drafts,
+                                                         bool all_or_nothing) override;
+  Awaitable<Result<WebhookRef>> add_webhook(Webhook webhook, AuditEntry entry) override;
+  Awaitable<Result<WebhookRef>> edit_webhook(WebhookId id, WebhookEdit edit,
+                                             AuditEntry entry) override;
+  Awaitable<Result<void>> remove_webhook(WebhookId id, AuditEntry entry) override;
+  Awaitable<Result<EventTypeRef>> change_event_type(std::string name, EventTypeEdit edit,
+                                                    AuditEntry entry) override;
+  Awaitable<Result<Delivery>> revive(Revive revive, AuditEntry entry) override;
+  Awaitable<Result<Delivery>> cancel(DeliveryId id, AuditEntry entry) override;
+  Awaitable<Result<Operation>> start_operation(Operation operation, AuditEntry entry) override;
+  Awaitable<Result<Operation>> cancel_operation(OperationId id, AuditEntry entry) override;
+  Awaitable<Result<TestSent>> send_test(WebhookRef webhook, Event event, AuditEntry entry) override;
+  Awaitable<Result<Outcome>> probe(Webhook webhook, Event event, Millis timeout) override;
+  Awaitable<Result<void>> note(AuditEntry entry) override;
+  Awaitable<Result<std::uint64_t>> reseal_secrets(AuditEntry entry) override;
+  Awaitable<Result<LaneView>> lane_view(WebhookId id) override;
+  Awaitable<Result<LaneView>> command_circuit(CircuitCommanded command, AuditEntry entry) override;
+  Awaitable<Result<void>> change_registry(RegistryChange change, AuditEntry entry) override;
+  Awaitable<Result<void>> remove_tenant(TenantId id, bool force, AuditEntry entry) override;
+  Awaitable<void> run_query(ReaderQuery query) override;
+  Result<std::unique_ptr<StreamHub::Subscription>> subscribe(StreamFilter filter,
+                                                             std::optional<StreamPlace> seen,
+                                                             std::function<void()> wake) override {
+    return stream_.subscribe(std::move(filter), seen, std::move(wake));
+  }
+  std::string metrics_text() override { return metrics_->text(); }
+  std::optional<std::string> not_ready() const override;
+
+  [[nodiscard]] Result<void> open();
+  /// Before start(): tells every lane about its webhook.
+  void load_lanes(const std::map<WebhookId, CircuitRecord>& circuits,
+                  const std::vector<LaneBacklog>& backlog);
+  /// Before start(): goes on with what was not finished.
+  void load_operations(std::vector<Operation> unfinished) {
+    operations_->resume(std::move(unfinished));
+  }
+  void load_dead_letters(const std::map<TenantId, std::uint64_t>& counts);
+
+ private:
+  void make_store(NodeParts& parts);
+  void make_workers(NodeParts& parts);
+  void make_retention(NodeParts& parts);
+  [[nodiscard]] std::vector<Reading> read_transports() const;
+  void make_operations();
+  void make_housekeeping(std::vector<Alert> alerts, std::function<Result<void>()> reload_keys);
+  [[nodiscard]] std::vector<Publish> plan(std::vector<EventDraft> drafts, bool all_or_nothing);
+  [[nodiscard]] std::size_t origin() const;
+  [[nodiscard]] Worker& owner(WebhookId id) { return *workers_[worker_of(id, workers_.size())]; }
+
+  /// `act` on the store thread, and what came of it here.
+  template <class T>
+  Awaitable<Result<T>> at_desk(AuditEntry entry, std::function<Result<T>(const Errand&)> act);
+  void write_key_uses();
+
+  void tell_backlog(const std::vector<LaneBacklog>& backlog, Mails& mails);
+
+  void disable(WebhookId id, const std::string& reason);
+  void worker_drained();
+
+  NodeOptions options_;
+  std::unique_ptr<Clock> clock_;
+  std::unique_ptr<Metrics> metrics_;
+  Desk desk_;
+  EventTypeDesk event_types_;
+  PublishQuota quota_;
+  std::atomic<std::int64_t> key_uses_written_ms_{0};
+  std::mutex ids_mutex_;
+  UuidMaker ids_;                 // Guarded by ids_mutex_.
+  std::uint64_t next_group_ = 0;  // Guarded by ids_mutex_.
+  StreamHub stream_;
+  std::unique_ptr<StoreThread> store_;
+  std::vector<std::unique_ptr<Worker>> workers_;
+  std::unique_ptr<Housekeeping> housekeeping_;
+  Tryouts tryouts_;
+  std::unique_ptr<ReaderPool> readers_;
+  std::unique_ptr<Retention> retention_;
+  std::unique_ptr<OperationRunner> operations_;
+  std::atomic<bool> draining_{false};
+  std::mutex drain_mutex_;
+  std::condition_variable all_drained_;
+  std::size_t workers_draining_ = 0;  // Guarded by drain_mutex_.
+  std::function<void()> drained_;     // Guarded by drain_mutex_.
+  bool started_ = false;
+  bool stopped_ = false;
+};
+
+}  // namespace postrider
