@@ -1,5 +1,6 @@
 #include "runtime/desk.h"
 
+#include <memory>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -137,6 +138,15 @@ Result<void> Desk::write_key_uses(Store& store) const {
     known->find_key(id)->mark_written(at);
   }
   return {};
+}
+
+Directory make_directory(std::vector<Webhook> webhooks) {
+  std::vector<WebhookRef> refs;
+  refs.reserve(webhooks.size());
+  for (Webhook& webhook : webhooks) {
+    refs.push_back(std::make_shared<const Webhook>(std::move(webhook)));
+  }
+  return Directory{std::move(refs)};
 }
 
 AuditEntry disable_entry(const Webhook& webhook, const std::string& reason, WallTime now) {

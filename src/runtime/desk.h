@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "core/result.h"
 #include "engine/directory.h"
@@ -50,6 +51,8 @@ class Desk {
   Snapshot<Directory> directory_;
   Snapshot<Roster> roster_;
 };
+
+[[nodiscard]] Directory make_directory(std::vector<Webhook> webhooks);
 
 /// What the server tells the audit log when it disables a webhook by itself.
 [[nodiscard]] AuditEntry disable_entry(const Webhook& webhook, const std::string& reason,

@@ -353,13 +353,17 @@ std::size_t RunningNode::origin() const {
 
 std::vector<Publish> RunningNode::plan(std::vector<EventDraft> drafts, bool all_or_nothing) {
   const std::shared_ptr<const Directory> directory = desk_.directory();
+  std::vector<std::vector<WebhookRef>> wanting;  // Before the lock: a filter may take a while.
+  for (const EventDraft& draft : drafts) {
+    wanting.push_back(directory->match(draft.event));
+  }
   std::vector<Publish> publishes;
   publishes.reserve(drafts.size());
   const WallTime due = clock_->now().steady;
   const std::lock_guard lock{ids_mutex_};
   const std::uint64_t group = all_or_nothing && drafts.size() > 1 ? ++next_group_ : 0;
   for (EventDraft& draft : drafts) {
-    publishes.push_back(plan_publish(std::move(draft.event), *directory, ids_, due));
+    publishes.push_back(plan_publish(std::move(draft.event), wanting[publishes.size()], ids_, due));
     publishes.back().claim = std::move(draft.claim);
     publishes.back().atomic_group = group;
   }
@@ -575,29 +579,18 @@ Result<std::unique_ptr<Node>> make_node(NodeOptions options, NodeParts parts,
                                         const std::optional<ApiKey>& key) {
   POSTRIDER_TRY(std::vector<Webhook> webhooks, parts.store.catalog->load_webhooks());
   POSTRIDER_TRY(const auto circuits, parts.store.catalog->load_circuits());
-  const WallTime now = parts.clock->now().wall;
-  const auto complain = [](const EventType& type, const Error& error) {
-    spdlog::error("event_type.schema_unusable name={} reason=\"{}\" next=\"not checked\"",
-                  type.name, log_safe(error.message));
-  };
   POSTRIDER_TRY(EventTypeBook event_types,
-                load_event_types(*parts.store.event_types, parts.make_schema_check, complain));
+                load_event_types(*parts.store.event_types, parts.make_schema_check));
   POSTRIDER_TRY(const std::vector<LaneBacklog> backlog, parts.store.ledger->backlog());
   std::map<TenantId, std::uint64_t> dead_letters;
   if (!parts.readers.empty()) {
     POSTRIDER_TRY(dead_letters, parts.readers.front().history->dead_letter_counts());
   }
-  POSTRIDER_TRY(Roster roster, load_roster(parts.store, key, now));
-  std::vector<WebhookRef> refs;
-  refs.reserve(webhooks.size());
-  for (Webhook& webhook : webhooks) {
-    refs.push_back(std::make_shared<const Webhook>(std::move(webhook)));
-  }
-  auto node = std::make_unique<RunningNode>(std::move(options), std::move(parts),
-                                            Contents{.directory = Directory{std::move(refs)},
-                                                     .roster = std::move(roster),
-                                                     .dead_letters = std::move(dead_letters),
-                                                     .event_types = std::move(event_types)});
+  POSTRIDER_TRY(Roster roster, load_roster(parts.store, key, parts.clock->now().wall));
+  Contents contents{make_directory(std::move(webhooks)), std::move(roster), std::move(dead_letters),
+                    std::move(event_types)};
+  auto node =
+      std::make_unique<RunningNode>(std::move(options), std::move(parts), std::move(contents));
   POSTRIDER_CHECK(node->open());
   node->load_lanes(circuits, backlog);
   return node;
