@@ -6,6 +6,11 @@ namespace postrider {
 
 Publish plan_publish(Event event, const Directory& directory, UuidMaker& ids, WallTime due) {
   const std::vector<WebhookRef> webhooks = directory.match(event);
+  return plan_publish(std::move(event), webhooks, ids, due);
+}
+
+Publish plan_publish(Event event, const std::vector<WebhookRef>& webhooks, UuidMaker& ids,
+                     WallTime due) {
   Publish publish;
   publish.deliveries.reserve(webhooks.size());
   for (const WebhookRef& webhook : webhooks) {

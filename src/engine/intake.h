@@ -40,4 +40,8 @@ struct Publish {
 [[nodiscard]] Publish plan_publish(Event event, const Directory& directory, UuidMaker& ids,
                                    WallTime due);
 
+/// The same for who has been found to want it.
+[[nodiscard]] Publish plan_publish(Event event, const std::vector<WebhookRef>& webhooks,
+                                   UuidMaker& ids, WallTime due);
+
 }  // namespace postrider

@@ -1,5 +1,6 @@
 #include "runtime/desk.h"
 
+#include <memory>
 #include <utility>
 #include <variant>
 #include <vector>

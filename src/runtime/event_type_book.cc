@@ -4,6 +4,9 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include "runtime/attempt_log.h"
 
 namespace postrider {
 
@@ -62,9 +65,7 @@ Result<EventTypeRef> EventTypeDesk::change(Store& store, const std::string& name
   return changed;
 }
 
-Result<EventTypeBook> load_event_types(
-    EventTypes& store, const MakeSchemaCheck& make_check,
-    const std::function<void(const EventType&, const Error&)>& complain) {
+Result<EventTypeBook> load_event_types(EventTypes& store, const MakeSchemaCheck& make_check) {
   POSTRIDER_TRY(std::vector<EventType> stored, store.load());
   std::vector<EventTypeRef> types;
   types.reserve(stored.size());
@@ -75,7 +76,8 @@ Result<EventTypeBook> load_event_types(
       if (check) {
         known.check = *std::move(check);
       } else {
-        complain(known.type, check.error());
+        spdlog::error("event_type.schema_unusable name={} reason=\"{}\" next=\"not checked\"",
+                      known.type.name, log_safe(check.error().message));
       }
     }
     types.push_back(std::make_shared<const KnownEventType>(std::move(known)));

@@ -64,10 +64,9 @@ class EventTypeDesk {
   Snapshot<EventTypeBook> book_;
 };
 
-/// Everything in the store. A schema that cannot be compiled any more is told to `complain`, and
-/// its events are not checked.
-[[nodiscard]] Result<EventTypeBook> load_event_types(
-    EventTypes& store, const MakeSchemaCheck& make_check,
-    const std::function<void(const EventType&, const Error&)>& complain);
+/// Everything in the store. A schema that cannot be compiled any more is logged, and its events are
+/// not checked.
+[[nodiscard]] Result<EventTypeBook> load_event_types(EventTypes& store,
+                                                     const MakeSchemaCheck& make_check);
 
 }  // namespace postrider

@@ -298,13 +298,8 @@ Result<std::unique_ptr<Node>> make_node(NodeOptions options, NodeParts parts,
   POSTRIDER_TRY(std::vector<Webhook> webhooks, parts.store.catalog->load_webhooks());
   POSTRIDER_CHECK(reseal_all(*parts.store.catalog));
   POSTRIDER_TRY(const auto circuits, parts.store.catalog->load_circuits());
-  const WallTime now = parts.clock->now().wall;
-  const auto complain = [](const EventType& type, const Error& error) {
-    spdlog::error("event_type.schema_unusable name={} reason=\"{}\" next=\"not checked\"",
-                  type.name, log_safe(error.message));
-  };
   POSTRIDER_TRY(EventTypeBook event_types,
-                load_event_types(*parts.store.event_types, parts.make_schema_check, complain));
+                load_event_types(*parts.store.event_types, parts.make_schema_check));
   POSTRIDER_TRY(const std::vector<LaneBacklog> backlog, parts.store.ledger->backlog());
   POSTRIDER_TRY(std::vector<Operation> operations, parts.store.operations->load_unfinished());
   POSTRIDER_TRY(std::vector<Alert> alerts, parts.store.alerts->load_active());

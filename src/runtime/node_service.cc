@@ -37,13 +37,18 @@ std::size_t RunningNode::origin() const {
 
 std::vector<Publish> RunningNode::plan(std::vector<EventDraft> drafts, bool all_or_nothing) {
   const std::shared_ptr<const Directory> directory = desk_.directory();
+  std::vector<std::vector<WebhookRef>> wanting;  // Before the lock: a filter may take a while.
+  wanting.reserve(drafts.size());
+  for (const EventDraft& draft : drafts) {
+    wanting.push_back(directory->match(draft.event));
+  }
   std::vector<Publish> publishes;
   publishes.reserve(drafts.size());
   const WallTime due = clock_->now().steady;
   const std::lock_guard lock{ids_mutex_};
   const std::uint64_t group = all_or_nothing && drafts.size() > 1 ? ++next_group_ : 0;
   for (EventDraft& draft : drafts) {
-    publishes.push_back(plan_publish(std::move(draft.event), *directory, ids_, due));
+    publishes.push_back(plan_publish(std::move(draft.event), wanting[publishes.size()], ids_, due));
     publishes.back().claim = std::move(draft.claim);
     publishes.back().atomic_group = group;
   }
