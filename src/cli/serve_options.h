@@ -20,6 +20,7 @@ struct ServeOptions {
   std::chrono::milliseconds drain_timeout{30'000};
   std::chrono::milliseconds retention_events = std::chrono::hours{24 * 90};  // Zero: for good.
   std::chrono::milliseconds retention_dead_letters = std::chrono::hours{24 * 30};
+  bool shrinking_store = false;                  // A new store gives space back after retention.
   std::string archive_directory;                 // Empty: what is too old is just removed.
   std::string log_level = "info";                // trace, debug, info, warn, error or off.
   std::optional<Secret<std::string>> admin_key;  // POSTRIDER_ADMIN_KEY; otherwise one is made.

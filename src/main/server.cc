@@ -128,9 +128,10 @@ Result<NodeParts> RunningServer::open_parts(const SqliteOptions& store) {
 }
 
 Result<void> RunningServer::start() {
-  POSTRIDER_TRY(
-      NodeParts parts,
-      open_parts({.directory = options_.data_directory, .vfs = std::string{}, .digest = sha256}));
+  POSTRIDER_TRY(NodeParts parts, open_parts({.directory = options_.data_directory,
+                                             .vfs = std::string{},
+                                             .shrinks = options_.shrinking_store,
+                                             .digest = sha256}));
   POSTRIDER_TRY(const RegistryContents registry, parts.store.registry->load());
   admin_key_ = choose_admin_key(options_.admin_key, registry.keys, parts.clock->now().wall);
   const NodeOptions node_options{.worker_count = worker_count(options_),
