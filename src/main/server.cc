@@ -113,10 +113,11 @@ Result<NodeParts> RunningServer::open_parts(const SqliteOptions& store) {
 
 Result<void> RunningServer::start() {
   POSTRIDER_TRY(const std::shared_ptr<AesVault> vault, open_vault(config_.secrets));
-  POSTRIDER_TRY(
-      NodeParts parts,
-      open_parts(
-          {.directory = config_.data, .vfs = std::string{}, .digest = sha256, .vault = vault}));
+  POSTRIDER_TRY(NodeParts parts, open_parts({.directory = config_.data,
+                                             .vfs = std::string{},
+                                             .shrinks = config_.retention.shrink_store,
+                                             .digest = sha256,
+                                             .vault = vault}));
   if (vault) {
     parts.reload_keys = [this, vault] { return reload_vault(*vault, config_.secrets); };
   }

@@ -307,7 +307,7 @@ Result<std::unique_ptr<Node>> make_node(NodeOptions options, NodeParts parts,
   if (!parts.readers.empty()) {
     POSTRIDER_TRY(dead_letters, parts.readers.front().history->dead_letter_counts());
   }
-  POSTRIDER_TRY(Roster roster, load_roster(parts.store, key, now));
+  POSTRIDER_TRY(Roster roster, load_roster(parts.store, key, parts.clock->now().wall));
   std::vector<WebhookRef> refs;
   refs.reserve(webhooks.size());
   for (Webhook& webhook : webhooks) {
