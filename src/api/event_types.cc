@@ -200,6 +200,9 @@ Awaitable<HttpResponse> update_event_type(Context context, HttpRequest request) 
 }
 
 Awaitable<HttpResponse> delete_event_type(Context context, HttpRequest request) {
+  if (const std::optional<Problem> problem = query_problem(request)) {
+    co_return render(*problem);
+  }
   const std::string name = path_name(request);
   EventTypeEdit edit = [](const EventTypeRef& current) -> Result<EventTypeRef> {
     if (!current) {

@@ -125,6 +125,7 @@ HttpResponse too_many(Micros wait) {
                                             "after the time that Retry-After names.",
                                   .errors = {}});
   const auto seconds = std::chrono::ceil<std::chrono::seconds>(wait).count();
+  std::erase_if(response.headers, [](const auto& header) { return header.first == "Retry-After"; });
   response.headers.emplace_back("Retry-After", std::to_string(std::max<std::int64_t>(seconds, 1)));
   return response;
 }

@@ -162,6 +162,20 @@ def entry_to_come(stage, operation):
     return stage.send(operation, path=operation.path + "?after=1000000000")
 
 
+def known_event_type(stage, operation):
+    return stage.send(operation, body={"name": stage.event_type()})
+
+
+def event_of_archived_type(stage, operation):
+    return stage.send(operation, body=merged(stage, operation,
+                                             type=stage.event_type(archived=True)))
+
+
+def event_against_its_schema(stage, operation):
+    kind = stage.event_type(schema={"type": "object", "required": ["order"]})
+    return stage.send(operation, body=merged(stage, operation, type=kind, data={}))
+
+
 # By code, or by operation and code where one needs its own way.
 PROVOKERS = {
     ("verifyAuditLog", "not_found"): entry_to_come,
@@ -171,6 +185,8 @@ PROVOKERS = {
     "conflict": final_already,
     "data_too_large": large_data,
     "duplicate_event": still_being_delivered,
+    "event_type_archived": event_of_archived_type,
+    "event_type_exists": known_event_type,
     "event_quota_exceeded": events_beyond_quota,
     "idempotency_key_reused": reused_key,
     "insufficient_scope": wrong_scope,
@@ -182,6 +198,7 @@ PROVOKERS = {
     "not_a_dead_letter": not_a_dead_letter,
     "not_found": unknown_id,
     "portal_link_spent": spent_link,
+    "schema_violation": event_against_its_schema,
     "tenant_exists": known_tenant,
     "tenant_has_webhooks": tenant_with_webhooks,
     "unacceptable_json": key_twice,
@@ -195,7 +212,11 @@ PROVOKERS = {
 }
 
 # What no request to a server with these settings leads to: {code: the test that provokes it}.
-PROVOKED_ELSEWHERE = {"unknown_tenant": "src/api/registry_routes_test.cc"}
+PROVOKED_ELSEWHERE = {
+    "rate_limited": "test_a_client_over_its_limit_is_told_when_to_go_on",
+    "unknown_event_type": "src/api/event_type_routes_test.cc",
+    "unknown_tenant": "src/api/registry_routes_test.cc",
+}
 
 # Successes that an example alone does not lead to: (operation, status).
 SUCCESSES = {("publishEvent", 200): published_again}

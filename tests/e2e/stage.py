@@ -63,6 +63,11 @@ class Stage:
     def key(self, scope):
         return self.api.post("/v1/api-keys", {"scope": scope}, expect=201)
 
+    def event_type(self, **fields):
+        """The name of a type in the catalogue."""
+        name = f"stage.type{next(self._numbers)}"
+        return self.api.post("/v1/event-types", {"name": name, **fields}, expect=201)["name"]
+
     def portal_token(self):
         return self.api.post("/v1/portal-links", {"tenant_id": "acme"}, expect=201)["token"]
 
@@ -95,6 +100,7 @@ class Stage:
         number = next(self._numbers)
         text = text.replace("https://example.com/hooks", self.receiver.url(f"/stage/{number}"))
         text = text.replace('"id": "acme"', f'"id": "acme-{number}"')
+        text = text.replace('"name": "order.', f'"name": "order{number}.')
         if "prp_0123456789" in text:
             text = text.replace("prp_0123456789", self.portal_token())
         return json.loads(text.replace("order-7-paid", f"order-{number}-paid"))
@@ -130,6 +136,7 @@ PATHS = {
     "/v1/deliveries/{id}": _of_dead_letter,
     "/v1/deliveries/{id}/cancel": lambda stage: {"id": stage.waiting_delivery()["id"]},
     "/v1/dlq/{delivery_id}": _of_dead_letter,
+    "/v1/event-types/{name}": lambda stage: {"name": stage.event_type()},
     "/v1/events/{id}": lambda stage: {"id": stage.event({"tenant_id": "stage"})},
     "/v1/tenants/{id}": lambda stage: {"id": stage.tenant()},
     "/v1/webhooks/{id}": lambda stage: {"id": stage.webhook()["id"]},
@@ -139,6 +146,7 @@ PATHS = {
 # How a list gets another item, when a dead letter does not do it: (stage, the list's path).
 FILLERS = {
     "listApiKeys": lambda stage, _: stage.key("read"),
+    "listEventTypes": lambda stage, _: stage.event_type(),
     "listTenants": lambda stage, _: stage.tenant(),
     "listWebhookDeliveries": lambda stage, path: stage.delivery(
         stage.api.get(path.removesuffix("/deliveries")), "succeeded"),

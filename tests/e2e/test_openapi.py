@@ -5,6 +5,7 @@ import subprocess
 
 import pytest
 
+from bad_framing import COMMON, exchange
 from contract import Contract, from_fragments
 from harness import ROOT, Server, wait_for
 from provoke import PROVOKED_ELSEWHERE, PROVOKERS, SUCCESSES
@@ -252,7 +253,26 @@ def test_a_limit_is_exactly_where_the_document_says(stage, operation, path, part
             assert answer.status == 422 and answer.json["errors"][0]["field"] == path
 
 
-# ---------------------------------------------------------------- a server in trouble: 503
+# ---------------------------------------------------------------- a server in trouble: 429, 503
+
+def test_a_client_over_its_limit_is_told_when_to_go_on(own_server):
+    server = own_server("--set", "api.rate_limit.requests_per_second=1",
+                        "--set", "api.rate_limit.burst=1").start()
+    api = server.api()
+    for name in ("publishEvent", "listWebhooks"):
+        operation = CONTRACT.operation(name)
+        body = operation.body_examples.get("small")
+
+        def over_limit():
+            answer = api.request(operation.method, operation.path, body)
+            operation.check(answer)
+            return answer.status == 429 and answer
+        answer = wait_for(over_limit, "the limit to be reached")
+        assert answer.json["code"] == "rate_limited" and int(answer.headers["retry-after"]) >= 1
+    received = exchange(server.port, [
+        b"GET /v1/webhooks HTTP/1.1\r\nHost: x\r\n" + COMMON + b"\r\n"] * 2)
+    assert received.count(b"HTTP/1.1 429") == received.count(b"Retry-After: ") >= 1
+
 
 def test_a_store_that_cannot_be_written_or_read_is_answered_as_documented(
         shared_receiver, own_server, tmp_path):
