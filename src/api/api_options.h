@@ -28,8 +28,10 @@ struct ApiOptions {
   bool open_metrics = true;  // Scrapers seldom carry a key. False: /metrics asks for one as well.
   bool require_known_tenants = false;  // Events and webhooks only for tenants that are registered.
   std::string public_url;  // Where people reach this server; empty: as the request names it.
-  bool require_known_event_types = false;      // True: a type must be in the catalogue.
-  MakeSchemaCheck make_schema_check = {};      // From wiring. Empty: schemas are refused.
+  bool require_known_event_types = false;  // True: a type must be in the catalogue.
+  MakeSchemaCheck make_schema_check = {};  // From wiring. Empty: schemas are refused.
+  bool require_verification = false;  // A URL is stored only when its receiver echoes a challenge.
+  bool secrets_sealed = false;        // There is a key that secrets are sealed with.
   std::string user_agent = "Postrider/0.1.0";  // As sent, so that a delivery can show its request.
 };
 

@@ -20,6 +20,7 @@ constexpr std::uint32_t page_offset_max = 1'000'000;  // Beyond that a cursor is
 
 /// Which list a cursor belongs to: one of another list is refused.
 enum class ListKind : char {
+  alerts = 'l',
   api_keys = 'k',
   audit_log = 'a',
   deliveries = 'd',

@@ -21,6 +21,18 @@ Awaitable<HttpResponse> resume_webhook(Context context, HttpRequest request);
 Awaitable<HttpResponse> command_circuit(Context context, HttpRequest request);
 Awaitable<HttpResponse> get_webhook_health(Context context, HttpRequest request);
 
+// webhook_secret.cc
+Awaitable<HttpResponse> rotate_webhook_secret(Context context, HttpRequest request);
+Awaitable<HttpResponse> get_webhook_secret(Context context, HttpRequest request);
+Awaitable<HttpResponse> rotate_secrets_key(Context context, HttpRequest request);
+
+// webhook_tryouts.cc
+Awaitable<HttpResponse> test_webhook(Context context, HttpRequest request);
+Awaitable<HttpResponse> verify_webhook(Context context, HttpRequest request);
+
+// alerts.cc
+Awaitable<HttpResponse> list_alerts(Context context, HttpRequest request);
+
 // events.cc
 Awaitable<HttpResponse> publish_event(Context context, HttpRequest request);
 Awaitable<HttpResponse> list_events(Context context, HttpRequest request);

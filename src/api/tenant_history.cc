@@ -98,7 +98,30 @@ class TenantHistory final : public History {
   std::shared_ptr<const Directory> webhooks_;
 };
 
+class TenantAlerts final : public AlertHistory {
+ public:
+  TenantAlerts(AlertHistory& all, TenantId tenant_id)
+      : all_(all), tenant_id_(std::move(tenant_id)) {}
+
+  Result<Listed<Alert>> list_alerts(const AlertFilter& filter, const Page& page) override {
+    if (filter.tenant_id.value_or(tenant_id_) != tenant_id_) {
+      return Listed<Alert>{};
+    }
+    AlertFilter mine = filter;
+    mine.tenant_id = tenant_id_;
+    return all_.list_alerts(mine, page);
+  }
+
+ private:
+  AlertHistory& all_;
+  TenantId tenant_id_;
+};
+
 }  // namespace
+
+std::unique_ptr<AlertHistory> make_tenant_alerts(AlertHistory& all, TenantId tenant_id) {
+  return std::make_unique<TenantAlerts>(all, std::move(tenant_id));
+}
 
 std::unique_ptr<History> make_tenant_history(History& all, TenantId tenant_id,
                                              std::shared_ptr<const Directory> webhooks) {

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "engine/directory.h"
+#include "ports/alert_book.h"
 #include "ports/history.h"
 
 namespace postrider::api {
@@ -11,5 +12,9 @@ namespace postrider::api {
 /// `all` outlives it. `webhooks` are the tenant's own. Same thread as `all`.
 [[nodiscard]] std::unique_ptr<History> make_tenant_history(
     History& all, TenantId tenant_id, std::shared_ptr<const Directory> webhooks);
+
+/// Alerts about the tenant's webhooks. The server's own are not theirs to see.
+[[nodiscard]] std::unique_ptr<AlertHistory> make_tenant_alerts(AlertHistory& all,
+                                                               TenantId tenant_id);
 
 }  // namespace postrider::api

@@ -45,6 +45,12 @@ class TenantService final : public Service {
   Awaitable<Result<Delivery>> cancel(DeliveryId id, AuditEntry entry) override;
   Awaitable<Result<Operation>> start_operation(Operation operation, AuditEntry entry) override;
   Awaitable<Result<Operation>> cancel_operation(OperationId id, AuditEntry entry) override;
+  Awaitable<Result<TestSent>> send_test(WebhookRef webhook, Event event, AuditEntry entry) override;
+  Awaitable<Result<Outcome>> probe(Webhook webhook, Event event, Millis timeout) override;
+  Awaitable<Result<void>> note(AuditEntry entry) override { return all_.note(std::move(entry)); }
+  Awaitable<Result<std::uint64_t>> reseal_secrets(AuditEntry) override {
+    co_return not_for_tenants();
+  }
   Awaitable<Result<LaneView>> lane_view(WebhookId id) override;
   Awaitable<Result<LaneView>> command_circuit(CircuitCommanded command, AuditEntry entry) override;
   Awaitable<void> run_query(ReaderQuery query) override;
@@ -176,6 +182,23 @@ Awaitable<Result<Operation>> TenantService::cancel_operation(OperationId id, Aud
   co_return co_await std::move(pending);
 }
 
+Awaitable<Result<TestSent>> TenantService::send_test(WebhookRef webhook, Event event,
+                                                     AuditEntry entry) {
+  if (!owns(webhook->id) || event.tenant_id != tenant_id_) {
+    co_return no_such_webhook();
+  }
+  auto pending = all_.send_test(std::move(webhook), std::move(event), std::move(entry));
+  co_return co_await std::move(pending);
+}
+
+Awaitable<Result<Outcome>> TenantService::probe(Webhook webhook, Event event, Millis timeout) {
+  if (webhook.tenant_id != tenant_id_ || event.tenant_id != tenant_id_) {
+    co_return no_such_webhook();
+  }
+  auto pending = all_.probe(std::move(webhook), std::move(event), timeout);
+  co_return co_await std::move(pending);
+}
+
 Awaitable<Result<LaneView>> TenantService::lane_view(WebhookId id) {
   if (!owns(id)) {
     co_return no_such_webhook();
@@ -200,6 +223,7 @@ Awaitable<void> TenantService::run_query(ReaderQuery query) {
     theirs.history = make_tenant_history(*reader.history, tenant_id_, webhooks);
     theirs.operations = make_tenant_operations(*reader.operations, tenant_id_);
     theirs.stats = make_tenant_stats(*reader.stats, tenant_id_);
+    theirs.alerts = make_tenant_alerts(*reader.alerts, tenant_id_);
     query(theirs);
   };
   auto pending = all_.run_query(std::move(mine));

@@ -20,8 +20,10 @@ Awaitable<Glance> look_at(Context context, WebhookId id) {
   co_return Glance{std::move(lane), std::move(health)};
 }
 
-HttpResponse write_answer(const Webhook& webhook, const Glance& glance) {
+HttpResponse write_answer(const Webhook& webhook, const Glance& glance,
+                          std::optional<WallTime> replay_since = std::nullopt) {
   WebhookStanding standing;
+  standing.replay_since = replay_since;
   standing.lane = glance.lane ? &*glance.lane : nullptr;
   if (glance.health) {
     standing.last_success_at = glance.health->last_success_at;
@@ -48,6 +50,13 @@ Awaitable<HttpResponse> show_changed_webhook(Context context, WebhookRef webhook
   auto pending = look_at(context, webhook->id);
   const Glance glance = co_await std::move(pending);
   co_return write_answer(*webhook, glance);
+}
+
+Awaitable<HttpResponse> show_changed_webhook(Context context, WebhookRef webhook, Webhook before) {
+  auto pending = look_at(context, webhook->id);
+  const Glance glance = co_await std::move(pending);
+  const bool switched_on = webhook->active && !before.active;
+  co_return write_answer(*webhook, glance, switched_on ? before.disabled_at : std::nullopt);
 }
 
 }  // namespace postrider::api

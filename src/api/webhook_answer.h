@@ -14,4 +14,8 @@ namespace postrider::api {
 /// because a failure here would say that nothing changed.
 [[nodiscard]] Awaitable<HttpResponse> show_changed_webhook(Context context, WebhookRef webhook);
 
+/// The same when the change may have switched it on: then a replay of what it missed is offered.
+[[nodiscard]] Awaitable<HttpResponse> show_changed_webhook(Context context, WebhookRef webhook,
+                                                           Webhook before);
+
 }  // namespace postrider::api

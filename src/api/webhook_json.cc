@@ -23,15 +23,14 @@ void write_headers(JsonWriter& writer, const Headers& headers) {
   writer.close_object();
 }
 
-/// What a receiver verifies an asymmetric signature with; null for the others.
-std::optional<std::string> public_key(const Webhook& webhook) {
-  if (webhook.signature.scheme != SignatureScheme::standard_ed25519) {
+}  // namespace
+
+std::optional<std::string> public_key(SignatureScheme scheme, const Secret<std::string>& secret) {
+  if (scheme != SignatureScheme::standard_ed25519) {
     return std::nullopt;
   }
-  return "whpk_" + to_base64(Ed25519Key{webhook.secret}.public_key());
+  return "whpk_" + to_base64(Ed25519Key{secret}.public_key());
 }
-
-}  // namespace
 
 bool is_sensitive_header(std::string_view name) {
   constexpr std::array<std::string_view, 8> marks = {"auth", "cookie",   "token",      "secret",
@@ -87,13 +86,14 @@ void write_webhook(JsonWriter& writer, const Webhook& webhook, const WebhookStan
   writer.member("active", webhook.active);
   writer.member("paused", webhook.paused);
   writer.member("disabled_reason", webhook.disabled_reason);
+  writer.member("disabled_at", webhook.disabled_at);
   writer.key("headers");
   write_headers(writer, webhook.headers);
   writer.member_raw("metadata", webhook.metadata);
   writer.member("payload_format", to_string(webhook.payload_format));
   writer.key("signature");
   write_signature(writer, webhook.signature);
-  writer.member("public_key", public_key(webhook));
+  writer.member("public_key", public_key(webhook.signature.scheme, webhook.secret));
   writer.key("retry_config");
   write_retry(writer, webhook.retry);
   writer.key("circuit_breaker_config");
@@ -105,6 +105,7 @@ void write_webhook(JsonWriter& writer, const Webhook& webhook, const WebhookStan
   writer.member("timeout_ms", webhook.retry.timeout.count());
   writer.member("created_at", webhook.created_at);
   writer.member("updated_at", webhook.updated_at);
+  writer.member("secret_set_at", webhook.secret_set_at);
   writer.member("last_success_at", standing.last_success_at);
   writer.member("last_failure_at", standing.last_failure_at);
   writer.key("circuit");
@@ -112,6 +113,13 @@ void write_webhook(JsonWriter& writer, const Webhook& webhook, const WebhookStan
     write_circuit(writer, standing.lane->circuit);
   } else {
     writer.value(nullptr);
+  }
+  if (standing.replay_since) {
+    writer.key("replay");
+    writer.open_object();
+    writer.member("since", *standing.replay_since);
+    writer.member("path", "/v1/webhooks/" + webhook.id.to_string() + "/replay");
+    writer.close_object();
   }
   writer.close_object();
 }

@@ -33,12 +33,21 @@ struct WebhookRules {
 /// use.
 void read_webhook(ObjectReader& reader, const WebhookRules& rules, Webhook& webhook);
 
+/// The member `secret`, when it is there.
+void read_secret(ObjectReader& reader, Webhook& webhook);
+
+/// What a receiver verifies an asymmetric signature with; null for the other schemes.
+[[nodiscard]] std::optional<std::string> public_key(SignatureScheme scheme,
+                                                    const Secret<std::string>& secret);
+
 /// What is known of a webhook beyond its settings. Null pointers are shown as null.
 struct WebhookStanding {
   const LaneView* lane = nullptr;
   std::optional<WallTime> last_success_at = std::nullopt;
   std::optional<WallTime> last_failure_at = std::nullopt;
   bool with_secret = false;  // Only in the answer to its creation.
+  /// Just switched on again: what it missed since then can be replayed.
+  std::optional<WallTime> replay_since = std::nullopt;
 };
 
 void write_webhook(JsonWriter& writer, const Webhook& webhook, const WebhookStanding& standing);

@@ -131,7 +131,7 @@ TEST(ReadWebhook, TakesAFilterVerbatimAndDropsItForNull) {
 TEST(ReadWebhook, RefusesWhatTheServerSetsAndWhatItCannotDoYet) {
   for (const std::string name :
        {"id", "created_at", "updated_at", "last_success_at", "last_failure_at", "circuit", "paused",
-        "disabled_reason", "public_key", "verify_url"}) {
+        "disabled_reason", "disabled_at", "secret_set_at", "replay", "public_key"}) {
     const Merged merged = merge("{\"" + name + "\":null}");
     EXPECT_EQ(merged.fields(), std::vector{name});
     EXPECT_NE(merged.errors[0].message, "is not a field of this object.");
@@ -199,8 +199,9 @@ TEST(WriteWebhook, ComesBackThroughReadWebhookUnchanged) {
   boost::json::object written = write(webhook);
   EXPECT_EQ(written["retry_config"].at("preset").as_string(), "stepped");
   EXPECT_EQ(written["circuit_breaker_config"].at("preset").as_string(), "standard");
-  for (const char* name : {"id", "created_at", "updated_at", "last_success_at", "last_failure_at",
-                           "circuit", "paused", "disabled_reason", "public_key", "metadata"}) {
+  for (const char* name :
+       {"id", "created_at", "updated_at", "last_success_at", "last_failure_at", "circuit", "paused",
+        "disabled_reason", "disabled_at", "secret_set_at", "public_key", "metadata"}) {
     written.erase(name);
   }
   const Merged merged = merge(boost::json::serialize(written), webhook);

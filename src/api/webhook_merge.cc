@@ -17,9 +17,10 @@ constexpr std::size_t metadata_bytes_max = std::size_t{16} * 1024;
 constexpr IntegerRange patterns_range{1, 100};
 constexpr IntegerRange in_flight_range{1, 1'000};
 
-constexpr std::array<std::string_view, 9> server_fields = {
-    "id",      "created_at", "updated_at",      "last_success_at", "last_failure_at",
-    "circuit", "paused",     "disabled_reason", "public_key"};
+constexpr std::array<std::string_view, 12> server_fields = {
+    "id",      "created_at",   "updated_at",      "last_success_at", "last_failure_at",
+    "circuit", "paused",       "disabled_reason", "disabled_at",     "public_key",
+    "replay",  "secret_set_at"};
 
 void read_url(ObjectReader& reader, const WebhookRules& rules, Webhook& webhook) {
   Given<std::string> url = reader.text("url", {.bytes_max = url_length_max, .multiline = false});
@@ -91,25 +92,6 @@ void read_tenant(ObjectReader& reader, const WebhookRules& rules, Webhook& webho
     return;
   }
   webhook.tenant_id = asked;
-}
-
-void read_secret(ObjectReader& reader, Webhook& webhook) {
-  const Given<std::string> text = reader.text("secret", {.bytes_max = 512, .multiline = false});
-  if (text.is_null()) {
-    reader.refuse("secret", "cannot be null; leave it out to keep it.");
-  }
-  if (!text.value) {
-    return;
-  }
-  Result<Secret<std::string>> secret = parse_secret(*text.value);
-  if (!secret) {
-    reader.refuse("secret",
-                  fmt::format("must be whsec_ and base64 of {0} to {1} bytes, or a text of "
-                              "{0} to {1} bytes.",
-                              secret_bytes_min, secret_bytes_max));
-    return;
-  }
-  webhook.secret = *std::move(secret);
 }
 
 /// The value under the same name before, for a value that came back hidden.
@@ -185,7 +167,7 @@ void read_timeout(ObjectReader& reader, const Webhook& defaults, Webhook& webhoo
 void read_active(ObjectReader& reader, const Webhook& defaults, Webhook& webhook) {
   assign(reader.boolean("active"), webhook.active, defaults.active);
   if (webhook.active) {
-    webhook.disabled_reason.reset();  // Switched on again: the old reason is history.
+    switch_on(webhook);  // The old reason is history.
   }
 }
 
@@ -215,12 +197,28 @@ void refuse_others(ObjectReader& reader) {
                               : "is set by the server.");
     }
   }
-  if (reader.raw("verify_url")) {
-    reader.refuse("verify_url", "is not supported yet; leave it out.");
-  }
 }
 
 }  // namespace
+
+void read_secret(ObjectReader& reader, Webhook& webhook) {
+  const Given<std::string> text = reader.text("secret", {.bytes_max = 512, .multiline = false});
+  if (text.is_null()) {
+    reader.refuse("secret", "cannot be null; leave it out to keep it.");
+  }
+  if (!text.value) {
+    return;
+  }
+  Result<Secret<std::string>> secret = parse_secret(*text.value);
+  if (!secret) {
+    reader.refuse("secret",
+                  fmt::format("must be whsec_ and base64 of {0} to {1} bytes, or a text of "
+                              "{0} to {1} bytes.",
+                              secret_bytes_min, secret_bytes_max));
+    return;
+  }
+  webhook.secret = *std::move(secret);
+}
 
 void read_webhook(ObjectReader& reader, const WebhookRules& rules, Webhook& webhook) {
   const Webhook& defaults = rules.defaults;

@@ -10,22 +10,61 @@
 #include "api/publishing.h"
 #include "api/query_reader.h"
 #include "api/resources.h"
+#include "api/verification.h"
 #include "api/webhook_answer.h"
 #include "api/webhook_json.h"
 
 namespace postrider::api {
 namespace {
 
-/// Merges the members into the webhook, or says what is wrong with them.
+/// A webhook as a body wants it.
+struct Draft {
+  Webhook webhook;
+  VerificationWish wish;
+};
+
+/// Merges the members into the draft, or says what is wrong with them.
 std::optional<Problem> merge(std::vector<JsonMember> members, const WebhookRules& rules,
-                             Webhook& webhook) {
+                             Draft& draft) {
   FieldErrors errors;
   ObjectReader reader{std::move(members), "", errors};
-  read_webhook(reader, rules, webhook);
+  draft.wish = read_verification_wish(reader);
+  read_webhook(reader, rules, draft.webhook);
   return errors.empty() ? std::nullopt : std::optional{errors.problem()};
 }
 
-Parsed<Webhook> read_new_webhook(const Context& context, const HttpRequest& request) {
+/// Notes the times of what the merge changed.
+void stamp(Webhook& webhook, const Secret<std::string>& secret_before, WallTime now) {
+  if (webhook.secret != secret_before) {
+    webhook.secret_set_at = now;
+  }
+  if (!webhook.active && !webhook.disabled_at) {
+    webhook.disabled_at = now;
+  }
+}
+
+/// Tries the URL out when somebody wants that. The sentence says why it failed; an error is the
+/// answer to give instead.
+Awaitable<Parsed<std::optional<std::string>>> try_url(Context context, Draft draft,
+                                                      bool url_is_new) {
+  const bool required = draft.wish.require || context.options->require_verification;
+  const bool wanted = draft.wish.verify || draft.wish.require ||
+                      (context.options->require_verification && url_is_new);
+  if (!wanted) {
+    co_return std::optional<std::string>{};
+  }
+  auto pending = verify(context, std::move(draft.webhook));
+  const Result<std::optional<std::string>> fault = co_await std::move(pending);
+  if (!fault) {
+    co_return tl::make_unexpected(to_problem(fault.error()));
+  }
+  if (*fault && required) {
+    co_return tl::make_unexpected(verification_failed(**fault));
+  }
+  co_return *fault;
+}
+
+Parsed<Draft> read_new_webhook(const Context& context, const HttpRequest& request) {
   if (std::optional<Problem> problem = query_problem(request)) {
     return tl::make_unexpected(*std::move(problem));
   }
@@ -34,21 +73,24 @@ Parsed<Webhook> read_new_webhook(const Context& context, const HttpRequest& requ
     return tl::make_unexpected(members.error());
   }
   const ApiOptions& options = *context.options;
-  Webhook webhook = options.webhook_defaults;
+  Draft draft{.webhook = options.webhook_defaults, .wish = {}};
+  Webhook& webhook = draft.webhook;
   webhook.id = WebhookId{context.service->new_uuid()};
   webhook.secret = Secret{random_bytes(secret_bytes_made)};
   webhook.created_at = context.service->now().wall;
   webhook.updated_at = webhook.created_at;
+  webhook.secret_set_at = webhook.created_at;
   webhook.tenant_id = context.caller.tenant_id.value_or(TenantId{});
   const WebhookRules rules{options.url_policy, options.webhook_defaults, /*creating=*/true,
                            context.caller.tenant_id};
-  if (std::optional<Problem> problem = merge(*std::move(members), rules, webhook)) {
+  if (std::optional<Problem> problem = merge(*std::move(members), rules, draft)) {
     return tl::make_unexpected(*std::move(problem));
   }
   if (std::optional<Problem> problem = unknown_tenant(context, webhook.tenant_id)) {
     return tl::make_unexpected(*std::move(problem));
   }
-  return webhook;
+  stamp(webhook, webhook.secret, webhook.created_at);
+  return draft;
 }
 
 /// Waiting does not help, so it is no 429.
@@ -75,21 +117,32 @@ std::string name_fields(const std::vector<JsonMember>& members) {
   return detail;
 }
 
+struct EditParts {
+  std::string body;
+  std::optional<std::string> fault;                 // The URL could not be verified.
+  std::shared_ptr<std::optional<Problem>> problem;  // What went wrong in the edit.
+};
+
 /// An edit for the store thread. The body was accepted for the webhook as it stood a moment ago;
 /// another change may have come in between, so it is merged once more and can still fail: into
 /// `problem`.
-Service::WebhookEdit make_edit(const Context& context, std::string body,
-                               std::shared_ptr<std::optional<Problem>> problem) {
+Service::WebhookEdit make_edit(const Context& context, EditParts parts) {
   const WallTime now = context.service->now().wall;
-  return [options = context.options, body = std::move(body), problem = std::move(problem),
+  return [options = context.options, parts = std::move(parts),
           now](const Webhook& current) -> Result<Webhook> {
-    POSTRIDER_TRY(std::vector<JsonMember> members, read_json_object(body));
-    Webhook changed = current;
+    POSTRIDER_TRY(std::vector<JsonMember> members, read_json_object(parts.body));
+    Draft draft{.webhook = current, .wish = {}};
     const WebhookRules rules{options->url_policy, options->webhook_defaults, /*creating=*/false};
-    *problem = merge(std::move(members), rules, changed);
-    if (*problem) {
-      return fail(Errc::invalid, (*problem)->detail);
+    std::optional<Problem>& problem = *parts.problem;
+    problem = merge(std::move(members), rules, draft);
+    if (problem) {
+      return fail(Errc::invalid, problem->detail);
     }
+    Webhook& changed = draft.webhook;
+    if (parts.fault) {
+      switch_off(changed, parts.fault, now);
+    }
+    stamp(changed, current.secret, now);
     changed.updated_at = std::max(now, current.updated_at);
     return changed;
   };
@@ -98,14 +151,23 @@ Service::WebhookEdit make_edit(const Context& context, std::string body,
 }  // namespace
 
 Awaitable<HttpResponse> create_webhook(Context context, HttpRequest request) {
-  Parsed<Webhook> webhook = read_new_webhook(context, request);
-  if (!webhook) {
-    co_return render(webhook.error());
+  Parsed<Draft> draft = read_new_webhook(context, request);
+  if (!draft) {
+    co_return render(draft.error());
+  }
+  auto trying = try_url(context, *draft, /*url_is_new=*/true);
+  const Parsed<std::optional<std::string>> fault = co_await std::move(trying);
+  if (!fault) {
+    co_return render(fault.error());
+  }
+  Webhook webhook = std::move(draft->webhook);
+  if (*fault) {
+    switch_off(webhook, *fault, webhook.created_at);
   }
   AuditEntry entry = audit_entry(context, {.action = "webhook.create",
-                                           .subject = webhook->id.to_string(),
-                                           .tenant_id = webhook->tenant_id});
-  auto pending = context.service->add_webhook(*std::move(webhook), std::move(entry));
+                                           .subject = webhook.id.to_string(),
+                                           .tenant_id = webhook.tenant_id});
+  auto pending = context.service->add_webhook(std::move(webhook), std::move(entry));
   const Result<WebhookRef> added = co_await std::move(pending);
   if (!added && added.error().code == Errc::conflict) {
     co_return render(over_webhook_quota(added.error()));
@@ -146,14 +208,21 @@ Awaitable<HttpResponse> update_webhook(Context context, HttpRequest request) {
   }
   const ApiOptions& options = *context.options;
   const WebhookRules rules{options.url_policy, options.webhook_defaults, /*creating=*/false};
-  Webhook trial = **current;
+  Draft trial{.webhook = **current, .wish = {}};
   std::string fields = name_fields(*members);
   if (const std::optional<Problem> problem = merge(*std::move(members), rules, trial)) {
     co_return render(*problem);
   }
+  const bool url_is_new = trial.webhook.url != (*current)->url;
+  auto trying = try_url(context, std::move(trial), url_is_new);
+  const Parsed<std::optional<std::string>> fault = co_await std::move(trying);
+  if (!fault) {
+    co_return render(fault.error());
+  }
 
   auto problem = std::make_shared<std::optional<Problem>>();
-  Service::WebhookEdit edit = make_edit(context, request.body, problem);
+  Service::WebhookEdit edit =
+      make_edit(context, {.body = request.body, .fault = *fault, .problem = problem});
   AuditEntry entry = audit_entry(context, {.action = "webhook.update",
                                            .subject = (*current)->id.to_string(),
                                            .tenant_id = (*current)->tenant_id,
@@ -167,7 +236,7 @@ Awaitable<HttpResponse> update_webhook(Context context, HttpRequest request) {
   if (!changed) {
     co_return render(to_problem(changed.error()));
   }
-  auto shown = show_changed_webhook(context, *changed);
+  auto shown = show_changed_webhook(context, *changed, **current);
   co_return co_await std::move(shown);
 }
 

@@ -24,7 +24,8 @@ constexpr const char* examples = R"(Examples:
       For development: webhooks may point at this machine, without TLS.
 
 Environment:
-  POSTRIDER_ADMIN_KEY   the admin key to accept, instead of a new one that is printed once
+  POSTRIDER_ADMIN_KEY    the admin key to accept, instead of a new one that is printed once
+  POSTRIDER_SECRETS_KEY  the key that stored secrets are sealed with, as in the key file
   POSTRIDER_CONFIG, POSTRIDER_PROFILE, and one variable for every setting: POSTRIDER_LISTEN …)";
 
 struct Flag {
@@ -46,6 +47,9 @@ constexpr Flag flags[] = {
      "How long dead letters are kept; 0: for good (30)"},
     {"--archive", "retention.archive_directory", "DIR",
      "Where what is too old is archived before it is removed"},
+    {"--secrets-key-file", "secrets.key_file", "FILE",
+     "Seal stored secrets with the key in this file: 32 bytes in base64 or hex; further lines are "
+     "older keys that only open"},
     {"--log-level", "log.level", "LEVEL",
      "Least important lines to log: trace, debug, info, warn, error, off (info)"},
 };

@@ -186,8 +186,22 @@ void Breaker::end_hold(WallTime now) {
   }
 }
 
+bool Breaker::failed_for(Millis duration, WallTime now) const {
+  return record_.failing_since && now - *record_.failing_since >= duration;
+}
+
+/// Late results count here as well: a delivery that arrived has arrived.
+void Breaker::note_failing(WallTime now, bool failed) {
+  if (!failed) {
+    record_.failing_since.reset();
+  } else {
+    record_.failing_since = std::min(record_.failing_since.value_or(now), now);
+  }
+}
+
 void Breaker::on_result(const BreakerPolicy& policy, WallTime now, bool failed) {
   end_hold(now);
+  note_failing(now, failed);
   if (!end_attempt() || !policy.enabled) {
     return;
   }

@@ -75,6 +75,9 @@ struct CircuitRecord {
   /// Held by a person until then; wall_time_max: until reset.
   std::optional<WallTime> forced_until = std::nullopt;
   bool forced_open = false;  // Or closed, when forced_until is set.
+  /// The first failure after the last success. Whatever else happens to the circuit, only a success
+  /// or a new beginning ends it.
+  std::optional<WallTime> failing_since = std::nullopt;
 
   bool operator==(const CircuitRecord&) const = default;
 };
@@ -103,6 +106,12 @@ class Breaker {
   void force_close(WallTime now, std::optional<WallTime> until);
   void reset(WallTime now);
 
+  /// Has everything failed for so long? A first failure in the future, left by a wrong clock,
+  /// counts as now.
+  [[nodiscard]] bool failed_for(Millis duration, WallTime now) const;
+  /// The webhook was switched on again: what failed before is history.
+  void forget_failures() { record_.failing_since.reset(); }
+
   [[nodiscard]] CircuitState state() const { return record_.state; }
   [[nodiscard]] const CircuitRecord& record() const { return record_; }
 
@@ -119,6 +128,7 @@ class Breaker {
   void open(const BreakerPolicy& policy, WallTime now);
   void end_hold(WallTime now);
   void on_result(const BreakerPolicy& policy, WallTime now, bool failed);
+  void note_failing(WallTime now, bool failed);
   [[nodiscard]] bool end_attempt();
   void count_call(const BreakerPolicy& policy, Call call);
   void forget_oldest_call();

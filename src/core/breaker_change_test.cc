@@ -71,7 +71,8 @@ TEST(Breaker, AResetClosesAtOnceAndForgetsTheSleep) {
   circuit.now += 1s;
   circuit.breaker.reset(circuit.now);
   EXPECT_EQ(circuit.breaker.record(),
-            (CircuitRecord{.state = CircuitState::closed, .changed_at = noon + 1s}));
+            (CircuitRecord{
+                .state = CircuitState::closed, .changed_at = noon + 1s, .failing_since = noon}));
   EXPECT_TRUE(circuit.acquire());
 }
 
@@ -110,9 +111,10 @@ TEST(Breaker, ForcedClosedNeverOpensUntilItIsOver) {
   Circuit circuit{BreakerPreset::standard};
   circuit.calls("----------");
   circuit.breaker.force_close(noon, noon + 1h);
-  EXPECT_EQ(circuit.breaker.record(),
-            (CircuitRecord{
-                .state = CircuitState::closed, .changed_at = noon, .forced_until = noon + 1h}));
+  EXPECT_EQ(circuit.breaker.record(), (CircuitRecord{.state = CircuitState::closed,
+                                                     .changed_at = noon,
+                                                     .forced_until = noon + 1h,
+                                                     .failing_since = noon}));
   circuit.now = noon + 1h - 1ms;
   circuit.calls("--------------------");
   EXPECT_EQ(circuit.state(), CircuitState::closed);

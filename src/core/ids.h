@@ -58,6 +58,9 @@ struct KeyKind {
 struct OperationIdKind {
   static constexpr std::string_view prefix = "opr_";
 };
+struct AlertIdKind {
+  static constexpr std::string_view prefix = "alt_";
+};
 
 using EventId = Id<EventKind>;
 using WebhookId = Id<WebhookKind>;
@@ -65,6 +68,7 @@ using DeliveryId = Id<DeliveryKind>;
 using AttemptId = Id<AttemptKind>;
 using KeyId = Id<KeyKind>;
 using OperationId = Id<OperationIdKind>;
+using AlertId = Id<AlertIdKind>;
 
 /// Makes UUIDv7 values that never repeat and always grow, even within one millisecond and when the
 /// wall clock steps back. Owned by one thread; its randomness is the seed it was given.

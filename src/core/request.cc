@@ -2,6 +2,7 @@
 
 #include <array>
 #include <charconv>
+#include <vector>
 
 #include "core/assert.h"
 #include "core/header_rules.h"
@@ -83,12 +84,24 @@ RequestTemplate::RequestTemplate(const Webhook& webhook, const TargetUrl& url,
 
 std::string RequestTemplate::fill(const Event& event, const AttemptStamp& stamp,
                                   const Sign& sign) const {
+  const std::array<TimedSign, 1> signs = {TimedSign{.sign = sign}};
+  return fill(event, stamp, signs);
+}
+
+std::string RequestTemplate::fill(const Event& event, const AttemptStamp& stamp,
+                                  std::span<const TimedSign> signs) const {
+  POSTRIDER_ASSERT(!signs.empty());
   const std::string body = render_body(payload_format_, event, stamp.delivery_id);
   const std::string event_id = event.id.to_string();
   const std::int64_t unix_seconds = to_unix_seconds(stamp.now);
   const SignedText text =
       signed_text(signature_.scheme, {.id = event_id, .unix_seconds = unix_seconds, .body = body});
-  const std::array<std::string, 1> signatures = {sign(text.prefix, text.body)};
+  std::vector<std::string> signatures = {signs.front().sign(text.prefix, text.body)};
+  for (const TimedSign& old : signs.subspan(1)) {
+    if (stamp.now < old.ends_at) {
+      signatures.push_back(old.sign(text.prefix, text.body));
+    }
+  }
   const std::string value = signature_value(signature_.scheme, unix_seconds, signatures);
 
   std::string out;

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -16,6 +17,12 @@ namespace postrider {
 
 /// Signs `prefix` followed by `body` with one secret and returns the raw bytes.
 using Sign = std::function<std::string(std::string_view prefix, std::string_view body)>;
+
+/// One secret's signature, and how long it goes along.
+struct TimedSign {
+  Sign sign;
+  WallTime ends_at = wall_time_max;  // Exclusive.
+};
 
 struct AttemptStamp {
   DeliveryId delivery_id;
@@ -33,8 +40,11 @@ class RequestTemplate {
   /// The webhook's headers and signature policy have passed forbidden_headers.
   RequestTemplate(const Webhook& webhook, const TargetUrl& url, std::string_view user_agent);
 
-  /// Head and body, ready for the wire. `sign` is called once. Bytes that a header cannot carry, in
-  /// a publisher's idempotency key say, are percent-encoded.
+  /// Head and body, ready for the wire. `signs` are the current secret's and the old ones', newest
+  /// first; those that have ended by the stamp's time do not sign, the first always does. Bytes
+  /// that a header cannot carry, in a publisher's idempotency key say, are percent-encoded.
+  [[nodiscard]] std::string fill(const Event& event, const AttemptStamp& stamp,
+                                 std::span<const TimedSign> signs) const;
   [[nodiscard]] std::string fill(const Event& event, const AttemptStamp& stamp,
                                  const Sign& sign) const;
 

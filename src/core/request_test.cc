@@ -1,5 +1,7 @@
 #include "core/request.h"
 
+#include <array>
+
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -237,6 +239,20 @@ RC_GTEST_PROP(RequestTemplate, AnyEventMakesOneWellFormedRequest,
     ++count;
   }
   RC_ASSERT(count == (key.empty() ? 13u : 14u));
+}
+
+TEST(Request, OldSecretsSignUntilTheirTime) {
+  const TargetUrl url = *parse_target_url("https://example.com/", {});
+  const auto signs_as = [](std::string mark) {
+    return [mark](std::string_view, std::string_view) { return mark; };
+  };
+  const AttemptStamp stamp = sample_stamp();
+  const std::array signs = {TimedSign{signs_as("new")},
+                            TimedSign{signs_as("old"), stamp.now + Millis{1}},
+                            TimedSign{signs_as("ended"), stamp.now}};
+  const std::string request =
+      RequestTemplate{sample_webhook(), url, "Postrider/1.2.3"}.fill(sample_event(), stamp, signs);
+  EXPECT_NE(request.find("webhook-signature: v1,bmV3 v1,b2xk\r\n"), std::string::npos) << request;
 }
 
 }  // namespace

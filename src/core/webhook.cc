@@ -1,6 +1,7 @@
 #include "core/webhook.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/enum_names.h"
 
@@ -28,6 +29,20 @@ bool wants(const Webhook& webhook, const Event& event) {
     return false;
   }
   return !webhook.filter || webhook.filter->matches(event);
+}
+
+void switch_off(Webhook& webhook, std::optional<std::string> reason, WallTime now) {
+  if (webhook.active) {
+    webhook.active = false;
+    webhook.disabled_reason = std::move(reason);
+    webhook.disabled_at = now;
+  }
+}
+
+void switch_on(Webhook& webhook) {
+  webhook.active = true;
+  webhook.disabled_reason.reset();
+  webhook.disabled_at.reset();
 }
 
 }  // namespace postrider

@@ -26,6 +26,13 @@ enum class Ordering : std::uint8_t { none, per_event_type, strict };
 [[nodiscard]] std::string_view to_string(Ordering ordering);
 [[nodiscard]] std::optional<Ordering> parse_ordering(std::string_view text);
 
+/// A secret that was replaced. It goes on signing beside the new one until `ends_at`, exclusive.
+struct OldSecret {
+  Secret<std::string> key;
+  WallTime ends_at;
+
+  bool operator==(const OldSecret&) const = default;
+};
 struct Webhook {
   WebhookId id;
   TenantId tenant_id;
@@ -39,6 +46,8 @@ struct Webhook {
   Headers headers;
   std::string metadata = "{}";  // A JSON object, verbatim.
   Secret<std::string> secret;   // The key bytes, decoded from whsec_….
+  WallTime secret_set_at;
+  std::vector<OldSecret> old_secrets;  // Newest first. Some may have ended: see live_secrets.
   SignaturePolicy signature;
   PayloadFormat payload_format = PayloadFormat::standard;
   RetryPolicy retry;
@@ -48,7 +57,8 @@ struct Webhook {
   Ordering ordering = Ordering::none;
   bool active = true;
   bool paused = false;
-  std::optional<std::string> disabled_reason;
+  std::optional<std::string> disabled_reason;  // None: a person switched it off.
+  std::optional<WallTime> disabled_at;         // Only when not active.
   WallTime created_at;
   WallTime updated_at;
 
@@ -58,5 +68,9 @@ struct Webhook {
 /// Does this webhook want this event? Tenant, active, resource, patterns and last the filter are
 /// looked at. A paused webhook does: what it wants waits.
 [[nodiscard]] bool wants(const Webhook& webhook, const Event& event);
+
+/// Switching off notes when and why; switching on forgets both. What is so already stays as it is.
+void switch_off(Webhook& webhook, std::optional<std::string> reason, WallTime now);
+void switch_on(Webhook& webhook);
 
 }  // namespace postrider

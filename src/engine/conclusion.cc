@@ -43,11 +43,14 @@ Conclusion conclude(const Entry& entry, Outcome outcome, const RetryPolicy& poli
     delivery.trigger = Trigger::scheduled;  // A person asked for this attempt, not for the next.
     attempt.next_retry_at = delivery.due;
   }
-  if (entry.cancelled) {
+  if (entry.cancelled || entry.delivery.trigger == Trigger::test) {
     delivery.state = DeliveryState::cancelled;
+    delivery.due = entry.delivery.due;
+    delivery.trigger = entry.delivery.trigger;
     conclusion.settlement.dead.reset();
     attempt.next_retry_at.reset();
-  } else if (entry.revival) {
+  }
+  if (entry.revival && !entry.cancelled) {
     revive(conclusion.settlement, *entry.revival);
   }
   return conclusion;

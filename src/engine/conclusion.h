@@ -20,7 +20,8 @@ struct Conclusion {
   bool disable_webhook = false;  // The receiver said it is gone.
 };
 
-/// A delivery that was cancelled meanwhile is not tried again. One that was revived meanwhile and
+/// A test is tried once: when it fails it is over, and nobody mourns it as a dead letter. A
+/// delivery that was cancelled meanwhile is not tried again. One that was revived meanwhile and
 /// failed goes back in line at once with a fresh budget, whatever the policy says; one that
 /// succeeded has what the person wanted.
 [[nodiscard]] Conclusion conclude(const Entry& entry, Outcome outcome, const RetryPolicy& policy,

@@ -1,5 +1,7 @@
 #include "engine/conclusion.h"
 
+#include <array>
+
 #include <gtest/gtest.h>
 
 #include "engine/shard_driver_test.h"
@@ -49,6 +51,39 @@ TEST(Conclude, AFailureIsRetriedOfItsOwnAccord) {
   EXPECT_EQ(settlement.attempt->trigger, Trigger::manual);
   EXPECT_EQ(settlement.attempt->next_retry_at, epoch + 10s);
   EXPECT_EQ(settlement.attempt->failure_category, FailureCategory::server_error);
+}
+
+TEST(Conclude, AFailedTestIsOverAndIsNoDeadLetter) {
+  Entry entry = in_flight();
+  entry.delivery.trigger = Trigger::test;
+  for (const std::uint16_t status : std::array<std::uint16_t, 3>{503, 404, 429}) {
+    const Settlement settlement = conclude(entry, answered(status), policy, context).settlement;
+    EXPECT_EQ(settlement.delivery.state, DeliveryState::cancelled) << status;
+    EXPECT_EQ(settlement.delivery.trigger, Trigger::test);
+    EXPECT_EQ(settlement.delivery.due, entry.delivery.due);
+    EXPECT_EQ(settlement.dead, std::nullopt);
+    EXPECT_EQ(settlement.attempt->trigger, Trigger::test);
+    EXPECT_EQ(settlement.attempt->next_retry_at, std::nullopt);
+    EXPECT_NE(settlement.attempt->failure_category, std::nullopt);
+  }
+  EXPECT_EQ(conclude(entry, answered(200), policy, context).settlement.delivery.state,
+            DeliveryState::succeeded);
+}
+
+TEST(Conclude, ATestThatAPersonAskedForAgainIsAnOrdinaryDeliveryFromThenOn) {
+  Entry entry = in_flight();
+  entry.delivery.trigger = Trigger::test;
+  entry.revival = Revival{.due = epoch + 1s, .trigger = Trigger::manual};
+  const Settlement settlement = conclude(entry, answered(503), policy, context).settlement;
+  EXPECT_EQ(settlement.delivery.state, DeliveryState::retrying);
+  EXPECT_EQ(settlement.delivery.trigger, Trigger::manual);
+  EXPECT_EQ(settlement.attempt->next_retry_at, epoch + 1s);
+}
+
+TEST(Conclude, AReceiverThatIsGoneIsGoneForATestAsWell) {
+  Entry entry = in_flight();
+  entry.delivery.trigger = Trigger::test;
+  EXPECT_TRUE(conclude(entry, answered(410), policy, context).disable_webhook);
 }
 
 TEST(Conclude, TheLastFailureIsADeadLetter) {

@@ -53,7 +53,7 @@ class Lane {
   void remove();
   [[nodiscard]] bool removed() const { return removed_; }
   [[nodiscard]] bool empty() const { return entries_.empty(); }
-  /// The receiver said that it is gone. True the first time since the webhook last changed.
+  /// It is being switched off. True the first time since the webhook last changed.
   [[nodiscard]] bool mark_gone() { return !std::exchange(gone_, true); }
 
   // ------------------------------------------------------------ its deliveries

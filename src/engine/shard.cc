@@ -7,18 +7,6 @@
 
 namespace postrider {
 
-std::string_view to_string(AlertKind kind) {
-  switch (kind) {
-    case AlertKind::circuit_opened:
-      return "circuit_opened";
-    case AlertKind::circuit_recovered:
-      return "circuit_recovered";
-    case AlertKind::webhook_disabled:
-      return "webhook_disabled";
-  }
-  return "unknown";
-}
-
 std::string_view to_string(BlockReason reason) {
   switch (reason) {
     case BlockReason::none:

@@ -14,6 +14,7 @@
 #include <variant>
 #include <vector>
 
+#include "core/alert.h"
 #include "core/attempt.h"
 #include "core/breaker.h"
 #include "core/delivery.h"
@@ -158,14 +159,11 @@ struct SaveCircuit {
   CircuitRecord record;
 };
 
-/// Switch the webhook off: its receiver said it is gone (410).
+/// Switch the webhook off: its receiver said it is gone (410), or nothing reached it for too long.
 struct DisableWebhook {
   WebhookId webhook_id;
   std::string reason;
 };
-
-enum class AlertKind : std::uint8_t { circuit_opened, circuit_recovered, webhook_disabled };
-[[nodiscard]] std::string_view to_string(AlertKind kind);
 
 struct Tell {
   AlertKind kind = AlertKind::circuit_opened;
@@ -195,6 +193,8 @@ struct ShardOptions {
   Millis load_ahead{30'000};             // Deliveries due later than this stay in the store.
   Millis store_retry_min{100};           // Pause after a StoreFailed, doubling …
   Millis store_retry_max{5'000};         // … up to this.
+  /// A webhook that has only failed for so long is switched off at its next failure. Zero: never.
+  Millis disable_after = std::chrono::hours{24 * 5};
 };
 
 enum class BlockReason : std::uint8_t {

@@ -40,9 +40,11 @@ class ShardCircuit : public testing::Test {
 TEST_F(ShardCircuit, OpeningIsSavedAndTold) {
   open();
   const std::vector<SaveCircuit> saved = driver_.take<SaveCircuit>();
-  ASSERT_EQ(saved.size(), 1u);
-  EXPECT_EQ(saved[0].record.state, CircuitState::open);
-  EXPECT_EQ(saved[0].record.open_until, driver_.wall() + 10s);
+  ASSERT_EQ(saved.size(), 2u);  // The first failure is worth remembering, too.
+  EXPECT_EQ(saved[0].record.state, CircuitState::closed);
+  EXPECT_EQ(saved[0].record.failing_since, driver_.wall());
+  EXPECT_EQ(saved[1].record.state, CircuitState::open);
+  EXPECT_EQ(saved[1].record.open_until, driver_.wall() + 10s);
   const std::vector<Tell> told = driver_.take<Tell>();
   ASSERT_EQ(told.size(), 1u);
   EXPECT_EQ(told[0].kind, AlertKind::circuit_opened);

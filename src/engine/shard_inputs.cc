@@ -76,15 +76,26 @@ void ShardState::on(AttemptFinished& input) {
   give_back_slots(lane->tenant(), 1);
   settle(std::move(conclusion.settlement));
 
-  if (conclusion.disable_webhook && !lane->closed()) {
-    const std::string reason = "The receiver answered 410 Gone.";
-    commands.emplace_back(DisableWebhook{.webhook_id = webhook.id, .reason = reason});
-    if (lane->mark_gone()) {  // Others in flight will say the same: one alert is enough.
-      commands.emplace_back(
-          Tell{.kind = AlertKind::webhook_disabled, .webhook_id = webhook.id, .detail = reason});
-    }
+  if (conclusion.disable_webhook) {
+    disable(*lane, "The receiver answered 410 Gone.");
+  } else if (failed && options.disable_after > Millis{0} &&
+             lane->breaker().failed_for(options.disable_after, now.wall)) {
+    disable(*lane, fmt::format("Every attempt has failed since {}.",
+                               to_rfc3339(*lane->breaker().record().failing_since)));
   }
   touch(*lane);
+}
+
+void ShardState::disable(Lane& lane, const std::string& reason) {
+  if (lane.closed()) {
+    return;
+  }
+  const WebhookId webhook_id = lane.webhook().id;
+  commands.emplace_back(DisableWebhook{.webhook_id = webhook_id, .reason = reason});
+  if (lane.mark_gone()) {  // Others in flight will say the same: one alert is enough.
+    commands.emplace_back(
+        Tell{.kind = AlertKind::webhook_disabled, .webhook_id = webhook_id, .detail = reason});
+  }
 }
 
 void ShardState::on(AttemptAbandoned& input) {
@@ -128,7 +139,11 @@ Lane& ShardState::lane_of(const WebhookChanged& input) {
     if (known->webhook().tenant_id != webhook.tenant_id) {
       move_lane(*known, webhook.tenant_id);
     }
+    const bool switched_on = webhook.active && !known->webhook().active;
     known->change(input.webhook, now.mono);
+    if (switched_on) {
+      with_circuit(*known, [](Breaker& breaker) { breaker.forget_failures(); });
+    }
     return *known;
   }
   const TenantIndex tenant = tenants.join(webhook.tenant_id, now.mono);

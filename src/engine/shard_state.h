@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "core/ids.h"
@@ -105,6 +106,7 @@ struct ShardState {
   void park(TenantIndex index, Parked why);
   void unpark(TenantIndex index, Parked why);
   void cancel_unknown(Delivery delivery);
+  void disable(Lane& lane, const std::string& reason);
   [[nodiscard]] Lane& lane_of(const WebhookChanged& input);
   void move_lane(Lane& lane, const TenantId& tenant_id);
   void shorten_sleep(Lane& lane);

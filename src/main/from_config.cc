@@ -37,6 +37,12 @@ ShardOptions shard_options(const config::EngineConfig& engine) {
   return shard;
 }
 
+AlertLimits alert_limits(const config::AlertConfig& alerts) {
+  AlertLimits limits;
+  limits.dead_letters_max = alerts.dead_letters_per_hour;
+  return limits;
+}
+
 RetentionOptions retention_options(const config::RetentionConfig& retention) {
   return {.ages = {.events = retention.events, .dead_letters = retention.dead_letters}};
 }
@@ -56,6 +62,7 @@ api::ApiOptions api_options(const config::Config& config) {
   options.public_url = config.public_url;
   options.open_metrics = config.metrics_open;
   options.user_agent = user_agent(config);
+  options.secrets_sealed = !config.secrets.key_file.empty() || config.secrets.key.has_value();
   return options;
 }
 

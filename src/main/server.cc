@@ -32,6 +32,7 @@
 #include "main/from_config.h"
 #include "main/listeners.h"
 #include "main/logging.h"
+#include "main/vault.h"
 #include "runtime/node.h"
 
 namespace postrider {
@@ -111,19 +112,29 @@ Result<NodeParts> RunningServer::open_parts(const SqliteOptions& store) {
 }
 
 Result<void> RunningServer::start() {
-  POSTRIDER_TRY(NodeParts parts,
-                open_parts({.directory = config_.data, .vfs = std::string{}, .digest = sha256}));
+  POSTRIDER_TRY(const std::shared_ptr<AesVault> vault, open_vault(config_.secrets));
+  POSTRIDER_TRY(
+      NodeParts parts,
+      open_parts(
+          {.directory = config_.data, .vfs = std::string{}, .digest = sha256, .vault = vault}));
+  if (vault) {
+    parts.reload_keys = [secrets = config_.secrets, vault] {
+      return reload_vault(*vault, secrets);
+    };
+  }
   POSTRIDER_TRY(const RegistryContents registry, parts.store.registry->load());
   admin_key_ = choose_admin_key(config_.admin_key, registry.keys, parts.clock->now().wall);
   POSTRIDER_CHECK(add_missing_event_types(*parts.store.event_types, config_.event_types,
                                           parts.clock->now().wall));
-  const NodeOptions node_options{
+  NodeOptions node_options{
       .worker_count = worker_count(config_, std::thread::hardware_concurrency()),
       .seed = random_seed(),
       .url_policy = url_policy(config_),
       .user_agent = user_agent(config_),
       .shard = shard_options(config_.engine),
-      .retention = retention_options(config_.retention)};
+      .retention = retention_options(config_.retention),
+      .alerts = alert_limits(config_.alerts)};
+  node_options.shard.disable_after = config_.webhooks.disable_after;
   POSTRIDER_TRY(node_, make_node(node_options, std::move(parts), admin_key_.to_store));
 
   api_ = api::add_routes(router_, node_->service(), api_options(config_));

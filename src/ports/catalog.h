@@ -4,7 +4,9 @@
 // only. Every call fails with unavailable while the store is broken; see Ledger::recover.
 #pragma once
 
+#include <cstdint>
 #include <map>
+#include <optional>
 #include <vector>
 
 #include "core/breaker.h"
@@ -14,17 +16,30 @@
 
 namespace postrider {
 
+/// One step on the way through all webhooks.
+struct ResealStep {
+  std::uint32_t resealed = 0;     // Webhooks whose secrets were written anew.
+  std::optional<WebhookId> next;  // Go on after this one; none: that was all.
+
+  bool operator==(const ResealStep&) const = default;
+};
+
 class Catalog {
  public:
   virtual ~Catalog() = default;
 
-  /// In id order.
+  /// In id order. Fails with invalid when their secrets are sealed under a key that was not given.
   [[nodiscard]] virtual Result<std::vector<Webhook>> load_webhooks() = 0;
   /// Adds or replaces; the circuit stays. Durable when it returns, like every change here.
   [[nodiscard]] virtual Result<void> put_webhook(const Webhook& webhook) = 0;
   /// Removes it and its circuit and cancels its waiting deliveries, in one transaction. Its history
   /// stays. Fails with not_found.
   [[nodiscard]] virtual Result<void> remove_webhook(WebhookId id, WallTime now) = 0;
+
+  /// Seals what is stored plain or under an older key with the current key: of the `limit` webhooks
+  /// after `after`, in id order. A store without a key does nothing.
+  [[nodiscard]] virtual Result<ResealStep> reseal_webhooks(std::optional<WebhookId> after,
+                                                           std::uint32_t limit) = 0;
 
   [[nodiscard]] virtual Result<std::map<WebhookId, CircuitRecord>> load_circuits() = 0;
 

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "core/result.h"
+#include "ports/alert_book.h"
 #include "ports/catalog.h"
 #include "ports/event_types.h"
 #include "ports/history.h"
@@ -26,6 +27,7 @@ struct Store {
   std::unique_ptr<Journal> journal;
   std::unique_ptr<OperationBook> operations;
   std::unique_ptr<Removal> removal;
+  std::unique_ptr<AlertBook> alerts;
 
   /// Runs `body`, which may call any role, as one transaction: when it fails, nothing has happened.
   /// The ledger's commit is durable only when this returns.
@@ -39,6 +41,7 @@ struct Reader {
   std::unique_ptr<OperationList> operations;
   std::unique_ptr<Stats> stats;
   std::unique_ptr<Attic> attic;
+  std::unique_ptr<AlertHistory> alerts;
 };
 
 }  // namespace postrider

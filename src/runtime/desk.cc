@@ -29,6 +29,26 @@ AuditEntry removal_entry(const AuditEntry& cause, const Webhook& webhook) {
   return entry;
 }
 
+/// What the server did to a webhook by itself.
+AuditEntry own_entry(const Webhook& webhook, std::string action, WallTime now) {
+  AuditEntry entry;
+  entry.at = now;
+  entry.action = std::move(action);
+  entry.subject = webhook.id.to_string();
+  entry.tenant_id = webhook.tenant_id;
+  return entry;
+}
+
+/// The reason is one of our own sentences; JSON wants it tame.
+std::string reason_detail(const std::string& reason) {
+  std::string plain;
+  for (const char character : reason) {
+    const bool tame = character >= ' ' && character < 0x7f && character != '"' && character != '\\';
+    plain.push_back(tame ? character : '?');
+  }
+  return fmt::format(R"({{"reason":"{}"}})", plain);
+}
+
 }  // namespace
 
 Desk::Desk(Directory directory, Roster roster)
@@ -65,6 +85,7 @@ Result<WebhookRef> Desk::store_webhook(const Errand& errand, Webhook webhook) {
       errand.mails, stored->id,
       WebhookChanged{.webhook = stored, .circuit = std::nullopt, .backlog_due = std::nullopt});
   directory_.replace(directory()->with(stored));
+  watchers_.stored(*stored);
   return stored;
 }
 
@@ -75,8 +96,13 @@ Result<void> Desk::remove_webhook(const Errand& errand, WebhookId id) {
   };
   POSTRIDER_CHECK(errand.store.atomically(write));
   directory_.replace(directory()->without(id));
-  tell_lane(errand.mails, id, WebhookRemoved{id});
+  tell_removed(errand.mails, id);
   return {};
+}
+
+void Desk::tell_removed(Mails& mails, WebhookId id) const {
+  tell_lane(mails, id, WebhookRemoved{id});
+  watchers_.removed(id);
 }
 
 Result<void> Desk::change_registry(const Errand& errand, const RegistryChange& change) {
@@ -121,7 +147,7 @@ Result<void> Desk::remove_tenant(const Errand& errand, const TenantId& id, bool 
   roster_.replace(std::move(changed));
   directory_.replace(directory()->without_tenant(id));
   for (const auto& [webhook_id, webhook] : theirs.all()) {
-    tell_lane(errand.mails, webhook_id, WebhookRemoved{webhook_id});
+    tell_removed(errand.mails, webhook_id);
   }
   return {};
 }
@@ -139,19 +165,25 @@ Result<void> Desk::write_key_uses(Store& store) const {
   return {};
 }
 
-AuditEntry disable_entry(const Webhook& webhook, const std::string& reason, WallTime now) {
-  AuditEntry entry;
-  entry.at = now;
-  entry.action = "webhook.disable";
-  entry.subject = webhook.id.to_string();
-  entry.tenant_id = webhook.tenant_id;
-  std::string plain;
-  for (const char character : reason) {  // One of our own sentences; JSON wants it tame.
-    const bool tame = character >= ' ' && character < 0x7f && character != '"' && character != '\\';
-    plain.push_back(tame ? character : '?');
+Result<void> Desk::disable_webhook(const OwnErrand& errand, WebhookId id, const std::string& reason,
+                                   WallTime now) {
+  const WebhookRef current = directory()->find(id);
+  if (!current || !current->active) {
+    return {};  // Several attempts may say the same.
   }
-  entry.detail = fmt::format(R"({{"reason":"{}"}})", plain);
-  return entry;
+  Webhook disabled = *current;
+  switch_off(disabled, reason, now);
+  disabled.updated_at = now;
+  AuditEntry entry = own_entry(*current, "webhook.disable", now);
+  entry.detail = reason_detail(reason);
+  return store_webhook({errand.store, errand.mails, entry}, std::move(disabled))
+      .map([](const WebhookRef&) {});
+}
+
+Result<void> Desk::sweep_secrets(const OwnErrand& errand, Webhook swept, WallTime now) {
+  const AuditEntry entry = own_entry(swept, "webhook.secret.end", now);
+  return store_webhook({errand.store, errand.mails, entry}, std::move(swept))
+      .map([](const WebhookRef&) {});
 }
 
 }  // namespace postrider

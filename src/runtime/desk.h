@@ -2,8 +2,11 @@
 // in the audit log, then put into the snapshots that everyone reads.
 #pragma once
 
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 
 #include "core/result.h"
 #include "engine/directory.h"
@@ -41,18 +44,36 @@ class Desk {
   [[nodiscard]] Result<void> change_registry(const Errand& errand, const RegistryChange& change);
   [[nodiscard]] Result<void> remove_tenant(const Errand& errand, const TenantId& id, bool force);
 
+  // What the server does by itself is in the audit log as well.
+
+  struct OwnErrand {
+    Store& store;
+    Mails& mails;
+  };
+  /// One that is not active any more stays as it is.
+  [[nodiscard]] Result<void> disable_webhook(const OwnErrand& errand, WebhookId id,
+                                             const std::string& reason, WallTime now);
+  /// Stores the webhook without the old secrets that have ended.
+  [[nodiscard]] Result<void> sweep_secrets(const OwnErrand& errand, Webhook swept, WallTime now);
+
+  /// Who wants to know what became of webhooks. On the store thread, once it is stored.
+  struct Watchers {
+    std::function<void(const Webhook&)> stored;
+    std::function<void(WebhookId)> removed;
+  };
+  /// Before anything is changed.
+  void watch(Watchers watchers) { watchers_ = std::move(watchers); }
+
   /// Writes down when keys were used last. No entry: nobody changed anything.
   [[nodiscard]] Result<void> write_key_uses(Store& store) const;
 
  private:
   Result<WebhookRef> store_webhook(const Errand& errand, Webhook webhook);
+  void tell_removed(Mails& mails, WebhookId id) const;
 
   Snapshot<Directory> directory_;
   Snapshot<Roster> roster_;
+  Watchers watchers_{.stored = [](const Webhook&) {}, .removed = [](WebhookId) {}};
 };
-
-/// What the server tells the audit log when it disables a webhook by itself.
-[[nodiscard]] AuditEntry disable_entry(const Webhook& webhook, const std::string& reason,
-                                       WallTime now);
 
 }  // namespace postrider

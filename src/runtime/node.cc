@@ -17,12 +17,14 @@
 #include "runtime/batch_news.h"
 #include "runtime/desk.h"
 #include "runtime/first_roster.h"
+#include "runtime/housekeeping.h"
 #include "runtime/operation_runner.h"
 #include "runtime/placement.h"
 #include "runtime/publish_quota.h"
 #include "runtime/reader_pool.h"
 #include "runtime/suspend.h"
 #include "runtime/transport_readings.h"
+#include "runtime/tryouts.h"
 
 namespace postrider {
 namespace {
@@ -43,6 +45,7 @@ struct Contents {
   Directory directory;
   Roster roster;
   EventTypeBook event_types;
+  std::vector<Alert> alerts;  // The active ones.
 };
 
 class RunningNode final : public Node, public Service {
@@ -79,6 +82,10 @@ class RunningNode final : public Node, public Service {
   Awaitable<Result<Delivery>> cancel(DeliveryId id, AuditEntry entry) override;
   Awaitable<Result<Operation>> start_operation(Operation operation, AuditEntry entry) override;
   Awaitable<Result<Operation>> cancel_operation(OperationId id, AuditEntry entry) override;
+  Awaitable<Result<TestSent>> send_test(WebhookRef webhook, Event event, AuditEntry entry) override;
+  Awaitable<Result<Outcome>> probe(Webhook webhook, Event event, Millis timeout) override;
+  Awaitable<Result<void>> note(AuditEntry entry) override;
+  Awaitable<Result<std::uint64_t>> reseal_secrets(AuditEntry entry) override;
   Awaitable<Result<LaneView>> lane_view(WebhookId id) override;
   Awaitable<Result<LaneView>> command_circuit(CircuitCommanded command, AuditEntry entry) override;
   Awaitable<Result<void>> change_registry(RegistryChange change, AuditEntry entry) override;
@@ -108,6 +115,7 @@ class RunningNode final : public Node, public Service {
   void make_retention(NodeParts& parts);
   [[nodiscard]] std::vector<Reading> read_transports() const;
   void make_operations();
+  void make_housekeeping(std::vector<Alert> alerts, std::function<Result<void>()> reload_keys);
   [[nodiscard]] std::vector<Publish> plan(std::vector<EventDraft> drafts, bool all_or_nothing);
   [[nodiscard]] std::size_t origin() const;
   [[nodiscard]] Worker& owner(WebhookId id) { return *workers_[worker_of(id, workers_.size())]; }
@@ -135,6 +143,8 @@ class RunningNode final : public Node, public Service {
   StreamHub stream_;
   std::unique_ptr<StoreThread> store_;
   std::vector<std::unique_ptr<Worker>> workers_;
+  std::unique_ptr<Housekeeping> housekeeping_;
+  Tryouts tryouts_;
   std::unique_ptr<ReaderPool> readers_;
   std::unique_ptr<Retention> retention_;
   std::unique_ptr<OperationRunner> operations_;
@@ -154,13 +164,15 @@ RunningNode::RunningNode(NodeOptions options, NodeParts parts, Contents contents
       desk_(std::move(contents.directory), std::move(contents.roster)),
       event_types_(std::move(contents.event_types)),
       ids_(options_.seed),
-      stream_({.epoch = static_cast<std::uint64_t>(to_unix_ms(clock_->now().wall))}) {
+      stream_({.epoch = static_cast<std::uint64_t>(to_unix_ms(clock_->now().wall))}),
+      tryouts_(options_.tryouts_max) {
   POSTRIDER_ASSERT(options_.worker_count > 0);
   readers_ = std::make_unique<ReaderPool>(std::move(parts.readers));
   make_store(parts);
   make_workers(parts);
   make_retention(parts);
   make_operations();
+  make_housekeeping(std::move(contents.alerts), std::move(parts.reload_keys));
   metrics_->add_probe([this] { return read_transports(); });
 }
 
@@ -206,6 +218,7 @@ void RunningNode::make_store(NodeParts& parts) {
               stream_.tell(std::move(news));
             }
           },
+      .on_streak = [this](std::uint32_t failures) { housekeeping_->store_failed(failures); },
   };
   store_ = std::make_unique<StoreThread>(StoreThreadOptions{.worker_count = options_.worker_count},
                                          std::move(store_parts));
@@ -223,6 +236,7 @@ void RunningNode::make_workers(NodeParts& parts) {
     WorkerOptions worker{.index = index,
                          .shard = shard,
                          .seed = options_.seed + index + 1,
+                         .alerts = options_.alerts,
                          .url_policy = options_.url_policy,
                          .user_agent = options_.user_agent};
     WorkerParts worker_parts{
@@ -233,6 +247,7 @@ void RunningNode::make_workers(NodeParts& parts) {
         .make_transport = parts.make_transport,
         .make_sign = parts.make_sign,
         .disable_webhook = [this](WebhookId id, const std::string& reason) { disable(id, reason); },
+        .alert = [this](const AlertChange& change) { housekeeping_->hear(change); },
         .drained = [this] { worker_drained(); },
     };
     workers_.push_back(std::make_unique<Worker>(std::move(worker), std::move(worker_parts)));
@@ -256,6 +271,34 @@ void RunningNode::load_dead_letters(const std::map<TenantId, std::uint64_t>& cou
   for (const auto& [tenant_id, count] : counts) {
     metrics_->dead_letters_changed(tenant_id, static_cast<std::int64_t>(count));
   }
+}
+
+void RunningNode::make_housekeeping(std::vector<Alert> alerts,
+                                    std::function<Result<void>()> reload_keys) {
+  for (const Alert& alert : alerts) {
+    if (alert.subject.webhook_id) {
+      owner(*alert.subject.webhook_id).restore(alert.subject);
+    }
+  }
+  AlertDesk desk{std::move(alerts),
+                 {.make_id = [this] { return AlertId{new_uuid()}; }, .metrics = metrics_.get()}};
+  Housekeeping::Parts parts{.clock = clock_.get(),
+                            .store = store_.get(),
+                            .directory = [this] { return desk_.directory(); },
+                            .store_webhook = {},
+                            .tick_workers = {},
+                            .reload_keys = std::move(reload_keys)};
+  parts.store_webhook = [this](Store& store, Mails& mails, Webhook webhook) {
+    return desk_.sweep_secrets({store, mails}, std::move(webhook), clock_->now().wall);
+  };
+  parts.tick_workers = [this] {
+    for (const auto& worker : workers_) {
+      worker->tick();
+    }
+  };
+  housekeeping_ = std::make_unique<Housekeeping>(std::move(desk), std::move(parts));
+  desk_.watch({.stored = [this](const Webhook& webhook) { housekeeping_->webhook_stored(webhook); },
+               .removed = [this](WebhookId id) { housekeeping_->webhook_removed(id); }});
 }
 
 void RunningNode::load_lanes(const std::map<WebhookId, CircuitRecord>& circuits,
@@ -297,6 +340,7 @@ void RunningNode::start() {
   for (const auto& worker : workers_) {
     worker->start();
   }
+  housekeeping_->start(workers_.front()->io());
   retention_->start();
 }
 
@@ -501,28 +545,14 @@ void RunningNode::tell_backlog(const std::vector<LaneBacklog>& backlog, Mails& m
 }
 
 void RunningNode::disable(WebhookId id, const std::string& reason) {
-  auto run = [this, id, reason](Store& store, Mails& mails) -> Result<void> {
-    const WebhookRef current = desk_.directory()->find(id);
-    if (!current || !current->active) {
-      return {};  // Several attempts may say the same.
-    }
-    const WallTime now = clock_->now().wall;
-    const WebhookEdit edit = [&](const Webhook& webhook) -> Result<Webhook> {
-      Webhook disabled = webhook;
-      disabled.active = false;
-      disabled.disabled_reason = reason;
-      disabled.updated_at = now;
-      return disabled;
-    };
-    const AuditEntry entry = disable_entry(*current, reason, now);
-    const Result<WebhookRef> stored = desk_.edit_webhook({store, mails, entry}, id, edit);
-    if (!stored) {
+  store_->submit(DeskJob{[this, id, reason](Store& store, Mails& mails) {
+    const Result<void> done = desk_.disable_webhook({store, mails}, id, reason, clock_->now().wall);
+    if (!done) {
       spdlog::error("webhook.disable_failed webhook={} reason=\"{}\"", id.to_string(),
-                    log_safe(stored.error().message));
+                    log_safe(done.error().message));
     }
-    return without_value(stored);
-  };
-  store_->submit(DeskJob{std::move(run)});
+    return done;
+  }});
 }
 
 Awaitable<Result<Delivery>> RunningNode::revive(Revive revive, AuditEntry entry) {
@@ -559,6 +589,46 @@ Awaitable<Result<Operation>> RunningNode::cancel_operation(OperationId id, Audit
   });
 }
 
+Awaitable<Result<TestSent>> RunningNode::send_test(WebhookRef webhook, Event event,
+                                                   AuditEntry entry) {
+  if (draining_ || store_->failure()) {
+    co_return fail(Errc::unavailable, "The server cannot store a test at the moment. Retry soon.");
+  }
+  auto noting = note(std::move(entry));
+  const Result<void> noted = co_await std::move(noting);
+  if (!noted) {
+    co_return tl::make_unexpected(noted.error());
+  }
+  const DeliveryId id{new_uuid()};
+  TestSend test = plan_test(*webhook, std::move(event), id, clock_->now().steady);
+  auto pending = tryouts_.send_test(*workers_[origin()], owner(webhook->id), std::move(test));
+  co_return co_await std::move(pending);
+}
+
+Awaitable<Result<Outcome>> RunningNode::probe(Webhook webhook, Event event, Millis timeout) {
+  Probe probe{.webhook = std::make_shared<const Webhook>(std::move(webhook)),
+              .event = std::move(event),
+              .timeout = timeout,
+              .done = {}};
+  return tryouts_.probe(*workers_[origin()], std::move(probe));
+}
+
+Awaitable<Result<void>> RunningNode::note(AuditEntry entry) {
+  return at_desk<void>(std::move(entry), [](const Errand& errand) {
+    return errand.store.journal->append(errand.entry);
+  });
+}
+
+Awaitable<Result<std::uint64_t>> RunningNode::reseal_secrets(AuditEntry entry) {
+  auto noting = note(std::move(entry));
+  const Result<void> noted = co_await std::move(noting);
+  if (!noted) {
+    co_return tl::make_unexpected(noted.error());
+  }
+  auto pending = housekeeping_->reseal(origin());
+  co_return co_await std::move(pending);
+}
+
 Awaitable<Result<LaneView>> RunningNode::lane_view(WebhookId id) {
   boost::asio::io_context& home = workers_[origin()]->io();
   auto begin = [this, &home, id](std::function<void(Result<LaneView>)> resume) {
@@ -577,16 +647,19 @@ Awaitable<Result<LaneView>> RunningNode::command_circuit(CircuitCommanded comman
                                                          AuditEntry entry) {
   const WebhookId id = command.webhook_id;
   // The lane stores its circuit itself, a moment later; what was asked is on record before.
-  std::function<Result<void>(const Errand&)> append = [](const Errand& errand) {
-    return errand.store.journal->append(errand.entry);
-  };
-  auto noted = at_desk<void>(std::move(entry), std::move(append));
-  const Result<void> appended = co_await std::move(noted);
+  auto noting = note(std::move(entry));
+  const Result<void> appended = co_await std::move(noting);
   if (!appended) {
     co_return tl::make_unexpected(appended.error());
   }
   owner(id).feed_later(command);
-  co_return co_await lane_view(id);  // Behind the command in the same loop.
+  auto pending = lane_view(id);  // Behind the command in the same loop.
+  const Result<LaneView> view = co_await std::move(pending);
+  if (view && view->circuit.state == CircuitState::closed) {
+    housekeeping_->hear(
+        {.subject = {AlertKind::circuit_opened, id}, .active = false, .detail = {}});
+  }
+  co_return view;
 }
 
 Awaitable<void> RunningNode::run_query(ReaderQuery query) {
@@ -613,6 +686,7 @@ std::optional<std::string> RunningNode::not_ready() const {
 Result<std::unique_ptr<Node>> make_node(NodeOptions options, NodeParts parts,
                                         const std::optional<ApiKey>& key) {
   POSTRIDER_TRY(std::vector<Webhook> webhooks, parts.store.catalog->load_webhooks());
+  POSTRIDER_CHECK(reseal_all(*parts.store.catalog));
   POSTRIDER_TRY(const auto circuits, parts.store.catalog->load_circuits());
   const WallTime now = parts.clock->now().wall;
   const auto complain = [](const EventType& type, const Error& error) {
@@ -627,6 +701,7 @@ Result<std::unique_ptr<Node>> make_node(NodeOptions options, NodeParts parts,
   if (!parts.readers.empty()) {
     POSTRIDER_TRY(dead_letters, parts.readers.front().history->dead_letter_counts());
   }
+  POSTRIDER_TRY(std::vector<Alert> alerts, parts.store.alerts->load_active());
   POSTRIDER_TRY(Roster roster, load_roster(parts.store, key, now));
   std::vector<WebhookRef> refs;
   refs.reserve(webhooks.size());
@@ -636,7 +711,8 @@ Result<std::unique_ptr<Node>> make_node(NodeOptions options, NodeParts parts,
   auto node = std::make_unique<RunningNode>(std::move(options), std::move(parts),
                                             Contents{.directory = Directory{std::move(refs)},
                                                      .roster = std::move(roster),
-                                                     .event_types = std::move(event_types)});
+                                                     .event_types = std::move(event_types),
+                                                     .alerts = std::move(alerts)});
   POSTRIDER_CHECK(node->open());
   node->load_lanes(circuits, backlog);
   node->load_dead_letters(dead_letters);

@@ -26,6 +26,8 @@ struct NodeOptions {
   std::string user_agent;
   ShardOptions shard;  // For all workers together; each gets its part.
   RetentionOptions retention = {};
+  AlertLimits alerts = {};
+  std::uint32_t tryouts_max = 32;  // Probes and tests that people wait for at once.
 };
 
 /// Made by main, which is the only place that knows which adapters these are.
@@ -38,6 +40,8 @@ struct NodeParts {
   MakeSchemaCheck make_schema_check;
   std::unique_ptr<Archive> archive = nullptr;  // Null: what retention removes is not kept.
   std::function<std::string(const OldEvent&)> archive_line = nullptr;
+  /// Reads the keys that secrets are sealed with again. Empty: they do not change.
+  std::function<Result<void>()> reload_keys = {};
 };
 
 class Node {

@@ -36,6 +36,12 @@ struct EventDraft {
   std::optional<IdempotencyClaim> claim;
 };
 
+/// What came of a test.
+struct TestSent {
+  DeliveryId delivery_id;
+  std::optional<Attempt> attempt;  // None: not made, or not on disk, within its time.
+};
+
 /// Errors: unavailable with a sentence when the store is failing, the server is draining or its
 /// queues are full; nothing has been accepted then (P6).
 class Service {
@@ -89,6 +95,21 @@ class Service {
   virtual Awaitable<Result<Operation>> start_operation(Operation operation, AuditEntry entry) = 0;
   /// Nothing more is begun. Fails with not_found, and with conflict when it is over.
   virtual Awaitable<Result<Operation>> cancel_operation(OperationId id, AuditEntry entry) = 0;
+  /// Sends the event to this webhook alone, with priority, once, and waits for the attempt to be on
+  /// disk: as long as an attempt may take and a little more. Fails with unavailable as publishing
+  /// does, and when too many are waiting already.
+  virtual Awaitable<Result<TestSent>> send_test(WebhookRef webhook, Event event,
+                                                AuditEntry entry) = 0;
+
+  /// One request to a webhook, which need not be stored, outside its lane; nothing is recorded.
+  /// Fails with unavailable when too many are under way.
+  virtual Awaitable<Result<Outcome>> probe(Webhook webhook, Event event, Millis timeout) = 0;
+
+  /// For the audit log alone: somebody looked at what not everyone may see.
+  virtual Awaitable<Result<void>> note(AuditEntry entry) = 0;
+
+  /// Seals every stored secret with the current key and says of how many webhooks.
+  virtual Awaitable<Result<std::uint64_t>> reseal_secrets(AuditEntry entry) = 0;
 
   /// What the webhook's lane is doing now. Fails with not_found.
   virtual Awaitable<Result<LaneView>> lane_view(WebhookId id) = 0;

@@ -261,12 +261,12 @@ bool StoreThread::ready(Mails& mails) {
   if (!broken_) {
     return true;
   }
-  if (!parts_.store.ledger->recover()) {
-    return false;
-  }
+  const Result<void> recovered = parts_.store.ledger->recover();
   // A batch that was answered with an error may be in the store after all; the lanes must look.
-  const Result<std::vector<LaneBacklog>> backlog = parts_.store.ledger->backlog();
+  const Result<std::vector<LaneBacklog>> backlog =
+      recovered.and_then([this] { return parts_.store.ledger->backlog(); });
   if (!backlog) {
+    count_streak(true);
     return false;
   }
   parts_.on_recovered(*backlog, mails);
@@ -296,6 +296,7 @@ void StoreThread::commit(std::vector<StoreJob>& jobs, Mails& mails) {
     parts_.metrics->committed({.publishes = batch.publishes.size(),
                                .settlements = batch.settlements.size(),
                                .duration = parts_.clock->now().mono - begun});
+    count_streak(false);
     if (parts_.on_committed) {
       parts_.on_committed(batch, *receipt);
     }
@@ -313,6 +314,17 @@ void StoreThread::fail_store(const std::string& reason) {
   set_failure(reason);
   parts_.metrics->store_failed();
   parts_.on_failure(reason);
+  count_streak(true);
+}
+
+void StoreThread::count_streak(bool failed) {
+  if (!failed && failures_in_row_ == 0) {
+    return;
+  }
+  failures_in_row_ = failed ? failures_in_row_ + 1 : 0;
+  if (parts_.on_streak) {
+    parts_.on_streak(failures_in_row_);
+  }
 }
 
 void StoreThread::owe(std::vector<SaveCircuit>& circuits) {
@@ -346,7 +358,9 @@ void StoreThread::perform(StoreJob& job, Mails& mails) {
       },
       [&](DeskJob& desk) {
         const Result<void> done = desk.run(parts_.store, mails);
-        if (!done && done.error().code == Errc::unavailable && !broken_) {
+        if (done) {
+          count_streak(false);
+        } else if (done.error().code == Errc::unavailable && !broken_) {
           fail_store(done.error().message);
         }
       },

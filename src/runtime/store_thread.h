@@ -104,6 +104,8 @@ class StoreThread {
     std::function<void(const std::vector<LaneBacklog>&, Mails&)> on_recovered;
     /// A batch is on disk; nobody has been answered yet.
     std::function<void(const Batch&, const BatchReceipt&)> on_committed = nullptr;
+    /// How often it has failed in a row by now; 0: it works again. May be empty.
+    std::function<void(std::uint32_t failures)> on_streak = {};
   };
 
   StoreThread(StoreThreadOptions options, Parts parts);
@@ -131,6 +133,7 @@ class StoreThread {
   void owe(std::vector<SaveCircuit>& circuits);
   [[nodiscard]] bool ready(Mails& mails);
   void fail_store(const std::string& reason);
+  void count_streak(bool failed);
   void set_failure(std::optional<std::string> reason);
 
   StoreThreadOptions options_;
@@ -146,7 +149,8 @@ class StoreThread {
 
   // The store thread's own.
   std::vector<SaveCircuit> circuits_owed_;  // Of batches that failed.
-  bool broken_ = false;                     // A commit failed and recover() has not succeeded.
+  std::uint32_t failures_in_row_ = 0;
+  bool broken_ = false;  // A commit failed and recover() has not succeeded.
   std::thread thread_;
 };
 

@@ -71,7 +71,12 @@ class StoreThreadTest : public testing::Test {
                      .send = [this](std::size_t, Mail mail) { letters_.put(std::move(mail)); },
                      .on_failure = [this](const std::string&) { ++failures_; },
                      .on_recovered = [this](const std::vector<LaneBacklog>& backlog,
-                                            Mails&) { recovered_backlog_ = backlog.size(); }});
+                                            Mails&) { recovered_backlog_ = backlog.size(); },
+                     .on_streak =
+                         [this](std::uint32_t count) {
+                           const std::lock_guard lock{streaks_mutex_};
+                           streaks_.push_back(count);
+                         }});
   }
 
   [[nodiscard]] PublishJob publish_job(std::uint8_t number) {
@@ -103,6 +108,8 @@ class StoreThreadTest : public testing::Test {
   int refused_ = 0;
   std::atomic<int> failures_ = 0;
   std::atomic<std::size_t> recovered_backlog_ = 0;
+  std::mutex streaks_mutex_;
+  std::vector<std::uint32_t> streaks_;  // Guarded by streaks_mutex_.
 };
 
 TEST_F(StoreThreadTest, AnswersAPublishOnceItIsStoredAndTellsTheLane) {
@@ -214,6 +221,26 @@ TEST_F(StoreThreadTest, DeadLettersAreCountedWhereTheyAreStored) {
       .revive = revive, .audit = {}, .origin = 0, .done = [](const Result<Delivery>&) {}});
   ASSERT_TRUE(letters_.wait_for(3, 2));
   EXPECT_NE(metrics_->text().find("webhook_dlq_size{tenant_id=\"\"} 0\n"), std::string::npos);
+}
+
+TEST_F(StoreThreadTest, FailuresInARowAreCountedUntilSomethingIsWritten) {
+  // The commit fails, the store cannot be opened twice, then all is well.
+  const test::StoreFaultPlan plan = [](std::uint64_t call) {
+    return call < 3 ? std::optional{test::StoreFault::lost} : std::nullopt;
+  };
+  open(plan, {.recover_pause = 1ms});
+  ASSERT_TRUE(thread_->try_publish(publish_job(1)));
+  thread_->start();
+  ASSERT_TRUE(letters_.wait_for(0, 1));
+  for (int i = 0; i < 100'000 && thread_->failure(); ++i) {
+    std::this_thread::yield();
+  }
+  ASSERT_EQ(thread_->failure(), std::nullopt);
+  ASSERT_TRUE(thread_->try_publish(publish_job(2)));
+  ASSERT_TRUE(thread_->try_publish(publish_job(3)));
+  ASSERT_TRUE(letters_.wait_for(1, 3));
+  thread_->stop();
+  EXPECT_EQ(streaks_, (std::vector<std::uint32_t>{1, 2, 3, 0}));
 }
 
 TEST_F(StoreThreadTest, StopFinishesWhatIsQueued) {  // P10

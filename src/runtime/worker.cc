@@ -16,14 +16,6 @@ thread_local Worker* current_worker = nullptr;
 
 }  // namespace
 
-/// What is needed to send to a webhook; made anew when it changes.
-struct Worker::Target {
-  std::shared_ptr<const Webhook> webhook;
-  TargetUrl url;
-  RequestTemplate request;
-  Sign sign;
-};
-
 Worker::Worker(WorkerOptions options, WorkerParts parts)
     : options_(std::move(options)),
       parts_(std::move(parts)),
@@ -31,7 +23,9 @@ Worker::Worker(WorkerOptions options, WorkerParts parts)
       alarm_(io_),
       shard_(options_.shard, options_.seed),
       payloads_(options_.payload_cache_bytes),
-      meter_(parts_.metrics->make_attempt_meter()) {}
+      meter_(parts_.metrics->make_attempt_meter()),
+      watches_(io_),
+      alert_rules_(options_.alerts) {}
 
 Worker::~Worker() { stop(); }
 
@@ -95,13 +89,66 @@ void Worker::change_url_policy(UrlPolicy policy) {
   });
 }
 
+void Worker::probe(Probe probe) {
+  const Moment now = parts_.clock->now();
+  const Result<Target> target = make_target(std::move(probe.webhook), target_options());
+  if (!target) {
+    Outcome blocked;
+    blocked.failure = FailureCategory::blocked_address;
+    blocked.error_message = target.error().message;
+    blocked.executed_at = now.wall;
+    asio::post(io_, [done = std::move(probe.done), blocked] { done(blocked); });
+    return;
+  }
+  // No delivery stands behind it: what would name one names the event.
+  const AttemptStamp stamp{
+      .delivery_id = DeliveryId{probe.event.id.bytes}, .attempt_number = 1, .now = now.wall};
+  OutboundRequest request{.url = target->url,
+                          .bytes = target->request.fill(probe.event, stamp, target->signs),
+                          .timeout = probe.timeout};
+  transport_->send(std::move(request), std::move(probe.done));
+}
+
+void Worker::send_test(TestSend test) {
+  asio::post(io_, [this, test = std::move(test)]() mutable {
+    const DeliveryId id = test.publish.deliveries.front().id;
+    watches_.add(id, test.patience, std::move(test.done));
+    PublishJob job{.publishes = {}, .origin = options_.index, .done = {}};
+    job.publishes.push_back(std::move(test.publish));
+    job.done = [this, id](const Result<std::vector<PublishReceipt>>& receipts) {
+      if (!receipts) {
+        watches_.fail(id, receipts.error());
+      }
+    };
+    if (!parts_.store->try_publish(std::move(job))) {
+      watches_.fail(
+          id,
+          Error{Errc::unavailable, "The server has more to store than it can. Retry soon.", {}});
+    }
+  });
+}
+
+void Worker::tick() {
+  asio::post(io_, [this] {
+    for (const AlertChange& change : alert_rules_.calmed(parts_.clock->now().steady)) {
+      parts_.alert(change);
+    }
+  });
+}
+
 void Worker::feed(Input input) {
   if (const auto* changed = std::get_if<WebhookChanged>(&input)) {
     remember(*changed);
   } else if (const auto* removed = std::get_if<WebhookRemoved>(&input)) {
     circuits_.erase(removed->webhook_id);
     targets_.erase(removed->webhook_id);
+    alert_rules_.forget(removed->webhook_id);
     parts_.metrics->webhook_removed(removed->webhook_id);
+  } else if (const auto* settled = std::get_if<Settled>(&input)) {
+    watches_.settled(*settled);
+  } else if (std::holds_alternative<DrainRequested>(input)) {
+    // What has not been sent by now will not be, and people should not wait for it.
+    watches_.fail_all(Error{Errc::unavailable, "The server is shutting down.", {}});
   }
   Commands commands = shard_.step(std::move(input), parts_.clock->now());
   for (Command& command : commands) {
@@ -115,20 +162,20 @@ void Worker::remember(const WebhookChanged& changed) {
   if (changed.circuit) {
     circuits_[webhook.id] = changed.circuit->state;
   }
-  // The policy may have become stricter since the webhook was stored: then nothing is sent.
-  Result<TargetUrl> url = parse_target_url(webhook.url, options_.url_policy);
-  if (!url) {
+  Result<Target> target = make_target(changed.webhook, target_options());
+  if (!target) {
     spdlog::warn("webhook.unusable webhook={} reason=\"{}\"", webhook.id.to_string(),
-                 log_safe(url.error().message));
+                 log_safe(target.error().message));
     targets_.erase(webhook.id);
     return;
   }
-  RequestTemplate request{webhook, *url, options_.user_agent};
-  targets_[webhook.id] = std::make_unique<Target>(
-      Target{.webhook = changed.webhook,
-             .url = *std::move(url),
-             .request = std::move(request),
-             .sign = parts_.make_sign(webhook.signature.scheme, webhook.secret)});
+  targets_[webhook.id] = std::make_unique<Target>(*std::move(target));
+}
+
+TargetOptions Worker::target_options() const {
+  return {.url_policy = options_.url_policy,
+          .user_agent = options_.user_agent,
+          .make_sign = parts_.make_sign};
 }
 
 void Worker::perform(Command command) {
@@ -165,7 +212,7 @@ void Worker::send(const StartAttempt& command, const EventRef& event) {
   const AttemptStamp stamp{
       .delivery_id = delivery_id, .attempt_number = command.attempt_number, .now = now.wall};
   OutboundRequest request{.url = target.url,
-                          .bytes = target.request.fill(*event, stamp, target.sign),
+                          .bytes = target.request.fill(*event, stamp, target.signs),
                           .timeout = command.timeout};
   transport_->send(std::move(request), [this, webhook_id, delivery_id](Outcome outcome) {
     if (abandoning_) {
@@ -189,8 +236,19 @@ void Worker::perform(Settle command) {
                     .number = settlement.attempt->number,
                     .duration = settlement.attempt->outcome.duration});
     log_attempt(settlement);
+    watches_.attempted(settlement);
+    look_for_alerts(settlement);
   }
   settlements_.push_back(std::move(command.settlement));
+}
+
+void Worker::look_for_alerts(const Settlement& settlement) {
+  const AttemptNote note{.webhook_id = settlement.delivery.webhook_id,
+                         .dns_failed = settlement.attempt->failure_category == FailureCategory::dns,
+                         .dead = settlement.dead.has_value()};
+  for (const AlertChange& change : alert_rules_.attempted(note, parts_.clock->now().steady)) {
+    parts_.alert(change);
+  }
 }
 
 void Worker::perform(LoadLane command) {
@@ -217,7 +275,7 @@ void Worker::perform(SaveCircuit command) {
     }
     from = to;
   }
-  parts_.store->submit(CircuitJob{std::move(command)});
+  circuits_owed_.insert_or_assign(command.webhook_id, std::move(command));
 }
 
 void Worker::perform(DisableWebhook command) {
@@ -228,6 +286,11 @@ void Worker::perform(Tell command) {
   parts_.metrics->alert_told(command.kind);
   spdlog::warn("alert kind={} webhook={} detail=\"{}\"", to_string(command.kind),
                command.webhook_id.to_string(), log_safe(command.detail));
+  const bool recovered = command.kind == AlertKind::circuit_recovered;
+  parts_.alert(
+      {.subject = {recovered ? AlertKind::circuit_opened : command.kind, command.webhook_id},
+       .active = !recovered,
+       .detail = command.detail});
   if (parts_.stream->is_wanted()) {
     tell(command.webhook_id, AlertNews{command.kind, command.detail});
   }
@@ -244,7 +307,10 @@ void Worker::tell(WebhookId id, std::variant<DeliveryNews, CircuitNews, AlertNew
   }
 }
 
-void Worker::perform(Drained) { parts_.drained(); }
+void Worker::perform(Drained) {
+  flush_circuits();
+  parts_.drained();
+}
 
 void Worker::flush_soon() {
   if (!flush_scheduled_) {
@@ -254,8 +320,17 @@ void Worker::flush_soon() {
   }
 }
 
+/// A webhook that fails every other time has a new record with every attempt: once a flush is
+/// enough.
+void Worker::flush_circuits() {
+  for (auto& [id, command] : std::exchange(circuits_owed_, {})) {
+    parts_.store->submit(CircuitJob{std::move(command)});
+  }
+}
+
 void Worker::flush() {
   flush_scheduled_ = false;
+  flush_circuits();
   if (!settlements_.empty()) {
     parts_.store->submit(
         SettleJob{.worker = options_.index, .settlements = std::exchange(settlements_, {})});

@@ -17,26 +17,45 @@
 #include <boost/asio/steady_timer.hpp>
 
 #include "core/request.h"
+#include "engine/alert_rules.h"
+#include "engine/intake.h"
 #include "engine/shard.h"
 #include "ports/clock.h"
 #include "ports/transport.h"
 
 #include "runtime/attempt_log.h"
+#include "runtime/attempt_watches.h"
 #include "runtime/metrics.h"
 #include "runtime/payload_cache.h"
 #include "runtime/store_thread.h"
 #include "runtime/stream_hub.h"
+#include "runtime/target.h"
 
 namespace postrider {
 
 using MakeTransport =
     std::function<Result<std::unique_ptr<Transport>>(boost::asio::io_context&, const Clock&)>;
-using MakeSign = std::function<Sign(SignatureScheme scheme, const Secret<std::string>& secret)>;
+
+/// One request outside all lanes: nothing is recorded, no gate is asked.
+struct Probe {
+  std::shared_ptr<const Webhook> webhook;  // Need not be stored.
+  Event event;
+  Millis timeout{0};
+  std::function<void(Outcome)> done;  // On the io thread.
+};
+
+/// An event for one webhook, whose attempt somebody waits for.
+struct TestSend {
+  Publish publish;  // With one delivery.
+  Millis patience{0};
+  AttemptWatches::Done done;  // On the io thread.
+};
 
 struct WorkerOptions {
   std::size_t index = 0;
   ShardOptions shard;
   std::uint64_t seed = 0;
+  AlertLimits alerts = {};
   std::size_t payload_cache_bytes = 64u << 20;
   UrlPolicy url_policy;
   std::string user_agent;
@@ -51,6 +70,7 @@ struct WorkerParts {
   MakeTransport make_transport;
   MakeSign make_sign;
   std::function<void(WebhookId id, const std::string& reason)> disable_webhook;  // Any thread.
+  std::function<void(const AlertChange& change)> alert;                          // Any thread.
   std::function<void()> drained;                                                 // Any thread.
 };
 
@@ -83,10 +103,16 @@ class Worker {
   void feed_later(Input input);
   /// For webhooks heard of from then on, and for every address that is connected to.
   void change_url_policy(UrlPolicy policy);
+  /// These must be called on the io thread.
+  void probe(Probe probe);
+  /// Any thread.
+  void send_test(TestSend test);
+  /// To be called now and then: says what has calmed down.
+  void tick();
+  /// Before start(): an alert that was active when the server ended.
+  void restore(const AlertSubject& alert) { alert_rules_.restore(alert); }
 
  private:
-  struct Target;
-
   void feed(Input input);
   void perform(Command command);
   void perform(StartAttempt command);
@@ -101,8 +127,11 @@ class Worker {
   void remember(const WebhookChanged& changed);
   void send(const StartAttempt& command, const EventRef& event);
   void events_loaded(Result<std::vector<Event>> events, std::vector<StartAttempt> waiting);
+  [[nodiscard]] TargetOptions target_options() const;
+  void look_for_alerts(const Settlement& settlement);
   void flush_soon();
   void flush();
+  void flush_circuits();
 
   WorkerOptions options_;
   WorkerParts parts_;
@@ -115,11 +144,14 @@ class Worker {
   std::unique_ptr<AttemptMeter> meter_;
   std::unordered_map<WebhookId, std::unique_ptr<Target>> targets_;
   std::unordered_map<WebhookId, CircuitState> circuits_;
+  AttemptWatches watches_;
+  AlertRules alert_rules_;
 
   // Collected while handling what is ready now, handed over once.
   bool flush_scheduled_ = false;
   std::vector<Settlement> settlements_;
   std::vector<StartAttempt> payloads_missing_;
+  std::unordered_map<WebhookId, SaveCircuit> circuits_owed_;  // The latest of each.
 
   bool abandoning_ = false;
   std::thread thread_;

@@ -48,6 +48,10 @@ Webhook unusual_webhook(WebhookId id) {
   webhook.active = false;
   webhook.paused = true;
   webhook.disabled_reason = "gone";
+  webhook.disabled_at = store_epoch + Millis{5};
+  webhook.secret_set_at = store_epoch + Millis{2};
+  webhook.old_secrets = {{Secret{std::string("\0old\n\xff", 6)}, store_epoch + Millis{9}},
+                         {Secret{std::string(75, ' ')}, wall_time_max}};
   return webhook;
 }
 
@@ -57,7 +61,8 @@ CircuitRecord open_circuit() {
           .changed_at = store_epoch,
           .open_until = store_epoch + Millis{30'000},
           .forced_until = wall_time_max,
-          .forced_open = true};
+          .forced_open = true,
+          .failing_since = store_epoch - Millis{7}};
 }
 
 }  // namespace
@@ -84,6 +89,14 @@ TEST_P(CatalogContract, PuttingAWebhookAgainReplacesItAndKeepsItsCircuit) {
   ASSERT_TRUE(catalog().put_webhook(sample_webhook(first_)).has_value());
   EXPECT_EQ(*catalog().load_webhooks(), (std::vector<Webhook>{sample_webhook(first_)}));
   EXPECT_EQ(catalog().load_circuits()->at(first_), open_circuit());
+}
+
+TEST_P(CatalogContract, ResealingLosesNothing) {
+  ASSERT_TRUE(catalog().put_webhook(unusual_webhook(first_)).has_value());
+  ASSERT_TRUE(catalog().put_webhook(sample_webhook(second_)).has_value());
+  ASSERT_TRUE(catalog().reseal_webhooks(std::nullopt, 100).has_value());
+  EXPECT_EQ(*catalog().load_webhooks(),
+            (std::vector<Webhook>{unusual_webhook(first_), sample_webhook(second_)}));
 }
 
 TEST_P(CatalogContract, TheLatestCircuitIsKept) {

@@ -63,4 +63,10 @@ std::vector<Attempt> StoreContract::attempts(DeliveryId id) {
   return found ? *std::move(found) : std::vector<Attempt>{};
 }
 
+Listed<Alert> StoreContract::list_alerts(const AlertFilter& filter, const Page& page) {
+  const Result<Listed<Alert>> listed = store_->reader().alerts->list_alerts(filter, page);
+  EXPECT_TRUE(listed.has_value());
+  return listed.value_or(Listed<Alert>{});
+}
+
 }  // namespace postrider::test

@@ -24,6 +24,7 @@ class StoreContract : public testing::TestWithParam<StoreMaker> {
   [[nodiscard]] Removal& removal() { return *store_->store().removal; }
   [[nodiscard]] Stats& stats() { return *store_->reader().stats; }
   [[nodiscard]] OperationBook& operations() { return *store_->store().operations; }
+  [[nodiscard]] AlertBook& alerts() { return *store_->store().alerts; }
 
   /// Each fails the test when the store does.
   BatchReceipt commit(const Batch& batch);
@@ -38,6 +39,7 @@ class StoreContract : public testing::TestWithParam<StoreMaker> {
   LanePage load(const LoadLane& query);
   DeliveryRecord record(DeliveryId id);
   std::vector<Attempt> attempts(DeliveryId id);
+  Listed<Alert> list_alerts(const AlertFilter& filter, const Page& page = {});
 
   StoreScript script_;
   std::unique_ptr<OpenStore> store_ = GetParam().make();
@@ -71,6 +73,7 @@ class RegistryContract : public StoreContract {
 };
 class LateDeliveryContract : public StoreContract {};
 class OperationsContract : public StoreContract {};
+class AlertContract : public StoreContract {};
 
 /// All suites for one store: `POSTRIDER_STORE_CONTRACT(Memory, maker)`.
 #define POSTRIDER_STORE_CONTRACT(prefix, ...)                       \
@@ -84,7 +87,8 @@ class OperationsContract : public StoreContract {};
   POSTRIDER_STORE_SUITE(prefix, RetentionContract, __VA_ARGS__);    \
   POSTRIDER_STORE_SUITE(prefix, StatsContract, __VA_ARGS__);        \
   POSTRIDER_STORE_SUITE(prefix, LateDeliveryContract, __VA_ARGS__); \
-  POSTRIDER_STORE_SUITE(prefix, OperationsContract, __VA_ARGS__)
+  POSTRIDER_STORE_SUITE(prefix, OperationsContract, __VA_ARGS__);   \
+  POSTRIDER_STORE_SUITE(prefix, AlertContract, __VA_ARGS__)
 
 #define POSTRIDER_STORE_SUITE(prefix, suite, ...) \
   INSTANTIATE_TEST_SUITE_P(prefix, suite, testing::Values(__VA_ARGS__), store_name)

@@ -87,6 +87,21 @@ def test_an_attempt_that_ends_while_the_disk_fails_is_recorded_later_and_not_rep
     assert len(world.requests(hook)) == 1
 
 
+def test_a_store_that_fails_five_times_is_an_alert_even_if_it_cannot_be_stored_yet(
+        own_server, make_world, tmp_path):  # P12
+    server = own_server().start()
+    world = make_world(server)
+    with injected(server, "fdatasync,fsync:error=EIO", tmp_path / "strace.log"):
+        wait_for(lambda: refuses_publishing(world.api), "publishing to be refused")
+        wait_for(lambda: "alert kind=store_failing" in server.output(), "the log to say so")
+    wait_for(lambda: world.api.request("GET", "/readyz").status == 200, "recovery")
+    kept = "/v1/alerts?status=resolved&kind=store_failing"
+    alert, = wait_for(lambda: world.api.get(kept)["data"], "the alert to be kept and over")
+    assert alert["severity"] == "critical"
+    assert alert["webhook_id"] is None
+    assert "5 times in a row" in alert["detail"]
+
+
 def publish_until_killed(world):
     """Publishes one by one; the ids that were acknowledged before the server died."""
     acked = []

@@ -196,6 +196,53 @@ Awaitable<Result<Operation>> MemoryService::cancel_operation(OperationId id, Aud
   co_return operation;
 }
 
+Awaitable<Result<TestSent>> MemoryService::send_test(WebhookRef webhook, Event event,
+                                                     AuditEntry entry) {
+  Publish publish{.event = event};
+  publish.deliveries.push_back({.id = DeliveryId{new_uuid()},
+                                .event_id = event.id,
+                                .webhook_id = webhook->id,
+                                .event_type = event.type,
+                                .priority = Priority::high,
+                                .trigger = Trigger::test,
+                                .due = moment.steady});
+  const DeliveryId id = publish.deliveries.front().id;
+  Batch batch;
+  batch.publishes.push_back(std::move(publish));
+  const Result<BatchReceipt> receipt = commit(batch);
+  if (!receipt) {
+    co_return tl::make_unexpected(receipt.error());
+  }
+  POSTRIDER_ASSERT(roles_.journal->append(entry).has_value());
+  const std::optional<Outcome> outcome = receive ? receive(*webhook, event) : std::nullopt;
+  if (!outcome) {
+    co_return TestSent{.delivery_id = id, .attempt = std::nullopt};
+  }
+  settle(id, categorize(*outcome) ? DeliveryState::cancelled : DeliveryState::succeeded, *outcome,
+         std::nullopt);
+  co_return TestSent{.delivery_id = id, .attempt = reader_.history->attempts_of(id)->back()};
+}
+
+Awaitable<Result<Outcome>> MemoryService::probe(Webhook webhook, Event event, Millis) {
+  Outcome silence;
+  silence.failure = FailureCategory::timeout;
+  silence.error_message = "The receiver did not answer in time.";
+  const std::optional<Outcome> outcome = receive ? receive(webhook, event) : std::nullopt;
+  co_return outcome.value_or(silence);
+}
+
+Awaitable<Result<void>> MemoryService::note(AuditEntry entry) {
+  if (store_failure) {
+    co_return tl::make_unexpected(*store_failure);
+  }
+  co_return roles_.journal->append(entry);
+}
+
+Awaitable<Result<std::uint64_t>> MemoryService::reseal_secrets(AuditEntry entry) {
+  POSTRIDER_ASSERT(roles_.journal->append(entry).has_value());
+  co_return resealed;
+}
+
 Awaitable<Result<LaneView>> MemoryService::lane_view(WebhookId id) {
   const auto found = lanes.find(id);
   if (found == lanes.end()) {

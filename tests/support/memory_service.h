@@ -32,6 +32,9 @@ class MemoryService final : public Service {
   std::function<void()> before_edit;  // Runs where another change could slip in.
   std::vector<std::pair<KeyId, WallTime>> key_uses;
   StreamHub hub{StreamOptions{.epoch = 0x5eed}};
+  /// What receivers answer to probes and tests; unset: nothing in time.
+  std::function<std::optional<Outcome>(const Webhook&, const Event&)> receive;
+  std::uint64_t resealed = 0;  // What resealing is to say.
 
   /// Records an attempt as a lane would: the delivery moves to `state`.
   void settle(DeliveryId id, DeliveryState state, const Outcome& outcome,
@@ -66,6 +69,10 @@ class MemoryService final : public Service {
   Awaitable<Result<Delivery>> cancel(DeliveryId id, AuditEntry entry) override;
   Awaitable<Result<Operation>> start_operation(Operation operation, AuditEntry entry) override;
   Awaitable<Result<Operation>> cancel_operation(OperationId id, AuditEntry entry) override;
+  Awaitable<Result<TestSent>> send_test(WebhookRef webhook, Event event, AuditEntry entry) override;
+  Awaitable<Result<Outcome>> probe(Webhook webhook, Event event, Millis timeout) override;
+  Awaitable<Result<void>> note(AuditEntry entry) override;
+  Awaitable<Result<std::uint64_t>> reseal_secrets(AuditEntry entry) override;
   Awaitable<Result<LaneView>> lane_view(WebhookId id) override;
   Awaitable<Result<LaneView>> command_circuit(CircuitCommanded command, AuditEntry entry) override;
   Awaitable<Result<void>> change_registry(RegistryChange change, AuditEntry entry) override;

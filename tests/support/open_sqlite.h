@@ -43,7 +43,9 @@ class TemporaryDirectory {
 
 class OpenSqlite final : public OpenStore {
  public:
-  OpenSqlite() { open(); }
+  explicit OpenSqlite(std::shared_ptr<const Vault> vault = nullptr) : vault_(std::move(vault)) {
+    open();
+  }
 
   Store& store() override { return store_; }
   Reader& reader() override { return reader_; }
@@ -58,8 +60,13 @@ class OpenSqlite final : public OpenStore {
     store_ = {};
   }
 
+  void reopen_with(std::shared_ptr<const Vault> vault) {
+    vault_ = std::move(vault);
+    reopen();
+  }
+
   [[nodiscard]] SqliteOptions options() const {
-    return {.directory = directory_.path() / "data", .digest = test_digest};
+    return {.directory = directory_.path() / "data", .digest = test_digest, .vault = vault_};
   }
 
  private:
@@ -73,6 +80,7 @@ class OpenSqlite final : public OpenStore {
   }
 
   TemporaryDirectory directory_;
+  std::shared_ptr<const Vault> vault_;
   Store store_;
   Reader reader_;
 };

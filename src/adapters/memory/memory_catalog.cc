@@ -43,6 +43,11 @@ class MemoryCatalog final : public Catalog {
     return {};
   }
 
+  /// Memory has no key.
+  Result<ResealStep> reseal_webhooks(std::optional<WebhookId>, std::uint32_t) override {
+    return ResealStep{};
+  }
+
   Result<std::map<WebhookId, CircuitRecord>> load_circuits() override {
     const std::lock_guard guard{store_.mutex};
     return store_.circuits;

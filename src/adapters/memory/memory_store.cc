@@ -10,6 +10,7 @@ Store make_memory_store(MemoryStore& store) {
           .journal = make_memory_journal(store),
           .operations = make_memory_operation_book(store),
           .removal = make_memory_removal(store),
+          .alerts = make_memory_alert_book(store),
           .atomically = [](const auto& body) { return body(); }};
 }
 
@@ -18,7 +19,8 @@ Reader make_memory_reader(MemoryStore& store) {
           .audit_log = make_memory_audit_log(store),
           .operations = make_memory_operation_list(store),
           .stats = make_memory_stats(store),
-          .attic = make_memory_attic(store)};
+          .attic = make_memory_attic(store),
+          .alerts = make_memory_alert_history(store)};
 }
 
 }  // namespace postrider

@@ -75,6 +75,7 @@ struct MemoryStore {
   Digest digest = nullptr;  // Given by who wants an audit log.
   std::map<std::string, EventType> event_types;
   std::map<OperationId, Operation> operations;
+  std::map<std::int64_t, Alert> alerts;  // By their sequence.
 
   OwnMutex
       mutex;  // Held during each call of a port. Whoever looks in directly does so between calls.
@@ -97,5 +98,7 @@ struct MemoryStore {
 [[nodiscard]] std::unique_ptr<Removal> make_memory_removal(MemoryStore& store);
 [[nodiscard]] std::unique_ptr<OperationBook> make_memory_operation_book(MemoryStore& store);
 [[nodiscard]] std::unique_ptr<OperationList> make_memory_operation_list(MemoryStore& store);
+[[nodiscard]] std::unique_ptr<AlertBook> make_memory_alert_book(MemoryStore& store);
+[[nodiscard]] std::unique_ptr<AlertHistory> make_memory_alert_history(MemoryStore& store);
 
 }  // namespace postrider

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "adapters/sqlite/webhook_row.h"
+#include "adapters/sqlite/webhook_secrets.h"
 
 namespace postrider::sqlite {
 namespace {
@@ -11,20 +12,39 @@ namespace {
 
 class SqliteCatalog final : public Catalog {
  public:
-  explicit SqliteCatalog(std::shared_ptr<Writer> writer) : writer_(std::move(writer)) {}
+  SqliteCatalog(std::shared_ptr<Writer> writer, std::shared_ptr<const Vault> vault)
+      : writer_(std::move(writer)), vault_(std::move(vault)) {}
 
   Result<std::vector<Webhook>> load_webhooks() override {
     POSTRIDER_CHECK(writer_->usable());
-    return read_webhooks(writer_->database());
+    return read_webhooks(writer_->database(), vault_.get());
   }
 
   Result<void> put_webhook(const Webhook& webhook) override {
-    return writer_->transact(
-        [this, &webhook] { return write_webhook(writer_->database(), webhook); });
+    return writer_->transact([this, &webhook] {
+      return leaving_no_trace(
+          [&] { return write_webhook(writer_->database(), webhook, vault_.get()); });
+    });
   }
 
   Result<void> remove_webhook(WebhookId id, WallTime now) override {
-    return writer_->transact([this, id, now] { return remove(id, now); });
+    return writer_->transact(
+        [this, id, now] { return leaving_no_trace([&] { return remove(id, now); }); });
+  }
+
+  Result<ResealStep> reseal_webhooks(std::optional<WebhookId> after, std::uint32_t limit) override {
+    if (!vault_) {
+      return ResealStep{};
+    }
+    Result<ResealStep> step = writer_->transact([&]() -> Result<ResealStep> {
+      return leaving_no_trace(
+          [&] { return sqlite::reseal_webhooks(writer_->database(), *vault_, after, limit); });
+    });
+    if (step && !step->next) {
+      // What was plain until now is still in the log.
+      POSTRIDER_CHECK(writer_->database().truncate_wal());
+    }
+    return step;
   }
 
   Result<std::map<WebhookId, CircuitRecord>> load_circuits() override {
@@ -32,7 +52,7 @@ class SqliteCatalog final : public Catalog {
     POSTRIDER_TRY(Statement statement,
                   writer_->database().prepare(
                       "SELECT webhook_id, state, openings_in_row, changed_at, open_until,"
-                      " forced_until, forced_open FROM circuit"));
+                      " forced_until, forced_open, failing_since FROM circuit"));
     std::map<WebhookId, CircuitRecord> circuits;
     Query query = statement.query();
     for (;;) {
@@ -45,11 +65,21 @@ class SqliteCatalog final : public Catalog {
                                           .changed_at = query.time(3),
                                           .open_until = query.time_or_null(4),
                                           .forced_until = query.time_or_null(5),
-                                          .forced_open = query.integer(6) != 0};
+                                          .forced_open = query.integer(6) != 0,
+                                          .failing_since = query.time_or_null(7)};
     }
   }
 
  private:
+  /// Webhooks hold secrets: what a change replaces or removes is overwritten in the file, too.
+  template <class Body>
+  std::invoke_result_t<Body> leaving_no_trace(Body body) {
+    POSTRIDER_CHECK(writer_->database().execute("PRAGMA secure_delete = ON"));
+    auto result = body();
+    POSTRIDER_CHECK(writer_->database().execute("PRAGMA secure_delete = OFF"));
+    return result;
+  }
+
   Result<void> remove(WebhookId id, WallTime now) {
     Database& database = writer_->database();
     Statement remove_webhook;
@@ -72,12 +102,14 @@ class SqliteCatalog final : public Catalog {
   }
 
   std::shared_ptr<Writer> writer_;
+  std::shared_ptr<const Vault> vault_;  // Null: nothing is sealed.
 };
 
 }  // namespace
 
-std::unique_ptr<Catalog> make_catalog(std::shared_ptr<Writer> writer) {
-  return std::make_unique<SqliteCatalog>(std::move(writer));
+std::unique_ptr<Catalog> make_catalog(std::shared_ptr<Writer> writer,
+                                      std::shared_ptr<const Vault> vault) {
+  return std::make_unique<SqliteCatalog>(std::move(writer), std::move(vault));
 }
 
 }  // namespace postrider::sqlite

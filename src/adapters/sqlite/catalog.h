@@ -4,11 +4,14 @@
 #include <memory>
 
 #include "ports/catalog.h"
+#include "ports/vault.h"
 
 #include "adapters/sqlite/writer.h"
 
 namespace postrider::sqlite {
 
-[[nodiscard]] std::unique_ptr<Catalog> make_catalog(std::shared_ptr<Writer> writer);
+/// `vault` null: secrets are stored as they are.
+[[nodiscard]] std::unique_ptr<Catalog> make_catalog(std::shared_ptr<Writer> writer,
+                                                    std::shared_ptr<const Vault> vault);
 
 }  // namespace postrider::sqlite

@@ -69,8 +69,8 @@ constexpr std::string_view tenant_sql = R"sql(
 
 constexpr std::string_view save_circuit_sql = R"sql(
   INSERT OR REPLACE INTO circuit (webhook_id, state, openings_in_row, changed_at, open_until,
-                                  forced_until, forced_open)
-  SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7 WHERE EXISTS (SELECT 1 FROM webhook WHERE id = ?1)
+                                  forced_until, forced_open, failing_since)
+  SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8 WHERE EXISTS (SELECT 1 FROM webhook WHERE id = ?1)
 )sql";
 
 }  // namespace
@@ -290,7 +290,7 @@ Result<void> Settling::save_circuit(const SaveCircuit& circuit) {
   const CircuitRecord& record = circuit.record;
   return save_circuit_.run(circuit.webhook_id, record.state, record.openings_in_row,
                            record.changed_at, record.open_until, record.forced_until,
-                           record.forced_open);
+                           record.forced_open, record.failing_since);
 }
 
 }  // namespace postrider::sqlite

@@ -3,6 +3,7 @@
 #include <memory>
 #include <utility>
 
+#include "adapters/sqlite/alert_book.h"
 #include "adapters/sqlite/attic.h"
 #include "adapters/sqlite/audit_log.h"
 #include "adapters/sqlite/catalog.h"
@@ -24,12 +25,13 @@ Result<Store> open_sqlite_store(const SqliteOptions& options) {
   POSTRIDER_TRY(const std::shared_ptr<sqlite::Writer> writer, sqlite::Writer::open(options));
   POSTRIDER_TRY(std::unique_ptr<Ledger> ledger, sqlite::open_ledger(writer));
   return Store{.ledger = std::move(ledger),
-               .catalog = sqlite::make_catalog(writer),
+               .catalog = sqlite::make_catalog(writer, options.vault),
                .event_types = sqlite::make_event_types(writer),
                .registry = sqlite::make_registry(writer),
                .journal = sqlite::make_journal(writer),
                .operations = sqlite::make_operation_book(writer),
                .removal = sqlite::make_removal(writer),
+               .alerts = sqlite::make_alert_book(writer),
                .atomically = [writer](const auto& body) { return writer->transact(body); }};
 }
 
@@ -46,7 +48,8 @@ Result<Reader> open_sqlite_reader(const SqliteOptions& options) {
                 .audit_log = sqlite::make_audit_log(database, options.digest),
                 .operations = sqlite::make_operation_list(database),
                 .stats = sqlite::make_stats(database),
-                .attic = sqlite::make_attic(database)};
+                .attic = sqlite::make_attic(database),
+                .alerts = sqlite::make_alert_history(database)};
 }
 
 }  // namespace postrider

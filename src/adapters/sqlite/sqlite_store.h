@@ -5,10 +5,12 @@
 #pragma once
 
 #include <filesystem>
+#include <memory>
 #include <string>
 
 #include "core/result.h"
 #include "ports/store.h"
+#include "ports/vault.h"
 
 namespace postrider {
 
@@ -21,6 +23,8 @@ struct SqliteOptions {
   int checkpoint_pages = 4'096;
   /// For the chain of the audit log. Without it nothing can be appended to the log.
   Digest digest = nullptr;
+  /// Seals webhooks' secrets and headers. Null: they are stored as they are.
+  std::shared_ptr<const Vault> vault = nullptr;
 };
 
 /// Creates or opens the store and brings its schema up to date. Fails with conflict when another

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "adapters/sqlite/attempt_detail.h"
+#include "adapters/sqlite/webhook_secrets.h"
 
 namespace postrider::sqlite {
 namespace {
@@ -35,7 +35,7 @@ static_assert(static_cast<int>(HeaderSet::platform) == 0 &&
   " breaker_sleep_max_ms, breaker_half_open_max_calls, breaker_half_open_success_percentage," \
   " rate_count, rate_period_ms, rate_burst, max_in_flight, ordering, active, paused,"         \
   " disabled_reason, created_at, updated_at, signature_header_set,"                           \
-  " retry_category_minimums, filter"
+  " retry_category_minimums, filter, secret_set_at, old_secrets, disabled_at, sealed"
 
 constexpr std::string_view select_sql =
     "SELECT " POSTRIDER_WEBHOOK_COLUMNS " FROM webhook ORDER BY id";
@@ -45,7 +45,7 @@ constexpr std::string_view replace_sql =
     ") VALUES"
     " (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20,"
     " ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31, ?32, ?33, ?34, ?35, ?36, ?37, ?38,"
-    " ?39, ?40, ?41, ?42, ?43, ?44, ?45, ?46, ?47, ?48, ?49, ?50, ?51, ?52)";
+    " ?39, ?40, ?41, ?42, ?43, ?44, ?45, ?46, ?47, ?48, ?49, ?50, ?51, ?52, ?53, ?54, ?55, ?56)";
 
 std::string join_patterns(const std::vector<EventPattern>& patterns) {
   std::string text;
@@ -83,6 +83,7 @@ class Columns {
   bool flag() { return query_.integer(column_++) != 0; }
   Millis millis() { return Millis{query_.integer(column_++)}; }
   WallTime time() { return query_.time(column_++); }
+  std::optional<WallTime> time_or_null() { return query_.time_or_null(column_++); }
   WebhookId id() { return query_.id<WebhookId>(column_++); }
   template <class Number>
   Number as() {
@@ -166,9 +167,10 @@ Result<std::optional<Filter>> parse_filter(const std::optional<std::string>& tex
   return *std::move(filter);
 }
 
-Result<Webhook> read_webhook(const Query& query) {
+Result<Webhook> read_webhook(const Query& query, const Vault* vault) {
   Columns row{query};
   Webhook webhook;
+  SecretColumns secrets;
   webhook.id = row.id();
   webhook.tenant_id = row.text();
   webhook.url = row.text();
@@ -177,9 +179,9 @@ Result<Webhook> read_webhook(const Query& query) {
   webhook.owner_id = row.text_or_null();
   webhook.resource_id = row.text_or_null();
   webhook.description = row.text_or_null();
-  POSTRIDER_TRY(webhook.headers, unpack_headers(row.text()));
+  secrets.headers = row.text();
   webhook.metadata = row.text();
-  webhook.secret = Secret<std::string>{row.text()};
+  secrets.secret = row.text();
   webhook.signature = {.scheme = row.as<SignatureScheme>(),
                        .header_prefix = row.text(),
                        .standard_headers = row.flag(),
@@ -198,6 +200,11 @@ Result<Webhook> read_webhook(const Query& query) {
   webhook.signature.header_set = row.as<HeaderSet>();
   webhook.retry.category_minimums = row.flag();
   POSTRIDER_TRY(webhook.filter, parse_filter(row.text_or_null()));
+  webhook.secret_set_at = row.time();
+  secrets.old_secrets = row.text();
+  webhook.disabled_at = row.time_or_null();
+  secrets.sealed = row.flag();
+  POSTRIDER_CHECK(unpack_secrets(secrets, vault, webhook));
   return webhook;
 }
 
@@ -212,7 +219,7 @@ std::string join_schedule(const std::vector<Millis>& schedule) {
 
 }  // namespace
 
-Result<std::vector<Webhook>> read_webhooks(Database& database) {
+Result<std::vector<Webhook>> read_webhooks(Database& database, const Vault* vault) {
   POSTRIDER_TRY(Statement statement, database.prepare(select_sql));
   std::vector<Webhook> webhooks;
   Query query = statement.query();
@@ -221,15 +228,14 @@ Result<std::vector<Webhook>> read_webhooks(Database& database) {
     if (!found) {
       return webhooks;
     }
-    POSTRIDER_TRY(Webhook webhook, read_webhook(query));
+    POSTRIDER_TRY(Webhook webhook, read_webhook(query, vault));
     webhooks.push_back(std::move(webhook));
   }
 }
 
-Result<void> write_webhook(Database& database, const Webhook& webhook) {
+Result<void> write_webhook(Database& database, const Webhook& webhook, const Vault* vault) {
   POSTRIDER_TRY(Statement statement, database.prepare(replace_sql));
-  std::string headers;
-  pack_headers(webhook.headers, headers);
+  const SecretColumns secrets = pack_secrets(webhook, vault);
   const SignaturePolicy& signature = webhook.signature;
   const RetryPolicy& retry = webhook.retry;
   const BreakerPolicy& breaker = webhook.breaker;
@@ -243,8 +249,8 @@ Result<void> write_webhook(Database& database, const Webhook& webhook) {
   }
   return statement.run(
       webhook.id, webhook.tenant_id, webhook.url, join_patterns(webhook.events), webhook.name,
-      webhook.owner_id, webhook.resource_id, webhook.description, Blob{headers}, webhook.metadata,
-      Blob{webhook.secret.reveal()}, signature.scheme, signature.header_prefix,
+      webhook.owner_id, webhook.resource_id, webhook.description, Blob{secrets.headers},
+      webhook.metadata, Blob{secrets.secret}, signature.scheme, signature.header_prefix,
       signature.standard_headers, signature.prefixed_headers, webhook.payload_format,
       retry.delay_base, retry.multiplier, retry.delay_max, join_schedule(retry.schedule),
       retry.jitter.minus, retry.jitter.plus, retry.jitter.extra, retry.attempts_max, retry.timeout,
@@ -256,7 +262,8 @@ Result<void> write_webhook(Database& database, const Webhook& webhook) {
       rate_count, rate_period, rate_burst, webhook.max_in_flight, webhook.ordering, webhook.active,
       webhook.paused, webhook.disabled_reason, webhook.created_at, webhook.updated_at,
       signature.header_set, retry.category_minimums,
-      webhook.filter ? std::optional{webhook.filter->text()} : std::nullopt);
+      webhook.filter ? std::optional{webhook.filter->text()} : std::nullopt, webhook.secret_set_at,
+      Blob{secrets.old_secrets}, webhook.disabled_at, secrets.sealed);
 }
 
 }  // namespace postrider::sqlite

@@ -3,13 +3,16 @@
 
 #include "core/result.h"
 #include "core/webhook.h"
+#include "ports/vault.h"
 
 #include "adapters/sqlite/database.h"
 
 namespace postrider::sqlite {
 
-[[nodiscard]] Result<std::vector<Webhook>> read_webhooks(Database& database);
-/// Adds or replaces.
-[[nodiscard]] Result<void> write_webhook(Database& database, const Webhook& webhook);
+/// `vault` may be null.
+[[nodiscard]] Result<std::vector<Webhook>> read_webhooks(Database& database, const Vault* vault);
+/// Adds or replaces. Secrets are sealed when there is a vault.
+[[nodiscard]] Result<void> write_webhook(Database& database, const Webhook& webhook,
+                                         const Vault* vault);
 
 }  // namespace postrider::sqlite

@@ -1,0 +1,94 @@
+#include "api/answers.h"
+#include "api/pagination.h"
+#include "api/query_reader.h"
+#include "api/resources.h"
+#include "api/webhook_json.h"
+
+namespace postrider::api {
+namespace {
+
+struct AlertQuery {
+  AlertFilter filter;
+  Page page;
+};
+
+std::optional<bool> parse_status(std::string_view text) {
+  if (text == "active") {
+    return true;
+  }
+  return text == "resolved" ? std::optional{false} : std::nullopt;
+}
+
+Parsed<AlertQuery> read_query(const HttpRequest& request) {
+  QueryReader query{request};
+  AlertQuery asked;
+  asked.filter = {.tenant_id = query.text("tenant_id"),
+                  .webhook_id = query.one_of("webhook_id", WebhookId::parse, "a webhook's id"),
+                  .kinds = query.list_of("kind", parse_alert_kind,
+                                         "circuit_opened, webhook_disabled, dead_letters, "
+                                         "dns_failing, secret_old or store_failing"),
+                  .active = query.one_of("status", parse_status, "active or resolved")};
+  const Parsed<Page> page = read_history_page(query, ListKind::alerts);
+  if (std::optional<Problem> fault = query.fault()) {
+    return tl::make_unexpected(*std::move(fault));
+  }
+  if (!page) {
+    return tl::make_unexpected(page.error());
+  }
+  asked.page = *page;
+  return asked;
+}
+
+void write_alert(JsonWriter& writer, const Alert& alert) {
+  writer.open_object();
+  writer.member("id", alert.id);
+  writer.member("kind", to_string(alert.subject.kind));
+  writer.member("severity", to_string(severity_of(alert.subject.kind)));
+  writer.member("status", alert.resolved_at ? "resolved" : "active");
+  writer.member("webhook_id", alert.subject.webhook_id);
+  write_tenant(writer, alert.tenant_id.value_or(TenantId{}));
+  writer.member("raised_at", alert.raised_at);
+  writer.member("resolved_at", alert.resolved_at);
+  writer.member("detail", alert.detail);
+  writer.close_object();
+}
+
+std::string write_page(const Listed<Alert>& listed) {
+  std::string body;
+  JsonWriter writer{body};
+  writer.open_object();
+  writer.key("data");
+  writer.open_array();
+  for (const Alert& alert : listed.items) {
+    write_alert(writer, alert);
+  }
+  writer.close_array();
+  writer.key("next_cursor");
+  if (listed.next) {
+    writer.value(write_sequence_cursor(ListKind::alerts, *listed.next));
+  } else {
+    writer.value(nullptr);
+  }
+  writer.close_object();
+  return body;
+}
+
+}  // namespace
+
+Awaitable<HttpResponse> list_alerts(Context context, HttpRequest request) {
+  const Parsed<AlertQuery> asked = read_query(request);
+  if (!asked) {
+    co_return render(asked.error());
+  }
+  const auto query = [asked = *asked](Reader& reader) {
+    return reader.alerts->list_alerts(asked.filter, asked.page);
+  };
+  auto pending = context.service->read(query);
+  const Result<Listed<Alert>> listed = co_await std::move(pending);
+  if (!listed) {
+    co_return render(to_problem(listed.error()));
+  }
+  co_return json_answer(200, write_page(*listed));
+}
+
+}  // namespace postrider::api

@@ -1,0 +1,177 @@
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "core/event_pattern.h"
+
+#include "api/answers.h"
+#include "api/audit.h"
+#include "api/delivery_json.h"
+#include "api/event_json.h"
+#include "api/field_reader.h"
+#include "api/json_body.h"
+#include "api/query_reader.h"
+#include "api/resources.h"
+#include "api/verification.h"
+#include "api/webhook_answer.h"
+
+namespace postrider::api {
+namespace {
+
+constexpr std::string_view test_type = "postrider.test";
+constexpr std::string_view test_data = R"({"message":"This is a test."})";
+
+void read_test_type(ObjectReader& reader, Event& event) {
+  const std::optional<std::string_view> slice = reader.raw("event_type");
+  if (!slice || *slice == "null") {
+    return;
+  }
+  std::optional<std::string> type = decode_json_string(*slice);
+  if (!type || !is_event_type(*type)) {
+    reader.refuse("event_type",
+                  fmt::format("must be 1 to {} letters, digits, `_`, `-` and single dots, such as "
+                              "order.created.",
+                              event_type_length_max));
+    return;
+  }
+  event.type = *std::move(type);
+}
+
+Parsed<Event> read_test(const Context& context, const HttpRequest& request,
+                        const Webhook& webhook) {
+  Parsed<std::vector<JsonMember>> members = read_optional_body(request);
+  if (!members) {
+    return tl::make_unexpected(members.error());
+  }
+  Event event;
+  event.type = test_type;
+  FieldErrors errors;
+  ObjectReader reader{*std::move(members), "", errors};
+  read_test_type(reader, event);
+  event.data = reader.raw("data").value_or(test_data);
+  reader.finish();
+  if (!errors.empty()) {
+    return tl::make_unexpected(errors.problem());
+  }
+  event.id = EventId{context.service->new_uuid()};
+  event.tenant_id = webhook.tenant_id;
+  event.resource_id = webhook.resource_id;
+  event.idempotency_key = made_key(event.id);
+  event.priority = Priority::high;
+  event.created_at = context.service->now().wall;
+  event.timestamp = event.created_at;
+  return event;
+}
+
+/// Why a test could not be sent soon. A lane that is only busy lets it through in its turn.
+std::optional<Problem> blocked_problem(const LaneView& lane) {
+  switch (lane.blocked) {
+    case BlockReason::paused:
+      return conflict("webhook_paused", "The webhook is paused; resume it first.");
+    case BlockReason::inactive:
+      return conflict("webhook_inactive", "The webhook is not active; switch it on first.");
+    case BlockReason::circuit: {
+      const std::string until =
+          lane.blocked_until ? " until " + to_rfc3339(*lane.blocked_until) : std::string{};
+      return conflict("circuit_open",
+                      "The webhook's circuit is open" + until + "; reset it, or wait.");
+    }
+    case BlockReason::store:
+    case BlockReason::drain:
+      return to_problem(
+          Error{Errc::unavailable, "The server cannot send anything now. Retry soon.", {}});
+    case BlockReason::none:
+    case BlockReason::rate:
+    case BlockReason::slots:
+    case BlockReason::order:
+      break;
+  }
+  return std::nullopt;
+}
+
+HttpResponse answer_test(EventId event_id, const TestSent& sent) {
+  std::string body;
+  JsonWriter writer{body};
+  writer.open_object();
+  writer.member("event_id", event_id);
+  writer.member("delivery_id", sent.delivery_id);
+  writer.key("attempt");
+  if (sent.attempt) {
+    write_attempt(writer, *sent.attempt);
+  } else {
+    writer.value(nullptr);
+  }
+  writer.close_object();
+  return json_answer(sent.attempt ? 200 : 202, std::move(body));
+}
+
+}  // namespace
+
+Awaitable<HttpResponse> test_webhook(Context context, HttpRequest request) {
+  const Parsed<WebhookRef> webhook = path_webhook(context, request);
+  if (!webhook) {
+    co_return render(webhook.error());
+  }
+  Parsed<Event> event = read_test(context, request, **webhook);
+  if (!event) {
+    co_return render(event.error());
+  }
+  auto pending_lane = context.service->lane_view((*webhook)->id);
+  const Result<LaneView> lane = co_await std::move(pending_lane);
+  if (!lane) {
+    co_return render(to_problem(lane.error()));
+  }
+  if (const std::optional<Problem> problem = blocked_problem(*lane)) {
+    co_return render(*problem);
+  }
+  const EventId id = event->id;
+  AuditEntry entry = audit_entry(context, {.action = "webhook.test",
+                                           .subject = (*webhook)->id.to_string(),
+                                           .tenant_id = (*webhook)->tenant_id});
+  auto pending = context.service->send_test(*webhook, *std::move(event), std::move(entry));
+  const Result<TestSent> sent = co_await std::move(pending);
+  if (!sent) {
+    co_return render(to_problem(sent.error()));
+  }
+  co_return answer_test(id, *sent);
+}
+
+Awaitable<HttpResponse> verify_webhook(Context context, HttpRequest request) {
+  const Parsed<WebhookRef> webhook = path_webhook(context, request);
+  if (!webhook) {
+    co_return render(webhook.error());
+  }
+  if (const std::optional<Problem> problem = parameter_problem(request)) {
+    co_return render(*problem);
+  }
+  auto verifying = verify(context, **webhook);
+  const Result<std::optional<std::string>> fault = co_await std::move(verifying);
+  if (!fault) {
+    co_return render(to_problem(fault.error()));
+  }
+  if (*fault) {
+    co_return render(verification_failed(**fault));
+  }
+  Service::WebhookEdit edit = [url = (*webhook)->url, now = context.service->now().wall](
+                                  const Webhook& current) -> Result<Webhook> {
+    if (current.url != url) {
+      return fail(Errc::conflict, "The URL was changed while it was verified. Verify it again.");
+    }
+    Webhook verified = current;
+    switch_on(verified);
+    verified.updated_at = std::max(now, current.updated_at);
+    return verified;
+  };
+  AuditEntry entry = audit_entry(context, {.action = "webhook.verify",
+                                           .subject = (*webhook)->id.to_string(),
+                                           .tenant_id = (*webhook)->tenant_id});
+  auto pending = context.service->edit_webhook((*webhook)->id, std::move(edit), std::move(entry));
+  const Result<WebhookRef> verified = co_await std::move(pending);
+  if (!verified) {
+    co_return render(to_problem(verified.error()));
+  }
+  auto shown = show_changed_webhook(context, *verified, **webhook);
+  co_return co_await std::move(shown);
+}
+
+}  // namespace postrider::api

@@ -1,0 +1,55 @@
+// Something a person must know or act on: a webhook in trouble, or the server itself.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "core/event.h"
+#include "core/ids.h"
+#include "core/time.h"
+
+namespace postrider {
+
+/// `circuit_recovered` is told, not kept: it resolves the `circuit_opened` before it.
+enum class AlertKind : std::uint8_t {
+  circuit_opened,
+  circuit_recovered,
+  webhook_disabled,
+  dead_letters,
+  dns_failing,
+  secret_old,
+  store_failing
+};
+constexpr std::size_t alert_kind_count = 7;
+
+[[nodiscard]] std::string_view to_string(AlertKind kind);
+[[nodiscard]] std::optional<AlertKind> parse_alert_kind(std::string_view text);
+
+enum class Severity : std::uint8_t { info, warning, critical };
+
+[[nodiscard]] std::string_view to_string(Severity severity);
+[[nodiscard]] Severity severity_of(AlertKind kind);
+
+/// What an alert is about. There is at most one active alert of a subject.
+struct AlertSubject {
+  AlertKind kind = AlertKind::circuit_opened;
+  std::optional<WebhookId> webhook_id;  // None: the server itself.
+
+  auto operator<=>(const AlertSubject&) const = default;
+};
+
+struct Alert {
+  AlertId id;
+  AlertSubject subject;
+  std::optional<TenantId> tenant_id;  // Whose webhook it is; none: the server's.
+  WallTime raised_at;
+  std::optional<WallTime> resolved_at;  // None: active.
+  std::string detail;                   // A sentence. Never a secret (P11).
+
+  bool operator==(const Alert&) const = default;
+};
+
+}  // namespace postrider

@@ -1,0 +1,78 @@
+#include "runtime/attempt_watches.h"
+
+#include <utility>
+#include <vector>
+
+#include <boost/asio/steady_timer.hpp>
+
+namespace postrider {
+
+struct AttemptWatches::Watch {
+  Done done;
+  boost::asio::steady_timer patience;
+  std::optional<Attempt> attempt;  // Made; not yet on disk.
+};
+
+AttemptWatches::AttemptWatches(boost::asio::io_context& io) : io_(io) {}
+AttemptWatches::~AttemptWatches() = default;
+
+void AttemptWatches::add(DeliveryId id, Millis patience, Done done) {
+  auto watch = std::make_unique<Watch>(
+      Watch{.done = std::move(done), .patience = boost::asio::steady_timer{io_}, .attempt = {}});
+  watch->patience.expires_after(patience);
+  watch->patience.async_wait([this, id](const boost::system::error_code& error) {
+    if (!error) {
+      end(id, std::optional<Attempt>{});
+    }
+  });
+  watches_.insert_or_assign(id, std::move(watch));
+}
+
+void AttemptWatches::attempted(const Settlement& settlement) {
+  if (watches_.empty()) {
+    return;
+  }
+  const auto found = watches_.find(settlement.delivery.id);
+  if (found != watches_.end()) {
+    found->second->attempt = settlement.attempt;
+  }
+}
+
+void AttemptWatches::settled(const Settled& settled) {
+  if (watches_.empty()) {
+    return;
+  }
+  for (const LaneDelivery& delivery : settled.deliveries) {
+    const auto found = watches_.find(delivery.delivery_id);
+    if (found != watches_.end() && found->second->attempt) {
+      end(delivery.delivery_id, std::move(found->second->attempt));
+    }
+  }
+}
+
+void AttemptWatches::fail(DeliveryId id, const Error& error) {
+  end(id, tl::make_unexpected(error));
+}
+
+void AttemptWatches::fail_all(const Error& error) {
+  std::vector<DeliveryId> ids;
+  for (const auto& [id, watch] : watches_) {
+    ids.push_back(id);
+  }
+  for (const DeliveryId id : ids) {
+    fail(id, error);
+  }
+}
+
+void AttemptWatches::end(DeliveryId id, Result<std::optional<Attempt>> result) {
+  const auto found = watches_.find(id);
+  if (found == watches_.end()) {
+    return;
+  }
+  // Out of the table first: `done` may add another.
+  const std::unique_ptr<Watch> watch = std::move(found->second);
+  watches_.erase(found);
+  watch->done(std::move(result));
+}
+
+}  // namespace postrider

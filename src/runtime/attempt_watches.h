@@ -1,0 +1,46 @@
+// Who waits for a certain delivery's next attempt, and for how long. One io thread: the one that
+// owns the delivery's lane.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <unordered_map>
+
+#include <boost/asio/io_context.hpp>
+
+#include "core/attempt.h"
+#include "core/ids.h"
+#include "core/result.h"
+#include "engine/shard.h"
+
+namespace postrider {
+
+class AttemptWatches {
+ public:
+  /// The attempt, none when it did not come in time, or why it will not come.
+  using Done = std::function<void(Result<std::optional<Attempt>>)>;
+
+  explicit AttemptWatches(boost::asio::io_context& io);
+  ~AttemptWatches();
+  AttemptWatches(const AttemptWatches&) = delete;
+  AttemptWatches& operator=(const AttemptWatches&) = delete;
+
+  /// `done` runs once, on this thread, when the attempt is on disk or `patience` is over.
+  void add(DeliveryId id, Millis patience, Done done);
+
+  void attempted(const Settlement& settlement);
+  void settled(const Settled& settled);
+  void fail(DeliveryId id, const Error& error);
+  void fail_all(const Error& error);
+
+ private:
+  struct Watch;
+
+  void end(DeliveryId id, Result<std::optional<Attempt>> result);
+
+  boost::asio::io_context& io_;
+  std::unordered_map<DeliveryId, std::unique_ptr<Watch>> watches_;
+};
+
+}  // namespace postrider

@@ -1,0 +1,81 @@
+#include "runtime/tryouts.h"
+
+#include <utility>
+
+#include <boost/asio/post.hpp>
+
+#include "core/retry.h"
+
+#include "runtime/suspend.h"
+
+namespace postrider {
+namespace {
+
+// Beside the attempt's own timeout: for the lane to get to it and the store to keep it.
+constexpr Millis test_patience{2'000};
+
+/// One of a number of places, given back when it is destroyed.
+class Place {
+ public:
+  explicit Place(std::atomic<std::uint32_t>& taken) : taken_(taken), number_(++taken) {}
+  ~Place() { --taken_; }
+  Place(const Place&) = delete;
+  Place& operator=(const Place&) = delete;
+
+  [[nodiscard]] bool within(std::uint32_t count) const { return number_ <= count; }
+
+ private:
+  std::atomic<std::uint32_t>& taken_;
+  std::uint32_t number_;
+};
+
+}  // namespace
+
+TestSend plan_test(const Webhook& webhook, Event event, DeliveryId id, WallTime due) {
+  TestSend test{.publish = {}, .patience = attempt_timeout(webhook.retry, 1) + test_patience};
+  test.publish.deliveries.push_back({.id = id,
+                                     .event_id = event.id,
+                                     .webhook_id = webhook.id,
+                                     .event_type = event.type,
+                                     .priority = Priority::high,
+                                     .trigger = Trigger::test,
+                                     .due = due});
+  test.publish.event = std::move(event);
+  return test;
+}
+
+Awaitable<Result<Outcome>> Tryouts::probe(Worker& home, Probe probe) {
+  const Place place{under_way_};
+  if (!place.within(at_once_max_)) {
+    co_return fail(Errc::unavailable, "Too many receivers are being tried out. Retry soon.");
+  }
+  auto begin = [&](std::function<void(Result<Outcome>)> resume) {
+    probe.done = [resume](Outcome outcome) { resume(std::move(outcome)); };
+    home.probe(std::move(probe));
+  };
+  co_return co_await suspend<Result<Outcome>>(begin);
+}
+
+Awaitable<Result<TestSent>> Tryouts::send_test(Worker& home, Worker& owner, TestSend test) {
+  const Place place{under_way_};
+  if (!place.within(at_once_max_)) {
+    co_return fail(Errc::unavailable, "Too many receivers are being tried out. Retry soon.");
+  }
+  using Attempted = Result<std::optional<Attempt>>;
+  const DeliveryId id = test.publish.deliveries.front().id;
+  auto begin = [&](std::function<void(Attempted)> resume) {
+    test.done = [&io = home.io(), resume](Attempted attempted) {
+      boost::asio::post(io, [resume, attempted = std::move(attempted)]() mutable {
+        resume(std::move(attempted));
+      });
+    };
+    owner.send_test(std::move(test));
+  };
+  Attempted attempted = co_await suspend<Attempted>(begin);
+  if (!attempted) {
+    co_return tl::make_unexpected(attempted.error());
+  }
+  co_return TestSent{.delivery_id = id, .attempt = *std::move(attempted)};
+}
+
+}  // namespace postrider
