@@ -193,7 +193,7 @@ struct ShardOptions {
   Millis load_ahead{30'000};             // Deliveries due later than this stay in the store.
   Millis store_retry_min{100};           // Pause after a StoreFailed, doubling …
   Millis store_retry_max{5'000};         // … up to this.
-  /// A webhook that has only failed for so long is switched off at its next failure.
+  /// A webhook that has only failed for so long is switched off at its next failure. Zero: never.
   Millis disable_after = std::chrono::hours{24 * 5};
 };
 

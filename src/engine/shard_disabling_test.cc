@@ -69,6 +69,17 @@ TEST_F(ShardDisabling, ASuccessAfterFiveDaysIsInTime) {
   EXPECT_TRUE(driver_.take<DisableWebhook>().empty());
 }
 
+TEST(ShardNeverDisabling, AnOptionOfZeroDisablesNothing) {
+  ShardDriver driver{ShardOptions{.disable_after = 0s}};
+  const WebhookId webhook = driver.add_webhook([](Webhook& each) { each.breaker.enabled = false; });
+  for (int i = 0; i < 2; ++i) {
+    driver.admit(webhook);
+    driver.finish_and_settle(driver.take<StartAttempt>().at(0), answered(503));
+    driver.pass(five_days * 10);
+  }
+  EXPECT_TRUE(driver.take<DisableWebhook>().empty());
+}
+
 TEST_F(ShardDisabling, SilenceIsNotFailure) {
   attempt(503);
   driver_.ring_after(five_days * 3);

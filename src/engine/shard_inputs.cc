@@ -78,7 +78,8 @@ void ShardState::on(AttemptFinished& input) {
 
   if (conclusion.disable_webhook) {
     disable(*lane, "The receiver answered 410 Gone.");
-  } else if (failed && lane->breaker().failed_for(options.disable_after, now.wall)) {
+  } else if (failed && options.disable_after > Millis{0} &&
+             lane->breaker().failed_for(options.disable_after, now.wall)) {
     disable(*lane, fmt::format("Every attempt has failed since {}.",
                                to_rfc3339(*lane->breaker().record().failing_since)));
   }

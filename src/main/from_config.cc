@@ -27,8 +27,7 @@ std::string user_agent(const config::Config& config) {
 ShardOptions shard_options(const config::Config& config) {
   const config::EngineConfig& engine = config.engine;
   ShardOptions shard;
-  const Millis disable_after = config.webhooks.disable_after;
-  shard.disable_after = disable_after > Millis{0} ? disable_after : Millis::max();
+  shard.disable_after = config.webhooks.disable_after;
   const bool has_tenant_max = engine.tenant_in_flight_max > 0;
   shard.in_flight_max = engine.in_flight_max;
   shard.tenant_in_flight_max =
@@ -38,6 +37,12 @@ ShardOptions shard_options(const config::Config& config) {
   shard.tenant_rate = engine.tenant_rate.limit();
   shard.total_rate = engine.total_rate.limit();
   return shard;
+}
+
+AlertLimits alert_limits(const config::AlertConfig& alerts) {
+  AlertLimits limits;
+  limits.dead_letters_max = alerts.dead_letters_per_hour;
+  return limits;
 }
 
 RetentionOptions retention_options(const config::RetentionConfig& retention) {
@@ -60,6 +65,7 @@ api::ApiOptions api_options(const config::Config& config) {
   options.public_url = config.public_url;
   options.open_metrics = config.metrics_open;
   options.user_agent = user_agent(config);
+  options.secrets_sealed = !config.secrets.key_file.empty() || config.secrets.key.has_value();
   return options;
 }
 

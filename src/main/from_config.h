@@ -20,6 +20,8 @@ namespace postrider {
 /// For all workers together.
 [[nodiscard]] ShardOptions shard_options(const config::Config& config);
 
+[[nodiscard]] AlertLimits alert_limits(const config::AlertConfig& alerts);
+
 [[nodiscard]] RetentionOptions retention_options(const config::RetentionConfig& retention);
 
 [[nodiscard]] api::ApiOptions api_options(const config::Config& config);

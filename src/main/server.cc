@@ -119,19 +119,22 @@ Result<void> RunningServer::start() {
                                              .digest = sha256,
                                              .vault = vault}));
   if (vault) {
-    parts.reload_keys = [this, vault] { return reload_vault(*vault, config_.secrets); };
+    parts.reload_keys = [secrets = config_.secrets, vault] {
+      return reload_vault(*vault, secrets);
+    };
   }
   POSTRIDER_TRY(const RegistryContents registry, parts.store.registry->load());
   admin_key_ = choose_admin_key(config_.admin_key, registry.keys, parts.clock->now().wall);
   POSTRIDER_CHECK(add_missing_event_types(*parts.store.event_types, config_.event_types,
                                           parts.clock->now().wall));
-  const NodeOptions node_options{
+  NodeOptions node_options{
       .worker_count = worker_count(config_, std::thread::hardware_concurrency()),
       .seed = random_seed(),
       .url_policy = url_policy(config_),
       .user_agent = user_agent(config_),
       .shard = shard_options(config_),
-      .retention = retention_options(config_.retention)};
+      .retention = retention_options(config_.retention),
+      .alerts = alert_limits(config_.alerts)};
   POSTRIDER_TRY(node_, make_node(node_options, std::move(parts), admin_key_.to_store));
 
   api_ = api::add_routes(router_, node_->service(), api_options(config_));

@@ -45,8 +45,7 @@ Result<std::vector<VaultKey>> read_keys_from(const std::string& file) {
 Result<std::shared_ptr<AesVault>> open_vault(const config::SecretsConfig& secrets) {
   if (!secrets.key_file.empty() && secrets.key) {
     return fail(Errc::invalid,
-                "Give the secrets key with --secrets-key-file or with POSTRIDER_SECRETS_KEY, not "
-                "with both.");
+                "Give the secrets key in a file or with POSTRIDER_SECRETS_KEY, not with both.");
   }
   if (!secrets.key_file.empty()) {
     return read_keys_from(secrets.key_file).map(make_aes_vault);

@@ -50,26 +50,6 @@ std::string reason_detail(const std::string& reason) {
   return fmt::format(R"({{"reason":"{}"}})", plain);
 }
 
-Result<void> store_first_key(Store& store, const ApiKey& key) {
-  AuditEntry entry;
-  entry.at = key.created_at;
-  entry.action = "api_key.create";
-  entry.subject = key.id.to_string();
-  return store.atomically([&]() -> Result<void> {
-    POSTRIDER_CHECK(store.registry->apply(AddKey{key}));
-    return store.journal->append(entry);
-  });
-}
-
-/// Without what expired while nobody was there.
-Result<Roster> sweep(Store& store, Roster roster, WallTime now) {
-  if (!roster.has_expired(now)) {
-    return roster;
-  }
-  POSTRIDER_CHECK(store.registry->apply(SweepExpired{now}));
-  return roster.with(SweepExpired{now}, now);
-}
-
 }  // namespace
 
 Desk::Desk(Directory directory, Roster roster)
@@ -205,15 +185,6 @@ Result<void> Desk::sweep_secrets(const OwnErrand& errand, Webhook swept, WallTim
   const AuditEntry entry = own_entry(swept, "webhook.secret.end", now);
   return store_webhook({errand.store, errand.mails, entry}, std::move(swept))
       .map([](const WebhookRef&) {});
-}
-
-Result<Roster> load_roster(Store& store, const std::optional<ApiKey>& first_key, WallTime now) {
-  POSTRIDER_TRY(RegistryContents registry, store.registry->load());
-  if (first_key) {
-    POSTRIDER_CHECK(store_first_key(store, *first_key));
-    registry.keys.push_back(*first_key);
-  }
-  return sweep(store, Roster{std::move(registry)}, now);
 }
 
 }  // namespace postrider

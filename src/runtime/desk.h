@@ -76,8 +76,4 @@ class Desk {
   Watchers watchers_{.stored = [](const Webhook&) {}, .removed = [](WebhookId) {}};
 };
 
-/// The roster at start: without what expired while nobody was there, and with the first key.
-[[nodiscard]] Result<Roster> load_roster(Store& store, const std::optional<ApiKey>& first_key,
-                                         WallTime now);
-
 }  // namespace postrider

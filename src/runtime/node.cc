@@ -11,6 +11,7 @@
 #include "runtime/first_roster.h"
 #include "runtime/running_node.h"
 #include "runtime/transport_readings.h"
+#include "runtime/tryouts.h"
 
 namespace postrider {
 namespace {
@@ -99,6 +100,7 @@ void RunningNode::make_workers(NodeParts& parts) {
     WorkerOptions worker{.index = index,
                          .shard = shard,
                          .seed = options_.seed + index + 1,
+                         .alerts = options_.alerts,
                          .url_policy = options_.url_policy,
                          .user_agent = options_.user_agent};
     WorkerParts worker_parts{
@@ -202,6 +204,7 @@ void RunningNode::start() {
   for (const auto& worker : workers_) {
     worker->start();
   }
+  housekeeping_->start(workers_.front()->io());
   retention_->start();
   housekeeping_->start(workers_.front()->io());
 }

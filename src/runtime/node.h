@@ -26,6 +26,7 @@ struct NodeOptions {
   std::string user_agent;
   ShardOptions shard;  // For all workers together; each gets its part.
   RetentionOptions retention = {};
+  AlertLimits alerts = {};
   std::uint32_t tryouts_max = 32;  // Probes and tests that people wait for at once.
 };
 

@@ -24,7 +24,8 @@ Worker::Worker(WorkerOptions options, WorkerParts parts)
       shard_(options_.shard, options_.seed),
       payloads_(options_.payload_cache_bytes),
       meter_(parts_.metrics->make_attempt_meter()),
-      watches_(io_) {}
+      watches_(io_),
+      alert_rules_(options_.alerts) {}
 
 Worker::~Worker() { stop(); }
 

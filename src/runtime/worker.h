@@ -55,6 +55,7 @@ struct WorkerOptions {
   std::size_t index = 0;
   ShardOptions shard;
   std::uint64_t seed = 0;
+  AlertLimits alerts = {};
   std::size_t payload_cache_bytes = 64u << 20;
   UrlPolicy url_policy;
   std::string user_agent;

@@ -95,8 +95,8 @@ def test_a_store_that_fails_five_times_is_an_alert_even_if_it_cannot_be_stored_y
         wait_for(lambda: refuses_publishing(world.api), "publishing to be refused")
         wait_for(lambda: "alert kind=store_failing" in server.output(), "the log to say so")
     wait_for(lambda: world.api.request("GET", "/readyz").status == 200, "recovery")
-    alert, = wait_for(lambda: world.api.get("/v1/alerts?status=resolved&kind=store_failing")["data"],
-                      "the alert to be kept and over")
+    kept = "/v1/alerts?status=resolved&kind=store_failing"
+    alert, = wait_for(lambda: world.api.get(kept)["data"], "the alert to be kept and over")
     assert alert["severity"] == "critical"
     assert alert["webhook_id"] is None
     assert "5 times in a row" in alert["detail"]
