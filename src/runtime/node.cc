@@ -204,7 +204,6 @@ void RunningNode::start() {
   for (const auto& worker : workers_) {
     worker->start();
   }
-  housekeeping_->start(workers_.front()->io());
   retention_->start();
   housekeeping_->start(workers_.front()->io());
 }
