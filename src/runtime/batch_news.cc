@@ -15,16 +15,23 @@ std::vector<News> news_of(const Batch& batch, const BatchReceipt& receipt,
     all.push_back(news_of(settlement, webhook->tenant_id));
     return &all.back();
   };
+  const auto add_changed = [&](const Delivery& delivery) {
+    if (News* news = add({.delivery = delivery, .attempt = {}, .dead = {}})) {
+      news->at = now;
+    }
+  };
   for (const Settlement& settlement : batch.settlements) {
     (void)add(settlement);
   }
+  for (const std::optional<Delivery>& enrolled : receipt.enrolments) {
+    if (enrolled) {
+      add_changed(*enrolled);
+    }
+  }
   for (const std::vector<Result<Delivery>>* answers : {&receipt.revivals, &receipt.cancels}) {
     for (const Result<Delivery>& delivery : *answers) {
-      if (!delivery) {
-        continue;
-      }
-      if (News* news = add({.delivery = *delivery, .attempt = {}, .dead = {}})) {
-        news->at = now;
+      if (delivery) {
+        add_changed(*delivery);
       }
     }
   }

@@ -73,15 +73,8 @@ void RunningNode::make_store(NodeParts& parts) {
             spdlog::warn("store.recovered");
             tell_backlog(backlog, mails);
           },
-      .on_committed =
-          [this](const Batch& batch, const BatchReceipt& receipt) {
-            if (!stream_.is_wanted()) {
-              return;
-            }
-            for (News& news : news_of(batch, receipt, *directory(), clock_->now().wall)) {
-              stream_.tell(std::move(news));
-            }
-          },
+      .on_committed = [this](const Batch& batch,
+                             const BatchReceipt& receipt) { tell_stream(batch, receipt); },
       .on_streak = [this](std::uint32_t failures) { housekeeping_->store_failed(failures); },
   };
   store_ = std::make_unique<StoreThread>(StoreThreadOptions{.worker_count = options_.worker_count},
@@ -118,17 +111,28 @@ void RunningNode::make_workers(NodeParts& parts) {
   }
 }
 
+void RunningNode::tell_stream(const Batch& batch, const BatchReceipt& receipt) {
+  if (!stream_.is_wanted()) {
+    return;
+  }
+  for (News& news : news_of(batch, receipt, *directory(), clock_->now().wall)) {
+    stream_.tell(std::move(news));
+  }
+}
+
 void RunningNode::make_operations() {
   constexpr std::size_t worker = 0;
-  operations_ = std::make_unique<OperationRunner>(
-      OperationRunnerParts{.io = &workers_[worker]->io(),
-                           .worker = worker,
-                           .clock = clock_.get(),
-                           .store = store_.get(),
-                           .readers = readers_.get(),
-                           .metrics = metrics_.get(),
-                           .directory = [this] { return desk_.directory(); },
-                           .new_uuid = [this] { return new_uuid(); }});
+  operations_ = std::make_unique<OperationRunner>(OperationRunnerParts{
+      .io = &workers_[worker]->io(),
+      .worker = worker,
+      .clock = clock_.get(),
+      .store = store_.get(),
+      .readers = readers_.get(),
+      .metrics = metrics_.get(),
+      .directory = [this] { return desk_.directory(); },
+      .new_uuid = [this] { return new_uuid(); },
+      .on_committed = [this](const Batch& batch,
+                             const BatchReceipt& receipt) { tell_stream(batch, receipt); }});
 }
 
 void RunningNode::load_dead_letters(const std::map<TenantId, std::uint64_t>& counts) {

@@ -139,7 +139,7 @@ void OperationRunner::make(Run& run, const Begin&) {
   }
   // When the wall clock was set back, what died a moment ago seems to be in the future.
   const Moment now = parts_.clock->now();
-  change(run, [at = std::max(now.wall, now.steady)](Store&, Operation stored, BatchReceipt&) {
+  change(run, [at = std::max(now.wall, now.steady)](Store&, Operation stored, Work&) {
     return Result<Operation>{begun(std::move(stored), at)};
   });
 }
@@ -193,7 +193,7 @@ WebhookRef OperationRunner::webhook_of(Run& run) {
   }
   const std::string why = webhook ? "The webhook is switched off; switch it on and replay again."
                                   : "The webhook has been deleted.";
-  change(run, [why, now = parts_.clock->now().wall](Store&, Operation stored, BatchReceipt&) {
+  change(run, [why, now = parts_.clock->now().wall](Store&, Operation stored, Work&) {
     return Result<Operation>{failed(std::move(stored), why, now)};
   });
   return nullptr;
@@ -225,7 +225,7 @@ void OperationRunner::count_on(Run& run, const Stretch& stretch, std::uint64_t s
     if (part->next) {
       return count_on(still, {.before = part->next}, total);
     }
-    change(still, [total](Store&, Operation stored, BatchReceipt&) {
+    change(still, [total](Store&, Operation stored, Work&) {
       return Result<Operation>{counted(std::move(stored), total)};
     });
   };
@@ -262,9 +262,10 @@ void OperationRunner::commit(Run& run, ChunkPlan plan) {
   charge(run.pace, plan.orders(), now.mono);
   change(run,
          [plan = std::move(plan), wall = now.wall](Store& store, Operation stored,
-                                                   BatchReceipt& receipt) -> Result<Operation> {
-           POSTRIDER_TRY(receipt, store.ledger->commit(plan.batch));
-           return after_chunk(std::move(stored), plan, receipt, wall);
+                                                   Work& work) -> Result<Operation> {
+           work.batch = plan.batch;
+           POSTRIDER_TRY(work.receipt, store.ledger->commit(plan.batch));
+           return after_chunk(std::move(stored), plan, work.receipt, wall);
          });
 }
 
@@ -273,19 +274,20 @@ void OperationRunner::change(Run& run, Change change) {
   auto job = [this, id = run.operation.id, change = std::move(change)](
                  Store& store, Mails& mails) -> Result<void> {
     Result<Operation> result = fail(Errc::unavailable, "The store did not answer.");
-    BatchReceipt receipt;
+    Work work;
     const Result<void> stored = store.atomically([&]() -> Result<void> {
       POSTRIDER_TRY(Operation operation, store.operations->find(id));
       if (is_unfinished(operation.status)) {
-        POSTRIDER_TRY(operation, change(store, std::move(operation), receipt));
+        POSTRIDER_TRY(operation, change(store, std::move(operation), work));
         POSTRIDER_CHECK(store.operations->put(operation));
       }
       result = std::move(operation);
       return {};
     });
     if (stored) {
-      tell_lanes(receipt, mails);
-      count_dead_letters(receipt, *parts_.metrics);
+      tell_lanes(work.receipt, mails);
+      count_dead_letters(work.receipt, *parts_.metrics);
+      parts_.on_committed(work.batch, work.receipt);
     } else {
       result = tl::make_unexpected(stored.error());
     }

@@ -33,6 +33,8 @@ struct OperationRunnerParts {
   Metrics* metrics = nullptr;
   std::function<std::shared_ptr<const Directory>()> directory;  // Any thread.
   std::function<Uuid()> new_uuid;                               // Any thread.
+  /// What a chunk did, on the store thread.
+  std::function<void(const Batch&, const BatchReceipt&)> on_committed;
 };
 
 class OperationRunner {
@@ -56,8 +58,13 @@ class OperationRunner {
 
  private:
   struct Run;
+  /// What a change did to deliveries, if anything.
+  struct Work {
+    Batch batch;
+    BatchReceipt receipt;
+  };
   /// Runs on the store thread, within one transaction: the operation as it is to be from now on.
-  using Change = std::function<Result<Operation>(Store&, Operation stored, BatchReceipt& receipt)>;
+  using Change = std::function<Result<Operation>(Store&, Operation stored, Work& work)>;
 
   void take(Operation operation);
   void forget(OperationId id);

@@ -98,6 +98,7 @@ class RunningNode final : public Node, public Service {
   void make_retention(NodeParts& parts);
   [[nodiscard]] std::vector<Reading> read_transports() const;
   void make_operations();
+  void tell_stream(const Batch& batch, const BatchReceipt& receipt);
   void make_housekeeping(std::vector<Alert> alerts, std::function<Result<void>()> reload_keys);
   [[nodiscard]] std::vector<Publish> plan(std::vector<EventDraft> drafts, bool all_or_nothing);
   [[nodiscard]] std::size_t origin() const;

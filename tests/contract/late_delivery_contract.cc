@@ -119,6 +119,29 @@ TEST_P(LateDeliveryContract, SurvivesARestart) {
   EXPECT_EQ(enroll(event.event.id, first_), std::nullopt);
 }
 
+TEST_P(LateDeliveryContract, KeepsItsEventFromBeingRemovedAndGoesWithIt) {
+  const Publish event = script_.publish({first_});
+  const BatchReceipt receipt = commit({.publishes = {event}});
+  const Delivery own = std::get<Accepted>(receipt.publishes.front()).deliveries.front();
+  settle(script_.success(own));
+  const Delivery late = *enroll(event.event.id, second_);
+  const WallTime later = script_.now + std::chrono::hours{24 * 365};
+  const RetentionCutoffs cutoffs{.now = later, .events = later, .dead_letters = later};
+  EXPECT_TRUE(attic().old_events({.cutoffs = cutoffs})->items.empty());
+  EXPECT_EQ(removal().remove({{own.sequence, std::nullopt}}, cutoffs)->events, 0u);
+  settle(script_.success(late));
+  const Result<OldPage> page = attic().old_events({.cutoffs = cutoffs});
+  ASSERT_EQ(page->items.size(), 1u);
+  EXPECT_EQ(page->items.front().deliveries.size(), 2u);
+  const Result<Removed> removed = removal().remove({name_of(page->items.front())}, cutoffs);
+  EXPECT_EQ(removed->events, 1u);
+  EXPECT_EQ(removed->deliveries, 2u);
+  EXPECT_EQ(removed->attempts, 2u);
+  EXPECT_EQ(history().find_delivery(late.id).error().code, Errc::not_found);
+  store_->reopen();
+  EXPECT_GT(accept(first_).sequence, late.sequence);
+}
+
 // ---------------------------------------------------------------- events for a replay
 
 TEST_P(LateDeliveryContract, AReplayIsShownEventsOldestFirstWithWhatTheWebhookHadOfThem) {

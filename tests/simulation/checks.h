@@ -28,7 +28,10 @@ class Checks {
   void acknowledged(EventId id) { acknowledged_.insert(id); }
   void revived(DeliveryId id) { revived_.insert(id); }
   /// It is on disk: there will be another attempt.
-  void revival_stored(DeliveryId id) { attempts_owed_.insert(id); }
+  void revival_stored(DeliveryId id) {
+    attempts_owed_.insert(id);
+    admitted_at_[id] = timeline_.mono();
+  }
 
   // What the node did and was told.
   void told(const Webhook& webhook) { told_.insert_or_assign(webhook.id, webhook); }

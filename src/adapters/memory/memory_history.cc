@@ -156,9 +156,9 @@ class MemoryHistory final : public History {
     std::int64_t last = page.after;
     for (auto row = store_.events.upper_bound(page.after); row != store_.events.end(); ++row) {
       const bool fits = matches(filter, row->second);
-      if (looked_at++ == std::max(page.looked_at_max, 1u) ||
-          (fits && listed.items.size() == page.limit)) {
-        listed.next = last;
+      const bool full = fits && listed.items.size() == page.limit;
+      if (full || looked_at++ == std::max(page.looked_at_max, 1u)) {
+        listed.next = full && page.limit > 0 ? listed.items.back().sequence : last;
         break;
       }
       if (fits) {
@@ -210,9 +210,9 @@ class MemoryHistory final : public History {
                                                           WebhookId webhook_id) const {
     for (const std::vector<std::int64_t>* sequences : {&stored.deliveries, &stored.late}) {
       for (const std::int64_t sequence : *sequences) {
-        const DeliveryRecord& record = store_.deliveries.at(sequence);
-        if (record.delivery.webhook_id == webhook_id) {
-          return record;
+        const auto row = store_.deliveries.find(sequence);  // It may be past its retention.
+        if (row != store_.deliveries.end() && row->second.delivery.webhook_id == webhook_id) {
+          return row->second;
         }
       }
     }

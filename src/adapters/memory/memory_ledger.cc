@@ -116,7 +116,8 @@ class MemoryLedger final : public Ledger {
     }
     const MemoryEvent& first = store_.events.at(found->second.event_sequence);
     const auto waits = [this](std::int64_t sequence) {
-      return is_waiting(store_.deliveries.at(sequence).delivery.state);
+      const auto row = store_.deliveries.find(sequence);  // It may be past its retention.
+      return row != store_.deliveries.end() && is_waiting(row->second.delivery.state);
     };
     const bool finished =
         std::ranges::none_of(first.deliveries, waits) && std::ranges::none_of(first.late, waits);
@@ -189,7 +190,9 @@ class MemoryLedger final : public Ledger {
     Delivery delivery = order.delivery;
     delivery.sequence = store_.next_sequence++;
     stored.late.push_back(delivery.sequence);
-    (void)store_delivery(delivery, stored.event->tenant_id, order.now);
+    const DeliveryRecord record = store_delivery(delivery, stored.event->tenant_id, order.now);
+    webhook_tally(record, order.now).deliveries += 1;
+    tenant_tally(record.tenant_id, order.now).deliveries += 1;
     return delivery;
   }
 

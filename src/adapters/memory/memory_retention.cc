@@ -178,6 +178,8 @@ class MemoryRemoval final : public Removal {
       ++removed.dead_letters[record.tenant_id];
     }
     ++removed.deliveries;
+    std::erase(store_.events.at(store_.event_sequences.at(record.delivery.event_id)).late,
+               sequence);
     store_.delivery_sequences.erase(record.delivery.id);
     store_.deliveries.erase(sequence);
   }

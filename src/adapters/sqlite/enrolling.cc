@@ -51,6 +51,10 @@ Result<std::optional<Delivery>> Enrolling::enroll(const Enroll& order) {
                               delivery.priority, delivery.state, delivery.trigger, delivery.due,
                               delivery.attempt_count, delivery.budget_used, order.now));
   lane->last_delivery = delivery.sequence;
+  POSTRIDER_TRY(DeliveryTally * of_lane, session_->stats.of_lane(*lane, event->tenant, order.now));
+  of_lane->deliveries += 1;
+  POSTRIDER_TRY(DeliveryTally * of_tenant, session_->stats.of_tenant(event->tenant, order.now));
+  of_tenant->deliveries += 1;
   session_->lanes.note_change(*lane);
   return delivery;
 }
