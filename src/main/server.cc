@@ -113,10 +113,11 @@ Result<NodeParts> RunningServer::open_parts(const SqliteOptions& store) {
 
 Result<void> RunningServer::start() {
   POSTRIDER_TRY(const std::shared_ptr<AesVault> vault, open_vault(config_.secrets));
-  POSTRIDER_TRY(
-      NodeParts parts,
-      open_parts(
-          {.directory = config_.data, .vfs = std::string{}, .digest = sha256, .vault = vault}));
+  POSTRIDER_TRY(NodeParts parts, open_parts({.directory = config_.data,
+                                             .vfs = std::string{},
+                                             .shrinks = config_.retention.shrinking_store,
+                                             .digest = sha256,
+                                             .vault = vault}));
   if (vault) {
     parts.reload_keys = [this, vault] { return reload_vault(*vault, config_.secrets); };
   }
@@ -139,7 +140,8 @@ Result<void> RunningServer::start() {
   };
   listeners_ = std::make_unique<Listeners>(*node_, handler);
   POSTRIDER_CHECK(listeners_->open(config_));
-  node_->add_readings([this] { return listeners_ ? listeners_->readings() : std::vector<Reading>{}; });
+  node_->add_readings(
+      [this] { return listeners_ ? listeners_->readings() : std::vector<Reading>{}; });
   node_->start();
   announce();
   return {};

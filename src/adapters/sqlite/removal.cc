@@ -226,8 +226,7 @@ class SqliteRemoval final : public Removal {
     });
   }
 
-  /// Works for files that were made with auto_vacuum; older ones keep their size and reuse the
-  /// space.
+  /// Works for files that were made to shrink; others keep their size and reuse the space.
   Result<bool> give_back_space() override {
     POSTRIDER_CHECK(writer_->usable());
     Database& database = writer_->database();

@@ -13,11 +13,11 @@ namespace {
 // work.
 constexpr int checkpoint_retry_pages = 1'024;
 
-// auto_vacuum takes effect in a new file only, before anything is written to it; a file without it
-// keeps its size and reuses what becomes free.
+// Takes effect in a new file only, before anything is written to it.
+constexpr std::string_view shrinking = "PRAGMA auto_vacuum = INCREMENTAL";
+
 constexpr std::string_view settings = R"sql(
   PRAGMA page_size = 4096;
-  PRAGMA auto_vacuum = INCREMENTAL;
   PRAGMA journal_mode = WAL;
   PRAGMA synchronous = FULL;
   PRAGMA foreign_keys = OFF;
@@ -49,6 +49,9 @@ Result<std::unique_ptr<Writer::Session>> open_session(const SqliteOptions& optio
   POSTRIDER_CHECK(rewrite_durably(file.string() + "-wal"));
   POSTRIDER_TRY(Database database,
                 Database::open({.file = file, .access = Access::write, .vfs = options.vfs}));
+  if (options.shrinks) {
+    POSTRIDER_CHECK(database.execute(std::string{shrinking}));
+  }
   POSTRIDER_CHECK(database.execute(std::string{settings}));
   POSTRIDER_CHECK(migrate(database));
   POSTRIDER_CHECK(database.truncate_wal());

@@ -5,6 +5,7 @@
 #include <optional>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <zstd.h>
@@ -89,6 +90,38 @@ std::uint64_t number_of(std::string_view name) {
   return number;
 }
 
+/// Archive files in the directory that no entry of the manifest names.
+std::vector<fs::path> unlisted(const fs::path& directory, const std::vector<std::string>& entries) {
+  std::vector<fs::path> found;
+  std::error_code error;
+  for (fs::directory_iterator file{directory, error}, end; !error && file != end;
+       file.increment(error)) {
+    const std::string name = file->path().filename().string();
+    const std::string listed = fmt::format("\"name\":\"{}\"", name);
+    if (number_of(name) > 0 && std::ranges::none_of(entries, [&](const std::string& entry) {
+          return entry.find(listed) != std::string::npos;
+        })) {
+      found.push_back(file->path());
+    }
+  }
+  return found;
+}
+
+/// A crash between a file and its manifest leaves one file that does not count; what is in it is
+/// still in the store. It steps aside, so that the archive is whole. Several such files are
+/// something else, and not ours to touch.
+void set_orphan_aside(const fs::path& directory) {
+  const Result<std::vector<std::string>> entries = read_manifest(directory / "manifest.json");
+  if (!entries) {
+    return;  // The first seal will say why.
+  }
+  const std::vector<fs::path> orphans = unlisted(directory, *entries);
+  if (orphans.size() == 1 && number_of(orphans.front().filename().string()) > entries->size()) {
+    std::error_code ignored;  // It stays, then, and is in nobody's way but a checker's.
+    fs::rename(orphans.front(), orphans.front().string() + ".orphan", ignored);
+  }
+}
+
 class ZstdArchive final : public Archive {
  public:
   explicit ZstdArchive(ZstdArchiveOptions options) : options_(std::move(options)) {}
@@ -168,6 +201,7 @@ Result<std::unique_ptr<Archive>> open_zstd_archive(ZstdArchiveOptions options) {
     return fail(Errc::invalid, fmt::format("The archive directory {} cannot be made: {}.",
                                            options.directory.string(), error.message()));
   }
+  set_orphan_aside(options.directory);
   return std::make_unique<ZstdArchive>(std::move(options));
 }
 

@@ -1,5 +1,6 @@
 #include "adapters/zstd_archive/zstd_archive.h"
 
+#include <algorithm>
 #include <fstream>
 #include <sstream>
 #include <vector>
@@ -117,6 +118,26 @@ TEST_F(ZstdArchiveTest, AFileThatACrashLeftIsNotWrittenOver) {
   ASSERT_TRUE(archive->seal().has_value());
   EXPECT_EQ(read_file(orphan), "orphan");
   EXPECT_TRUE(fs::exists(directory_ / "events-20231114T221320Z-000002.jsonl.zst"));
+}
+
+TEST_F(ZstdArchiveTest, AFileThatACrashLeftStepsAsideAtTheNextStart) {
+  {
+    const auto archive = open();
+    ASSERT_TRUE(archive->append("{}", first_at).has_value());
+    ASSERT_TRUE(archive->seal().has_value());
+  }
+  const std::string orphan = "events-20231114T221320Z-000002.jsonl.zst";
+  std::ofstream{directory_ / orphan} << "orphan";
+  const auto archive = open();
+  EXPECT_EQ(names(), (std::vector<std::string>{"events-20231114T221320Z-000001.jsonl.zst",
+                                               orphan + ".orphan", "manifest.json"}));
+  EXPECT_EQ(read_file(directory_ / (orphan + ".orphan")), "orphan");
+
+  std::ofstream{directory_ / "events-20231114T221320Z-000003.jsonl.zst"} << "a stranger";
+  std::ofstream{directory_ / "events-20231114T221320Z-000004.jsonl.zst"} << "another";
+  (void)open();
+  EXPECT_EQ(names().size(), 5u) << "several are not what a crash leaves";
+  EXPECT_TRUE(fs::exists(directory_ / "events-20231114T221320Z-000003.jsonl.zst"));
 }
 
 TEST_F(ZstdArchiveTest, AForeignManifestIsNotReplaced) {
