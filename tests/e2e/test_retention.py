@@ -59,7 +59,8 @@ def test_old_events_go_and_what_waits_stays(own_server, make_world):
     assert {item["id"] for item in world.api.all(f"/v1/events?tenant_id={world.tenant}")} == {held}
     listed = world.api.all(f"/v1/webhooks/{done.id}/deliveries")
     assert [item["event_id"] for item in listed] == [held], "found behind what is gone"
-    assert metric(world.api, 'webhook_retention_removed_total{kind="event"}') >= 20
+    wait_for(lambda: metric(world.api, 'webhook_retention_removed_total{kind="event"}') == 20,
+             "all of them to be counted")
     # The numbers stay.
     total = world.api.get(f"/v1/stats?tenant_id={world.tenant}")["total"]
     assert total["published"] == 21
