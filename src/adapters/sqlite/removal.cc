@@ -27,7 +27,8 @@ constexpr std::string_view find_deliveries_sql = R"sql(
 )sql";
 
 constexpr std::string_view find_late_sql = R"sql(
-  SELECT sequence, lane, previous, state, completed_at, tenant FROM delivery INDEXED BY delivery_late
+  SELECT sequence, lane, previous, state, completed_at, tenant
+    FROM delivery INDEXED BY delivery_late
    WHERE event = ?1 AND late = 1
 )sql";
 
