@@ -207,7 +207,7 @@ void ConnectionState::prepare(HttpResponse response) {
                                 .close = last_,
                                 .http_1_0 = manner.http_1_0,
                                 .is_head = manner.is_head};
-  pieces_ = manner.is_head ? nullptr : std::move(response.stream);
+  pieces_ = manner.is_head ? nullptr : response.stream;  // The head is written by it as well.
   answer_.fill(std::move(response), framing);
 }
 

@@ -57,8 +57,6 @@ constexpr Flag switches[] = {
     {"--allow-private-targets", "allow_private_targets", "",
      "Webhooks may point at private and loopback addresses (development)"},
     {"--allow-http", "allow_http", "", "Webhooks may use http:// (no TLS)"},
-    {"--shrinking-store", "retention.shrink_store", "",
-     "A store made by this start gives space back to the disk after retention"},
 };
 
 class ServeArguments final : public Subcommand {

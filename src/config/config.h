@@ -80,7 +80,7 @@ struct RetentionConfig {
   Millis events = std::chrono::hours{24 * 90};  // Zero: for good.
   Millis dead_letters = std::chrono::hours{24 * 30};
   std::string archive_directory;  // Empty: what is too old is deleted.
-  bool shrink_store = false;      // A store made with it gives space back to the disk.
+  bool shrinking_store = false;   // A store that is made now can become smaller again.
 };
 
 struct SecretsConfig {

@@ -62,10 +62,10 @@ std::vector<Setting> keeping_settings() {
   all.push_back(text({"retention.archive_directory",
                       "Where what is too old is written before it is deleted; empty: nowhere."},
                      POSTRIDER_FIELD(retention.archive_directory)));
-  all.push_back(boolean({"retention.shrink_store",
-                         "A store made with this gives space back to the disk after removal, for "
-                         "about 5 % of its speed; otherwise the space is kept and reused."},
-                        POSTRIDER_FIELD(retention.shrink_store)));
+  all.push_back(boolean({"retention.shrinking_store",
+                         "A store that is made now gives space back to the disk, for about 5 % of "
+                         "its speed; otherwise it keeps and reuses it."},
+                        POSTRIDER_FIELD(retention.shrinking_store)));
   all.push_back(text({"secrets.key_file",
                       "File with the key that encrypts stored secrets; POSTRIDER_SECRETS_KEY gives "
                       "the key itself."},

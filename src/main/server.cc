@@ -115,7 +115,7 @@ Result<void> RunningServer::start() {
   POSTRIDER_TRY(const std::shared_ptr<AesVault> vault, open_vault(config_.secrets));
   POSTRIDER_TRY(NodeParts parts, open_parts({.directory = config_.data,
                                              .vfs = std::string{},
-                                             .shrinks = config_.retention.shrink_store,
+                                             .shrinks = config_.retention.shrinking_store,
                                              .digest = sha256,
                                              .vault = vault}));
   if (vault) {

@@ -10,6 +10,8 @@ namespace {
 
 using std::chrono::hours;
 
+// A dead letter is given up at the end of its last attempt.
+constexpr Millis an_attempt = std::chrono::minutes{1};
 constexpr RetentionAges ages{.events = hours{90}, .dead_letters = hours{30}};
 const DeadReason gone{Classification::permanent, "permanent_client_error_404"};
 
@@ -145,7 +147,7 @@ TEST_P(RetentionContract, WhatWaitsAndYoungDeadLettersHoldTheirEvent) {
   settle(script_.death(dead, gone));
   script_.now += hours{29};
   EXPECT_TRUE(POSTRIDER_SWEEP.events().items.empty());
-  script_.now += hours{1};
+  script_.now += hours{1} + an_attempt;
   EXPECT_EQ(sequences(POSTRIDER_SWEEP.events()), (Sequences{dead.sequence}));
   EXPECT_EQ(POSTRIDER_SWEEP.remove_events(),
             (Removed{.events = 1, .deliveries = 1, .attempts = 1, .dead_letters = {{"acme", 1}}}));
@@ -182,7 +184,7 @@ TEST_P(RetentionContract, OldDeadLettersAreFoundPageByPage) {
     all.push_back(delivery.sequence);
     accept(second_);
   }
-  script_.now += hours{30};
+  script_.now += hours{30} + an_attempt;
   const Delivery young = accept(first_);
   settle(script_.death(young, gone));
   Sequences found;
