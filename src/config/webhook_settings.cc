@@ -62,7 +62,7 @@ std::vector<Setting> webhook_settings() {
            POSTRIDER_FIELD(webhooks.rate), true);
   add_signature(all);
   for (Setting& setting : all) {
-    setting.reloads = true;
+    setting.reloads = setting.key != "webhooks.disable_after_ms";  // The lanes', not a webhook's.
   }
   return all;
 }
