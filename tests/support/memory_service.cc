@@ -50,6 +50,11 @@ void MemoryService::apply_now(WebhookId id, const WebhookEdit& edit) {
   POSTRIDER_ASSERT(desk_.edit_webhook(visit.errand, id, edit).has_value());
 }
 
+void MemoryService::apply_now(const std::string& event_type, const EventTypeEdit& edit) {
+  const AuditEntry entry;
+  POSTRIDER_ASSERT(event_types_.change(roles_, event_type, edit, entry).has_value());
+}
+
 void MemoryService::settle(DeliveryId id, DeliveryState state, const Outcome& outcome,
                            std::optional<DeadReason> dead) {
   const Result<DeliveryRecord> record = reader_.history->find_delivery(id);

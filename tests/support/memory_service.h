@@ -44,6 +44,7 @@ class MemoryService final : public Service {
 
   /// Another caller's edit, done at once.
   void apply_now(WebhookId id, const WebhookEdit& edit);
+  void apply_now(const std::string& event_type, const EventTypeEdit& edit);
 
   [[nodiscard]] Moment now() const override { return moment; }
   [[nodiscard]] Uuid new_uuid() override { return ids_.next(moment.wall); }

@@ -137,7 +137,7 @@ TEST(SqliteStore, AStoreOfTheFirstVersionIsBroughtUpToDate) {
   {
     sqlite::Database database = open_raw(first.path());
     ASSERT_TRUE(database.execute(sqlite::migrations().front().sql));
-    ASSERT_TRUE(database.execute("PRAGMA application_id = 1349734500; PRAGMA user_version = 1"));
+    ASSERT_TRUE(database.execute("PRAGMA application_id = 1349735012; PRAGMA user_version = 1"));
     const std::string columns =
         text(database, "SELECT group_concat(name) FROM pragma_table_info('webhook')");
     ASSERT_TRUE(database.execute("ATTACH '" + (newest.path() / "postrider.db").string() +
