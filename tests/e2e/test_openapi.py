@@ -224,8 +224,10 @@ def limited_fields(schema, path=()):
         yield from limited_fields(child, (*path, name))
 
 
-LIMITS = [(operation, ".".join(path), part) for operation in OPERATIONS if operation.body
-          and operation.id not in ("updateWebhook", "putWebhook", "publishBatch")
+# What they take is tried with the operations that create.
+CHANGES = {"publishBatch", "putEventType", "putWebhook", "updateEventType", "updateWebhook"}
+LIMITS = [(operation, ".".join(path), part) for operation in OPERATIONS
+          if operation.body and operation.id not in CHANGES
           for path, part in limited_fields(operation.body_schema)]
 
 
