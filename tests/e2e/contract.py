@@ -83,6 +83,12 @@ class Operation:
     def __repr__(self):
         return self.id
 
+    @property
+    def is_stream(self):
+        """Does a success have no end?"""
+        return "text/event-stream" in self.responses["200"].get("content", {}) if (
+            "200" in self.responses) else False
+
     def parameters_in(self, place):
         return [parameter for parameter in self.parameters if parameter["in"] == place]
 

@@ -176,12 +176,61 @@ def event_against_its_schema(stage, operation):
     return stage.send(operation, body=merged(stage, operation, type=kind, data={}))
 
 
+def finished_operation(stage, operation):
+    path = stage.path(operation)
+    assert stage.send(operation, path=path).status == 200
+    return stage.send(operation, path=path)
+
+
+def inactive_webhook(stage, operation):
+    values = {"id": stage.webhook(active=False)["id"]}
+    return stage.send(operation, path=stage.path(operation, values),
+                      body=stage.any_body(operation))
+
+
+def paused_webhook(stage, operation):
+    path = stage.path(operation)
+    stage.api.post(path.rpartition("/")[0] + "/pause")
+    return stage.send(operation, path=path)
+
+
+def open_circuit(stage, operation):
+    path = stage.path(operation)
+    stage.api.patch(path.rpartition("/")[0] + "/circuit-breaker", {"action": "force_open"})
+    return stage.send(operation, path=path)
+
+
+def too_many_secrets(stage, operation):
+    path = stage.path(operation)
+    answers = [stage.send(operation, path=path) for _ in range(11)]
+    return answers[-1]
+
+
+def same_secret(stage, operation):
+    path = stage.path(operation)
+    body = operation.body_examples["given"]
+    assert stage.send(operation, path=path, body=body).status == 200
+    return stage.send(operation, path=path, body=body)
+
+
+def silent_receiver(stage, operation):
+    """One that answers 200 and does not repeat the challenge."""
+    values = {"id": stage.webhook()["id"]}
+    body = None if operation.id == "verifyWebhook" else merged(stage, operation,
+                                                               require_verification=True)
+    return stage.send(operation, path=stage.path(operation, values), body=body)
+
+
 # By code, or by operation and code where one needs its own way.
 PROVOKERS = {
+    ("cancelBatchOperation", "conflict"): finished_operation,
+    ("cancelOperation", "conflict"): finished_operation,
+    ("rotateWebhookSecret", "conflict"): too_many_secrets,
     ("verifyAuditLog", "not_found"): entry_to_come,
     "bad_request": broken_escape,
     "batch_exceeds_quota": batch_beyond_quota,
     "body_too_large": large_body,
+    "circuit_open": open_circuit,
     "conflict": final_already,
     "data_too_large": large_data,
     "duplicate_event": still_being_delivered,
@@ -190,6 +239,7 @@ PROVOKERS = {
     "event_quota_exceeded": events_beyond_quota,
     "idempotency_key_reused": reused_key,
     "insufficient_scope": wrong_scope,
+    "invalid": same_secret,
     "invalid_cursor": forged_cursor,
     "invalid_idempotency_key": bad_key_header,
     "invalid_json": broken_json,
@@ -207,16 +257,24 @@ PROVOKERS = {
     "unsupported_encoding": compressed,
     "unsupported_media_type": plain_text,
     "validation_failed": wrong_type,
+    "verification_failed": silent_receiver,
     "webhook_deleted": webhook_deleted,
+    "webhook_inactive": inactive_webhook,
+    "webhook_paused": paused_webhook,
     "webhook_quota_exceeded": webhooks_beyond_quota,
 }
 
 # What no request to a server with these settings leads to: {code: the test that provokes it}.
 PROVOKED_ELSEWHERE = {
+    ("verifyWebhook", "conflict"): "a URL that changes while it is verified is a matter of luck",
+    "no_secrets_key": "test_without_a_key_there_is_nothing_to_rotate",
     "rate_limited": "test_a_client_over_its_limit_is_told_when_to_go_on",
     "unknown_event_type": "src/api/event_type_routes_test.cc",
     "unknown_tenant": "src/api/registry_routes_test.cc",
 }
 
 # Successes that an example alone does not lead to: (operation, status).
-SUCCESSES = {("publishEvent", 200): published_again}
+SUCCESSES = {
+    ("publishEvent", 200): published_again,
+    ("testWebhook", 200): lambda stage, operation: stage.send(operation),
+}

@@ -1,13 +1,31 @@
 """What the contract's examples talk about, alive: each request gets things of its own to act on."""
 
+import base64
+import datetime
+import http.client
 import itertools
 import json
+import os
 import urllib.parse
 
-from harness import wait_for
+from harness import DEADLINE, Answer, Server, wait_for
 from receiver import Reply
 
 UNKNOWN = "0" * 26
+# Requests without a key are many here, and secrets are sealed.
+SETTINGS = ("--allow-private-targets", "--allow-http",
+            "--set", "api.unauthenticated_rate_limit.requests_per_second=100000")
+
+
+def start_server(directory):
+    """A server on which every operation can succeed."""
+    key = base64.b64encode(os.urandom(32)).decode()
+    return Server(directory, SETTINGS, {"POSTRIDER_SECRETS_KEY": key}).start()
+
+
+def echo(request):
+    """A receiver's answer to a challenge."""
+    return Reply(200, body=json.loads(request.body)["data"]["challenge"].encode())
 
 
 class Stage:
@@ -71,6 +89,18 @@ class Stage:
     def portal_token(self):
         return self.api.post("/v1/portal-links", {"tenant_id": "acme"}, expect=201)["token"]
 
+    def operation(self):
+        """An operation that waits for its time."""
+        start = datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(days=30)
+        body = {"start_at": start.isoformat(), "filter": {"tenant_id": "stage"}}
+        return self.api.post("/v1/dlq/retry-batch", body, expect=202)
+
+    def alert(self):
+        """410 switches a webhook off, and its owner is told."""
+        webhook = self.webhook(Reply(410))
+        self.delivery(webhook, "dead_letter")
+        wait_for(lambda: self.api.get(f"/v1/alerts?webhook_id={webhook['id']}")["data"], "an alert")
+
     # ------------------------------------------------------------ requests
 
     def path_values(self, operation):
@@ -113,11 +143,28 @@ class Stage:
         """Sends, and checks the answer against the document. `body` bytes go out as they are."""
         client = self.api if key is True else self.server.api(key=key)
         path = self.path(operation) if path is None else path
-        answer = client.request(operation.method, path, body, headers)
+        if operation.is_stream:
+            answer = self._begin(client, path, headers)
+        else:
+            answer = client.request(operation.method, path, body, headers)
         if client is not self.api:
             client.close()
         operation.check(answer)
+        if answer.status == 202 and "kind" in answer.json:
+            # What was begun must not act on what the next test makes.
+            self.api.request("POST", f"/v1/operations/{answer.json['id']}/cancel")
         return answer
+
+    def _begin(self, client, path, headers):
+        """The head of an answer that may have no end, and the whole of one that is refused."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.server.port, timeout=DEADLINE)
+        key = {"Authorization": f"Bearer {client.key}"} if client.key else {}
+        connection.request("GET", path, headers={**key, **(headers or {})})
+        response = connection.getresponse()
+        body = response.read() if response.status != 200 else b""
+        connection.close()
+        named = {name.lower(): value for name, value in response.getheaders()}
+        return Answer(response.status, named, body)
 
 
 def _of_dead_letter(stage):
@@ -135,19 +182,33 @@ PATHS = {
     "/v1/api-keys/{id}": lambda stage: {"id": stage.key("read")["id"]},
     "/v1/deliveries/{id}": _of_dead_letter,
     "/v1/deliveries/{id}/cancel": lambda stage: {"id": stage.waiting_delivery()["id"]},
+    "/v1/dlq/batch-operations/{id}": lambda stage: {"id": stage.operation()["id"]},
     "/v1/dlq/{delivery_id}": _of_dead_letter,
     "/v1/event-types/{name}": lambda stage: {"name": stage.event_type()},
     "/v1/events/{id}": lambda stage: {"id": stage.event({"tenant_id": "stage"})},
+    "/v1/operations/{id}": lambda stage: {"id": stage.operation()["id"]},
     "/v1/tenants/{id}": lambda stage: {"id": stage.tenant()},
     "/v1/webhooks/{id}": lambda stage: {"id": stage.webhook()["id"]},
     "/v1/webhooks/{id}/deliveries/{delivery_id}": _of_webhook_delivery,
+    "/v1/webhooks/{id}/verify": lambda stage: {"id": stage.webhook(echo)["id"]},
 }
 
 # How a list gets another item, when a dead letter does not do it: (stage, the list's path).
 FILLERS = {
+    "listAlerts": lambda stage, _: stage.alert(),
     "listApiKeys": lambda stage, _: stage.key("read"),
     "listEventTypes": lambda stage, _: stage.event_type(),
+    "listOperations": lambda stage, _: stage.operation(),
     "listTenants": lambda stage, _: stage.tenant(),
     "listWebhookDeliveries": lambda stage, path: stage.delivery(
         stage.api.get(path.removesuffix("/deliveries")), "succeeded"),
 }
+
+
+def _an_hour_ago():
+    return (datetime.datetime.now(datetime.timezone.utc)
+            - datetime.timedelta(hours=1)).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+# Parameters whose example is right at another time only.
+VALUES = {("getStats", "from"): _an_hour_ago}

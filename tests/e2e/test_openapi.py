@@ -7,9 +7,9 @@ import pytest
 
 from bad_framing import COMMON, exchange
 from contract import Contract, from_fragments
-from harness import ROOT, Server, wait_for
+from harness import ROOT, wait_for
 from provoke import PROVOKED_ELSEWHERE, PROVOKERS, SUCCESSES
-from stage import FILLERS, Stage
+from stage import FILLERS, VALUES, Stage, start_server
 from test_store_faults import injected
 
 CONTRACT = Contract(from_fragments())
@@ -18,7 +18,7 @@ OPERATIONS = CONTRACT.operations
 
 @pytest.fixture(scope="module")
 def stage(shared_receiver, tmp_path_factory):
-    server = Server(tmp_path_factory.mktemp("contract")).start()
+    server = start_server(tmp_path_factory.mktemp("contract"))
     yield Stage(server, shared_receiver)
     server.stop()
 
@@ -162,7 +162,7 @@ def test_a_parameter_works_as_its_example_shows(stage, operation, name):
         answer = stage.send(operation, body=body, headers={name: parameter["example"]})
     else:
         path = stage.path(operation)
-        value = parameter["example"]
+        value = VALUES.get((operation.id, name), lambda: parameter["example"])()
         if name == "cursor":
             value = cursor_of(stage, operation, path)
         value = str(value).lower() if isinstance(value, bool) else value
@@ -175,7 +175,8 @@ def cursor_of(stage, operation, path):
     for _ in range(2):
         fill = FILLERS.get(operation.id, lambda stage, _: stage.dead_letter())
         fill(stage, path)
-    cursor = stage.api.get(f"{path}?limit=1")["next_cursor"]
+    page = stage.api.get(f"{path}?limit=1")
+    cursor = page.get("webhooks", page)["next_cursor"]
     assert cursor
     return cursor
 
@@ -189,7 +190,8 @@ def test_each_further_success_can_be_had(stage, operation, status):
 
 PROBLEMS = [(operation, status, code) for operation in OPERATIONS
             for status, code in operation.problems
-            if status != 503 and code not in PROVOKED_ELSEWHERE]
+            if status != 503 and code not in PROVOKED_ELSEWHERE
+            and (operation.id, code) not in PROVOKED_ELSEWHERE]
 
 
 @pytest.mark.parametrize("operation, status, code", PROBLEMS, ids=lambda value: str(value))
@@ -222,8 +224,10 @@ def limited_fields(schema, path=()):
         yield from limited_fields(child, (*path, name))
 
 
-LIMITS = [(operation, ".".join(path), part) for operation in OPERATIONS if operation.body
-          and operation.id not in ("updateWebhook", "putWebhook", "publishBatch")
+# What they take is tried with the operations that create.
+CHANGES = {"publishBatch", "putEventType", "putWebhook", "updateEventType", "updateWebhook"}
+LIMITS = [(operation, ".".join(path), part) for operation in OPERATIONS
+          if operation.body and operation.id not in CHANGES
           for path, part in limited_fields(operation.body_schema)]
 
 
@@ -274,9 +278,16 @@ def test_a_client_over_its_limit_is_told_when_to_go_on(own_server):
     assert received.count(b"HTTP/1.1 429") == received.count(b"Retry-After: ") >= 1
 
 
+def test_without_a_key_there_is_nothing_to_rotate(server):
+    operation = CONTRACT.operation("rotateSecretsKey")
+    answer = server.api().request("POST", operation.path)
+    operation.check(answer)
+    assert (answer.status, answer.json["code"]) == (409, "no_secrets_key")
+
+
 def test_a_store_that_cannot_be_written_or_read_is_answered_as_documented(
-        shared_receiver, own_server, tmp_path):
-    server = own_server().start()
+        shared_receiver, tmp_path):
+    server = start_server(tmp_path)
     stage = Stage(server, shared_receiver)
     prepared = []
     for operation in OPERATIONS:
@@ -291,3 +302,4 @@ def test_a_store_that_cannot_be_written_or_read_is_answered_as_documented(
         ready = CONTRACT.operation("getReadiness")
         assert stage.send(ready, key=None).json["code"] == "not_ready"
     wait_for(lambda: stage.api.request("GET", "/readyz").status == 200, "the store to recover")
+    server.stop()

@@ -12,7 +12,7 @@ import pytest
 
 from bad_framing import COMMON, HOST, LINE, check_framing, statuses
 from harness import DEADLINE, SLOWNESS, wait_for
-from stage import Stage
+from stage import Stage, start_server
 from sweep import Sweep, prepare
 
 REQUESTS = int(os.environ.get("POSTRIDER_SWEEP_REQUESTS", 20_000 / SLOWNESS))
@@ -31,9 +31,9 @@ def open_files(server):
 
 
 @pytest.fixture
-def swept(own_server, receiver):
+def swept(tmp_path, receiver):
     """A server of one's own, which must be as well afterwards as it was before."""
-    server = own_server().start()
+    server = start_server(tmp_path)
     stage = Stage(server, receiver)
     yield server
     server.assert_alive()
@@ -41,6 +41,7 @@ def swept(own_server, receiver):
     assert stage.api.get(f"/v1/deliveries/{delivery['id']}")["attempt_count"] == 1
     assert stage.api.request("GET", "/readyz").status == 200
     stage.api.close()
+    server.stop()
 
 
 def slow_clients(server):
