@@ -57,7 +57,7 @@ TEST(ReadDeliveryQuery, NamesTheParameterThatIsWrong) {
       {"from", "yesterday"},
       {"to", "2026-13-01T00:00:00Z"},
       {"age", "lt_1h"},
-      {"classification", "permanent"},
+      {"classification", "hopeless"},
   };
   for (const auto& [name, value] : cases) {
     const auto asked = read_delivery_query(with_query({{name, value}}));

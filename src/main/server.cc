@@ -147,6 +147,11 @@ Result<void> RunningServer::start() {
       [this] { return listeners_ ? listeners_->readings() : std::vector<Reading>{}; });
   node_->start();
   announce();
+  if (!vault) {
+    spdlog::warn(
+        "secrets.plain detail=\"No key was given: webhook secrets are stored in clear text. See "
+        "--secrets-key-file.\"");
+  }
   return {};
 }
 

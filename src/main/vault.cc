@@ -5,7 +5,6 @@
 #include <string>
 
 #include <fmt/format.h>
-#include <spdlog/spdlog.h>
 
 namespace postrider {
 namespace {
@@ -53,9 +52,6 @@ Result<std::shared_ptr<AesVault>> open_vault(const config::SecretsConfig& secret
   if (secrets.key) {
     return read_keys(secrets.key->reveal(), "POSTRIDER_SECRETS_KEY").map(make_aes_vault);
   }
-  spdlog::warn(
-      "secrets.plain detail=\"No key was given: webhook secrets are stored in clear text. See "
-      "--secrets-key-file.\"");
   return std::shared_ptr<AesVault>{};
 }
 

@@ -10,8 +10,8 @@
 
 namespace postrider {
 
-/// Null when no key was given; that is logged, because secrets are then stored in clear text. Fails
-/// with invalid when a key was given and cannot be used.
+/// Null when no key was given: secrets are then stored in clear text. Fails with invalid when a key
+/// was given and cannot be used.
 [[nodiscard]] Result<std::shared_ptr<AesVault>> open_vault(const config::SecretsConfig& secrets);
 
 /// Reads the key file again. Without a file the keys stay as they are.

@@ -19,6 +19,9 @@ ADMIN_KEY = "pk_test_0123456789abcdefghijklmnopqrstuvwxyz"
 SLOWNESS = float(os.environ.get("POSTRIDER_TEST_SLOWNESS", "1"))
 DEADLINE = 20.0 * SLOWNESS
 
+# The server ends connections that have been idle for longer than this.
+IDLE_SECONDS_MAX = 30.0
+
 SANITIZER_REPORT = re.compile(
     r"ERROR: AddressSanitizer|WARNING: ThreadSanitizer|runtime error:|LeakSanitizer|assertion",
     re.IGNORECASE)
@@ -62,6 +65,7 @@ class Api:
         self.key = key
         self.timeout = timeout
         self._connection = None
+        self._used_at = 0.0
 
     def request(self, method, path, body=None, headers=None):
         """`body` may be bytes, sent as they are, or a value, sent as JSON."""
@@ -80,6 +84,9 @@ class Api:
             return self._once(method, path, body, sent)
 
     def _once(self, method, path, body, headers):
+        if time.monotonic() - self._used_at > IDLE_SECONDS_MAX:
+            self.close()
+        self._used_at = time.monotonic()
         if self._connection is None:
             self._connection = http.client.HTTPConnection(
                 "127.0.0.1", self.port, timeout=self.timeout)

@@ -24,7 +24,7 @@ def test_changes_are_logged_with_who_made_them_and_without_secrets(world):
     assert update["detail"] == {"fields": ["secret", "name"]}
     assert update["request_id"] == "req-of-the-test"
     assert update["remote_ip"] == "127.0.0.1"
-    assert update["actor"].startswith("key_") and update["actor_name"] == "admin"
+    assert update["actor"].startswith("key_") and update["actor_name"] == "POSTRIDER_ADMIN_KEY"
     assert update["tenant_id"] == world.tenant
     assert secret not in str(entries)
     assert api.all(f"/v1/audit-log?subject={hook.id}&action=webhook.pause") == [entries[1]]

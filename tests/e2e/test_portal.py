@@ -64,5 +64,5 @@ def test_links_and_sessions_expire_and_are_swept(own_server):
     portal.close()
     assert redeem(server, late).status == 410
     api.post("/v1/portal-links", {"tenant_id": "t"}, expect=201)
-    assert [key["name"] for key in api.all("/v1/api-keys")] == ["admin"]
+    assert [key["name"] for key in api.all("/v1/api-keys")] == ["POSTRIDER_ADMIN_KEY"]
     api.close()

@@ -146,7 +146,11 @@ TEST(SqliteStore, AStoreOfTheFirstVersionIsBroughtUpToDate) {
   }
   const Result<Store> store = open_sqlite_store({.directory = first.path()});
   ASSERT_TRUE(store.has_value()) << store.error().message;
-  EXPECT_EQ(*store->catalog->load_webhooks(), std::vector<Webhook>{webhook});
+  Webhook upgraded = webhook;  // What was not kept then is what it must have been.
+  upgraded.secret_set_at = webhook.created_at;
+  upgraded.old_secrets.clear();
+  upgraded.disabled_at = std::nullopt;
+  EXPECT_EQ(*store->catalog->load_webhooks(), std::vector<Webhook>{upgraded});
   EXPECT_TRUE(store->event_types->load()->empty());
 }
 

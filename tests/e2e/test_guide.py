@@ -1,0 +1,51 @@
+"""The user guide is true: every command in it is run, every answer compared."""
+
+import pathlib
+import socket
+
+import pytest
+
+import guide
+from harness import BINARY, ROOT
+
+GUIDE = ROOT / "docs" / "guide"
+PAGES = sorted(page for page in GUIDE.glob("*.md") if guide.steps_of(page))
+
+
+def free_ports(count):
+    sockets = [socket.socket() for _ in range(count)]
+    for each in sockets:
+        each.bind(("127.0.0.1", 0))
+    ports = [each.getsockname()[1] for each in sockets]
+    for each in sockets:
+        each.close()
+    return ports
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_the_commands_of_the_page_do_what_it_says(page):
+    server, receiver = free_ports(2)
+    guide.run_page(page, GUIDE / "quick-start.md", pathlib.Path(BINARY).parent,
+                   {":8080": f":{server}", ":9000": f":{receiver}"})
+
+
+def test_the_guide_has_its_pages():
+    assert {page.stem for page in PAGES} >= {"quick-start", "publishing", "receiving", "policies",
+                                             "operations"}
+
+
+@pytest.mark.parametrize("shown, printed, good", [
+    ({"a": "…"}, {"a": 1, "b": 2}, True),
+    ({"a": 1}, {"b": 1}, False),
+    ({"a": "x…z"}, {"a": "xyz"}, True),
+    ({"a": "x…z"}, {"a": "xy"}, False),
+    ([1, "…"], [1, 2, 3], True),
+    ([1], [1, 2], False),
+])
+def test_an_answer_fits_when_it_contains_what_is_shown(shown, printed, good):
+    assert bool(guide.fits(shown, printed)) == good
+
+
+def test_lines_may_stand_between_but_not_be_missing():
+    assert guide.text_fits("one\nthr…", "one\ntwo\nthree\n")
+    assert not guide.text_fits("two\none", "one\ntwo\n")
