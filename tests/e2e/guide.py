@@ -1,8 +1,8 @@
 """Runs the user guide: the commands of a page, in order, in one shell, and compares their output.
 
-A fence `sh` is run. The fence after it, when it says `answer`, is what the command prints: JSON must
-contain what the page shows, text must show its lines in order; `…` stands for anything. A fence
-`sh setup` is run at the start of every other page, too. A fence `sh aside` is only shown.
+A fence `sh` is run. The fence after it, when it says `answer`, is what the command prints: JSON
+must contain what the page shows, text must show its lines in order; `…` stands for anything. A
+fence `sh setup` is run at the start of every other page, too. A fence `sh aside` is only shown.
 """
 
 import contextlib
@@ -58,8 +58,8 @@ def fits(shown, printed):
     if isinstance(shown, list) and isinstance(printed, list):
         open_ended = bool(shown) and shown[-1] == "…"
         items = shown[:-1] if open_ended else shown
-        return ((len(printed) >= len(items)) if open_ended else (len(printed) == len(items))) and all(
-            fits(one, other) for one, other in zip(items, printed))
+        enough = len(printed) >= len(items) if open_ended else len(printed) == len(items)
+        return enough and all(fits(one, other) for one, other in zip(items, printed))
     return shown == printed
 
 
