@@ -20,3 +20,5 @@ target_include_directories(postrider_boost SYSTEM INTERFACE ${Boost_INCLUDE_DIRS
 target_compile_definitions(postrider_boost INTERFACE BOOST_ASIO_NO_DEPRECATED
   BOOST_ASIO_DISABLE_BOOST_COROUTINE)
 target_link_libraries(postrider_boost INTERFACE Threads::Threads)
+# GCC 12 takes Asio's paired operator new and delete of coroutine frames for a mismatch.
+target_compile_options(postrider_boost INTERFACE -Wno-mismatched-new-delete)
