@@ -18,6 +18,7 @@
 #include "api/auth.h"
 #include "api/client_address.h"
 #include "api/context.h"
+#include "api/guarded_stream.h"
 #include "api/resources.h"
 #include "api/tenant_service.h"
 
@@ -174,7 +175,11 @@ void add(Router& router, Service& service, const std::shared_ptr<ApiControl>& co
       world.note_key_use(*admitted->key);
     }
     const Context everything{.service = &world, .options = guard.control->options(), .caller = {}};
-    return resource(context_for(everything, std::move(admitted->caller)), std::move(request));
+    const bool may_last = admitted->key != nullptr && request.method == "GET";
+    auto answering =
+        resource(context_for(everything, std::move(admitted->caller)), std::move(request));
+    return may_last ? guard_stream(std::move(answering), &world, admitted->key->key().id)
+                    : std::move(answering);
   };
   router.add(std::string{entry.method}, std::string{entry.pattern}, guarded);
 }

@@ -4,6 +4,7 @@ import datetime
 import pathlib
 
 from harness import wait_for
+from test_stream import Stream
 
 
 def in_seconds(seconds):
@@ -105,3 +106,20 @@ def test_when_a_key_was_used_last_is_shown_and_kept(own_server):
     api = server.api()
     assert api.get(f"/v1/api-keys/{key['id']}")["last_used_at"] == used
     api.close()
+
+
+def test_a_stream_ends_with_its_key_and_tells_nothing_more(server, world):
+    key = make_key(world.api, scope="tenant", tenant_id=world.tenant)
+    hook = world.hook()
+    stream = Stream(server, key=key["key"])
+    assert stream.status == 200
+    first = world.publish()
+    world.wait_done(first["id"], hook)
+    assert stream.wait("delivery")["data"]["event_id"] == first["id"]
+
+    world.api.delete(f"/v1/api-keys/{key['id']}")
+    second = world.publish()
+    world.wait_done(second["id"], hook)
+    while (event := stream.next()) is not None:
+        assert second["id"] not in str(event)
+    stream.close()
