@@ -74,15 +74,19 @@ def test_dead_letters_are_replayed_and_successes_only_when_asked_for(world):
     wait_for(lambda: world.delivery(good, hook)["attempt_count"] == 2, "the second attempt")
 
 
+def a_moment_later():
+    """The time, later than whatever has happened until now."""
+    before = now()
+    wait_for(lambda: now() > before, "the clock")
+    return now()
+
+
 def test_only_the_range_is_replayed(world):
     world.publish("a.early", {"n": 1})
-    since = wait_for(now, "the time")
-    wait_for(lambda: now() > since, "the clock")
+    since = a_moment_later()
     world.publish("a.middle", {"n": 2})
-    until = now()
-    wait_for(lambda: now() > until, "the clock")
-    until = now()
-    wait_for(lambda: now() > until, "the clock")
+    until = a_moment_later()
+    a_moment_later()
     world.publish("a.late", {"n": 3})
     hook = world.hook()
     done = wait_over(world.api, replay(world, hook, since=since, until=until))
