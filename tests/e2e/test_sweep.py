@@ -73,6 +73,8 @@ def test_bad_requests_are_refused_as_documented_and_leave_no_trace(swept, receiv
         connection.close()
     wait_for(lambda: open_files(swept) <= files + 4, "the connections to be closed")
     grown = resident_kb(swept) - resident
+    if SLOWNESS > 1:  # A sanitizer keeps freed memory; what it holds says nothing of us.
+        return
     assert grown < GROWTH_KB_MAX, f"{grown} KB more after {REQUESTS} requests"
 
 
