@@ -63,12 +63,7 @@ std::string write_page(const Listed<Alert>& listed) {
     write_alert(writer, alert);
   }
   writer.close_array();
-  writer.key("next_cursor");
-  if (listed.next) {
-    writer.value(write_sequence_cursor(ListKind::alerts, *listed.next));
-  } else {
-    writer.value(nullptr);
-  }
+  write_next_cursor(writer, ListKind::alerts, listed.next);
   writer.close_object();
   return body;
 }

@@ -90,12 +90,7 @@ void open_delivery_list(JsonWriter& writer, const Listed<DeliveryRecord>& listed
     writer.close_object();
   }
   writer.close_array();
-  writer.key("next_cursor");
-  if (listed.next) {
-    writer.value(write_sequence_cursor(ListKind::deliveries, *listed.next));
-  } else {
-    writer.value(nullptr);
-  }
+  write_next_cursor(writer, ListKind::deliveries, listed.next);
 }
 
 std::string write_delivery_list(const Listed<DeliveryRecord>& listed, const LaneViews& lanes) {

@@ -63,12 +63,7 @@ std::string write_page(const Listed<AuditRecord>& listed) {
     write_record(writer, record);
   }
   writer.close_array();
-  writer.key("next_cursor");
-  if (listed.next) {
-    writer.value(write_sequence_cursor(ListKind::audit_log, *listed.next));
-  } else {
-    writer.value(nullptr);
-  }
+  write_next_cursor(writer, ListKind::audit_log, listed.next);
   writer.close_object();
   return body;
 }

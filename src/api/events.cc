@@ -82,12 +82,7 @@ std::string write_page(const Listed<Event>& listed) {
     writer.close_object();
   }
   writer.close_array();
-  writer.key("next_cursor");
-  if (listed.next) {
-    writer.value(write_sequence_cursor(ListKind::events, *listed.next));
-  } else {
-    writer.value(nullptr);
-  }
+  write_next_cursor(writer, ListKind::events, listed.next);
   writer.close_object();
   return body;
 }

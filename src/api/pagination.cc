@@ -99,6 +99,15 @@ std::string write_sequence_cursor(ListKind kind, std::int64_t sequence) {
   return write_cursor(kind, place);
 }
 
+void write_next_cursor(JsonWriter& writer, ListKind kind, std::optional<std::int64_t> next) {
+  writer.key("next_cursor");
+  if (next) {
+    writer.value(write_sequence_cursor(kind, *next));
+  } else {
+    writer.value(nullptr);
+  }
+}
+
 Parsed<PageQuery> read_page(QueryReader& query, ListKind kind) {
   PageQuery page;
   if (const auto limit = query.integer("limit", {1, page_limit_max})) {

@@ -10,6 +10,7 @@
 #include "ports/history.h"
 
 #include "api/context.h"
+#include "api/json_writer.h"
 #include "api/query_reader.h"
 
 namespace postrider::api {
@@ -40,6 +41,9 @@ enum class ListKind : char {
 [[nodiscard]] Problem invalid_cursor();
 
 [[nodiscard]] std::string write_sequence_cursor(ListKind kind, std::int64_t sequence);
+
+/// The member `next_cursor`, null at the end of the list.
+void write_next_cursor(JsonWriter& writer, ListKind kind, std::optional<std::int64_t> next);
 
 /// What a list asks for. `place` is the cursor's content.
 struct PageQuery {
