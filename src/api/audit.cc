@@ -5,11 +5,12 @@
 namespace postrider::api {
 
 AuditEntry audit_entry(const Context& context, Deed deed) {
+  const Caller& caller = context.caller;
   return {.at = context.service->now().wall,
-          .actor = context.caller.key_id,
-          .actor_name = context.caller.key_name,
-          .remote_ip = context.caller.remote_ip,
-          .request_id = context.caller.request_id,
+          .actor = caller.key ? caller.key->key().id.to_string() : std::string{},
+          .actor_name = caller.key ? caller.key->key().name : std::string{},
+          .remote_ip = caller.remote_ip,
+          .request_id = caller.request_id,
           .action = std::move(deed.action),
           .subject = std::move(deed.subject),
           .tenant_id = std::move(deed.tenant_id),

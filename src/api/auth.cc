@@ -68,27 +68,24 @@ HttpResponse forbidden() {
 
 }  // namespace
 
-tl::expected<Authenticated, HttpResponse> authenticate(const HttpRequest& request,
-                                                       Admission admission, const Roster& roster,
-                                                       WallTime now) {
-  Authenticated admitted{.caller = {.key_id = {},
-                                    .key_name = {},
-                                    .tenant_id = std::nullopt,
-                                    .remote_ip = request.remote_ip,
-                                    .request_id = request.request_id},
-                         .key = nullptr};
+tl::expected<Caller, HttpResponse> authenticate(const HttpRequest& request, Admission admission,
+                                                const Roster& roster, WallTime now) {
+  Caller caller{.key = nullptr,
+                .tenant_id = std::nullopt,
+                .remote_ip = request.remote_ip,
+                .request_id = request.request_id};
   if (admission.access == Access::open) {
-    return admitted;
+    return caller;
   }
   const std::optional<std::string_view> key = bearer_key(request);
   if (!key) {
     return tl::make_unexpected(unauthorized("Send an API key as `Authorization: Bearer <key>`."));
   }
-  admitted.key = find_key(*key, roster);
-  if (admitted.key == nullptr) {
+  caller.key = find_key(*key, roster);
+  if (caller.key == nullptr) {
     return tl::make_unexpected(unauthorized("The API key is not known here, or no longer."));
   }
-  const ApiKey& known = admitted.key->key();
+  const ApiKey& known = caller.key->key();
   if (known.expires_at && *known.expires_at <= now) {
     return tl::make_unexpected(
         unauthorized("The API key expired at " + to_rfc3339(*known.expires_at) + "."));
@@ -96,12 +93,10 @@ tl::expected<Authenticated, HttpResponse> authenticate(const HttpRequest& reques
   if (!covers(known.scope, admission)) {
     return tl::make_unexpected(forbidden());
   }
-  admitted.caller.key_id = known.id.to_string();
-  admitted.caller.key_name = known.name;
   if (known.scope == KeyScope::tenant) {
-    admitted.caller.tenant_id = known.tenant_id;
+    caller.tenant_id = known.tenant_id;
   }
-  return admitted;
+  return caller;
 }
 
 }  // namespace postrider::api

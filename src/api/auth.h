@@ -8,7 +8,6 @@
 #include "core/time.h"
 
 #include "api/context.h"
-#include "runtime/roster.h"
 
 namespace postrider::api {
 
@@ -25,16 +24,10 @@ struct Admission {
   Tenants tenants = Tenants::shut_out;
 };
 
-struct Authenticated {
-  Caller caller;
-  KeyRef key;  // Null for open resources.
-};
-
 /// Who asks, or the answer to give instead: 401 with WWW-Authenticate without a key that is known
 /// and not expired, 403 when its scope is too small.
-[[nodiscard]] tl::expected<Authenticated, HttpResponse> authenticate(const HttpRequest& request,
-                                                                     Admission admission,
-                                                                     const Roster& roster,
-                                                                     WallTime now);
+[[nodiscard]] tl::expected<Caller, HttpResponse> authenticate(const HttpRequest& request,
+                                                              Admission admission,
+                                                              const Roster& roster, WallTime now);
 
 }  // namespace postrider::api

@@ -103,11 +103,11 @@ TEST(Authenticate, ServesATenantsKeyOnlyWhereTenantsAreServed) {
   const auto tenant =
       authenticate(with_key("pk_tenant"), {Access::read, Tenants::served}, some_keys(), now);
   ASSERT_TRUE(tenant);
-  EXPECT_EQ(tenant->caller.tenant_id, "acme");
+  EXPECT_EQ(tenant->tenant_id, "acme");
   const auto reader =
       authenticate(with_key("pk_read"), {Access::read, Tenants::served}, some_keys(), now);
   ASSERT_TRUE(reader);
-  EXPECT_EQ(reader->caller.tenant_id, std::nullopt);
+  EXPECT_EQ(reader->tenant_id, std::nullopt);
 }
 
 TEST(Authenticate, RefusesAKeyFromTheMomentItExpires) {

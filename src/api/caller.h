@@ -6,11 +6,12 @@
 
 #include "core/event.h"
 
+#include "runtime/roster.h"
+
 namespace postrider::api {
 
 struct Caller {
-  std::string key_id;  // Empty for resources that need no key.
-  std::string key_name;
+  KeyRef key;                         // Null for resources that need no key.
   std::optional<TenantId> tenant_id;  // Set: sees and changes only what is this tenant's (P11).
   std::string remote_ip;
   std::string request_id;

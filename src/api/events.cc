@@ -134,7 +134,7 @@ Awaitable<HttpResponse> publish_event(Context context, HttpRequest request) {
   const EventId id = draft->event.id;
   std::vector<EventDraft> drafts;
   drafts.push_back(*std::move(draft));
-  auto pending = publish_drafts(context, std::move(drafts), /*all_or_nothing=*/true);
+  auto pending = publish_drafts(std::move(context), std::move(drafts), /*all_or_nothing=*/true);
   Published receipts = co_await std::move(pending);
   if (!receipts) {
     co_return std::move(receipts.error());

@@ -73,6 +73,9 @@ HttpResponse no_such_method(const HttpRequest& request,
 boost::asio::awaitable<HttpResponse> answer(HttpResponse response) { co_return response; }
 
 void fill_parameters(const std::vector<std::string>& pattern, HttpRequest& request) {
+  if (std::ranges::none_of(pattern, is_parameter)) {
+    return;
+  }
   std::map<std::string, std::string> parameters;
   const std::vector<std::string_view> segments = split(request.path);
   for (std::size_t i = 0; i < segments.size(); ++i) {
@@ -96,6 +99,9 @@ void Router::add(std::string method, const std::string& pattern, Handler handler
   POSTRIDER_ASSERT(std::ranges::none_of(routes_, [&](const Route& route) {
     return route.method == method && route.segments == segments;
   }));
+  if (std::ranges::none_of(segments, is_parameter)) {
+    literal_[pattern].push_back(routes_.size());
+  }
   routes_.push_back({std::move(method), std::move(segments), std::move(handler)});
 }
 
@@ -111,18 +117,23 @@ std::vector<std::string> Router::routes() const {
   return all;
 }
 
-std::vector<const Router::Route*> Router::find(const HttpRequest& request) const {
-  const std::vector<std::string_view> segments = split(request.path);
-  std::vector<const Route*> best;
-  for (const Route& route : routes_) {
-    if (!matches(route.segments, segments)) {
+Router::Found Router::find(const std::string& path) const {
+  // A literal beats a parameter everywhere, so there is no better fit than this.
+  if (const auto exact = literal_.find(path); exact != literal_.end()) {
+    return exact->second;
+  }
+  const std::vector<std::string_view> segments = split(path);
+  Found best;
+  for (std::size_t index = 0; index < routes_.size(); ++index) {
+    const std::vector<std::string>& pattern = routes_[index].segments;
+    if (!matches(pattern, segments)) {
       continue;
     }
-    if (!best.empty() && more_literal(route.segments, best.front()->segments)) {
+    if (!best.empty() && more_literal(pattern, routes_[best.front()].segments)) {
       best.clear();
     }
-    if (best.empty() || !more_literal(best.front()->segments, route.segments)) {
-      best.push_back(&route);
+    if (best.empty() || !more_literal(routes_[best.front()].segments, pattern)) {
+      best.push_back(index);
     }
   }
   return best;
@@ -130,20 +141,24 @@ std::vector<const Router::Route*> Router::find(const HttpRequest& request) const
 
 // Not a coroutine itself: a handler's own frame is enough.
 boost::asio::awaitable<HttpResponse> Router::route(HttpRequest request) const {
-  const std::vector<const Route*> found = find(request);
+  const Found found = find(request.path);
   if (found.empty()) {
     return answer(no_such_path(request));
   }
+  const auto method_of = [this](std::size_t index) -> std::string_view {
+    return routes_[index].method;
+  };
   const std::string_view wanted =
       request.method == "HEAD" ? std::string_view{"GET"} : std::string_view{request.method};
-  const auto chosen = std::ranges::find(found, wanted, &Route::method);
+  const auto chosen = std::ranges::find(found, wanted, method_of);
   if (chosen == found.end()) {
     std::vector<std::string_view> methods;
-    std::ranges::transform(found, std::back_inserter(methods), &Route::method);
+    std::ranges::transform(found, std::back_inserter(methods), method_of);
     return answer(no_such_method(request, methods));
   }
-  fill_parameters((*chosen)->segments, request);
-  return (*chosen)->handler(std::move(request));
+  const Route& route = routes_[*chosen];
+  fill_parameters(route.segments, request);
+  return route.handler(std::move(request));
 }
 
 }  // namespace postrider::api

@@ -3,6 +3,7 @@
 
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "api/http.h"
@@ -30,10 +31,12 @@ class Router {
     std::vector<std::string> segments;
     Handler handler;
   };
-  // The routes of the pattern that fits the path best, one per method.
-  std::vector<const Route*> find(const HttpRequest& request) const;
+  // The routes of the pattern that fits the path best, one per method: places in routes_.
+  using Found = std::vector<std::size_t>;
+  Found find(const std::string& path) const;
 
   std::vector<Route> routes_;
+  std::unordered_map<std::string, Found> literal_;  // By path: patterns without a `{name}`.
 };
 
 }  // namespace postrider::api

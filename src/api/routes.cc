@@ -107,15 +107,12 @@ constexpr std::array entries = {
 
 Awaitable<HttpResponse> answer(HttpResponse response) { co_return response; }
 
-/// The context of one request: who calls, and what of the world that is for them.
-Context context_for(const Context& everything, Caller caller) {
-  Context mine = everything;
-  mine.caller = std::move(caller);
-  if (mine.caller.tenant_id) {
-    mine.owned = make_tenant_service(*everything.service, *mine.caller.tenant_id);
-    mine.service = mine.owned.get();
+/// Leaves of the world what is for the caller.
+void narrow(Context& context) {
+  if (context.caller.tenant_id) {
+    context.owned = make_tenant_service(*context.service, *context.caller.tenant_id);
+    context.service = context.owned.get();
   }
-  return mine;
 }
 
 HttpResponse too_many(Micros wait) {
@@ -138,14 +135,14 @@ struct Guard {
   bool limited = true;  // Probes and scrapers are let through: they tell when something is wrong.
 
   /// Requests without a valid key are counted by address, the others by key.
-  [[nodiscard]] std::optional<HttpResponse> over_limit(const HttpRequest& request,
+  [[nodiscard]] std::optional<HttpResponse> over_limit(const ApiOptions& options,
+                                                       const std::string& remote_ip,
                                                        const KeyRef& key) const {
-    const std::shared_ptr<const ApiOptions> options = control->options();
-    const std::optional<RateLimit>& limit = key ? options->key_rate : options->address_rate;
+    const std::optional<RateLimit>& limit = key ? options.key_rate : options.address_rate;
     if (!limit || !limited) {
       return std::nullopt;
     }
-    const std::string client = key ? key->key().id.to_string() : client_group(request.remote_ip);
+    const std::string client = key ? key->key().id.to_string() : client_group(remote_ip);
     const auto wait = control->limiter().take(client, *limit, service->now().mono);
     return wait ? std::optional{too_many(*wait)} : std::nullopt;
   }
@@ -164,21 +161,24 @@ void add(Router& router, Service& service, const std::shared_ptr<ApiControl>& co
   const auto guarded = [guard,
                         resource = entry.resource](HttpRequest request) -> Awaitable<HttpResponse> {
     Service& world = *guard.service;
-    auto admitted = authenticate(request, guard.admission, *world.roster(), world.now().wall);
-    if (auto refused = guard.over_limit(request, admitted ? admitted->key : nullptr)) {
+    std::shared_ptr<const ApiOptions> options = guard.control->options();
+    auto caller = authenticate(request, guard.admission, *world.roster(), world.now().wall);
+    const KeyRef key = caller ? caller->key : nullptr;
+    if (auto refused = guard.over_limit(*options, request.remote_ip, key)) {
       return answer(*std::move(refused));
     }
-    if (!admitted) {
-      return answer(std::move(admitted.error()));
+    if (!caller) {
+      return answer(std::move(caller.error()));
     }
-    if (admitted->key != nullptr) {
-      world.note_key_use(*admitted->key);
+    if (key != nullptr) {
+      world.note_key_use(*key);
     }
-    const Context everything{.service = &world, .options = guard.control->options(), .caller = {}};
-    const bool may_last = admitted->key != nullptr && request.method == "GET";
-    auto answering =
-        resource(context_for(everything, std::move(admitted->caller)), std::move(request));
-    return may_last ? guard_stream(std::move(answering), &world, admitted->key->key().id)
+    Context context{
+        .service = &world, .options = std::move(options), .caller = *std::move(caller)};
+    narrow(context);
+    const bool may_last = key != nullptr && request.method == "GET";
+    auto answering = resource(std::move(context), std::move(request));
+    return may_last ? guard_stream(std::move(answering), &world, key->key().id)
                     : std::move(answering);
   };
   router.add(std::string{entry.method}, std::string{entry.pattern}, guarded);
