@@ -1,5 +1,4 @@
-#include "api/answers.h"
-#include "api/pagination.h"
+#include "api/list_answer.h"
 #include "api/query_reader.h"
 #include "api/resources.h"
 #include "api/webhook_json.h"
@@ -29,9 +28,6 @@ Parsed<AlertQuery> read_query(const HttpRequest& request) {
                                          "dns_failing, secret_old or store_failing"),
                   .active = query.one_of("status", parse_status, "active or resolved")};
   const Parsed<Page> page = read_history_page(query, ListKind::alerts);
-  if (std::optional<Problem> fault = query.fault()) {
-    return tl::make_unexpected(*std::move(fault));
-  }
   if (!page) {
     return tl::make_unexpected(page.error());
   }
@@ -53,37 +49,18 @@ void write_alert(JsonWriter& writer, const Alert& alert) {
   writer.close_object();
 }
 
+Result<Listed<Alert>> read_alerts(Reader& reader, const AlertQuery& asked) {
+  return reader.alerts->list_alerts(asked.filter, asked.page);
+}
+
 std::string write_page(const Listed<Alert>& listed) {
-  std::string body;
-  JsonWriter writer{body};
-  writer.open_object();
-  writer.key("data");
-  writer.open_array();
-  for (const Alert& alert : listed.items) {
-    write_alert(writer, alert);
-  }
-  writer.close_array();
-  write_next_cursor(writer, ListKind::alerts, listed.next);
-  writer.close_object();
-  return body;
+  return write_list(listed, ListKind::alerts, write_alert);
 }
 
 }  // namespace
 
 Awaitable<HttpResponse> list_alerts(Context context, HttpRequest request) {
-  const Parsed<AlertQuery> asked = read_query(request);
-  if (!asked) {
-    co_return render(asked.error());
-  }
-  const auto query = [asked = *asked](Reader& reader) {
-    return reader.alerts->list_alerts(asked.filter, asked.page);
-  };
-  auto pending = context.service->read(query);
-  const Result<Listed<Alert>> listed = co_await std::move(pending);
-  if (!listed) {
-    co_return render(to_problem(listed.error()));
-  }
-  co_return json_answer(200, write_page(*listed));
+  return answer_list(std::move(context), read_query(request), read_alerts, write_page);
 }
 
 }  // namespace postrider::api

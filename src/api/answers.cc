@@ -6,8 +6,6 @@
 
 #include "core/assert.h"
 
-#include "api/pagination.h"
-
 namespace postrider::api {
 namespace {
 
@@ -78,27 +76,6 @@ std::vector<WebhookId> webhooks_waited_for(const std::vector<DeliveryRecord>& re
     }
   }
   return {ids.begin(), ids.end()};
-}
-
-void open_delivery_list(JsonWriter& writer, const Listed<DeliveryRecord>& listed,
-                        const LaneViews& lanes) {
-  writer.open_object();
-  writer.key("data");
-  writer.open_array();
-  for (const DeliveryRecord& record : listed.items) {
-    open_delivery(writer, record, lanes);
-    writer.close_object();
-  }
-  writer.close_array();
-  write_next_cursor(writer, ListKind::deliveries, listed.next);
-}
-
-std::string write_delivery_list(const Listed<DeliveryRecord>& listed, const LaneViews& lanes) {
-  std::string body;
-  JsonWriter writer{body};
-  open_delivery_list(writer, listed, lanes);
-  writer.close_object();
-  return body;
 }
 
 }  // namespace postrider::api

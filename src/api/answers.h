@@ -45,11 +45,4 @@ template <class SomeId>
 [[nodiscard]] std::vector<WebhookId> webhooks_waited_for(
     const std::vector<DeliveryRecord>& records);
 
-/// `{"data":[…],"next_cursor":…` of deliveries. The object stays open for what else is to be said.
-void open_delivery_list(JsonWriter& writer, const Listed<DeliveryRecord>& listed,
-                        const LaneViews& lanes);
-/// The same, closed.
-[[nodiscard]] std::string write_delivery_list(const Listed<DeliveryRecord>& listed,
-                                              const LaneViews& lanes);
-
 }  // namespace postrider::api

@@ -1,14 +1,14 @@
 #include "adapters/openssl/digest.h"
-#include "api/answers.h"
 #include "api/audit.h"
 #include "api/field_reader.h"
 #include "api/json_body.h"
 #include "api/key_text.h"
+#include "api/list_answer.h"
+#include "api/memory_page.h"
 #include "api/publishing.h"
 #include "api/query_reader.h"
 #include "api/registry_json.h"
 #include "api/resources.h"
-#include "api/roster_page.h"
 
 namespace postrider::api {
 namespace {
@@ -75,21 +75,12 @@ Parsed<ApiKey> read_key(const Context& context, const HttpRequest& request) {
   return key;
 }
 
-std::string write_page(const RosterPage<KeyRef>& page) {
-  std::string body;
-  JsonWriter writer{body};
-  writer.open_object();
-  writer.key("data");
-  writer.open_array();
-  for (const KeyRef& key : page.items) {
+std::string write_page(const ListedById<KeyRef>& page) {
+  const auto write_item = [](JsonWriter& writer, const KeyRef& key) {
     write_api_key(writer, *key);
     writer.close_object();
-  }
-  writer.close_array();
-  write_next_cursor(writer, ListKind::api_keys, page.more,
-                    page.items.empty() ? Uuid{} : page.items.back()->key().id.bytes);
-  writer.close_object();
-  return body;
+  };
+  return write_list(page, ListKind::api_keys, write_item);
 }
 
 /// What the audit log is told: everything about the key but the key.
@@ -119,7 +110,8 @@ Parsed<KeyRef> path_key(const Context& context, const HttpRequest& request) {
 }  // namespace
 
 Awaitable<HttpResponse> list_api_keys(Context context, HttpRequest request) {
-  const Parsed<PageQuery> asked = read_roster_page(request, ListKind::api_keys);
+  QueryReader query{request};
+  const Parsed<IdPage> asked = read_id_page(query, ListKind::api_keys);
   if (!asked) {
     co_return render(asked.error());
   }

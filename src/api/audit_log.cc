@@ -1,7 +1,6 @@
 #include "core/signature.h"
 
-#include "api/answers.h"
-#include "api/pagination.h"
+#include "api/list_answer.h"
 #include "api/resources.h"
 #include "api/webhook_json.h"
 
@@ -26,9 +25,6 @@ Parsed<AuditQuery> read_query(const HttpRequest& request) {
                   .from = query.time("from"),
                   .to = query.time("to")};
   const Parsed<Page> page = read_history_page(query, ListKind::audit_log);
-  if (std::optional<Problem> fault = query.fault()) {
-    return tl::make_unexpected(*std::move(fault));
-  }
   if (!page) {
     return tl::make_unexpected(page.error());
   }
@@ -53,19 +49,12 @@ void write_record(JsonWriter& writer, const AuditRecord& record) {
   writer.close_object();
 }
 
+Result<Listed<AuditRecord>> read_records(Reader& reader, const AuditQuery& asked) {
+  return reader.audit_log->list(asked.filter, asked.page);
+}
+
 std::string write_page(const Listed<AuditRecord>& listed) {
-  std::string body;
-  JsonWriter writer{body};
-  writer.open_object();
-  writer.key("data");
-  writer.open_array();
-  for (const AuditRecord& record : listed.items) {
-    write_record(writer, record);
-  }
-  writer.close_array();
-  write_next_cursor(writer, ListKind::audit_log, listed.next);
-  writer.close_object();
-  return body;
+  return write_list(listed, ListKind::audit_log, write_record);
 }
 
 std::string write_walk(const ChainWalk& walk) {
@@ -85,19 +74,7 @@ std::string write_walk(const ChainWalk& walk) {
 }  // namespace
 
 Awaitable<HttpResponse> list_audit_log(Context context, HttpRequest request) {
-  const Parsed<AuditQuery> asked = read_query(request);
-  if (!asked) {
-    co_return render(asked.error());
-  }
-  const auto query = [asked = *asked](Reader& reader) {
-    return reader.audit_log->list(asked.filter, asked.page);
-  };
-  auto pending = context.service->read(query);
-  const Result<Listed<AuditRecord>> listed = co_await std::move(pending);
-  if (!listed) {
-    co_return render(to_problem(listed.error()));
-  }
-  co_return json_answer(200, write_page(*listed));
+  return answer_list(std::move(context), read_query(request), read_records, write_page);
 }
 
 Awaitable<HttpResponse> verify_audit_log(Context context, HttpRequest request) {

@@ -1,7 +1,7 @@
 #include <array>
 
-#include "api/answers.h"
 #include "api/delivery_query.h"
+#include "api/list_answer.h"
 #include "api/operation_json.h"
 #include "api/operation_start.h"
 #include "api/resources.h"
@@ -37,7 +37,11 @@ Result<DeadLetters> read_dead_letters(History& history, const DeadLetterQuery& a
 std::string write_dead_letters(const DeadLetters& found) {
   std::string body;
   JsonWriter writer{body};
-  open_delivery_list(writer, found.listed, {});
+  const auto write_item = [](JsonWriter& list, const DeliveryRecord& record) {
+    write_delivery(list, record, {});
+  };
+  open_list(writer, found.listed.items, next_cursor(ListKind::deliveries, found.listed.next),
+            write_item);
   writer.key("age_buckets");
   writer.open_object();
   bool complete = true;
@@ -54,19 +58,11 @@ std::string write_dead_letters(const DeadLetters& found) {
 }  // namespace
 
 Awaitable<HttpResponse> list_dead_letters(Context context, HttpRequest request) {
-  const Parsed<DeadLetterQuery> asked = read_dead_letter_query(request);
-  if (!asked) {
-    co_return render(asked.error());
-  }
-  const auto query = [asked = *asked, now = context.service->now().wall](Reader& reader) {
+  const auto read = [now = context.service->now().wall](Reader& reader,
+                                                        const DeadLetterQuery& asked) {
     return read_dead_letters(*reader.history, asked, now);
   };
-  auto pending = context.service->read(query);
-  const Result<DeadLetters> found = co_await std::move(pending);
-  if (!found) {
-    co_return render(to_problem(found.error()));
-  }
-  co_return json_answer(200, write_dead_letters(*found));
+  return answer_list(std::move(context), read_dead_letter_query(request), read, write_dead_letters);
 }
 
 Awaitable<HttpResponse> discard_dead_letters(Context context, HttpRequest request) {

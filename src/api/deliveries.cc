@@ -1,9 +1,9 @@
 #include "core/request.h"
 #include "core/target_url.h"
 
-#include "api/answers.h"
 #include "api/delivery_query.h"
 #include "api/event_json.h"
+#include "api/list_answer.h"
 #include "api/resources.h"
 
 namespace postrider::api {
@@ -20,7 +20,10 @@ Awaitable<HttpResponse> answer_list(Context context, DeliveryQuery asked) {
   }
   auto pending_lanes = view_lanes(context, webhooks_waited_for(listed->items));
   const LaneViews lanes = co_await std::move(pending_lanes);
-  co_return json_answer(200, write_delivery_list(*listed, lanes));
+  const auto write_item = [&lanes](JsonWriter& writer, const DeliveryRecord& record) {
+    write_delivery(writer, record, lanes);
+  };
+  co_return json_answer(200, write_list(*listed, ListKind::deliveries, write_item));
 }
 
 struct DeliveryDetail {

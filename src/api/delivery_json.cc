@@ -111,6 +111,11 @@ void open_delivery(JsonWriter& writer, const DeliveryRecord& record, const LaneV
   writer.member("completed_at", record.completed_at);
 }
 
+void write_delivery(JsonWriter& writer, const DeliveryRecord& record, const LaneViews& lanes) {
+  open_delivery(writer, record, lanes);
+  writer.close_object();
+}
+
 void write_attempt(JsonWriter& writer, const Attempt& attempt) {
   const Outcome& outcome = attempt.outcome;
   writer.open_object();

@@ -25,6 +25,8 @@ using LaneViews = std::map<WebhookId, LaneView>;
 /// Everything known about a delivery but its attempts. The object stays open for what else is to be
 /// said.
 void open_delivery(JsonWriter& writer, const DeliveryRecord& record, const LaneViews& lanes);
+/// The same, closed.
+void write_delivery(JsonWriter& writer, const DeliveryRecord& record, const LaneViews& lanes);
 
 void write_attempt(JsonWriter& writer, const Attempt& attempt);
 

@@ -58,9 +58,6 @@ void read_webhooks(QueryReader& query, DeliveryFilter& filter) {
 /// Reads the page and closes the query.
 Parsed<DeliveryQuery> finish(QueryReader& query, DeliveryFilter filter) {
   const Parsed<Page> page = read_history_page(query, ListKind::deliveries);
-  if (std::optional<Problem> fault = query.fault()) {
-    return tl::make_unexpected(*std::move(fault));
-  }
   if (!page) {
     return tl::make_unexpected(page.error());
   }

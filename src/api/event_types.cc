@@ -1,10 +1,9 @@
 #include <memory>
 
-#include "api/answers.h"
 #include "api/audit.h"
 #include "api/event_type_json.h"
 #include "api/json_body.h"
-#include "api/pagination.h"
+#include "api/list_answer.h"
 #include "api/resources.h"
 
 namespace postrider::api {
@@ -76,9 +75,6 @@ Parsed<TypeQuery> read_query(const HttpRequest& request) {
   QueryReader query{request};
   TypeQuery asked{.archived = query.boolean("archived"), .page = {}};
   Parsed<PageQuery> page = read_page(query, ListKind::event_types);
-  if (std::optional<Problem> fault = query.fault()) {
-    return tl::make_unexpected(*std::move(fault));
-  }
   if (!page) {
     return tl::make_unexpected(page.error());
   }
@@ -86,17 +82,15 @@ Parsed<TypeQuery> read_query(const HttpRequest& request) {
   return asked;
 }
 
+struct TypePage {
+  std::vector<EventTypeRef> types;
+  std::optional<std::string> next;  // The last name shown.
+};
+
 /// By name.
-std::string write_page(const EventTypeBook& book, const TypeQuery& asked) {
-  std::string body;
-  JsonWriter writer{body};
-  writer.open_object();
-  writer.key("data");
-  writer.open_array();
+TypePage select_page(const EventTypeBook& book, const TypeQuery& asked) {
+  TypePage page;
   std::uint32_t to_skip = asked.page.offset;
-  std::uint32_t shown = 0;
-  std::string last;
-  bool more = false;
   for (const EventTypeRef& known : book.in_name_order()) {
     const EventType& type = known->type;
     const bool is_before = asked.page.place && type.name <= *asked.page.place;
@@ -107,19 +101,20 @@ std::string write_page(const EventTypeBook& book, const TypeQuery& asked) {
       --to_skip;
       continue;
     }
-    if (shown == asked.page.limit) {
-      more = true;
+    if (page.types.size() == asked.page.limit) {
+      page.next = page.types.back()->type.name;
       break;
     }
-    write_event_type(writer, type);
-    last = type.name;
-    ++shown;
+    page.types.push_back(known);
   }
-  writer.close_array();
-  writer.member("next_cursor",
-                more ? std::optional{write_cursor(ListKind::event_types, last)} : std::nullopt);
-  writer.close_object();
-  return body;
+  return page;
+}
+
+std::string write_page(const TypePage& page) {
+  const auto write_item = [](JsonWriter& writer, const EventTypeRef& known) {
+    write_event_type(writer, known->type);
+  };
+  return write_list(page.types, next_cursor(ListKind::event_types, page.next), write_item);
 }
 
 }  // namespace
@@ -163,7 +158,7 @@ Awaitable<HttpResponse> list_event_types(Context context, HttpRequest request) {
   if (!asked) {
     co_return render(asked.error());
   }
-  co_return json_answer(200, write_page(*context.service->event_types(), *asked));
+  co_return json_answer(200, write_page(select_page(*context.service->event_types(), *asked)));
 }
 
 Awaitable<HttpResponse> update_event_type(Context context, HttpRequest request) {

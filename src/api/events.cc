@@ -2,7 +2,7 @@
 #include "api/event_json.h"
 #include "api/event_type_gate.h"
 #include "api/json_body.h"
-#include "api/pagination.h"
+#include "api/list_answer.h"
 #include "api/publish_answer.h"
 #include "api/publishing.h"
 #include "api/resources.h"
@@ -59,9 +59,6 @@ Parsed<EventQuery> read_query(const HttpRequest& request) {
                   .to = query.time("to"),
                   .matched = query.boolean("matched")};
   const Parsed<Page> page = read_history_page(query, ListKind::events);
-  if (std::optional<Problem> fault = query.fault()) {
-    return tl::make_unexpected(*std::move(fault));
-  }
   if (!page) {
     return tl::make_unexpected(page.error());
   }
@@ -70,21 +67,18 @@ Parsed<EventQuery> read_query(const HttpRequest& request) {
 }
 
 /// Without their data: a page of large events would be larger than anyone wants to read.
-std::string write_page(const Listed<Event>& listed) {
-  std::string body;
-  JsonWriter writer{body};
-  writer.open_object();
-  writer.key("data");
-  writer.open_array();
-  for (const Event& event : listed.items) {
-    open_event(writer, event);
-    writer.member("data_bytes", event.data.size());
-    writer.close_object();
-  }
-  writer.close_array();
-  write_next_cursor(writer, ListKind::events, listed.next);
+void write_listed(JsonWriter& writer, const Event& event) {
+  open_event(writer, event);
+  writer.member("data_bytes", event.data.size());
   writer.close_object();
-  return body;
+}
+
+Result<Listed<Event>> read_events(Reader& reader, const EventQuery& asked) {
+  return reader.history->list_events(asked.filter, asked.page);
+}
+
+std::string write_page(const Listed<Event>& listed) {
+  return write_list(listed, ListKind::events, write_listed);
 }
 
 struct EventDetail {
@@ -109,17 +103,12 @@ std::string write_detail(const EventDetail& detail, const LaneViews& lanes) {
   writer.key("deliveries");
   writer.open_array();
   for (const DeliveryRecord& record : detail.deliveries.items) {
-    open_delivery(writer, record, lanes);
-    writer.close_object();
+    write_delivery(writer, record, lanes);
   }
   writer.close_array();
   // The rest is at GET /v1/deliveries?event_id=…&cursor=….
-  writer.key("deliveries_next_cursor");
-  if (detail.deliveries.next) {
-    writer.value(write_sequence_cursor(ListKind::deliveries, *detail.deliveries.next));
-  } else {
-    writer.value(nullptr);
-  }
+  writer.member("deliveries_next_cursor",
+                next_cursor(ListKind::deliveries, detail.deliveries.next));
   writer.close_object();
   return body;
 }
@@ -143,19 +132,7 @@ Awaitable<HttpResponse> publish_event(Context context, HttpRequest request) {
 }
 
 Awaitable<HttpResponse> list_events(Context context, HttpRequest request) {
-  const Parsed<EventQuery> asked = read_query(request);
-  if (!asked) {
-    co_return render(asked.error());
-  }
-  const auto query = [asked = *asked](Reader& reader) {
-    return reader.history->list_events(asked.filter, asked.page);
-  };
-  auto pending = context.service->read(query);
-  const Result<Listed<Event>> listed = co_await std::move(pending);
-  if (!listed) {
-    co_return render(to_problem(listed.error()));
-  }
-  co_return json_answer(200, write_page(*listed));
+  return answer_list(std::move(context), read_query(request), read_events, write_page);
 }
 
 Awaitable<HttpResponse> get_event(Context context, HttpRequest request) {

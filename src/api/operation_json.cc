@@ -4,7 +4,6 @@
 #include <chrono>
 
 #include "api/json_writer.h"
-#include "api/pagination.h"
 
 namespace postrider::api {
 namespace {
@@ -60,7 +59,9 @@ void write_rate(JsonWriter& writer, const OperationSpec& spec) {
   writer.close_object();
 }
 
-void write_one(JsonWriter& writer, const Operation& operation, WallTime now) {
+}  // namespace
+
+void write_operation(JsonWriter& writer, const Operation& operation, WallTime now) {
   const OperationSpec& spec = operation.spec;
   const bool waits = operation.status == OperationStatus::scheduled;
   writer.open_object();
@@ -92,8 +93,6 @@ void write_one(JsonWriter& writer, const Operation& operation, WallTime now) {
   writer.close_object();
 }
 
-}  // namespace
-
 std::string write_filter(const DeliveryFilter& filter) {
   std::string text;
   JsonWriter writer{text};
@@ -104,31 +103,7 @@ std::string write_filter(const DeliveryFilter& filter) {
 std::string write_operation(const Operation& operation, WallTime now) {
   std::string body;
   JsonWriter writer{body};
-  write_one(writer, operation, now);
-  return body;
-}
-
-std::string write_operation_list(const std::vector<Operation>& operations, std::uint32_t limit,
-                                 WallTime now) {
-  const std::size_t shown = std::min<std::size_t>(operations.size(), limit);
-  std::string body;
-  JsonWriter writer{body};
-  writer.open_object();
-  writer.key("data");
-  writer.open_array();
-  for (std::size_t i = 0; i < shown; ++i) {
-    write_one(writer, operations[i], now);
-  }
-  writer.close_array();
-  writer.key("next_cursor");
-  if (operations.size() > shown && shown > 0) {
-    const Uuid& last = operations[shown - 1].id.bytes;
-    writer.value(write_cursor(ListKind::operations,
-                              {reinterpret_cast<const char*>(last.data()), last.size()}));
-  } else {
-    writer.value(nullptr);
-  }
-  writer.close_object();
+  write_operation(writer, operation, now);
   return body;
 }
 

@@ -8,13 +8,13 @@
 
 #include "api/context.h"
 #include "api/field_reader.h"
+#include "api/json_writer.h"
 
 namespace postrider::api {
 
 /// `now`: what is left is estimated from it.
 [[nodiscard]] std::string write_operation(const Operation& operation, WallTime now);
-[[nodiscard]] std::string write_operation_list(const std::vector<Operation>& operations,
-                                               std::uint32_t limit, WallTime now);
+void write_operation(JsonWriter& writer, const Operation& operation, WallTime now);
 /// The filter alone, for the audit log.
 [[nodiscard]] std::string write_filter(const DeliveryFilter& filter);
 

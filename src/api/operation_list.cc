@@ -1,10 +1,7 @@
-#include <cstring>
-
-#include "api/answers.h"
 #include "api/audit.h"
 #include "api/json_body.h"
+#include "api/list_answer.h"
 #include "api/operation_json.h"
-#include "api/pagination.h"
 #include "api/resources.h"
 
 namespace postrider::api {
@@ -14,15 +11,6 @@ struct OperationQuery {
   OperationFilter filter;
   OperationPage page;
 };
-
-std::optional<OperationId> to_id(std::string_view place) {
-  OperationId id;
-  if (place.size() != id.bytes.size()) {
-    return std::nullopt;
-  }
-  std::memcpy(id.bytes.data(), place.data(), place.size());
-  return id;
-}
 
 Parsed<OperationQuery> read_query(const HttpRequest& request) {
   QueryReader query{request};
@@ -34,21 +22,26 @@ Parsed<OperationQuery> read_query(const HttpRequest& request) {
   asked.filter.statuses = query.list_of(
       "status", [](std::string_view word) { return operation_statuses.find(word); },
       "scheduled, running, completed, cancelled or failed");
-  const Parsed<PageQuery> page = read_page(query, ListKind::operations);
-  if (std::optional<Problem> fault = query.fault()) {
-    return tl::make_unexpected(*std::move(fault));
-  }
+  const Parsed<IdPage> page = read_id_page(query, ListKind::operations);
   if (!page) {
     return tl::make_unexpected(page.error());
   }
   asked.page = {.limit = page->limit, .offset = page->offset};
-  if (page->place) {
-    asked.page.before = to_id(*page->place);
-    if (!asked.page.before) {
-      return tl::make_unexpected(invalid_cursor());
-    }
+  if (page->before) {
+    asked.page.before = OperationId{*page->before};
   }
   return asked;
+}
+
+/// The port lists one more than was asked for when there are more.
+Result<ListedById<Operation>> read_operations(Reader& reader, const OperationQuery& asked) {
+  ListedById<Operation> page;
+  POSTRIDER_TRY(page.items, reader.operations->list(asked.filter, asked.page));
+  if (page.items.size() > asked.page.limit) {
+    page.items.resize(asked.page.limit);
+    page.next = page.items.back().id.bytes;
+  }
+  return page;
 }
 
 Awaitable<Result<Operation>> find_operation(Context context, OperationId id) {
@@ -70,20 +63,13 @@ HttpResponse answer(const Context& context, OperationId id, const Result<Operati
 }  // namespace
 
 Awaitable<HttpResponse> list_operations(Context context, HttpRequest request) {
-  const Parsed<OperationQuery> asked = read_query(request);
-  if (!asked) {
-    co_return render(asked.error());
-  }
-  const auto query = [asked = *asked](Reader& reader) {
-    return reader.operations->list(asked.filter, asked.page);
+  const auto write = [now = context.service->now().wall](const ListedById<Operation>& page) {
+    const auto write_item = [now](JsonWriter& writer, const Operation& operation) {
+      write_operation(writer, operation, now);
+    };
+    return write_list(page, ListKind::operations, write_item);
   };
-  auto pending = context.service->read(query);
-  const Result<std::vector<Operation>> listed = co_await std::move(pending);
-  if (!listed) {
-    co_return render(to_problem(listed.error()));
-  }
-  const WallTime now = context.service->now().wall;
-  co_return json_answer(200, write_operation_list(*listed, asked->page.limit, now));
+  return answer_list(std::move(context), read_query(request), read_operations, write);
 }
 
 Awaitable<HttpResponse> get_operation(Context context, HttpRequest request) {

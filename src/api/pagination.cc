@@ -90,22 +90,25 @@ std::optional<std::string> read_cursor(ListKind kind, std::string_view cursor) {
   return std::string{signed_part.substr(head_bytes)};
 }
 
-std::string write_sequence_cursor(ListKind kind, std::int64_t sequence) {
+std::optional<std::string> next_cursor(ListKind kind, std::optional<std::int64_t> next) {
+  if (!next) {
+    return std::nullopt;
+  }
   std::string place(sequence_bytes, '\0');
   for (std::size_t byte = 0; byte < sequence_bytes; ++byte) {
-    const auto value = static_cast<std::uint64_t>(sequence) >> (56 - 8 * byte);
+    const auto value = static_cast<std::uint64_t>(*next) >> (56 - 8 * byte);
     place[byte] = static_cast<char>(value & 0xff);
   }
   return write_cursor(kind, place);
 }
 
-void write_next_cursor(JsonWriter& writer, ListKind kind, std::optional<std::int64_t> next) {
-  writer.key("next_cursor");
-  if (next) {
-    writer.value(write_sequence_cursor(kind, *next));
-  } else {
-    writer.value(nullptr);
-  }
+std::optional<std::string> next_cursor(ListKind kind, const std::optional<Uuid>& next) {
+  return next ? std::optional{write_cursor(kind, std::string{next->begin(), next->end()})}
+              : std::nullopt;
+}
+
+std::optional<std::string> next_cursor(ListKind kind, const std::optional<std::string>& next) {
+  return next ? std::optional{write_cursor(kind, *next)} : std::nullopt;
 }
 
 Parsed<PageQuery> read_page(QueryReader& query, ListKind kind) {
@@ -118,14 +121,16 @@ Parsed<PageQuery> read_page(QueryReader& query, ListKind kind) {
     page.offset = static_cast<std::uint32_t>(*offset);
   }
   const std::optional<std::string> cursor = query.text("cursor");
-  if (!cursor) {
-    return page;
-  }
-  if (offset) {
+  if (cursor && offset) {
     query.refuse("offset", "cannot be combined with `cursor`; send one of them.");
   }
-  page.place = read_cursor(kind, *cursor);
-  if (!page.place) {
+  if (std::optional<Problem> fault = query.fault()) {
+    return tl::make_unexpected(*std::move(fault));
+  }
+  if (cursor) {
+    page.place = read_cursor(kind, *cursor);
+  }
+  if (cursor && !page.place) {
     return tl::make_unexpected(invalid_cursor());
   }
   return page;
@@ -144,6 +149,22 @@ Parsed<Page> read_history_page(QueryReader& query, ListKind kind) {
   if (place && !page.before) {
     return tl::make_unexpected(invalid_cursor());
   }
+  return page;
+}
+
+Parsed<IdPage> read_id_page(QueryReader& query, ListKind kind) {
+  const Parsed<PageQuery> asked = read_page(query, kind);
+  if (!asked) {
+    return tl::make_unexpected(asked.error());
+  }
+  IdPage page{.limit = asked->limit, .offset = asked->offset, .before = std::nullopt};
+  if (!asked->place) {
+    return page;
+  }
+  if (asked->place->size() != sizeof(Uuid)) {
+    return tl::make_unexpected(invalid_cursor());
+  }
+  std::ranges::copy(*asked->place, page.before.emplace().begin());
   return page;
 }
 

@@ -5,12 +5,12 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/ids.h"
 #include "ports/history.h"
 
 #include "api/context.h"
-#include "api/json_writer.h"
 #include "api/query_reader.h"
 
 namespace postrider::api {
@@ -40,10 +40,14 @@ enum class ListKind : char {
 
 [[nodiscard]] Problem invalid_cursor();
 
-[[nodiscard]] std::string write_sequence_cursor(ListKind kind, std::int64_t sequence);
-
-/// The member `next_cursor`, null at the end of the list.
-void write_next_cursor(JsonWriter& writer, ListKind kind, std::optional<std::int64_t> next);
+/// The cursor to the page that follows; nullopt at the end of the list. `next` is where that page
+/// begins: a sequence, an id, or a place of the list's own.
+[[nodiscard]] std::optional<std::string> next_cursor(ListKind kind,
+                                                     std::optional<std::int64_t> next);
+[[nodiscard]] std::optional<std::string> next_cursor(ListKind kind,
+                                                     const std::optional<Uuid>& next);
+[[nodiscard]] std::optional<std::string> next_cursor(ListKind kind,
+                                                     const std::optional<std::string>& next);
 
 /// What a list asks for. `place` is the cursor's content.
 struct PageQuery {
@@ -52,11 +56,25 @@ struct PageQuery {
   std::optional<std::string> place;
 };
 
-/// Reads `limit`, `cursor` and `offset`; mistakes go to the reader, a bad cursor is
-/// `invalid_cursor`.
+/// Reads `limit`, `cursor` and `offset`. To be read last: the first mistake in the whole query is
+/// the problem, after it a bad cursor.
 [[nodiscard]] Parsed<PageQuery> read_page(QueryReader& query, ListKind kind);
 
-/// The same as the port wants it.
+/// The same of a list by sequence, as the port wants it.
 [[nodiscard]] Parsed<Page> read_history_page(QueryReader& query, ListKind kind);
+
+/// The same of a list by id, newest first.
+struct IdPage {
+  std::uint32_t limit = page_limit_default;
+  std::uint32_t offset = 0;
+  std::optional<Uuid> before;  // Ids below this.
+};
+[[nodiscard]] Parsed<IdPage> read_id_page(QueryReader& query, ListKind kind);
+
+template <class Item>
+struct ListedById {
+  std::vector<Item> items;
+  std::optional<Uuid> next;  // IdPage::before for the following page; nullopt at the end.
+};
 
 }  // namespace postrider::api

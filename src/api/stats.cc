@@ -5,11 +5,11 @@
 #include <charconv>
 #include <chrono>
 #include <map>
+#include <span>
 
 #include <fmt/format.h>
 
-#include "api/answers.h"
-#include "api/pagination.h"
+#include "api/list_answer.h"
 #include "api/query_reader.h"
 #include "api/resources.h"
 
@@ -86,9 +86,6 @@ Parsed<StatsQuery> read_query(const HttpRequest& request, const Context& context
   asked.filter.webhook_id = query.one_of("webhook_id", WebhookId::parse, "a webhook's id (whk_…)");
   asked.filter.tenant_id = query.text("tenant_id");
   const Parsed<PageQuery> page = read_page(query, ListKind::stats);
-  if (std::optional<Problem> fault = query.fault()) {
-    return tl::make_unexpected(*std::move(fault));
-  }
   if (!page) {
     return tl::make_unexpected(page.error());
   }
@@ -175,21 +172,17 @@ void write_buckets(JsonWriter& writer, const StatsQuery& asked, const Numbers& n
 void write_webhooks(JsonWriter& writer, const StatsQuery& asked, const Numbers& numbers) {
   const std::size_t first = std::min<std::size_t>(asked.offset, numbers.webhooks.size());
   const std::size_t end = std::min<std::size_t>(first + asked.limit, numbers.webhooks.size());
-  writer.key("webhooks");
-  writer.open_object();
-  writer.key("data");
-  writer.open_array();
-  for (std::size_t i = first; i < end; ++i) {
-    writer.open_object();
-    writer.member("webhook_id", numbers.webhooks[i].webhook_id);
-    write_tally(writer, numbers.webhooks[i].tally);
-    writer.close_object();
-  }
-  writer.close_array();
+  const std::span shown = std::span{numbers.webhooks}.subspan(first, end - first);
   const bool more = end < numbers.webhooks.size();
-  writer.member(
-      "next_cursor",
-      more ? std::optional{write_cursor(ListKind::stats, std::to_string(end))} : std::nullopt);
+  const auto next = more ? std::optional{std::to_string(end)} : std::nullopt;
+  const auto write_item = [](JsonWriter& list, const WebhookTally& webhook) {
+    list.open_object();
+    list.member("webhook_id", webhook.webhook_id);
+    write_tally(list, webhook.tally);
+    list.close_object();
+  };
+  writer.key("webhooks");
+  open_list(writer, shown, next_cursor(ListKind::stats, next), write_item);
   writer.close_object();
 }
 

@@ -2,14 +2,14 @@
 
 #include <fmt/format.h>
 
-#include "api/answers.h"
 #include "api/audit.h"
 #include "api/field_reader.h"
 #include "api/json_body.h"
+#include "api/list_answer.h"
+#include "api/memory_page.h"
 #include "api/query_reader.h"
 #include "api/registry_json.h"
 #include "api/resources.h"
-#include "api/roster_page.h"
 
 namespace postrider::api {
 namespace {
@@ -109,26 +109,18 @@ std::string tenant_text(const RegisteredTenant& tenant) {
   return body;
 }
 
-std::string write_page(const RosterPage<TenantRef>& page) {
-  std::string body;
-  JsonWriter writer{body};
-  writer.open_object();
-  writer.key("data");
-  writer.open_array();
-  for (const TenantRef& tenant : page.items) {
+std::string write_page(const ListedById<TenantRef>& page) {
+  const auto write_item = [](JsonWriter& writer, const TenantRef& tenant) {
     write_registered(writer, *tenant);
-  }
-  writer.close_array();
-  write_next_cursor(writer, ListKind::tenants, page.more,
-                    page.items.empty() ? Uuid{} : page.items.back()->serial.bytes);
-  writer.close_object();
-  return body;
+  };
+  return write_list(page, ListKind::tenants, write_item);
 }
 
 }  // namespace
 
 Awaitable<HttpResponse> list_tenants(Context context, HttpRequest request) {
-  const Parsed<PageQuery> asked = read_roster_page(request, ListKind::tenants);
+  QueryReader query{request};
+  const Parsed<IdPage> asked = read_id_page(query, ListKind::tenants);
   if (!asked) {
     co_return render(asked.error());
   }

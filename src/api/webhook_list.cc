@@ -1,8 +1,7 @@
 #include <algorithm>
-#include <iterator>
 
-#include "api/answers.h"
-#include "api/pagination.h"
+#include "api/list_answer.h"
+#include "api/memory_page.h"
 #include "api/resources.h"
 #include "api/webhook_json.h"
 
@@ -42,43 +41,9 @@ bool passes(const Webhook& webhook, const WebhookFilter& filter) {
          (!filter.words || mentions(webhook, *filter.words));
 }
 
-struct WebhookPage {
-  std::vector<WebhookRef> webhooks;
-  bool more = false;
-};
-
-/// Newest first: ids sort by time.
-WebhookPage select_page(const Directory& directory, const WebhookFilter& filter,
-                        const PageQuery& asked) {
-  WebhookPage page;
-  const auto& all = directory.all();
-  auto end = all.end();
-  if (asked.place) {
-    WebhookId last;
-    std::ranges::copy(*asked.place, last.bytes.begin());
-    end = all.lower_bound(last);
-  }
-  std::uint32_t to_skip = asked.offset;
-  for (auto next = std::make_reverse_iterator(end); next != all.rend(); ++next) {
-    if (!passes(*next->second, filter)) {
-      continue;
-    }
-    if (to_skip > 0) {
-      --to_skip;
-      continue;
-    }
-    if (page.webhooks.size() == asked.limit) {
-      page.more = true;
-      break;
-    }
-    page.webhooks.push_back(next->second);
-  }
-  return page;
-}
-
 struct WebhookQuery {
   WebhookFilter filter;
-  PageQuery page;
+  IdPage page;
 };
 
 Parsed<WebhookQuery> read_query(const HttpRequest& request) {
@@ -91,40 +56,20 @@ Parsed<WebhookQuery> read_query(const HttpRequest& request) {
   if (asked.filter.event_type && !is_event_type(*asked.filter.event_type)) {
     query.refuse("event_type", "must be an event type such as order.created.");
   }
-  Parsed<PageQuery> page = read_page(query, ListKind::webhooks);
-  if (std::optional<Problem> fault = query.fault()) {
-    return tl::make_unexpected(*std::move(fault));
-  }
+  const Parsed<IdPage> page = read_id_page(query, ListKind::webhooks);
   if (!page) {
     return tl::make_unexpected(page.error());
   }
-  asked.page = *std::move(page);
-  if (asked.page.place && asked.page.place->size() != sizeof(Uuid)) {
-    return tl::make_unexpected(invalid_cursor());
-  }
+  asked.page = *page;
   return asked;
 }
 
-std::string write_page(const WebhookPage& page, const LaneViews& lanes) {
-  std::string body;
-  JsonWriter writer{body};
-  writer.open_object();
-  writer.key("data");
-  writer.open_array();
-  for (const WebhookRef& webhook : page.webhooks) {
+std::string write_page(const ListedById<WebhookRef>& page, const LaneViews& lanes) {
+  const auto write_item = [&lanes](JsonWriter& writer, const WebhookRef& webhook) {
     const auto lane = lanes.find(webhook->id);
     write_webhook(writer, *webhook, {.lane = lane == lanes.end() ? nullptr : &lane->second});
-  }
-  writer.close_array();
-  writer.key("next_cursor");
-  if (page.more) {
-    const Uuid& last = page.webhooks.back()->id.bytes;
-    writer.value(write_cursor(ListKind::webhooks, std::string{last.begin(), last.end()}));
-  } else {
-    writer.value(nullptr);
-  }
-  writer.close_object();
-  return body;
+  };
+  return write_list(page, ListKind::webhooks, write_item);
 }
 
 }  // namespace
@@ -135,10 +80,11 @@ Awaitable<HttpResponse> list_webhooks(Context context, HttpRequest request) {
     co_return render(asked.error());
   }
   const auto directory = context.service->directory();
-  const WebhookPage page = select_page(*directory, asked->filter, asked->page);
+  const auto wanted = [&](const Webhook& webhook) { return passes(webhook, asked->filter); };
+  const ListedById<WebhookRef> page = select_page(directory->all(), asked->page, wanted);
   std::vector<WebhookId> ids;
-  ids.reserve(page.webhooks.size());
-  for (const WebhookRef& webhook : page.webhooks) {
+  ids.reserve(page.items.size());
+  for (const WebhookRef& webhook : page.items) {
     ids.push_back(webhook->id);
   }
   auto pending = view_lanes(context, std::move(ids));

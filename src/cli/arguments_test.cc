@@ -7,8 +7,6 @@
 
 #include <gtest/gtest.h>
 
-#include "core/suggestion.h"
-
 namespace postrider::cli {
 namespace {
 
@@ -279,22 +277,6 @@ TEST(Arguments, VersionIsACommandAndAFlag) {
   EXPECT_FALSE(parse_as<VersionOptions>({"--version"}).json);
   EXPECT_FALSE(parse_as<VersionOptions>({"version"}).json);
   EXPECT_TRUE(parse_as<VersionOptions>({"version", "--json"}).json);
-}
-
-TEST(EditDistance, CountsInsertionsRemovalsReplacementsAndSwaps) {
-  EXPECT_EQ(edit_distance("", ""), 0u);
-  EXPECT_EQ(edit_distance("", "abc"), 3u);
-  EXPECT_EQ(edit_distance("abc", ""), 3u);
-  EXPECT_EQ(edit_distance("serve", "serve"), 0u);
-  EXPECT_EQ(edit_distance("serv", "serve"), 1u);
-  EXPECT_EQ(edit_distance("esrve", "serve"), 1u);
-  EXPECT_EQ(edit_distance("kitten", "sitting"), 3u);
-}
-
-TEST(Closest, StaysSilentWhenNothingIsNear) {
-  EXPECT_EQ(closest("bench", {"serve", "send"}), std::nullopt);
-  EXPECT_EQ(closest("x", {}), std::nullopt);
-  EXPECT_EQ(closest("sed", {"serve", "send"}), "send");
 }
 
 }  // namespace

@@ -8,6 +8,7 @@ namespace {
 constexpr EnumNames<AlertKind, AlertKind::store_failing> kind_names{
     {"circuit_opened", "circuit_recovered", "webhook_disabled", "dead_letters", "dns_failing",
      "secret_old", "store_failing"}};
+static_assert(kind_names.names.size() == alert_kind_count);
 
 constexpr EnumNames<Severity, Severity::critical> severity_names{{"info", "warning", "critical"}};
 

@@ -1,5 +1,6 @@
 // JSON numbers compared by value, as decimals: `300`, `300.0` and `3e2` are equal, 0.1 is exactly
-// 0.1, and 9007199254740993 is not 9007199254740992. No digit is too many.
+// 0.1, and 9007199254740993 is not 9007199254740992. No digit is too many; an exponent beyond a
+// million millions counts as that.
 #pragma once
 
 #include <compare>

@@ -36,6 +36,9 @@ Micros DurationHistogram::middle_of(Step step) {
 
 void DurationHistogram::add(Step step, std::uint64_t count) {
   POSTRIDER_ASSERT(step <= step_max);
+  if (count == 0) {
+    return;  // A step that does not occur would make a percentile of nothing.
+  }
   const auto place =
       std::ranges::lower_bound(steps_, step, {}, &std::pair<Step, std::uint64_t>::first);
   if (place != steps_.end() && place->first == step) {
