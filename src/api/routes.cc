@@ -173,8 +173,7 @@ void add(Router& router, Service& service, const std::shared_ptr<ApiControl>& co
     if (key != nullptr) {
       world.note_key_use(*key);
     }
-    Context context{
-        .service = &world, .options = std::move(options), .caller = *std::move(caller)};
+    Context context{.service = &world, .options = std::move(options), .caller = *std::move(caller)};
     narrow(context);
     const bool may_last = key != nullptr && request.method == "GET";
     auto answering = resource(std::move(context), std::move(request));

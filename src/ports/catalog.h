@@ -32,9 +32,13 @@ class Catalog {
   [[nodiscard]] virtual Result<std::vector<Webhook>> load_webhooks() = 0;
   /// Adds or replaces; the circuit stays. Durable when it returns, like every change here.
   [[nodiscard]] virtual Result<void> put_webhook(const Webhook& webhook) = 0;
-  /// Removes it and its circuit and cancels its waiting deliveries, in one transaction. Its history
-  /// stays. Fails with not_found.
-  [[nodiscard]] virtual Result<void> remove_webhook(WebhookId id, WallTime now) = 0;
+  /// Removes it and its circuit. Its history stays; what still waits for it is cancelled by
+  /// cancel_waiting. Fails with not_found.
+  [[nodiscard]] virtual Result<void> remove_webhook(WebhookId id) = 0;
+  /// Cancels up to `limit` of the deliveries that wait for a webhook, known or not. False: none was
+  /// left.
+  [[nodiscard]] virtual Result<bool> cancel_waiting(WebhookId id, WallTime now,
+                                                    std::uint32_t limit) = 0;
 
   /// Seals what is stored plain or under an older key with the current key: of the `limit` webhooks
   /// after `after`, in id order. A store without a key does nothing.

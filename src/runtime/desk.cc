@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "runtime/farewells.h"
 #include "runtime/placement.h"
 
 namespace postrider {
@@ -92,7 +93,9 @@ Result<WebhookRef> Desk::store_webhook(const Errand& errand, Webhook webhook) {
 
 Result<void> Desk::remove_webhook(const Errand& errand, WebhookId id) {
   const auto write = [&]() -> Result<void> {
-    POSTRIDER_CHECK(errand.store.catalog->remove_webhook(id, errand.entry.at));
+    POSTRIDER_CHECK(errand.store.catalog->remove_webhook(id));
+    // Whoever looks right away sees what most webhooks have waiting as cancelled.
+    POSTRIDER_CHECK(errand.store.catalog->cancel_waiting(id, errand.entry.at, cancelled_at_once));
     return errand.store.journal->append(errand.entry);
   };
   POSTRIDER_CHECK(errand.store.atomically(write));
@@ -138,7 +141,7 @@ Result<void> Desk::remove_tenant(const Errand& errand, const TenantId& id, bool 
   }
   const auto write = [&]() -> Result<void> {
     for (const auto& [webhook_id, webhook] : theirs.all()) {
-      POSTRIDER_CHECK(errand.store.catalog->remove_webhook(webhook_id, errand.entry.at));
+      POSTRIDER_CHECK(errand.store.catalog->remove_webhook(webhook_id));
       POSTRIDER_CHECK(errand.store.journal->append(removal_entry(errand.entry, *webhook)));
     }
     POSTRIDER_CHECK(errand.store.registry->apply(change));

@@ -92,6 +92,7 @@ void Housekeeping::tick() {
     }
   });
   parts_.store->submit(DeskJob{[this](Store& store, Mails& mails) -> Result<void> {
+    parts_.tick_store();
     POSTRIDER_CHECK(sweep(store, mails));
     POSTRIDER_CHECK(desk_.write(store));
     const WallTime now = parts_.clock->now().wall;

@@ -79,6 +79,7 @@ void RunningNode::make_store(NodeParts& parts) {
   };
   store_ = std::make_unique<StoreThread>(StoreThreadOptions{.worker_count = options_.worker_count},
                                          std::move(store_parts));
+  farewells_ = std::make_unique<Farewells>(*clock_, *store_);
 }
 
 void RunningNode::make_workers(NodeParts& parts) {
@@ -155,6 +156,7 @@ void RunningNode::make_housekeeping(std::vector<Alert> alerts,
                             .directory = [this] { return desk_.directory(); },
                             .store_webhook = {},
                             .tick_workers = {},
+                            .tick_store = [this] { farewells_->go_on(); },
                             .reload_keys = std::move(reload_keys)};
   parts.store_webhook = [this](Store& store, Mails& mails, Webhook webhook) {
     return desk_.sweep_secrets({store, mails}, std::move(webhook), clock_->now().wall);
@@ -166,7 +168,11 @@ void RunningNode::make_housekeeping(std::vector<Alert> alerts,
   };
   housekeeping_ = std::make_unique<Housekeeping>(std::move(desk), std::move(parts));
   desk_.watch({.stored = [this](const Webhook& webhook) { housekeeping_->webhook_stored(webhook); },
-               .removed = [this](WebhookId id) { housekeeping_->webhook_removed(id); }});
+               .removed =
+                   [this](WebhookId id) {
+                     housekeeping_->webhook_removed(id);
+                     farewells_->add(id);
+                   }});
 }
 
 void RunningNode::load_lanes(const std::map<WebhookId, CircuitRecord>& circuits,
@@ -174,6 +180,9 @@ void RunningNode::load_lanes(const std::map<WebhookId, CircuitRecord>& circuits,
   std::map<WebhookId, WallTime> due;
   for (const LaneBacklog& lane : backlog) {
     due.emplace(lane.webhook_id, lane.due);
+    if (!desk_.directory()->find(lane.webhook_id)) {
+      farewells_->add(lane.webhook_id);
+    }
   }
   for (const auto& [id, webhook] : desk_.directory()->all()) {
     WebhookChanged input{.webhook = webhook, .at_start = true};
@@ -259,6 +268,7 @@ void RunningNode::stop() {
     return;
   }
   retention_->stop();
+  farewells_->stop();
   if (!draining_) {
     drain([] {});
   }
@@ -284,6 +294,8 @@ void RunningNode::tell_backlog(const std::vector<LaneBacklog>& backlog, Mails& m
     if (const WebhookRef webhook = directory->find(lane.webhook_id)) {
       mails[worker_of(lane.webhook_id, mails.size())].inputs.emplace_back(
           WebhookChanged{.webhook = webhook, .circuit = std::nullopt, .backlog_due = lane.due});
+    } else {
+      farewells_->add(lane.webhook_id);
     }
   }
 }

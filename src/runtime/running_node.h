@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "runtime/desk.h"
+#include "runtime/farewells.h"
 #include "runtime/housekeeping.h"
 #include "runtime/node.h"
 #include "runtime/operation_runner.h"
@@ -126,6 +127,7 @@ class RunningNode final : public Node, public Service {
   std::uint64_t next_group_ = 0;  // Guarded by ids_mutex_.
   StreamHub stream_;
   std::unique_ptr<StoreThread> store_;
+  std::unique_ptr<Farewells> farewells_;
   std::vector<std::unique_ptr<Worker>> workers_;
   std::unique_ptr<Housekeeping> housekeeping_;
   Tryouts tryouts_;

@@ -1,4 +1,5 @@
 // Webhooks and circuits.
+#include <algorithm>
 #include <map>
 #include <vector>
 
@@ -116,7 +117,7 @@ TEST_P(CatalogContract, TheCircuitOfAnUnknownWebhookIsIgnored) {
   EXPECT_TRUE(catalog().load_circuits()->empty());
 }
 
-TEST_P(CatalogContract, RemovingAWebhookCancelsWhatWaitsAndKeepsItsHistory) {
+TEST_P(CatalogContract, ARemovedWebhooksWaitingDeliveriesAreCancelledAndItsHistoryStays) {
   ASSERT_TRUE(catalog().put_webhook(sample_webhook(first_)).has_value());
   ASSERT_TRUE(catalog().put_webhook(sample_webhook(second_)).has_value());
   commit({.circuits = {{first_, open_circuit()}}});
@@ -128,9 +129,10 @@ TEST_P(CatalogContract, RemovingAWebhookCancelsWhatWaitsAndKeepsItsHistory) {
   settle(script_.success(done));
 
   script_.now += Millis{60};
-  ASSERT_TRUE(catalog().remove_webhook(first_, script_.now).has_value());
+  ASSERT_TRUE(catalog().remove_webhook(first_).has_value());
   EXPECT_EQ(*catalog().load_webhooks(), (std::vector<Webhook>{sample_webhook(second_)}));
   EXPECT_TRUE(catalog().load_circuits()->empty());
+  EXPECT_EQ(catalog().cancel_waiting(first_, script_.now, 500), false);
   EXPECT_EQ(record(pending.id).delivery.state, DeliveryState::cancelled);
   EXPECT_EQ(record(pending.id).completed_at, script_.now);
   EXPECT_EQ(record(retrying.id).delivery.state, DeliveryState::cancelled);
@@ -141,11 +143,35 @@ TEST_P(CatalogContract, RemovingAWebhookCancelsWhatWaitsAndKeepsItsHistory) {
   EXPECT_EQ(ledger().backlog()->at(0).webhook_id, second_);
 }
 
+TEST_P(CatalogContract, WaitingDeliveriesAreCancelledALittleAtATime) {
+  std::vector<DeliveryId> waiting;
+  for (int i = 0; i < 5; ++i) {
+    waiting.push_back(accept(first_).id);
+  }
+  const Delivery other = accept(second_);
+  const auto cancelled = [&] {
+    return std::ranges::count_if(waiting, [&](DeliveryId id) {
+      return record(id).delivery.state == DeliveryState::cancelled;
+    });
+  };
+  EXPECT_EQ(catalog().cancel_waiting(first_, script_.now, 2), true);
+  EXPECT_EQ(cancelled(), 2);
+  EXPECT_EQ(catalog().cancel_waiting(first_, script_.now, 2), true);
+  EXPECT_EQ(catalog().cancel_waiting(first_, script_.now, 2), false);
+  EXPECT_EQ(cancelled(), 5);
+  EXPECT_EQ(catalog().cancel_waiting(first_, script_.now, 2), false) << "none was left";
+  EXPECT_EQ(record(other.id).delivery, other);
+}
+
+TEST_P(CatalogContract, NothingWaitsForAWebhookThatWasNeverSentAnything) {
+  EXPECT_EQ(catalog().cancel_waiting(first_, script_.now, 2), false);
+}
+
 TEST_P(CatalogContract, RemovingAnUnknownWebhookIsNotFoundAndBreaksNothing) {
-  EXPECT_EQ(catalog().remove_webhook(first_, script_.now).error().code, Errc::not_found);
+  EXPECT_EQ(catalog().remove_webhook(first_).error().code, Errc::not_found);
   ASSERT_TRUE(catalog().put_webhook(sample_webhook(first_)).has_value());
-  ASSERT_TRUE(catalog().remove_webhook(first_, script_.now).has_value());
-  EXPECT_EQ(catalog().remove_webhook(first_, script_.now).error().code, Errc::not_found);
+  ASSERT_TRUE(catalog().remove_webhook(first_).has_value());
+  EXPECT_EQ(catalog().remove_webhook(first_).error().code, Errc::not_found);
 }
 
 }  // namespace postrider::test

@@ -131,3 +131,22 @@ def test_a_first_start_without_a_key_prints_one_that_works_and_only_once(own_ser
     server.start()
     assert key not in server.stdout_file.read_text() + server.stderr_file.read_text()
     assert works(key)
+
+
+def test_a_removed_webhook_with_much_waiting_leaves_nothing_pending_even_after_a_crash(own_server,
+                                                                                      make_world):
+    server = own_server().start()
+    world = make_world(server)
+    hook = world.hook()
+    world.api.post(f"/v1/webhooks/{hook.id}/pause")
+    for _ in range(5):
+        world.publish_batch([{"type": "a.b", "data": number} for number in range(1000)])
+    world.api.delete(f"/v1/webhooks/{hook.id}")
+    server.kill()  # The removal is durable; most of what waited is cancelled afterwards.
+
+    server.start()
+    world.api = server.api()
+    waiting = f"/v1/deliveries?webhook_id={hook.id}&status=pending&limit=1"
+    wait_for(lambda: world.api.get(waiting)["data"] == [], "all to be cancelled")
+    assert len(world.api.all(f"/v1/deliveries?webhook_id={hook.id}&status=cancelled")) == 5000
+    assert world.requests(hook) == []

@@ -54,6 +54,7 @@ class World {
   void replay(WebhookId id);
   void change_webhook(WebhookId id, const std::function<void(Webhook&)>& edit);
   void remove_webhook(WebhookId id);
+  void cancel_waiting(WebhookId id);
   void jump_clock();
   void calm_down();
   [[nodiscard]] bool at_rest() const;
@@ -156,6 +157,11 @@ void World::boot() {
     }
     tell(webhook->id, std::move(changed));
   }
+  for (const LaneBacklog& lane : *backlog) {
+    if (!directory_.find(lane.webhook_id)) {
+      cancel_waiting(lane.webhook_id);
+    }
+  }
 }
 
 void World::crash() {
@@ -238,6 +244,8 @@ void World::recovered(const std::vector<LaneBacklog>& backlog) {
     if (const WebhookRef webhook = directory_.find(lane.webhook_id)) {
       tell(lane.webhook_id,
            WebhookChanged{.webhook = webhook, .circuit = {}, .backlog_due = lane.due});
+    } else {
+      cancel_waiting(lane.webhook_id);
     }
   }
 }
@@ -464,9 +472,19 @@ void World::change_webhook(WebhookId id, const std::function<void(Webhook&)>& ed
 
 void World::remove_webhook(WebhookId id) {
   store_.submit(SimCatalog{[this, id](Catalog& catalog) {
-    if (catalog.remove_webhook(id, timeline_.now().wall)) {
+    if (catalog.remove_webhook(id)) {
       directory_ = directory_.without(id);
       tell(id, WebhookRemoved{id});
+      cancel_waiting(id);
+    }
+  }});
+}
+
+/// In steps, with a crash or anything else between them.
+void World::cancel_waiting(WebhookId id) {
+  store_.submit(SimCatalog{[this, id](Catalog& catalog) {
+    if (catalog.cancel_waiting(id, timeline_.now().wall, 2).value_or(true)) {
+      cancel_waiting(id);
     }
   }});
 }

@@ -1,4 +1,7 @@
+#include <algorithm>
+#include <iterator>
 #include <mutex>
+#include <ranges>
 #include <vector>
 
 #include "adapters/memory/memory_rows.h"
@@ -26,21 +29,28 @@ class MemoryCatalog final : public Catalog {
     return {};
   }
 
-  Result<void> remove_webhook(WebhookId id, WallTime now) override {
+  Result<void> remove_webhook(WebhookId id) override {
     const std::lock_guard guard{store_.mutex};
     if (store_.webhooks.erase(id) == 0) {
       return fail(Errc::not_found, "There is no such webhook.");
     }
     store_.circuits.erase(id);
-    const auto lane = store_.waiting.find(id);
-    if (lane != store_.waiting.end()) {
-      for (const std::int64_t sequence : std::set<std::int64_t>{lane->second}) {
-        DeliveryRecord record = store_.deliveries.at(sequence);
-        mark_cancelled(record, now);
-        put(store_, std::move(record));
-      }
-    }
     return {};
+  }
+
+  Result<bool> cancel_waiting(WebhookId id, WallTime now, std::uint32_t limit) override {
+    const std::lock_guard guard{store_.mutex};
+    std::vector<std::int64_t> first;
+    if (const auto lane = store_.waiting.find(id); lane != store_.waiting.end()) {
+      const auto& waiting = lane->second;
+      std::ranges::copy(waiting | std::views::take(limit), std::back_inserter(first));
+    }
+    for (const std::int64_t sequence : first) {
+      DeliveryRecord record = store_.deliveries.at(sequence);
+      mark_cancelled(record, now);
+      put(store_, std::move(record));
+    }
+    return first.size() == limit;
   }
 
   /// Memory has no key.

@@ -10,6 +10,12 @@ namespace {
 
 // Changes here are rare and made by people, so statements are prepared each time.
 
+constexpr std::string_view cancel_waiting_sql = R"sql(
+  UPDATE delivery SET state = 4, updated_at = ?2, completed_at = ?2
+   WHERE sequence IN (SELECT sequence FROM delivery INDEXED BY delivery_due
+                       WHERE lane = ?1 AND state <= 1 LIMIT ?3)
+)sql";
+
 class SqliteCatalog final : public Catalog {
  public:
   SqliteCatalog(std::shared_ptr<Writer> writer, std::shared_ptr<const Vault> vault)
@@ -27,9 +33,20 @@ class SqliteCatalog final : public Catalog {
     });
   }
 
-  Result<void> remove_webhook(WebhookId id, WallTime now) override {
-    return writer_->transact(
-        [this, id, now] { return leaving_no_trace([&] { return remove(id, now); }); });
+  Result<void> remove_webhook(WebhookId id) override {
+    return writer_->transact([this, id] { return leaving_no_trace([&] { return remove(id); }); });
+  }
+
+  Result<bool> cancel_waiting(WebhookId id, WallTime now, std::uint32_t limit) override {
+    return writer_->transact([&]() -> Result<bool> {
+      POSTRIDER_TRY(const LaneEntry* lane, writer_->session().lanes.find(id));
+      if (lane == nullptr) {
+        return false;
+      }
+      POSTRIDER_TRY(Statement cancel, writer_->database().prepare(cancel_waiting_sql));
+      POSTRIDER_CHECK(cancel.run(lane->lane, now, limit));
+      return writer_->database().changes() == limit;
+    });
   }
 
   Result<ResealStep> reseal_webhooks(std::optional<WebhookId> after, std::uint32_t limit) override {
@@ -80,25 +97,19 @@ class SqliteCatalog final : public Catalog {
     return result;
   }
 
-  Result<void> remove(WebhookId id, WallTime now) {
+  Result<void> remove(WebhookId id) {
     Database& database = writer_->database();
     Statement remove_webhook;
     Statement remove_circuit;
-    Statement cancel;
     POSTRIDER_CHECK(database.prepare_all({
         {&remove_webhook, "DELETE FROM webhook WHERE id = ?1"},
         {&remove_circuit, "DELETE FROM circuit WHERE webhook_id = ?1"},
-        {&cancel,
-         "UPDATE delivery INDEXED BY delivery_due SET state = 4, updated_at = ?2, completed_at = ?2"
-         " WHERE lane = ?1 AND state <= 1"},
     }));
     POSTRIDER_CHECK(remove_webhook.run(id));
     if (database.changes() == 0) {
       return fail(Errc::not_found, "There is no such webhook.");
     }
-    POSTRIDER_CHECK(remove_circuit.run(id));
-    POSTRIDER_TRY(const LaneEntry* lane, writer_->session().lanes.find(id));
-    return lane != nullptr ? cancel.run(lane->lane, now) : Result<void>{};
+    return remove_circuit.run(id);
   }
 
   std::shared_ptr<Writer> writer_;

@@ -93,7 +93,7 @@ TEST(WebhookSecrets, WithAKeyTheFileTellsNothing) {
 TEST(WebhookSecrets, AKeyThatIsGivenLaterSealsWhatIsThereAndWipesItsTraces) {
   OpenSqlite store;
   put(store, 40);
-  ASSERT_TRUE(store.store().catalog->remove_webhook(canary_webhook(40).id, store_epoch));
+  ASSERT_TRUE(store.store().catalog->remove_webhook(canary_webhook(40).id));
   store.reopen_with(vault_of("a"));
   EXPECT_EQ(reseal_all(store, 7), 39u);
   EXPECT_FALSE(tells(store));

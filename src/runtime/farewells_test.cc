@@ -1,0 +1,139 @@
+#include "runtime/farewells.h"
+
+#include <future>
+
+#include <gtest/gtest.h>
+
+#include "adapters/memory/memory_store.h"
+
+namespace postrider {
+namespace {
+
+class StillClock final : public Clock {
+ public:
+  [[nodiscard]] Moment now() const override { return {wall_from_unix_ms(1'750'000'000'000), {}}; }
+};
+
+/// A catalog that counts its steps and fails when told to. Everything else is not asked for.
+class CountingCatalog final : public Catalog {
+ public:
+  explicit CountingCatalog(std::map<WebhookId, std::uint32_t> waiting)
+      : waiting_(std::move(waiting)) {}
+
+  Result<bool> cancel_waiting(WebhookId id, WallTime, std::uint32_t limit) override {
+    ++steps;
+    if (failures_left > 0) {
+      --failures_left;
+      return fail(Errc::unavailable, "no");
+    }
+    const std::uint32_t taken = std::min(limit, waiting_[id]);
+    waiting_[id] -= taken;
+    return taken == limit;
+  }
+  [[nodiscard]] std::uint32_t left(WebhookId id) const { return waiting_.at(id); }
+
+  Result<std::vector<Webhook>> load_webhooks() override { return std::vector<Webhook>{}; }
+  Result<void> put_webhook(const Webhook&) override { return {}; }
+  Result<void> remove_webhook(WebhookId) override { return {}; }
+  Result<ResealStep> reseal_webhooks(std::optional<WebhookId>, std::uint32_t) override {
+    return ResealStep{};
+  }
+  Result<std::map<WebhookId, CircuitRecord>> load_circuits() override {
+    return std::map<WebhookId, CircuitRecord>{};
+  }
+
+  int steps = 0;
+  int failures_left = 0;
+
+ private:
+  std::map<WebhookId, std::uint32_t> waiting_;
+};
+
+class FarewellsTest : public testing::Test {
+ protected:
+  void open(std::map<WebhookId, std::uint32_t> waiting) {
+    auto catalog = std::make_unique<CountingCatalog>(std::move(waiting));
+    catalog_ = catalog.get();
+    Store store = make_memory_store(memory_);
+    store.catalog = std::move(catalog);
+    thread_ = std::make_unique<StoreThread>(
+        StoreThreadOptions{}, StoreThread::Parts{.store = std::move(store),
+                                                 .clock = &clock_,
+                                                 .metrics = metrics_.get(),
+                                                 .send = [](std::size_t, Mail) {},
+                                                 .on_failure = [](const std::string&) {},
+                                                 .on_recovered = [](const auto&, Mails&) {}});
+    farewells_.emplace(clock_, *thread_);
+  }
+
+  /// Runs on the store thread, behind what is queued by now.
+  void there(const std::function<void()>& act) {
+    std::promise<void> done;
+    thread_->submit(DeskJob{[&](Store&, Mails&) -> Result<void> {
+      act();
+      done.set_value();
+      return {};
+    }});
+    done.get_future().wait();
+  }
+
+  [[nodiscard]] static WebhookId webhook(std::uint8_t number) {
+    WebhookId id{};
+    id.bytes[15] = number;
+    return id;
+  }
+
+  MemoryStore memory_;
+  StillClock clock_;
+  std::unique_ptr<Metrics> metrics_ = make_metrics();
+  CountingCatalog* catalog_ = nullptr;
+  std::unique_ptr<StoreThread> thread_;
+  std::optional<Farewells> farewells_;
+};
+
+TEST_F(FarewellsTest, CancelsEverythingInStepsOfBoundedSize) {
+  open({{webhook(1), 3 * cancelled_at_once}, {webhook(2), 1}});
+  farewells_->add(webhook(1));
+  farewells_->add(webhook(2));
+  thread_->start();
+  thread_->stop();
+  EXPECT_EQ(catalog_->left(webhook(1)), 0u);
+  EXPECT_EQ(catalog_->left(webhook(2)), 0u);
+  EXPECT_EQ(catalog_->steps, 5)
+      << "three full steps, one that finds nothing, and the other webhook";
+}
+
+TEST_F(FarewellsTest, LetsOtherWorkPassBetweenItsSteps) {
+  open({{webhook(1), 1'000 * cancelled_at_once}});
+  thread_->start();
+  there([&] { farewells_->add(webhook(1)); });
+  int steps = 0;
+  there([&] { steps = catalog_->steps; });
+  EXPECT_LT(steps, 1'000);
+  thread_->stop();
+  EXPECT_EQ(catalog_->left(webhook(1)), 0u);
+}
+
+TEST_F(FarewellsTest, GoesOnAfterAFailureWhenAskedTo) {
+  open({{webhook(1), 1}});
+  catalog_->failures_left = 1;
+  thread_->start();
+  there([&] { farewells_->add(webhook(1)); });
+  there([] {});
+  EXPECT_EQ(catalog_->left(webhook(1)), 1u);
+  there([&] { farewells_->go_on(); });
+  there([] {});
+  EXPECT_EQ(catalog_->left(webhook(1)), 0u);
+}
+
+TEST_F(FarewellsTest, EndsWithTheServerAndLeavesTheRestToTheNextStart) {
+  open({{webhook(1), 1'000'000 * cancelled_at_once}});
+  thread_->start();
+  there([&] { farewells_->add(webhook(1)); });
+  farewells_->stop();
+  thread_->stop();
+  EXPECT_GT(catalog_->left(webhook(1)), 0u);
+}
+
+}  // namespace
+}  // namespace postrider
