@@ -45,7 +45,8 @@ Publish an event:
 See what became of it:
   curl -s 'http://127.0.0.1:{port}/v1/deliveries?limit=5' -H 'Authorization: Bearer {key}'
 
-Sample events go to three webhooks: one receiver is healthy, one fails half the time, one is dead.
+Sample events go to three webhooks: one receiver is healthy, one fails half the time, one is dead
+and soon has dead letters at /v1/dlq, then an open circuit.
 Log: {log}
 Ctrl-C stops everything."""
 
@@ -117,12 +118,22 @@ def dead_port():
         return gone.getsockname()[1]
 
 
+# Short retries, so that there is soon something to see: the flaky receiver's are rarely in vain and
+# never blocked; the dead one's first events become dead letters, then its circuit opens.
+POLICIES = {
+    "healthy": {},
+    "flaky": {"retry_config": {"preset": "quick", "base_delay_ms": 500, "max_attempts": 4},
+              "circuit_breaker_config": {"enabled": False}},
+    "dead": {"retry_config": {"preset": "quick", "base_delay_ms": 500, "max_attempts": 2},
+             "circuit_breaker_config": {"minimum_throughput": 20}},
+}
+
+
 def register(port, key, ports):
-    """One webhook per receiver; short retries, so that there is soon something to see."""
-    policies = {"retry_config": {"preset": "quick", "base_delay_ms": 500, "max_attempts": 4}}
+    """One webhook per receiver."""
     for name, target in ports.items():
-        call(port, key, "/v1/webhooks", {
-            "url": f"http://127.0.0.1:{target}/{name}", "events": ["*"], "name": name, **policies})
+        call(port, key, "/v1/webhooks", {"url": f"http://127.0.0.1:{target}/{name}",
+                                         "events": ["*"], "name": name, **POLICIES[name]})
 
 
 def trickle(port, key, server, stop):

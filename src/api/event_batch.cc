@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "core/json_split.h"
+
 #include "api/answers.h"
 #include "api/event_json.h"
 #include "api/event_type_gate.h"
@@ -31,7 +33,24 @@ Problem wrong_shape(std::string message) {
   return errors.problem();
 }
 
-/// The array in `{"events": […]}`.
+/// The array in `{"events": […]}` when that is all there is. Whatever else there may be is left to
+/// find_array.
+std::string_view only_array(std::string_view body) {
+  const auto take = [&body](std::string_view expected) {
+    body.remove_prefix(std::min(body.find_first_not_of(" \t\r\n"), body.size()));
+    const bool there = body.starts_with(expected);
+    body.remove_prefix(there ? expected.size() : 0);
+    return there;
+  };
+  if (!take("{") || !take("\"events\"") || !take(":")) {
+    return {};
+  }
+  const std::size_t last = body.find_last_not_of(" \t\r\n");
+  return last != std::string_view::npos && body[last] == '}' ? body.substr(0, last)
+                                                             : std::string_view{};
+}
+
+/// The array in `{"events": […]}`, checked to the last byte.
 Parsed<std::string_view> find_array(std::string_view body) {
   Result<std::vector<JsonMember>> members = read_json_object(body);
   if (!members) {
@@ -50,32 +69,52 @@ Parsed<std::string_view> find_array(std::string_view body) {
   return events;
 }
 
-/// `{"events": […]}` or the array alone.
-Parsed<std::vector<std::string_view>> read_items(std::string_view body) {
-  const std::size_t first = body.find_first_not_of(" \t\r\n");
-  const bool bare = first != std::string_view::npos && body[first] == '[';
+/// What is wrong with a body that does not come apart into items.
+Parsed<std::vector<std::string_view>> read_strictly(std::string_view body, bool bare) {
   const Parsed<std::string_view> array = bare ? body : find_array(body);
   if (!array) {
     return tl::make_unexpected(array.error());
   }
-  const std::string_view text = *array;
-  Result<std::vector<std::string_view>> items = read_json_array(text);
+  Result<std::vector<std::string_view>> items = read_json_array(*array);
   if (!items) {
-    return tl::make_unexpected(json_problem(text, items.error()));
-  }
-  if (items->empty() || items->size() > batch_events_max) {
-    return tl::make_unexpected(wrong_shape(
-        fmt::format("has {} items; a batch has 1 to {}.", items->size(), batch_events_max)));
+    return tl::make_unexpected(json_problem(*array, items.error()));
   }
   return *std::move(items);
 }
 
-Item read_item(const Context& context, std::string_view text, EventArrival arrival) {
-  Result<std::vector<JsonMember>> members = read_json_object(text);
-  if (!members) {
+/// `{"events": […]}` or the array alone. What the items are is not looked at yet.
+Parsed<std::vector<std::string_view>> read_items(std::string_view body) {
+  const std::size_t first = body.find_first_not_of(" \t\r\n");
+  const bool bare = first != std::string_view::npos && body[first] == '[';
+  Parsed<std::vector<std::string_view>> items;
+  if (auto split = split_json_array(bare ? body : only_array(body))) {
+    items = *std::move(split);
+  } else {
+    items = read_strictly(body, bare);
+  }
+  if (items && (items->empty() || items->size() > batch_events_max)) {
+    return tl::make_unexpected(wrong_shape(
+        fmt::format("has {} items; a batch has 1 to {}.", items->size(), batch_events_max)));
+  }
+  return items;
+}
+
+Problem item_problem(const std::string& path, std::string_view text, const Error& error) {
+  if (!text.starts_with('{') && check_json(text)) {
     FieldErrors errors;
-    errors.add(arrival.path, "must be an event object.");
-    return tl::make_unexpected(errors.problem());
+    errors.add(path, "must be an event object.");
+    return errors.problem();
+  }
+  Problem problem = json_problem(text, error);
+  problem.errors.push_back({path, problem.detail});
+  problem.detail = fmt::format("`{}`: {}", path, problem.detail);
+  return problem;
+}
+
+Item read_item(const Context& context, std::string_view text, EventArrival arrival) {
+  Result<std::vector<JsonMember>> members = read_json_envelope(text);
+  if (!members) {
+    return tl::make_unexpected(item_problem(arrival.path, text, members.error()));
   }
   arrival.text = text;
   Item item = read_event(*std::move(members), arrival, *context.options);
@@ -133,19 +172,38 @@ void append_errors(std::vector<FieldError>& all, const std::vector<FieldError>& 
   }
 }
 
-/// One problem for all that is wrong with a batch that is all or nothing: the first one's, with the
-/// errors of the others.
+/// Unknown tenants and used up quotas, item by item.
+void judge_alone(const Context& context, std::vector<Item>& items) {
+  for (Item& item : items) {
+    if (!item) {
+      continue;
+    }
+    if (std::optional<Problem> problem = refuse_draft(context, *item)) {
+      item = tl::make_unexpected(*std::move(problem));
+    }
+  }
+}
+
+/// One problem for all that is wrong with a batch that is all or nothing: that of the first item
+/// that is no JSON at all, or else of the first, with the errors of the others.
 std::optional<Problem> whole_problem(const std::vector<Item>& items) {
   const auto is_wrong = [](const Item& item) { return !item.has_value(); };
-  const auto first = std::ranges::find_if(items, is_wrong);
+  const auto is_no_json = [](const Item& item) {
+    return !item.has_value() && item.error().code == "invalid_json";
+  };
+  auto first = std::ranges::find_if(items, is_no_json);
+  if (first == items.end()) {
+    first = std::ranges::find_if(items, is_wrong);
+  }
   if (first == items.end()) {
     return std::nullopt;
   }
   Problem whole = first->error();
   whole.detail += " Nothing of the batch was stored.";
-  for (auto next = std::find_if(first + 1, items.end(), is_wrong); next != items.end();
-       next = std::find_if(next + 1, items.end(), is_wrong)) {
-    append_errors(whole.errors, next->error().errors);
+  for (const Item& item : items) {
+    if (!item && &item != &*first) {
+      append_errors(whole.errors, item.error().errors);
+    }
   }
   return whole;
 }
@@ -223,8 +281,11 @@ Awaitable<HttpResponse> publish_batch(Context context, HttpRequest request) {
     co_return render(batch.error());
   }
   if (const std::optional<Problem> problem = whole_problem(batch->items);
-      problem && batch->atomic) {
+      problem && (batch->atomic || problem->code == "invalid_json")) {
     co_return render(*problem);
+  }
+  if (!batch->atomic) {
+    judge_alone(context, batch->items);
   }
   Asked asked;
   std::vector<EventDraft> drafts;
@@ -232,6 +293,11 @@ Awaitable<HttpResponse> publish_batch(Context context, HttpRequest request) {
     asked.push_back(item.map([](const EventDraft& draft) { return draft.event.id; }));
     if (item) {
       drafts.push_back(*std::move(item));
+    }
+  }
+  if (batch->atomic) {
+    if (std::optional<HttpResponse> refused = refuse_drafts(context, drafts)) {
+      co_return *std::move(refused);
     }
   }
   std::vector<PublishReceipt> receipts;

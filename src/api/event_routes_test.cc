@@ -156,6 +156,62 @@ TEST(EventBatch, IsAllOrNothingUnlessTold) {
   EXPECT_EQ(world.call("GET", "/v1/events/" + partly.at("results.3.id")).at("type"), "c");
 }
 
+TEST(EventBatch, WhatOnlyOurRulesForbidIsJudgedItemByItem) {
+  ApiWorld world;
+  const std::string deep = std::string(33, '[') + std::string(33, ']');
+  const std::string body = R"({"events":[{"type":"a","data":{"k":1,"k":2}},{"type":"b","data":)" +
+                           deep + R"(},{"type":"c","data":"ok"}]})";
+  const Answer partly = world.call("POST", "/v1/events/batch?atomic=false", body);
+  EXPECT_EQ(partly.status, 202);
+  EXPECT_EQ(partly.at("accepted"), "1");
+  EXPECT_EQ(partly.at("results.0.code"), "unacceptable_json");
+  EXPECT_EQ(partly.at("results.0.errors.0.field"), "events[0]");
+  EXPECT_EQ(partly.at("results.1.code"), "unacceptable_json");
+  EXPECT_EQ(partly.at("results.2.status"), "202");
+  EXPECT_EQ(world.call("POST", "/v1/events/batch", body).status, 422);
+}
+
+TEST(EventBatch, ThatIsNoJsonIsRefusedAsAWholeEitherWay) {
+  ApiWorld world;
+  for (const std::string body :
+       {R"([{"type":"a","data":1},{"type":"b","data":01}])", R"([{"type":"a","data":1},])",
+        R"([{"type":"a","data":1}}])", R"({"events":[{"type":"a","data":1}],})",
+        R"({"events":[{"type":"a","data":1} x]})", R"([{"type":"a","data":1}] x)"}) {
+    for (const char* query : {"", "?atomic=false"}) {
+      const Answer refused = world.call("POST", std::string{"/v1/events/batch"} + query, body);
+      EXPECT_EQ(refused.status, 400) << body << query;
+      EXPECT_EQ(refused.at("code"), "invalid_json") << body << query;
+    }
+  }
+  EXPECT_EQ(world.call("GET", "/v1/events").at("data"), "[]");
+}
+
+TEST(EventBatch, TakesAnEventsDataAsDeepAsASingleOne) {
+  ApiWorld world;
+  const auto event = [](std::size_t depth) {
+    return R"({"type":"a","data":)" + std::string(depth, '[') + std::string(depth, ']') + "}";
+  };
+  EXPECT_EQ(world.call("POST", "/v1/events", event(32)).status, 202);
+  EXPECT_EQ(world.call("POST", "/v1/events", event(33)).status, 422);
+  EXPECT_EQ(world.call("POST", "/v1/events/batch", "[" + event(32) + "]").status, 202);
+  EXPECT_EQ(world.call("POST", "/v1/events/batch", "[" + event(33) + "]").status, 422);
+}
+
+TEST(EventBatch, AQuotaOrAnUnknownTenantIsAnItemsOwnAffair) {
+  ApiWorld world;
+  world.call("POST", "/v1/tenants", R"({"id":"acme"})");
+  world.call("PUT", "/v1/tenants/acme/limits", R"({"events_per_minute":1})");
+  const std::string body = R"([{"type":"a","data":1,"tenant_id":"acme"},)"
+                           R"({"type":"a","data":2,"tenant_id":"acme"},)"
+                           R"({"type":"a","data":3,"tenant_id":"other"}])";
+  const Answer partly = world.call("POST", "/v1/events/batch?atomic=false", body);
+  EXPECT_EQ(partly.status, 202);
+  EXPECT_EQ(partly.at("results.0.status"), "202");
+  EXPECT_EQ(partly.at("results.1.status"), "429");
+  EXPECT_EQ(partly.at("results.1.code"), "event_quota_exceeded");
+  EXPECT_EQ(partly.at("results.2.status"), "202");
+}
+
 TEST(EventBatch, NothingIsStoredWhenNoItemIsGood) {
   ApiWorld world;
   const Answer answer = world.call("POST", "/v1/events/batch?atomic=false", "[1]");

@@ -24,7 +24,7 @@ Parsed<EventDraft> read_publish(const Context& context, const HttpRequest& reque
   if (!key) {
     return tl::make_unexpected(key.error());
   }
-  Result<std::vector<JsonMember>> members = read_json_object(request.body);
+  Result<std::vector<JsonMember>> members = read_json_envelope(request.body);
   if (!members) {
     return tl::make_unexpected(json_problem(request.body, members.error()));
   }
@@ -123,6 +123,9 @@ Awaitable<HttpResponse> publish_event(Context context, HttpRequest request) {
   const EventId id = draft->event.id;
   std::vector<EventDraft> drafts;
   drafts.push_back(*std::move(draft));
+  if (std::optional<HttpResponse> refused = refuse_drafts(context, drafts)) {
+    co_return *std::move(refused);
+  }
   auto pending = publish_drafts(std::move(context), std::move(drafts), /*all_or_nothing=*/true);
   Published receipts = co_await std::move(pending);
   if (!receipts) {

@@ -14,9 +14,9 @@ namespace postrider::api {
 namespace {
 
 constexpr TextRule name_rule{.bytes_max = 256, .multiline = false};
-constexpr std::int64_t link_seconds_default = 900;
-constexpr std::int64_t session_seconds_default = 3'600;
-constexpr IntegerRange seconds_range{1, 86'400};  // A day: a link is for now, not for keeping.
+// A link is for now, not for keeping: it travels through mails and histories.
+constexpr IntegerRange link_seconds{1, 300};
+constexpr IntegerRange session_seconds{1, 3'600};
 
 Millis seconds_or(const Given<std::int64_t>& given, std::int64_t fallback) {
   return std::chrono::seconds{given.value.value_or(fallback)};
@@ -39,9 +39,9 @@ Parsed<PortalLink> read_link(const Context& context, const HttpRequest& request)
   assign(reader.text("tenant_id", name_rule), link.tenant_id, TenantId{});
   link.expires_at =
       context.service->now().wall +
-      seconds_or(reader.integer("expires_in_seconds", seconds_range), link_seconds_default);
+      seconds_or(reader.integer("expires_in_seconds", link_seconds), link_seconds.max);
   link.session =
-      seconds_or(reader.integer("session_seconds", seconds_range), session_seconds_default);
+      seconds_or(reader.integer("session_seconds", session_seconds), session_seconds.max);
   reader.finish();
   if (!errors.empty()) {
     return tl::make_unexpected(errors.problem());

@@ -8,27 +8,36 @@
 namespace postrider::api {
 namespace {
 
-HttpResponse over_quota(Millis wait) {
+std::int64_t whole_seconds(Millis wait) {
+  return std::chrono::ceil<std::chrono::seconds>(wait).count();
+}
+
+Problem over_quota(Millis wait) {
   if (wait == Millis::max()) {
-    return render({.status = 422,
-                   .code = "batch_exceeds_quota",
-                   .title = "More events than the tenant may publish in a minute",
-                   .detail =
-                       "This batch has more events than its tenant may publish in a minute; split "
-                       "it. Nothing was stored.",
-                   .errors = {}});
+    return {.status = 422,
+            .code = "batch_exceeds_quota",
+            .title = "More events than the tenant may publish in a minute",
+            .detail =
+                "This batch has more events than its tenant may publish in a minute; split "
+                "it. Nothing was stored.",
+            .errors = {}};
   }
-  const auto seconds = std::chrono::ceil<std::chrono::seconds>(wait).count();
-  HttpResponse response =
-      render({.status = 429,
-              .code = "event_quota_exceeded",
-              .title = "The tenant's quota is used up",
-              .detail = fmt::format("This tenant has published as many events as it may in a "
-                                    "minute. Nothing was stored; retry in {} s.",
-                                    seconds),
-              .errors = {}});
-  std::erase_if(response.headers, [](const auto& header) { return header.first == "Retry-After"; });
-  response.headers.emplace_back("Retry-After", std::to_string(seconds));
+  return {.status = 429,
+          .code = "event_quota_exceeded",
+          .title = "The tenant's quota is used up",
+          .detail = fmt::format("This tenant has published as many events as it may in a minute. "
+                                "Nothing was stored; retry in {} s.",
+                                whole_seconds(wait)),
+          .errors = {}};
+}
+
+HttpResponse answer_over_quota(Millis wait) {
+  HttpResponse response = render(over_quota(wait));
+  if (response.status == 429) {
+    std::erase_if(response.headers,
+                  [](const auto& header) { return header.first == "Retry-After"; });
+    response.headers.emplace_back("Retry-After", std::to_string(whole_seconds(wait)));
+  }
   return response;
 }
 
@@ -56,18 +65,35 @@ std::optional<Problem> unknown_tenant(const Context& context, const TenantId& te
                  .errors = {{"tenant_id", "must be a registered tenant's id."}}};
 }
 
-Awaitable<Published> publish_drafts(Context context, std::vector<EventDraft> drafts,
-                                    bool all_or_nothing) {
+std::optional<HttpResponse> refuse_drafts(const Context& context,
+                                          const std::vector<EventDraft>& drafts) {
   for (const EventDraft& draft : drafts) {
     if (const std::optional<Problem> problem = unknown_tenant(context, draft.event.tenant_id)) {
-      co_return tl::make_unexpected(render(*problem));
+      return render(*problem);
     }
   }
   if (context.service->roster()->limits_events()) {
     if (const QuotaWait wait = context.service->take_quota(count_by_tenant(drafts))) {
-      co_return tl::make_unexpected(over_quota(*wait));
+      return answer_over_quota(*wait);
     }
   }
+  return std::nullopt;
+}
+
+std::optional<Problem> refuse_draft(const Context& context, const EventDraft& draft) {
+  if (std::optional<Problem> problem = unknown_tenant(context, draft.event.tenant_id)) {
+    return problem;
+  }
+  if (context.service->roster()->limits_events()) {
+    if (const QuotaWait wait = context.service->take_quota({{draft.event.tenant_id, 1}})) {
+      return over_quota(*wait);
+    }
+  }
+  return std::nullopt;
+}
+
+Awaitable<Published> publish_drafts(Context context, std::vector<EventDraft> drafts,
+                                    bool all_or_nothing) {
   auto pending = context.service->publish(std::move(drafts), all_or_nothing);
   Result<std::vector<PublishReceipt>> receipts = co_await std::move(pending);
   if (!receipts) {

@@ -12,8 +12,14 @@ namespace postrider::api {
 /// The receipts in the order of the drafts, or the answer to give instead.
 using Published = tl::expected<std::vector<PublishReceipt>, HttpResponse>;
 
-/// Refuses unknown tenants when only known ones are wanted (422) and those over their quota (429
-/// with Retry-After), before anything is stored. 503 when the server cannot take it.
+/// Why not to store these at all: an unknown tenant when only known ones are wanted (422), a tenant
+/// over its quota (429 with Retry-After). Else their share of the quota is taken.
+[[nodiscard]] std::optional<HttpResponse> refuse_drafts(const Context& context,
+                                                        const std::vector<EventDraft>& drafts);
+/// The same of one event that is judged alone.
+[[nodiscard]] std::optional<Problem> refuse_draft(const Context& context, const EventDraft& draft);
+
+/// 503 when the server cannot take it.
 [[nodiscard]] Awaitable<Published> publish_drafts(Context context, std::vector<EventDraft> drafts,
                                                   bool all_or_nothing);
 

@@ -170,7 +170,7 @@ TEST(TenantRoutes, AQuotaOfWebhooksHolds) {
   world.make_webhook(R"("tenant_id":"acme")");
   const std::string body = R"({"url":"https://example.com/","events":["*"],"tenant_id":"acme"})";
   const Answer refused = world.call("POST", "/v1/webhooks", body);
-  EXPECT_EQ(refused.status, 422);
+  EXPECT_EQ(refused.status, 429);
   EXPECT_EQ(refused.at("code"), "webhook_quota_exceeded");
   world.make_webhook(R"("tenant_id":"other")");
   EXPECT_EQ(world.call("PATCH", "/v1/webhooks/" + first, R"({"name":"n"})").status, 200);

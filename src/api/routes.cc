@@ -48,7 +48,7 @@ constexpr std::array entries = {
     Entry{"POST", "/v1/webhooks/{id}/replay", Access::admin, replay_webhook, Tenants::served},
     Entry{"GET", "/v1/webhooks/{id}/deliveries", Access::read, list_webhook_deliveries,
           Tenants::served},
-    Entry{"GET", "/v1/webhooks/{id}/secret", Access::admin, get_webhook_secret, Tenants::served},
+    Entry{"GET", "/v1/webhooks/{id}/secret", Access::admin, get_webhook_secret},
     Entry{"POST", "/v1/webhooks/{id}/secret/rotate", Access::admin, rotate_webhook_secret,
           Tenants::served},
     Entry{"POST", "/v1/webhooks/{id}/test", Access::admin, test_webhook, Tenants::served},

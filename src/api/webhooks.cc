@@ -90,9 +90,8 @@ Parsed<Draft> read_new_webhook(const Context& context, const HttpRequest& reques
   return draft;
 }
 
-/// Waiting does not help, so it is no 429.
 Problem over_webhook_quota(const Error& error) {
-  return {.status = 422,
+  return {.status = 429,
           .code = "webhook_quota_exceeded",
           .title = "The tenant has as many webhooks as it may have",
           .detail = error.message,

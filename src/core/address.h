@@ -43,13 +43,21 @@ struct Cidr {
   bool operator==(const Cidr&) const = default;
 };
 
+struct Endpoint {
+  IpAddress address;
+  std::uint16_t port = 0;
+
+  bool operator==(const Endpoint&) const = default;
+};
+
 /// What the operator allowed beyond the public internet.
 struct AddressPolicy {
   bool allow_private = false;  // All but multicast, broadcast, unspecified and `denied`.
   // The initializers let GCC accept `{.allow_private = true}`. NOLINTBEGIN(*-redundant-member-init)
-  std::vector<Cidr> allowed = {};  // Allowed although not public.
-  std::vector<Cidr> denied = {};   // Denied although public; wins over everything else.
-  std::vector<Cidr> nat64 = {};    // Prefixes whose addresses embed an IPv4 one (RFC 6052).
+  std::vector<Cidr> allowed = {};    // Allowed although not public.
+  std::vector<Cidr> denied = {};     // Denied although public; wins over everything else.
+  std::vector<Cidr> nat64 = {};      // Prefixes whose addresses embed an IPv4 one (RFC 6052).
+  std::optional<Endpoint> own = {};  // Where this server listens: no webhook may point at it.
   // NOLINTEND(*-redundant-member-init)
 };
 
@@ -57,5 +65,13 @@ struct AddressPolicy {
 /// as `loopback (127.0.0.0/8)`.
 [[nodiscard]] std::optional<std::string> forbidden_address(const IpAddress& address,
                                                            const AddressPolicy& policy);
+
+/// Is that where this server itself listens? `local`: which of this machine's addresses a
+/// connection to it came from, when there is one; it tells more of a server that listens on all.
+[[nodiscard]] bool reaches_own(const AddressPolicy& policy, const Endpoint& target,
+                               const std::optional<IpAddress>& local = std::nullopt);
+
+/// The rule of reaches_own, for people.
+constexpr std::string_view own_address_rule = "this server's own listener";
 
 }  // namespace postrider

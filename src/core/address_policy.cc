@@ -143,6 +143,11 @@ std::optional<std::string> forbidden_plain(const IpAddress& address, const Addre
   return why_not_public(address);
 }
 
+bool is_loopback(const IpAddress& address) {
+  return v4({127, 0, 0, 0}, 8).contains(address) ||
+         v6({0, 0, 0, 0, 0, 0, 0, 1}, 128).contains(address);
+}
+
 }  // namespace
 
 std::optional<std::string> forbidden_address(const IpAddress& address,
@@ -162,6 +167,21 @@ std::optional<std::string> forbidden_address(const IpAddress& address,
     return fmt::format("denied by the operator ({})", denied->to_string());
   }
   return forbidden_plain(*wrapped, policy);
+}
+
+bool reaches_own(const AddressPolicy& policy, const Endpoint& target,
+                 const std::optional<IpAddress>& local) {
+  if (!policy.own || policy.own->port != target.port) {
+    return false;
+  }
+  const IpAddress address = target.address.unmapped().value_or(target.address);
+  const bool listens_on_all = policy.own->address.bytes == std::array<std::uint8_t, 16>{};
+  if (!listens_on_all) {
+    return address == policy.own->address;
+  }
+  // Unspecified addresses are forbidden anyway. A connection to oneself has one address at both
+  // ends.
+  return is_loopback(address) || (local && local->unmapped().value_or(*local) == address);
 }
 
 }  // namespace postrider

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include "core/json_split.h"
 #include "core/json_text.h"
 #include "core/payload_format.h"
 #include "core/random.h"
@@ -172,6 +173,13 @@ RC_GTEST_PROP(JsonProperty, AMutationIsAcceptedOrRefusedTheSameWayEverywhere,
       RC_ASSERT(check_json(member.value).has_value());
     }
   }
+}
+
+RC_GTEST_PROP(JsonArrays, ComeApartAsTheReaderReadsThem, (std::uint64_t seed)) {
+  const std::string text = " " + JsonMaker{seed}.array(4) + "\n";
+  const Result<std::vector<std::string_view>> read = read_json_array(text);
+  RC_ASSERT(read.has_value());
+  RC_ASSERT(split_json_array(text) == *read);
 }
 
 }  // namespace

@@ -24,17 +24,19 @@ constexpr std::size_t key_shown_bytes_max = 64;
 
 constexpr bool is_digit(char character) { return character >= '0' && character <= '9'; }
 
-// Where to put the slices of the outermost object or array. Null: nobody wants them.
-struct Slices {
+// What a scan is for: where to put the slices of the outermost object or array (null: nobody wants
+// them), and how many levels there may be.
+struct Purpose {
   std::vector<JsonMember>* members = nullptr;
   std::vector<std::string_view>* elements = nullptr;
+  std::size_t depth_max = json_depth_max;
 };
 
 // One pass over the text, without recursion. Every step returns false after it has noted an error.
 class JsonScanner {
  public:
-  explicit JsonScanner(std::string_view text, const Slices& slices = {})
-      : begin_(text.data()), at_(begin_), end_(begin_ + text.size()), slices_(slices) {}
+  explicit JsonScanner(std::string_view text, const Purpose& purpose = {})
+      : begin_(text.data()), at_(begin_), end_(begin_ + text.size()), purpose_(purpose) {}
 
   [[nodiscard]] Result<void> scan_text() {
     bool fine = true;
@@ -104,7 +106,7 @@ class JsonScanner {
       if (first != '{' && first != '[') {
         return scan_scalar(first);
       }
-      if (depth_ == json_depth_max) {
+      if (depth_ == purpose_.depth_max) {
         return refuse(fmt::format("more than {} levels of arrays and objects", json_depth_max));
       }
       const bool is_object = first == '{';
@@ -237,8 +239,8 @@ class JsonScanner {
     if (!take(':')) {
       return refuse("expected a colon after the key");
     }
-    if (depth_ == 1 && slices_.members != nullptr) {
-      slices_.members->push_back(JsonMember{.key = std::string{text}, .value = {}});
+    if (depth_ == 1 && purpose_.members != nullptr) {
+      purpose_.members->push_back(JsonMember{.key = std::string{text}, .value = {}});
     }
     return true;
   }
@@ -284,19 +286,19 @@ class JsonScanner {
 
   void keep_slice() {
     const std::string_view value{value_begin_, at_};
-    if (slices_.members != nullptr && !slices_.members->empty()) {
-      slices_.members->back().value = value;
+    if (purpose_.members != nullptr && !purpose_.members->empty()) {
+      purpose_.members->back().value = value;
     }
-    if (slices_.elements != nullptr) {
-      slices_.elements->push_back(value);
+    if (purpose_.elements != nullptr) {
+      purpose_.elements->push_back(value);
     }
   }
 
   const char* begin_;
   const char* at_;
   const char* end_;
-  Slices slices_;
-  std::array<Frame, json_depth_max> frames_{};
+  Purpose purpose_;
+  std::array<Frame, json_depth_max + 1> frames_{};
   std::size_t depth_ = 0;
   std::vector<Key> keys_;                        // Of all objects that are open, outermost first.
   std::forward_list<std::string> decoded_keys_;  // What keys with escapes in them refer to.
@@ -313,17 +315,25 @@ char first_character(std::string_view text) {
   return first == std::string_view::npos ? '\0' : text[first];
 }
 
+Result<std::vector<JsonMember>> read_members(std::string_view text, std::size_t depth_max) {
+  std::vector<JsonMember> members;
+  POSTRIDER_CHECK(JsonScanner{text, {.members = &members, .depth_max = depth_max}}.scan_text());
+  if (first_character(text) != '{') {
+    return fail(Errc::invalid, "The JSON must be an object.");
+  }
+  return members;
+}
+
 }  // namespace
 
 Result<void> check_json(std::string_view text) { return JsonScanner{text}.scan_text(); }
 
 Result<std::vector<JsonMember>> read_json_object(std::string_view text) {
-  std::vector<JsonMember> members;
-  POSTRIDER_CHECK(JsonScanner{text, {.members = &members}}.scan_text());
-  if (first_character(text) != '{') {
-    return fail(Errc::invalid, "The JSON must be an object.");
-  }
-  return members;
+  return read_members(text, json_depth_max);
+}
+
+Result<std::vector<JsonMember>> read_json_envelope(std::string_view text) {
+  return read_members(text, json_depth_max + 1);
 }
 
 Result<std::vector<std::string_view>> read_json_array(std::string_view text) {

@@ -30,6 +30,9 @@ struct JsonMember {
 /// The same, and the text must be an object: its members in order.
 [[nodiscard]] Result<std::vector<JsonMember>> read_json_object(std::string_view text);
 
+/// The same, and the object itself does not count as a level: its members may have json_depth_max.
+[[nodiscard]] Result<std::vector<JsonMember>> read_json_envelope(std::string_view text);
+
 /// The same, and the text must be an array: its elements in order.
 [[nodiscard]] Result<std::vector<std::string_view>> read_json_array(std::string_view text);
 

@@ -234,6 +234,15 @@ TEST(ReadJsonObject, KeepsTheOrderOfLargeObjects) {
   }
 }
 
+TEST(ReadJsonEnvelope, DoesNotCountItsOwnLevel) {
+  const auto envelope = [](std::size_t depth) { return "{\"data\":" + nested(depth) + "}"; };
+  EXPECT_TRUE(read_json_envelope(envelope(json_depth_max)));
+  EXPECT_FALSE(read_json_envelope(envelope(json_depth_max + 1)));
+  EXPECT_FALSE(read_json_object(envelope(json_depth_max)));
+  EXPECT_TRUE(read_json_object(envelope(json_depth_max - 1)));
+  EXPECT_FALSE(read_json_envelope("[]"));
+}
+
 TEST(ReadJsonObject, RefusesOtherValues) {
   EXPECT_TRUE(read_json_object("{}")->empty());
   for (const std::string_view text :

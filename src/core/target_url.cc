@@ -247,6 +247,10 @@ Result<TargetUrl> parse_target_url(std::string_view text, const UrlPolicy& polic
     if (const auto reason = forbidden_address(*url.address, policy.addresses)) {
       return refuse(fmt::format("The URL's address {} is not allowed: {}.", url.host, *reason));
     }
+    if (reaches_own(policy.addresses, {*url.address, url.port})) {
+      return refuse(
+          fmt::format("The URL's address {} is not allowed: {}.", url.host, own_address_rule));
+    }
   }
   const std::string_view path_and_query = rest.substr(path_begin);
   url.path_and_query = path_and_query.starts_with('/') ? "" : "/";

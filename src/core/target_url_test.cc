@@ -280,6 +280,31 @@ TEST(TargetUrl, PortsAreThoseOfReceivers) {
   }
 }
 
+TEST(TargetUrl, TheServersOwnListenerIsNoReceiver) {
+  const auto own = [](std::string_view address) {
+    UrlPolicy policy{.allow_http = true, .addresses = {.allow_private = true}};
+    policy.addresses.own = Endpoint{*IpAddress::parse(address), 8080};
+    return policy;
+  };
+  const UrlPolicy one = own("127.0.0.1");
+  EXPECT_FALSE(parse_target_url("http://127.0.0.1:8080/v1/events", one));
+  EXPECT_FALSE(parse_target_url("http://[::ffff:127.0.0.1]:8080/", one));
+  EXPECT_TRUE(parse_target_url("http://127.0.0.1:8081/", one));
+  EXPECT_TRUE(parse_target_url("http://127.0.0.2:8080/", one));
+  EXPECT_TRUE(parse_target_url("http://10.1.2.3:8080/", one));
+  for (const std::string_view everywhere : {"0.0.0.0", "::"}) {
+    const UrlPolicy all = own(everywhere);
+    EXPECT_FALSE(parse_target_url("http://127.0.0.1:8080/", all));
+    EXPECT_FALSE(parse_target_url("http://127.9.9.9:8080/", all));
+    EXPECT_FALSE(parse_target_url("http://[::1]:8080/", all));
+    EXPECT_TRUE(parse_target_url("http://10.1.2.3:8080/", all)) << "known at the connect only";
+    EXPECT_TRUE(reaches_own(all.addresses, {*IpAddress::parse("10.1.2.3"), 8080},
+                            IpAddress::parse("10.1.2.3")));
+    EXPECT_FALSE(reaches_own(all.addresses, {*IpAddress::parse("10.1.2.3"), 8080},
+                             IpAddress::parse("10.1.2.4")));
+  }
+}
+
 TEST(TargetUrl, LengthIsLimited) {
   const std::string start = "https://example.com/";
   EXPECT_EQ(parsed(start + std::string(url_length_max - start.size(), 'a')).path_and_query.size(),

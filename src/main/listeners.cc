@@ -80,6 +80,11 @@ Result<void> Listeners::change(const config::Config& config) {
   return {};
 }
 
+Endpoint Listeners::endpoint() const {
+  const asio::ip::tcp::endpoint local = servers_.front()->local_endpoint();
+  return {IpAddress::parse(local.address().to_string()).value_or(IpAddress{}), local.port()};
+}
+
 std::string Listeners::url() const {
   return fmt::format("{}://{}", tls_ ? "https" : "http", address_);
 }

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "core/address.h"
 #include "core/result.h"
 
 #include "api/http_server.h"
@@ -24,7 +25,9 @@ class Listeners {
   /// New limits and a freshly read certificate. On an error nothing has changed.
   [[nodiscard]] Result<void> change(const config::Config& config);
 
-  /// `https://127.0.0.1:8443`, with the port that was picked.
+  /// Once open, with the port that was picked.
+  [[nodiscard]] Endpoint endpoint() const;
+  /// `https://127.0.0.1:8443`.
   [[nodiscard]] std::string url() const;
 
   /// For the metrics page; any thread.

@@ -74,6 +74,8 @@ class RunningServer final : public Server {
   void announce() const;
   void wait_for_reload();
   void reload();
+  /// Tells whoever sends or takes URLs what may be sent to.
+  void apply_targets();
   void drain();
   void shut_down();
 
@@ -143,6 +145,9 @@ Result<void> RunningServer::start() {
   };
   listeners_ = std::make_unique<Listeners>(*node_, handler);
   POSTRIDER_CHECK(listeners_->open(config_));
+  // Known only now: the port may have been picked by the system.
+  config_.targets.addresses.own = listeners_->endpoint();
+  apply_targets();
   node_->add_readings(
       [this] { return listeners_ ? listeners_->readings() : std::vector<Reading>{}; });
   node_->start();
@@ -204,13 +209,18 @@ void RunningServer::reload() {
     return;
   }
   config_ = merged;
-  api_->change(api_options(config_));
-  node_->change_url_policy(url_policy(config_));
+  config_.targets.addresses.own = listeners_->endpoint();
+  apply_targets();
   change_log_level(config_.log_level);
   if (!changes.at_restart.empty()) {
     spdlog::warn("config.restart_needed settings=\"{}\"", fmt::join(changes.at_restart, " "));
   }
   spdlog::warn("config.reloaded changed=\"{}\"", fmt::join(changes.now, " "));
+}
+
+void RunningServer::apply_targets() {
+  api_->change(api_options(config_));
+  node_->change_url_policy(url_policy(config_));
 }
 
 void RunningServer::drain() {

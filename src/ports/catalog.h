@@ -35,10 +35,10 @@ class Catalog {
   /// Removes it and its circuit. Its history stays; what still waits for it is cancelled by
   /// cancel_waiting. Fails with not_found.
   [[nodiscard]] virtual Result<void> remove_webhook(WebhookId id) = 0;
-  /// Cancels up to `limit` of the deliveries that wait for a webhook, known or not. False: none was
-  /// left.
-  [[nodiscard]] virtual Result<bool> cancel_waiting(WebhookId id, WallTime now,
-                                                    std::uint32_t limit) = 0;
+  /// Cancels up to `limit` of the deliveries that wait for a webhook, known or not, and says how
+  /// many: fewer than `limit` when none is left.
+  [[nodiscard]] virtual Result<std::uint32_t> cancel_waiting(WebhookId id, WallTime now,
+                                                             std::uint32_t limit) = 0;
 
   /// Seals what is stored plain or under an older key with the current key: of the `limit` webhooks
   /// after `after`, in id order. A store without a key does nothing.

@@ -140,8 +140,12 @@ Result<void> Desk::remove_tenant(const Errand& errand, const TenantId& id, bool 
                             theirs.all().size()));
   }
   const auto write = [&]() -> Result<void> {
+    std::uint32_t left = cancelled_at_once;
     for (const auto& [webhook_id, webhook] : theirs.all()) {
       POSTRIDER_CHECK(errand.store.catalog->remove_webhook(webhook_id));
+      POSTRIDER_TRY(const std::uint32_t cancelled,
+                    errand.store.catalog->cancel_waiting(webhook_id, errand.entry.at, left));
+      left -= cancelled;
       POSTRIDER_CHECK(errand.store.journal->append(removal_entry(errand.entry, *webhook)));
     }
     POSTRIDER_CHECK(errand.store.registry->apply(change));

@@ -40,8 +40,7 @@ class Desk {
   [[nodiscard]] Result<WebhookRef> add_webhook(const Errand& errand, Webhook webhook);
   [[nodiscard]] Result<WebhookRef> edit_webhook(const Errand& errand, WebhookId id,
                                                 const Service::WebhookEdit& edit);
-  /// Cancels the first of what waits for it; the rest, and that of a removed tenant's webhooks, is
-  /// left to who watches (farewells.h).
+  /// Cancels the first of what waits for it, too; the rest is left to who watches (farewells.h).
   [[nodiscard]] Result<void> remove_webhook(const Errand& errand, WebhookId id);
   [[nodiscard]] Result<void> change_registry(const Errand& errand, const RegistryChange& change);
   [[nodiscard]] Result<void> remove_tenant(const Errand& errand, const TenantId& id, bool force);

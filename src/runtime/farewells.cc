@@ -18,9 +18,9 @@ void Farewells::go_on() {
 Result<void> Farewells::step(Store& store) {
   step_queued_ = false;
   const auto first = leaving_.begin();
-  POSTRIDER_TRY(const bool more,
+  POSTRIDER_TRY(const std::uint32_t cancelled,
                 store.catalog->cancel_waiting(*first, clock_.now().wall, cancelled_at_once));
-  if (!more) {
+  if (cancelled < cancelled_at_once) {
     leaving_.erase(first);
   }
   // Behind whatever has queued up meanwhile.

@@ -55,7 +55,7 @@ EVENTS = [
     (b'{"type":"a.b","data":"\xff"}', 422, []),
     (b'{"type":"a.b","data":"\xc0\xaf"}', 422, []),
     (b'{"type":"a.b","data":"\\ud800"}', 422, []),
-    (b'{"type":"a.b","data":' + deep(32) + b"}", 422, ["32"]),
+    (b'{"type":"a.b","data":' + deep(33) + b"}", 422, ["32"]),
     (b'{"type":"a.b","data":' + deep(100_000) + b"}", 422, ["32"]),
     (b'{"type":"a.b","data":1,"priority":"urgent"}', 422, ["priority"]),
     (b'{"type":"a.b","data":1,"timestamp":"yesterday"}', 422, ["timestamp"]),

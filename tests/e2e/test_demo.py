@@ -35,9 +35,13 @@ def test_the_demo_shows_good_and_failing_deliveries_and_ends_well(tmp_path):
 
         def seen():
             items = api.all("/v1/deliveries")
-            return ({item["status"] for item in items} >= {"succeeded", "retrying"}
+            return ({item["status"] for item in items} >= {"succeeded", "retrying", "dead_letter"}
                     and {item["failure_category"] for item in items} >= {"network"})
-        wait_for(seen, "a delivery that succeeded and one that did not")
+        wait_for(seen, "deliveries that succeeded, are tried again and were given up")
+        assert api.get("/v1/dlq")["data"]
+        dead = next(item for item in api.get("/v1/webhooks")["data"] if item["name"] == "dead")
+        wait_for(lambda: api.get(f"/v1/webhooks/{dead['id']}/health")["circuit"]["state"] == "open",
+                 "the dead receiver's circuit to open")
     finally:
         process.send_signal(signal.SIGINT)
         code = process.wait(DEADLINE * 2)

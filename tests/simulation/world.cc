@@ -483,7 +483,7 @@ void World::remove_webhook(WebhookId id) {
 /// In steps, with a crash or anything else between them.
 void World::cancel_waiting(WebhookId id) {
   store_.submit(SimCatalog{[this, id](Catalog& catalog) {
-    if (catalog.cancel_waiting(id, timeline_.now().wall, 2).value_or(true)) {
+    if (catalog.cancel_waiting(id, timeline_.now().wall, 2).value_or(2) == 2) {
       cancel_waiting(id);
     }
   }});

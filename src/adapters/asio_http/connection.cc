@@ -206,6 +206,15 @@ std::optional<IpAddress> Connection::peer_address() const {
   return to_address(endpoint);
 }
 
+std::optional<IpAddress> Connection::local_address() const {
+  error_code failure;
+  const tcp::endpoint endpoint = socket_.local_endpoint(failure);
+  if (failure) {
+    return std::nullopt;
+  }
+  return to_address(endpoint);
+}
+
 bool Connection::has_unread_input() const {
   if (!tls_) {
     return false;

@@ -95,6 +95,7 @@ class Connection : public boost::intrusive_ref_counter<Connection, boost::thread
 
   /// The address at the other end, as the kernel knows it. nullopt when it is gone already.
   [[nodiscard]] std::optional<IpAddress> peer_address() const;
+  [[nodiscard]] std::optional<IpAddress> local_address() const;
 
   /// Nothing has come that nobody asked for, and the receiver has not hung up.
   [[nodiscard]] bool quiet() const;

@@ -161,7 +161,12 @@ bool Exchange::peer_is_allowed() {
     end_failed(FailureCategory::network, "The receiver closed the connection at once.");
     return false;
   }
-  if (const std::optional<std::string> rule = forbidden_address(*peer, context_.policy.addresses)) {
+  std::optional<std::string> rule = forbidden_address(*peer, context_.policy.addresses);
+  if (!rule && reaches_own(context_.policy.addresses, {*peer, request_.url.port},
+                           connection_->local_address())) {
+    rule = own_address_rule;
+  }
+  if (rule) {
     end_failed(
         FailureCategory::blocked_address,
         fmt::format("Requests to this address are not allowed: {}: {}.", peer->to_string(), *rule));

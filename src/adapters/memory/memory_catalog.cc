@@ -38,7 +38,7 @@ class MemoryCatalog final : public Catalog {
     return {};
   }
 
-  Result<bool> cancel_waiting(WebhookId id, WallTime now, std::uint32_t limit) override {
+  Result<std::uint32_t> cancel_waiting(WebhookId id, WallTime now, std::uint32_t limit) override {
     const std::lock_guard guard{store_.mutex};
     std::vector<std::int64_t> first;
     if (const auto lane = store_.waiting.find(id); lane != store_.waiting.end()) {
@@ -50,7 +50,7 @@ class MemoryCatalog final : public Catalog {
       mark_cancelled(record, now);
       put(store_, std::move(record));
     }
-    return first.size() == limit;
+    return static_cast<std::uint32_t>(first.size());
   }
 
   /// Memory has no key.

@@ -37,15 +37,15 @@ class SqliteCatalog final : public Catalog {
     return writer_->transact([this, id] { return leaving_no_trace([&] { return remove(id); }); });
   }
 
-  Result<bool> cancel_waiting(WebhookId id, WallTime now, std::uint32_t limit) override {
-    return writer_->transact([&]() -> Result<bool> {
+  Result<std::uint32_t> cancel_waiting(WebhookId id, WallTime now, std::uint32_t limit) override {
+    return writer_->transact([&]() -> Result<std::uint32_t> {
       POSTRIDER_TRY(const LaneEntry* lane, writer_->session().lanes.find(id));
       if (lane == nullptr) {
-        return false;
+        return 0;
       }
       POSTRIDER_TRY(Statement cancel, writer_->database().prepare(cancel_waiting_sql));
       POSTRIDER_CHECK(cancel.run(lane->lane, now, limit));
-      return writer_->database().changes() == limit;
+      return static_cast<std::uint32_t>(writer_->database().changes());
     });
   }
 
