@@ -2,6 +2,7 @@
 
 import re
 
+from tidy_definitions import definitions
 from tidy_functions import long_functions
 
 PURE_LAYERS = ("core", "engine", "ports")
@@ -189,6 +190,17 @@ def function_length(tree):
                    "decides")
 
 
+def one_definition(tree):
+    """Two types of one name in one namespace are one to the linker, which keeps either."""
+    first_places = {}
+    for source in sorted(tree.cpp(), key=lambda source: (not source.is_header, source.path)):
+        for offset, name in definitions(source.code):
+            first = first_places.setdefault(name, source.path)
+            if first != source.path:
+                yield (source.path, source.line_of(offset), f"{name} is defined in {first} too; "
+                       "rename one, or put it into an anonymous namespace")
+
+
 def _instantiations(tree, suite):
     """What a store's tests may write to run `suite`: the plain macro, or a contract's own."""
     spellings = [r"INSTANTIATE_TEST_SUITE_P\(\s*\w+,\s*" + suite + r"\b"]
@@ -241,6 +253,7 @@ RULES = {
     "pragma-once": pragma_once,
     "header-comment": header_comment,
     "function-length": function_length,
+    "one-definition": one_definition,
     "contract-instances": contract_instances,
     "errc-used": errc_used,
 }

@@ -138,6 +138,47 @@ def test_every_store_instantiates_every_contract():
     assert findings(files, "contract-instances") == []
 
 
+HEADER_WITH_TYPES = """#pragma once
+namespace a::b {
+struct [[nodiscard]] Entry final : public Base<int> {
+  struct Inner {};
+};
+template <class T>
+class Box {};
+enum class Colour : std::uint8_t { red };
+struct Declared;
+}
+"""
+
+
+@pytest.mark.parametrize("code, lines", [
+    ("namespace a::b {\nstruct Entry {};\n}\n", [2]),
+    ("namespace a {\nnamespace b {\nclass Box {};\nenum Colour { red };\n}\n}\n", [3, 4]),
+    ("namespace a::b {\nnamespace {\nstruct Entry {};\n}\nstruct Entry {};\n}\n", [5]),
+    ("namespace a::b {\nnamespace {\nstruct Entry {};\nnamespace c {\nclass Box {};\n}}}\n", []),
+    ("namespace a {\nstruct Entry {};\n}\nstruct Entry {};\nnamespace b {\nclass Box {};\n}\n", []),
+    ("namespace a::b {\nstruct Other {\n  struct Entry {};\n};\nstruct Inner {};\n}\n", []),
+    ("namespace a::b {\nint f() {\n  struct Entry {};\n  return 1;\n}\n}\n", []),
+    ("namespace a::b {\ntemplate <>\nclass Box<int> {};\nstruct Entry;\nenum class Colour;\n}\n",
+     []),
+    ("namespace a::b {\nstruct Declared {};\nBox make(struct Entry e) {\n}\n}\n", []),
+    ("#define OPEN namespace a::b {\nstruct Entry {};\n", []),
+])
+def test_a_type_is_defined_once_in_a_namespace(code, lines):
+    files = {"src/core/z.h": HEADER_WITH_TYPES, "src/api/a.cc": code}
+    found = findings(files, "one-definition")
+    assert [(finding.path, finding.line) for finding in found] == [
+        ("src/api/a.cc", line) for line in lines]
+    assert all("src/core/z.h" in finding.what for finding in found)
+
+
+def test_two_sources_may_not_share_a_type_either():
+    code = "namespace a {\nstruct Entry {};\n}\n"
+    files = {"src/core/a.cc": code, "src/core/b_test.cc": code}
+    assert [finding.path for finding in findings(files, "one-definition")] == [
+        "src/core/b_test.cc"]
+
+
 def test_an_error_code_nobody_uses_is_found():
     files = {"src/core/result.h": "enum class Errc : int {\n  invalid,  ///< Bad.\n  lost,\n};\n",
              "src/api/a.cc": "return fail(Errc::invalid);\n"}
@@ -145,7 +186,8 @@ def test_an_error_code_nobody_uses_is_found():
 
 
 def test_every_rule_has_a_test():
-    tested = {case[0] for case in CASES} | {"dead-file", "contract-instances", "errc-used"}
+    tested = {case[0] for case in CASES} | {"dead-file", "contract-instances", "errc-used",
+                                           "one-definition"}
     assert tested == set(tidy.RULES)
 
 

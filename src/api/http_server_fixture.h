@@ -2,6 +2,8 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
+#include <functional>
 #include <future>
 #include <memory>
 #include <string>
@@ -154,6 +156,23 @@ inline boost::asio::awaitable<HttpResponse> echo(HttpRequest request) {
   response.content_type = "text/plain";
   response.body = request.method + " " + request.path + " " + request.body;
   co_return response;
+}
+
+inline const std::string simple_get = "GET /a HTTP/1.1\r\nHost: h\r\n\r\n";
+
+inline std::string post(const std::string& body, const std::string& headers = "") {
+  return "POST /p HTTP/1.1\r\nHost: h\r\n" + headers +
+         "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body;
+}
+
+/// Every deadline far away, so that only the one under test can pass.
+inline HttpServerOptions patient() {
+  HttpServerOptions options;
+  options.header_timeout = std::chrono::seconds{60};
+  options.body_timeout = std::chrono::seconds{60};
+  options.write_timeout = std::chrono::seconds{60};
+  options.idle_timeout = std::chrono::seconds{60};
+  return options;
 }
 
 /// Polls until `condition` holds; false after ten seconds.

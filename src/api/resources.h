@@ -61,7 +61,7 @@ Awaitable<HttpResponse> retry_dead_letters(Context context, HttpRequest request)
 // replay.cc
 Awaitable<HttpResponse> replay_webhook(Context context, HttpRequest request);
 
-// operation_list.cc
+// operations.cc
 Awaitable<HttpResponse> list_operations(Context context, HttpRequest request);
 Awaitable<HttpResponse> get_operation(Context context, HttpRequest request);
 Awaitable<HttpResponse> cancel_operation(Context context, HttpRequest request);
@@ -99,7 +99,7 @@ Awaitable<HttpResponse> get_stats(Context context, HttpRequest request);
 // stream.cc
 Awaitable<HttpResponse> stream_news(Context context, HttpRequest request);
 
-// operations.cc
+// health.cc
 Awaitable<HttpResponse> get_health(Context context, HttpRequest request);
 Awaitable<HttpResponse> get_readiness(Context context, HttpRequest request);
 Awaitable<HttpResponse> get_metrics(Context context, HttpRequest request);

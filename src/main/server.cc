@@ -21,7 +21,7 @@
 #include "adapters/openssl/signer.h"
 #include "adapters/sqlite/sqlite_store.h"
 #include "adapters/system/system_clock.h"
-#include "adapters/zstd_archive/zstd_archive.h"
+#include "adapters/zstd/zstd_archive.h"
 #include "api/archive_json.h"
 #include "api/router.h"
 #include "api/routes.h"

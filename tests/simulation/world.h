@@ -3,21 +3,13 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
-#include <optional>
+#include <functional>
 #include <string>
 #include <vector>
 
-#include "core/random.h"
-#include "engine/directory.h"
-#include "engine/shard.h"
+#include "core/time.h"
 
-#include "adapters/memory/memory_store.h"
-
-#include "tests/simulation/checks.h"
 #include "tests/simulation/scenario.h"
-#include "tests/simulation/sim_store.h"
-#include "tests/simulation/timeline.h"
 
 namespace postrider::sim {
 

@@ -6,7 +6,7 @@
 
 #include "core/result.h"
 
-namespace postrider::zstd_archive {
+namespace postrider::zstd {
 
 /// Writes beside it, syncs, renames, and syncs the directory. Replaces what was there. Fails with
 /// unavailable; what was there before is then still there.
@@ -15,4 +15,4 @@ namespace postrider::zstd_archive {
 /// Fails with unavailable.
 [[nodiscard]] Result<std::string> read_whole(const std::filesystem::path& file);
 
-}  // namespace postrider::zstd_archive
+}  // namespace postrider::zstd

@@ -1,4 +1,4 @@
-#include "adapters/zstd_archive/durable_file.h"
+#include "adapters/zstd/durable_file.h"
 
 #include <cerrno>
 #include <fstream>
@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-namespace postrider::zstd_archive {
+namespace postrider::zstd {
 namespace {
 
 namespace fs = std::filesystem;
@@ -97,4 +97,4 @@ Result<std::string> read_whole(const fs::path& file) {
   return std::move(text).str();
 }
 
-}  // namespace postrider::zstd_archive
+}  // namespace postrider::zstd

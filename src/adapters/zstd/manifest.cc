@@ -1,4 +1,4 @@
-#include "adapters/zstd_archive/manifest.h"
+#include "adapters/zstd/manifest.h"
 
 #include <algorithm>
 
@@ -6,9 +6,9 @@
 
 #include "core/json_text.h"
 
-#include "adapters/zstd_archive/durable_file.h"
+#include "adapters/zstd/durable_file.h"
 
-namespace postrider::zstd_archive {
+namespace postrider::zstd {
 namespace {
 
 auto damaged(const std::filesystem::path& file) {
@@ -55,4 +55,4 @@ Result<void> write_manifest(const std::filesystem::path& file,
       file, fmt::format("{{\"format\":1,\"files\":[\n{}\n]}}\n", fmt::join(entries, ",\n")));
 }
 
-}  // namespace postrider::zstd_archive
+}  // namespace postrider::zstd

@@ -1,4 +1,4 @@
-#include "adapters/zstd_archive/zstd_archive.h"
+#include "adapters/zstd/zstd_archive.h"
 
 #include <algorithm>
 #include <charconv>
@@ -13,14 +13,14 @@
 #include "core/assert.h"
 #include "core/signature.h"
 
-#include "adapters/zstd_archive/durable_file.h"
-#include "adapters/zstd_archive/manifest.h"
+#include "adapters/zstd/durable_file.h"
+#include "adapters/zstd/manifest.h"
 
 namespace postrider {
 namespace {
 
 namespace fs = std::filesystem;
-using namespace zstd_archive;
+using namespace zstd;
 
 constexpr std::string_view prefix = "events-";
 constexpr std::string_view suffix = ".jsonl.zst";

@@ -1,4 +1,4 @@
-#include "adapters/zstd_archive/zstd_archive.h"
+#include "adapters/zstd/zstd_archive.h"
 
 #include <algorithm>
 #include <fstream>

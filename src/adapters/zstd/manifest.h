@@ -9,7 +9,7 @@
 #include "core/result.h"
 #include "core/time.h"
 
-namespace postrider::zstd_archive {
+namespace postrider::zstd {
 
 struct ManifestEntry {
   std::string name;
@@ -30,4 +30,4 @@ struct ManifestEntry {
 [[nodiscard]] Result<void> write_manifest(const std::filesystem::path& file,
                                           const std::vector<std::string>& entries);
 
-}  // namespace postrider::zstd_archive
+}  // namespace postrider::zstd
