@@ -79,7 +79,7 @@ TEST(EventTypeRoutes, MergesOnceMoreWhenAnotherChangeSlippedIn) {
   ApiWorld world;
   make_type(world, R"({"name":"a","example":"x"})");
   // The example that stood there a moment ago would have satisfied the schema.
-  world.service().before_edit = [&world] {
+  world.service().before_change = [&world] {
     world.service().apply_now("a", [](const EventTypeRef& current) -> Result<EventTypeRef> {
       KnownEventType other = *current;
       other.type.example = R"("y")";

@@ -82,8 +82,8 @@ TEST(WebhookRoutes, AChangeThatSlippedInBetweenIsMergedWithAndNotOverwritten) {
   ApiWorld world;
   const std::string id = world.make_webhook();
   const std::string path = "/v1/webhooks/" + id;
-  world.service().before_edit = [&] {
-    world.service().before_edit = nullptr;
+  world.service().before_change = [&] {
+    world.service().before_change = nullptr;
     const WebhookRef webhook = world.service().directory()->find(*WebhookId::parse(id));
     Webhook changed = *webhook;
     changed.owner_id = "someone";
@@ -99,8 +99,8 @@ TEST(WebhookRoutes, AChangeThatSlippedInBetweenIsMergedWithAndNotOverwritten) {
 TEST(WebhookRoutes, AChangeThatBecameImpossibleMeanwhileIsRefusedWithItsField) {
   ApiWorld world;
   const std::string id = world.make_webhook();
-  world.service().before_edit = [&] {
-    world.service().before_edit = nullptr;
+  world.service().before_change = [&] {
+    world.service().before_change = nullptr;
     const auto take_prefix = [](const Webhook& current) -> Result<Webhook> {
       Webhook changed = current;
       changed.signature.header_prefix = "X-Mine-";

@@ -22,11 +22,11 @@ constexpr Millis last_words_max{3'000};
 }  // namespace
 
 RunningNode::RunningNode(NodeOptions options, NodeParts parts, NodeContents contents)
-    : options_(std::move(options)),
+    : DeskService(std::move(contents.directory), std::move(contents.roster),
+                  std::move(contents.event_types)),
+      options_(std::move(options)),
       clock_(std::move(parts.clock)),
       metrics_(make_metrics()),
-      desk_(std::move(contents.directory), std::move(contents.roster)),
-      event_types_(std::move(contents.event_types)),
       ids_(options_.seed),
       stream_({.epoch = static_cast<std::uint64_t>(to_unix_ms(clock_->now().wall))}),
       tryouts_(options_.tryouts_max) {

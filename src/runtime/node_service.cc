@@ -16,11 +16,6 @@ namespace {
 // that is not, too seldom to cost anything.
 constexpr std::int64_t key_uses_period_ms = 60'000;
 
-template <class T>
-Result<void> without_value(const Result<T>& result) {
-  return result ? Result<void>{} : tl::make_unexpected(result.error());
-}
-
 }  // namespace
 
 Uuid RunningNode::new_uuid() {
@@ -80,61 +75,17 @@ Awaitable<Result<std::vector<PublishReceipt>>> RunningNode::publish(std::vector<
   co_return co_await suspend<Result<std::vector<PublishReceipt>>>(begin);
 }
 
-template <class T>
-Awaitable<Result<T>> RunningNode::at_desk(AuditEntry entry,
-                                          std::function<Result<T>(const Errand&)> act) {
+Awaitable<Result<void>> RunningNode::at_desk(AuditEntry entry, Change change) {
   const std::size_t from = origin();
-  auto begin = [this, from, &entry, &act](std::function<void(Result<T>)> resume) {
-    auto run = [from, resume, entry, act](Store& store, Mails& mails) {
-      const Result<T> done = act({store, mails, entry});
+  auto begin = [this, from, &entry, &change](std::function<void(Result<void>)> resume) {
+    auto run = [from, resume, entry, change](Store& store, Mails& mails) {
+      const Result<void> done = change({store, mails, entry});
       mails[from].completions.push_back([resume, done] { resume(done); });
-      return without_value(done);
+      return done;
     };
     store_->submit(DeskJob{std::move(run)});
   };
-  co_return co_await suspend<Result<T>>(begin);
-}
-
-Awaitable<Result<WebhookRef>> RunningNode::add_webhook(Webhook webhook, AuditEntry entry) {
-  return at_desk<WebhookRef>(std::move(entry), [this, webhook](const Errand& errand) {
-    return desk_.add_webhook(errand, webhook);
-  });
-}
-
-Awaitable<Result<WebhookRef>> RunningNode::edit_webhook(WebhookId id, WebhookEdit edit,
-                                                        AuditEntry entry) {
-  return at_desk<WebhookRef>(std::move(entry), [this, id, edit](const Errand& errand) {
-    return desk_.edit_webhook(errand, id, edit);
-  });
-}
-
-Awaitable<Result<void>> RunningNode::remove_webhook(WebhookId id, AuditEntry entry) {
-  return at_desk<void>(std::move(entry), [this, id](const Errand& errand) {
-    return desk_.remove_webhook(errand, id);
-  });
-}
-
-Awaitable<Result<EventTypeRef>> RunningNode::change_event_type(std::string name, EventTypeEdit edit,
-                                                               AuditEntry entry) {
-  return at_desk<EventTypeRef>(std::move(entry), [this, name, edit](const Errand& errand) {
-    return event_types_.change(errand.store, name, edit, errand.entry);
-  });
-}
-
-Awaitable<Result<void>> RunningNode::change_registry(RegistryChange change, AuditEntry entry) {
-  return at_desk<void>(std::move(entry), [this, change](const Errand& errand) {
-    return desk_.change_registry(errand, change);
-  });
-}
-
-Awaitable<Result<void>> RunningNode::remove_tenant(TenantId id, bool force, AuditEntry entry) {
-  return at_desk<void>(std::move(entry), [this, id, force](const Errand& errand) {
-    return desk_.remove_tenant(errand, id, force);
-  });
-}
-
-QuotaWait RunningNode::take_quota(const EventCounts& counts) {
-  return quota_.try_take(*desk_.roster(), counts, clock_->now().mono);
+  co_return co_await suspend<Result<void>>(begin);
 }
 
 void RunningNode::note_key_use(const RosterKey& key) {
@@ -175,13 +126,13 @@ Awaitable<Result<Delivery>> RunningNode::cancel(DeliveryId id, AuditEntry entry)
 }
 
 Awaitable<Result<Operation>> RunningNode::start_operation(Operation operation, AuditEntry entry) {
-  return at_desk<Operation>(std::move(entry), [this, operation](const Errand& errand) {
+  return made_at_desk<Operation>(std::move(entry), [this, operation](const Errand& errand) {
     return operations_->add(errand, operation);
   });
 }
 
 Awaitable<Result<Operation>> RunningNode::cancel_operation(OperationId id, AuditEntry entry) {
-  return at_desk<Operation>(std::move(entry), [this, id](const Errand& errand) {
+  return made_at_desk<Operation>(std::move(entry), [this, id](const Errand& errand) {
     return operations_->cancel(errand, id);
   });
 }
@@ -208,12 +159,6 @@ Awaitable<Result<Outcome>> RunningNode::probe(Webhook webhook, Event event, Mill
               .timeout = timeout,
               .done = {}};
   return tryouts_.probe(*workers_[origin()], std::move(probe));
-}
-
-Awaitable<Result<void>> RunningNode::note(AuditEntry entry) {
-  return at_desk<void>(std::move(entry), [](const Errand& errand) {
-    return errand.store.journal->append(errand.entry);
-  });
 }
 
 Awaitable<Result<std::uint64_t>> RunningNode::reseal_secrets(AuditEntry entry) {

@@ -12,13 +12,12 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/desk.h"
+#include "runtime/desk_service.h"
 #include "runtime/farewells.h"
 #include "runtime/housekeeping.h"
 #include "runtime/node.h"
 #include "runtime/operation_runner.h"
 #include "runtime/placement.h"
-#include "runtime/publish_quota.h"
 #include "runtime/reader_pool.h"
 #include "runtime/tryouts.h"
 
@@ -32,7 +31,7 @@ struct NodeContents {
   std::vector<Alert> alerts;  // The active ones.
 };
 
-class RunningNode final : public Node, public Service {
+class RunningNode final : public Node, public DeskService {
  public:
   RunningNode(NodeOptions options, NodeParts parts, NodeContents contents);
   ~RunningNode() override { stop(); }
@@ -49,31 +48,18 @@ class RunningNode final : public Node, public Service {
   // Service
   Moment now() const override { return clock_->now(); }
   Uuid new_uuid() override;
-  std::shared_ptr<const Directory> directory() const override { return desk_.directory(); }
-  std::shared_ptr<const Roster> roster() const override { return desk_.roster(); }
   void note_key_use(const RosterKey& key) override;
-  QuotaWait take_quota(const EventCounts& counts) override;
-  std::shared_ptr<const EventTypeBook> event_types() const override { return event_types_.book(); }
   Awaitable<Result<std::vector<PublishReceipt>>> publish(std::vector<EventDraft> drafts,
                                                          bool all_or_nothing) override;
-  Awaitable<Result<WebhookRef>> add_webhook(Webhook webhook, AuditEntry entry) override;
-  Awaitable<Result<WebhookRef>> edit_webhook(WebhookId id, WebhookEdit edit,
-                                             AuditEntry entry) override;
-  Awaitable<Result<void>> remove_webhook(WebhookId id, AuditEntry entry) override;
-  Awaitable<Result<EventTypeRef>> change_event_type(std::string name, EventTypeEdit edit,
-                                                    AuditEntry entry) override;
   Awaitable<Result<Delivery>> revive(Revive revive, AuditEntry entry) override;
   Awaitable<Result<Delivery>> cancel(DeliveryId id, AuditEntry entry) override;
   Awaitable<Result<Operation>> start_operation(Operation operation, AuditEntry entry) override;
   Awaitable<Result<Operation>> cancel_operation(OperationId id, AuditEntry entry) override;
   Awaitable<Result<TestSent>> send_test(WebhookRef webhook, Event event, AuditEntry entry) override;
   Awaitable<Result<Outcome>> probe(Webhook webhook, Event event, Millis timeout) override;
-  Awaitable<Result<void>> note(AuditEntry entry) override;
   Awaitable<Result<std::uint64_t>> reseal_secrets(AuditEntry entry) override;
   Awaitable<Result<LaneView>> lane_view(WebhookId id) override;
   Awaitable<Result<LaneView>> command_circuit(CircuitCommanded command, AuditEntry entry) override;
-  Awaitable<Result<void>> change_registry(RegistryChange change, AuditEntry entry) override;
-  Awaitable<Result<void>> remove_tenant(TenantId id, bool force, AuditEntry entry) override;
   Awaitable<void> run_query(ReaderQuery query) override;
   Result<std::unique_ptr<StreamHub::Subscription>> subscribe(StreamFilter filter,
                                                              std::optional<StreamPlace> seen,
@@ -105,9 +91,8 @@ class RunningNode final : public Node, public Service {
   [[nodiscard]] std::size_t origin() const;
   [[nodiscard]] Worker& owner(WebhookId id) { return *workers_[worker_of(id, workers_.size())]; }
 
-  /// `act` on the store thread, and what came of it here.
-  template <class T>
-  Awaitable<Result<T>> at_desk(AuditEntry entry, std::function<Result<T>(const Errand&)> act);
+  /// On the store thread.
+  Awaitable<Result<void>> at_desk(AuditEntry entry, Change change) override;
   void write_key_uses();
 
   void tell_backlog(const std::vector<LaneBacklog>& backlog, Mails& mails);
@@ -118,9 +103,6 @@ class RunningNode final : public Node, public Service {
   NodeOptions options_;
   std::unique_ptr<Clock> clock_;
   std::unique_ptr<Metrics> metrics_;
-  Desk desk_;
-  EventTypeDesk event_types_;
-  PublishQuota quota_;
   std::atomic<std::int64_t> key_uses_written_ms_{0};
   std::mutex ids_mutex_;
   UuidMaker ids_;                 // Guarded by ids_mutex_.

@@ -18,8 +18,12 @@ struct MemoryService::Visit {
 };
 
 MemoryService::MemoryService()
-    : roles_(make_memory_store(store)), reader_(make_memory_reader(store)) {
+    : DeskService(Directory{}, Roster{}, EventTypeBook{}),
+      roles_(make_memory_store(store)),
+      reader_(make_memory_reader(store)) {
   store.digest = sha256;
+  desk_.watch({.stored = [this](const Webhook& webhook) { lanes.try_emplace(webhook.id); },
+               .removed = [this](WebhookId id) { lanes.erase(id); }});
 }
 
 void MemoryService::add_key(ApiKey key) {
@@ -31,10 +35,6 @@ void MemoryService::add_key(ApiKey key) {
 void MemoryService::note_key_use(const RosterKey& key) {
   key.note_use(moment.wall);
   key_uses.emplace_back(key.key().id, moment.wall);
-}
-
-QuotaWait MemoryService::take_quota(const EventCounts& counts) {
-  return quota_.try_take(*roster(), counts, moment.mono);
 }
 
 Result<BatchReceipt> MemoryService::commit(const Batch& batch) {
@@ -90,68 +90,15 @@ Awaitable<Result<std::vector<PublishReceipt>>> MemoryService::publish(
   co_return std::move(receipt->publishes);
 }
 
-Awaitable<Result<WebhookRef>> MemoryService::add_webhook(Webhook webhook, AuditEntry entry) {
-  if (store_failure) {
-    co_return tl::make_unexpected(*store_failure);
-  }
-  Visit visit{*this, entry};
-  Result<WebhookRef> added = desk_.add_webhook(visit.errand, std::move(webhook));
-  if (added) {
-    lanes.try_emplace((*added)->id);
-  }
-  co_return added;
-}
-
-Awaitable<Result<WebhookRef>> MemoryService::edit_webhook(WebhookId id, WebhookEdit edit,
-                                                          AuditEntry entry) {
-  if (before_edit) {
-    before_edit();
+Awaitable<Result<void>> MemoryService::at_desk(AuditEntry entry, Change change) {
+  if (before_change) {
+    before_change();
   }
   if (store_failure) {
     co_return tl::make_unexpected(*store_failure);
   }
   Visit visit{*this, entry};
-  co_return desk_.edit_webhook(visit.errand, id, edit);
-}
-
-Awaitable<Result<void>> MemoryService::remove_webhook(WebhookId id, AuditEntry entry) {
-  if (store_failure) {
-    co_return tl::make_unexpected(*store_failure);
-  }
-  Visit visit{*this, entry};
-  Result<void> removed = desk_.remove_webhook(visit.errand, id);
-  if (removed) {
-    lanes.erase(id);
-  }
-  co_return removed;
-}
-
-Awaitable<Result<void>> MemoryService::change_registry(RegistryChange change, AuditEntry entry) {
-  if (store_failure) {
-    co_return tl::make_unexpected(*store_failure);
-  }
-  Visit visit{*this, entry};
-  co_return desk_.change_registry(visit.errand, change);
-}
-
-Awaitable<Result<void>> MemoryService::remove_tenant(TenantId id, bool force, AuditEntry entry) {
-  if (store_failure) {
-    co_return tl::make_unexpected(*store_failure);
-  }
-  Visit visit{*this, entry};
-  co_return desk_.remove_tenant(visit.errand, id, force);
-}
-
-Awaitable<Result<EventTypeRef>> MemoryService::change_event_type(std::string name,
-                                                                 EventTypeEdit edit,
-                                                                 AuditEntry entry) {
-  if (before_edit) {
-    before_edit();
-  }
-  if (store_failure) {
-    co_return tl::make_unexpected(*store_failure);
-  }
-  co_return event_types_.change(roles_, name, edit, entry);
+  co_return change(visit.errand);
 }
 
 Awaitable<Result<Delivery>> MemoryService::revive(Revive revive, AuditEntry entry) {
@@ -234,13 +181,6 @@ Awaitable<Result<Outcome>> MemoryService::probe(Webhook webhook, Event event, Mi
   silence.error_message = "The receiver did not answer in time.";
   const std::optional<Outcome> outcome = receive ? receive(webhook, event) : std::nullopt;
   co_return outcome.value_or(silence);
-}
-
-Awaitable<Result<void>> MemoryService::note(AuditEntry entry) {
-  if (store_failure) {
-    co_return tl::make_unexpected(*store_failure);
-  }
-  co_return roles_.journal->append(entry);
 }
 
 Awaitable<Result<std::uint64_t>> MemoryService::reseal_secrets(AuditEntry entry) {

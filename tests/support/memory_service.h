@@ -13,13 +13,12 @@
 #include "engine/directory.h"
 
 #include "adapters/memory/memory_store.h"
-#include "runtime/desk.h"
-#include "runtime/service.h"
+#include "runtime/desk_service.h"
 
 namespace postrider::test {
 
 /// One thread.
-class MemoryService final : public Service {
+class MemoryService final : public DeskService {
  public:
   MemoryService();
 
@@ -29,7 +28,7 @@ class MemoryService final : public Service {
   std::map<WebhookId, LaneView> lanes;  // Instead of shards; an entry for every webhook.
   std::optional<Error> store_failure;   // Set: everything that touches the store fails with it.
   std::optional<std::string> why_not_ready;
-  std::function<void()> before_edit;  // Runs where another change could slip in.
+  std::function<void()> before_change;  // Runs where another change could slip in.
   std::vector<std::pair<KeyId, WallTime>> key_uses;
   StreamHub hub{StreamOptions{.epoch = 0x5eed}};
   /// What receivers answer to probes and tests; unset: nothing in time.
@@ -48,36 +47,19 @@ class MemoryService final : public Service {
 
   [[nodiscard]] Moment now() const override { return moment; }
   [[nodiscard]] Uuid new_uuid() override { return ids_.next(moment.wall); }
-  [[nodiscard]] std::shared_ptr<const Directory> directory() const override {
-    return desk_.directory();
-  }
-  [[nodiscard]] std::shared_ptr<const Roster> roster() const override { return desk_.roster(); }
   void note_key_use(const RosterKey& key) override;
-  [[nodiscard]] QuotaWait take_quota(const EventCounts& counts) override;
-  [[nodiscard]] std::shared_ptr<const EventTypeBook> event_types() const override {
-    return event_types_.book();
-  }
 
   Awaitable<Result<std::vector<PublishReceipt>>> publish(std::vector<EventDraft> drafts,
                                                          bool all_or_nothing) override;
-  Awaitable<Result<WebhookRef>> add_webhook(Webhook webhook, AuditEntry entry) override;
-  Awaitable<Result<WebhookRef>> edit_webhook(WebhookId id, WebhookEdit edit,
-                                             AuditEntry entry) override;
-  Awaitable<Result<void>> remove_webhook(WebhookId id, AuditEntry entry) override;
-  Awaitable<Result<EventTypeRef>> change_event_type(std::string name, EventTypeEdit edit,
-                                                    AuditEntry entry) override;
   Awaitable<Result<Delivery>> revive(Revive revive, AuditEntry entry) override;
   Awaitable<Result<Delivery>> cancel(DeliveryId id, AuditEntry entry) override;
   Awaitable<Result<Operation>> start_operation(Operation operation, AuditEntry entry) override;
   Awaitable<Result<Operation>> cancel_operation(OperationId id, AuditEntry entry) override;
   Awaitable<Result<TestSent>> send_test(WebhookRef webhook, Event event, AuditEntry entry) override;
   Awaitable<Result<Outcome>> probe(Webhook webhook, Event event, Millis timeout) override;
-  Awaitable<Result<void>> note(AuditEntry entry) override;
   Awaitable<Result<std::uint64_t>> reseal_secrets(AuditEntry entry) override;
   Awaitable<Result<LaneView>> lane_view(WebhookId id) override;
   Awaitable<Result<LaneView>> command_circuit(CircuitCommanded command, AuditEntry entry) override;
-  Awaitable<Result<void>> change_registry(RegistryChange change, AuditEntry entry) override;
-  Awaitable<Result<void>> remove_tenant(TenantId id, bool force, AuditEntry entry) override;
   Awaitable<void> run_query(ReaderQuery query) override;
   Result<std::unique_ptr<StreamHub::Subscription>> subscribe(StreamFilter filter,
                                                              std::optional<StreamPlace> seen,
@@ -88,15 +70,14 @@ class MemoryService final : public Service {
   [[nodiscard]] std::optional<std::string> not_ready() const override { return why_not_ready; }
 
  private:
+  /// At once.
+  Awaitable<Result<void>> at_desk(AuditEntry entry, Change change) override;
   Result<BatchReceipt> commit(const Batch& batch);
   /// What a change at the desk is made with.
   struct Visit;
 
   Store roles_;
   Reader reader_;
-  Desk desk_{Directory{}, Roster{}};
-  PublishQuota quota_;
-  EventTypeDesk event_types_{EventTypeBook{}};
   UuidMaker ids_{1};
 };
 
