@@ -81,7 +81,7 @@ struct DeliveryFilter {
   std::vector<WebhookId> webhook_ids;
   std::optional<EventId> event_id;
   std::vector<DeliveryState> states;
-  std::vector<std::string> event_types;
+  std::vector<std::string> event_types;             // As in core/event_type_filter.h.
   std::vector<FailureCategory> failure_categories;  // Of the latest attempt.
   std::optional<Classification> classification;     // Of dead letters.
   std::optional<WallTime> from;  // created_at; completed_at when dead letters alone are asked for.
@@ -96,7 +96,7 @@ struct DeliveryFilter {
 
 struct EventFilter {
   std::optional<TenantId> tenant_id;
-  std::vector<std::string> types;
+  std::vector<std::string> types;               // As in core/event_type_filter.h.
   std::optional<WallTime> from = std::nullopt;  // created_at
   std::optional<WallTime> to = std::nullopt;    // Exclusive.
   std::optional<bool> matched = std::nullopt;   // Some webhook got it, or none did.

@@ -212,6 +212,7 @@ TEST_P(LateDeliveryContract, ListsThatLookAtFewRowsACallStillShowEverythingOnce)
       {},
       {.event_types = {"rare"}},
       {.tenant_id = "acme", .event_types = {"rare"}},
+      {.event_types = {"rar.*", "rare"}},
       {.webhook_ids = {first_}, .event_types = {"rare"}},
       {.webhook_ids = {first_, second_}, .event_types = {"rare"}},
       {.states = {DeliveryState::dead_letter}, .event_types = {"rare"}},

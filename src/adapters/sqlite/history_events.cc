@@ -32,12 +32,11 @@ constexpr std::string_view late_delivery_sql =
 /// nullopt: nothing can match.
 Result<std::optional<EventTerms>> find_terms(Database& database, const EventFilter& filter) {
   EventTerms terms;
-  POSTRIDER_TRY(terms.types, type_numbers(database, filter.types));
+  POSTRIDER_TRY(terms.types, find_types(database, filter.types));
   if (filter.tenant_id) {
     POSTRIDER_TRY(terms.tenant, tenant_number(database, *filter.tenant_id));
   }
-  const bool nothing =
-      (filter.tenant_id && !terms.tenant) || (!filter.types.empty() && terms.types.empty());
+  const bool nothing = (filter.tenant_id && !terms.tenant) || terms.types.match_nothing();
   return nothing ? std::nullopt : std::optional{std::move(terms)};
 }
 
