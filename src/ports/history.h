@@ -152,8 +152,6 @@ class History {
 
   [[nodiscard]] virtual Result<Counted> count_deliveries(const DeliveryFilter& filter,
                                                          const Stretch& stretch) = 0;
-  [[nodiscard]] virtual Result<Counted> count_events(const EventFilter& filter,
-                                                     const Stretch& stretch) = 0;
 
   [[nodiscard]] virtual Result<WebhookHealth> webhook_health(WebhookId id) = 0;
   /// Dead letters per tenant, for the start of the counter that metrics show.

@@ -177,11 +177,6 @@ class MemoryHistory final : public History {
     return count(store_.deliveries, filter, stretch);
   }
 
-  Result<Counted> count_events(const EventFilter& filter, const Stretch& stretch) override {
-    const std::lock_guard guard{store_.mutex};
-    return count(store_.events, filter, stretch);
-  }
-
   Result<WebhookHealth> webhook_health(WebhookId id) override {
     const std::lock_guard guard{store_.mutex};
     WebhookHealth health = health_of_attempts(id);

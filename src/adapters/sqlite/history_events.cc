@@ -113,21 +113,6 @@ Result<Listed<Event>> list_events(Database& database, const EventFilter& filter,
   return to_page(std::move(rows), page, terms->floor);
 }
 
-Result<Counted> count_events(Database& database, const EventFilter& filter,
-                             const Stretch& stretch) {
-  POSTRIDER_TRY(std::optional<EventTerms> terms, find_terms(database, filter));
-  if (!terms) {
-    return Counted{};
-  }
-  const Reach reach{.before = stretch.before, .looked_at_max = std::max(stretch.looked_at_max, 1u)};
-  POSTRIDER_TRY(terms->floor, event_floor(database, filter, *terms, reach));
-  POSTRIDER_TRY(Statement statement,
-                count_events(filter, *terms, stretch.before).prepare(database));
-  Query query = statement.query();
-  POSTRIDER_TRY(const bool found, query.next());
-  return Counted{.count = found ? query.as<std::uint64_t>(0) : 0, .next = terms->floor};
-}
-
 Result<Listed<EventForWebhook>> list_events_for(Database& database, const EventsForQuery& asked) {
   POSTRIDER_TRY(std::optional<EventTerms> terms, find_terms(database, asked.filter));
   if (!terms) {

@@ -226,14 +226,4 @@ Select count_deliveries(const DeliveryFilter& filter, const DeliveryTerms& terms
   return select;
 }
 
-Select count_events(const EventFilter& filter, const EventTerms& terms,
-                    std::optional<std::int64_t> before) {
-  Select select{event_head(filter, terms, "count(*)")};
-  where_all(select, filter, terms);
-  if (before) {
-    select.where("e.sequence < ?", *before);
-  }
-  return select;
-}
-
 }  // namespace postrider::sqlite

@@ -127,7 +127,5 @@ void where_indexed(Select& select, const EventFilter& filter, const EventTerms& 
 /// How many there are below `before`.
 [[nodiscard]] Select count_deliveries(const DeliveryFilter& filter, const DeliveryTerms& terms,
                                       std::optional<std::int64_t> before);
-[[nodiscard]] Select count_events(const EventFilter& filter, const EventTerms& terms,
-                                  std::optional<std::int64_t> before);
 
 }  // namespace postrider::sqlite
