@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <chrono>
 
+#include "core/event_type_filter.h"
+
 #include "api/pagination.h"
 
 namespace postrider::api {
@@ -41,7 +43,7 @@ DeliveryFilter read_common(QueryReader& query) {
   DeliveryFilter filter;
   filter.tenant_id = query.text("tenant_id");
   filter.event_id = query.one_of("event_id", EventId::parse, "an event's id (evt_…)");
-  filter.event_types = query.list("event_type");
+  filter.event_types = query.list_of("event_type", parse_event_type_word, event_type_words);
   filter.failure_categories =
       query.list_of("failure_category", parse_failure_category, categories_help);
   filter.classification =
@@ -73,6 +75,12 @@ DeliveryFilter read_dead_letters(QueryReader& query) {
   filter.states = {DeliveryState::dead_letter};
   read_webhooks(query, filter);
   return filter;
+}
+
+bool narrows(const DeliveryFilter& dead_letters) {
+  DeliveryFilter everything;
+  everything.states = {DeliveryState::dead_letter};
+  return dead_letters != everything;
 }
 
 }  // namespace
@@ -122,7 +130,15 @@ Parsed<DeliveryFilter> read_dead_letter_filter(const HttpRequest& request, WallT
   if (const std::optional<Age> age = read_age(query)) {
     restrict_age(filter, *age, now);
   }
-  if (std::optional<Problem> fault = query.fault()) {
+  const bool all = query.boolean("all").value_or(false);
+  std::optional<Problem> fault = query.fault();
+  if (!fault && all == narrows(filter)) {
+    query.refuse("all", all ? "means every dead letter: leave it out beside a filter."
+                            : "must be true to discard every dead letter; to discard some, give a "
+                              "filter such as webhook_id, event_type or age.");
+    fault = query.fault();
+  }
+  if (fault) {
     return tl::make_unexpected(*std::move(fault));
   }
   return filter;

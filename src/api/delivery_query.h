@@ -34,8 +34,8 @@ struct DeadLetterQuery {
 /// GET /v1/dlq: dead letters only, by age bucket as well.
 [[nodiscard]] Parsed<DeadLetterQuery> read_dead_letter_query(const HttpRequest& request);
 
-/// The same filters without a page: what DELETE /v1/dlq discards. `now` is what the age is counted
-/// from.
+/// The same filters without a page: what DELETE /v1/dlq discards; at least one, or `all=true`.
+/// `now` is what the age is counted from.
 [[nodiscard]] Parsed<DeliveryFilter> read_dead_letter_filter(const HttpRequest& request,
                                                              WallTime now);
 

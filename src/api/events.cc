@@ -1,3 +1,5 @@
+#include "core/event_type_filter.h"
+
 #include "api/answers.h"
 #include "api/event_json.h"
 #include "api/event_type_gate.h"
@@ -54,7 +56,7 @@ Parsed<EventQuery> read_query(const HttpRequest& request) {
   QueryReader query{request};
   EventQuery asked;
   asked.filter = {.tenant_id = query.text("tenant_id"),
-                  .types = query.list("event_type"),
+                  .types = query.list_of("event_type", parse_event_type_word, event_type_words),
                   .from = query.time("from"),
                   .to = query.time("to"),
                   .matched = query.boolean("matched")};

@@ -22,12 +22,17 @@ void write_list(JsonWriter& writer, std::string_view name, const std::vector<Ite
   writer.close_array();
 }
 
+/// Stored replays of webhooks without a tenant may have an empty one.
+std::optional<TenantId> named(const std::optional<TenantId>& tenant_id) {
+  return tenant_id && tenant_id->empty() ? std::nullopt : tenant_id;
+}
+
 /// Only what restricts.
 void write_filter(JsonWriter& writer, const DeliveryFilter& filter) {
   const auto name = [](auto value) { return to_string(value); };
   writer.open_object();
-  if (filter.tenant_id) {
-    writer.member("tenant_id", *filter.tenant_id);
+  if (const std::optional<TenantId> tenant_id = named(filter.tenant_id)) {
+    writer.member("tenant_id", *tenant_id);
   }
   write_list(writer, "webhook_ids", filter.webhook_ids, [](WebhookId id) { return id; });
   if (filter.event_id) {
@@ -71,7 +76,7 @@ void write_operation(JsonWriter& writer, const Operation& operation, WallTime no
   }
   writer.member("kind", operation_kinds.name(operation.kind));
   writer.member("status", operation_statuses.name(operation.status));
-  writer.member("tenant_id", operation.tenant_id);
+  writer.member("tenant_id", named(operation.tenant_id));
   writer.key("filter");
   write_filter(writer, spec.filter);
   writer.member("priority",

@@ -1,6 +1,8 @@
 // What a request says of the operation it asks for.
 #include <string>
 
+#include "core/event_type_filter.h"
+
 #include "api/json_body.h"
 #include "api/operation_json.h"
 
@@ -12,11 +14,6 @@ constexpr IntegerRange rate_range{1, 10'000};
 constexpr IntegerRange repeat_range{60, 2'592'000};  // A minute to thirty days.
 constexpr TextRule name_rule{.bytes_max = 512, .multiline = false};
 constexpr std::chrono::hours ahead_max{24 * 366};
-
-std::optional<std::string> parse_name(std::string_view text) {
-  const bool wrong = text.empty() || text_fault(text, name_rule).has_value();
-  return wrong ? std::nullopt : std::optional{std::string{text}};
-}
 
 std::optional<DeliveryState> parse_replayed(std::string_view text) {
   const std::optional<DeliveryState> state = parse_delivery_state(text);
@@ -54,7 +51,7 @@ void read_filter(ObjectReader& body, DeliveryFilter& filter) {
   ObjectReader& reader = *given.value;
   filter.tenant_id = reader.text("tenant_id", name_rule).value;
   filter.webhook_ids = read_list(reader, "webhook_ids", WebhookId::parse, "webhook ids (whk_…)");
-  filter.event_types = read_list(reader, "event_types", parse_name, "names of event types");
+  filter.event_types = read_list(reader, "event_types", parse_event_type_word, event_type_words);
   filter.failure_categories = read_list(reader, "failure_categories", parse_failure_category,
                                         "failure categories such as timeout or server_error");
   filter.classification =
@@ -119,7 +116,9 @@ Parsed<OperationSpec> read_replay(const HttpRequest& request, const Webhook& web
   ObjectReader body{*std::move(members), "", errors};
   OperationSpec spec;
   DeliveryFilter& filter = spec.filter;
-  filter.tenant_id = webhook.tenant_id;
+  if (!webhook.tenant_id.empty()) {  // None is null, here as elsewhere.
+    filter.tenant_id = webhook.tenant_id;
+  }
   filter.webhook_ids = {webhook.id};
   filter.from = body.time("since").value;
   filter.to = body.time("until").value;
@@ -131,7 +130,7 @@ Parsed<OperationSpec> read_replay(const HttpRequest& request, const Webhook& web
   if (filter.states.empty()) {
     filter.states = {DeliveryState::dead_letter, DeliveryState::cancelled};
   }
-  filter.event_types = read_list(body, "event_types", parse_name, "names of event types");
+  filter.event_types = read_list(body, "event_types", parse_event_type_word, event_type_words);
   read_manner(body, spec, now);
   return finish(body, std::move(spec));
 }

@@ -8,6 +8,8 @@
 #include <boost/asio/this_coro.hpp>
 #include <fmt/format.h>
 
+#include "core/event_type_filter.h"
+
 #include "api/answers.h"
 #include "api/query_reader.h"
 #include "api/resources.h"
@@ -40,7 +42,7 @@ Parsed<StreamQuery> read_query(const HttpRequest& request) {
       query.list_of("webhook_id", WebhookId::parse, "a webhook's id (whk_…)");
   asked.filter.states = query.list_of("status", parse_delivery_state,
                                       "pending, retrying, succeeded, dead_letter or cancelled");
-  asked.filter.event_types = query.list("event_type");
+  asked.filter.event_types = query.list_of("event_type", parse_event_type_word, event_type_words);
   const std::optional<std::string> seen = query.text("last_event_id");
   if (std::optional<Problem> fault = query.fault()) {
     return tl::make_unexpected(*std::move(fault));

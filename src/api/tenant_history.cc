@@ -73,15 +73,6 @@ class TenantHistory final : public History {
     return all_.count_deliveries(mine, stretch);
   }
 
-  Result<Counted> count_events(const EventFilter& filter, const Stretch& stretch) override {
-    if (filter.tenant_id.value_or(tenant_id_) != tenant_id_) {
-      return Counted{};
-    }
-    EventFilter mine = filter;
-    mine.tenant_id = tenant_id_;
-    return all_.count_events(mine, stretch);
-  }
-
   Result<WebhookHealth> webhook_health(WebhookId id) override {
     return webhooks_->find(id) == nullptr ? WebhookHealth{} : all_.webhook_health(id);
   }

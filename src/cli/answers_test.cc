@@ -86,6 +86,15 @@ TEST(ToError, SaysWhatIsWrongAndWhatToDo) {
             "The server answered 502 without saying why.\nThe server's log says more.");
 }
 
+TEST(Duration, IsACountAndAUnit) {
+  EXPECT_EQ(parse_duration("90s"), std::chrono::seconds{90});
+  EXPECT_EQ(parse_duration("2w"), std::chrono::hours{14 * 24});
+  for (const char* text :
+       {"", "s", "90", "-1s", "1.5h", "100001s", "2h ", "2026-01-01T00:00:00Z"}) {
+    EXPECT_EQ(parse_duration(text), std::nullopt) << text;
+  }
+}
+
 TEST(TimeArgument, IsAPointInTimeOrHowLongAgo) {
   const auto parsed = [](std::string_view text) {
     const std::optional<WallTime> time = parse_time_argument(text, now);

@@ -11,7 +11,8 @@ namespace postrider::cli {
 /// Exit codes, the same for every subcommand.
 constexpr int exit_ok = 0;
 constexpr int exit_failed = 1;  // The operation was understood and did not succeed.
-constexpr int exit_usage = 2;   // The command line or the configuration is wrong.
+constexpr int exit_usage =
+    2;  // The command line, the configuration or the data directory is wrong.
 
 /// What the command line cannot do by itself, because it needs adapters: supplied by main.
 struct CommandHandlers {

@@ -48,7 +48,8 @@ void add_list(Group& group) {
                         "pending, retrying, succeeded, dead_letter or cancelled"});
   flags->add_list(app, {"--webhook", "webhook_id", "ID", "Only those to this webhook"});
   flags->add(app, {"--event", "event_id", "ID", "Only those of this event"});
-  flags->add_list(app, {"--event-type", "event_type", "TYPE", "Only events of this type"});
+  flags->add_list(app, {"--event-type", "event_type", "TYPE",
+                        "Only events of this type, or of a pattern (order.*)"});
   flags->add_list(app, {"--category", "failure_category", "CATEGORY",
                         "Only those that failed last in this way, such as timeout"});
   flags->add(app, {"--tenant", "tenant_id", "ID", "Only this tenant's"});

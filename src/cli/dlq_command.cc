@@ -60,7 +60,8 @@ void add_retry(Group& group) {
 
 void add_dead_letter_flags(CLI::App& app, QueryFlags& flags) {
   flags.add_list(app, {"--webhook", "webhook_id", "ID", "Only those to this webhook"});
-  flags.add_list(app, {"--event-type", "event_type", "TYPE", "Only events of this type"});
+  flags.add_list(app, {"--event-type", "event_type", "TYPE",
+                       "Only events of this type, or of a pattern (order.*)"});
   flags.add_list(app, {"--category", "failure_category", "CATEGORY",
                        "Only those that failed last in this way, such as timeout"});
   flags.add(app, {"--classification", "classification", "CLASS", "permanent or recoverable"});

@@ -25,6 +25,9 @@ void add_dlq_discard(Group& group) {
       return fail(Errc::invalid, "Say which dead letters, or --all for every one of them.");
     }
     POSTRIDER_TRY(QueryFlags::Query query, flags->query.query());
+    if (query.empty()) {
+      query.emplace_back("all", "true");
+    }
     return run_operation(session,
                          {.method = "DELETE", .path = "/v1/dlq", .query = std::move(query)},
                          {.label = "discard", .wait = !flags->no_wait});

@@ -70,7 +70,8 @@ void add_dlq_retry_batch(Group& group) {
   app.add_option("--webhook", flags->webhooks, "Only those to this webhook; several may be given")
       ->option_text("ID")
       ->allow_extra_args(false);
-  app.add_option("--event-type", flags->types, "Only events of this type; several may be given")
+  app.add_option("--event-type", flags->types,
+                 "Only events of this type or pattern; several may be given")
       ->option_text("TYPE")
       ->allow_extra_args(false);
   app.add_option("--category", flags->categories, "Only those that failed last in this way")

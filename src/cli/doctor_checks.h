@@ -16,6 +16,8 @@ namespace postrider::cli {
 enum class Grade : std::uint8_t { ok, warn, fail };
 [[nodiscard]] std::string_view to_string(Grade grade);
 
+constexpr std::string_view data_directory_check = "data directory";
+
 struct Finding {
   Grade grade = Grade::ok;
   std::string check;    // One or two words.

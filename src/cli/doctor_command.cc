@@ -55,6 +55,11 @@ std::string to_json(const std::vector<Finding>& findings) {
   return json::serialize(list) + "\n";
 }
 
+/// What `serve` would refuse to start with, and with the same exit code.
+bool is_unusable_directory(const Finding& finding) {
+  return finding.check == data_directory_check && finding.grade == Grade::fail;
+}
+
 Result<void> examine(const Session& session, const DoctorFlags& flags) {
   ServerReport report = check_server(session);
   std::vector<Finding>& findings = report.findings;
@@ -67,7 +72,8 @@ Result<void> examine(const Session& session, const DoctorFlags& flags) {
   print(session.json() ? to_json(findings) : to_text(findings));
   const auto failed = std::ranges::count(findings, Grade::fail, &Finding::grade);
   if (failed > 0) {
-    return fail(Errc::conflict,
+    const bool unusable = std::ranges::any_of(findings, is_unusable_directory);
+    return fail(unusable ? Errc::invalid : Errc::conflict,
                 fmt::format("{} {} failed.", failed, failed == 1 ? "check has" : "checks have"));
   }
   return {};

@@ -16,15 +16,19 @@ constexpr std::chrono::seconds resolve_max{5};
 
 Finding judge_rights(const std::string& directory, const DirectoryFacts& facts) {
   if (!facts.writable) {
-    return {Grade::fail, "data directory",
+    return {Grade::fail, std::string{data_directory_check},
             fmt::format("{} cannot be written by this user.", directory),
             "Run as the server's user, or change the owner."};
   }
   if (facts.open_to_others) {
-    return {Grade::warn, "data directory", fmt::format("Others may read {}.", directory),
+    return {Grade::warn, std::string{data_directory_check},
+            fmt::format("Others may read {}.", directory),
             fmt::format("It holds every secret: chmod 700 {}", directory)};
   }
-  return {Grade::ok, "data directory", fmt::format("{} is its owner's alone.", directory), {}};
+  return {Grade::ok,
+          std::string{data_directory_check},
+          fmt::format("{} is its owner's alone.", directory),
+          {}};
 }
 
 Finding judge_space(const DirectoryFacts& facts) {
@@ -43,7 +47,7 @@ void check_directory(const std::optional<std::string>& asked, std::vector<Findin
     findings.push_back(judge_rights(directory, *facts));
     findings.push_back(judge_space(*facts));
   } else if (asked) {
-    findings.push_back({Grade::fail, "data directory",
+    findings.push_back({Grade::fail, std::string{data_directory_check},
                         fmt::format("{} is no directory that can be looked into.", directory),
                         "Check the name, and run as the server's user."});
   }

@@ -49,7 +49,8 @@ void add_list(Group& group) {
       });
     });
   });
-  flags->add_list(app, {"--type", "event_type", "TYPE", "Only events of this type"});
+  flags->add_list(
+      app, {"--type", "event_type", "TYPE", "Only events of this type, or of a pattern (order.*)"});
   flags->add(app, {"--tenant", "tenant_id", "ID", "Only this tenant's"});
   flags->add_time(app, {"--from", "from", "TIME", "Published at this time or later, or 2h ago"});
   flags->add_time(app, {"--to", "to", "TIME", "Published before this time"});

@@ -32,10 +32,18 @@ constexpr std::string_view tail = R"(.SH EXIT STATUS
 Done.
 .TP
 .B 1
-The server refused, or the thing failed.
+It was understood and did not succeed: the server refused or cannot be reached, an operation failed,
+a signature is not right, a check of
+.B doctor
+or
+.B archive verify
+found something,
+.B migrate \-\-check
+found work.
 .TP
 .B 2
-The command line or the configuration is wrong.
+The command line or the configuration is wrong, or the data directory or archive cannot be used: it
+is not one, is damaged, is not this user's, or another process has it.
 .SH ENVIRONMENT
 .TP
 .B POSTRIDER_URL

@@ -32,8 +32,15 @@ void QueryFlags::add_page(CLI::App& app) {
       ->expected(1)
       ->check(CLI::Range(1, limit_max));
   entries_.back().is_page = true;
-  add_entry(app, {"--cursor", "cursor", "CURSOR", "Go on where the page before ended"})
-      ->expected(1);
+  CLI::Option* const cursor =
+      add_entry(app, {"--cursor", "cursor", "CURSOR", "Go on where the page before ended"})
+          ->expected(1);
+  entries_.back().is_page = true;
+  constexpr int offset_max = 1'000'000;
+  add_entry(app, {"--offset", "offset", "N", "Leave the first of them out (up to 1000000)"})
+      ->expected(1)
+      ->check(CLI::Range(0, offset_max))
+      ->excludes(cursor);
   entries_.back().is_page = true;
 }
 

@@ -29,7 +29,7 @@ class QueryFlags {
   void add_list(CLI::App& app, const QueryFlag& flag);
   /// A point in time, or how long ago.
   void add_time(CLI::App& app, const QueryFlag& flag);
-  /// `--limit` and `--cursor`.
+  /// `--limit`, and `--cursor` or `--offset`.
   void add_page(CLI::App& app);
 
   /// What was given. Fails with invalid: a time that cannot be read.

@@ -60,7 +60,8 @@ std::unique_ptr<Subcommand> add_replay(CLI::App& root) {
                  "Only those whose delivery ended so; several may be given")
       ->option_text("STATUS")
       ->allow_extra_args(false);
-  app.add_option("--event-type", flags->types, "Only events of this type; several may be given")
+  app.add_option("--event-type", flags->types,
+                 "Only events of this type or pattern; several may be given")
       ->option_text("TYPE")
       ->allow_extra_args(false);
   app.add_flag("--no-wait", flags->no_wait, "Start it and do not watch");

@@ -82,7 +82,7 @@ class ServeArguments final : public Subcommand {
         ->option_text("KEY=VALUE")
         ->allow_extra_args(false);
     app.add_flag("--print-config", options_.print_config,
-                 "Print the configuration in force as TOML, with origins, and exit");
+                 "Print the configuration in force with origins, as TOML or JSON, and exit");
     app.add_flag("--print-reference", options_.print_reference,
                  "Print the reference of all settings as Markdown, and exit");
     // For tests. An empty group keeps an option out of the help.

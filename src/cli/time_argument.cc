@@ -28,10 +28,7 @@ std::optional<std::chrono::seconds> unit_of(char letter) {
 
 }  // namespace
 
-std::optional<WallTime> parse_time_argument(std::string_view text, WallTime now) {
-  if (const std::optional<WallTime> time = parse_rfc3339(text)) {
-    return time;
-  }
+std::optional<std::chrono::seconds> parse_duration(std::string_view text) {
   constexpr std::uint32_t count_max = 100'000;
   const std::optional<std::chrono::seconds> unit =
       text.empty() ? std::nullopt : unit_of(text.back());
@@ -41,7 +38,15 @@ std::optional<WallTime> parse_time_argument(std::string_view text, WallTime now)
   if (!unit || error != std::errc{} || stop != end || count > count_max) {
     return std::nullopt;
   }
-  return now - *unit * static_cast<std::int64_t>(count);
+  return *unit * static_cast<std::int64_t>(count);
+}
+
+std::optional<WallTime> parse_time_argument(std::string_view text, WallTime now) {
+  if (const std::optional<WallTime> time = parse_rfc3339(text)) {
+    return time;
+  }
+  const std::optional<std::chrono::seconds> ago = parse_duration(text);
+  return ago ? std::optional{now - *ago} : std::nullopt;
 }
 
 Result<std::string> time_argument(std::string_view flag, std::string_view text) {

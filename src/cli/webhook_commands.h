@@ -9,5 +9,6 @@ void add_webhook_create(Group& group);
 void add_webhook_update(Group& group);
 void add_webhook_rotate(Group& group);
 void add_webhook_test(Group& group);
+void add_webhook_circuit(Group& group);
 
 }  // namespace postrider::cli

@@ -19,6 +19,7 @@ constexpr const char* examples = R"(Examples:
   postrider webhooks list --tenant tnt_7
   postrider webhooks pause whk_01jx...
   postrider webhooks rotate-secret whk_01jx... --grace 3600
+  postrider webhooks circuit whk_01jx... force-open --for 2h
 
 Environment:
   POSTRIDER_URL   the server, instead of --url
@@ -78,6 +79,7 @@ std::unique_ptr<Subcommand> add_webhooks(CLI::App& root) {
   add_on_one(*group, "secret", "Show the secret that signs its requests", {.path = "/secret"});
   add_webhook_rotate(*group);
   add_webhook_test(*group);
+  add_webhook_circuit(*group);
   return group;
 }
 

@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include "core/json_text.h"
+
 #include "config/load.h"
 #include "config/print.h"
 #include "config/profiles.h"
@@ -163,6 +165,14 @@ TEST(Load, AVariableOfSomeoneElseIsNoted) {
             (std::vector<std::string>{"POSTRIDER_PORT_8080_TCP_ADDR", "POSTRIDER_BINARY"}));
 }
 
+TEST(Load, AVariableThatOtherCommandsReadIsNoStranger) {
+  const Loaded loaded = load_all(sources("", {{"POSTRIDER_KEY", "k"},
+                                              {"POSTRIDER_SECRET", "whsec_x"},
+                                              {"POSTRIDER_URL", "http://x"},
+                                              {"POSTRIDER_PROFILE", "tenant"}}));
+  EXPECT_EQ(loaded.strangers, std::vector<std::string>{});
+}
+
 TEST(Load, ListsInVariablesAreSeparatedByCommas) {
   const Loaded loaded =
       load_all(sources("", {{"POSTRIDER_ALLOWED_TARGET_CIDRS", "10.0.0.0/8, 192.168.1.1"},
@@ -227,6 +237,22 @@ TEST(Print, EachLineSaysWhereItsValueCameFrom) {
   EXPECT_NE(printed.find("\nlisten = \"127.0.0.1:8080\"  # default\n"), std::string::npos);
   EXPECT_NE(printed.find("\n[webhooks.retry]\npreset = \"patient\"  # default\n"),
             std::string::npos);
+}
+
+TEST(Print, AsJsonEachValueStandsBesideItsOrigin) {
+  Sources from = sources("io_threads = 3", {{"POSTRIDER_ADMIN_KEY", "canary"}});
+  from.profile = "tenant";
+  const Loaded loaded = load_all(from);
+  const std::string printed = print_config_json(loaded);
+  ASSERT_TRUE(check_json(printed).has_value()) << printed;
+  EXPECT_NE(printed.find(R"("io_threads": {"value": 3, "origin": "p.toml:1"})"), std::string::npos);
+  EXPECT_NE(printed.find(R"("listen": {"value": "127.0.0.1:8080", "origin": "default"})"),
+            std::string::npos);
+  EXPECT_NE(printed.find(R"("POSTRIDER_ADMIN_KEY": "set, not shown")"), std::string::npos);
+  EXPECT_EQ(printed.find("canary"), std::string::npos);
+  for (const Setting& setting : all_settings()) {
+    EXPECT_NE(printed.find("\n    \"" + setting.key + "\": {"), std::string::npos) << setting.key;
+  }
 }
 
 TEST(Reference, IsWhatTheTableSays) {

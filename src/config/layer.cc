@@ -15,9 +15,9 @@ namespace {
 constexpr std::string_view variable_prefix = "POSTRIDER_";
 
 // Read elsewhere: secrets, where the configuration is, and what other commands use.
-constexpr std::array<std::string_view, 6> other_variables = {
-    "POSTRIDER_ADMIN_KEY", "POSTRIDER_SECRETS_KEY", "POSTRIDER_CONFIG",
-    "POSTRIDER_PROFILE",   "POSTRIDER_URL",         "POSTRIDER_API_KEY"};
+constexpr std::array<std::string_view, 7> other_variables = {
+    "POSTRIDER_ADMIN_KEY", "POSTRIDER_SECRETS_KEY", "POSTRIDER_CONFIG", "POSTRIDER_PROFILE",
+    "POSTRIDER_URL",       "POSTRIDER_KEY",         "POSTRIDER_SECRET"};
 
 const Setting* setting_of_variable(std::string_view name) {
   for (const Setting& setting : all_settings()) {

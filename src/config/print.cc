@@ -21,8 +21,9 @@ constexpr std::string_view introduction =
     "5. flags: `--data`, `--listen` and the others of `postrider serve --help`, and "
     "`--set KEY=VALUE` for every setting.\n"
     "\n"
-    "`postrider serve --print-config` prints the configuration in force as TOML, with the place "
-    "each value came from, and exits. A key that does not exist, a wrong type or a value out of "
+    "`postrider serve --print-config` prints the configuration in force as TOML (as JSON with "
+    "`--json`), with the place each value came from, and exits. A key that does not exist, a wrong "
+    "type or a value out of "
     "range is refused with the file and the line (exit code 2).\n"
     "\n"
     "`kill -HUP` makes a running server read everything again. Settings marked *yes* under "
@@ -56,6 +57,8 @@ std::string secret_note(std::string_view name, bool is_set) {
   return is_set ? fmt::format("# {} is set and not shown.\n", name) : std::string{};
 }
 
+std::string secret_of(bool is_set) { return is_set ? "set, not shown" : "not set"; }
+
 /// A pipe would end the cell.
 std::string cell(std::string text) {
   for (std::size_t at = text.find('|'); at != std::string::npos; at = text.find('|', at + 2)) {
@@ -85,6 +88,26 @@ std::string print_config(const Loaded& loaded) {
   out += secret_note("POSTRIDER_ADMIN_KEY", loaded.config.admin_key.has_value());
   out += secret_note("POSTRIDER_SECRETS_KEY", loaded.config.secrets.key.has_value());
   return out;
+}
+
+// TOML spells all these values as JSON does.
+std::string print_config_json(const Loaded& loaded) {
+  std::string settings;
+  for (const Setting& setting : all_settings()) {
+    settings += fmt::format(
+        "{}\n    \"{}\": {{\"value\": {}, \"origin\": {}}}", settings.empty() ? "" : ",",
+        setting.key, to_toml(setting.read(loaded.config)), to_toml(loaded.origin_of(setting.key)));
+  }
+  std::string types;
+  for (const EventTypeConfig& type : loaded.config.event_types) {
+    types += fmt::format("{}\n    {{\"name\": {}, \"description\": {}}}", types.empty() ? "" : ",",
+                         to_toml(type.name), to_toml(type.description));
+  }
+  return fmt::format(
+      "{{\n  \"settings\": {{{}\n  }},\n  \"event_types\": [{}],\n"
+      "  \"secrets\": {{\"POSTRIDER_ADMIN_KEY\": {}, \"POSTRIDER_SECRETS_KEY\": {}}}\n}}\n",
+      settings, types, to_toml(secret_of(loaded.config.admin_key.has_value())),
+      to_toml(secret_of(loaded.config.secrets.key.has_value())));
 }
 
 std::string print_reference() {

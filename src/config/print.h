@@ -11,6 +11,9 @@ namespace postrider::config {
 /// Secrets are never part of it.
 [[nodiscard]] std::string print_config(const Loaded& loaded);
 
+/// The same as one JSON object: `settings` by their key, each with its value and its origin.
+[[nodiscard]] std::string print_config_json(const Loaded& loaded);
+
 /// docs/configuration.md, as it should be.
 [[nodiscard]] std::string print_reference();
 

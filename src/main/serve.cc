@@ -75,7 +75,8 @@ int serve(const cli::ServeOptions& options) {
     return cli::exit_usage;
   }
   if (options.print_config) {
-    fmt::print("{}", config::print_config(*loaded));
+    fmt::print("{}",
+               options.json ? config::print_config_json(*loaded) : config::print_config(*loaded));
     return cli::exit_ok;
   }
   config::Config config = loaded->config;

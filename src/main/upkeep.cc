@@ -13,9 +13,10 @@
 namespace postrider {
 namespace {
 
+/// As for `serve`: a data directory that is not one, is damaged or is in use is 2.
 int fail_with(const Error& error) {
   cli::print_error(fmt::format("postrider: {}\n", error.message));
-  return cli::exit_failed;
+  return error.code == Errc::unavailable ? cli::exit_failed : cli::exit_usage;
 }
 
 SqliteOptions store_of(const std::string& directory) {
@@ -49,7 +50,10 @@ int migrate(const cli::MigrateOptions& options) {
     return fail_with(versions.error());
   }
   cli::print(options.json ? versions_json(*versions) : versions_text(*versions, options.check));
-  return options.check && versions->found != versions->newest ? cli::exit_failed : cli::exit_ok;
+  if (versions->found > versions->newest) {
+    return cli::exit_usage;
+  }
+  return options.check && versions->found < versions->newest ? cli::exit_failed : cli::exit_ok;
 }
 
 int back_up(const cli::BackupOptions& options) {

@@ -5,7 +5,7 @@
 
 namespace postrider {
 
-/// Both return the exit code.
+/// Both return the exit code: 2 when the data directory cannot be used.
 [[nodiscard]] int migrate(const cli::MigrateOptions& options);
 [[nodiscard]] int back_up(const cli::BackupOptions& options);
 

@@ -81,7 +81,7 @@ struct DeliveryFilter {
   std::vector<WebhookId> webhook_ids;
   std::optional<EventId> event_id;
   std::vector<DeliveryState> states;
-  std::vector<std::string> event_types;
+  std::vector<std::string> event_types;             // As in core/event_type_filter.h.
   std::vector<FailureCategory> failure_categories;  // Of the latest attempt.
   std::optional<Classification> classification;     // Of dead letters.
   std::optional<WallTime> from;  // created_at; completed_at when dead letters alone are asked for.
@@ -96,7 +96,7 @@ struct DeliveryFilter {
 
 struct EventFilter {
   std::optional<TenantId> tenant_id;
-  std::vector<std::string> types;
+  std::vector<std::string> types;               // As in core/event_type_filter.h.
   std::optional<WallTime> from = std::nullopt;  // created_at
   std::optional<WallTime> to = std::nullopt;    // Exclusive.
   std::optional<bool> matched = std::nullopt;   // Some webhook got it, or none did.
@@ -152,8 +152,6 @@ class History {
 
   [[nodiscard]] virtual Result<Counted> count_deliveries(const DeliveryFilter& filter,
                                                          const Stretch& stretch) = 0;
-  [[nodiscard]] virtual Result<Counted> count_events(const EventFilter& filter,
-                                                     const Stretch& stretch) = 0;
 
   [[nodiscard]] virtual Result<WebhookHealth> webhook_health(WebhookId id) = 0;
   /// Dead letters per tenant, for the start of the counter that metrics show.

@@ -45,9 +45,10 @@ struct OperationRunner::Run {
         pace(make_pace(operation.spec, parts.clock->now().mono)),
         timer(*parts.io) {}
 
-  Operation operation;  // As last stored.
+  Operation operation;  // As last stored; its place may be ahead.
   Pace pace;
   asio::steady_timer timer;
+  Counted so_far;     // While the total is being counted.
   bool busy = false;  // A page or a chunk is on its way.
 };
 
@@ -144,7 +145,34 @@ void OperationRunner::make(Run& run, const Begin&) {
   });
 }
 
-void OperationRunner::make(Run& run, const CountTotal&) { count_on(run, {}, 0); }
+void OperationRunner::make(Run& run, const CountTotal&) {
+  const Operation& operation = run.operation;
+  const std::optional<std::int64_t> place = run.so_far.next;
+  if (operation.kind != OperationKind::replay) {
+    const auto query = [filter = dead_letters_of(operation), place](Reader& reader) {
+      return reader.history->count_deliveries(filter, {.before = place});
+    };
+    return read<Result<Counted>>(run, query, [this](Run& still, const auto& part) {
+      return part ? counted_on(still, part->count, part->next) : pause(still, part.error());
+    });
+  }
+  // Whether the webhook wants an event depends on more than a store can count.
+  const WebhookRef webhook = webhook_of(run);
+  if (!webhook) {
+    return;
+  }
+  const auto query = [id = webhook->id, filter = events_of(operation, *webhook),
+                      page =
+                          Onward{.after = place.value_or(0), .limit = chunk_max}](Reader& reader) {
+    return reader.history->list_events_for(id, filter, page);
+  };
+  read<Result<Listed<EventForWebhook>>>(run, query, [this, webhook](Run& still, const auto& page) {
+    if (!page) {
+      return pause(still, page.error());
+    }
+    counted_on(still, count_replayed(still.operation, *page, *webhook), page->next);
+  });
+}
 
 void OperationRunner::make(Run& run, const TakeChunk& move) {
   const Operation& operation = run.operation;
@@ -159,7 +187,9 @@ void OperationRunner::make(Run& run, const TakeChunk& move) {
       return reader.history->list_events_for(id, filter, page);
     };
     read<Result<Listed<EventForWebhook>>>(
-        run, query, [this](Run& still, const auto& page) { carry_out(still, page); });
+        run, query, [this, orders_max = move.orders_max](Run& still, const auto& page) {
+          carry_out(still, page, orders_max);
+        });
     return;
   }
   Page page{.limit = move.limit};
@@ -170,7 +200,9 @@ void OperationRunner::make(Run& run, const TakeChunk& move) {
     return reader.history->list_deliveries(filter, page);
   };
   read<Result<Listed<DeliveryRecord>>>(
-      run, query, [this](Run& still, const auto& found) { carry_out(still, found); });
+      run, query, [this, orders_max = move.orders_max](Run& still, const auto& found) {
+        carry_out(still, found, orders_max);
+      });
 }
 
 void OperationRunner::make(Run& run, const Rest&) { forget(OperationId{run.operation.id}); }
@@ -216,43 +248,33 @@ void OperationRunner::read(Run& run, Query query, Then then) {
   });
 }
 
-void OperationRunner::count_on(Run& run, const Stretch& stretch, std::uint64_t so_far) {
-  const auto then = [this, so_far](Run& still, const Result<Counted>& part) {
-    if (!part) {
-      return pause(still, part.error());
-    }
-    const std::uint64_t total = so_far + part->count;
-    if (part->next) {
-      return count_on(still, {.before = part->next}, total);
-    }
-    change(still, [total](Store&, Operation stored, Work&) {
-      return Result<Operation>{counted(std::move(stored), total)};
-    });
-  };
-  if (run.operation.kind != OperationKind::replay) {
-    const auto query = [filter = dead_letters_of(run.operation), stretch](Reader& reader) {
-      return reader.history->count_deliveries(filter, stretch);
-    };
-    return read<Result<Counted>>(run, query, then);
+void OperationRunner::counted_on(Run& run, std::uint64_t found, std::optional<std::int64_t> next) {
+  run.so_far = {.count = run.so_far.count + found, .next = next};
+  const Moment now = parts_.clock->now();
+  if (next) {
+    charge(run.pace, 0, now.mono);
+    return advance(run);
   }
-  if (const WebhookRef webhook = webhook_of(run)) {
-    const auto query = [filter = events_of(run.operation, *webhook), stretch](Reader& reader) {
-      return reader.history->count_events(filter, stretch);
-    };
-    read<Result<Counted>>(run, query, then);
-  }
+  const std::uint64_t total = std::exchange(run.so_far, {}).count;  // Anew when this fails.
+  change(run, [total, wall = now.wall](Store&, Operation stored, Work&) {
+    return Result<Operation>{counted(std::move(stored), total, wall)};
+  });
 }
 
 template <class Item>
-void OperationRunner::carry_out(Run& run, const Result<Listed<Item>>& page) {
+void OperationRunner::carry_out(Run& run, const Result<Listed<Item>>& page,
+                                std::size_t orders_max) {
   if (!page) {
     return pause(run, page.error());
   }
   const Moment now = parts_.clock->now();
   if constexpr (std::is_same_v<Item, DeliveryRecord>) {
-    commit(run, plan_dead_letters(run.operation, *page, *parts_.directory(), now));
+    const std::shared_ptr<const Directory> directory = parts_.directory();
+    const DeadLetterContext context{.directory = *directory, .now = now, .orders_max = orders_max};
+    commit(run, plan_dead_letters(run.operation, *page, context));
   } else if (const WebhookRef webhook = webhook_of(run)) {
-    const ReplayContext context{.webhook = *webhook, .new_uuid = parts_.new_uuid, .now = now};
+    const ReplayContext context{
+        .webhook = *webhook, .new_uuid = parts_.new_uuid, .now = now, .orders_max = orders_max};
     commit(run, plan_replay(run.operation, *page, context));
   }
 }
@@ -260,6 +282,10 @@ void OperationRunner::carry_out(Run& run, const Result<Listed<Item>>& page) {
 void OperationRunner::commit(Run& run, ChunkPlan plan) {
   const Moment now = parts_.clock->now();
   charge(run.pace, plan.orders(), now.mono);
+  if (plan.is_idle()) {
+    run.operation.place = plan.place;
+    return advance(run);
+  }
   change(run,
          [plan = std::move(plan), wall = now.wall](Store& store, Operation stored,
                                                    Work& work) -> Result<Operation> {

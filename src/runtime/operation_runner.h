@@ -10,6 +10,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include <boost/asio/io_context.hpp>
@@ -79,11 +80,11 @@ class OperationRunner {
 
   /// The webhook of a replay; none when the operation has failed for want of it.
   [[nodiscard]] WebhookRef webhook_of(Run& run);
-  void count_on(Run& run, const Stretch& stretch, std::uint64_t so_far);
+  void counted_on(Run& run, std::uint64_t found, std::optional<std::int64_t> next);
   template <class Answer, class Query, class Then>
   void read(Run& run, Query query, Then then);
   template <class Item>
-  void carry_out(Run& run, const Result<Listed<Item>>& page);
+  void carry_out(Run& run, const Result<Listed<Item>>& page, std::size_t orders_max);
   void commit(Run& run, ChunkPlan plan);
   void change(Run& run, Change change);
   void changed(OperationId id, const Result<Operation>& stored);

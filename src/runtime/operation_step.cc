@@ -13,10 +13,31 @@ std::uint32_t burst_of(std::uint32_t requests_per_second) {
   return std::max(requests_per_second / 20, 1u);
 }
 
+/// The whole page has been looked at.
 template <class Item>
-void note_end(ChunkPlan& plan, const Operation& operation, const Listed<Item>& page) {
-  plan.place = page.next.value_or(operation.place);
+void note_end(ChunkPlan& plan, const Listed<Item>& page) {
+  plan.place = page.next.value_or(plan.place);
   plan.last = !page.next;
+}
+
+std::uint64_t handled(const Operation& operation) {
+  return operation.done + operation.skipped + operation.failed;
+}
+
+std::vector<std::string> texts(const std::vector<EventPattern>& patterns) {
+  std::vector<std::string> found;
+  for (const EventPattern& pattern : patterns) {
+    found.push_back(pattern.text());
+  }
+  return found;
+}
+
+/// Missed, or in a state that is asked for.
+bool is_replayed(const Operation& operation, const EventForWebhook& item, const Webhook& webhook) {
+  const std::vector<DeliveryState>& states = operation.spec.filter.states;
+  const bool asked_for =
+      !item.delivery || std::ranges::find(states, item.delivery->delivery.state) != states.end();
+  return asked_for && wants(webhook, item.event);
 }
 
 template <class Item>
@@ -67,7 +88,8 @@ Pace make_pace(const OperationSpec& spec, MonoTime now) {
 }
 
 void charge(Pace& pace, std::size_t requests, MonoTime now) {
-  pace.not_before = now + chunk_pause;
+  pace.not_before = now + (requests > 0 ? chunk_pause : scan_pause);
+  pace.fruitless = requests == 0;
   for (std::size_t i = 0; pace.bucket && i < requests; ++i) {
     [[maybe_unused]] const bool taken = pace.bucket->try_take(now);
   }
@@ -90,13 +112,14 @@ OperationMove next_move(const Operation& operation, const Pace& pace, Moment now
     return CountTotal{};
   }
   if (!pace.bucket) {
-    return TakeChunk{chunk_max};
+    return TakeChunk{.limit = chunk_max, .orders_max = chunk_max};
   }
   const auto tokens = static_cast<std::uint32_t>(pace.bucket->tokens(now.mono));
   if (tokens == 0) {
     return WaitForPace{std::max(pace.bucket->available_at(now.mono), now.mono + Millis{1})};
   }
-  return TakeChunk{std::min(tokens, chunk_max)};
+  const std::uint32_t orders_max = std::min(tokens, chunk_max);
+  return TakeChunk{.limit = pace.fruitless ? chunk_max : orders_max, .orders_max = orders_max};
 }
 
 Operation begun(Operation operation, WallTime now) {
@@ -109,9 +132,9 @@ Operation begun(Operation operation, WallTime now) {
   return operation;
 }
 
-Operation counted(Operation operation, std::uint64_t total) {
+Operation counted(Operation operation, std::uint64_t total, WallTime now) {
   operation.total = total;
-  return operation;
+  return total == 0 ? finished(std::move(operation), now) : operation;
 }
 
 Operation finished(Operation operation, WallTime now) {
@@ -148,48 +171,58 @@ DeliveryFilter dead_letters_of(const Operation& operation) {
 }
 
 EventFilter events_of(const Operation& operation, const Webhook& webhook) {
+  const std::vector<std::string>& types = operation.spec.filter.event_types;
   return {.tenant_id = webhook.tenant_id,
-          .types = operation.spec.filter.event_types,
+          .types = types.empty() ? texts(webhook.events) : types,
           .from = operation.spec.filter.from,
           .to = no_later_than_start(operation)};
 }
 
 ChunkPlan plan_dead_letters(const Operation& operation, const Listed<DeliveryRecord>& page,
-                            const Directory& directory, Moment now) {
+                            const DeadLetterContext& context) {
+  POSTRIDER_ASSERT(context.orders_max > 0);
   ChunkPlan plan;
-  note_end(plan, operation, page);
+  plan.place = operation.place;
   for (const DeliveryRecord& record : page.items) {
+    if (plan.orders() == context.orders_max) {
+      return plan;
+    }
     const Delivery& delivery = record.delivery;
+    plan.place = delivery.sequence;
     if (operation.kind == OperationKind::discard) {
       plan.batch.cancels.push_back({.delivery_id = delivery.id,
-                                    .now = now.wall,
+                                    .now = context.now.wall,
                                     .of = CancelOf::dead_letter,
                                     .only_if = seen(delivery)});
-    } else if (directory.find(delivery.webhook_id) == nullptr) {
+    } else if (context.directory.find(delivery.webhook_id) == nullptr) {
       ++plan.failed;
     } else {
       plan.batch.revivals.push_back({.delivery_id = delivery.id,
-                                     .now = now.steady,
+                                     .now = context.now.steady,
                                      .priority = operation.spec.priority,
                                      .trigger = Trigger::manual,
                                      .only_if = seen(delivery)});
     }
   }
+  note_end(plan, page);
   return plan;
 }
 
 ChunkPlan plan_replay(const Operation& operation, const Listed<EventForWebhook>& page,
                       const ReplayContext& context) {
+  POSTRIDER_ASSERT(context.orders_max > 0);
   ChunkPlan plan;
-  note_end(plan, operation, page);
-  const std::vector<DeliveryState>& states = operation.spec.filter.states;
+  plan.place = operation.place;
   for (const EventForWebhook& item : page.items) {
-    if (!wants(context.webhook, item.event)) {
-      ++plan.skipped;
-    } else if (!item.delivery) {
+    if (plan.orders() == context.orders_max) {
+      return plan;
+    }
+    plan.place = item.sequence;
+    if (!is_replayed(operation, item, context.webhook)) {
+      continue;
+    }
+    if (!item.delivery) {
       plan.batch.enrolments.push_back(enrolment(item.event, operation, context));
-    } else if (std::ranges::find(states, item.delivery->delivery.state) == states.end()) {
-      ++plan.skipped;
     } else {
       plan.batch.revivals.push_back({.delivery_id = item.delivery->delivery.id,
                                      .now = context.now.steady,
@@ -198,7 +231,15 @@ ChunkPlan plan_replay(const Operation& operation, const Listed<EventForWebhook>&
                                      .only_if = seen(item.delivery->delivery)});
     }
   }
+  note_end(plan, page);
   return plan;
+}
+
+std::uint64_t count_replayed(const Operation& operation, const Listed<EventForWebhook>& page,
+                             const Webhook& webhook) {
+  return static_cast<std::uint64_t>(std::ranges::count_if(
+      page.items,
+      [&](const EventForWebhook& item) { return is_replayed(operation, item, webhook); }));
 }
 
 Operation after_chunk(Operation operation, const ChunkPlan& plan, const BatchReceipt& receipt,
@@ -206,10 +247,17 @@ Operation after_chunk(Operation operation, const ChunkPlan& plan, const BatchRec
   const std::uint64_t done =
       count_done(receipt.revivals) + count_done(receipt.enrolments) + count_done(receipt.cancels);
   operation.done += done;
-  operation.skipped += plan.skipped + (plan.orders() - done);  // The rest has moved on meanwhile.
+  operation.skipped += plan.orders() - done;  // These have moved on meanwhile.
   operation.failed += plan.failed;
   operation.place = plan.place;
-  return plan.last ? finished(std::move(operation), now) : operation;
+  // Counting and carrying out look at different moments: some came, and some went before their
+  // turn.
+  operation.total = std::max(operation.total.value_or(0), handled(operation));
+  if (!plan.last) {
+    return operation;
+  }
+  operation.skipped += *operation.total - handled(operation);
+  return finished(std::move(operation), now);
 }
 
 }  // namespace postrider

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "core/random.h"
+
 namespace postrider {
 namespace {
 
@@ -23,7 +25,7 @@ Operation scheduled(OperationKind kind = OperationKind::retry_batch) {
 }
 
 Operation running(OperationKind kind = OperationKind::retry_batch) {
-  return counted(begun(scheduled(kind), epoch), 10);
+  return counted(begun(scheduled(kind), epoch), 10, epoch);
 }
 
 DeliveryRecord dead(std::uint8_t number, std::uint32_t revivals = 0) {
@@ -60,7 +62,7 @@ TEST(OperationStep, WaitsForItsTimeThenBeginsCountsAndRuns) {
   EXPECT_EQ(operation.status, OperationStatus::running);
   EXPECT_EQ(operation.started_at, epoch + 5s);
   EXPECT_TRUE(is<CountTotal>(next_move(operation, pace, at(5s))));
-  operation = counted(operation, 7);
+  operation = counted(operation, 7, epoch + 5s);
   EXPECT_EQ(std::get<TakeChunk>(next_move(operation, pace, at(5s))).limit, chunk_max);
 }
 
@@ -78,6 +80,29 @@ TEST(OperationStep, PausesBetweenChunks) {
   charge(pace, 250, start);
   EXPECT_EQ(std::get<WaitForPace>(next_move(running(), pace, at())).at, start + chunk_pause);
   EXPECT_TRUE(is<TakeChunk>(next_move(running(), pace, at(chunk_pause))));
+}
+
+TEST(OperationStep, IsOverAtOnceWhenThereIsNothingToDo) {
+  const Operation over = counted(begun(scheduled(), epoch), 0, epoch + 1s);
+  EXPECT_EQ(over.status, OperationStatus::completed);
+  EXPECT_EQ(over.finished_at, epoch + 1s);
+  EXPECT_EQ(over.total, 0u);
+}
+
+TEST(OperationStep, WhatIsOnlyLookedAtCostsNoRequests) {
+  Pace pace = make_pace({.filter = {}, .requests_per_second = 2}, start);
+  const Micros later = 10s;
+  for (Micros now = later; now < later + 1s; now += scan_pause) {
+    charge(pace, 0, start + now);  // A page of foreign events.
+    EXPECT_EQ(std::get<WaitForPace>(next_move(running(), pace, at(now))).at,
+              start + now + scan_pause);
+    const auto move = std::get<TakeChunk>(next_move(running(), pace, at(now + scan_pause)));
+    ASSERT_EQ(move.limit, chunk_max);
+    ASSERT_EQ(move.orders_max, 1u);
+  }
+  charge(pace, 1, start + 20s);
+  EXPECT_EQ(std::get<WaitForPace>(next_move(running(), pace, at(20s + chunk_pause))).at,
+            start + 20s + 500ms);
 }
 
 TEST(OperationStep, TakesNoMoreThanItsRateAllows) {
@@ -98,7 +123,7 @@ TEST(OperationStep, TakesNoMoreThanItsRateAllows) {
 TEST(OperationStep, OneThatRepeatsIsScheduledAgainFromWhenItWasDue) {
   Operation operation = scheduled();
   operation.spec.repeat_every = 60s;
-  operation = finished(counted(begun(operation, epoch + 1s), 3), epoch + 10s);
+  operation = finished(counted(begun(operation, epoch + 1s), 3, epoch + 2s), epoch + 10s);
   EXPECT_EQ(operation.status, OperationStatus::scheduled);
   EXPECT_EQ(operation.due, epoch + 60s);
   EXPECT_EQ(operation.runs, 1u);
@@ -129,8 +154,8 @@ TEST(OperationStep, ADeadLetterIsRevivedAsItWasSeenUnlessItsWebhookIsGone) {
   Operation operation = running();
   operation.spec.priority = Priority::high;
   const Directory directory{{webhook(7)}};
-  const ChunkPlan plan =
-      plan_dead_letters(operation, {.items = {dead(9), dead(7, 2)}, .next = 7}, directory, at());
+  const ChunkPlan plan = plan_dead_letters(operation, {.items = {dead(9), dead(7, 2)}, .next = 7},
+                                           {.directory = directory, .now = at()});
   EXPECT_EQ(plan.failed, 1u);
   EXPECT_EQ(plan.place, 7);
   EXPECT_FALSE(plan.last);
@@ -144,19 +169,39 @@ TEST(OperationStep, ADeadLetterIsRevivedAsItWasSeenUnlessItsWebhookIsGone) {
 }
 
 TEST(OperationStep, DiscardingNeedsNoWebhook) {
-  const ChunkPlan plan = plan_dead_letters(running(OperationKind::discard),
-                                           {.items = {dead(9)}, .next = std::nullopt}, {}, at());
+  const Directory nobody;
+  const ChunkPlan plan =
+      plan_dead_letters(running(OperationKind::discard), {.items = {dead(9)}, .next = std::nullopt},
+                        {.directory = nobody, .now = at()});
   ASSERT_EQ(plan.batch.cancels.size(), 1u);
   EXPECT_EQ(plan.batch.cancels.front().of, CancelOf::dead_letter);
   EXPECT_TRUE(plan.last);
 }
 
-TEST(OperationStep, AReplayRevivesWhatItIsAskedForEnrollsWhatWasMissedAndSkipsTheRest) {
+TEST(OperationStep, APageIsCarriedOutAsFarAsTheRateAllowsAndGoneOnWithFromThere) {
+  const Operation operation = running();
+  const Directory directory{{webhook(7), webhook(5), webhook(4)}};
+  const Listed<DeliveryRecord> page{.items = {dead(9), dead(7), dead(5), dead(4)}, .next = {}};
+  const auto plan = [&](std::size_t orders_max) {
+    return plan_dead_letters(operation, page,
+                             {.directory = directory, .now = at(), .orders_max = orders_max});
+  };
+  EXPECT_EQ(plan(1).orders(), 1u);
+  EXPECT_EQ(plan(1).failed, 1u);  // That one costs nothing.
+  EXPECT_EQ(plan(1).place, 7);
+  EXPECT_FALSE(plan(1).last);
+  EXPECT_EQ(plan(2).place, 5);
+  EXPECT_EQ(plan(3).place, 4);
+  EXPECT_TRUE(plan(3).last);
+}
+
+TEST(OperationStep, AReplayRevivesWhatItIsAskedForEnrollsWhatWasMissedAndLeavesOutTheRest) {
   Operation operation = running(OperationKind::replay);
   operation.spec.filter.states = {DeliveryState::dead_letter};
   const WebhookRef receiver = webhook(1);
   const auto item = [](std::string type, std::optional<DeliveryState> state) {
     EventForWebhook made;
+    made.sequence = 70;
     made.event.type = std::move(type);
     made.event.priority = Priority::low;
     if (state) {
@@ -166,14 +211,15 @@ TEST(OperationStep, AReplayRevivesWhatItIsAskedForEnrollsWhatWasMissedAndSkipsTh
     return made;
   };
   const std::function<Uuid()> new_uuid = [] { return Uuid{42}; };
-  const ChunkPlan plan = plan_replay(operation,
-                                     {.items = {item("order.paid", {}), item("user.born", {}),
-                                                item("order.paid", DeliveryState::dead_letter),
-                                                item("order.paid", DeliveryState::succeeded),
-                                                item("order.paid", DeliveryState::retrying)},
-                                      .next = std::nullopt},
-                                     {.webhook = *receiver, .new_uuid = new_uuid, .now = at()});
-  EXPECT_EQ(plan.skipped, 3u);
+  const Listed<EventForWebhook> page{.items = {item("order.paid", {}), item("user.born", {}),
+                                               item("order.paid", DeliveryState::dead_letter),
+                                               item("order.paid", DeliveryState::succeeded),
+                                               item("order.paid", DeliveryState::retrying)},
+                                     .next = std::nullopt};
+  const ChunkPlan plan =
+      plan_replay(operation, page, {.webhook = *receiver, .new_uuid = new_uuid, .now = at()});
+  EXPECT_EQ(plan.orders(), 2u);
+  EXPECT_EQ(count_replayed(operation, page, *receiver), 2u);
   ASSERT_EQ(plan.batch.enrolments.size(), 1u);
   const Delivery& late = plan.batch.enrolments.front().delivery;
   EXPECT_EQ(late.id, DeliveryId{Uuid{42}});
@@ -183,28 +229,76 @@ TEST(OperationStep, AReplayRevivesWhatItIsAskedForEnrollsWhatWasMissedAndSkipsTh
   EXPECT_EQ(late.due, at().steady);
   ASSERT_EQ(plan.batch.revivals.size(), 1u);
   EXPECT_EQ(plan.batch.revivals.front().trigger, Trigger::replay);
+
+  const Listed<EventForWebhook> foreign{.items = {item("user.born", {})}, .next = 70};
+  const ChunkPlan idle =
+      plan_replay(operation, foreign, {.webhook = *receiver, .new_uuid = new_uuid, .now = at()});
+  EXPECT_TRUE(idle.is_idle());
+  EXPECT_EQ(idle.place, 70);
+}
+
+TEST(OperationStep, AReplayAsksTheStoreForWhatItsWebhookWantsUnlessItIsToldTypes) {
+  Operation operation = running(OperationKind::replay);
+  EXPECT_EQ(events_of(operation, *webhook(1)).types, std::vector<std::string>{"order.*"});
+  operation.spec.filter.event_types = {"order.paid"};
+  EXPECT_EQ(events_of(operation, *webhook(1)).types, std::vector<std::string>{"order.paid"});
 }
 
 TEST(OperationStep, AChunkCountsWhatWasDoneAndWhatHadMovedOn) {
   ChunkPlan plan;
   plan.batch.revivals.resize(3);
   plan.batch.enrolments.resize(2);
-  plan.skipped = 10;
-  plan.failed = 20;
+  plan.failed = 1;
   plan.place = 99;
   BatchReceipt receipt;
   receipt.revivals = {Delivery{}, fail(Errc::conflict, "Moved on."), Delivery{}};
   receipt.enrolments = {std::nullopt, Delivery{}};
   Operation operation = after_chunk(running(), plan, receipt, epoch + 1s);
   EXPECT_EQ(operation.done, 3u);
-  EXPECT_EQ(operation.skipped, 12u);
-  EXPECT_EQ(operation.failed, 20u);
+  EXPECT_EQ(operation.skipped, 2u);
+  EXPECT_EQ(operation.failed, 1u);
   EXPECT_EQ(operation.place, 99);
   EXPECT_EQ(operation.status, OperationStatus::running);
   plan.last = true;
   operation = after_chunk(operation, plan, receipt, epoch + 1s);
   EXPECT_EQ(operation.status, OperationStatus::completed);
   EXPECT_EQ(operation.done, 6u);
+  EXPECT_EQ(operation.total, 12u);  // More came than were counted.
+}
+
+TEST(OperationStep, WhatWasCountedAndIsGoneIsSkipped) {
+  ChunkPlan plan;
+  plan.last = true;
+  const Operation over = after_chunk(running(), plan, {}, epoch + 1s);
+  EXPECT_EQ(over.total, 10u);
+  EXPECT_EQ(over.done, 0u);
+  EXPECT_EQ(over.skipped, 10u);
+}
+
+TEST(OperationStep, AtTheEndEverythingCountedIsDoneSkippedOrFailed) {
+  SplitMix64 random{20'260'101};
+  for (int round = 0; round < 2'000; ++round) {
+    const std::uint64_t counted_at_first = 1 + random.next() % 40;
+    Operation operation = counted(begun(scheduled(), epoch), counted_at_first, epoch);
+    const std::uint64_t chunks = 1 + random.next() % 8;
+    for (std::uint64_t chunk = 1; chunk <= chunks; ++chunk) {
+      ChunkPlan plan;
+      plan.batch.revivals.resize(random.next() % 12);
+      plan.failed = random.next() % 3;
+      plan.last = chunk == chunks;
+      BatchReceipt receipt;
+      for (std::size_t i = 0; i < plan.batch.revivals.size(); ++i) {
+        receipt.revivals.push_back(random.next() % 4 == 0
+                                       ? Result<Delivery>{fail(Errc::conflict, "Moved on.")}
+                                       : Result<Delivery>{Delivery{}});
+      }
+      operation = after_chunk(operation, plan, receipt, epoch);
+      ASSERT_LE(operation.done + operation.skipped + operation.failed, *operation.total);
+    }
+    ASSERT_EQ(operation.status, OperationStatus::completed);
+    ASSERT_EQ(operation.done + operation.skipped + operation.failed, *operation.total);
+    ASSERT_GE(*operation.total, counted_at_first);
+  }
 }
 
 }  // namespace

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "core/event_type_filter.h"
+
 namespace postrider {
 namespace {
 
@@ -49,7 +51,7 @@ bool admits(const StreamFilter& filter, const News& news) {
   }
   if (const auto* about = std::get_if<DeliveryNews>(&news.what)) {
     return contains(filter.states, about->delivery.state) &&
-           contains(filter.event_types, about->delivery.event_type);
+           admits_type(filter.event_types, about->delivery.event_type);
   }
   return filter.states.empty() && filter.event_types.empty();
 }

@@ -111,6 +111,7 @@ TEST(StreamFilter, RestrictsByTenantWebhookTypeAndState) {
   EXPECT_TRUE(admits({.states = {DeliveryState::succeeded}}, news));
   EXPECT_FALSE(admits({.states = {DeliveryState::retrying}}, news));
   EXPECT_FALSE(admits({.event_types = {"order"}}, news));
+  EXPECT_TRUE(admits({.event_types = {"order", "order.*"}}, news));
   EXPECT_FALSE(admits({.states = {DeliveryState::succeeded}}, circuit_news(1)));
   EXPECT_FALSE(admits({.tenant_id = "other"}, circuit_news(1)));
 }

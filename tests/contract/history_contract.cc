@@ -89,6 +89,43 @@ TEST_P(HistoryContract, DeliveriesAreFilteredByWhereTheyGo) {
   EXPECT_EQ(list({.webhook_ids = {first_}, .event_types = {"x"}}), (Sequences{a}));
 }
 
+TEST_P(HistoryContract, EventTypesAreNamesOrPatterns) {
+  const Delivery a = accept(first_, {.type = "order"});
+  const Delivery b = accept(first_, {.type = "order.paid"});
+  const Delivery c = accept(second_, {.type = "order.leg.paid"});
+  const Delivery d = accept(second_, {.type = "order-x.paid"});
+  const Delivery e = accept(first_, {.type = "user.born"});
+  settle(script_.death(b, {Classification::permanent, "permanent_client_error_404"}));
+
+  const auto list = [this](DeliveryFilter filter, std::vector<std::string> types) {
+    filter.event_types = std::move(types);
+    const Sequences found = sequences(history().list_deliveries(filter, {}));
+    EXPECT_EQ(history().count_deliveries(filter, {})->count, found.size());
+    return found;
+  };
+  EXPECT_EQ(list({}, {"order.*"}), (Sequences{c.sequence, b.sequence}));
+  EXPECT_EQ(list({}, {"order.leg.*", "user.born"}), (Sequences{e.sequence, c.sequence}));
+  EXPECT_EQ(list({}, {"order.leg.*", "user.*", "order"}),
+            (Sequences{e.sequence, c.sequence, a.sequence}));
+  EXPECT_EQ(list({}, {"*"}),
+            (Sequences{e.sequence, d.sequence, c.sequence, b.sequence, a.sequence}));
+  EXPECT_EQ(list({}, {"never.*"}), Sequences{});
+  EXPECT_EQ(list({}, {"a b"}), Sequences{});
+  EXPECT_EQ(list({.webhook_ids = {first_}}, {"order.*"}), (Sequences{b.sequence}));
+  EXPECT_EQ(list({.states = {DeliveryState::dead_letter}}, {"order.*"}), (Sequences{b.sequence}));
+  EXPECT_EQ(list({.tenant_id = "acme"}, {"order.*"}), (Sequences{c.sequence, b.sequence}));
+
+  const auto events = [this](std::vector<std::string> types) {
+    const EventFilter filter{.tenant_id = "acme", .types = std::move(types)};
+    return std::pair{history().list_events(filter, {})->items.size(),
+                     history().list_events_for(first_, filter, {})->items.size()};
+  };
+  EXPECT_EQ(events({"order.*"}), (std::pair<std::size_t, std::size_t>{2, 2}));
+  EXPECT_EQ(events({"order.*", "order"}), (std::pair<std::size_t, std::size_t>{3, 3}));
+  EXPECT_EQ(events({"*"}), (std::pair<std::size_t, std::size_t>{5, 5}));
+  EXPECT_EQ(events({"a b"}), (std::pair<std::size_t, std::size_t>{0, 0}));
+}
+
 TEST_P(HistoryContract, SeveralWebhooksPageLikeOne) {
   Sequences all;
   for (int i = 0; i < 6; ++i) {

@@ -97,7 +97,6 @@ TEST_P(LateDeliveryContract, MakesItsEventAMatchedOne) {
     for (const Event& event : listed->items) {
       ids.push_back(event.id);
     }
-    EXPECT_EQ(history().count_events(filter, {})->count, ids.size());
     return ids;
   };
   using Ids = std::vector<EventId>;
@@ -212,6 +211,7 @@ TEST_P(LateDeliveryContract, ListsThatLookAtFewRowsACallStillShowEverythingOnce)
       {},
       {.event_types = {"rare"}},
       {.tenant_id = "acme", .event_types = {"rare"}},
+      {.event_types = {"rar.*", "rare"}},
       {.webhook_ids = {first_}, .event_types = {"rare"}},
       {.webhook_ids = {first_, second_}, .event_types = {"rare"}},
       {.states = {DeliveryState::dead_letter}, .event_types = {"rare"}},
@@ -269,20 +269,13 @@ TEST_P(LateDeliveryContract, EventListsThatLookAtFewRowsACallStillShowEverything
     };
     EXPECT_EQ(walk(onward), expected);
     std::size_t listed = 0;
-    std::uint64_t count = 0;
     walk([&](std::optional<std::int64_t> before, Sequences&) {
       const auto page =
           history().list_events(filter, {.limit = 2, .before = before, .looked_at_max = 3});
       listed += page->items.size();
       return page->next;
     });
-    walk([&](std::optional<std::int64_t> before, Sequences&) {
-      const auto part = history().count_events(filter, {.before = before, .looked_at_max = 3});
-      count += part->count;
-      return part->next;
-    });
     EXPECT_EQ(listed, expected.size());
-    EXPECT_EQ(count, expected.size());
   }
 }
 

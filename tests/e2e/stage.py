@@ -118,6 +118,10 @@ class Stage:
             path = path.replace("{" + name + "}", urllib.parse.quote(values[name], safe=""))
         return path
 
+    def plain(self, operation):
+        """With the query it cannot do without."""
+        return self.path(operation) + QUERIES.get(operation.id, "")
+
     def unknown_path(self, operation):
         """Well-formed ids of things that do not exist."""
         return self.path(operation, {
@@ -142,7 +146,7 @@ class Stage:
     def send(self, operation, path=None, body=None, headers=None, key=True):
         """Sends, and checks the answer against the document. `body` bytes go out as they are."""
         client = self.api if key is True else self.server.api(key=key)
-        path = self.path(operation) if path is None else path
+        path = self.plain(operation) if path is None else path
         if operation.is_stream:
             answer = self._begin(client, path, headers)
         else:
@@ -192,6 +196,8 @@ PATHS = {
     "/v1/webhooks/{id}/deliveries/{delivery_id}": _of_webhook_delivery,
     "/v1/webhooks/{id}/verify": lambda stage: {"id": stage.webhook(echo)["id"]},
 }
+
+QUERIES = {"discardDeadLetters": "?all=true"}
 
 # How a list gets another item, when a dead letter does not do it: (stage, the list's path).
 FILLERS = {

@@ -167,6 +167,8 @@ def test_with_json_a_refusal_is_the_servers_own(cli):
     (["events", "list", "--from", "yesterday"], "--from"),
     (["dlq", "retry-batch"], "--all"),
     (["dlq", "discard"], "--all"),
+    (["webhooks", "circuit", "whk_1", "open"], "force-open"),
+    (["webhooks", "circuit", "whk_1", "force-open", "--for", "soon"], "--for"),
     (["replay", "whk_1"], "--since"),
     (["replay", "whk_1", "--since", "soon"], "--since"),
     (["keys", "create", "--scope", "root"], "--scope"),

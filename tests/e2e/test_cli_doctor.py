@@ -49,7 +49,7 @@ def test_a_data_directory_that_others_may_read_is_a_warning(server, tmp_path):
     assert found["data directory"]["status"] == "warn"
     assert f"chmod 700 {tmp_path}" in found["data directory"]["advice"]
     missing = str(tmp_path / "nowhere")
-    found = findings(Cli(server.port).run("doctor", "--data", missing, "--json"), code=1)
+    found = findings(Cli(server.port).run("doctor", "--data", missing, "--json"), code=2)
     assert found["data directory"]["status"] == "fail"
 
 

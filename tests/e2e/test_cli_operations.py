@@ -107,6 +107,7 @@ def test_what_is_asked_is_what_was_typed(script):
              "timeout", "--rate", "10", "--priority", "low", "--from", "2026-01-31T10:00:00Z")
     cli.text("dlq", "retry-batch", "--all")
     cli.text("dlq", "discard", "--webhook", "whk_1", "--classification", "permanent")
+    cli.text("dlq", "discard", "--all")
     assert server.requests == [
         ("POST", "/v1/webhooks/whk_1/replay",
          {"since": "2026-01-31T10:00:00.000Z", "until": "2026-01-31T11:00:00.000Z",
@@ -116,7 +117,30 @@ def test_what_is_asked_is_what_was_typed(script):
                      "from": "2026-01-31T10:00:00.000Z"},
           "rate_limit": {"requests_per_second": 10}, "priority": "low"}),
         ("POST", "/v1/dlq/retry-batch", {"filter": {}}),
-        ("DELETE", "/v1/dlq?webhook_id=whk_1&classification=permanent", None)]
+        ("DELETE", "/v1/dlq?webhook_id=whk_1&classification=permanent", None),
+        ("DELETE", "/v1/dlq?all=true", None)]
+
+
+def test_a_circuit_is_told_what_was_typed(script):
+    server, cli = script([{"webhook_id": "whk_1", "circuit": {"state": "open"}}])
+    assert "open" in cli.text("webhooks", "circuit", "whk_1", "force-open", "--for", "2h")
+    cli.text("webhooks", "circuit", "whk_1", "force-close")
+    cli.text("webhooks", "circuit", "whk_1", "reset")
+    assert server.requests == [
+        ("PATCH", "/v1/webhooks/whk_1/circuit-breaker",
+         {"action": "force_open", "duration_seconds": 7200}),
+        ("PATCH", "/v1/webhooks/whk_1/circuit-breaker", {"action": "force_close"}),
+        ("PATCH", "/v1/webhooks/whk_1/circuit-breaker", {"action": "reset"})]
+
+
+def test_lists_go_by_offset_or_by_cursor(script):
+    server, cli = script([{"data": [], "next_cursor": None}])
+    for words, path in [(["webhooks"], "/v1/webhooks"), (["events"], "/v1/events"),
+                        (["deliveries"], "/v1/deliveries"), (["dlq"], "/v1/dlq"),
+                        (["keys"], "/v1/api-keys")]:
+        cli.text(*words, "list", "--limit", "5", "--offset", "10")
+        assert server.requests[-1] == ("GET", f"{path}?limit=5&offset=10", None)
+        assert "--cursor" in cli.refused(*words, "list", "--offset", "1", "--cursor", "x", code=2)
 
 
 def test_keys_secrets_and_tests_ask_what_was_typed(script):

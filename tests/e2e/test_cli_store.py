@@ -6,6 +6,7 @@ import sqlite3
 import stat
 import threading
 
+import pytest
 from harness import Server, run_command
 
 
@@ -83,7 +84,7 @@ def test_a_copy_that_cannot_be_made_leaves_nothing_behind(own_server, tmp_path):
     code, _, stderr = backup(server, tmp_path / "no" / "such" / "folder")
     assert code == 1 and "no/such/folder" in stderr
     code, _, stderr = run_command("backup", "--data", str(tmp_path), "--to", str(tmp_path / "x"))
-    assert code == 1 and "no store" in stderr
+    assert code == 2 and "no store" in stderr
     assert not (tmp_path / "x").exists() and not list(tmp_path.glob("*.partial*"))
 
 
@@ -96,7 +97,7 @@ def test_migrating_says_from_where_to_where(own_server):
     newest = json.loads(migrate(server.data, "--check", "--json")[1])["to"]
     assert newest >= 1
     code, _, stderr = migrate(server.data)
-    assert code == 1 and "already used" in stderr, "a running server's store is left alone"
+    assert code == 2 and "already used" in stderr, "a running server's store is left alone"
     server.stop()
     code, stdout, _ = migrate(server.data)
     assert (code, stdout) == (0, f"The schema is up to date (version {newest}).\n")
@@ -121,10 +122,21 @@ def test_a_store_of_a_newer_version_is_left_alone(own_server):
     with sqlite3.connect(server.data / "postrider.db") as database:
         database.execute("PRAGMA user_version = 9999")
     code, _, stderr = migrate(server.data)
-    assert code == 1 and "newer" in stderr
-    assert migrate(server.data, "--check")[0] == 1
+    assert code == 2 and "newer" in stderr
+    assert migrate(server.data, "--check")[0] == 2
 
 
 def test_there_is_nothing_to_migrate_where_there_is_no_store(tmp_path):
     code, _, stderr = migrate(tmp_path)
-    assert code == 1 and "no store" in stderr and os.listdir(tmp_path) == []
+    assert code == 2 and "no store" in stderr and os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize("command", [["migrate"], ["migrate", "--check"], ["backup", "--to", "x"]])
+def test_a_directory_that_is_none_of_ours_is_one_sentence_and_exit_code_2(tmp_path, command):
+    data = tmp_path / "data"
+    data.mkdir(mode=0o700)
+    (data / "postrider.db").write_bytes(b"This is not a database. " * 100)
+    code, stdout, stderr = run_command(*command, "--data", str(data), directory=tmp_path)
+    assert (code, stdout, stderr.count("\n")) == (2, "", 1), stderr
+    assert not (tmp_path / "x").exists()
+    assert run_command("serve", "--data", str(data), "--listen", "127.0.0.1:0")[0] == 2

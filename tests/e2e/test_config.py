@@ -1,5 +1,6 @@
 """Settings: where they come from, what is refused, what is printed, and what a reload changes."""
 
+import json
 import os
 import pathlib
 import signal
@@ -39,6 +40,21 @@ def test_the_configuration_in_force_is_printed_with_its_origins(tmp_path):
     assert origin["user_agent"] == "profile exchange"
     assert origin["data"] == "default"
     assert sorted(os.listdir(tmp_path)) == ["own.toml"], "nothing was created"
+
+
+def test_the_configuration_is_json_when_that_is_asked_for(tmp_path):
+    code, stdout, stderr = print_config(
+        tmp_path, "io_threads = 2", "--profile", "exchange", "--json",
+        environment={"POSTRIDER_ADMIN_KEY": "canary-admin", "POSTRIDER_KEY": "canary-key"})
+    assert (code, stderr) == (0, "")
+    config = json.loads(stdout)
+    assert config["settings"]["io_threads"]["value"] == 2
+    assert config["settings"]["io_threads"]["origin"].endswith("own.toml:1")
+    assert config["settings"]["data"] == {"value": "./postrider-data", "origin": "default"}
+    assert config["settings"]["webhooks.retry.max_attempts"]["value"] == 12
+    assert len(config["event_types"]) == 9 and config["event_types"][0]["name"]
+    assert config["secrets"]["POSTRIDER_ADMIN_KEY"] == "set, not shown"
+    assert "canary" not in stdout
 
 
 def test_secrets_are_not_printed(tmp_path):

@@ -57,6 +57,49 @@ def test_discarded_dead_letters_are_cancelled_and_keep_their_history(world):
     assert (bad.status, bad.json["code"]) == (400, "invalid_query")
 
 
+def test_everything_is_discarded_only_when_that_is_said(own_server, make_world):
+    server = own_server().start()
+    world = make_world(server)
+    hook = world.hook("hook", Reply(404), **OPEN_DOOR)
+    kill_off(world, hook, 3)
+    for query in ("", "?all=false", f"?all=true&webhook_id={hook.id}", "?all=yes"):
+        refused = world.api.request("DELETE", f"/v1/dlq{query}")
+        assert (refused.status, refused.json["code"]) == (400, "invalid_query"), query
+        assert refused.json["errors"][0]["field"] == "all"
+    refused = world.api.request("DELETE", "/v1/dlq?webhok_id=x")
+    assert refused.json["errors"][0]["field"] == "webhok_id", "a slip is named first"
+    assert dead_count(world, hook) == 3
+    done = wait_over(world.api, start(world.api, "DELETE", "/v1/dlq?all=true"))
+    assert (done["status"], done["total"], done["done"]) == ("completed", 3, 3)
+    assert dead_count(world, hook) == 0
+
+
+def test_event_types_are_names_or_patterns_in_every_list(world):
+    hook = world.hook("hook", Reply(404), **OPEN_DOOR)
+    kill_off(world, hook, 2, type="a.one")
+    kill_off(world, hook, 1, type="a.b.two", start=2)
+    kill_off(world, hook, 1, type="ab.three", start=3)
+    paths = ["/v1/dlq", "/v1/deliveries", f"/v1/webhooks/{hook.id}/deliveries", "/v1/events"]
+    for path in paths:
+        def types(query, path=path):
+            found = world.api.all(f"{path}?tenant_id={world.tenant}&event_type={query}")
+            return sorted(item.get("event_type") or item["type"] for item in found)
+        assert types("a.*") == ["a.b.two", "a.one", "a.one"], path
+        assert types("a.b.*,ab.three") == ["a.b.two", "ab.three"], path
+        assert len(types("*")) == 4 and types("nothing.*") == [], path
+    for path in [*paths, "/v1/stream"]:
+        for bad in ("a%20b", "a*", "", "a.*,%2e"):
+            refused = world.api.request("GET", f"{path}?event_type={bad}")
+            assert refused.status == 400, (path, bad)
+            assert refused.json["errors"][0]["field"] == "event_type"
+            assert "order.*" in refused.json["detail"] or not bad
+    refused = world.api.request("DELETE", "/v1/dlq?event_type=a%20b")
+    assert (refused.status, refused.json["errors"][0]["field"]) == (400, "event_type")
+    done = wait_over(world.api, start(world.api, "DELETE",
+                                      f"/v1/dlq?webhook_id={hook.id}&event_type=a.*"))
+    assert done["done"] == 3
+
+
 def test_the_size_of_the_queue_is_right_all_along(own_server, make_world):
     server = own_server().start()
     world = make_world(server)

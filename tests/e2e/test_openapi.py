@@ -292,7 +292,7 @@ def test_a_store_that_cannot_be_written_or_read_is_answered_as_documented(
     prepared = []
     for operation in OPERATIONS:
         if (503, "unavailable") in operation.problems:
-            prepared.append((operation, stage.path(operation), stage.any_body(operation)))
+            prepared.append((operation, stage.plain(operation), stage.any_body(operation)))
     stage.event({"tenant_id": "stage"})  # What the readers have in memory is old from here on.
     fault = "fdatasync,fsync,pread64:error=ENOMEM"
     with injected(server, fault, tmp_path / "strace.log"):

@@ -68,6 +68,31 @@ def test_filters_restrict_by_type_category_and_time(world):
     assert dead_count(world, hook) == 3
 
 
+def test_two_batches_at_once_account_for_everything_they_counted(world):
+    hook = world.hook("hook", Reply(404), **OPEN_DOOR)
+    kill_off(world, hook, 60)
+    world.receiver.on(hook.path, Reply())
+    both = [retry_batch(world, hook, rate_limit={"requests_per_second": 100}) for _ in range(3)]
+    ended = [wait_over(world.api, operation) for operation in both]
+    for done in ended:
+        assert done["status"] == "completed"
+        assert done["done"] + done["skipped"] + done["failed"] == done["total"], done
+    assert sum(done["done"] for done in ended) == 60, "each came back once"
+
+
+def test_types_are_names_or_patterns(world):
+    hook = world.hook("hook", Reply(404), **OPEN_DOOR)
+    kill_off(world, hook, 2, type="a.gone")
+    kill_off(world, hook, 3, type="a.b.gone", start=2)
+    kill_off(world, hook, 1, type="ab.gone", start=5)
+    world.receiver.on(hook.path, Reply())
+    operation = start(world.api, "POST", "/v1/dlq/retry-batch", {
+        "filter": {"webhook_ids": [hook.id], "event_types": ["a.*"]}})
+    done = wait_over(world.api, operation)
+    assert (done["total"], done["done"]) == (5, 5)
+    assert dead_count(world, hook) == 1
+
+
 def test_the_receiver_sees_the_rate_that_was_asked_for(world):
     hook = world.hook("hook", Reply(404), **OPEN_DOOR)
     kill_off(world, hook, 30)
@@ -178,6 +203,8 @@ def test_a_bad_batch_is_refused_naming_the_field(world):
             ({"filter": {"webhook_ids": ["nobody"]}}, "filter.webhook_ids"),
             ({"filter": {"webhook_ids": []}}, "filter.webhook_ids"),
             ({"filter": {"event_types": [""]}}, "filter.event_types"),
+            ({"filter": {"event_types": ["a b"]}}, "filter.event_types"),
+            ({"filter": {"event_types": ["order.*.paid"]}}, "filter.event_types"),
             ({"filter": {"failure_categories": ["bad luck"]}}, "filter.failure_categories"),
             ({"filter": {"from": "2026-01-02T00:00:00Z", "to": "2026-01-01T00:00:00Z"}},
              "filter.to"),

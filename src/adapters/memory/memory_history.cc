@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <mutex>
 
+#include "core/event_type_filter.h"
 #include "ports/health_tally.h"
 
 #include "adapters/memory/memory_rows.h"
@@ -35,7 +36,7 @@ bool matches(const DeliveryFilter& filter, const DeliveryRecord& record) {
   return admits(filter.tenant_id, record.tenant_id) &&
          admits(filter.webhook_ids, delivery.webhook_id) &&
          admits(filter.event_id, delivery.event_id) && admits(filter.states, delivery.state) &&
-         admits(filter.event_types, delivery.event_type) && category_fits && class_fits &&
+         admits_type(filter.event_types, delivery.event_type) && category_fits && class_fits &&
          within(filter.from, filter.to, time);
 }
 
@@ -43,7 +44,7 @@ bool matches(const EventFilter& filter, const MemoryEvent& stored) {
   const Event& event = *stored.event;
   const bool matched = !stored.deliveries.empty() || !stored.late.empty();
   return admits(filter.matched, matched) && admits(filter.tenant_id, event.tenant_id) &&
-         admits(filter.types, event.type) && within(filter.from, filter.to, event.created_at);
+         admits_type(filter.types, event.type) && within(filter.from, filter.to, event.created_at);
 }
 
 DeliveryRecord item_of(const DeliveryRecord& record) { return record; }
@@ -174,11 +175,6 @@ class MemoryHistory final : public History {
   Result<Counted> count_deliveries(const DeliveryFilter& filter, const Stretch& stretch) override {
     const std::lock_guard guard{store_.mutex};
     return count(store_.deliveries, filter, stretch);
-  }
-
-  Result<Counted> count_events(const EventFilter& filter, const Stretch& stretch) override {
-    const std::lock_guard guard{store_.mutex};
-    return count(store_.events, filter, stretch);
   }
 
   Result<WebhookHealth> webhook_health(WebhookId id) override {

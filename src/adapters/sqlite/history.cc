@@ -88,10 +88,6 @@ class SqliteHistory final : public History {
                     [&] { return sqlite::count_deliveries(*database_, filter, stretch); });
   }
 
-  Result<Counted> count_events(const EventFilter& filter, const Stretch& stretch) override {
-    return snapshot(*database_, [&] { return sqlite::count_events(*database_, filter, stretch); });
-  }
-
   Result<WebhookHealth> webhook_health(WebhookId id) override {
     return snapshot(*database_, [&] { return read_health(*database_, id); });
   }

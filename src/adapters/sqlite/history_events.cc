@@ -32,12 +32,11 @@ constexpr std::string_view late_delivery_sql =
 /// nullopt: nothing can match.
 Result<std::optional<EventTerms>> find_terms(Database& database, const EventFilter& filter) {
   EventTerms terms;
-  POSTRIDER_TRY(terms.types, type_numbers(database, filter.types));
+  POSTRIDER_TRY(terms.types, find_types(database, filter.types));
   if (filter.tenant_id) {
     POSTRIDER_TRY(terms.tenant, tenant_number(database, *filter.tenant_id));
   }
-  const bool nothing =
-      (filter.tenant_id && !terms.tenant) || (!filter.types.empty() && terms.types.empty());
+  const bool nothing = (filter.tenant_id && !terms.tenant) || terms.types.match_nothing();
   return nothing ? std::nullopt : std::optional{std::move(terms)};
 }
 
@@ -112,21 +111,6 @@ Result<Listed<Event>> list_events(Database& database, const EventFilter& filter,
   POSTRIDER_TRY(std::vector<Row<Event>> rows,
                 read_rows(database, select_events(filter, *terms, page), read_event));
   return to_page(std::move(rows), page, terms->floor);
-}
-
-Result<Counted> count_events(Database& database, const EventFilter& filter,
-                             const Stretch& stretch) {
-  POSTRIDER_TRY(std::optional<EventTerms> terms, find_terms(database, filter));
-  if (!terms) {
-    return Counted{};
-  }
-  const Reach reach{.before = stretch.before, .looked_at_max = std::max(stretch.looked_at_max, 1u)};
-  POSTRIDER_TRY(terms->floor, event_floor(database, filter, *terms, reach));
-  POSTRIDER_TRY(Statement statement,
-                count_events(filter, *terms, stretch.before).prepare(database));
-  Query query = statement.query();
-  POSTRIDER_TRY(const bool found, query.next());
-  return Counted{.count = found ? query.as<std::uint64_t>(0) : 0, .next = terms->floor};
 }
 
 Result<Listed<EventForWebhook>> list_events_for(Database& database, const EventsForQuery& asked) {

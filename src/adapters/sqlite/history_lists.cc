@@ -84,7 +84,7 @@ using DeliveryRows = std::vector<Row<DeliveryRecord>>;
 Result<std::vector<DeliveryTerms>> plan_parts(Database& database, const DeliveryFilter& filter,
                                               const Page& page) {
   DeliveryTerms terms;
-  POSTRIDER_TRY(terms.types, type_numbers(database, filter.event_types));
+  POSTRIDER_TRY(terms.types, find_types(database, filter.event_types));
   POSTRIDER_TRY(std::vector<std::int64_t> lanes,
                 numbers_of(database, lane_sql, filter.webhook_ids));
   if (filter.tenant_id) {
@@ -94,7 +94,7 @@ Result<std::vector<DeliveryTerms>> plan_parts(Database& database, const Delivery
     POSTRIDER_TRY(terms.event, event_range(database, *filter.event_id));
   }
   const bool nothing = (filter.tenant_id && !terms.tenant) || (filter.event_id && !terms.event) ||
-                       (!filter.event_types.empty() && terms.types.empty()) ||
+                       terms.types.match_nothing() ||
                        (!filter.webhook_ids.empty() && lanes.empty()) || page.limit == 0;
   if (nothing) {
     return std::vector<DeliveryTerms>{};

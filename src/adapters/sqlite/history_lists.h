@@ -20,8 +20,6 @@ namespace postrider::sqlite {
 // history_events.cc
 [[nodiscard]] Result<Listed<Event>> list_events(Database& database, const EventFilter& filter,
                                                 const Page& page);
-[[nodiscard]] Result<Counted> count_events(Database& database, const EventFilter& filter,
-                                           const Stretch& stretch);
 
 struct EventsForQuery {
   WebhookId webhook_id;

@@ -36,13 +36,33 @@ void where_between(Select& select, std::string_view column, std::optional<WallTi
   }
 }
 
+/// `row` is the letter of the table that has the type.
+void where_type(Select& select, std::string_view row, const TypeTerms& types) {
+  if (types.everything) {
+    return;
+  }
+  std::string condition = fmt::format("({}.type IN ({})", row, fmt::join(types.numbers, ", "));
+  std::vector<std::string> bounds;
+  for (const std::string& prefix : types.prefixes) {
+    condition += fmt::format("{} t.name > ? AND t.name < ?",
+                             bounds.empty() ? " OR EXISTS (SELECT 1 FROM event_type t WHERE"
+                                              " t.type = " +
+                                                  std::string{row} + ".type AND ("
+                                            : " OR");
+    bounds.push_back(prefix);
+    bounds.push_back(prefix);
+    ++bounds.back().back();  // The character after the dot: beyond everything that begins so.
+  }
+  select.where_with(condition + (bounds.empty() ? ")" : ")))"), bounds);
+}
+
 /// Everything but the place in the list.
 void where_all(Select& select, const DeliveryFilter& filter, const DeliveryTerms& terms) {
   where_indexed(select, filter, terms);
   if (!lists_dead_letters(filter)) {
     select.where_in("+d.state", filter.states);
   }
-  select.where_in("d.type", terms.types);
+  where_type(select, "d", terms.types);
   select.where_in("d.last_failure", filter.failure_categories);
   if (filter.classification) {
     select.where("d.dead_classification = ?", *filter.classification);
@@ -63,7 +83,7 @@ void where_all(Select& select, const EventFilter& filter, const EventTerms& term
     select.where(wants_unmatched(filter) ? fmt::format("NOT {}", late)
                                          : fmt::format("(e.delivery_count > 0 OR {})", late));
   }
-  select.where_in("e.type", terms.types);
+  where_type(select, "e", terms.types);
   where_between(select, "e.created_at", filter.from, filter.to);
   if (terms.floor) {
     select.where("e.sequence >= ?", *terms.floor);
@@ -82,6 +102,14 @@ std::string limit_clause(const Page& page) {
 void Select::add(std::string_view condition) {
   sql_.append(restricted_ ? " AND " : " WHERE ").append(condition);
   restricted_ = true;
+}
+
+void Select::where_with(std::string_view condition, const std::vector<std::string>& values) {
+  add(condition);
+  for (const std::string& value : values) {
+    binders_.push_back(
+        [value](Statement& statement, int index) { statement.bind_at(index, value); });
+  }
 }
 
 Result<Statement> Select::prepare(Database& database) const {
@@ -194,16 +222,6 @@ Select count_deliveries(const DeliveryFilter& filter, const DeliveryTerms& terms
   where_all(select, filter, terms);
   if (before) {
     select.where("d.sequence < ?", *before);
-  }
-  return select;
-}
-
-Select count_events(const EventFilter& filter, const EventTerms& terms,
-                    std::optional<std::int64_t> before) {
-  Select select{event_head(filter, terms, "count(*)")};
-  where_all(select, filter, terms);
-  if (before) {
-    select.where("e.sequence < ?", *before);
   }
   return select;
 }

@@ -48,6 +48,9 @@ class Select {
   /// Without a value.
   void where(std::string_view condition) { add(condition); }
 
+  /// `condition` has a `?` for each of `values`.
+  void where_with(std::string_view condition, const std::vector<std::string>& values);
+
   void append(std::string_view text) { sql_.append(text); }
 
   [[nodiscard]] const std::string& sql() const { return sql_; }
@@ -59,6 +62,18 @@ class Select {
   std::string sql_;
   bool restricted_ = false;
   std::vector<std::function<void(Statement&, int)>> binders_;
+};
+
+/// Event types by their numbers, and by what their names begin with. A prefix is looked up for each
+/// row that is looked at: there may be more types than rows.
+struct TypeTerms {
+  bool everything = true;
+  std::vector<std::int64_t> numbers;
+  std::vector<std::string> prefixes;
+
+  [[nodiscard]] bool match_nothing() const {
+    return !everything && numbers.empty() && prefixes.empty();
+  }
 };
 
 /// What a filter's names are in the tables. Made by the reader before it builds the query.
@@ -77,13 +92,13 @@ struct DeliveryTerms {
   std::optional<std::int64_t> tenant;
   std::optional<LaneStart> lane;  // Several webhooks are several queries.
   std::optional<EventRange> event;
-  std::vector<std::int64_t> types;
+  TypeTerms types;
   std::optional<std::int64_t> floor;  // Nothing older is looked at.
 };
 
 struct EventTerms {
   std::optional<std::int64_t> tenant;
-  std::vector<std::int64_t> types;
+  TypeTerms types;
   std::optional<std::int64_t> floor;    // Nothing older is looked at …
   std::optional<std::int64_t> ceiling;  // … and nothing newer.
 };
@@ -112,7 +127,5 @@ void where_indexed(Select& select, const EventFilter& filter, const EventTerms& 
 /// How many there are below `before`.
 [[nodiscard]] Select count_deliveries(const DeliveryFilter& filter, const DeliveryTerms& terms,
                                       std::optional<std::int64_t> before);
-[[nodiscard]] Select count_events(const EventFilter& filter, const EventTerms& terms,
-                                  std::optional<std::int64_t> before);
 
 }  // namespace postrider::sqlite

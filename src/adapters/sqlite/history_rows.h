@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/event.h"
+#include "core/event_type_filter.h"
 #include "core/result.h"
 #include "ports/history.h"
 
@@ -49,9 +50,14 @@ template <class Key>
   return numbers;
 }
 
-[[nodiscard]] inline Result<std::vector<std::int64_t>> type_numbers(
-    Database& database, const std::vector<std::string>& types) {
-  return numbers_of(database, "SELECT type FROM event_type WHERE name = ?1", types);
+[[nodiscard]] inline Result<TypeTerms> find_types(Database& database,
+                                                  const std::vector<std::string>& words) {
+  EventTypeFilter filter = sort_event_type_words(words);
+  TypeTerms terms{
+      .everything = filter.everything, .numbers = {}, .prefixes = std::move(filter.prefixes)};
+  POSTRIDER_TRY(terms.numbers,
+                numbers_of(database, "SELECT type FROM event_type WHERE name = ?1", filter.names));
+  return terms;
 }
 
 [[nodiscard]] inline Result<std::optional<std::int64_t>> tenant_number(Database& database,

@@ -81,6 +81,19 @@ TEST_F(QueryPlan, ListsWalkAnIndexBackwardsAndNeverSort) {
                     Not(HasSubstr("TEMP B-TREE"))));
 }
 
+TEST_F(QueryPlan, APatternIsLookedUpForEachRowThatIsLookedAt) {
+  const sqlite::TypeTerms types{.everything = false, .numbers = {1}, .prefixes = {"a.", "b."}};
+  EXPECT_THAT(plan({}, {.types = types}),
+              AllOf(HasSubstr("SEARCH d USING INTEGER PRIMARY KEY (rowid<?)"),
+                    HasSubstr("CORRELATED SCALAR SUBQUERY"),
+                    HasSubstr("SEARCH t USING INTEGER PRIMARY KEY (rowid=?)"),
+                    Not(HasSubstr("TEMP B-TREE"))));
+  EXPECT_THAT(plan(sqlite::select_events_onward({}, {.tenant = 1, .types = types}, {}).sql()),
+              AllOf(HasSubstr("USING INDEX event_tenant (tenant=? AND rowid>?)"),
+                    HasSubstr("SEARCH t USING INTEGER PRIMARY KEY (rowid=?)"),
+                    Not(HasSubstr("TEMP B-TREE"))));
+}
+
 TEST_F(QueryPlan, TheListOfAWebhookFollowsItsChain) {
   const std::string text = plan({}, {.lane = {{.lane = 1, .newest = 500}}});
   EXPECT_THAT(text, AllOf(HasSubstr("CO-ROUTINE chain"),

@@ -210,8 +210,6 @@ class Twins {
       }
       expect_same(model_history_->count_deliveries(filter, {.before = page.before}),
                   real_.reader().history->count_deliveries(filter, {.before = page.before}));
-      expect_same(model_history_->count_events(events, {.before = page.before}),
-                  real_.reader().history->count_events(events, {.before = page.before}));
       const Onward onward{.after = page.before.value_or(0), .limit = page.limit};
       const WebhookId replayed =
           StoreScript::webhook(static_cast<std::uint8_t>(random_.below(webhook_count)));

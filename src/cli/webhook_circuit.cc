@@ -1,0 +1,61 @@
+// `postrider webhooks circuit`: closes a webhook's circuit, or holds it open or closed for a while.
+#include <algorithm>
+#include <memory>
+#include <optional>
+
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+#include <CLI/Validators.hpp>
+#include <fmt/format.h>
+
+#include "cli/json_text.h"
+#include "cli/time_argument.h"
+#include "cli/webhook_commands.h"
+
+namespace postrider::cli {
+namespace {
+
+struct CircuitFlags {
+  std::string id;
+  std::string action;
+  std::optional<std::string> duration;
+};
+
+Result<json::value> body_of(const CircuitFlags& flags) {
+  std::string action = flags.action;
+  std::ranges::replace(action, '-', '_');
+  json::object body{{"action", action}};
+  if (flags.duration) {
+    const std::optional<std::chrono::seconds> duration = parse_duration(*flags.duration);
+    if (!duration) {
+      return fail(
+          Errc::invalid,
+          fmt::format("--for: `{}` is no duration. Write 90s, 15m, 2h or 7d.", *flags.duration));
+    }
+    body["duration_seconds"] = duration->count();
+  }
+  return json::value(std::move(body));
+}
+
+}  // namespace
+
+void add_webhook_circuit(Group& group) {
+  const auto flags = std::make_shared<CircuitFlags>();
+  const auto run = [flags](const Session& session) -> Result<void> {
+    POSTRIDER_TRY(json::value body, body_of(*flags));
+    return session.show({.method = "PATCH",
+                         .path = "/v1/webhooks/" + path_part(flags->id) + "/circuit-breaker",
+                         .body = std::move(body)},
+                        fields_text);
+  };
+  CLI::App& app = group.add("circuit", "Close its circuit, or hold it open or closed", run);
+  app.add_option("ID", flags->id, "The webhook")->required();
+  app.add_option("ACTION", flags->action, "reset, force-open or force-close")
+      ->required()
+      ->check(CLI::IsMember({"reset", "force-open", "force-close"}));
+  app.add_option("--for", flags->duration,
+                 "Hold it so long, such as 15m or 2h; until it is reset unless told")
+      ->option_text("DURATION");
+}
+
+}  // namespace postrider::cli
