@@ -5,6 +5,7 @@
 #include "engine/intake.h"
 
 #include "adapters/openssl/digest.h"
+#include "runtime/once.h"
 
 namespace postrider::test {
 
@@ -91,6 +92,9 @@ Awaitable<Result<std::vector<PublishReceipt>>> MemoryService::publish(
 }
 
 Awaitable<Result<WebhookRef>> MemoryService::add_webhook(Webhook webhook, AuditEntry entry) {
+  if (before_edit) {
+    before_edit();
+  }
   if (store_failure) {
     co_return tl::make_unexpected(*store_failure);
   }
@@ -127,6 +131,9 @@ Awaitable<Result<void>> MemoryService::remove_webhook(WebhookId id, AuditEntry e
 }
 
 Awaitable<Result<void>> MemoryService::change_registry(RegistryChange change, AuditEntry entry) {
+  if (before_edit) {
+    before_edit();
+  }
   if (store_failure) {
     co_return tl::make_unexpected(*store_failure);
   }
@@ -180,6 +187,9 @@ Awaitable<Result<Delivery>> MemoryService::cancel(DeliveryId id, AuditEntry entr
 Awaitable<Result<Operation>> MemoryService::start_operation(Operation operation, AuditEntry entry) {
   if (store_failure) {
     co_return tl::make_unexpected(*store_failure);
+  }
+  if (const Result<void> taken = take_request_key(roles_, entry); !taken) {
+    co_return tl::make_unexpected(taken.error());
   }
   POSTRIDER_ASSERT(roles_.operations->put(operation).has_value());
   POSTRIDER_ASSERT(roles_.journal->append(entry).has_value());
