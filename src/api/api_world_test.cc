@@ -118,7 +118,10 @@ ApiWorld::ApiWorld(const std::function<void(ApiOptions&)>& change)
 
 ApiWorld::~ApiWorld() = default;
 
-Answer ApiWorld::call(std::string method, std::string target, std::string body, Pairs headers) {
+namespace {
+
+HttpRequest make_request(std::string method, const std::string& target, std::string body,
+                         ApiWorld::Pairs headers) {
   HttpRequest request;
   request.method = std::move(method);
   split_target(target, request);
@@ -127,16 +130,32 @@ Answer ApiWorld::call(std::string method, std::string target, std::string body, 
   if (!request.header("authorization")) {
     request.headers.emplace_back("authorization", "Bearer " + std::string{admin_key});
   }
+  return request;
+}
 
+}  // namespace
+
+Answer ApiWorld::call(std::string method, std::string target, std::string body, Pairs headers) {
+  return run(make_request(std::move(method), target, std::move(body), std::move(headers)),
+             routes_->io);
+}
+
+Answer ApiWorld::call_within(std::string method, std::string target, std::string body,
+                             Pairs headers) {
+  boost::asio::io_context io;  // The other one's loop is running.
+  return run(make_request(std::move(method), target, std::move(body), std::move(headers)), io);
+}
+
+Answer ApiWorld::run(HttpRequest request, boost::asio::io_context& io) {
   std::optional<HttpResponse> response;
   auto routed = routes_->router.route(std::move(request));
-  boost::asio::co_spawn(routes_->io, std::move(routed),
+  boost::asio::co_spawn(io, std::move(routed),
                         [&response](std::exception_ptr error, HttpResponse answered) {
                           ASSERT_FALSE(error);
                           response = std::move(answered);
                         });
-  routes_->io.restart();
-  routes_->io.run();
+  io.restart();
+  io.run();
   if (!response) {
     ADD_FAILURE() << "no answer";
     return {};

@@ -7,12 +7,14 @@
 #include <utility>
 #include <vector>
 
+#include <boost/asio/io_context.hpp>
 #include <boost/json/value.hpp>
 
 #include "core/attempt.h"
 #include "core/delivery.h"
 
 #include "api/api_options.h"
+#include "api/http.h"
 
 namespace postrider::test {
 class MemoryService;
@@ -43,6 +45,8 @@ class ApiWorld {
 
   /// As the admin, unless `headers` say otherwise. `target` is a path with an optional plain query.
   Answer call(std::string method, std::string target, std::string body = {}, Pairs headers = {});
+  /// The same, from within another call: carried out before that one goes on.
+  Answer call_within(std::string method, std::string target, std::string body, Pairs headers);
 
   /// A webhook for `https://example.com/` and everything; `fields` are more JSON members. Its id.
   std::string make_webhook(std::string fields = {});
@@ -56,6 +60,8 @@ class ApiWorld {
 
  private:
   struct Routes;
+  Answer run(HttpRequest request, boost::asio::io_context& io);
+
   std::unique_ptr<test::MemoryService> service_;
   std::unique_ptr<Routes> routes_;
 };

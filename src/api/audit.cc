@@ -14,7 +14,8 @@ AuditEntry audit_entry(const Context& context, Deed deed) {
           .action = std::move(deed.action),
           .subject = std::move(deed.subject),
           .tenant_id = std::move(deed.tenant_id),
-          .detail = std::move(deed.detail)};
+          .detail = std::move(deed.detail),
+          .request_key = context.request_key};
 }
 
 }  // namespace postrider::api

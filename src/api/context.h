@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include <tl/expected.hpp>
 
@@ -26,6 +27,7 @@ struct Context {
   Caller caller;  // Of this request.
   std::shared_ptr<Service> owned =
       nullptr;  // What `service` points to when it was made for this caller.
+  std::optional<RequestKey> request_key = std::nullopt;  // This request is to be done once.
 };
 
 /// A handler's coroutine.

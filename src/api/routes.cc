@@ -7,6 +7,8 @@
 //   Tenants::served    keys of one tenant as well. Their Context shows that tenant's part of the
 //                      world and nothing else (tenant_service.h); a resource that keeps to its
 //                      Context needs no code for tenancy. Without this word they are refused.
+//   Repeat             what it makes is made once per Idempotency-Key; how a repeated request is
+//                      answered (once.h).
 #include "api/routes.h"
 
 #include <algorithm>
@@ -19,6 +21,7 @@
 #include "api/client_address.h"
 #include "api/context.h"
 #include "api/guarded_stream.h"
+#include "api/once.h"
 #include "api/resources.h"
 #include "api/tenant_service.h"
 
@@ -31,10 +34,18 @@ struct Entry {
   Access access;
   Resource resource;
   Tenants tenants = Tenants::shut_out;
+  Repeat repeat = {};
 };
 
+constexpr Repeat as_webhook{201, get_webhook};
+constexpr Repeat as_event_type{201, get_event_type};
+constexpr Repeat as_tenant{201, get_tenant};
+constexpr Repeat as_api_key{201, get_api_key};
+constexpr Repeat as_operation{202, get_operation};
+constexpr Repeat not_shown{201, nullptr};
+
 constexpr std::array entries = {
-    Entry{"POST", "/v1/webhooks", Access::admin, create_webhook, Tenants::served},
+    Entry{"POST", "/v1/webhooks", Access::admin, create_webhook, Tenants::served, as_webhook},
     Entry{"GET", "/v1/webhooks", Access::read, list_webhooks, Tenants::served},
     Entry{"GET", "/v1/webhooks/{id}", Access::read, get_webhook, Tenants::served},
     Entry{"PUT", "/v1/webhooks/{id}", Access::admin, update_webhook, Tenants::served},
@@ -45,7 +56,8 @@ constexpr std::array entries = {
           Tenants::served},
     Entry{"POST", "/v1/webhooks/{id}/pause", Access::admin, pause_webhook, Tenants::served},
     Entry{"POST", "/v1/webhooks/{id}/resume", Access::admin, resume_webhook, Tenants::served},
-    Entry{"POST", "/v1/webhooks/{id}/replay", Access::admin, replay_webhook, Tenants::served},
+    Entry{"POST", "/v1/webhooks/{id}/replay", Access::admin, replay_webhook, Tenants::served,
+          as_operation},
     Entry{"GET", "/v1/webhooks/{id}/deliveries", Access::read, list_webhook_deliveries,
           Tenants::served},
     Entry{"GET", "/v1/webhooks/{id}/secret", Access::admin, get_webhook_secret},
@@ -61,7 +73,8 @@ constexpr std::array entries = {
     Entry{"POST", "/v1/events/batch", Access::publish, publish_batch, Tenants::served},
     Entry{"GET", "/v1/events", Access::read, list_events, Tenants::served},
     Entry{"GET", "/v1/events/{id}", Access::read, get_event, Tenants::served},
-    Entry{"POST", "/v1/event-types", Access::admin, create_event_type},
+    Entry{"POST", "/v1/event-types", Access::admin, create_event_type, Tenants::shut_out,
+          as_event_type},
     Entry{"GET", "/v1/event-types", Access::read, list_event_types, Tenants::served},
     Entry{"GET", "/v1/event-types/{name}", Access::read, get_event_type, Tenants::served},
     Entry{"PUT", "/v1/event-types/{name}", Access::admin, update_event_type},
@@ -73,8 +86,9 @@ constexpr std::array entries = {
     Entry{"POST", "/v1/deliveries/{id}/cancel", Access::admin, cancel_delivery, Tenants::served},
     Entry{"GET", "/v1/dlq", Access::read, list_dead_letters, Tenants::served},
     Entry{"POST", "/v1/dlq/{delivery_id}/retry", Access::admin, retry_dead_letter, Tenants::served},
-    Entry{"DELETE", "/v1/dlq", Access::admin, discard_dead_letters, Tenants::served},
-    Entry{"POST", "/v1/dlq/retry-batch", Access::admin, retry_dead_letters, Tenants::served},
+    Entry{"DELETE", "/v1/dlq", Access::admin, discard_dead_letters, Tenants::served, as_operation},
+    Entry{"POST", "/v1/dlq/retry-batch", Access::admin, retry_dead_letters, Tenants::served,
+          as_operation},
     Entry{"GET", "/v1/dlq/batch-operations/{id}", Access::read, get_operation, Tenants::served},
     Entry{"POST", "/v1/dlq/batch-operations/{id}/cancel", Access::admin, cancel_operation,
           Tenants::served},
@@ -82,16 +96,17 @@ constexpr std::array entries = {
     Entry{"GET", "/v1/operations/{id}", Access::read, get_operation, Tenants::served},
     Entry{"POST", "/v1/operations/{id}/cancel", Access::admin, cancel_operation, Tenants::served},
     Entry{"GET", "/v1/tenants", Access::admin, list_tenants},
-    Entry{"POST", "/v1/tenants", Access::admin, create_tenant},
+    Entry{"POST", "/v1/tenants", Access::admin, create_tenant, Tenants::shut_out, as_tenant},
     Entry{"GET", "/v1/tenants/{id}", Access::admin, get_tenant},
     Entry{"DELETE", "/v1/tenants/{id}", Access::admin, delete_tenant},
     Entry{"GET", "/v1/tenants/{id}/limits", Access::admin, get_tenant_limits},
     Entry{"PUT", "/v1/tenants/{id}/limits", Access::admin, put_tenant_limits},
     Entry{"GET", "/v1/api-keys", Access::admin, list_api_keys},
-    Entry{"POST", "/v1/api-keys", Access::admin, create_api_key},
+    Entry{"POST", "/v1/api-keys", Access::admin, create_api_key, Tenants::shut_out, as_api_key},
     Entry{"GET", "/v1/api-keys/{id}", Access::admin, get_api_key},
     Entry{"DELETE", "/v1/api-keys/{id}", Access::admin, delete_api_key},
-    Entry{"POST", "/v1/portal-links", Access::admin, create_portal_link},
+    Entry{"POST", "/v1/portal-links", Access::admin, create_portal_link, Tenants::shut_out,
+          not_shown},
     Entry{"POST", "/v1/portal-sessions", Access::open, open_portal_session},
     Entry{"GET", "/v1/audit-log", Access::admin, list_audit_log},
     Entry{"GET", "/v1/audit-log/verify", Access::admin, verify_audit_log},
@@ -158,8 +173,8 @@ void add(Router& router, Service& service, const std::shared_ptr<ApiControl>& co
                     .control = control,
                     .admission = {entry.access, entry.tenants},
                     .limited = !is_probe(entry.pattern)};
-  const auto guarded = [guard,
-                        resource = entry.resource](HttpRequest request) -> Awaitable<HttpResponse> {
+  const auto guarded = [guard, resource = entry.resource,
+                        repeat = entry.repeat](HttpRequest request) -> Awaitable<HttpResponse> {
     Service& world = *guard.service;
     std::shared_ptr<const ApiOptions> options = guard.control->options();
     auto caller = authenticate(request, guard.admission, *world.roster(), world.now().wall);
@@ -175,6 +190,9 @@ void add(Router& router, Service& service, const std::shared_ptr<ApiControl>& co
     }
     Context context{.service = &world, .options = std::move(options), .caller = *std::move(caller)};
     narrow(context);
+    if (repeat.status != 0) {
+      return carry_out_once({&world, resource, repeat}, std::move(context), std::move(request));
+    }
     const bool may_last = key != nullptr && request.method == "GET";
     auto answering = resource(std::move(context), std::move(request));
     return may_last ? guard_stream(std::move(answering), &world, key->key().id)

@@ -279,7 +279,7 @@ TEST_F(Tenancy, AnOperationOfATenantIsRestrictedToWhatIsItsOwn) {
   for (const auto& [method, target, body] :
        std::vector<std::tuple<std::string, std::string, std::string>>{
            {"POST", "/v1/dlq/retry-batch", "{}"},
-           {"DELETE", "/v1/dlq", ""},
+           {"DELETE", "/v1/dlq?all=true", ""},
            {"POST", "/v1/webhooks/" + mine_.webhook + "/replay",
             R"({"since":"2020-01-01T00:00:00Z"})"}}) {
     const Answer answer = call(method, target, body);

@@ -62,27 +62,30 @@ Parsed<RegisteredTenant> read_new_tenant(const Context& context, const HttpReque
   return tenant;
 }
 
-void read_limit(const Given<std::int64_t>& given, std::optional<std::uint32_t>& limit) {
+void read_limit(const Given<std::int64_t>& given,
+                std::optional<std::optional<std::uint32_t>>& limit) {
   if (given.present) {
-    limit = given.value ? std::optional{static_cast<std::uint32_t>(*given.value)} : std::nullopt;
+    limit.emplace(given.value ? std::optional{static_cast<std::uint32_t>(*given.value)}
+                              : std::nullopt);
   }
 }
 
 /// Absent leaves a limit, null takes it away.
-Parsed<TenantLimits> read_limits(const HttpRequest& request, TenantLimits limits) {
+Parsed<LimitsChange> read_limits(const HttpRequest& request) {
   Parsed<std::vector<JsonMember>> members = read_body(request);
   if (!members) {
     return tl::make_unexpected(members.error());
   }
   FieldErrors errors;
   ObjectReader reader{*std::move(members), "", errors};
-  read_limit(reader.integer("webhooks_max", webhooks_range), limits.webhooks_max);
-  read_limit(reader.integer("events_per_minute", events_range), limits.events_per_minute);
+  LimitsChange change;
+  read_limit(reader.integer("webhooks_max", webhooks_range), change.webhooks_max);
+  read_limit(reader.integer("events_per_minute", events_range), change.events_per_minute);
   reader.finish();
   if (!errors.empty()) {
     return tl::make_unexpected(errors.problem());
   }
-  return limits;
+  return change;
 }
 
 Parsed<TenantRef> path_tenant(const Context& context, const HttpRequest& request) {
@@ -100,6 +103,21 @@ std::string limits_text(const TenantLimits& limits) {
   JsonWriter writer{body};
   write_limits(writer, limits);
   return body;
+}
+
+/// What was asked for, for the audit log.
+std::string change_text(const LimitsChange& change) {
+  std::string detail;
+  JsonWriter writer{detail};
+  writer.open_object();
+  if (change.webhooks_max) {
+    writer.member("webhooks_max", *change.webhooks_max);
+  }
+  if (change.events_per_minute) {
+    writer.member("events_per_minute", *change.events_per_minute);
+  }
+  writer.close_object();
+  return detail;
 }
 
 std::string tenant_text(const RegisteredTenant& tenant) {
@@ -205,14 +223,14 @@ Awaitable<HttpResponse> put_tenant_limits(Context context, HttpRequest request) 
   if (!tenant) {
     co_return render(tenant.error());
   }
-  const Parsed<TenantLimits> limits = read_limits(request, (*tenant)->limits);
+  const Parsed<LimitsChange> limits = read_limits(request);
   if (!limits) {
     co_return render(limits.error());
   }
   const TenantId id = (*tenant)->id;
   AuditEntry entry = audit_entry(
       context,
-      {.action = "tenant.limits", .subject = id, .tenant_id = id, .detail = limits_text(*limits)});
+      {.action = "tenant.limits", .subject = id, .tenant_id = id, .detail = change_text(*limits)});
   RegistryChange change = SetLimits{id, *limits};
   auto pending = context.service->change_registry(std::move(change), std::move(entry));
   const Result<void> set = co_await std::move(pending);
@@ -222,7 +240,7 @@ Awaitable<HttpResponse> put_tenant_limits(Context context, HttpRequest request) 
   if (!set) {
     co_return render(to_problem(set.error()));
   }
-  co_return json_answer(200, limits_text(*limits));
+  co_return json_answer(200, limits_text(context.service->roster()->limits_of(id)));
 }
 
 }  // namespace postrider::api

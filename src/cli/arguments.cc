@@ -116,6 +116,7 @@ Command parse(CLI::App& app, std::vector<std::string> arguments, const Environme
   commands["events"] = add_events(app);
   commands["deliveries"] = add_deliveries(app);
   commands["dlq"] = add_dlq(app);
+  commands["operations"] = add_operations(app);
   commands["replay"] = add_replay(app);
   commands["verify"] = add_verify(app);
   commands["keys"] = add_keys(app);

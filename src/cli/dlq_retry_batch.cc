@@ -15,7 +15,7 @@ namespace {
 
 struct BatchFlags {
   std::vector<std::string> webhooks, types, categories;
-  std::optional<std::string> from, to, priority;
+  std::optional<std::string> classification, tenant, from, to, priority;
   std::optional<std::uint32_t> rate;
   bool all = false;
   bool no_wait = false;
@@ -24,6 +24,12 @@ struct BatchFlags {
 void set_list(json::object& filter, std::string_view name, const std::vector<std::string>& list) {
   if (!list.empty()) {
     filter[name] = json::array(list.begin(), list.end());
+  }
+}
+
+void set_text(json::object& filter, std::string_view name, const std::optional<std::string>& text) {
+  if (text) {
+    filter[name] = *text;
   }
 }
 
@@ -41,6 +47,8 @@ Result<json::value> body_of(const BatchFlags& flags) {
   set_list(filter, "webhook_ids", flags.webhooks);
   set_list(filter, "event_types", flags.types);
   set_list(filter, "failure_categories", flags.categories);
+  set_text(filter, "classification", flags.classification);
+  set_text(filter, "tenant_id", flags.tenant);
   POSTRIDER_CHECK(set_time(filter, "from", flags.from));
   POSTRIDER_CHECK(set_time(filter, "to", flags.to));
   if (filter.empty() && !flags.all) {
@@ -77,6 +85,10 @@ void add_dlq_retry_batch(Group& group) {
   app.add_option("--category", flags->categories, "Only those that failed last in this way")
       ->option_text("CATEGORY")
       ->allow_extra_args(false);
+  app.add_option("--classification", flags->classification, "permanent or recoverable")
+      ->option_text("CLASS")
+      ->check(CLI::IsMember({"permanent", "recoverable"}));
+  app.add_option("--tenant", flags->tenant, "Only this tenant's")->option_text("ID");
   app.add_option("--from", flags->from, "From this time on, or 2h ago")->option_text("TIME");
   app.add_option("--to", flags->to, "Before this time")->option_text("TIME");
   app.add_flag("--all", flags->all, "Every dead letter, when nothing else narrows it down");

@@ -39,7 +39,8 @@ class SendArguments final : public Subcommand {
                    "Publish at most once under this key")
         ->option_text("KEY");
     app.add_option("--source", options_.source, "Where the event comes from")->option_text("NAME");
-    app.add_option("--ordering-key", options_.ordering_key, "Told to receivers; the order is the webhook's to keep")
+    app.add_option("--ordering-key", options_.ordering_key,
+                   "Told to receivers; the order is the webhook's to keep")
         ->option_text("KEY");
     app.add_option("--priority", options_.priority, "high, normal or low")
         ->option_text("PRIORITY")

@@ -88,6 +88,7 @@ class ServeArguments final : public Subcommand {
     // For tests. An empty group keeps an option out of the help.
     app.add_option("--retention-events-ms", events_ms_)->group("");
     app.add_option("--retention-dead-letters-ms", dead_letters_ms_)->group("");
+    app.add_option("--retention-operations-ms", operations_ms_)->group("");
     app.add_flag("--json", options_.json, "Print JSON instead of sentences");
   }
 
@@ -117,6 +118,7 @@ class ServeArguments final : public Subcommand {
     }
     options_.retention_events = std::chrono::milliseconds{events_ms_};
     options_.retention_dead_letters = std::chrono::milliseconds{dead_letters_ms_};
+    options_.retention_operations = std::chrono::milliseconds{operations_ms_};
     return Command{options_};
   }
 
@@ -128,6 +130,7 @@ class ServeArguments final : public Subcommand {
   std::optional<std::uint32_t> drain_seconds_;
   std::uint32_t events_ms_ = 0;
   std::uint32_t dead_letters_ms_ = 0;
+  std::uint32_t operations_ms_ = 0;
 };
 
 }  // namespace

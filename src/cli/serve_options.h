@@ -19,6 +19,7 @@ struct ServeOptions {
   // For tests, which have no days to wait. Zero: as configured.
   std::chrono::milliseconds retention_events{0};
   std::chrono::milliseconds retention_dead_letters{0};
+  std::chrono::milliseconds retention_operations{0};
   bool json = false;  // What is printed for people becomes JSON lines.
 };
 

@@ -27,6 +27,7 @@ class Subcommand {
 [[nodiscard]] std::unique_ptr<Subcommand> add_events(CLI::App& app);
 [[nodiscard]] std::unique_ptr<Subcommand> add_deliveries(CLI::App& app);
 [[nodiscard]] std::unique_ptr<Subcommand> add_dlq(CLI::App& app);
+[[nodiscard]] std::unique_ptr<Subcommand> add_operations(CLI::App& app);
 [[nodiscard]] std::unique_ptr<Subcommand> add_replay(CLI::App& app);
 [[nodiscard]] std::unique_ptr<Subcommand> add_verify(CLI::App& app);
 [[nodiscard]] std::unique_ptr<Subcommand> add_keys(CLI::App& app);

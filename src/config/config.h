@@ -79,8 +79,9 @@ struct WebhookConfig {
 struct RetentionConfig {
   Millis events = std::chrono::hours{24 * 90};  // Zero: for good.
   Millis dead_letters = std::chrono::hours{24 * 30};
-  std::string archive_directory;  // Empty: what is too old is deleted.
-  bool shrinking_store = false;   // A store that is made now can become smaller again.
+  Millis operations = std::chrono::hours{24 * 30};  // Since they finished.
+  std::string archive_directory;                    // Empty: what is too old is deleted.
+  bool shrinking_store = false;  // A store that is made now can become smaller again.
 };
 
 struct SecretsConfig {

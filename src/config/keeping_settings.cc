@@ -59,6 +59,9 @@ std::vector<Setting> keeping_settings() {
                       "Days for which dead letters are kept; 0: "
                       "for ever."},
                      POSTRIDER_FIELD(retention.dead_letters)));
+  all.push_back(days(
+      {"retention.operations_days", "Days for which finished operations are kept; 0: for ever."},
+      POSTRIDER_FIELD(retention.operations)));
   all.push_back(text({"retention.archive_directory",
                       "Where what is too old is written before it is deleted; empty: nowhere."},
                      POSTRIDER_FIELD(retention.archive_directory)));

@@ -46,7 +46,8 @@ AlertLimits alert_limits(const config::AlertConfig& alerts) {
 }
 
 RetentionOptions retention_options(const config::RetentionConfig& retention) {
-  return {.ages = {.events = retention.events, .dead_letters = retention.dead_letters}};
+  return {.ages = {.events = retention.events, .dead_letters = retention.dead_letters},
+          .operations = retention.operations};
 }
 
 api::ApiOptions api_options(const config::Config& config) {

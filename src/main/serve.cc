@@ -86,6 +86,9 @@ int serve(const cli::ServeOptions& options) {
   if (options.retention_dead_letters.count() > 0) {
     config.retention.dead_letters = options.retention_dead_letters;
   }
+  if (options.retention_operations.count() > 0) {
+    config.retention.operations = options.retention_operations;
+  }
   set_up_logging(config.log_level);
   std::signal(SIGPIPE, SIG_IGN);  // A receiver that hangs up is an error value, not a signal.
   raise_descriptor_limit();

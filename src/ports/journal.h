@@ -14,6 +14,7 @@
 #include "core/result.h"
 #include "core/time.h"
 #include "ports/history.h"
+#include "ports/request_keys.h"
 
 namespace postrider {
 
@@ -30,6 +31,8 @@ struct AuditEntry {
   std::string subject;        // The id of what was changed.
   TenantId tenant_id;         // Whose thing it is.
   std::string detail = "{}";  // A JSON object. Never a secret (P11).
+  /// Set: what the entry tells of happens once (runtime/once.h). Not part of the log.
+  std::optional<RequestKey> request_key = std::nullopt;
 
   bool operator==(const AuditEntry&) const = default;
 };

@@ -79,6 +79,10 @@ class OperationBook {
   [[nodiscard]] virtual Result<Operation> find(OperationId id) = 0;
   /// Scheduled and running ones, in id order.
   [[nodiscard]] virtual Result<std::vector<Operation>> load_unfinished() = 0;
+  /// Removes at most `limit` that finished at `before` or earlier, the oldest first. How many they
+  /// were.
+  [[nodiscard]] virtual Result<std::uint32_t> remove_finished(WallTime before,
+                                                              std::uint32_t limit) = 0;
 
  protected:
   OperationBook() = default;

@@ -50,6 +50,18 @@ struct TenantLimits {
   bool operator==(const TenantLimits&) const = default;
 };
 
+/// What is to become of the limits. Outer nullopts leave a limit as it is.
+struct LimitsChange {
+  std::optional<std::optional<std::uint32_t>> webhooks_max = std::nullopt;
+  std::optional<std::optional<std::uint32_t>> events_per_minute = std::nullopt;
+};
+
+[[nodiscard]] inline TenantLimits changed_limits(const TenantLimits& limits,
+                                                 const LimitsChange& change) {
+  return {.webhooks_max = change.webhooks_max.value_or(limits.webhooks_max),
+          .events_per_minute = change.events_per_minute.value_or(limits.events_per_minute)};
+}
+
 struct RegisteredTenant {
   TenantId id;
   TenantSerial serial;
@@ -84,9 +96,10 @@ struct NoteKeyUses {
 struct AddTenant {
   RegisteredTenant tenant;
 };
+/// A change, not the limits that come of it: others may change other limits at the same time.
 struct SetLimits {
   TenantId tenant_id;
-  TenantLimits limits;
+  LimitsChange change;
 };
 /// With its keys and portal links.
 struct RemoveTenant {

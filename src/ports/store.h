@@ -13,6 +13,7 @@
 #include "ports/ledger.h"
 #include "ports/operations.h"
 #include "ports/registry.h"
+#include "ports/request_keys.h"
 #include "ports/retention.h"
 #include "ports/stats.h"
 
@@ -27,6 +28,7 @@ struct Store {
   std::unique_ptr<Journal> journal;
   std::unique_ptr<AlertBook> alerts;
   std::unique_ptr<OperationBook> operations;
+  std::unique_ptr<RequestKeys> request_keys;
   std::unique_ptr<Removal> removal;
 
   /// Runs `body`, which may call any role, as one transaction: when it fails, nothing has happened.
@@ -40,6 +42,7 @@ struct Reader {
   std::unique_ptr<AuditLog> audit_log;
   std::unique_ptr<AlertHistory> alerts;
   std::unique_ptr<OperationList> operations;
+  std::unique_ptr<UsedKeys> used_keys;
   std::unique_ptr<Stats> stats;
   std::unique_ptr<Attic> attic;
 };

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "runtime/farewells.h"
+#include "runtime/once.h"
 #include "runtime/placement.h"
 
 namespace postrider {
@@ -77,6 +78,7 @@ Result<WebhookRef> Desk::edit_webhook(const Errand& errand, WebhookId id,
 
 Result<WebhookRef> Desk::store_webhook(const Errand& errand, Webhook webhook) {
   const auto write = [&]() -> Result<void> {
+    POSTRIDER_CHECK(take_request_key(errand.store, errand.entry));
     POSTRIDER_CHECK(errand.store.catalog->put_webhook(webhook));
     return errand.store.journal->append(errand.entry);
   };
@@ -118,6 +120,7 @@ Result<void> Desk::change_registry(const Errand& errand, const RegistryChange& c
     POSTRIDER_TRY(changed, changed.with(sweep, now));
   }
   const auto write = [&]() -> Result<void> {
+    POSTRIDER_CHECK(take_request_key(errand.store, errand.entry));
     POSTRIDER_CHECK(errand.store.registry->apply(change));
     if (sweeps) {
       POSTRIDER_CHECK(errand.store.registry->apply(sweep));

@@ -7,6 +7,7 @@
 #include <spdlog/spdlog.h>
 
 #include "runtime/attempt_log.h"
+#include "runtime/once.h"
 
 namespace postrider {
 
@@ -57,6 +58,7 @@ Result<EventTypeRef> EventTypeDesk::change(Store& store, const std::string& name
   }
   const auto write = [&]() -> Result<void> {
     EventTypes& types = *store.event_types;
+    POSTRIDER_CHECK(take_request_key(store, entry));
     POSTRIDER_CHECK(changed ? types.put(changed->type) : types.remove(name));
     return store.journal->append(entry);
   };

@@ -18,6 +18,8 @@ namespace {
 // How long a resolved alert can be looked up, and how many too old ones go at a time.
 constexpr Millis alert_life = std::chrono::hours{24 * 90};
 constexpr std::uint32_t alerts_removed_max = 100;
+// More than a person or a program makes in a few seconds, little enough for one turn.
+constexpr std::uint32_t request_keys_removed_max = 1'000;
 
 // A step of resealing: short enough that no commit waits for it.
 constexpr std::uint32_t reseal_step = 100;
@@ -96,8 +98,9 @@ void Housekeeping::tick() {
     POSTRIDER_CHECK(sweep(store, mails));
     POSTRIDER_CHECK(desk_.write(store));
     const WallTime now = parts_.clock->now().wall;
-    return store.alerts->remove_resolved(now - alert_life, alerts_removed_max)
-        .map([](std::uint32_t) {});
+    POSTRIDER_CHECK(store.alerts->remove_resolved(now - alert_life, alerts_removed_max));
+    return store.request_keys->remove_expired(now, request_keys_removed_max).map([](std::uint32_t) {
+    });
   }});
 }
 

@@ -1,5 +1,5 @@
 // What the server does by itself every few seconds, away from the delivery path: sweeps secrets
-// that have ended, watches the age of secrets, and keeps the alerts.
+// that have ended, watches the age of secrets, keeps the alerts, and forgets requests' keys.
 //
 // Everything but what has a comment of its own belongs to the store thread.
 #pragma once

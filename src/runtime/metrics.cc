@@ -53,10 +53,13 @@ struct Families {
                                           .Name("webhook_retry_attempt_number")
                                           .Help("Which attempt it was, by outcome")
                                           .Register(registry);
-  Family<Gauge>& queue_depth = BuildGauge()
-                                   .Name("webhook_queue_depth")
-                                   .Help("Deliveries waiting in memory; more may wait in the store")
-                                   .Register(registry);
+  Family<Gauge>& queue_depth =
+      BuildGauge()
+          .Name("webhook_queue_depth")
+          .Help(
+              "Deliveries waiting in memory, at most 128 of each webhook; what waits "
+              "beyond them, or since before a restart, is in the store alone")
+          .Register(registry);
   Family<Gauge>& circuit_state = BuildGauge()
                                      .Name("webhook_circuit_breaker_state")
                                      .Help("1 for the state the circuit is in")

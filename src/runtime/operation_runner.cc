@@ -9,6 +9,7 @@
 #include <spdlog/spdlog.h>
 
 #include "runtime/attempt_log.h"
+#include "runtime/once.h"
 #include "runtime/receipt_mail.h"
 
 namespace postrider {
@@ -59,6 +60,7 @@ Result<Operation> OperationRunner::add(const Errand& errand, const Operation& op
   const auto write = [&]() -> Result<void> {
     POSTRIDER_TRY(const std::vector<Operation> others, errand.store.operations->load_unfinished());
     POSTRIDER_CHECK(too_many(others));
+    POSTRIDER_CHECK(take_request_key(errand.store, errand.entry));
     POSTRIDER_CHECK(errand.store.operations->put(operation));
     return errand.store.journal->append(errand.entry);
   };

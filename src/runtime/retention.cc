@@ -16,6 +16,7 @@ constexpr Millis interval_max = std::chrono::hours{1};
 constexpr std::int64_t looks_per_age = 24;
 constexpr std::size_t names_held_max = 100'000;  // Of one archive file: a few megabytes.
 constexpr std::uint32_t stats_turn = 2'000;
+constexpr std::uint32_t operations_turn = 200;
 
 std::vector<OldName> names_of(const OldPage& page) {
   std::vector<OldName> names;
@@ -29,7 +30,8 @@ std::vector<OldName> names_of(const OldPage& page) {
 
 Millis sweep_interval(const RetentionOptions& options) {
   Millis interval = interval_max;
-  for (const Millis age : {options.ages.events, options.ages.dead_letters, options.stats}) {
+  for (const Millis age :
+       {options.ages.events, options.ages.dead_letters, options.stats, options.operations}) {
     if (age > Millis{0}) {
       interval = std::min(interval, age / looks_per_age);
     }
@@ -72,6 +74,7 @@ void Retention::run() {
 void Retention::sweep() {
   const WallTime now = parts_.clock->now().wall;
   const RetentionCutoffs cutoffs = cutoffs_at(options_.ages, now);
+  forget_operations(now);  // Never archived, so no failing archive keeps them.
   if (let_go(&Attic::old_events, cutoffs) && let_go(&Attic::old_dead_letters, cutoffs)) {
     forget_stats(now);
     give_back_space();
@@ -133,8 +136,8 @@ bool Retention::remove_all(const std::vector<OldName>& names, const RetentionCut
     const std::vector<OldName> turn(names.begin() + static_cast<std::ptrdiff_t>(first),
                                     names.begin() + static_cast<std::ptrdiff_t>(end));
     Removed removed;
-    const auto act = [&](Removal& removal) -> Result<void> {
-      POSTRIDER_TRY(removed, removal.remove(turn, cutoffs));
+    const auto act = [&](Store& store) -> Result<void> {
+      POSTRIDER_TRY(removed, store.removal->remove(turn, cutoffs));
       return {};
     };
     if (!on_store(act)) {
@@ -150,8 +153,8 @@ void Retention::forget_stats(WallTime now) {
     return;
   }
   for (std::uint64_t forgotten = stats_turn; forgotten >= stats_turn;) {
-    const auto act = [&](Removal& removal) -> Result<void> {
-      POSTRIDER_TRY(forgotten, removal.remove_stats(now - options_.stats, stats_turn));
+    const auto act = [&](Store& store) -> Result<void> {
+      POSTRIDER_TRY(forgotten, store.removal->remove_stats(now - options_.stats, stats_turn));
       return {};
     };
     if (!on_store(act)) {
@@ -160,10 +163,27 @@ void Retention::forget_stats(WallTime now) {
   }
 }
 
+void Retention::forget_operations(WallTime now) {
+  if (options_.operations <= Millis{0}) {
+    return;
+  }
+  for (std::uint32_t forgotten = operations_turn; forgotten >= operations_turn;) {
+    const auto act = [&](Store& store) -> Result<void> {
+      POSTRIDER_TRY(forgotten,
+                    store.operations->remove_finished(now - options_.operations, operations_turn));
+      return {};
+    };
+    if (!on_store(act)) {
+      return;
+    }
+    parts_.metrics->retention_removed("operation", forgotten);
+  }
+}
+
 void Retention::give_back_space() {
   for (bool more = true; more;) {
-    const auto act = [&](Removal& removal) -> Result<void> {
-      POSTRIDER_TRY(more, removal.give_back_space());
+    const auto act = [&](Store& store) -> Result<void> {
+      POSTRIDER_TRY(more, store.removal->give_back_space());
       return {};
     };
     if (!on_store(act)) {
@@ -174,7 +194,7 @@ void Retention::give_back_space() {
 
 /// Runs `act` on the store thread and rests in proportion to the time it took there. Fails with
 /// unavailable also when it is time to end.
-Result<void> Retention::on_store(std::function<Result<void>(Removal&)> act) {
+Result<void> Retention::on_store(std::function<Result<void>(Store&)> act) {
   struct Answer {
     Result<void> result;
     Micros spent{0};
@@ -183,7 +203,7 @@ Result<void> Retention::on_store(std::function<Result<void>(Removal&)> act) {
   std::future<Answer> answer = done.get_future();
   auto run = [&](Store& store, Mails&) {
     const MonoTime begun = parts_.clock->now().mono;
-    Result<void> result = act(*store.removal);
+    Result<void> result = act(store);
     done.set_value({result, parts_.clock->now().mono - begun});
     return result;
   };

@@ -26,7 +26,8 @@ namespace postrider {
 
 struct RetentionOptions {
   RetentionAges ages;
-  Millis stats = std::chrono::hours{24 * 90};  // Numbers over time. Zero: for good.
+  Millis stats = std::chrono::hours{24 * 90};       // Numbers over time. Zero: for good.
+  Millis operations = std::chrono::hours{24 * 30};  // Since they finished. Zero: for good.
   std::uint32_t turn_max = 200;  // Events of one transaction: about ten milliseconds of the store.
   std::uint32_t pause_factor = 9;  // A turn is followed by so many times its length of rest.
   Millis pause_min{5};
@@ -66,11 +67,12 @@ class Retention {
   [[nodiscard]] bool let_go(Look look, const RetentionCutoffs& cutoffs);
   [[nodiscard]] bool remove_all(const std::vector<OldName>& names, const RetentionCutoffs& cutoffs);
   void forget_stats(WallTime now);
+  void forget_operations(WallTime now);
   void give_back_space();
 
   [[nodiscard]] Result<OldPage> look_up(Look look, const OldQuery& query);
   [[nodiscard]] Result<bool> archive_page(const OldPage& page);
-  [[nodiscard]] Result<void> on_store(std::function<Result<void>(Removal&)> act);
+  [[nodiscard]] Result<void> on_store(std::function<Result<void>(Store&)> act);
   void archive_failed(const Error& error);
   void archive_worked();
   void count(const Removed& removed);

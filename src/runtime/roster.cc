@@ -82,7 +82,7 @@ class Roster::Editor {
       return fail(Errc::not_found, "There is no such tenant.");
     }
     RegisteredTenant changed = *current;
-    changed.limits = set.limits;
+    changed.limits = changed_limits(current->limits, set.change);
     roster_.erase_tenant(set.tenant_id);
     roster_.put(std::make_shared<const RegisteredTenant>(std::move(changed)));
     return {};

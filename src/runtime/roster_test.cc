@@ -71,11 +71,14 @@ TEST(Roster, CountsTheTenantsThatAreLimited) {
   Roster roster = changed({}, AddTenant{make_tenant(1, "a")});
   roster = changed(roster, AddTenant{make_tenant(2, "b")});
   EXPECT_FALSE(roster.limits_events());
-  roster = changed(roster, SetLimits{"a", {.webhooks_max = 1, .events_per_minute = 5}});
-  roster = changed(roster, SetLimits{"a", {.webhooks_max = 1, .events_per_minute = 6}});
-  roster = changed(roster, SetLimits{"b", {.webhooks_max = 1, .events_per_minute = {}}});
+  using Limit = std::optional<std::uint32_t>;
+  roster = changed(roster, SetLimits{"a", {.webhooks_max = Limit{1}}});
+  roster = changed(roster, SetLimits{"a", {.events_per_minute = Limit{5}}});
+  roster = changed(roster, SetLimits{"a", {.events_per_minute = Limit{6}}});
+  roster = changed(roster, SetLimits{"b", {.events_per_minute = Limit{7}}});
+  roster = changed(roster, SetLimits{"b", {.events_per_minute = Limit{}}});
   EXPECT_TRUE(roster.limits_events());
-  EXPECT_EQ(roster.limits_of("a").events_per_minute, 6u);
+  EXPECT_EQ(roster.limits_of("a"), (TenantLimits{.webhooks_max = 1, .events_per_minute = 6}));
   EXPECT_EQ(roster.limits_of("nobody"), TenantLimits{});
   EXPECT_TRUE(roster.only("a").limits_events());
   EXPECT_FALSE(roster.only("b").limits_events());

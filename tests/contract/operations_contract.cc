@@ -110,6 +110,42 @@ TEST_P(OperationsContract, ListsAreNewestFirstAndPaged) {
             (List{c, b}));
 }
 
+TEST_P(OperationsContract, FinishedOnesGoByAgeTheOldestFirstAndAFewAtATime) {
+  UuidMaker ids{3};
+  std::vector<Operation> all;
+  const auto add = [&](OperationStatus status, std::optional<Millis> finished) {
+    Operation operation = plain(ids, status);
+    if (finished) {
+      operation.finished_at = store_epoch + *finished;
+    }
+    ASSERT_TRUE(operations().put(operation).has_value());
+    all.push_back(operation);
+  };
+  add(OperationStatus::completed, Millis{30});
+  add(OperationStatus::failed, Millis{10});
+  add(OperationStatus::cancelled, Millis{20});
+  add(OperationStatus::completed, Millis{31});
+  add(OperationStatus::scheduled, Millis{5});  // It repeats: its last run finished, it did not.
+  add(OperationStatus::running, std::nullopt);
+  const auto left = [&] {
+    std::vector<std::size_t> places;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      if (operations().find(all[i].id)) {
+        places.push_back(i);
+      }
+    }
+    return places;
+  };
+  using Places = std::vector<std::size_t>;
+  const WallTime before = store_epoch + Millis{30};
+  EXPECT_EQ(*operations().remove_finished(before, 2), 2u);
+  EXPECT_EQ(left(), (Places{0, 3, 4, 5}));
+  EXPECT_EQ(*operations().remove_finished(before, 2), 1u);
+  EXPECT_EQ(*operations().remove_finished(before, 2), 0u);
+  store_->reopen();
+  EXPECT_EQ(left(), (Places{3, 4, 5}));
+}
+
 TEST_P(OperationsContract, ProgressAndWhatItDidAreOneTransaction) {
   UuidMaker ids{3};
   const Operation operation = plain(ids);

@@ -91,15 +91,20 @@ TEST_P(RegistryContract, KeysAreRemovedAndTheirUseNoted) {
   EXPECT_EQ(contents().keys, (std::vector<ApiKey>{used}));
 }
 
-TEST_P(RegistryContract, LimitsReplaceEachOther) {
+TEST_P(RegistryContract, ALimitIsSetTakenAwayOrLeftAlone) {
   apply(AddTenant{sample_tenant(1, "acme")});
   apply(AddTenant{sample_tenant(2, "other")});
-  apply(SetLimits{"acme", {.webhooks_max = 5, .events_per_minute = std::nullopt}});
-  apply(SetLimits{"acme", {.webhooks_max = std::nullopt, .events_per_minute = 60}});
+  using Limit = std::optional<std::uint32_t>;
+  apply(SetLimits{"acme", {.webhooks_max = Limit{5}}});
+  apply(SetLimits{"acme", {.events_per_minute = Limit{60}}});
+  apply(SetLimits{"acme", {}});
+  EXPECT_EQ(contents().tenants[0].limits,
+            (TenantLimits{.webhooks_max = 5, .events_per_minute = 60}));
+  apply(SetLimits{"acme", {.webhooks_max = Limit{}, .events_per_minute = Limit{0}}});
   const RegistryContents now = contents();
   ASSERT_EQ(now.tenants.size(), 2u);
   EXPECT_EQ(now.tenants[0].limits,
-            (TenantLimits{.webhooks_max = std::nullopt, .events_per_minute = 60}));
+            (TenantLimits{.webhooks_max = std::nullopt, .events_per_minute = 0}));
   EXPECT_EQ(now.tenants[1].limits, TenantLimits{});
 }
 

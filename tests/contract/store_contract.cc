@@ -69,4 +69,11 @@ Listed<Alert> StoreContract::list_alerts(const AlertFilter& filter, const Page& 
   return listed.value_or(Listed<Alert>{});
 }
 
+std::optional<KeyUse> RequestKeysContract::find(const std::string& caller, const std::string& key,
+                                                WallTime now) {
+  const Result<std::optional<KeyUse>> found = store_->reader().used_keys->find(caller, key, now);
+  EXPECT_TRUE(found.has_value());
+  return found.value_or(std::nullopt);
+}
+
 }  // namespace postrider::test

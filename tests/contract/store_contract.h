@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -74,6 +75,11 @@ class RegistryContract : public StoreContract {
 class AlertContract : public StoreContract {};
 class LateDeliveryContract : public StoreContract {};
 class OperationsContract : public StoreContract {};
+class RequestKeysContract : public StoreContract {
+ protected:
+  [[nodiscard]] RequestKeys& keys() { return *store_->store().request_keys; }
+  std::optional<KeyUse> find(const std::string& caller, const std::string& key, WallTime now);
+};
 
 /// All suites for one store: `POSTRIDER_STORE_CONTRACT(Memory, maker)`.
 #define POSTRIDER_STORE_CONTRACT(prefix, ...)                       \
@@ -88,6 +94,7 @@ class OperationsContract : public StoreContract {};
   POSTRIDER_STORE_SUITE(prefix, StatsContract, __VA_ARGS__);        \
   POSTRIDER_STORE_SUITE(prefix, LateDeliveryContract, __VA_ARGS__); \
   POSTRIDER_STORE_SUITE(prefix, OperationsContract, __VA_ARGS__);   \
+  POSTRIDER_STORE_SUITE(prefix, RequestKeysContract, __VA_ARGS__);  \
   POSTRIDER_STORE_SUITE(prefix, AlertContract, __VA_ARGS__)
 
 #define POSTRIDER_STORE_SUITE(prefix, suite, ...) \

@@ -45,8 +45,7 @@ class Author:
 
     def __init__(self, contract, live, seed):
         self.contract = contract
-        self.operations = [operation for operation in contract.operations
-                           if operation.path not in live.excluded]
+        self.operations = contract.operations
         self.with_body = [operation for operation in self.operations if operation.body]
         self.with_query = [operation for operation in self.operations
                            if operation.parameters_in("query")]

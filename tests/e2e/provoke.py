@@ -1,5 +1,7 @@
 """How to provoke each problem that the contract documents."""
 
+from stage import echo
+
 
 def merged(stage, operation, **members):
     """The operation's first example with these members on top."""
@@ -90,6 +92,31 @@ def reused_key(stage, operation):
         body = merged(stage, operation, data=data, idempotency_key=key)
         answer = stage.send(operation, body=body)
     return answer
+
+
+def keyed(stage, operation):
+    """A request that may be made once: what `stage.send` takes."""
+    return {"path": stage.path(operation), "body": stage.any_body(operation),
+            "headers": {"Idempotency-Key": stage.body("order-7-paid")}}
+
+
+def another_request_with_the_key(stage, operation):
+    request = keyed(stage, operation)
+    assert stage.send(operation, **request).status in operation.successes
+    if operation.body:
+        request["body"] = {"another": "body"}
+    else:
+        request["path"] += "?age=lt_1h"
+    return stage.send(operation, **request)
+
+
+def made_once_and_gone(stage, operation):
+    request = keyed(stage, operation)
+    made = stage.send(operation, **request)
+    assert made.status == 201
+    if "location" in made.headers:
+        assert stage.api.request("DELETE", made.headers["location"]).status == 204
+    return stage.send(operation, **request)
 
 
 def published_again(stage, operation, **fields):
@@ -221,12 +248,32 @@ def silent_receiver(stage, operation):
     return stage.send(operation, path=stage.path(operation, values), body=body)
 
 
+def out_of_tokens(stage, operation):
+    """No token comes within the attempt's second and the little more that a test is waited for."""
+    webhook = stage.webhook(rate_limit={"requests_per_minute": 1, "burst": 1}, timeout_ms=1000)
+    path = stage.path(operation, {"id": webhook["id"]})
+    assert stage.send(operation, path=path).status == 200
+    return stage.send(operation, path=path)
+
+
+def url_changed_meanwhile(stage, operation):
+    """The receiver has its own URL changed before it answers the challenge."""
+    def change(request):
+        api = stage.server.api()
+        api.patch(f"/v1/webhooks/{webhook['id']}", {"url": stage.receiver.url("/elsewhere")})
+        api.close()
+        return echo(request)
+    webhook = stage.webhook(change)
+    return stage.send(operation, path=stage.path(operation, {"id": webhook["id"]}))
+
+
 # By code, or by operation and code where one needs its own way.
 PROVOKERS = {
     ("cancelBatchOperation", "conflict"): finished_operation,
     ("cancelOperation", "conflict"): finished_operation,
     ("rotateWebhookSecret", "conflict"): too_many_secrets,
     ("verifyAuditLog", "not_found"): entry_to_come,
+    ("verifyWebhook", "conflict"): url_changed_meanwhile,
     "bad_request": broken_escape,
     "batch_exceeds_quota": batch_beyond_quota,
     "body_too_large": large_body,
@@ -237,7 +284,10 @@ PROVOKERS = {
     "event_type_archived": event_of_archived_type,
     "event_type_exists": known_event_type,
     "event_quota_exceeded": events_beyond_quota,
-    "idempotency_key_reused": reused_key,
+    ("publishBatch", "idempotency_key_reused"): reused_key,
+    ("publishEvent", "idempotency_key_reused"): reused_key,
+    "already_created": made_once_and_gone,
+    "idempotency_key_reused": another_request_with_the_key,
     "insufficient_scope": wrong_scope,
     "invalid": same_secret,
     "invalid_cursor": forged_cursor,
@@ -266,7 +316,9 @@ PROVOKERS = {
 
 # What no request to a server with these settings leads to: {code: the test that provokes it}.
 PROVOKED_ELSEWHERE = {
-    ("verifyWebhook", "conflict"): "a URL that changes while it is verified is a matter of luck",
+    ("discardDeadLetters", "already_created"): "src/api/once_routes_test.cc",
+    ("replayWebhook", "already_created"): "src/api/once_routes_test.cc",
+    ("retryDeadLetters", "already_created"): "src/api/once_routes_test.cc",
     "no_secrets_key": "test_without_a_key_there_is_nothing_to_rotate",
     "rate_limited": "test_a_client_over_its_limit_is_told_when_to_go_on",
     "unknown_event_type": "src/api/event_type_routes_test.cc",
@@ -276,5 +328,8 @@ PROVOKED_ELSEWHERE = {
 # Successes that an example alone does not lead to: (operation, status).
 SUCCESSES = {
     ("publishEvent", 200): published_again,
+    ("publishEvent", 202): lambda stage, operation: stage.send(
+        operation, body=stage.any_body(operation)),
     ("testWebhook", 200): lambda stage, operation: stage.send(operation),
+    ("testWebhook", 202): out_of_tokens,
 }

@@ -35,8 +35,6 @@ class Live:
     key = ADMIN_KEY
 
     def __init__(self, stage, contract):
-        self.excluded = [operation.path for operation in contract.operations
-                         if operation.is_stream]
         self.numbers = itertools.count()
         self.pool = {}
         for operation in contract.operations:
@@ -98,6 +96,8 @@ class Client:
         while len(self.rest) < length:
             self.more()
         body, self.rest = self.rest[:length], self.rest[length:]
+        if headers.get("content-type") == "text/event-stream":
+            self.close()  # It has no end.
         return Answer(int(first.split(" ")[1]), headers, body)
 
     def more(self):

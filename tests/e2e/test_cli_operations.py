@@ -104,7 +104,8 @@ def test_what_is_asked_is_what_was_typed(script):
     cli.text("replay", "whk_1", "--since", "2026-01-31T10:00:00Z", "--until",
              "2026-01-31T12:00:00+01:00", "--status", "dead_letter", "--event-type", "a.b")
     cli.text("dlq", "retry-batch", "--webhook", "whk_1", "--webhook", "whk_2", "--category",
-             "timeout", "--rate", "10", "--priority", "low", "--from", "2026-01-31T10:00:00Z")
+             "timeout", "--rate", "10", "--priority", "low", "--from", "2026-01-31T10:00:00Z",
+             "--tenant", "t", "--classification", "recoverable")
     cli.text("dlq", "retry-batch", "--all")
     cli.text("dlq", "discard", "--webhook", "whk_1", "--classification", "permanent")
     cli.text("dlq", "discard", "--all")
@@ -114,6 +115,7 @@ def test_what_is_asked_is_what_was_typed(script):
           "status": ["dead_letter"], "event_types": ["a.b"]}),
         ("POST", "/v1/dlq/retry-batch",
          {"filter": {"webhook_ids": ["whk_1", "whk_2"], "failure_categories": ["timeout"],
+                     "classification": "recoverable", "tenant_id": "t",
                      "from": "2026-01-31T10:00:00.000Z"},
           "rate_limit": {"requests_per_second": 10}, "priority": "low"}),
         ("POST", "/v1/dlq/retry-batch", {"filter": {}}),
@@ -141,6 +143,23 @@ def test_lists_go_by_offset_or_by_cursor(script):
         cli.text(*words, "list", "--limit", "5", "--offset", "10")
         assert server.requests[-1] == ("GET", f"{path}?limit=5&offset=10", None)
         assert "--cursor" in cli.refused(*words, "list", "--offset", "1", "--cursor", "x", code=2)
+
+
+def test_operations_are_listed_shown_and_cancelled(script):
+    page = {"data": [state("running", 5, skipped=1, tenant_id="t", created_at=None)],
+            "next_cursor": "abc"}
+    server, cli = script([page, state("running", 5), state("cancelled", 5)])
+    shown = cli.text("operations", "list", "--kind", "replay", "--kind", "discard", "--status",
+                     "running", "--tenant", "t", "--limit", "1").splitlines()
+    assert shown[0].split() == ["ID", "KIND", "STATUS", "DONE", "SKIPPED", "FAILED", "TOTAL",
+                                "TENANT", "READY", "CREATED"]
+    assert shown[1].split()[:8] == ["opr_1", "replay", "running", "5", "1", "0", "10", "t"]
+    assert "running" in cli.text("operations", "get", "opr_1")
+    assert cli.json("operations", "cancel", "opr_1")["status"] == "cancelled"
+    assert server.requests == [
+        ("GET", "/v1/operations?kind=replay&kind=discard&status=running&tenant_id=t&limit=1", None),
+        ("GET", "/v1/operations/opr_1", None),
+        ("POST", "/v1/operations/opr_1/cancel", None)]
 
 
 def test_keys_secrets_and_tests_ask_what_was_typed(script):

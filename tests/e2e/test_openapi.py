@@ -1,16 +1,19 @@
 """The document and the server say the same: every operation, every example, every refusal."""
 
 import json
+import socket
 import subprocess
 
 import pytest
 
 from bad_framing import COMMON, exchange
 from contract import Contract, from_fragments
-from harness import ROOT, wait_for
+from harness import DEADLINE, ROOT, wait_for
 from provoke import PROVOKED_ELSEWHERE, PROVOKERS, SUCCESSES
 from stage import FILLERS, VALUES, Stage, start_server
+from sweep import Client
 from test_store_faults import injected
+from test_stream import Stream
 
 CONTRACT = Contract(from_fragments())
 OPERATIONS = CONTRACT.operations
@@ -159,7 +162,7 @@ def test_a_parameter_works_as_its_example_shows(stage, operation, name):
     parameter = next(one for one in operation.parameters if one["name"] == name)
     body = stage.any_body(operation)
     if parameter["in"] == "header":
-        answer = stage.send(operation, body=body, headers={name: parameter["example"]})
+        answer = stage.send(operation, body=body, headers={name: stage.body(parameter["example"])})
     else:
         path = stage.path(operation)
         value = VALUES.get((operation.id, name), lambda: parameter["example"])()
@@ -182,7 +185,7 @@ def cursor_of(stage, operation, path):
 
 
 @pytest.mark.parametrize("operation, status", [
-    (operation, status) for operation in OPERATIONS for status in operation.successes[:-1]
+    (operation, status) for operation in OPERATIONS for status in operation.successes
     if len(operation.successes) > 1], ids=lambda value: str(value))
 def test_each_further_success_can_be_had(stage, operation, status):
     assert SUCCESSES[operation.id, status](stage, operation).status == status
@@ -278,6 +281,33 @@ def test_a_client_over_its_limit_is_told_when_to_go_on(own_server):
     assert received.count(b"HTTP/1.1 429") == received.count(b"Retry-After: ") >= 1
 
 
+def test_one_stream_too_many_is_refused_until_another_ends(own_server, receiver):
+    server = own_server().start()
+    stage = Stage(server, receiver)
+    operation = CONTRACT.operation("streamNews")
+    streams = [Stream(server) for _ in range(256)]
+    assert {stream.status for stream in streams} == {200}
+    answer = stage.send(operation)
+    assert (answer.status, answer.json["code"]) == (503, "too_many_streams")
+    for stream in streams:
+        stream.close()
+    wait_for(lambda: stage.send(operation).status == 200, "the streams to be over")
+
+
+def test_one_connection_too_many_is_told_so(own_server):
+    server = own_server("--set", "api.connections_max=2").start()
+    held = [socket.create_connection(("127.0.0.1", server.port), DEADLINE) for _ in range(64)]
+    client = Client(server.port)
+    client.socket = socket.create_connection(("127.0.0.1", server.port), DEADLINE)
+    answer = client.read()
+    assert (answer.status, answer.json["code"]) == (503, "overloaded")
+    for name in ("publishEvent", "listWebhooks", "streamNews"):
+        CONTRACT.operation(name).check(answer)
+    for connection in (client, *held):
+        connection.close()
+    wait_for(lambda: server.api().request("GET", "/healthz").status == 200, "room")
+
+
 def test_without_a_key_there_is_nothing_to_rotate(server):
     operation = CONTRACT.operation("rotateSecretsKey")
     answer = server.api().request("POST", operation.path)
@@ -294,7 +324,7 @@ def test_a_store_that_cannot_be_written_or_read_is_answered_as_documented(
         if (503, "unavailable") in operation.problems:
             prepared.append((operation, stage.plain(operation), stage.any_body(operation)))
     stage.event({"tenant_id": "stage"})  # What the readers have in memory is old from here on.
-    fault = "fdatasync,fsync,pread64:error=ENOMEM"
+    fault = "fdatasync,fsync,pread64:error=EIO"
     with injected(server, fault, tmp_path / "strace.log"):
         for operation, path, body in prepared:
             answer = stage.send(operation, path=path, body=body)

@@ -1,5 +1,6 @@
 """Old things go, and are archived first: with ages of milliseconds instead of months."""
 
+import datetime
 import hashlib
 import json
 import os
@@ -68,6 +69,22 @@ def test_old_events_go_and_what_waits_stays(own_server, make_world):
     fresh = world.publish()["id"]
     world.wait_requests(done, 22)
     assert fresh not in gone
+
+
+def test_finished_operations_go_and_those_to_come_stay(own_server):
+    api = own_server("--retention-operations-ms", "300").start().api()
+    month = datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(days=30)
+    to_come = {"start_at": month.isoformat()}
+    later = api.post("/v1/dlq/retry-batch", to_come, 202)["id"]
+    done = [api.post("/v1/dlq/retry-batch", {}, 202)["id"] for _ in range(3)]
+    cancelled = api.post("/v1/dlq/retry-batch", to_come, 202)["id"]
+    api.post(f"/v1/operations/{cancelled}/cancel")
+    wait_for(lambda: len(api.all("/v1/operations")) == 1, "finished operations to go")
+    for operation in (*done, cancelled):
+        assert api.request("GET", f"/v1/operations/{operation}").status == 404
+    assert api.get(f"/v1/operations/{later}")["status"] == "scheduled"
+    wait_for(lambda: metric(api, 'webhook_retention_removed_total{kind="operation"}') == 4,
+             "all of them to be counted")
 
 
 def test_a_dead_letter_goes_by_itself(own_server, make_world):

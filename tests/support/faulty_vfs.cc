@@ -1,5 +1,6 @@
 #include "tests/support/faulty_vfs.h"
 
+#include <cerrno>
 #include <fstream>
 #include <new>
 #include <utility>
@@ -34,6 +35,10 @@ int do_close(sqlite3_file* file) {
 }
 
 int do_read(sqlite3_file* file, void* data, int size, sqlite3_int64 offset) {
+  if (self(file).owner->refuses_read()) {
+    errno = EIO;  // As the system's layer leaves it and what it makes of it.
+    return SQLITE_IOERR_CORRUPTFS;
+  }
   return real(file)->pMethods->xRead(real(file), data, size, offset);
 }
 
@@ -169,7 +174,24 @@ void FaultyVfs::fail_nth(std::uint64_t nth, Kind kind) {
   fired_ = false;
 }
 
-void FaultyVfs::heal() { countdown_.reset(); }
+void FaultyVfs::refuse_reads_from(std::uint64_t nth) {
+  reads_left_ = nth;
+  fired_ = false;
+}
+
+bool FaultyVfs::refuses_read() {
+  if (!reads_left_ || *reads_left_ > 0) {
+    reads_left_ = reads_left_ ? std::optional{*reads_left_ - 1} : std::nullopt;
+    return false;
+  }
+  fired_ = true;
+  return true;
+}
+
+void FaultyVfs::heal() {
+  countdown_.reset();
+  reads_left_.reset();
+}
 
 std::optional<int> FaultyVfs::draw_fault(bool is_sync) {
   if (!countdown_) {

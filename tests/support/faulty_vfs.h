@@ -36,6 +36,8 @@ class FaultyVfs {
   };
   /// The n-th write or sync from now on fails, counted from 0.
   void fail_nth(std::uint64_t nth, Kind kind);
+  /// The disk refuses the n-th read from now on, counted from 0, and all after it, until healed.
+  void refuse_reads_from(std::uint64_t nth);
   void heal();
   [[nodiscard]] bool fault_fired() const { return fired_; }
 
@@ -59,6 +61,7 @@ class FaultyVfs {
 
   /// The SQLite code to fail with, if this call is to fail.
   [[nodiscard]] std::optional<int> draw_fault(bool is_sync);
+  [[nodiscard]] bool refuses_read();
   void note_write(const std::string& path, Write write);
   void note_sync(const std::string& path);
   void note_delete(const std::string& path) { files_.erase(path); }
@@ -71,6 +74,7 @@ class FaultyVfs {
   std::map<std::string, File> files_;
   std::function<void()> on_sync_;
   std::optional<std::uint64_t> countdown_;
+  std::optional<std::uint64_t> reads_left_;
   Kind kind_ = Kind::io_error;
   bool fired_ = false;
 };

@@ -5,6 +5,7 @@
 #include "engine/intake.h"
 
 #include "adapters/openssl/digest.h"
+#include "runtime/once.h"
 
 namespace postrider::test {
 
@@ -127,6 +128,9 @@ Awaitable<Result<Delivery>> MemoryService::cancel(DeliveryId id, AuditEntry entr
 Awaitable<Result<Operation>> MemoryService::start_operation(Operation operation, AuditEntry entry) {
   if (store_failure) {
     co_return tl::make_unexpected(*store_failure);
+  }
+  if (const Result<void> taken = take_request_key(roles_, entry); !taken) {
+    co_return tl::make_unexpected(taken.error());
   }
   POSTRIDER_ASSERT(roles_.operations->put(operation).has_value());
   POSTRIDER_ASSERT(roles_.journal->append(entry).has_value());

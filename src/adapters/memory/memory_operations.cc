@@ -48,6 +48,23 @@ class MemoryOperationBook final : public OperationBook {
     return unfinished;
   }
 
+  Result<std::uint32_t> remove_finished(WallTime before, std::uint32_t limit) override {
+    const std::lock_guard guard{store_.mutex};
+    std::vector<std::pair<WallTime, OperationId>> old;
+    for (const auto& [id, operation] : store_.operations) {
+      if (!is_unfinished(operation.status) && operation.finished_at &&
+          *operation.finished_at <= before) {
+        old.emplace_back(*operation.finished_at, id);
+      }
+    }
+    std::ranges::sort(old);
+    old.resize(std::min<std::size_t>(old.size(), limit));
+    for (const auto& [finished_at, id] : old) {
+      store_.operations.erase(id);
+    }
+    return static_cast<std::uint32_t>(old.size());
+  }
+
  private:
   MemoryStore& store_;
 };

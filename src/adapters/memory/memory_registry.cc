@@ -60,7 +60,7 @@ class MemoryRegistry final : public Registry {
   Result<void> perform(const SetLimits& set) {
     for (auto& [serial, tenant] : store_.tenants) {
       if (tenant.id == set.tenant_id) {
-        tenant.limits = set.limits;
+        tenant.limits = changed_limits(tenant.limits, set.change);
       }
     }
     return {};

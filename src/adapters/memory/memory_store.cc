@@ -10,6 +10,7 @@ Store make_memory_store(MemoryStore& store) {
           .journal = make_memory_journal(store),
           .alerts = make_memory_alert_book(store),
           .operations = make_memory_operation_book(store),
+          .request_keys = make_memory_request_keys(store),
           .removal = make_memory_removal(store),
           .atomically = [](const auto& body) { return body(); }};
 }
@@ -19,6 +20,7 @@ Reader make_memory_reader(MemoryStore& store) {
           .audit_log = make_memory_audit_log(store),
           .alerts = make_memory_alert_history(store),
           .operations = make_memory_operation_list(store),
+          .used_keys = make_memory_used_keys(store),
           .stats = make_memory_stats(store),
           .attic = make_memory_attic(store)};
 }

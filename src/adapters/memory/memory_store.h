@@ -43,6 +43,11 @@ struct MemoryClaim {
   WallTime expires_at;
 };
 
+struct MemoryKeyUse {
+  KeyUse use;
+  WallTime expires_at;
+};
+
 struct MemoryEvent {
   std::shared_ptr<const Event> event;  // Shared, so that copying a store does not copy payloads.
   std::vector<std::int64_t> deliveries;
@@ -75,7 +80,8 @@ struct MemoryStore {
   Digest digest = nullptr;  // Given by who wants an audit log.
   std::map<std::string, EventType> event_types;
   std::map<OperationId, Operation> operations;
-  std::map<std::int64_t, Alert> alerts;  // By their sequence.
+  std::map<std::pair<std::string, std::string>, MemoryKeyUse> request_keys;  // (caller, key)
+  std::map<std::int64_t, Alert> alerts;                                      // By their sequence.
 
   OwnMutex
       mutex;  // Held during each call of a port. Whoever looks in directly does so between calls.
@@ -98,6 +104,8 @@ struct MemoryStore {
 [[nodiscard]] std::unique_ptr<Removal> make_memory_removal(MemoryStore& store);
 [[nodiscard]] std::unique_ptr<OperationBook> make_memory_operation_book(MemoryStore& store);
 [[nodiscard]] std::unique_ptr<OperationList> make_memory_operation_list(MemoryStore& store);
+[[nodiscard]] std::unique_ptr<RequestKeys> make_memory_request_keys(MemoryStore& store);
+[[nodiscard]] std::unique_ptr<UsedKeys> make_memory_used_keys(MemoryStore& store);
 [[nodiscard]] std::unique_ptr<AlertBook> make_memory_alert_book(MemoryStore& store);
 [[nodiscard]] std::unique_ptr<AlertHistory> make_memory_alert_history(MemoryStore& store);
 

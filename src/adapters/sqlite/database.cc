@@ -1,5 +1,6 @@
 #include "adapters/sqlite/database.h"
 
+#include <cerrno>
 #include <mutex>
 #include <utility>
 
@@ -14,10 +15,17 @@ namespace {
 // Another process, say a person's sqlite3 shell, may hold the file for a moment.
 constexpr int busy_timeout_ms = 5'000;
 
+/// SQLite calls it damage as well when the disk refuses to be read, though nothing is known to be
+/// wrong with the file and it may pass. Only errno still tells: the refused read set it.
+bool disk_refused() { return errno == EIO || errno == ENXIO || errno == ERANGE; }
+
+/// Before each call of SQLite that reads, for disk_refused to tell of this one.
+void forget_refusals() { errno = 0; }
+
 /// The one place that gives SQLite's codes a meaning.
 tl::unexpected<Error> failure(sqlite3* connection, int code) {
   const int primary = code & 0xff;
-  const bool damaged = primary == SQLITE_CORRUPT || primary == SQLITE_NOTADB;
+  const bool damaged = (primary == SQLITE_CORRUPT || primary == SQLITE_NOTADB) && !disk_refused();
   const int extended = connection != nullptr ? sqlite3_extended_errcode(connection) : code;
   return fail(damaged ? Errc::corrupt : Errc::unavailable,
               fmt::format("The store failed: {} (SQLite code {}).", sqlite3_errstr(primary),
@@ -48,6 +56,7 @@ Query::~Query() {
 }
 
 Result<bool> Query::next() {
+  forget_refusals();
   const int code = sqlite3_step(statement_);
   if (code == SQLITE_ROW) {
     return true;
@@ -105,6 +114,7 @@ void Statement::bind_null(int index) {
 
 Result<void> Statement::run_bound() {
   int code = SQLITE_ROW;
+  forget_refusals();
   while (code == SQLITE_ROW) {
     code = sqlite3_step(statement_.get());
   }
@@ -143,6 +153,7 @@ Result<Database> Database::open(const OpenOptions& options) {
 }
 
 Result<void> Database::execute(const std::string& sql) {
+  forget_refusals();
   const int code = sqlite3_exec(connection_.get(), sql.c_str(), nullptr, nullptr, nullptr);
   if (code != SQLITE_OK) {
     return failure(connection_.get(), code);
@@ -152,6 +163,7 @@ Result<void> Database::execute(const std::string& sql) {
 
 Result<Statement> Database::prepare(std::string_view sql) {
   sqlite3_stmt* statement = nullptr;
+  forget_refusals();
   const int code = sqlite3_prepare_v3(connection_.get(), sql.data(), static_cast<int>(sql.size()),
                                       SQLITE_PREPARE_PERSISTENT, &statement, nullptr);
   if (code != SQLITE_OK) {

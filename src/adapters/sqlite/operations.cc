@@ -7,6 +7,12 @@
 namespace postrider::sqlite {
 namespace {
 
+constexpr std::string_view remove_finished_sql = R"sql(
+  DELETE FROM operation WHERE id IN
+    (SELECT id FROM operation INDEXED BY operation_finished
+      WHERE status > 1 AND finished_at <= ?1 ORDER BY finished_at LIMIT ?2)
+)sql";
+
 class SqliteOperationBook final : public OperationBook {
  public:
   explicit SqliteOperationBook(std::shared_ptr<Writer> writer) : writer_(std::move(writer)) {}
@@ -24,6 +30,14 @@ class SqliteOperationBook final : public OperationBook {
   Result<std::vector<Operation>> load_unfinished() override {
     POSTRIDER_CHECK(writer_->usable());
     return read_unfinished_operations(writer_->database());
+  }
+
+  Result<std::uint32_t> remove_finished(WallTime before, std::uint32_t limit) override {
+    return writer_->transact([&]() -> Result<std::uint32_t> {
+      POSTRIDER_TRY(Statement statement, writer_->database().prepare(remove_finished_sql));
+      POSTRIDER_CHECK(statement.run(before, limit));
+      return static_cast<std::uint32_t>(writer_->database().changes());
+    });
   }
 
  private:

@@ -135,10 +135,15 @@ class Change {
   }
 
   Result<void> operator()(const SetLimits& set) const {
+    const LimitsChange& change = set.change;
     return run(database_,
-               "UPDATE registered_tenant SET webhooks_max = ?2, events_per_minute = ?3"
+               "UPDATE registered_tenant"
+               "   SET webhooks_max = CASE WHEN ?2 THEN ?3 ELSE webhooks_max END,"
+               "       events_per_minute = CASE WHEN ?4 THEN ?5 ELSE events_per_minute END"
                " WHERE id = ?1",
-               set.tenant_id, set.limits.webhooks_max, set.limits.events_per_minute);
+               set.tenant_id, change.webhooks_max.has_value(),
+               change.webhooks_max.value_or(std::nullopt), change.events_per_minute.has_value(),
+               change.events_per_minute.value_or(std::nullopt));
   }
 
   Result<void> operator()(const RemoveTenant& remove) const {

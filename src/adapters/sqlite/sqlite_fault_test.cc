@@ -171,6 +171,35 @@ TEST(SqliteFaults, AStoreDoesNotRecoverWhileTheDiskIsFull) {
   check_after_restart(scenario, directory.path());
 }
 
+TEST(SqliteFaults, AReadThatTheDiskRefusesIsNoDamageAndPasses) {
+  FaultyVfs vfs{"unreadable"};
+  const TemporaryDirectory directory;
+  const SqliteOptions options{.directory = directory.path(), .vfs = vfs.name()};
+  Result<Store> store = open_sqlite_store(options);
+  ASSERT_TRUE(store.has_value());
+  Scenario scenario;
+  for (int i = 0; i < batch_count; ++i) {
+    ASSERT_TRUE(scenario.commit(*store->ledger));
+  }
+  std::uint64_t nth = 0;
+  for (bool refused = true; refused && nth < 1'000; ++nth) {
+    SCOPED_TRACE(fmt::format("read #{} is refused", nth));
+    Result<Reader> reader = open_sqlite_reader(options);  // With nothing in its cache.
+    ASSERT_TRUE(reader.has_value());
+    vfs.refuse_reads_from(nth);
+    const EventId id = scenario.steps.front().publish.event.id;
+    const Result<Event> found = reader->history->find_event(id);
+    refused = vfs.fault_fired();
+    ASSERT_EQ(found.has_value(), !refused);
+    if (refused) {
+      EXPECT_EQ(found.error().code, Errc::unavailable) << found.error().message;
+    }
+    vfs.heal();
+    EXPECT_TRUE(reader->history->find_event(id).has_value());
+  }
+  EXPECT_GT(nth, 3u);
+}
+
 /// The power goes after every sync and after every acknowledgement. Writes that were not synced
 /// survive as `survives` says.
 void run_with_power_cuts(const Survives& survives) {

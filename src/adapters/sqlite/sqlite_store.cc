@@ -16,6 +16,7 @@
 #include "adapters/sqlite/operations.h"
 #include "adapters/sqlite/registry.h"
 #include "adapters/sqlite/removal.h"
+#include "adapters/sqlite/request_keys.h"
 #include "adapters/sqlite/stats.h"
 #include "adapters/sqlite/writer.h"
 
@@ -31,6 +32,7 @@ Result<Store> open_sqlite_store(const SqliteOptions& options) {
                .journal = sqlite::make_journal(writer),
                .alerts = sqlite::make_alert_book(writer),
                .operations = sqlite::make_operation_book(writer),
+               .request_keys = sqlite::make_request_keys(writer),
                .removal = sqlite::make_removal(writer),
                .atomically = [writer](const auto& body) { return writer->transact(body); }};
 }
@@ -48,6 +50,7 @@ Result<Reader> open_sqlite_reader(const SqliteOptions& options) {
                 .audit_log = sqlite::make_audit_log(database, options.digest),
                 .alerts = sqlite::make_alert_history(database),
                 .operations = sqlite::make_operation_list(database),
+                .used_keys = sqlite::make_used_keys(database),
                 .stats = sqlite::make_stats(database),
                 .attic = sqlite::make_attic(database)};
 }

@@ -1,0 +1,70 @@
+// `postrider operations`: long work that the server does by itself, watched and stopped.
+#include <memory>
+
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+
+#include "cli/group.h"
+#include "cli/json_text.h"
+#include "cli/query_flags.h"
+#include "cli/table.h"
+
+namespace postrider::cli {
+namespace {
+
+constexpr const char* examples = R"(Examples:
+  postrider operations list --status running
+  postrider operations get opr_01jx...
+  postrider operations cancel opr_01jx...
+
+Environment:
+  POSTRIDER_URL   the server, instead of --url
+  POSTRIDER_KEY   the API key, instead of --key)";
+
+const std::vector<Column> columns = {
+    {"ID", "id"},           {"KIND", "kind"},         {"STATUS", "status"}, {"DONE", "done"},
+    {"SKIPPED", "skipped"}, {"FAILED", "failed"},     {"TOTAL", "total"},   {"TENANT", "tenant_id"},
+    {"READY", "eta"},       {"CREATED", "created_at"}};
+
+void add_list(Group& group) {
+  const auto flags = std::make_shared<QueryFlags>();
+  const auto run = [flags](const Session& session) {
+    return flags->query().and_then([&](const QueryFlags::Query& query) {
+      return session.show({.path = "/v1/operations", .query = query}, [](const json::value& page) {
+        return page_text(page, columns, shown_width());
+      });
+    });
+  };
+  CLI::App& app = group.add("list", "List operations, newest first", run);
+  flags->add_list(app, {"--kind", "kind", "KIND", "retry_batch, replay or discard"});
+  flags->add_list(
+      app, {"--status", "status", "STATUS", "scheduled, running, completed, cancelled or failed"});
+  flags->add(app, {"--tenant", "tenant_id", "ID", "Only this tenant's"});
+  flags->add_page(app);
+}
+
+}  // namespace
+
+std::unique_ptr<Subcommand> add_operations(CLI::App& root) {
+  auto group =
+      std::make_unique<Group>(root, "operations", "Look at bulk retries and replays, or stop them");
+  group->app().footer(examples);
+  add_list(*group);
+  const auto got = std::make_shared<std::string>();
+  const auto get = [got](const Session& session) {
+    return session.show({.path = "/v1/operations/" + path_part(*got)}, fields_text);
+  };
+  group->add("get", "Show how far one is", get).add_option("ID", *got, "The operation")->required();
+  const auto cancelled = std::make_shared<std::string>();
+  const auto cancel = [cancelled](const Session& session) {
+    return session.show(
+        {.method = "POST", .path = "/v1/operations/" + path_part(*cancelled) + "/cancel"},
+        fields_text);
+  };
+  group->add("cancel", "Begin nothing more; what is in line already is delivered", cancel)
+      .add_option("ID", *cancelled, "The operation")
+      ->required();
+  return group;
+}
+
+}  // namespace postrider::cli

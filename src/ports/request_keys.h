@@ -1,0 +1,68 @@
+// Which requests have been carried out: the idempotency keys of everything but events, whose keys
+// are the ledger's.
+//
+// The specification is tests/contract/request_keys_contract.cc. Calls block. RequestKeys belongs to
+// the store thread, UsedKeys to a reader thread. Implementations never read a clock.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "core/result.h"
+#include "core/time.h"
+
+namespace postrider {
+
+/// A request that is to be carried out once.
+struct RequestKey {
+  std::string caller;  // Keys of different callers have nothing to do with each other.
+  std::string key;
+  std::string digest;   // Of everything that was asked for.
+  WallTime expires_at;  // Exclusive.
+
+  bool operator==(const RequestKey&) const = default;
+};
+
+/// What a key was used for.
+struct KeyUse {
+  std::string digest;
+  std::string subject;  // The id of what was made.
+
+  bool operator==(const KeyUse&) const = default;
+};
+
+class RequestKeys {
+ public:
+  virtual ~RequestKeys() = default;
+
+  /// Notes that the request makes `subject`, in the transaction that is open or one of its own.
+  /// Fails with conflict, before anything is changed, when the key was used and has not expired.
+  [[nodiscard]] virtual Result<void> take(const RequestKey& key, const std::string& subject,
+                                          WallTime now) = 0;
+
+  /// Forgets at most `limit` keys that have expired. How many they were.
+  [[nodiscard]] virtual Result<std::uint32_t> remove_expired(WallTime now, std::uint32_t limit) = 0;
+
+ protected:
+  RequestKeys() = default;
+  RequestKeys(const RequestKeys&) = default;
+  RequestKeys& operator=(const RequestKeys&) = default;
+};
+
+class UsedKeys {
+ public:
+  virtual ~UsedKeys() = default;
+
+  /// What the key was used for; none when it was not, or has expired.
+  [[nodiscard]] virtual Result<std::optional<KeyUse>> find(const std::string& caller,
+                                                           const std::string& key,
+                                                           WallTime now) = 0;
+
+ protected:
+  UsedKeys() = default;
+  UsedKeys(const UsedKeys&) = default;
+  UsedKeys& operator=(const UsedKeys&) = default;
+};
+
+}  // namespace postrider

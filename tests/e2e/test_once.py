@@ -1,0 +1,112 @@
+"""What is asked for with an idempotency key is made once: at a time, again, and after a crash."""
+
+import json
+import socket
+import threading
+import time
+
+import pytest
+
+from harness import ADMIN_KEY
+
+
+def keyed(key):
+    return {"Idempotency-Key": key}
+
+
+def at_a_time(server, count, request):
+    """`count` threads make the request at the same moment; their answers."""
+    barrier = threading.Barrier(count)
+    answers = []
+
+    def ask(number):
+        api = server.api()
+        barrier.wait()
+        answers.append(request(api, number))
+        api.close()
+    threads = [threading.Thread(target=ask, args=(number,)) for number in range(count)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return answers
+
+
+def named(api, name):
+    return [webhook for webhook in api.all("/v1/webhooks") if webhook["name"] == name]
+
+
+@pytest.mark.parametrize("round", range(5))
+def test_requests_at_a_time_make_one_webhook(server, receiver, round):
+    body = {"url": receiver.url("/once"), "events": ["*"], "name": f"at a time {round}"}
+    answers = at_a_time(server, 8, lambda api, _: api.request(
+        "POST", "/v1/webhooks", body, keyed(f"at a time {round}")))
+    assert {answer.status for answer in answers} == {201}
+    assert len({answer.json["id"] for answer in answers}) == 1
+    first = [answer for answer in answers if "idempotent-replayed" not in answer.headers]
+    assert len(first) == 1 and first[0].json["secret"].startswith("whsec_")
+    assert all("secret" not in answer.json for answer in answers if answer is not first[0])
+    assert len(named(server.api(), body["name"])) == 1
+
+
+def test_of_different_requests_at_a_time_one_wins_and_the_others_are_refused(server, receiver):
+    answers = at_a_time(server, 6, lambda api, number: api.request(
+        "POST", "/v1/webhooks",
+        {"url": receiver.url(f"/{number}"), "events": ["*"], "name": "different"}, keyed("differ")))
+    assert sorted(answer.status for answer in answers) == [201] + [422] * 5
+    codes = {answer.json["code"] for answer in answers if answer.status == 422}
+    assert codes == {"idempotency_key_reused"}
+    assert len(named(server.api(), "different")) == 1
+
+
+def test_a_key_is_remembered_across_a_crash(own_server, receiver):
+    server = own_server().start()
+    api = server.api()
+    webhook = {"url": receiver.url("/once"), "events": ["*"]}
+    made = api.post("/v1/webhooks", webhook, 201, keyed("w"))
+    batch = api.post("/v1/dlq/retry-batch", {}, 202, keyed("o"))
+    key = api.post("/v1/api-keys", {"scope": "read"}, 201, keyed("k"))
+    server.kill()
+
+    server.start()
+    api = server.api()
+    again = api.request("POST", "/v1/webhooks", webhook, keyed("w"))
+    assert (again.status, again.json["id"]) == (201, made["id"])
+    assert again.headers["idempotent-replayed"] == "true"
+    assert again.headers["location"] == f"/v1/webhooks/{made['id']}"
+    assert api.get(f"/v1/webhooks/{made['id']}/secret")["secret"] == made["secret"]
+    assert api.post("/v1/dlq/retry-batch", {}, 202, keyed("o"))["id"] == batch["id"]
+    assert api.post("/v1/api-keys", {"scope": "read"}, 201, keyed("k"))["id"] == key["id"]
+    assert len(api.all("/v1/webhooks")) == len(api.all("/v1/operations")) == 1
+    refused = api.request("POST", "/v1/webhooks", {**webhook, "name": "x"}, keyed("w"))
+    assert (refused.status, refused.json["code"]) == (422, "idempotency_key_reused")
+
+
+def test_a_crash_at_any_moment_makes_nothing_twice(own_server, receiver):
+    server = own_server().start()
+    body = json.dumps({"url": receiver.url("/once"), "events": ["*"], "name": "torn"}).encode()
+    for round in range(8):
+        head = (f"POST /v1/webhooks HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {ADMIN_KEY}\r\n"
+                f"Content-Type: application/json\r\nIdempotency-Key: torn {round}\r\n"
+                f"Content-Length: {len(body)}\r\n\r\n").encode()
+        with socket.create_connection(("127.0.0.1", server.port)) as connection:
+            connection.sendall(head + body)
+            time.sleep(round * 0.001)  # The moment of the crash: from before to after the commit.
+            server.kill()
+        server.start()
+        api = server.api()
+        answer = api.request("POST", "/v1/webhooks", json.loads(body), keyed(f"torn {round}"))
+        assert answer.status == 201, answer
+        assert len(named(api, "torn")) == round + 1
+
+
+def test_limits_that_are_changed_at_a_time_are_all_changed(server):
+    api = server.api()
+    api.post("/v1/tenants", {"id": "limits-race"}, 201)
+    path = "/v1/tenants/limits-race/limits"
+    names = ("webhooks_max", "events_per_minute")
+    for value in range(1, 30):
+        answers = at_a_time(server, 2, lambda api, number: api.request(
+            "PUT", path, {names[number]: value}))
+        assert [answer.status for answer in answers] == [200, 200]
+        assert api.get(path) == {"webhooks_max": value, "events_per_minute": value}
