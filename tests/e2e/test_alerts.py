@@ -147,7 +147,8 @@ def test_a_tenant_sees_its_own_alerts_alone(world):
         assert len(theirs.all("/v1/alerts")) == seen
         assert theirs.all(f"/v1/alerts?tenant_id={world.tenant}") == theirs.all("/v1/alerts")
         status = 200 if seen else 404
-        assert theirs.request("GET", f"/v1/webhooks/{hook.id}/secret").status == status
+        assert theirs.request("GET", f"/v1/webhooks/{hook.id}").status == status
+        assert theirs.request("GET", f"/v1/webhooks/{hook.id}/secret").status == 403
         assert theirs.request("POST", f"/v1/webhooks/{hook.id}/test").status in (404, 409)
         assert theirs.request("POST", "/v1/secrets/rotate-key").status == 403
         theirs.close()
