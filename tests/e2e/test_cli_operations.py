@@ -36,7 +36,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(sent)
 
-    do_GET = do_POST = do_DELETE = answer
+    do_GET = do_POST = do_PATCH = do_DELETE = answer
 
     def log_message(self, *arguments):
         pass
