@@ -73,6 +73,21 @@ def test_webhooks_are_listed_in_aligned_columns(cli, world):
     seen = [line.split()[0] for line in first.splitlines()[1:-1] + rest.splitlines()[1:]]
     assert sorted(seen) == sorted(hook.id for hook in hooks)
     assert cli.text("webhooks", "list", "--tenant", "nobody") == "Nothing found.\n"
+    last = cli.text("webhooks", "list", "--tenant", world.tenant, "--offset", "2")
+    assert [line.split()[0] for line in last.splitlines()[1:]] == seen[2:]
+
+
+def test_a_circuit_is_held_open_and_reset(cli, world):
+    hook = world.hook()
+    health = f"/v1/webhooks/{hook.id}/health"
+    shown = cli.text("webhooks", "circuit", hook.id, "force-open", "--for", "2h")
+    assert "open" in shown
+    circuit = world.api.get(health)["circuit"]
+    assert circuit["state"] == "open"
+    cli.text("webhooks", "circuit", hook.id, "reset")
+    assert world.api.get(health)["circuit"]["state"] == "closed"
+    refused = cli.refused("webhooks", "circuit", hook.id, "reset", "--for", "2h")
+    assert "duration_seconds" in refused
 
 
 def test_a_table_is_cut_to_the_terminal_and_not_coloured_for_a_pipe(cli, world):
