@@ -45,7 +45,7 @@ Result<DeliveryDetail> read_detail(History& history, DeliveryId id) {
                         event ? std::optional{*std::move(event)} : std::nullopt};
 }
 
-std::optional<SentRequest> request_of(const DeliveryDetail& detail, const Attempt& attempt) {
+std::optional<SentRequest> sent_with(const DeliveryDetail& detail, const Attempt& attempt) {
   const auto shape = detail.requests.find(attempt.number);
   return request_of(attempt, {.shape = shape == detail.requests.end() ? nullptr : &shape->second,
                               .event = detail.event ? &*detail.event : nullptr,
@@ -54,7 +54,7 @@ std::optional<SentRequest> request_of(const DeliveryDetail& detail, const Attemp
 
 std::string write_detail(const DeliveryDetail& detail, const LaneViews& lanes) {
   const std::optional<SentRequest> latest =
-      detail.attempts.empty() ? std::nullopt : request_of(detail, detail.attempts.back());
+      detail.attempts.empty() ? std::nullopt : sent_with(detail, detail.attempts.back());
   std::string body;
   JsonWriter writer{body};
   open_delivery(writer, detail.record, lanes);
@@ -65,7 +65,7 @@ std::string write_detail(const DeliveryDetail& detail, const LaneViews& lanes) {
   for (const Attempt& attempt : detail.attempts) {
     open_attempt(writer, attempt);
     writer.key("request");
-    write_request(writer, request_of(detail, attempt), latest ? &latest->body : nullptr);
+    write_request(writer, sent_with(detail, attempt), latest ? &latest->body : nullptr);
     writer.close_object();
   }
   writer.close_array();
