@@ -1,9 +1,9 @@
-#include "core/request.h"
-#include "core/target_url.h"
+#include "core/sent_request.h"
 
 #include "api/delivery_query.h"
 #include "api/event_json.h"
 #include "api/list_answer.h"
+#include "api/request_json.h"
 #include "api/resources.h"
 
 namespace postrider::api {
@@ -29,59 +29,44 @@ Awaitable<HttpResponse> answer_list(Context context, DeliveryQuery asked) {
 struct DeliveryDetail {
   DeliveryRecord record;
   std::vector<Attempt> attempts;
-  std::optional<Event> event;  // None when it is past its retention.
+  std::map<std::uint32_t, RequestShape> requests;  // By the attempt's number.
+  std::optional<Event> event;                      // None when it is past its retention.
 };
 
 Result<DeliveryDetail> read_detail(History& history, DeliveryId id) {
   POSTRIDER_TRY(DeliveryRecord record, history.find_delivery(id));
   POSTRIDER_TRY(std::vector<Attempt> attempts, history.attempts_of(id));
+  POSTRIDER_TRY(auto requests, history.requests_of(id));
   Result<Event> event = history.find_event(record.delivery.event_id);
   if (!event && event.error().code != Errc::not_found) {
     return tl::make_unexpected(event.error());
   }
-  return DeliveryDetail{std::move(record), std::move(attempts),
+  return DeliveryDetail{std::move(record), std::move(attempts), std::move(requests),
                         event ? std::optional{*std::move(event)} : std::nullopt};
 }
 
-/// The request of the latest attempt, or of the first one to come, made again from the webhook as
-/// it is now. nullopt when the webhook or the event is gone.
-std::optional<std::string> rebuild_request(const Context& context, const DeliveryDetail& detail,
-                                           const WebhookRef& webhook) {
-  if (webhook == nullptr || !detail.event) {
-    return std::nullopt;
-  }
-  const Result<TargetUrl> url = parse_target_url(webhook->url, context.options->url_policy);
-  if (!url) {
-    return std::nullopt;
-  }
-  const bool attempted = !detail.attempts.empty();
-  const AttemptStamp stamp{
-      .delivery_id = detail.record.delivery.id,
-      .attempt_number = attempted ? detail.attempts.back().number : 1,
-      .now = attempted ? detail.attempts.back().outcome.executed_at : context.service->now().wall};
-  // Whatever signature is in there is hidden afterwards; the secret stays out of this.
-  const Sign no_sign = [](std::string_view, std::string_view) { return std::string(32, '\0'); };
-  const RequestTemplate request{*webhook, *url, context.options->user_agent};
-  return request.fill(*detail.event, stamp, no_sign);
+std::optional<SentRequest> sent_with(const DeliveryDetail& detail, const Attempt& attempt) {
+  const auto shape = detail.requests.find(attempt.number);
+  return request_of(attempt, {.shape = shape == detail.requests.end() ? nullptr : &shape->second,
+                              .event = detail.event ? &*detail.event : nullptr,
+                              .delivery_id = detail.record.delivery.id});
 }
 
-std::string write_detail(const Context& context, const DeliveryDetail& detail,
-                         const LaneViews& lanes) {
-  const WebhookRef webhook = context.service->directory()->find(detail.record.delivery.webhook_id);
-  const std::optional<std::string> request = rebuild_request(context, detail, webhook);
+std::string write_detail(const DeliveryDetail& detail, const LaneViews& lanes) {
+  const std::optional<SentRequest> latest =
+      detail.attempts.empty() ? std::nullopt : sent_with(detail, detail.attempts.back());
   std::string body;
   JsonWriter writer{body};
   open_delivery(writer, detail.record, lanes);
   writer.key("request");
-  if (request) {
-    write_request(writer, *webhook, *request);
-  } else {
-    writer.value(nullptr);
-  }
+  write_request(writer, latest, nullptr);
   writer.key("attempts");
   writer.open_array();
   for (const Attempt& attempt : detail.attempts) {
-    write_attempt(writer, attempt);
+    open_attempt(writer, attempt);
+    writer.key("request");
+    write_request(writer, sent_with(detail, attempt), latest ? &latest->body : nullptr);
+    writer.close_object();
   }
   writer.close_array();
   writer.close_object();
@@ -131,7 +116,7 @@ Awaitable<HttpResponse> get_delivery(Context context, HttpRequest request) {
   }
   auto pending_lanes = view_lanes(context, webhooks_waited_for({detail->record}));
   const LaneViews lanes = co_await std::move(pending_lanes);
-  co_return json_answer(200, write_detail(context, *detail, lanes));
+  co_return json_answer(200, write_detail(*detail, lanes));
 }
 
 }  // namespace postrider::api

@@ -57,30 +57,6 @@ std::optional<std::string_view> name_of(const std::optional<Named>& value) {
   return value ? std::optional{to_string(*value)} : std::nullopt;
 }
 
-/// The header lines of a request of ours: between the request line and the empty line.
-Headers parse_head(std::string_view head) {
-  Headers headers;
-  head.remove_prefix(std::min(head.find("\r\n"), head.size()));
-  while (head.starts_with("\r\n")) {
-    head.remove_prefix(2);
-    const std::string_view line = head.substr(0, head.find("\r\n"));
-    const std::size_t colon = line.find(": ");
-    if (colon == std::string_view::npos) {
-      break;
-    }
-    headers.emplace_back(line.substr(0, colon), line.substr(colon + 2));
-    head.remove_prefix(line.size());
-  }
-  return headers;
-}
-
-/// Only the owner's own headers can be credentials; ours, like X-Idempotency-Key, are not.
-bool is_secret_of(const Webhook& webhook, std::string_view name) {
-  return is_sensitive_header(name) && std::ranges::any_of(webhook.headers, [&](const auto& header) {
-           return same_header(header.first, name);
-         });
-}
-
 }  // namespace
 
 std::string_view shown_status(const Delivery& delivery, const LaneViews& lanes) {
@@ -116,7 +92,7 @@ void write_delivery(JsonWriter& writer, const DeliveryRecord& record, const Lane
   writer.close_object();
 }
 
-void write_attempt(JsonWriter& writer, const Attempt& attempt) {
+void open_attempt(JsonWriter& writer, const Attempt& attempt) {
   const Outcome& outcome = attempt.outcome;
   writer.open_object();
   writer.member("id", attempt.id);
@@ -147,24 +123,10 @@ void write_attempt(JsonWriter& writer, const Attempt& attempt) {
   writer.member("scheduled_at", attempt.scheduled_at);
   writer.member("executed_at", outcome.executed_at);
   writer.member("next_retry_at", attempt.next_retry_at);
-  writer.close_object();
 }
 
-void write_request(JsonWriter& writer, const Webhook& webhook, std::string_view request_bytes) {
-  const std::size_t head_end = std::min(request_bytes.find("\r\n\r\n"), request_bytes.size());
-  const std::string signature = signature_header(webhook.signature);
-  Headers headers = parse_head(request_bytes.substr(0, head_end));
-  for (auto& [name, value] : headers) {
-    if (same_header(name, signature) || is_secret_of(webhook, name)) {
-      value = hidden_value;
-    }
-  }
-  writer.open_object();
-  writer.member("method", "POST");
-  writer.member("url", webhook.url);
-  writer.key("headers");
-  write_foreign_headers(writer, headers);
-  writer.member_bytes("body", request_bytes.substr(std::min(head_end + 4, request_bytes.size())));
+void write_attempt(JsonWriter& writer, const Attempt& attempt) {
+  open_attempt(writer, attempt);
   writer.close_object();
 }
 

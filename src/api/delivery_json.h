@@ -28,10 +28,10 @@ void open_delivery(JsonWriter& writer, const DeliveryRecord& record, const LaneV
 /// The same, closed.
 void write_delivery(JsonWriter& writer, const DeliveryRecord& record, const LaneViews& lanes);
 
+/// Everything that was seen of an attempt. The object stays open for what else is to be said.
+void open_attempt(JsonWriter& writer, const Attempt& attempt);
+/// The same, closed.
 void write_attempt(JsonWriter& writer, const Attempt& attempt);
-
-/// The request as it goes over the wire, without its signature and other credentials.
-void write_request(JsonWriter& writer, const Webhook& webhook, std::string_view request_bytes);
 
 /// Headers by name; several of one name are joined by commas.
 void write_foreign_headers(JsonWriter& writer, const Headers& headers);

@@ -41,11 +41,51 @@ TEST(DeliveryRoutes, ADeliveryShowsItsAttemptsAndItsRequest) {
   EXPECT_EQ(delivery.at("request.headers.Host"), "example.com");
   EXPECT_EQ(delivery.at("request.headers.X-Plain"), "p");
   EXPECT_EQ(delivery.at("request.headers.X-Webhook-Attempt"), "2");
-  EXPECT_EQ(delivery.at("request.headers.webhook-signature"), "[hidden]");
+  EXPECT_EQ(delivery.at("request.headers.webhook-signature"), "[not kept]");
   EXPECT_EQ(delivery.at("request.headers.Authorization"), "[hidden]");
   EXPECT_NE(delivery.at("request.headers.X-Idempotency-Key"), "[hidden]");
   EXPECT_NE(delivery.at("request.body").find(R"("data":{"n":1})"), std::string::npos);
   EXPECT_EQ(delivery.body.find("hunter2"), std::string::npos);
+  EXPECT_EQ(delivery.at("attempts.0.request.headers.X-Webhook-Attempt"), "1");
+  EXPECT_EQ(delivery.at("attempts.1.request.headers"), delivery.at("request.headers"));
+  EXPECT_EQ(delivery.at("attempts.0.request.method"), "POST");
+  EXPECT_EQ(delivery.body.find(R"("body")"), delivery.body.rfind(R"("body")"));
+}
+
+TEST(DeliveryRoutes, EachAttemptShowsTheRequestAsItWasThen) {
+  ApiWorld world;
+  const std::string webhook = world.make_webhook(R"("payload_format":"raw")");
+  const std::string id = world.delivery_of(world.publish(event_body));
+  EXPECT_EQ(world.call("GET", "/v1/deliveries/" + id).at("request"), "null");
+  world.settle(id, DeliveryState::retrying, 500);
+  ASSERT_EQ(world
+                .call("PATCH", "/v1/webhooks/" + webhook,
+                      R"({"url":"https://example.com/new","payload_format":"workspace",)"
+                      R"("headers":{"X-New":"n"}})")
+                .status,
+            200);
+  world.settle(id, DeliveryState::succeeded, 200);
+  ASSERT_EQ(world.call("DELETE", "/v1/webhooks/" + webhook).status, 204);
+
+  const Answer delivery = world.call("GET", "/v1/deliveries/" + id);
+  EXPECT_EQ(delivery.at("request.url"), "https://example.com/new");
+  EXPECT_EQ(delivery.at("request.headers.X-New"), "n");
+  EXPECT_EQ(delivery.at("request.body"), R"({"event_type":"order.created","data":{"n":1}})");
+  EXPECT_EQ(delivery.at("attempts.0.request.url"), "https://example.com/");
+  EXPECT_EQ(delivery.at("attempts.0.request.body"), R"({"n":1})");
+  EXPECT_EQ(delivery.at("attempts.0.request.headers").find("X-New"), std::string::npos);
+  EXPECT_EQ(delivery.at("attempts.1.request.url"), "https://example.com/new");
+}
+
+TEST(DeliveryRoutes, WhereNothingCouldBeSentThereIsNoRequest) {
+  ApiWorld world;
+  const std::string webhook = world.make_webhook();
+  const std::string id = world.delivery_of(world.publish(event_body));
+  ASSERT_EQ(world.call("DELETE", "/v1/webhooks/" + webhook).status, 204);
+  world.settle(id, DeliveryState::cancelled, 500);  // Without a webhook it has no request.
+  const Answer delivery = world.call("GET", "/v1/deliveries/" + id);
+  EXPECT_EQ(delivery.at("request"), "null");
+  EXPECT_EQ(delivery.at("attempts.0.request"), "null");
 }
 
 TEST(DeliveryRoutes, TheLaneSaysWhatAWaitingDeliveryIsDoing) {

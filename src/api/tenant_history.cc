@@ -37,6 +37,15 @@ class TenantHistory final : public History {
     return all_.attempts_of(id);
   }
 
+  Result<std::map<std::uint32_t, RequestShape>> requests_of(DeliveryId id) override {
+    const Result<DeliveryRecord> record = find_delivery(id);
+    if (!record && record.error().code == Errc::not_found) {
+      return std::map<std::uint32_t, RequestShape>{};
+    }
+    POSTRIDER_CHECK(record);
+    return all_.requests_of(id);
+  }
+
   Result<Listed<Event>> list_events(const EventFilter& filter, const Page& page) override {
     if (filter.tenant_id.value_or(tenant_id_) != tenant_id_) {
       return Listed<Event>{};

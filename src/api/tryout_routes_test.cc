@@ -106,6 +106,8 @@ TEST(TestRoutes, TheAnswerHasTheAttempt) {
   const Answer sent = world.call("POST", path);
   EXPECT_EQ(sent.status, 200) << sent.body;
   EXPECT_EQ(sent.at("attempt.http_status"), "500");
+  EXPECT_EQ(sent.at("attempt.request.headers.webhook-id"), sent.at("event_id"));
+  EXPECT_NE(sent.at("attempt.request.body").find("This is a test."), std::string::npos);
   world.service().receive = nullptr;
   const Answer slow = world.call("POST", path, R"({"event_type":null,"data":null})");
   EXPECT_EQ(slow.status, 202);

@@ -1,7 +1,6 @@
 #include "api/webhook_json.h"
 
-#include <algorithm>
-#include <array>
+#include "core/header_rules.h"
 
 #include "adapters/openssl/ed25519_key.h"
 #include "api/policy_json.h"
@@ -30,17 +29,6 @@ std::optional<std::string> public_key(SignatureScheme scheme, const Secret<std::
     return std::nullopt;
   }
   return "whpk_" + to_base64(Ed25519Key{secret}.public_key());
-}
-
-bool is_sensitive_header(std::string_view name) {
-  constexpr std::array<std::string_view, 8> marks = {"auth", "cookie",   "token",      "secret",
-                                                     "key",  "password", "credential", "signature"};
-  std::string lower{name};
-  std::ranges::transform(lower, lower.begin(), [](char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  });
-  return std::ranges::any_of(
-      marks, [&](std::string_view mark) { return lower.find(mark) != std::string::npos; });
 }
 
 void write_tenant(JsonWriter& writer, const TenantId& tenant_id) {

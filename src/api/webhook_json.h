@@ -15,12 +15,6 @@
 
 namespace postrider::api {
 
-/// What stands in for a value that is not shown. Sent back unchanged, it keeps the value.
-constexpr std::string_view hidden_value = "[hidden]";
-
-/// Headers whose name sounds like a credential are not shown once they are set (P11).
-[[nodiscard]] bool is_sensitive_header(std::string_view name);
-
 struct WebhookRules {
   const UrlPolicy& url_policy;
   const Webhook& defaults;

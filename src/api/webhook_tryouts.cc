@@ -11,6 +11,7 @@
 #include "api/field_reader.h"
 #include "api/json_body.h"
 #include "api/query_reader.h"
+#include "api/request_json.h"
 #include "api/resources.h"
 #include "api/verification.h"
 #include "api/webhook_answer.h"
@@ -89,15 +90,19 @@ std::optional<Problem> blocked_problem(const LaneView& lane) {
   return std::nullopt;
 }
 
-HttpResponse answer_test(EventId event_id, const TestSent& sent) {
+HttpResponse answer_test(const Event& event, const TestSent& sent) {
   std::string body;
   JsonWriter writer{body};
   writer.open_object();
-  writer.member("event_id", event_id);
+  writer.member("event_id", event.id);
   writer.member("delivery_id", sent.delivery_id);
   writer.key("attempt");
   if (sent.attempt) {
-    write_attempt(writer, *sent.attempt);
+    open_attempt(writer, *sent.attempt);
+    writer.key("request");
+    const RequestSource source{sent.request.get(), &event, sent.delivery_id};
+    write_request(writer, request_of(*sent.attempt, source), nullptr);
+    writer.close_object();
   } else {
     writer.value(nullptr);
   }
@@ -124,16 +129,15 @@ Awaitable<HttpResponse> test_webhook(Context context, HttpRequest request) {
   if (const std::optional<Problem> problem = blocked_problem(*lane)) {
     co_return render(*problem);
   }
-  const EventId id = event->id;
   AuditEntry entry = audit_entry(context, {.action = "webhook.test",
                                            .subject = (*webhook)->id.to_string(),
                                            .tenant_id = (*webhook)->tenant_id});
-  auto pending = context.service->send_test(*webhook, *std::move(event), std::move(entry));
+  auto pending = context.service->send_test(*webhook, *event, std::move(entry));
   const Result<TestSent> sent = co_await std::move(pending);
   if (!sent) {
     co_return render(to_problem(sent.error()));
   }
-  co_return answer_test(id, *sent);
+  co_return answer_test(*event, *sent);
 }
 
 Awaitable<HttpResponse> verify_webhook(Context context, HttpRequest request) {

@@ -159,4 +159,13 @@ std::optional<std::string> forbidden_headers(const Headers& headers,
   return std::nullopt;
 }
 
+bool is_sensitive_header(std::string_view name) {
+  constexpr std::array<std::string_view, 8> marks = {"auth", "cookie",   "token",      "secret",
+                                                     "key",  "password", "credential", "signature"};
+  std::string lower{name};
+  std::ranges::transform(lower, lower.begin(), to_lower);
+  return std::ranges::any_of(
+      marks, [&](std::string_view mark) { return lower.find(mark) != std::string::npos; });
+}
+
 }  // namespace postrider

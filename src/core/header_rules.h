@@ -24,6 +24,12 @@ constexpr std::size_t custom_headers_bytes_max = 8192;
 [[nodiscard]] std::optional<std::string> forbidden_headers(const Headers& headers,
                                                            const SignaturePolicy& signature);
 
+/// What stands in for a value that is not shown. Sent back unchanged, it keeps the value.
+constexpr std::string_view hidden_value = "[hidden]";
+
+/// Headers whose name sounds like a credential are not shown once they are set (P11).
+[[nodiscard]] bool is_sensitive_header(std::string_view name);
+
 /// Header names compare without case.
 [[nodiscard]] bool same_header(std::string_view a, std::string_view b);
 

@@ -1,7 +1,9 @@
 #include "core/request.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
+#include <utility>
 #include <vector>
 
 #include "core/assert.h"
@@ -59,28 +61,62 @@ void append_custom_header(std::string& out, std::string_view name, std::string_v
   append_header(out, name, value);
 }
 
+/// What goes into the head beside the webhook's own settings.
+struct HeadParts {
+  const TargetUrl& url;
+  std::string_view user_agent;
+  const Headers& headers;
+};
+
+std::string write_fixed_head(const Webhook& webhook, const HeadParts& parts) {
+  std::string head = "POST ";
+  append_value(head, parts.url.path_and_query);
+  head += " HTTP/1.1\r\n";
+  append_header(head, "Host", parts.url.authority());
+  append_header(head, "User-Agent", parts.user_agent);
+  append_header(head, "Content-Type", "application/json");
+  append_header(head, "Accept-Encoding", "identity");
+  for (const auto& [name, value] : parts.headers) {
+    append_custom_header(head, name, value);
+  }
+  const SignaturePolicy& signature = webhook.signature;
+  if (signature.prefixed_headers && signature.header_set == HeaderSet::platform) {
+    append_header(head, signature.header_prefix + "ID", webhook.id.to_string());
+  }
+  return head;
+}
+
+RequestShape make_shape(const Webhook& webhook, const HeadParts& parts) {
+  return {.url = webhook.url,
+          .head = write_fixed_head(webhook, parts),
+          .signature = webhook.signature,
+          .payload_format = webhook.payload_format};
+}
+
+Headers hide_credentials(Headers headers) {
+  for (auto& [name, value] : headers) {
+    if (is_sensitive_header(name)) {
+      value = hidden_value;
+    }
+  }
+  return headers;
+}
+
 }  // namespace
 
 RequestTemplate::RequestTemplate(const Webhook& webhook, const TargetUrl& url,
                                  std::string_view user_agent)
-    : signature_header_(signature_header(webhook.signature)),
-      signature_(webhook.signature),
-      payload_format_(webhook.payload_format) {
-  POSTRIDER_ASSERT(is_header_name(signature_.header_prefix));
-  fixed_head_ = "POST ";
-  append_value(fixed_head_, url.path_and_query);
-  fixed_head_ += " HTTP/1.1\r\n";
-  append_header(fixed_head_, "Host", url.authority());
-  append_header(fixed_head_, "User-Agent", user_agent);
-  append_header(fixed_head_, "Content-Type", "application/json");
-  append_header(fixed_head_, "Accept-Encoding", "identity");
-  for (const auto& [name, value] : webhook.headers) {
-    append_custom_header(fixed_head_, name, value);
-  }
-  if (signature_.prefixed_headers && signature_.header_set == HeaderSet::platform) {
-    append_header(fixed_head_, signature_.header_prefix + "ID", webhook.id.to_string());
+    : shape_(make_shape(webhook, {url, user_agent, webhook.headers})),
+      signature_header_(signature_header(webhook.signature)) {
+  POSTRIDER_ASSERT(is_header_name(webhook.signature.header_prefix));
+  const auto is_sensitive = [](const auto& header) { return is_sensitive_header(header.first); };
+  if (std::ranges::any_of(webhook.headers, is_sensitive)) {
+    hiding_ = make_shape(webhook, {url, user_agent, hide_credentials(webhook.headers)});
   }
 }
+
+RequestTemplate::RequestTemplate(RequestShape shape)
+    : shape_(std::move(shape)), signature_header_(signature_header(shape_.signature)) {}
 
 std::string RequestTemplate::fill(const Event& event, const AttemptStamp& stamp,
                                   const Sign& sign) const {
@@ -91,39 +127,53 @@ std::string RequestTemplate::fill(const Event& event, const AttemptStamp& stamp,
 std::string RequestTemplate::fill(const Event& event, const AttemptStamp& stamp,
                                   std::span<const TimedSign> signs) const {
   POSTRIDER_ASSERT(!signs.empty());
-  const std::string body = render_body(payload_format_, event, stamp.delivery_id);
+  const std::string body = render_body(shape_.payload_format, event, stamp.delivery_id);
   const std::string event_id = event.id.to_string();
   const std::int64_t unix_seconds = to_unix_seconds(stamp.now);
+  const SignatureScheme scheme = shape_.signature.scheme;
   const SignedText text =
-      signed_text(signature_.scheme, {.id = event_id, .unix_seconds = unix_seconds, .body = body});
+      signed_text(scheme, {.id = event_id, .unix_seconds = unix_seconds, .body = body});
   std::vector<std::string> signatures = {signs.front().sign(text.prefix, text.body)};
   for (const TimedSign& old : signs.subspan(1)) {
     if (stamp.now < old.ends_at) {
       signatures.push_back(old.sign(text.prefix, text.body));
     }
   }
-  const std::string value = signature_value(signature_.scheme, unix_seconds, signatures);
+  const std::string value = signature_value(scheme, unix_seconds, signatures);
+  return write(event, stamp, {.event_id = event_id, .body = body, .signature = value});
+}
 
+std::string RequestTemplate::fill_unsigned(const Event& event, const AttemptStamp& stamp,
+                                           std::string_view signature) const {
+  const std::string body = render_body(shape_.payload_format, event, stamp.delivery_id);
+  const std::string event_id = event.id.to_string();
+  return write(event, stamp, {.event_id = event_id, .body = body, .signature = signature});
+}
+
+std::string RequestTemplate::write(const Event& event, const AttemptStamp& stamp,
+                                   const Variable& variable) const {
+  const SignaturePolicy& signature = shape_.signature;
   std::string out;
-  out.reserve(fixed_head_.size() + filled_head_bytes + 6 * signature_.header_prefix.size() +
-              event.type.size() + 3 * event.idempotency_key.size() + value.size() + body.size());
-  out += fixed_head_;
-  append_standard(out, event_id, unix_seconds);
-  if (signature_.prefixed_headers) {
+  out.reserve(shape_.head.size() + filled_head_bytes + 6 * signature.header_prefix.size() +
+              event.type.size() + 3 * event.idempotency_key.size() + variable.signature.size() +
+              variable.body.size());
+  out += shape_.head;
+  append_standard(out, variable.event_id, to_unix_seconds(stamp.now));
+  if (signature.prefixed_headers) {
     append_prefixed(out, event, stamp);
   }
   append_timestamp(out, stamp.now);
-  append_own_header(out, signature_header_, value);
+  append_own_header(out, signature_header_, variable.signature);
   out += "Content-Length: ";
-  append_number(out, static_cast<std::int64_t>(body.size()));
+  append_number(out, static_cast<std::int64_t>(variable.body.size()));
   out += "\r\n\r\n";
-  out += body;
+  out += variable.body;
   return out;
 }
 
 void RequestTemplate::append_standard(std::string& out, std::string_view event_id,
                                       std::int64_t unix_seconds) const {
-  if (!signature_.standard_headers && !is_standard(signature_.scheme)) {
+  if (!shape_.signature.standard_headers && !is_standard(shape_.signature.scheme)) {
     return;
   }
   append_own_header(out, "webhook-id", event_id);
@@ -133,14 +183,14 @@ void RequestTemplate::append_standard(std::string& out, std::string_view event_i
 }
 
 void RequestTemplate::append_name(std::string& out, std::string_view name) const {
-  out += signature_.header_prefix;
+  out += shape_.signature.header_prefix;
   out += name;
   out += ": ";
 }
 
 void RequestTemplate::append_prefixed(std::string& out, const Event& event,
                                       const AttemptStamp& stamp) const {
-  const HeaderSet set = signature_.header_set;
+  const HeaderSet set = shape_.signature.header_set;
   const bool is_platform = set == HeaderSet::platform;
   const bool is_exchange = set == HeaderSet::exchange;
   if (is_exchange || set == HeaderSet::outbox || set == HeaderSet::workspace) {
@@ -169,14 +219,14 @@ void RequestTemplate::append_prefixed(std::string& out, const Event& event,
 }
 
 void RequestTemplate::append_timestamp(std::string& out, WallTime now) const {
-  const HeaderSet set = signature_.header_set;
+  const HeaderSet set = shape_.signature.header_set;
   const bool in_seconds = set == HeaderSet::exchange || set == HeaderSet::outbox;
-  if (signature_.scheme == SignatureScheme::sha256_timestamp ||
-      (signature_.prefixed_headers && in_seconds)) {
+  if (shape_.signature.scheme == SignatureScheme::sha256_timestamp ||
+      (shape_.signature.prefixed_headers && in_seconds)) {
     append_name(out, "Timestamp");
     append_number(out, to_unix_seconds(now));
     out += "\r\n";
-  } else if (signature_.prefixed_headers && set == HeaderSet::platform) {
+  } else if (shape_.signature.prefixed_headers && set == HeaderSet::platform) {
     append_name(out, "Timestamp");
     out += to_rfc3339(now);
     out += "\r\n";

@@ -4,12 +4,14 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 
 #include "core/delivery.h"
 #include "core/event.h"
+#include "core/request_shape.h"
 #include "core/target_url.h"
 #include "core/webhook.h"
 
@@ -39,6 +41,12 @@ class RequestTemplate {
  public:
   /// The webhook's headers and signature policy have passed forbidden_headers.
   RequestTemplate(const Webhook& webhook, const TargetUrl& url, std::string_view user_agent);
+  /// To tell a request again that was made before.
+  explicit RequestTemplate(RequestShape shape);
+
+  /// What is to be kept of every request made here. Headers whose name sounds like a credential
+  /// have no value in it (P11).
+  [[nodiscard]] const RequestShape& kept_shape() const { return hiding_ ? *hiding_ : shape_; }
 
   /// Head and body, ready for the wire. `signs` are the current secret's and the old ones', newest
   /// first; those that have ended by the stamp's time do not sign, the first always does. Bytes
@@ -47,18 +55,27 @@ class RequestTemplate {
                                  std::span<const TimedSign> signs) const;
   [[nodiscard]] std::string fill(const Event& event, const AttemptStamp& stamp,
                                  const Sign& sign) const;
+  /// The same with `signature` where the signature would be.
+  [[nodiscard]] std::string fill_unsigned(const Event& event, const AttemptStamp& stamp,
+                                          std::string_view signature) const;
 
  private:
+  struct Variable {
+    std::string_view event_id;
+    std::string_view body;
+    std::string_view signature;
+  };
+  [[nodiscard]] std::string write(const Event& event, const AttemptStamp& stamp,
+                                  const Variable& variable) const;
   void append_standard(std::string& out, std::string_view event_id,
                        std::int64_t unix_seconds) const;
   void append_prefixed(std::string& out, const Event& event, const AttemptStamp& stamp) const;
   void append_timestamp(std::string& out, WallTime now) const;
   void append_name(std::string& out, std::string_view name) const;
 
-  std::string fixed_head_;  // Request line and all headers that are the same for every attempt.
-  std::string signature_header_;  // Its name.
-  SignaturePolicy signature_;
-  PayloadFormat payload_format_;
+  RequestShape shape_;
+  std::optional<RequestShape> hiding_;  // The same without credentials, when it has some.
+  std::string signature_header_;        // Its name.
 };
 
 }  // namespace postrider

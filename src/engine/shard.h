@@ -18,6 +18,7 @@
 #include "core/attempt.h"
 #include "core/breaker.h"
 #include "core/delivery.h"
+#include "core/request_shape.h"
 #include "core/time.h"
 #include "core/webhook.h"
 
@@ -43,11 +44,15 @@ struct LaneLoadFailed {
   WebhookId webhook_id;
 };
 
+/// What is kept of an attempt's request. Many attempts share one.
+using RequestShapeRef = std::shared_ptr<const RequestShape>;
+
 /// The answer to StartAttempt, once for each.
 struct AttemptFinished {
   WebhookId webhook_id;
   DeliveryId delivery_id;
   Outcome outcome;
+  RequestShapeRef request = nullptr;  // Null: there was nothing to send.
 };
 
 /// StartAttempt could not be carried out for a reason of ours (payload unreadable, drained):
@@ -126,9 +131,10 @@ struct StartAttempt {
 /// An attempt's record and the state the delivery moves to. Answered by Settled or StoreFailed.
 /// Applying it twice changes nothing: `(delivery, attempt number)` is unique.
 struct Settlement {
-  Delivery delivery;               // As it is to be from now on: state, due, counts.
-  std::optional<Attempt> attempt;  // None when a delivery is closed without one.
-  std::optional<DeadReason> dead;  // Only with state dead_letter.
+  Delivery delivery;                  // As it is to be from now on: state, due, counts.
+  std::optional<Attempt> attempt;     // None when a delivery is closed without one.
+  std::optional<DeadReason> dead;     // Only with state dead_letter.
+  RequestShapeRef request = nullptr;  // The attempt's. Null: there was nothing to send.
 
   bool operator==(const Settlement&) const = default;
 };

@@ -71,6 +71,7 @@ void ShardState::on(AttemptFinished& input) {
   Conclusion conclusion = conclude(
       *entry, std::move(input.outcome), webhook.retry,
       {.attempt_id = ids.make<AttemptId>(now.wall), .now = now.wall, .draw = random.draw()});
+  conclusion.settlement.request = std::move(input.request);
   lane->finish(input.delivery_id, conclusion.settlement.delivery);
   --totals.in_flight;
   give_back_slots(lane->tenant(), 1);

@@ -41,7 +41,8 @@ class Catalog {
                                                              std::uint32_t limit) = 0;
 
   /// Seals what is stored plain or under an older key with the current key: of the `limit` webhooks
-  /// after `after`, in id order. A store without a key does nothing.
+  /// after `after`, in id order, and the requests that were kept of them, removed webhooks
+  /// included. A store without a key does nothing.
   [[nodiscard]] virtual Result<ResealStep> reseal_webhooks(std::optional<WebhookId> after,
                                                            std::uint32_t limit) = 0;
 

@@ -14,6 +14,7 @@
 #include "core/attempt.h"
 #include "core/delivery.h"
 #include "core/event.h"
+#include "core/request_shape.h"
 #include "core/result.h"
 
 namespace postrider {
@@ -139,6 +140,10 @@ class History {
   [[nodiscard]] virtual Result<DeliveryRecord> find_delivery(DeliveryId id) = 0;
   /// In order of their number. Empty for an unknown delivery.
   [[nodiscard]] virtual Result<std::vector<Attempt>> attempts_of(DeliveryId id) = 0;
+  /// What was kept of their requests, by the attempts' numbers, whatever has become of the webhook.
+  /// Where there was nothing to send, or is no key to read it with, there is none.
+  [[nodiscard]] virtual Result<std::map<std::uint32_t, RequestShape>> requests_of(
+      DeliveryId id) = 0;
 
   [[nodiscard]] virtual Result<Listed<Event>> list_events(const EventFilter& filter,
                                                           const Page& page) = 0;

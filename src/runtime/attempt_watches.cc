@@ -10,7 +10,7 @@ namespace postrider {
 struct AttemptWatches::Watch {
   Done done;
   boost::asio::steady_timer patience;
-  std::optional<Attempt> attempt;  // Made; not yet on disk.
+  std::optional<Settlement> settlement;  // Made; not yet on disk.
 };
 
 AttemptWatches::AttemptWatches(boost::asio::io_context& io) : io_(io) {}
@@ -18,11 +18,11 @@ AttemptWatches::~AttemptWatches() = default;
 
 void AttemptWatches::add(DeliveryId id, Millis patience, Done done) {
   auto watch = std::make_unique<Watch>(
-      Watch{.done = std::move(done), .patience = boost::asio::steady_timer{io_}, .attempt = {}});
+      Watch{.done = std::move(done), .patience = boost::asio::steady_timer{io_}, .settlement = {}});
   watch->patience.expires_after(patience);
   watch->patience.async_wait([this, id](const boost::system::error_code& error) {
     if (!error) {
-      end(id, std::optional<Attempt>{});
+      end(id, std::optional<Settlement>{});
     }
   });
   watches_.insert_or_assign(id, std::move(watch));
@@ -34,7 +34,7 @@ void AttemptWatches::attempted(const Settlement& settlement) {
   }
   const auto found = watches_.find(settlement.delivery.id);
   if (found != watches_.end()) {
-    found->second->attempt = settlement.attempt;
+    found->second->settlement = settlement;
   }
 }
 
@@ -44,8 +44,8 @@ void AttemptWatches::settled(const Settled& settled) {
   }
   for (const LaneDelivery& delivery : settled.deliveries) {
     const auto found = watches_.find(delivery.delivery_id);
-    if (found != watches_.end() && found->second->attempt) {
-      end(delivery.delivery_id, std::move(found->second->attempt));
+    if (found != watches_.end() && found->second->settlement) {
+      end(delivery.delivery_id, std::move(found->second->settlement));
     }
   }
 }
@@ -64,7 +64,7 @@ void AttemptWatches::fail_all(const Error& error) {
   }
 }
 
-void AttemptWatches::end(DeliveryId id, Result<std::optional<Attempt>> result) {
+void AttemptWatches::end(DeliveryId id, Result<std::optional<Settlement>> result) {
   const auto found = watches_.find(id);
   if (found == watches_.end()) {
     return;

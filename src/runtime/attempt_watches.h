@@ -9,7 +9,6 @@
 
 #include <boost/asio/io_context.hpp>
 
-#include "core/attempt.h"
 #include "core/ids.h"
 #include "core/result.h"
 #include "engine/shard.h"
@@ -18,8 +17,8 @@ namespace postrider {
 
 class AttemptWatches {
  public:
-  /// The attempt, none when it did not come in time, or why it will not come.
-  using Done = std::function<void(Result<std::optional<Attempt>>)>;
+  /// The settlement with the attempt, none when it did not come in time, or why it will not come.
+  using Done = std::function<void(Result<std::optional<Settlement>>)>;
 
   explicit AttemptWatches(boost::asio::io_context& io);
   ~AttemptWatches();
@@ -37,7 +36,7 @@ class AttemptWatches {
  private:
   struct Watch;
 
-  void end(DeliveryId id, Result<std::optional<Attempt>> result);
+  void end(DeliveryId id, Result<std::optional<Settlement>> result);
 
   boost::asio::io_context& io_;
   std::unordered_map<DeliveryId, std::unique_ptr<Watch>> watches_;

@@ -39,7 +39,8 @@ struct EventDraft {
 /// What came of a test.
 struct TestSent {
   DeliveryId delivery_id;
-  std::optional<Attempt> attempt;  // None: not made, or not on disk, within its time.
+  std::optional<Attempt> attempt = std::nullopt;  // None: not made or on disk within its time.
+  RequestShapeRef request = nullptr;              // See Settlement.
 };
 
 /// Errors: unavailable with a sentence when the store is failing, the server is draining or its

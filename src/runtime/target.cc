@@ -6,7 +6,7 @@ namespace postrider {
 
 Result<Target> make_target(std::shared_ptr<const Webhook> webhook, const TargetOptions& options) {
   POSTRIDER_TRY(TargetUrl url, parse_target_url(webhook->url, options.url_policy));
-  RequestTemplate request{*webhook, url, options.user_agent};
+  auto request = std::make_shared<const RequestTemplate>(*webhook, url, options.user_agent);
   const SignatureScheme scheme = webhook->signature.scheme;
   std::vector<TimedSign> signs = {{.sign = options.make_sign(scheme, webhook->secret)}};
   for (const OldSecret& old : webhook->old_secrets) {

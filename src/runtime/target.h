@@ -11,6 +11,7 @@
 #include "core/result.h"
 #include "core/target_url.h"
 #include "core/webhook.h"
+#include "engine/shard.h"
 
 namespace postrider {
 
@@ -25,8 +26,10 @@ struct TargetOptions {
 struct Target {
   std::shared_ptr<const Webhook> webhook;
   TargetUrl url;
-  RequestTemplate request;
+  std::shared_ptr<const RequestTemplate> request;  // Attempts refer to a part of it for a while.
   std::vector<TimedSign> signs;  // The current secret's first, then the old ones'.
+
+  [[nodiscard]] RequestShapeRef kept_shape() const { return {request, &request->kept_shape()}; }
 };
 
 /// Fails when the URL policy does not allow the webhook's URL: it may have become stricter since

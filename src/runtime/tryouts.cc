@@ -61,7 +61,7 @@ Awaitable<Result<TestSent>> Tryouts::send_test(Worker& home, Worker& owner, Test
   if (!place.within(at_once_max_)) {
     co_return fail(Errc::unavailable, "Too many receivers are being tried out. Retry soon.");
   }
-  using Attempted = Result<std::optional<Attempt>>;
+  using Attempted = Result<std::optional<Settlement>>;
   const DeliveryId id = test.publish.deliveries.front().id;
   auto begin = [&](std::function<void(Attempted)> resume) {
     test.done = [&io = home.io(), resume](Attempted attempted) {
@@ -75,7 +75,12 @@ Awaitable<Result<TestSent>> Tryouts::send_test(Worker& home, Worker& owner, Test
   if (!attempted) {
     co_return tl::make_unexpected(attempted.error());
   }
-  co_return TestSent{.delivery_id = id, .attempt = *std::move(attempted)};
+  TestSent sent{.delivery_id = id};
+  if (*attempted) {
+    sent.attempt = std::move((*attempted)->attempt);
+    sent.request = std::move((*attempted)->request);
+  }
+  co_return sent;
 }
 
 }  // namespace postrider

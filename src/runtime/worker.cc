@@ -104,7 +104,7 @@ void Worker::probe(Probe probe) {
   const AttemptStamp stamp{
       .delivery_id = DeliveryId{probe.event.id.bytes}, .attempt_number = 1, .now = now.wall};
   OutboundRequest request{.url = target->url,
-                          .bytes = target->request.fill(probe.event, stamp, target->signs),
+                          .bytes = target->request->fill(probe.event, stamp, target->signs),
                           .timeout = probe.timeout};
   transport_->send(std::move(request), std::move(probe.done));
 }
@@ -212,15 +212,18 @@ void Worker::send(const StartAttempt& command, const EventRef& event) {
   const AttemptStamp stamp{
       .delivery_id = delivery_id, .attempt_number = command.attempt_number, .now = now.wall};
   OutboundRequest request{.url = target.url,
-                          .bytes = target.request.fill(*event, stamp, target.signs),
+                          .bytes = target.request->fill(*event, stamp, target.signs),
                           .timeout = command.timeout};
-  transport_->send(std::move(request), [this, webhook_id, delivery_id](Outcome outcome) {
+  auto done = [this, webhook_id, delivery_id, shape = target.kept_shape(),
+               sent_at = now.wall](Outcome outcome) mutable {
     if (abandoning_) {
       feed(AttemptAbandoned{webhook_id, delivery_id});
-    } else {
-      feed(AttemptFinished{webhook_id, delivery_id, std::move(outcome)});
+      return;
     }
-  });
+    outcome.executed_at = sent_at;  // As the request itself says: it is told again from this.
+    feed(AttemptFinished{webhook_id, delivery_id, std::move(outcome), std::move(shape)});
+  };
+  transport_->send(std::move(request), std::move(done));
 }
 
 void Worker::perform(Settle command) {

@@ -47,6 +47,36 @@ TEST_P(HistoryContract, AnEmptyStoreListsNothing) {
   EXPECT_EQ(history().find_event(EventId{}).error().code, Errc::not_found);
 }
 
+TEST_P(HistoryContract, AnAttemptHasTheRequestItWasMadeWith) {
+  ASSERT_TRUE(catalog().put_webhook(sample_webhook(first_)).has_value());
+  Delivery delivery = accept(first_);
+  Delivery other = accept(second_);
+  const auto attempt = [this](Delivery& of, RequestShapeRef request) {
+    script_.request = std::move(request);
+    const Settlement settlement = script_.retry(of, script_.now);
+    of = settlement.delivery;
+    settle(settlement);
+  };
+  const RequestShapeRef old = sample_shape("https://example.com/old");
+  const RequestShapeRef now = sample_shape("https://example.com/new");
+  attempt(delivery, old);
+  attempt(other, now);
+  attempt(delivery, now);
+  attempt(delivery, old);
+  attempt(delivery, nullptr);
+  store_->reopen();
+  attempt(delivery, sample_shape(now->url));
+
+  using Requests = std::map<std::uint32_t, RequestShape>;
+  const Requests expected = {{1, *old}, {2, *now}, {3, *old}, {5, *now}};
+  EXPECT_EQ(*history().requests_of(delivery.id), expected);
+  EXPECT_EQ(*history().requests_of(other.id), (Requests{{1, *now}}));
+  EXPECT_EQ(*history().requests_of(DeliveryId{}), Requests{});
+  ASSERT_TRUE(catalog().remove_webhook(first_).has_value());
+  store_->reopen();
+  EXPECT_EQ(*history().requests_of(delivery.id), expected);
+}
+
 TEST_P(HistoryContract, DeliveriesAreListedNewestFirstPageByPage) {
   Sequences all;
   for (int i = 0; i < 5; ++i) {

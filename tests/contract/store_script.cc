@@ -4,6 +4,18 @@
 
 namespace postrider::test {
 
+RequestShapeRef sample_shape(const std::string& url) {
+  return std::make_shared<const RequestShape>(
+      RequestShape{.url = url,
+                   .head = "POST /hook HTTP/1.1\r\nX-Url: " + url + "\r\n",
+                   .signature = {.scheme = SignatureScheme::sha256_body,
+                                 .header_prefix = "X-Shape-",
+                                 .standard_headers = false,
+                                 .prefixed_headers = true,
+                                 .header_set = HeaderSet::tenant},
+                   .payload_format = PayloadFormat::raw});
+}
+
 WebhookId StoreScript::webhook(std::uint8_t number) {
   WebhookId id;
   id.bytes = {1, 2, 3, 4, 5, 6, 0x70, 8, 0x80, 10, 11, 12, 13, 14, 15, number};
@@ -54,6 +66,7 @@ Settlement StoreScript::settle(Delivery delivery, DeliveryState state,
   Settlement settlement;
   settlement.attempt = attempt(delivery.attempt_count, failure);
   settlement.delivery = std::move(delivery);
+  settlement.request = request;
   return settlement;
 }
 

@@ -24,11 +24,15 @@ struct PublishOptions {
   std::uint64_t atomic_group = 0;
 };
 
+/// Every field is filled in; all others follow from the URL.
+[[nodiscard]] RequestShapeRef sample_shape(const std::string& url);
+
 class StoreScript {
  public:
   static constexpr Millis claim_life{86'400'000};
 
   WallTime now = store_epoch;  // Moves only when a test moves it.
+  RequestShapeRef request = sample_shape("https://example.com/hook");  // Of the next attempts.
 
   /// Ids that sort by their number.
   [[nodiscard]] static WebhookId webhook(std::uint8_t number);

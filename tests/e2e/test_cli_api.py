@@ -128,6 +128,21 @@ def test_a_delivery_is_shown_with_every_attempt(cli, world):
         ["1", "failed", "503"], ["2", "succeeded", "200"]]
 
 
+def test_where_an_attempt_went_is_shown_when_it_was_elsewhere(cli, world):
+    hook = world.hook("old", Reply(503), retry_config=SLOW)
+    event = world.publish()
+    delivery = world.wait_status(event["id"], hook, "retrying")
+    assert "URL" not in cli.text("deliveries", "get", delivery["id"])
+    elsewhere = world.receiver.url(world.path("new"))
+    world.api.patch(f"/v1/webhooks/{hook.id}", {"url": elsewhere})
+    cli.text("deliveries", "retry", delivery["id"])
+    world.wait_done(event["id"], hook)
+    shown = cli.text("deliveries", "get", delivery["id"])
+    assert f"request.url {elsewhere}" in " ".join(shown.split())
+    assert [line.split()[-1] for line in shown.splitlines()[-3:]] == [
+        "URL", world.receiver.url(hook.path), elsewhere]
+
+
 def test_a_delivery_is_cancelled_and_retried(cli, world):
     hook = world.hook("down", Reply(503), retry_config=SLOW)
     event = world.publish()

@@ -31,6 +31,8 @@ def test_a_test_is_sent_now_and_answered_with_its_attempt(world):
     assert delivery["status"] == "succeeded"
     assert delivery["priority"] == "high"
     assert delivery["trigger"] == "test"
+    assert answer["attempt"]["request"].pop("body") == delivery["request"]["body"]
+    assert delivery["request"]["body"] == request.body.decode()
     assert delivery["attempts"] == [answer["attempt"]]
 
 

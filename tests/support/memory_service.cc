@@ -1,6 +1,7 @@
 #include "tests/support/memory_service.h"
 
 #include "core/assert.h"
+#include "core/request.h"
 #include "core/retry.h"
 #include "engine/intake.h"
 
@@ -56,6 +57,17 @@ void MemoryService::apply_now(const std::string& event_type, const EventTypeEdit
   POSTRIDER_ASSERT(event_types_.change(roles_, event_type, edit, entry).has_value());
 }
 
+RequestShapeRef MemoryService::shape_for(WebhookId id) const {
+  const WebhookRef webhook = directory()->find(id);
+  if (webhook == nullptr) {
+    return nullptr;
+  }
+  const UrlPolicy any{.allow_http = true, .addresses = {.allow_private = true}};
+  const TargetUrl url = parse_target_url(webhook->url, any).value();
+  return std::make_shared<const RequestShape>(
+      RequestTemplate{*webhook, url, "Postrider/test"}.kept_shape());
+}
+
 void MemoryService::settle(DeliveryId id, DeliveryState state, const Outcome& outcome,
                            std::optional<DeadReason> dead) {
   const Result<DeliveryRecord> record = reader_.history->find_delivery(id);
@@ -70,6 +82,7 @@ void MemoryService::settle(DeliveryId id, DeliveryState state, const Outcome& ou
   settlement.attempt->scheduled_at = record->delivery.due;
   settlement.attempt->outcome = outcome;
   settlement.attempt->failure_category = categorize(outcome);
+  settlement.request = shape_for(record->delivery.webhook_id);
   Batch batch;
   batch.settlements.push_back(std::move(settlement));
   POSTRIDER_ASSERT(roles_.ledger->commit(batch).has_value());
@@ -176,7 +189,9 @@ Awaitable<Result<TestSent>> MemoryService::send_test(WebhookRef webhook, Event e
   }
   settle(id, categorize(*outcome) ? DeliveryState::cancelled : DeliveryState::succeeded, *outcome,
          std::nullopt);
-  co_return TestSent{.delivery_id = id, .attempt = reader_.history->attempts_of(id)->back()};
+  co_return TestSent{.delivery_id = id,
+                     .attempt = reader_.history->attempts_of(id)->back(),
+                     .request = shape_for(webhook->id)};
 }
 
 Awaitable<Result<Outcome>> MemoryService::probe(Webhook webhook, Event event, Millis) {

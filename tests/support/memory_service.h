@@ -35,7 +35,8 @@ class MemoryService final : public DeskService {
   std::function<std::optional<Outcome>(const Webhook&, const Event&)> receive;
   std::uint64_t resealed = 0;  // What resealing is to say.
 
-  /// Records an attempt as a lane would: the delivery moves to `state`.
+  /// Records an attempt as a lane would: the delivery moves to `state`. What was sent follows from
+  /// the webhook as it is; nothing was when there is none.
   void settle(DeliveryId id, DeliveryState state, const Outcome& outcome,
               std::optional<DeadReason> dead);
 
@@ -73,6 +74,7 @@ class MemoryService final : public DeskService {
   /// At once.
   Awaitable<Result<void>> at_desk(AuditEntry entry, Change change) override;
   Result<BatchReceipt> commit(const Batch& batch);
+  [[nodiscard]] RequestShapeRef shape_for(WebhookId id) const;
   /// What a change at the desk is made with.
   struct Visit;
 

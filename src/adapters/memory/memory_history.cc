@@ -135,6 +135,19 @@ class MemoryHistory final : public History {
     return attempts;
   }
 
+  Result<std::map<std::uint32_t, RequestShape>> requests_of(DeliveryId id) override {
+    const std::lock_guard guard{store_.mutex};
+    std::map<std::uint32_t, RequestShape> requests;
+    if (const DeliveryRecord* record = find(store_, id)) {
+      const std::int64_t sequence = record->delivery.sequence;
+      for (auto row = store_.requests.lower_bound({sequence, 0});
+           row != store_.requests.end() && row->first.first == sequence; ++row) {
+        requests.emplace(row->first.second, *row->second);
+      }
+    }
+    return requests;
+  }
+
   Result<Listed<Event>> list_events(const EventFilter& filter, const Page& page) override {
     const std::lock_guard guard{store_.mutex};
     return list<Event>(store_.events, filter, page);

@@ -235,6 +235,9 @@ class MemoryLedger final : public Ledger {
       const std::pair key{stored.sequence, attempt.number};
       if (store_.attempts.emplace(key, attempt).second) {
         store_.attempts_recorded[stored.webhook_id].push_back(key);
+        if (settlement.request != nullptr) {
+          store_.requests.emplace(key, settlement.request);
+        }
         auto& latest = attempt.failure_category ? store_.last_failure_at : store_.last_success_at;
         WallTime& at = latest.try_emplace(stored.webhook_id, WallTime::min()).first->second;
         at = std::max(at, attempt.outcome.executed_at);

@@ -172,8 +172,9 @@ class MemoryRemoval final : public Removal {
     const auto last = std::ranges::find_if(recorded.rbegin(), recorded.rend(),
                                            [&](const auto& key) { return key.first == sequence; });
     recorded.erase(recorded.begin(), last.base());
-    removed.attempts += std::erase_if(store_.attempts,
-                                      [&](const auto& row) { return row.first.first == sequence; });
+    const auto of_delivery = [&](const auto& row) { return row.first.first == sequence; };
+    removed.attempts += std::erase_if(store_.attempts, of_delivery);
+    std::erase_if(store_.requests, of_delivery);
     if (record.delivery.state == DeliveryState::dead_letter) {
       ++removed.dead_letters[record.tenant_id];
     }

@@ -61,7 +61,8 @@ struct MemoryStore {
   std::map<std::int64_t, DeliveryRecord> deliveries;
   std::unordered_map<DeliveryId, std::int64_t> delivery_sequences;
   std::map<WebhookId, std::set<std::int64_t>> waiting;  // No entry for a webhook without any.
-  std::map<std::pair<std::int64_t, std::uint32_t>, Attempt> attempts;  // (delivery, number)
+  std::map<std::pair<std::int64_t, std::uint32_t>, Attempt> attempts;          // (delivery, number)
+  std::map<std::pair<std::int64_t, std::uint32_t>, RequestShapeRef> requests;  // No nulls.
   std::map<WebhookId, std::vector<std::pair<std::int64_t, std::uint32_t>>> attempts_recorded;
   std::map<WebhookId, WallTime> last_success_at;  // Of an attempt, whether it is still kept or not.
   std::map<WebhookId, WallTime> last_failure_at;

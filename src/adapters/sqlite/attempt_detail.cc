@@ -8,8 +8,24 @@
 namespace postrider::sqlite {
 namespace {
 
-// The first byte: a later layout takes the next number, and this one is read for ever.
-constexpr std::uint64_t layout = 1;
+// The first byte: a later layout takes the next number, and these are read for ever. The first one
+// knew nothing of shapes.
+constexpr std::uint64_t layout_without_shape = 1;
+constexpr std::uint64_t layout = 2;
+
+constexpr const char* damaged = "The record of an attempt is damaged.";
+
+/// Layout and number of the shape. nullopt when the layout is unknown.
+std::optional<std::uint32_t> read_beginning(Unpacker& unpacker) {
+  const std::uint64_t stored = unpacker.number();
+  if (stored == layout_without_shape) {
+    return 0;
+  }
+  if (stored != layout) {
+    return std::nullopt;
+  }
+  return static_cast<std::uint32_t>(unpacker.number());
+}
 
 Headers read_headers(Unpacker& unpacker) {
   Headers headers;
@@ -54,8 +70,9 @@ Result<Headers> unpack_headers(std::string_view packed) {
   return headers;
 }
 
-void pack_detail(const Outcome& outcome, std::string& out) {
+void pack_detail(const Outcome& outcome, std::uint32_t shape, std::string& out) {
   put_number(layout, out);
+  put_number(shape, out);
   put_number(one_up(outcome.failure), out);
   put_number(outcome.retry_after ? 1 : 0, out);
   put_number(static_cast<std::uint64_t>(outcome.retry_after.value_or(Millis{0}).count()), out);
@@ -69,9 +86,18 @@ void pack_detail(const Outcome& outcome, std::string& out) {
   pack_headers(outcome.response_headers, out);
 }
 
+Result<std::uint32_t> unpack_shape_number(std::string_view detail) {
+  Unpacker unpacker{detail};
+  const std::optional<std::uint32_t> shape = read_beginning(unpacker);
+  if (!shape || !unpacker.intact()) {
+    return fail(Errc::corrupt, damaged);
+  }
+  return *shape;
+}
+
 Result<void> unpack_detail(std::string_view detail, Outcome& outcome) {
   Unpacker unpacker{detail};
-  const bool known_layout = unpacker.number() == layout;
+  const bool known_layout = read_beginning(unpacker).has_value();
   if (const std::uint64_t failure = unpacker.number(); failure != 0) {
     outcome.failure = static_cast<FailureCategory>(failure - 1);
   }
@@ -89,7 +115,7 @@ Result<void> unpack_detail(std::string_view detail, Outcome& outcome) {
   outcome.response_sample = unpacker.text();
   outcome.response_headers = read_headers(unpacker);
   if (!known_layout || !unpacker.finished()) {
-    return fail(Errc::corrupt, "The record of an attempt is damaged.");
+    return fail(Errc::corrupt, damaged);
   }
   return {};
 }

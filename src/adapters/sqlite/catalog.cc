@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "adapters/sqlite/no_trace.h"
+#include "adapters/sqlite/request_shapes.h"
 #include "adapters/sqlite/webhook_row.h"
 #include "adapters/sqlite/webhook_secrets.h"
 
@@ -88,13 +90,10 @@ class SqliteCatalog final : public Catalog {
   }
 
  private:
-  /// Webhooks hold secrets: what a change replaces or removes is overwritten in the file, too.
+  /// Webhooks hold secrets.
   template <class Body>
   std::invoke_result_t<Body> leaving_no_trace(Body body) {
-    POSTRIDER_CHECK(writer_->database().execute("PRAGMA secure_delete = ON"));
-    auto result = body();
-    POSTRIDER_CHECK(writer_->database().execute("PRAGMA secure_delete = OFF"));
-    return result;
+    return sqlite::leaving_no_trace(writer_->database(), std::move(body));
   }
 
   Result<void> remove(WebhookId id) {
@@ -109,7 +108,13 @@ class SqliteCatalog final : public Catalog {
     if (database.changes() == 0) {
       return fail(Errc::not_found, "There is no such webhook.");
     }
-    return remove_circuit.run(id);
+    POSTRIDER_CHECK(remove_circuit.run(id));
+    POSTRIDER_CHECK(leave_shapes(database, id, writer_->session().next_sequence));
+    POSTRIDER_TRY(LaneEntry * lane, writer_->session().lanes.find(id));
+    if (lane != nullptr) {
+      lane->shape = nullptr;  // What it remembers of it is no longer true.
+    }
+    return {};
   }
 
   std::shared_ptr<Writer> writer_;

@@ -1,12 +1,16 @@
 #include "adapters/sqlite/history.h"
 
+#include <cstdint>
 #include <map>
+#include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "adapters/sqlite/attempt_detail.h"
 #include "adapters/sqlite/health.h"
 #include "adapters/sqlite/history_lists.h"
+#include "adapters/sqlite/request_shapes.h"
 #include "adapters/sqlite/rows.h"
 #include "adapters/sqlite/snapshot.h"
 
@@ -23,6 +27,13 @@ constexpr std::string_view attempts_sql =
     "SELECT " POSTRIDER_ATTEMPT_COLUMNS
     " FROM attempt WHERE delivery = (SELECT sequence FROM delivery WHERE id = ?1) ORDER BY number";
 
+constexpr std::string_view shapes_sql =
+    "SELECT number, detail FROM attempt"
+    " WHERE delivery = (SELECT sequence FROM delivery WHERE id = ?1)";
+
+constexpr std::string_view webhook_sql =
+    "SELECT webhook_id FROM lane WHERE lane = (SELECT lane FROM delivery WHERE id = ?1)";
+
 constexpr std::string_view dead_counts_sql = R"sql(
   SELECT (SELECT name FROM tenant WHERE tenant = d.tenant), count(*)
     FROM delivery d INDEXED BY delivery_dead_tenant WHERE d.state = 3 GROUP BY d.tenant
@@ -30,7 +41,8 @@ constexpr std::string_view dead_counts_sql = R"sql(
 
 class SqliteHistory final : public History {
  public:
-  explicit SqliteHistory(std::shared_ptr<Database> database) : database_(std::move(database)) {}
+  SqliteHistory(std::shared_ptr<Database> database, std::shared_ptr<const Vault> vault)
+      : database_(std::move(database)), vault_(std::move(vault)) {}
 
   Result<Listed<DeliveryRecord>> list_deliveries(const DeliveryFilter& filter,
                                                  const Page& page) override {
@@ -59,6 +71,10 @@ class SqliteHistory final : public History {
       POSTRIDER_TRY(Attempt attempt, read_attempt(query));
       attempts.push_back(std::move(attempt));
     }
+  }
+
+  Result<std::map<std::uint32_t, RequestShape>> requests_of(DeliveryId id) override {
+    return snapshot(*database_, [&] { return read_requests(id); });
   }
 
   Result<Listed<Event>> list_events(const EventFilter& filter, const Page& page) override {
@@ -106,13 +122,43 @@ class SqliteHistory final : public History {
   }
 
  private:
+  Result<std::map<std::uint32_t, RequestShape>> read_requests(DeliveryId id) {
+    POSTRIDER_TRY(Statement statement, database_->prepare(shapes_sql));
+    std::map<std::uint32_t, RequestShape> requests;
+    std::map<std::uint32_t, std::optional<RequestShape>> shapes;
+    Query query = statement.query(id);
+    for (;;) {
+      POSTRIDER_TRY(const bool found, query.next());
+      if (!found) {
+        return requests;
+      }
+      POSTRIDER_TRY(const std::uint32_t shape, unpack_shape_number(query.bytes(1)));
+      if (shape != 0 && !shapes.contains(shape)) {
+        POSTRIDER_TRY(const WebhookId webhook_id, webhook_of(id));
+        POSTRIDER_TRY(shapes[shape], read_shape(*database_, {webhook_id, shape}, vault_.get()));
+      }
+      if (shapes[shape]) {
+        requests.emplace(query.as<std::uint32_t>(0), *shapes[shape]);
+      }
+    }
+  }
+
+  Result<WebhookId> webhook_of(DeliveryId id) {
+    POSTRIDER_TRY(Statement statement, database_->prepare(webhook_sql));
+    Query query = statement.query(id);
+    POSTRIDER_TRY(const bool found, query.next());
+    return found ? query.id<WebhookId>(0) : WebhookId{};
+  }
+
   std::shared_ptr<Database> database_;
+  std::shared_ptr<const Vault> vault_;  // Null: what is sealed stays so.
 };
 
 }  // namespace
 
-std::unique_ptr<History> make_history(std::shared_ptr<Database> database) {
-  return std::make_unique<SqliteHistory>(std::move(database));
+std::unique_ptr<History> make_history(std::shared_ptr<Database> database,
+                                      std::shared_ptr<const Vault> vault) {
+  return std::make_unique<SqliteHistory>(std::move(database), std::move(vault));
 }
 
 }  // namespace postrider::sqlite

@@ -4,11 +4,14 @@
 #include <memory>
 
 #include "ports/history.h"
+#include "ports/vault.h"
 
 #include "adapters/sqlite/database.h"
 
 namespace postrider::sqlite {
 
-[[nodiscard]] std::unique_ptr<History> make_history(std::shared_ptr<Database> database);
+/// `vault` opens what was sealed of requests; it may be null.
+[[nodiscard]] std::unique_ptr<History> make_history(std::shared_ptr<Database> database,
+                                                    std::shared_ptr<const Vault> vault);
 
 }  // namespace postrider::sqlite

@@ -12,6 +12,7 @@
 #include "core/ids.h"
 #include "core/result.h"
 #include "core/time.h"
+#include "engine/shard.h"
 
 #include "adapters/sqlite/database.h"
 
@@ -29,7 +30,10 @@ struct LaneEntry {
   std::int64_t tally_span = 0;  // What `tally` counts: see StatsBook.
   std::int64_t tally_tenant = 0;
   DeliveryTally tally;
-  bool changed = false;  // Since it was last written: the book's own mark.
+  RequestShapeRef shape = nullptr;     // The latest that was stored or found: see ShapeBook.
+  std::uint32_t shape_number = 0;      // What attempts call it,
+  std::int64_t shape_named_below = 0;  // of deliveries below this sequence.
+  bool changed = false;                // Since it was last written: the book's own mark.
 };
 
 class LaneBook {

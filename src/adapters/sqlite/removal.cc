@@ -7,12 +7,15 @@
 
 #include "ports/stats.h"
 
+#include "adapters/sqlite/request_shapes.h"
+
 namespace postrider::sqlite {
 namespace {
 
 // What new rows will soon fill again is not worth moving: space is handed back only when more than
 // a tenth of the file is empty, and more than this.
 constexpr std::int64_t free_pages_kept = 64;
+constexpr std::uint32_t shapes_per_turn = 1'000;
 constexpr std::int64_t pages_per_turn = 256;  // A megabyte: a few milliseconds.
 
 constexpr std::string_view find_event_sql = R"sql(
@@ -211,6 +214,7 @@ class SqliteRemoval final : public Removal {
       for (const OldName& name : names) {
         POSTRIDER_CHECK(turn.remove(name, cutoffs));
       }
+      POSTRIDER_CHECK(remove_left_shapes(writer_->database(), shapes_per_turn));
       return turn.finish();
     });
   }

@@ -76,7 +76,8 @@ constexpr std::string_view save_circuit_sql = R"sql(
 }  // namespace
 
 Result<Settling> Settling::open(Writer::Session& session) {
-  Settling settling{session};
+  POSTRIDER_TRY(ShapeBook shapes, ShapeBook::open(session.database, session.vault));
+  Settling settling{session, std::move(shapes)};
   POSTRIDER_CHECK(session.database.prepare_all({
       {&settling.move_after_attempt_, move_after_attempt_sql},
       {&settling.move_, move_sql},
@@ -106,7 +107,7 @@ Result<void> Settling::settle(const Settlement& settlement, BatchReceipt& receip
   }
   bool recorded = false;
   if (settlement.attempt && known) {
-    POSTRIDER_TRY(recorded, record_attempt(delivery, *settlement.attempt));
+    POSTRIDER_TRY(recorded, record_attempt(settlement));
   }
   POSTRIDER_CHECK(count(settlement, recorded ? &*settlement.attempt : nullptr, died));
   return moved ? Result<void>{} : note_revived(delivery, receipt);
@@ -182,13 +183,17 @@ Result<bool> Settling::note_late_attempt(const Delivery& delivery, const Attempt
 }
 
 /// False when it was recorded before, or for another webhook's delivery.
-Result<bool> Settling::record_attempt(const Delivery& delivery, const Attempt& attempt) {
+Result<bool> Settling::record_attempt(const Settlement& settlement) {
+  const Delivery& delivery = settlement.delivery;
+  const Attempt& attempt = *settlement.attempt;
   POSTRIDER_TRY(LaneEntry * lane, session_->lanes.find(delivery.webhook_id));
   if (lane == nullptr) {
     return false;  // The settlement names a webhook that is not the delivery's.
   }
+  POSTRIDER_TRY(const std::uint32_t shape,
+                shapes_.number_of(settlement.request, delivery, *lane, session_->next_sequence));
   detail_.clear();
-  pack_detail(attempt.outcome, detail_);
+  pack_detail(attempt.outcome, shape, detail_);
   POSTRIDER_CHECK(insert_attempt_.run(
       delivery.sequence, attempt.number, lane->last_attempt_delivery, lane->last_attempt_number,
       attempt.id, attempt.outcome.executed_at, attempt.outcome.duration, attempt.trigger,

@@ -4,10 +4,12 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "core/result.h"
 #include "ports/ledger.h"
 
+#include "adapters/sqlite/request_shapes.h"
 #include "adapters/sqlite/writer.h"
 
 namespace postrider::sqlite {
@@ -29,11 +31,12 @@ class Settling {
   [[nodiscard]] Result<void> save_circuit(const SaveCircuit& circuit);
 
  private:
-  explicit Settling(Writer::Session& session) : session_(&session) {}
+  Settling(Writer::Session& session, ShapeBook shapes)
+      : session_(&session), shapes_(std::move(shapes)) {}
 
   [[nodiscard]] Result<bool> move(const Settlement& settlement);
   [[nodiscard]] Result<bool> note_late_attempt(const Delivery& delivery, const Attempt& attempt);
-  [[nodiscard]] Result<bool> record_attempt(const Delivery& delivery, const Attempt& attempt);
+  [[nodiscard]] Result<bool> record_attempt(const Settlement& settlement);
   [[nodiscard]] Result<void> count(const Settlement& settlement, const Attempt* attempt, bool died);
   [[nodiscard]] Result<std::int64_t> tenant_of(const Delivery& delivery);
   [[nodiscard]] Result<std::optional<Delivery>> find(DeliveryId id);
@@ -41,6 +44,7 @@ class Settling {
   [[nodiscard]] Result<void> count_dead(std::int64_t sequence, int change, BatchReceipt& receipt);
 
   Writer::Session* session_;
+  ShapeBook shapes_;
   std::string detail_;  // Kept between calls for its memory.
   Statement move_after_attempt_;
   Statement move_;

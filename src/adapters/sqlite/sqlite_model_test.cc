@@ -145,6 +145,7 @@ class Twins {
     if (random_.below(4) != 0) {
       delivery = model_history_->find_delivery(delivery.id)->delivery;
     }
+    script_.request = some_shape();
     switch (random_.below(6)) {
       case 0:
       case 1:
@@ -160,6 +161,12 @@ class Twins {
         return closed;
       }
     }
+  }
+
+  /// One of twelve: more than are looked through. Each time another object.
+  RequestShapeRef some_shape() {
+    const std::uint64_t choice = random_.below(16);
+    return choice < 12 ? sample_shape(std::to_string(choice)) : nullptr;
   }
 
   std::optional<Seen> some_sight() {
@@ -223,6 +230,8 @@ class Twins {
                   real_.reader().history->find_delivery(delivery.id));
       expect_same(model_history_->attempts_of(delivery.id),
                   real_.reader().history->attempts_of(delivery.id));
+      expect_same(model_history_->requests_of(delivery.id),
+                  real_.reader().history->requests_of(delivery.id));
     }
     for (std::uint8_t i = 0; i < webhook_count; ++i) {
       expect_same(model_history_->webhook_health(StoreScript::webhook(i)),

@@ -46,7 +46,7 @@ Result<Reader> open_sqlite_reader(const SqliteOptions& options) {
       opened.execute("PRAGMA mmap_size = 0; PRAGMA cache_size = -8192;"
                      "PRAGMA temp_store = MEMORY; PRAGMA trusted_schema = OFF"));
   const auto database = std::make_shared<sqlite::Database>(std::move(opened));
-  return Reader{.history = sqlite::make_history(database),
+  return Reader{.history = sqlite::make_history(database, options.vault),
                 .audit_log = sqlite::make_audit_log(database, options.digest),
                 .alerts = sqlite::make_alert_history(database),
                 .operations = sqlite::make_operation_list(database),

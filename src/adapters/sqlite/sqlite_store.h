@@ -26,7 +26,8 @@ struct SqliteOptions {
   bool shrinks = false;
   /// For the chain of the audit log. Without it nothing can be appended to the log.
   Digest digest = nullptr;
-  /// Seals webhooks' secrets and headers. Null: they are stored as they are.
+  /// Seals webhooks' secrets and headers, also those of requests that were sent. Null: they are
+  /// stored as they are.
   std::shared_ptr<const Vault> vault = nullptr;
 };
 

@@ -9,13 +9,20 @@
 #include "core/signature.h"
 
 #include "adapters/sqlite/attempt_detail.h"
+#include "adapters/sqlite/request_shapes.h"
 
 namespace postrider::sqlite {
 namespace {
 
-constexpr std::string_view step_sql =
-    "SELECT id, secret, old_secrets, headers, sealed FROM webhook WHERE id > ?1 ORDER BY id"
-    " LIMIT ?2";
+// The requests of webhooks that are gone are still told.
+constexpr std::string_view next_ids_sql = R"sql(
+  SELECT id FROM webhook WHERE id > ?1
+   UNION
+  SELECT webhook_id FROM request_shape WHERE webhook_id > ?1 ORDER BY 1 LIMIT ?2
+)sql";
+
+constexpr std::string_view range_sql =
+    "SELECT id, secret, old_secrets, headers, sealed FROM webhook WHERE id > ?1 AND id <= ?2";
 
 constexpr std::string_view update_sql =
     "UPDATE webhook SET secret = ?2, old_secrets = ?3, headers = ?4, sealed = 1 WHERE id = ?1";
@@ -89,10 +96,30 @@ struct SecretRow {
   SecretColumns columns;
 };
 
-Result<std::vector<SecretRow>> read_rows(Database& database, WebhookId after, std::uint32_t limit) {
-  POSTRIDER_TRY(Statement statement, database.prepare(step_sql));
-  std::vector<SecretRow> rows;
+struct Stretch {
+  WebhookRange range;
+  std::uint32_t count = 0;  // Of webhooks, removed ones among them.
+};
+
+/// The `limit` webhooks after `after`.
+Result<Stretch> next_stretch(Database& database, WebhookId after, std::uint32_t limit) {
+  POSTRIDER_TRY(Statement statement, database.prepare(next_ids_sql));
+  Stretch stretch{.range = {.after = after, .last = after}};
   Query query = statement.query(after, limit);
+  for (;;) {
+    POSTRIDER_TRY(const bool found, query.next());
+    if (!found) {
+      return stretch;
+    }
+    stretch.range.last = query.id<WebhookId>(0);
+    ++stretch.count;
+  }
+}
+
+Result<std::vector<SecretRow>> read_rows(Database& database, const WebhookRange& range) {
+  POSTRIDER_TRY(Statement statement, database.prepare(range_sql));
+  std::vector<SecretRow> rows;
+  Query query = statement.query(range.after, range.last);
   for (;;) {
     POSTRIDER_TRY(const bool found, query.next());
     if (!found) {
@@ -130,8 +157,8 @@ Result<void> unpack_secrets(const SecretColumns& columns, const Vault* vault, We
 
 Result<ResealStep> reseal_webhooks(Database& database, const Vault& vault,
                                    std::optional<WebhookId> after, std::uint32_t limit) {
-  POSTRIDER_TRY(const std::vector<SecretRow> rows,
-                read_rows(database, after.value_or(WebhookId{}), limit));
+  POSTRIDER_TRY(const Stretch stretch, next_stretch(database, after.value_or(WebhookId{}), limit));
+  POSTRIDER_TRY(const std::vector<SecretRow> rows, read_rows(database, stretch.range));
   POSTRIDER_TRY(Statement update, database.prepare(update_sql));
   ResealStep step;
   for (const SecretRow& row : rows) {
@@ -144,8 +171,9 @@ Result<ResealStep> reseal_webhooks(Database& database, const Vault& vault,
         update.run(row.id, Blob{sealed.secret}, Blob{sealed.old_secrets}, Blob{sealed.headers}));
     ++step.resealed;
   }
-  if (rows.size() == limit) {
-    step.next = rows.back().id;
+  POSTRIDER_CHECK(reseal_shapes(database, stretch.range, vault));
+  if (stretch.count == limit) {
+    step.next = stretch.range.last;
   }
   return step;
 }

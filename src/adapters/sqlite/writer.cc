@@ -72,6 +72,7 @@ Result<std::unique_ptr<Writer::Session>> open_session(const SqliteOptions& optio
                       .types = std::move(types),
                       .lanes = std::move(lanes),
                       .stats = std::move(stats),
+                      .vault = options.vault,
                       .next_sequence = next_sequence,
                       .checkpoint_at_pages = options.checkpoint_pages});
 }

@@ -35,6 +35,7 @@ class Writer {
     Names types;
     LaneBook lanes;
     StatsBook stats;
+    std::shared_ptr<const Vault> vault;  // Null: nothing is sealed.
     std::int64_t next_sequence = 1;
     int checkpoint_at_pages = 0;
   };
