@@ -103,6 +103,12 @@ struct CircuitCommanded {
   std::optional<Millis> duration;  // nullopt: until reset.
 };
 
+/// A slot that was refused to this shard before is free and kept for it: one of the tenant, or one
+/// of all tenants together. It is used in this step or goes to others.
+struct SlotKept {
+  std::optional<TenantId> tenant_id;
+};
+
 /// The alarm set by SetAlarm rang. A spurious ring does no harm.
 struct AlarmRang {};
 
@@ -112,7 +118,7 @@ struct DrainRequested {};
 /// Closed on purpose: to know what makes a delivery move, read this line.
 using Input = std::variant<Admitted, LaneLoaded, LaneLoadFailed, AttemptFinished, AttemptAbandoned,
                            Settled, StoreFailed, WebhookChanged, WebhookRemoved, DeliveryCancelled,
-                           CircuitCommanded, AlarmRang, DrainRequested>;
+                           CircuitCommanded, SlotKept, AlarmRang, DrainRequested>;
 
 // ---------------------------------------------------------------- what the shard asks for
 
@@ -181,15 +187,16 @@ using Commands = std::vector<Command>;
 // ---------------------------------------------------------------- the shard
 
 struct ShardOptions {
+  // The first five are shared by all shards that are given one Allowance.
   std::uint32_t in_flight_max = 4096;          // All lanes together: sockets are finite.
   std::uint32_t tenant_in_flight_max = 2048;   // One tenant: half, so that no one has it all.
   std::uint32_t first_attempt_reserve = 1024;  // Slots that retries never take.
+  std::optional<RateLimit> tenant_rate;        // Per tenant.
+  std::optional<RateLimit> total_rate;         // All lanes together.
   std::uint32_t window_max = 128;              // Deliveries of one lane held in memory.
   std::uint32_t waiting_max = 32'768;    // About so many of all lanes; then windows are small.
   std::uint32_t unsettled_max = 16'384;  // More unconfirmed settlements: nothing starts.
   std::uint32_t loads_max = 64;          // LoadLane asked for at once.
-  std::optional<RateLimit> tenant_rate;  // Per tenant, on this shard.
-  std::optional<RateLimit> total_rate;   // All lanes of this shard.
   Millis load_ahead{30'000};             // Deliveries due later than this stay in the store.
   Millis store_retry_min{100};           // Pause after a StoreFailed, doubling …
   Millis store_retry_max{5'000};         // … up to this.
@@ -230,12 +237,16 @@ struct ShardView {
   std::uint64_t rate_limited_total = 0;                 // Times a bucket made a lane wait.
 };
 
+class Allowance;
 class Lane;
 struct ShardState;
 
 class Shard {
  public:
+  /// Its limits are its own.
   Shard(ShardOptions options, std::uint64_t seed);
+  /// They are shared; `allowance` speaks for this shard and outlives it.
+  Shard(ShardOptions options, std::uint64_t seed, Allowance& allowance);
   ~Shard();
   Shard(Shard&&) noexcept;
   Shard& operator=(Shard&&) noexcept;

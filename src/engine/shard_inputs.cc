@@ -72,8 +72,7 @@ void ShardState::on(AttemptFinished& input) {
       *entry, std::move(input.outcome), webhook.retry,
       {.attempt_id = ids.make<AttemptId>(now.wall), .now = now.wall, .draw = random.draw()});
   lane->finish(input.delivery_id, conclusion.settlement.delivery);
-  --totals.in_flight;
-  give_back_slots(lane->tenant(), 1);
+  give_back_slot(lane->tenant());
   settle(std::move(conclusion.settlement));
 
   if (conclusion.disable_webhook) {
@@ -105,8 +104,7 @@ void ShardState::on(AttemptAbandoned& input) {
   }
   with_circuit(*lane, [](Breaker& breaker) { breaker.on_abandoned(); });
   lane->abandon(input.delivery_id, bounds());
-  --totals.in_flight;
-  give_back_slots(lane->tenant(), 1);
+  give_back_slot(lane->tenant());
   touch(*lane);
 }
 
@@ -146,7 +144,7 @@ Lane& ShardState::lane_of(const WebhookChanged& input) {
     }
     return *known;
   }
-  const TenantIndex tenant = tenants.join(webhook.tenant_id, now.mono);
+  const TenantIndex tenant = join_tenant(webhook.tenant_id);
   Lane& lane = lanes.add(tenant, input.webhook, now.mono);
   share.add(lane.index(), tenant);
   if (input.circuit) {
@@ -175,11 +173,14 @@ void ShardState::shorten_sleep(Lane& lane) {
 
 /// Its attempts in flight now count for the new tenant.
 void ShardState::move_lane(Lane& lane, const TenantId& tenant_id) {
-  const TenantIndex to = tenants.join(tenant_id, now.mono);
+  const TenantIndex from = lane.tenant();
+  const TenantIndex to = join_tenant(tenant_id);
   share.remove(lane.index());
-  give_back_slots(lane.tenant(), lane.in_flight_count());
-  tenants.at(to).in_flight += lane.in_flight_count();
-  leave_tenant(lane.tenant());
+  allowance.move(from, to, lane.in_flight_count());
+  if (tenants.at(from).parked == Parked::slots) {
+    unpark(from, Parked::slots);
+  }
+  leave_tenant(from);
   lane.move_to(to);
   share.add(lane.index(), to);
 }
@@ -225,6 +226,17 @@ void ShardState::on(CircuitCommanded& input) {
         SaveCircuit{.webhook_id = input.webhook_id, .record = lane->breaker().record()});
   }
   touch(*lane);
+}
+
+void ShardState::on(SlotKept& input) {
+  const TenantIndex* tenant = input.tenant_id ? tenants.find(*input.tenant_id) : nullptr;
+  if (!tenant) {
+    return;  // One of all tenants: the step looks for a use anyway. Or the tenant is gone.
+  }
+  kept_of.push_back(*tenant);
+  if (tenants.at(*tenant).parked == Parked::slots) {
+    unpark(*tenant, Parked::slots);
+  }
 }
 
 void ShardState::on(AlarmRang&) {

@@ -83,16 +83,14 @@ void RunningNode::make_store(NodeParts& parts) {
 }
 
 void RunningNode::make_workers(NodeParts& parts) {
-  const auto count = static_cast<std::uint32_t>(options_.worker_count);
-  ShardOptions shard = options_.shard;
-  shard.in_flight_max = std::max(shard.in_flight_max / count, 1u);
-  shard.tenant_in_flight_max = std::max(shard.tenant_in_flight_max / count, 1u);
-  shard.first_attempt_reserve /= count;
-  shard.tenant_rate = share_of(shard.tenant_rate, count);
-  shard.total_rate = share_of(shard.total_rate, count);
+  const auto wake = [this](std::size_t worker, std::optional<TenantId> tenant_id) {
+    workers_[worker]->feed_later(SlotKept{std::move(tenant_id)});
+  };
+  allowance_ =
+      std::make_unique<SharedAllowance>(limits_of(options_.shard), options_.worker_count, wake);
   for (std::size_t index = 0; index < options_.worker_count; ++index) {
     WorkerOptions worker{.index = index,
-                         .shard = shard,
+                         .shard = options_.shard,
                          .seed = options_.seed + index + 1,
                          .alerts = options_.alerts,
                          .url_policy = options_.url_policy,
@@ -100,6 +98,7 @@ void RunningNode::make_workers(NodeParts& parts) {
     WorkerParts worker_parts{
         .clock = clock_.get(),
         .store = store_.get(),
+        .allowance = &allowance_->of(index),
         .metrics = metrics_.get(),
         .stream = &stream_,
         .make_transport = parts.make_transport,

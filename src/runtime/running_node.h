@@ -20,6 +20,7 @@
 #include "runtime/placement.h"
 #include "runtime/publish_quota.h"
 #include "runtime/reader_pool.h"
+#include "runtime/shared_allowance.h"
 #include "runtime/tryouts.h"
 
 namespace postrider {
@@ -128,6 +129,7 @@ class RunningNode final : public Node, public Service {
   StreamHub stream_;
   std::unique_ptr<StoreThread> store_;
   std::unique_ptr<Farewells> farewells_;
+  std::unique_ptr<SharedAllowance> allowance_;
   std::vector<std::unique_ptr<Worker>> workers_;
   std::unique_ptr<Housekeeping> housekeeping_;
   Tryouts tryouts_;

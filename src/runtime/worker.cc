@@ -21,7 +21,7 @@ Worker::Worker(WorkerOptions options, WorkerParts parts)
       parts_(std::move(parts)),
       work_(asio::make_work_guard(io_)),
       alarm_(io_),
-      shard_(options_.shard, options_.seed),
+      shard_(options_.shard, options_.seed, *parts_.allowance),
       payloads_(options_.payload_cache_bytes),
       meter_(parts_.metrics->make_attempt_meter()),
       watches_(io_),

@@ -18,6 +18,7 @@
 
 #include "core/request.h"
 #include "engine/alert_rules.h"
+#include "engine/allowance.h"
 #include "engine/intake.h"
 #include "engine/shard.h"
 #include "ports/clock.h"
@@ -65,6 +66,7 @@ struct WorkerOptions {
 struct WorkerParts {
   const Clock* clock = nullptr;
   StoreThread* store = nullptr;
+  Allowance* allowance = nullptr;  // Speaks for this worker.
   Metrics* metrics = nullptr;
   StreamHub* stream = nullptr;
   MakeTransport make_transport;

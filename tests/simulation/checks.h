@@ -43,7 +43,7 @@ class Checks {
   void settling(DeliveryId id) { unsettled_.insert(id); }
   void settled(DeliveryId id) { unsettled_.erase(id); }
   void lane_seen(const LaneView& view, bool started);
-  void shard_seen(const ShardView& view, std::uint32_t in_flight_max);
+  void shard_seen(const ShardView& view);
   void drained(const ShardView& view);
 
   // What receivers and the world did.
@@ -63,11 +63,14 @@ class Checks {
   struct Flight {
     WebhookId webhook_id;
     std::string event_type;
+    TenantId tenant_id;
   };
+  using Starts = std::vector<MonoTime>;
 
   void violate(const std::string& what);
   void check_order(const Delivery& delivery, const Webhook& webhook);
   void check_rate(const Webhook& webhook);
+  void check_shared_limits(const Webhook& webhook);
   void check_spacing(const Delivery& delivery, const Webhook& webhook);
   void check_promptness(const Delivery& delivery);
 
@@ -85,7 +88,9 @@ class Checks {
   std::unordered_map<DeliveryId, MonoTime> admitted_at_;
   std::unordered_map<DeliveryId, MonoTime> ended_at_;
   std::unordered_map<DeliveryId, std::uint32_t> accepted_;
-  std::map<WebhookId, std::vector<MonoTime>> starts_;
+  std::map<WebhookId, Starts> starts_;
+  std::map<TenantId, Starts> tenant_starts_;
+  Starts all_starts_;
   MonoTime last_trouble_{};
   std::vector<std::string> violations_;
 };

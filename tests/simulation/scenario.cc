@@ -31,6 +31,12 @@ BreakerPolicy some_breaker(SplitMix64& random) {
   return policy;
 }
 
+RateLimit some_rate(SplitMix64& random) {
+  return {.count = between(random, 1, 20),
+          .period = Millis{one_in(random, 2) ? 1'000 : 10'000},
+          .burst = between(random, 1, 5)};
+}
+
 Receiver some_receiver(SplitMix64& random, std::uint32_t number) {
   Receiver receiver;
   Webhook& webhook = receiver.webhook;
@@ -44,9 +50,7 @@ Receiver some_receiver(SplitMix64& random, std::uint32_t number) {
   webhook.max_in_flight = between(random, 1, 5);
   webhook.ordering = static_cast<Ordering>(random.below(3));
   if (one_in(random, 3)) {
-    webhook.rate_limit = RateLimit{.count = between(random, 1, 20),
-                                   .period = Millis{one_in(random, 2) ? 1'000 : 10'000},
-                                   .burst = between(random, 1, 5)};
+    webhook.rate_limit = some_rate(random);
   }
   receiver.manners = static_cast<Manners>(random.below(7));
   receiver.churned = one_in(random, 2);
@@ -72,6 +76,17 @@ ShardOptions some_shard(SplitMix64& random) {
     options.loads_max = between(random, 1, 3);
     options.unsettled_max = between(random, 2, 16);
     options.load_ahead = Millis{between(random, 0, 5'000)};
+  }
+  if (one_in(random, 3)) {  // Few enough that shards stand in line for them.
+    options.in_flight_max = between(random, 1, 6);
+    options.tenant_in_flight_max = between(random, 1, 4);
+    options.first_attempt_reserve = between(random, 0, 2);
+  }
+  if (one_in(random, 4)) {
+    options.tenant_rate = some_rate(random);
+  }
+  if (one_in(random, 4)) {
+    options.total_rate = some_rate(random);
   }
   return options;
 }

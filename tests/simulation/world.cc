@@ -63,6 +63,10 @@ class World {
     return Micros{static_cast<std::int64_t>(
         random_.below(static_cast<std::uint64_t>(scenario_.trouble_time.count())))};
   }
+  /// What passing a word from thread to thread takes.
+  [[nodiscard]] Micros some_moment() {
+    return Micros{static_cast<std::int64_t>(random_.below(200))};
+  }
   template <class Act>
   void in_this_life(Micros delay, Act act) {
     timeline_.after(delay, [this, life = life_, act = std::move(act)] {
@@ -82,6 +86,7 @@ class World {
   SimStore store_;
   UuidMaker ids_;
 
+  std::unique_ptr<SharedAllowance> allowance_;
   std::vector<Shard> shards_;
   std::vector<std::uint64_t> alarms_;  // Which alarm of a shard is the latest.
   Directory directory_;
@@ -134,8 +139,14 @@ void World::boot() {
   drained_count_ = 0;
   in_flight_ = 0;
   shards_.clear();
+  allowance_ = std::make_unique<SharedAllowance>(
+      limits_of(scenario_.shard), scenario_.shard_count,
+      [this](std::size_t shard, std::optional<TenantId> tenant_id) {
+        in_this_life(some_moment(), [this, shard, tenant_id] { feed(shard, SlotKept{tenant_id}); });
+      });
   for (std::size_t shard = 0; shard < scenario_.shard_count; ++shard) {
-    shards_.emplace_back(scenario_.shard, scenario_.seed + life_ * 100 + shard);
+    shards_.emplace_back(scenario_.shard, scenario_.seed + life_ * 100 + shard,
+                         allowance_->of(shard));
   }
   alarms_.assign(scenario_.shard_count, 0);
   std::vector<WebhookRef> webhooks;
@@ -212,7 +223,7 @@ void World::feed(std::size_t shard, Input input) {
       checks_.lane_seen(*shards_[shard].view(started->delivery.webhook_id, timeline_.now()), true);
     }
   }
-  checks_.shard_seen(shards_[shard].view(), scenario_.shard.in_flight_max);
+  checks_.shard_seen(shards_[shard].view());
   for (const Command& command : commands) {
     perform(shard, command);
   }

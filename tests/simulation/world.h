@@ -13,6 +13,7 @@
 #include "engine/shard.h"
 
 #include "adapters/memory/memory_store.h"
+#include "runtime/shared_allowance.h"
 
 #include "tests/simulation/checks.h"
 #include "tests/simulation/scenario.h"
