@@ -84,6 +84,13 @@ struct WebhookChanged {
   bool at_start = false;  // What was sent before is not known, so its bucket starts empty (P7).
 };
 
+/// Part of the answer to Reschedule, any number of times: these wait, and are due earlier than
+/// before.
+struct Rescheduled {
+  WebhookId webhook_id;
+  std::vector<Delivery> deliveries;
+};
+
 /// Deleted; its waiting deliveries are already cancelled in the store.
 struct WebhookRemoved {
   WebhookId webhook_id;
@@ -116,9 +123,10 @@ struct AlarmRang {};
 struct DrainRequested {};
 
 /// Closed on purpose: to know what makes a delivery move, read this line.
-using Input = std::variant<Admitted, LaneLoaded, LaneLoadFailed, AttemptFinished, AttemptAbandoned,
-                           Settled, StoreFailed, WebhookChanged, WebhookRemoved, DeliveryCancelled,
-                           CircuitCommanded, SlotKept, AlarmRang, DrainRequested>;
+using Input =
+    std::variant<Admitted, LaneLoaded, LaneLoadFailed, AttemptFinished, AttemptAbandoned, Settled,
+                 StoreFailed, WebhookChanged, Rescheduled, WebhookRemoved, DeliveryCancelled,
+                 CircuitCommanded, SlotKept, AlarmRang, DrainRequested>;
 
 // ---------------------------------------------------------------- what the shard asks for
 
@@ -154,6 +162,12 @@ struct LoadLane {
   std::uint32_t limit = 0;
 };
 
+/// The webhook's retry policy changed. Bring what waits for it forward in the store, a few at a
+/// time, as far as the policy wants (due_under). Behind everything that was asked for before.
+struct Reschedule {
+  WebhookId webhook_id;
+};
+
 /// Send AlarmRang at `at`. Replaces the previous alarm.
 struct SetAlarm {
   MonoTime at;
@@ -180,8 +194,8 @@ struct Tell {
 struct Drained {};
 
 /// Everything the engine can ask for. The runtime performs these; it decides nothing.
-using Command = std::variant<StartAttempt, Settle, LoadLane, SetAlarm, SaveCircuit, DisableWebhook,
-                             Tell, Drained>;
+using Command = std::variant<StartAttempt, Settle, LoadLane, Reschedule, SetAlarm, SaveCircuit,
+                             DisableWebhook, Tell, Drained>;
 using Commands = std::vector<Command>;
 
 // ---------------------------------------------------------------- the shard

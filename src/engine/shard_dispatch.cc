@@ -135,6 +135,9 @@ void ShardState::leave_tenant(TenantIndex index) {
 
 void ShardState::ask_store_again() {
   for (Settlement& settlement : book.take_due(now.mono)) {
+    if (Lane* lane = lanes.find(settlement.delivery.webhook_id)) {
+      lane->plan_again(settlement.delivery, now.wall);
+    }
     commands.emplace_back(Settle{.settlement = std::move(settlement), .again = true});
   }
 }
@@ -165,7 +168,12 @@ std::optional<ShardState::Start> ShardState::next_start() {
     if (!chosen) {
       break;
     }
-    const bool retry = is_retry(chosen->entry->delivery);
+    const Delivery& delivery = chosen->entry->delivery;
+    if (is_exhausted(lanes.at(chosen->turn.lane).webhook().retry, delivery)) {
+      give_up(*chosen);
+      continue;
+    }
+    const bool retry = is_retry(delivery);
     const Permit permit = allowance.take(
         chosen->turn.tenant, retry ? Candidates::all : Candidates::first_attempts, now.mono);
     if (permit.refused_by == Limit::none) {
@@ -247,6 +255,17 @@ void ShardState::start(const Start& chosen) {
       StartAttempt{.delivery = delivery,
                    .attempt_number = delivery.attempt_count + 1,
                    .timeout = attempt_timeout(lane.webhook().retry, delivery.budget_used + 1)});
+  look(lane);
+}
+
+/// Its policy became stricter while it waited: it has had all its attempts.
+void ShardState::give_up(const Start& chosen) {
+  Lane& lane = lanes.at(chosen.turn.lane);
+  Delivery delivery = chosen.entry->delivery;
+  delivery.state = DeliveryState::dead_letter;
+  delivery.due = now.wall;
+  lane.give_up(*chosen.entry, delivery);
+  settle({.delivery = std::move(delivery), .attempt = {}, .dead = attempts_exceeded()});
   look(lane);
 }
 

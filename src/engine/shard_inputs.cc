@@ -138,6 +138,9 @@ Lane& ShardState::lane_of(const WebhookChanged& input) {
       move_lane(*known, webhook.tenant_id);
     }
     const bool switched_on = webhook.active && !known->webhook().active;
+    if (!same_schedule(known->webhook().retry, webhook.retry)) {
+      commands.emplace_back(Reschedule{webhook.id});
+    }
     known->change(input.webhook, now.mono);
     if (switched_on) {
       with_circuit(*known, [](Breaker& breaker) { breaker.forget_failures(); });
@@ -183,6 +186,14 @@ void ShardState::move_lane(Lane& lane, const TenantId& tenant_id) {
   leave_tenant(from);
   lane.move_to(to);
   share.add(lane.index(), to);
+}
+
+void ShardState::on(Rescheduled& input) {
+  Lane* lane = lanes.find(input.webhook_id);
+  if (lane && !lane->removed()) {
+    lane->bring_forward(std::move(input.deliveries), bounds());
+    touch(*lane);
+  }
 }
 
 void ShardState::on(WebhookRemoved& input) {

@@ -38,6 +38,7 @@ struct ShardState {
   void on(Settled& input);
   void on(StoreFailed& input);
   void on(WebhookChanged& input);
+  void on(Rescheduled& input);
   void on(WebhookRemoved& input);
   void on(DeliveryCancelled& input);
   void on(CircuitCommanded& input);
@@ -126,6 +127,7 @@ struct ShardState {
   void refused(TenantIndex index, const Permit& permit);
   void forgo_slots();
   void start(const Start& chosen);
+  void give_up(const Start& chosen);
   [[nodiscard]] std::optional<MonoTime> next_wake() const;
 
   /// What of each lane is in the totals, by lane.

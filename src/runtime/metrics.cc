@@ -270,6 +270,8 @@ class PrometheusMetrics final : public Metrics {
     families_.removed.Add({{"kind", std::string{kind}}}).Increment(static_cast<double>(count));
   }
 
+  void delivery_given_up() override { families_.dlq_entries.Increment(); }
+
   void archive_failed() override { families_.archive_failures.Increment(); }
 
   void add_readings(TakeReadings take) override {

@@ -62,6 +62,7 @@ void Checks::attempt_started(const StartAttempt& start) {
   check_order(delivery, webhook);
   check_rate(webhook);
   check_shared_limits(webhook);
+  check_memory(delivery);
   check_spacing(delivery, webhook);
   check_promptness(delivery);
   flights_.emplace(delivery.id, Flight{webhook.id, delivery.event_type, webhook.tenant_id});
@@ -133,10 +134,63 @@ void Checks::check_spacing(const Delivery& delivery, const Webhook& webhook) {
   }
   // The steady wall runs at most twice as fast as the monotonic clock, whatever the wall clock
   // does.
-  const Micros least = Micros{backoff_delay(webhook.retry, delivery.budget_used, 0.0)} / 2;
+  Millis delay = Millis::max();
+  for (const RetryPolicy& policy : policies_[webhook.id]) {  // A longer one holds from the next on.
+    delay = std::min(delay, backoff_delay(policy, delivery.budget_used, 0.0));
+  }
+  const Micros least = Micros{delay} / 2;
   if (timeline_.mono() - ended->second < least - Millis{2}) {
     violate(fmt::format("P9: {} was tried again after {} us", delivery.id.to_string(),
                         (timeline_.mono() - ended->second).count()));
+  }
+}
+
+void Checks::check_waits(WebhookId id) {
+  const auto waiting = durable_.waiting.find(id);
+  if (waiting != durable_.waiting.end()) {
+    for (const std::int64_t sequence : waiting->second) {
+      check_wait(durable_.deliveries.at(sequence).delivery.id);
+    }
+  }
+}
+
+/// A changed policy holds for what waits already: nothing waits longer than it allows.
+void Checks::check_wait(DeliveryId id) {
+  const auto found = durable_.delivery_sequences.find(id);
+  const auto stored = found == durable_.delivery_sequences.end()
+                          ? durable_.deliveries.end()
+                          : durable_.deliveries.find(found->second);
+  if (stored == durable_.deliveries.end()) {
+    return;
+  }
+  const Delivery& delivery = stored->second.delivery;
+  const auto webhook = durable_.webhooks.find(delivery.webhook_id);
+  if (webhook == durable_.webhooks.end() || durable_.rescheduling.contains(delivery.webhook_id) ||
+      !is_waiting(delivery.state) || delivery.budget_used == 0) {
+    return;
+  }
+  const RetryPolicy& policy = webhook->second.retry;
+  // What its receiver asked for, and the least wait of its kind of failure, may be longer.
+  Millis longest = std::max(backoff_delay(policy, delivery.budget_used, 0.999999), Millis{1});
+  const bool asked = stored->second.last_http_status == 429;
+  longest = asked ? std::max(longest, policy.delay_max) : longest;
+  longest = policy.category_minimums ? std::max(longest, Millis{60'000}) : longest;
+  if (delivery.due > later(timeline_.now().steady, longest)) {
+    violate(fmt::format("{} waits longer than its policy allows", delivery.id.to_string()));
+  }
+}
+
+/// Memory waits no longer than the store says.
+void Checks::check_memory(const Delivery& delivery) {
+  const auto found = durable_.deliveries.find(delivery.sequence);
+  if (found == durable_.deliveries.end()) {
+    return;
+  }
+  const Delivery& stored = found->second.delivery;
+  const bool same = stored.attempt_count == delivery.attempt_count &&
+                    stored.revivals == delivery.revivals && stored.id == delivery.id;
+  if (same && delivery.due > stored.due) {
+    violate(fmt::format("{} was brought forward, but its lane waited", delivery.id.to_string()));
   }
 }
 

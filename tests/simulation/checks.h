@@ -34,14 +34,22 @@ class Checks {
   }
 
   // What the node did and was told.
-  void told(const Webhook& webhook) { told_.insert_or_assign(webhook.id, webhook); }
+  void told(const Webhook& webhook) {
+    told_.insert_or_assign(webhook.id, webhook);
+    policies_[webhook.id].push_back(webhook.retry);
+  }
   void told_removed(WebhookId id) { told_.erase(id); }
   void admitted(const Delivery& delivery);
   void attempt_started(const StartAttempt& start);
   /// `sent` is false when it was abandoned before anything went out.
   void attempt_ended(DeliveryId delivery_id, bool sent);
   void settling(DeliveryId id) { unsettled_.insert(id); }
-  void settled(DeliveryId id) { unsettled_.erase(id); }
+  void settled(DeliveryId id) {
+    unsettled_.erase(id);
+    check_wait(id);
+  }
+  /// All that waits for the webhook is as its policy wants.
+  void check_waits(WebhookId id);
   void lane_seen(const LaneView& view, bool started);
   void shard_seen(const ShardView& view);
   void drained(const ShardView& view);
@@ -71,6 +79,8 @@ class Checks {
   void check_order(const Delivery& delivery, const Webhook& webhook);
   void check_rate(const Webhook& webhook);
   void check_shared_limits(const Webhook& webhook);
+  void check_wait(DeliveryId id);
+  void check_memory(const Delivery& delivery);
   void check_spacing(const Delivery& delivery, const Webhook& webhook);
   void check_promptness(const Delivery& delivery);
 
@@ -84,6 +94,7 @@ class Checks {
   std::unordered_set<DeliveryId> ambiguous_;
   std::unordered_set<DeliveryId> unsettled_;
   std::map<WebhookId, Webhook> told_;
+  std::map<WebhookId, std::vector<RetryPolicy>> policies_;  // All that it had.
   std::unordered_map<DeliveryId, Flight> flights_;
   std::unordered_map<DeliveryId, MonoTime> admitted_at_;
   std::unordered_map<DeliveryId, MonoTime> ended_at_;

@@ -93,6 +93,17 @@ ShardOptions some_shard(SplitMix64& random) {
 
 }  // namespace
 
+RetryPolicy another_retry(SplitMix64& random) {
+  RetryPolicy policy = some_retry(random);
+  if (one_in(random, 2)) {  // Much shorter than before, so that a wait by the old one shows.
+    policy.delay_base = Millis{between(random, 10, 100)};
+    policy.delay_max = Millis{between(random, 200, 1'000)};
+    policy.category_minimums = false;
+  }
+  policy.attempts_max = between(random, 1, 8);
+  return policy;
+}
+
 Scenario make_scenario(std::uint64_t seed) {
   SplitMix64 random{seed};
   Scenario scenario;

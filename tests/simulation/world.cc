@@ -46,6 +46,7 @@ class World {
   void perform(std::size_t shard, const Command& command);
   void start(std::size_t shard, const StartAttempt& command);
   void set_alarm(std::size_t shard, MonoTime at);
+  void reschedule(WebhookId id);
 
   // Everybody else.
   void schedule_everything();
@@ -111,6 +112,8 @@ World::World(const Scenario& scenario, std::function<void(const std::string&)> l
               .random = &random_,
               .scenario = &scenario_,
               .tell = [this](WebhookId id, Input input) { tell(id, std::move(input)); },
+              .webhook = [this](WebhookId id) { return directory_.find(id); },
+              .rescheduled = [this](WebhookId id) { checks_.check_waits(id); },
               .revived = [this](const Delivery& delivery) { checks_.revival_stored(delivery.id); },
               .recovered = [this](const auto& backlog) { recovered(backlog); }}),
       ids_(scenario.seed + 1) {
@@ -172,6 +175,9 @@ void World::boot() {
     if (!directory_.find(lane.webhook_id)) {
       cancel_waiting(lane.webhook_id);
     }
+  }
+  for (const WebhookId id : durable_.rescheduling) {
+    reschedule(id);
   }
 }
 
@@ -271,6 +277,8 @@ void World::perform(std::size_t shard, const Command& command) {
     store_.submit(SimSettle{shard, settle->settlement});
   } else if (const auto* load = std::get_if<LoadLane>(&command)) {
     store_.submit(SimLoad{shard, *load});
+  } else if (const auto* changed = std::get_if<Reschedule>(&command)) {
+    reschedule(changed->webhook_id);
   } else if (const auto* alarm = std::get_if<SetAlarm>(&command)) {
     set_alarm(shard, alarm->at);
   } else if (const auto* save = std::get_if<SaveCircuit>(&command)) {
@@ -283,6 +291,12 @@ void World::perform(std::size_t shard, const Command& command) {
       in_this_life(Micros{1}, [this, life = life_] { end_drain(life); });
     }
   }
+}
+
+void World::reschedule(WebhookId id) {
+  const auto limit = static_cast<std::uint32_t>(1 + random_.below(20));
+  store_.submit(
+      SimReschedule{{.webhook_id = id, .policy = {}, .now = {}, .after = {}, .limit = limit}});
 }
 
 void World::start(std::size_t shard, const StartAttempt& command) {
@@ -410,8 +424,11 @@ void World::change_something() {
     std::advance(found, static_cast<std::ptrdiff_t>(random_.below(durable_.deliveries.size())));
     return &found->second.delivery;
   };
-  const std::uint64_t what = random_.below(12);
-  if (what >= 10) {
+  const std::uint64_t what = random_.below(15);
+  if (what >= 12) {
+    const RetryPolicy policy = another_retry(random_);
+    change_webhook(id, [policy](Webhook& webhook) { webhook.retry = policy; });
+  } else if (what >= 10) {
     replay(id);
   } else if (what < 2) {
     if (const Delivery* delivery = some_delivery()) {
@@ -475,6 +492,9 @@ void World::change_webhook(WebhookId id, const std::function<void(Webhook&)>& ed
     Webhook changed = *current;
     edit(changed);
     POSTRIDER_ASSERT(catalog.put_webhook(changed).has_value());
+    if (!same_schedule(changed.retry, current->retry)) {
+      POSTRIDER_ASSERT(catalog.mark_rescheduling(id).has_value());
+    }
     auto shared = std::make_shared<const Webhook>(std::move(changed));
     directory_ = directory_.with(shared);
     tell(id, WebhookChanged{.webhook = shared, .circuit = {}, .backlog_due = {}});
