@@ -7,6 +7,7 @@
 #include "core/assert.h"
 #include "core/enum_names.h"
 #include "core/growth.h"
+#include "core/random.h"
 
 namespace postrider {
 namespace {
@@ -150,6 +151,32 @@ Millis backoff_delay(const RetryPolicy& policy, std::uint32_t attempt_number, do
   return to_millis(low + (high - low) * draw);
 }
 
+bool same_schedule(const RetryPolicy& a, const RetryPolicy& b) {
+  return a.delay_base == b.delay_base && a.multiplier == b.multiplier &&
+         a.delay_max == b.delay_max && a.schedule == b.schedule && a.jitter == b.jitter &&
+         a.attempts_max == b.attempts_max;
+}
+
+DeadReason attempts_exceeded() {
+  return {.classification = Classification::recoverable, .reason = "max_attempts_exceeded"};
+}
+
+bool is_exhausted(const RetryPolicy& policy, const Delivery& delivery) {
+  return delivery.budget_used > 0 && delivery.budget_used >= policy.attempts_max;
+}
+
+WallTime due_under(const RetryPolicy& policy, const Delivery& delivery, WallTime now) {
+  if (delivery.budget_used == 0) {
+    return delivery.due;
+  }
+  if (is_exhausted(policy, delivery)) {
+    return std::min(delivery.due, now);
+  }
+  SplitMix64 random{stable_hash(delivery.id.bytes) + delivery.budget_used};
+  const Millis delay = backoff_delay(policy, delivery.budget_used, random.draw());
+  return std::min(delivery.due, later(now, delay));
+}
+
 Millis attempt_timeout(const RetryPolicy& policy, std::uint32_t attempt_number) {
   POSTRIDER_ASSERT(attempt_number >= 1);
   const Growth growth{
@@ -188,7 +215,7 @@ Verdict judge(const RetryPolicy& policy, const Outcome& outcome, const AttemptCo
     return give_up(Classification::recoverable, "ssl_error_retry_limit");
   }
   if (context.budget_used >= policy.attempts_max) {
-    return give_up(Classification::recoverable, "max_attempts_exceeded");
+    return GiveUp{.why = attempts_exceeded()};
   }
 
   const Millis asked = std::min(outcome.retry_after.value_or(0ms), policy.delay_max);

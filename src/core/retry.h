@@ -101,6 +101,21 @@ constexpr std::uint32_t ssl_attempts_max = 3;
 [[nodiscard]] Verdict judge(const RetryPolicy& policy, const Outcome& outcome,
                             const AttemptContext& context);
 
+/// Do both wait equally long and give up after equally many attempts?
+[[nodiscard]] bool same_schedule(const RetryPolicy& a, const RetryPolicy& b);
+
+/// Why a delivery that has had all its attempts is given up.
+[[nodiscard]] DeadReason attempts_exceeded();
+
+/// Has a delivery that waits had all its attempts? So it is when its policy became stricter.
+[[nodiscard]] bool is_exhausted(const RetryPolicy& policy, const Delivery& delivery);
+
+/// When a delivery that already waits is due under a changed policy. One that has failed waits no
+/// longer from now on than it would after failing now; one that is exhausted does not wait. Never
+/// later than it is: a longer schedule holds from the next failure on. What its receiver asked for
+/// is not known any more. The same delivery gets the same jitter however often this is asked.
+[[nodiscard]] WallTime due_under(const RetryPolicy& policy, const Delivery& delivery, WallTime now);
+
 /// Enough for any policy, and safe to add to any time.
 constexpr Millis retry_after_max = std::chrono::hours{24 * 365};
 

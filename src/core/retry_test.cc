@@ -1,5 +1,7 @@
 #include "core/retry.h"
 
+#include <set>
+
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -199,6 +201,69 @@ TEST(Categorize, AFailureOfTheTransportSpeaksForItself) {
   outcome.http_status = 200;
   EXPECT_EQ(categorize(outcome), FailureCategory::dns)
       << "the head of a response that never ended is no success";
+}
+
+Delivery failed(std::uint32_t times, WallTime due) {
+  Delivery delivery;
+  delivery.state = DeliveryState::retrying;
+  delivery.budget_used = times;
+  delivery.due = due;
+  return delivery;
+}
+
+TEST(ChangedPolicy, BringsForwardWhatWouldWaitLongerThanAfterAFailureNow) {
+  const WallTime now = wall_from_unix_ms(1'000'000);
+  RetryPolicy policy;
+  policy.delay_base = Millis{1'000};
+  policy.jitter = {};
+  policy.attempts_max = 3;
+  EXPECT_EQ(due_under(policy, failed(1, now + Millis{5'000}), now), now + Millis{1'000});
+  EXPECT_EQ(due_under(policy, failed(2, now + Millis{5'000}), now), now + Millis{2'000});
+  EXPECT_EQ(due_under(policy, failed(2, now + Millis{1'999}), now), now + Millis{1'999});
+  EXPECT_EQ(due_under(policy, failed(1, now - Millis{1}), now), now - Millis{1});
+  EXPECT_EQ(due_under(policy, failed(0, now + Millis{5'000}), now), now + Millis{5'000});
+  EXPECT_EQ(due_under(policy, failed(3, now + Millis{5'000}), now), now);
+  EXPECT_EQ(due_under(policy, failed(4, now - Millis{5}), now), now - Millis{5});
+}
+
+TEST(ChangedPolicy, SpreadsWhatItBringsForwardAndGivesEachTheSameEveryTime) {
+  const WallTime now = wall_from_unix_ms(1'000'000);
+  RetryPolicy policy;
+  policy.delay_base = Millis{100'000};
+  policy.jitter = {.minus = 0.5, .plus = 0.5};
+  std::set<WallTime> dues;
+  for (std::uint8_t number = 0; number < 20; ++number) {
+    Delivery delivery = failed(1, now + Millis{900'000});
+    delivery.id.bytes[15] = number;
+    const WallTime due = due_under(policy, delivery, now);
+    EXPECT_GE(due, now + Millis{50'000});
+    EXPECT_LE(due, now + Millis{150'000});
+    EXPECT_EQ(due_under(policy, delivery, now), due);
+    dues.insert(due);
+  }
+  EXPECT_GT(dues.size(), 15u);
+}
+
+TEST(ChangedPolicy, ExhaustedIsWhoHasHadAllAttemptsAndAtLeastOne) {
+  RetryPolicy policy;
+  policy.attempts_max = 2;
+  EXPECT_FALSE(is_exhausted(policy, failed(1, {})));
+  EXPECT_TRUE(is_exhausted(policy, failed(2, {})));
+  policy.attempts_max = 0;
+  EXPECT_FALSE(is_exhausted(policy, failed(0, {})));
+}
+
+TEST(ChangedPolicy, ATimeoutIsNoPartOfTheSchedule) {
+  const RetryPolicy before;
+  RetryPolicy after = before;
+  after.timeout = Millis{1};
+  after.permanent_statuses = {};
+  EXPECT_TRUE(same_schedule(before, after));
+  after.attempts_max += 1;
+  EXPECT_FALSE(same_schedule(before, after));
+  after = before;
+  after.schedule = {Millis{1}};
+  EXPECT_FALSE(same_schedule(before, after));
 }
 
 }  // namespace

@@ -24,16 +24,6 @@ std::int64_t capacity(const RateLimit& limit) {
 
 }  // namespace
 
-std::optional<RateLimit> share_of(const std::optional<RateLimit>& limit, std::uint32_t parts) {
-  if (!limit) {
-    return std::nullopt;
-  }
-  // A longer period divides any count exactly.
-  return RateLimit{.count = limit->count,
-                   .period = limit->period * parts,
-                   .burst = std::max(limit->burst / parts, 1u)};
-}
-
 TokenBucket::TokenBucket(const RateLimit& limit, MonoTime now)
     : limit_(limit), credit_(capacity(limit)), updated_(now) {}
 
@@ -57,12 +47,13 @@ bool TokenBucket::try_take(MonoTime now) {
   return true;
 }
 
-MonoTime TokenBucket::available_at(MonoTime now) const {
-  const std::int64_t missing = cost(limit_) - credit_at(now);
+MonoTime TokenBucket::available_at(MonoTime now, std::uint32_t count) const {
+  const bool countable = count <= credit_max / cost(limit_);
+  const std::int64_t missing = (countable ? count * cost(limit_) : credit_max) - credit_at(now);
   if (missing <= 0) {
     return now;
   }
-  if (limit_.count == 0) {
+  if (limit_.count == 0 || !countable) {
     return MonoTime::max();
   }
   const std::int64_t wait =

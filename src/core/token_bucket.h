@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 
 #include "core/time.h"
 
@@ -19,12 +18,7 @@ struct RateLimit {
   bool operator==(const RateLimit&) const = default;
 };
 
-/// What each of `parts` buckets may let through so that together they keep to `limit`. A burst
-/// smaller than the parts cannot be divided: each of them may still start one at a time.
-[[nodiscard]] std::optional<RateLimit> share_of(const std::optional<RateLimit>& limit,
-                                                std::uint32_t parts);
-
-/// A plain value; the lane that owns it is on one thread.
+/// A plain value, without a lock: its owner is on one thread or has one.
 class TokenBucket {
  public:
   /// Starts full.
@@ -33,9 +27,9 @@ class TokenBucket {
   /// Takes one token if there is one.
   [[nodiscard]] bool try_take(MonoTime now);
 
-  /// When the next token will be there; `now` when one is there already, MonoTime::max() when none
-  /// will ever be.
-  [[nodiscard]] MonoTime available_at(MonoTime now) const;
+  /// When so many tokens will have come that were not lost to a full bucket; `now` when they are
+  /// there already, MonoTime::max() when they will never be.
+  [[nodiscard]] MonoTime available_at(MonoTime now, std::uint32_t count = 1) const;
 
   [[nodiscard]] double tokens(MonoTime now) const;
 

@@ -21,21 +21,15 @@ std::uint32_t take_all(TokenBucket& bucket, MonoTime now, std::uint32_t count_ma
   return taken;
 }
 
-TEST(TokenBucket, SharesAddUpToTheWhole) {
-  EXPECT_EQ(share_of(std::nullopt, 3), std::nullopt);
-  const RateLimit whole{.count = 10, .period = 1s, .burst = 7};
-  const RateLimit share = *share_of(whole, 3);
-  EXPECT_EQ(share, (RateLimit{.count = 10, .period = 3s, .burst = 2}));
-  EXPECT_EQ(share_of(whole, 1), whole);
-  EXPECT_EQ(share_of(whole, 8)->burst, 1u);
-
-  std::vector<TokenBucket> buckets(3, TokenBucket{share, start});
-  std::uint32_t taken = 0;
-  for (TokenBucket& bucket : buckets) {
-    taken += take_all(bucket, start);
-    taken += take_all(bucket, start + 300ms);
-  }
-  EXPECT_LE(taken, 7u + 3u);
+TEST(TokenBucket, SaysWhenSeveralTokensWillHaveCome) {
+  TokenBucket bucket{{.count = 10, .period = 1s, .burst = 2}, start};
+  EXPECT_EQ(bucket.available_at(start, 2), start);
+  EXPECT_EQ(bucket.available_at(start, 3), start + 100ms);
+  EXPECT_EQ(take_all(bucket, start), 2u);
+  EXPECT_EQ(bucket.available_at(start + 50ms, 4), start + 400ms);
+  const TokenBucket slow{{.count = 1, .period = Millis::max(), .burst = 1}, start};
+  EXPECT_EQ(slow.available_at(start, 1), start);
+  EXPECT_EQ(slow.available_at(start, 4'000'000'000u), MonoTime::max());
 }
 
 TEST(TokenBucket, StartsFullAndGivesTheBurstAtOnce) {

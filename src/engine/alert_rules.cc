@@ -62,7 +62,9 @@ void AlertRules::note_death(Facts& facts, WallTime now) const {
 
 std::vector<AlertChange> AlertRules::attempted(const AttemptNote& note, WallTime now) {
   Facts& facts = webhooks_[note.webhook_id];
-  facts.dns.note(note.dns_failed, now, limits_.dns_window);
+  if (note.attempted) {
+    facts.dns.note(note.dns_failed, now, limits_.dns_window);
+  }
   std::vector<AlertChange> changes;
   if (note.dead) {
     note_death(facts, now);

@@ -41,7 +41,8 @@ struct AlertChange {
 struct AttemptNote {
   WebhookId webhook_id;
   bool dns_failed = false;
-  bool dead = false;  // The delivery was given up.
+  bool dead = false;      // The delivery was given up.
+  bool attempted = true;  // False: without an attempt.
 };
 
 /// How many of the latest attempts failed to resolve, by the minute.

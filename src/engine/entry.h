@@ -27,7 +27,8 @@ struct Entry {
   Delivery delivery;
   WallTime ready_at;  // Its due time, or later when an attempt was abandoned.
   Place place = Place::waiting;
-  bool cancelled = false;  // Final in the store: memory must not try it again.
+  std::uint32_t schedule = 0;  // Which of its lane's schedules it waits by, once an attempt ended.
+  bool cancelled = false;      // Final in the store: memory must not try it again.
   std::optional<Revival> revival;
 };
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/assert.h"
+#include "core/retry.h"
 
 namespace postrider {
 namespace {
@@ -36,6 +37,7 @@ void Lane::change(WebhookRef webhook, MonoTime now) {
   removed_ = false;
   gone_ = false;
   const Ordering ordering_before = webhook_->ordering;
+  schedule_ += same_schedule(webhook_->retry, webhook->retry) ? 0 : 1;
   webhook_ = std::move(webhook);
   const std::optional<RateLimit>& limit = webhook_->rate_limit;
   if (!limit) {
@@ -99,6 +101,36 @@ void Lane::admit(Delivery delivery, const WindowBounds& bounds) {
   entry.delivery = std::move(delivery);
   entry.ready_at = entry.delivery.due;
   put_in_line(entry, Arrival::returned, bounds);
+}
+
+void Lane::bring_forward(std::vector<Delivery> deliveries, const WindowBounds& bounds) {
+  for (Delivery& delivery : deliveries) {
+    const auto found = entries_.find(delivery.id);
+    if (found == entries_.end()) {
+      window_->store_has_more(delivery.due);
+      continue;
+    }
+    Entry& entry = found->second;
+    const bool same = entry.place == Place::waiting &&
+                      entry.delivery.attempt_count == delivery.attempt_count &&
+                      entry.delivery.revivals == delivery.revivals;
+    if (same && delivery.due < entry.delivery.due) {
+      window_->drop(entry);
+      --waiting_[static_cast<std::size_t>(entry.delivery.priority)];
+      entry.delivery.due = delivery.due;
+      entry.ready_at = delivery.due;
+      put_in_line(entry, Arrival::returned, bounds);
+    }
+  }
+}
+
+void Lane::plan_again(Delivery& unsettled, WallTime now) {
+  Entry* entry = find(unsettled.id, Place::unsettled);
+  if (entry && entry->schedule != schedule_ && is_waiting(unsettled.state)) {
+    unsettled.due = due_under(webhook_->retry, unsettled, now);
+    entry->delivery.due = unsettled.due;
+    entry->ready_at = unsettled.due;
+  }
 }
 
 void Lane::add(Delivery delivery, Arrival arrival, const WindowBounds& bounds) {
@@ -194,6 +226,15 @@ void Lane::start(Entry& entry, MonoTime now) {
   POSTRIDER_ASSERT(taken);
 }
 
+void Lane::give_up(Entry& entry, const Delivery& is_now) {
+  POSTRIDER_ASSERT(entry.place == Place::waiting);
+  window_->start(entry);
+  --waiting_[static_cast<std::size_t>(entry.delivery.priority)];
+  entry.delivery = is_now;
+  entry.place = Place::unsettled;
+  ++unsettled_count_;
+}
+
 Entry* Lane::find(DeliveryId id, Place place) {
   const auto found = entries_.find(id);
   return found != entries_.end() && found->second.place == place ? &found->second : nullptr;
@@ -211,6 +252,7 @@ void Lane::finish(DeliveryId id, const Delivery& is_now) {
   entry->delivery = is_now;
   entry->ready_at = is_now.due;
   entry->place = Place::unsettled;
+  entry->schedule = schedule_;
   entry->revival.reset();  // What it is now has taken the revival in.
   --in_flight_count_;
   ++unsettled_count_;

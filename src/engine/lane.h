@@ -61,6 +61,11 @@ class Lane {
   /// Committed just now, or revived. When the delivery is waiting here, this replaces it; when it
   /// is in flight or unsettled, the revival is remembered until that has ended.
   void admit(Delivery delivery, const WindowBounds& bounds);
+  /// These wait, and are due earlier than before; here or in the store only.
+  void bring_forward(std::vector<Delivery> deliveries, const WindowBounds& bounds);
+  /// One whose settlement the store did not get may have been planned by an older schedule: it is
+  /// due when the webhook's policy says now.
+  void plan_again(Delivery& unsettled, WallTime now);
   void store_has_more(WallTime due) { window_->store_has_more(due); }
 
   [[nodiscard]] LoadLane begin_load(const WindowBounds& bounds);
@@ -72,6 +77,8 @@ class Lane {
   /// Takes a token and a place. The circuit has agreed already.
   void start(Entry& entry, MonoTime now);
   [[nodiscard]] const Entry* in_flight(DeliveryId id) const;
+  /// It waits and is not attempted any more; the store is asked to make it what it `is_now`.
+  void give_up(Entry& entry, const Delivery& is_now);
   /// The attempt ended; the store is asked to make the delivery what it `is_now`.
   void finish(DeliveryId id, const Delivery& is_now);
   /// Nothing was sent. Back in line, after a pause.
@@ -127,6 +134,7 @@ class Lane {
   bool removed_ = false;
   bool rate_limited_ = false;
   bool gone_ = false;
+  std::uint32_t schedule_ = 0;  // Counts how often the retry policy was changed.
 
   std::unordered_map<DeliveryId, Entry> entries_;  // All it knows. Never iterated where it matters.
   std::unique_ptr<Window> window_;                 // Those that wait.

@@ -33,6 +33,8 @@ std::string_view to_string(BlockReason reason) {
 
 Shard::Shard(ShardOptions options, std::uint64_t seed)
     : state_(std::make_unique<ShardState>(options, seed)) {}
+Shard::Shard(ShardOptions options, std::uint64_t seed, Allowance& allowance)
+    : state_(std::make_unique<ShardState>(options, seed, &allowance)) {}
 Shard::~Shard() = default;
 Shard::Shard(Shard&&) noexcept = default;
 Shard& Shard::operator=(Shard&&) noexcept = default;

@@ -89,6 +89,13 @@ struct WebhookChanged {
   bool at_start = false;  // What was sent before is not known, so its bucket starts empty (P7).
 };
 
+/// Part of the answer to Reschedule, any number of times: these wait, and are due earlier than
+/// before.
+struct Rescheduled {
+  WebhookId webhook_id;
+  std::vector<Delivery> deliveries;
+};
+
 /// Deleted; its waiting deliveries are already cancelled in the store.
 struct WebhookRemoved {
   WebhookId webhook_id;
@@ -108,6 +115,12 @@ struct CircuitCommanded {
   std::optional<Millis> duration;  // nullopt: until reset.
 };
 
+/// A slot that was refused to this shard before is free and kept for it: one of the tenant, or one
+/// of all tenants together. It is used in this step or goes to others.
+struct SlotKept {
+  std::optional<TenantId> tenant_id;
+};
+
 /// The alarm set by SetAlarm rang. A spurious ring does no harm.
 struct AlarmRang {};
 
@@ -115,9 +128,10 @@ struct AlarmRang {};
 struct DrainRequested {};
 
 /// Closed on purpose: to know what makes a delivery move, read this line.
-using Input = std::variant<Admitted, LaneLoaded, LaneLoadFailed, AttemptFinished, AttemptAbandoned,
-                           Settled, StoreFailed, WebhookChanged, WebhookRemoved, DeliveryCancelled,
-                           CircuitCommanded, AlarmRang, DrainRequested>;
+using Input =
+    std::variant<Admitted, LaneLoaded, LaneLoadFailed, AttemptFinished, AttemptAbandoned, Settled,
+                 StoreFailed, WebhookChanged, Rescheduled, WebhookRemoved, DeliveryCancelled,
+                 CircuitCommanded, SlotKept, AlarmRang, DrainRequested>;
 
 // ---------------------------------------------------------------- what the shard asks for
 
@@ -154,6 +168,12 @@ struct LoadLane {
   std::uint32_t limit = 0;
 };
 
+/// The webhook's retry policy changed. Bring what waits for it forward in the store, a few at a
+/// time, as far as the policy wants (due_under). Behind everything that was asked for before.
+struct Reschedule {
+  WebhookId webhook_id;
+};
+
 /// Send AlarmRang at `at`. Replaces the previous alarm.
 struct SetAlarm {
   MonoTime at;
@@ -180,22 +200,23 @@ struct Tell {
 struct Drained {};
 
 /// Everything the engine can ask for. The runtime performs these; it decides nothing.
-using Command = std::variant<StartAttempt, Settle, LoadLane, SetAlarm, SaveCircuit, DisableWebhook,
-                             Tell, Drained>;
+using Command = std::variant<StartAttempt, Settle, LoadLane, Reschedule, SetAlarm, SaveCircuit,
+                             DisableWebhook, Tell, Drained>;
 using Commands = std::vector<Command>;
 
 // ---------------------------------------------------------------- the shard
 
 struct ShardOptions {
+  // The first five are shared by all shards that are given one Allowance.
   std::uint32_t in_flight_max = 4096;          // All lanes together: sockets are finite.
   std::uint32_t tenant_in_flight_max = 2048;   // One tenant: half, so that no one has it all.
   std::uint32_t first_attempt_reserve = 1024;  // Slots that retries never take.
+  std::optional<RateLimit> tenant_rate;        // Per tenant.
+  std::optional<RateLimit> total_rate;         // All lanes together.
   std::uint32_t window_max = 128;              // Deliveries of one lane held in memory.
   std::uint32_t waiting_max = 32'768;    // About so many of all lanes; then windows are small.
   std::uint32_t unsettled_max = 16'384;  // More unconfirmed settlements: nothing starts.
   std::uint32_t loads_max = 64;          // LoadLane asked for at once.
-  std::optional<RateLimit> tenant_rate;  // Per tenant, on this shard.
-  std::optional<RateLimit> total_rate;   // All lanes of this shard.
   Millis load_ahead{30'000};             // Deliveries due later than this stay in the store.
   Millis store_retry_min{100};           // Pause after a StoreFailed, doubling …
   Millis store_retry_max{5'000};         // … up to this.
@@ -236,12 +257,16 @@ struct ShardView {
   std::uint64_t rate_limited_total = 0;                 // Times a bucket made a lane wait.
 };
 
+class Allowance;
 class Lane;
 struct ShardState;
 
 class Shard {
  public:
+  /// Its limits are its own.
   Shard(ShardOptions options, std::uint64_t seed);
+  /// They are shared; `allowance` speaks for this shard and outlives it.
+  Shard(ShardOptions options, std::uint64_t seed, Allowance& allowance);
   ~Shard();
   Shard(Shard&&) noexcept;
   Shard& operator=(Shard&&) noexcept;

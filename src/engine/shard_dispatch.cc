@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "core/assert.h"
 #include "core/retry.h"
@@ -17,29 +18,20 @@ constexpr Micros alarm_ahead_max = std::chrono::hours{24};
 
 }  // namespace
 
-ShardState::ShardState(ShardOptions shard_options, std::uint64_t seed)
+ShardState::ShardState(ShardOptions shard_options, std::uint64_t seed, Allowance* shared)
     : options(shard_options),
+      own_allowance(shared ? nullptr : make_own_allowance(limits_of(shard_options))),
+      allowance(shared ? *shared : *own_allowance),
       random(seed),
       ids(SplitMix64{seed}.next()),
-      tenants(shard_options.tenant_rate),
       book({.min = shard_options.store_retry_min, .max = shard_options.store_retry_max}),
       loads(shard_options.loads_max) {
-  POSTRIDER_ASSERT(options.in_flight_max > 0);
-  POSTRIDER_ASSERT(options.tenant_in_flight_max > 0);
   POSTRIDER_ASSERT(options.window_max > 0);
   POSTRIDER_ASSERT(options.unsettled_max > 0);
   POSTRIDER_ASSERT(options.loads_max > 0);
-  // A reserve of everything would never let a retry start.
-  options.first_attempt_reserve =
-      std::min(options.first_attempt_reserve, options.in_flight_max - 1);
 }
 
-void ShardState::begin(Moment moment) {
-  now = Moment{moment.steady, moment.mono};
-  if (options.total_rate && !total_bucket) {
-    total_bucket.emplace(*options.total_rate, now.mono);
-  }
-}
+void ShardState::begin(Moment moment) { now = Moment{moment.steady, moment.mono}; }
 
 WindowBounds ShardState::bounds() const {
   const bool plenty = waiting_count < options.waiting_max;
@@ -121,16 +113,31 @@ void ShardState::discard(Lane& lane) {
   lanes.remove(lane);
 }
 
+TenantIndex ShardState::join_tenant(const TenantId& id) {
+  const TenantIndex index = tenants.join(id);
+  if (tenants.at(index).lanes == 1) {
+    allowance.join(index, id, now.mono);
+  }
+  return index;
+}
+
 void ShardState::leave_tenant(TenantIndex index) {
   const Tenant& tenant = tenants.at(index);
-  if (tenant.lanes == 1 && tenant.parked != Parked::no) {
-    unpark(index, tenant.parked);  // The number may come to stand for somebody else.
+  if (tenant.lanes == 1) {
+    if (tenant.parked != Parked::no) {
+      unpark(index, tenant.parked);  // The number may come to stand for somebody else.
+    }
+    std::erase(kept_of, index);
+    allowance.leave(index);
   }
   tenants.leave(index);
 }
 
 void ShardState::ask_store_again() {
   for (Settlement& settlement : book.take_due(now.mono)) {
+    if (Lane* lane = lanes.find(settlement.delivery.webhook_id)) {
+      lane->plan_again(settlement.delivery, now.wall);
+    }
     commands.emplace_back(Settle{.settlement = std::move(settlement), .again = true});
   }
 }
@@ -143,90 +150,130 @@ BlockReason ShardState::standstill() const {
   return store_behind ? BlockReason::store : BlockReason::none;
 }
 
-Candidates ShardState::candidates() const {
-  const std::uint32_t free = options.in_flight_max - totals.in_flight;
-  return free > options.first_attempt_reserve ? Candidates::all : Candidates::first_attempts;
-}
-
 void ShardState::start_what_may_start() {
   total_token_at.reset();
-  while (const std::optional<Turn> turn = next_turn()) {
-    start(*turn);
+  while (const std::optional<Start> chosen = next_start()) {
+    start(*chosen);
   }
 }
 
 /// Parks the tenants that may not start anything until one is found that may.
-std::optional<Turn> ShardState::next_turn() {
-  if (standstill() != BlockReason::none || totals.in_flight >= options.in_flight_max) {
-    return std::nullopt;
-  }
-  while (const std::optional<Turn> turn = share.next(candidates())) {
-    if (tenant_may_start(turn->tenant)) {
-      return total_may_start() ? turn : std::nullopt;
+std::optional<ShardState::Start> ShardState::next_start() {
+  Candidates among = allowance.candidates();
+  while (standstill() == BlockReason::none) {
+    std::optional<Start> chosen = choose(among);
+    if (!chosen && among == Candidates::first_attempts) {
+      chosen = choose(Candidates::all);  // Retries ask in vain, but then they are told.
+    }
+    if (!chosen) {
+      break;
+    }
+    const Delivery& delivery = chosen->entry->delivery;
+    if (is_exhausted(lanes.at(chosen->turn.lane).webhook().retry, delivery)) {
+      give_up(*chosen);
+      continue;
+    }
+    const bool retry = is_retry(delivery);
+    const Permit permit = allowance.take(
+        chosen->turn.tenant, retry ? Candidates::all : Candidates::first_attempts, now.mono);
+    if (permit.refused_by == Limit::none) {
+      return chosen;
+    }
+    refused(chosen->turn.tenant, permit);
+    if (permit.refused_by == Limit::total_slots && retry && among == Candidates::all) {
+      among = Candidates::first_attempts;  // The reserve is for them.
+    } else if (permit.refused_by == Limit::total_slots || permit.refused_by == Limit::total_rate) {
+      return std::nullopt;  // What is kept for this shard stays so: it waits for the rest.
     }
   }
+  forgo_slots();
   return std::nullopt;
 }
 
-bool ShardState::tenant_may_start(TenantIndex index) {
-  const Tenant& tenant = tenants.at(index);
-  POSTRIDER_ASSERT(tenant.parked == Parked::no);
-  if (tenant.in_flight >= options.tenant_in_flight_max) {
-    park(index, Parked::slots);
-    return false;
+std::optional<ShardState::Start> ShardState::choose(Candidates among) {
+  const std::optional<Turn> turn = share.next(among);
+  if (!turn) {
+    return std::nullopt;
   }
-  if (tenant.bucket && tenant.bucket->available_at(now.mono) > now.mono) {
-    park(index, Parked::rate);
-    tenant_agenda.set(index, tenant.bucket->available_at(now.mono));
-    ++totals.rate_limited_total;
-    return false;
-  }
-  return true;
-}
-
-bool ShardState::total_may_start() {
-  if (!total_bucket || total_bucket->available_at(now.mono) <= now.mono) {
-    return true;
-  }
-  total_token_at = total_bucket->available_at(now.mono);
-  ++totals.rate_limited_total;
-  return false;
-}
-
-void ShardState::start(const Turn& turn) {
-  Lane& lane = lanes.at(turn.lane);
-  Tenant& tenant = tenants.at(turn.tenant);
-  const Candidates among = candidates();
-  Entry* entry = lane.next(turn.priority, among, now.wall);
+  Entry* entry = lanes.at(turn->lane).next(turn->priority, among, now.wall);
   POSTRIDER_ASSERT(entry != nullptr);
+  return Start{.turn = *turn, .among = among, .entry = entry};
+}
 
-  // The last gate: a probe's place is taken only when nothing else can refuse.
+void ShardState::refused(TenantIndex index, const Permit& permit) {
+  switch (permit.refused_by) {
+    case Limit::none:
+      return;
+    case Limit::total_slots:
+      slot_refused = true;
+      return;
+    case Limit::total_rate:
+      total_token_at = permit.again_at;
+      ++totals.rate_limited_total;
+      return;
+    case Limit::tenant_slots:
+      park(index, Parked::slots);
+      return;
+    case Limit::tenant_rate:
+      park(index, Parked::rate);
+      tenant_agenda.set(index, permit.again_at);
+      ++totals.rate_limited_total;
+      return;
+  }
+}
+
+/// There is nothing to start: no slot is kept from others.
+void ShardState::forgo_slots() {
+  if (std::exchange(slot_refused, false)) {
+    allowance.forgo();
+  }
+  for (const TenantIndex index : std::exchange(kept_of, {})) {
+    if (tenants.at(index).parked != Parked::slots) {
+      allowance.forgo(index);
+    }
+  }
+}
+
+void ShardState::start(const Start& chosen) {
+  const Turn& turn = chosen.turn;
+  Lane& lane = lanes.at(turn.lane);
   const BreakerPolicy& policy = lane.webhook().breaker;
+  // A lane that offers something has a circuit that agrees, but for a policy that changed under its
+  // probes. The tokens are lost then: fewer is within the limit.
   const bool agreed =
       with_circuit(lane, [&](Breaker& breaker) { return breaker.try_acquire(policy, now.wall); });
   if (!agreed) {
+    allowance.give_back(turn.tenant, 1);
     look(lane);
     return;
   }
-  share.take(turn, among);
-  lane.start(*entry, now.mono);
-  ++tenant.in_flight;
+  share.take(turn, chosen.among);
+  lane.start(*chosen.entry, now.mono);
   ++totals.in_flight;
-  const bool tenant_paid = !tenant.bucket || tenant.bucket->try_take(now.mono);
-  const bool total_paid = !total_bucket || total_bucket->try_take(now.mono);
-  POSTRIDER_ASSERT(tenant_paid && total_paid);
-  const std::uint32_t tries = entry->delivery.budget_used + 1;
-  commands.emplace_back(StartAttempt{.delivery = entry->delivery,
-                                     .attempt_number = entry->delivery.attempt_count + 1,
-                                     .timeout = attempt_timeout(lane.webhook().retry, tries)});
+  const Delivery& delivery = chosen.entry->delivery;
+  commands.emplace_back(
+      StartAttempt{.delivery = delivery,
+                   .attempt_number = delivery.attempt_count + 1,
+                   .timeout = attempt_timeout(lane.webhook().retry, delivery.budget_used + 1)});
   look(lane);
 }
 
-void ShardState::give_back_slots(TenantIndex index, std::uint32_t count) {
-  Tenant& tenant = tenants.at(index);
-  POSTRIDER_ASSERT(tenant.in_flight >= count);
-  tenant.in_flight -= count;
-  if (tenant.parked == Parked::slots) {
+/// Its policy became stricter while it waited: it has had all its attempts.
+void ShardState::give_up(const Start& chosen) {
+  Lane& lane = lanes.at(chosen.turn.lane);
+  Delivery delivery = chosen.entry->delivery;
+  delivery.state = DeliveryState::dead_letter;
+  delivery.due = now.wall;
+  lane.give_up(*chosen.entry, delivery);
+  settle({.delivery = std::move(delivery), .attempt = {}, .dead = attempts_exceeded()});
+  look(lane);
+}
+
+void ShardState::give_back_slot(TenantIndex index) {
+  POSTRIDER_ASSERT(totals.in_flight > 0);
+  --totals.in_flight;
+  allowance.give_back(index, 1);
+  if (tenants.at(index).parked == Parked::slots) {
     unpark(index, Parked::slots);
   }
 }

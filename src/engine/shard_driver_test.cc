@@ -44,6 +44,9 @@ struct Printer {
     return fmt::format("tell {} {} {}", to_string(tell.kind), tell.webhook_id.to_string(),
                        tell.detail);
   }
+  std::string operator()(const Reschedule& reschedule) const {
+    return "reschedule " + reschedule.webhook_id.to_string();
+  }
   std::string operator()(const Drained&) const { return "drained"; }
 };
 

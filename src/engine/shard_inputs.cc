@@ -73,8 +73,7 @@ void ShardState::on(AttemptFinished& input) {
       {.attempt_id = ids.make<AttemptId>(now.wall), .now = now.wall, .draw = random.draw()});
   conclusion.settlement.request = std::move(input.request);
   lane->finish(input.delivery_id, conclusion.settlement.delivery);
-  --totals.in_flight;
-  give_back_slots(lane->tenant(), 1);
+  give_back_slot(lane->tenant());
   settle(std::move(conclusion.settlement));
 
   if (conclusion.disable_webhook) {
@@ -106,8 +105,7 @@ void ShardState::on(AttemptAbandoned& input) {
   }
   with_circuit(*lane, [](Breaker& breaker) { breaker.on_abandoned(); });
   lane->abandon(input.delivery_id, bounds());
-  --totals.in_flight;
-  give_back_slots(lane->tenant(), 1);
+  give_back_slot(lane->tenant());
   touch(*lane);
 }
 
@@ -141,13 +139,16 @@ Lane& ShardState::lane_of(const WebhookChanged& input) {
       move_lane(*known, webhook.tenant_id);
     }
     const bool switched_on = webhook.active && !known->webhook().active;
+    if (!same_schedule(known->webhook().retry, webhook.retry)) {
+      commands.emplace_back(Reschedule{webhook.id});
+    }
     known->change(input.webhook, now.mono);
     if (switched_on) {
       with_circuit(*known, [](Breaker& breaker) { breaker.forget_failures(); });
     }
     return *known;
   }
-  const TenantIndex tenant = tenants.join(webhook.tenant_id, now.mono);
+  const TenantIndex tenant = join_tenant(webhook.tenant_id);
   Lane& lane = lanes.add(tenant, input.webhook, now.mono);
   share.add(lane.index(), tenant);
   if (input.circuit) {
@@ -176,13 +177,24 @@ void ShardState::shorten_sleep(Lane& lane) {
 
 /// Its attempts in flight now count for the new tenant.
 void ShardState::move_lane(Lane& lane, const TenantId& tenant_id) {
-  const TenantIndex to = tenants.join(tenant_id, now.mono);
+  const TenantIndex from = lane.tenant();
+  const TenantIndex to = join_tenant(tenant_id);
   share.remove(lane.index());
-  give_back_slots(lane.tenant(), lane.in_flight_count());
-  tenants.at(to).in_flight += lane.in_flight_count();
-  leave_tenant(lane.tenant());
+  allowance.move(from, to, lane.in_flight_count());
+  if (tenants.at(from).parked == Parked::slots) {
+    unpark(from, Parked::slots);
+  }
+  leave_tenant(from);
   lane.move_to(to);
   share.add(lane.index(), to);
+}
+
+void ShardState::on(Rescheduled& input) {
+  Lane* lane = lanes.find(input.webhook_id);
+  if (lane && !lane->removed()) {
+    lane->bring_forward(std::move(input.deliveries), bounds());
+    touch(*lane);
+  }
 }
 
 void ShardState::on(WebhookRemoved& input) {
@@ -226,6 +238,17 @@ void ShardState::on(CircuitCommanded& input) {
         SaveCircuit{.webhook_id = input.webhook_id, .record = lane->breaker().record()});
   }
   touch(*lane);
+}
+
+void ShardState::on(SlotKept& input) {
+  const TenantIndex* tenant = input.tenant_id ? tenants.find(*input.tenant_id) : nullptr;
+  if (!tenant) {
+    return;  // One of all tenants: the step looks for a use anyway. Or the tenant is gone.
+  }
+  kept_of.push_back(*tenant);
+  if (tenants.at(*tenant).parked == Parked::slots) {
+    unpark(*tenant, Parked::slots);
+  }
 }
 
 void ShardState::on(AlarmRang&) {

@@ -6,14 +6,15 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "core/ids.h"
 #include "core/random.h"
-#include "core/token_bucket.h"
 #include "engine/agenda.h"
+#include "engine/allowance.h"
 #include "engine/fair_share.h"
 #include "engine/lane_table.h"
 #include "engine/load_queue.h"
@@ -24,7 +25,8 @@
 namespace postrider {
 
 struct ShardState {
-  ShardState(ShardOptions shard_options, std::uint64_t seed);
+  /// Without `shared` its limits are its own.
+  ShardState(ShardOptions shard_options, std::uint64_t seed, Allowance* shared = nullptr);
 
   // ------------------------------------------------------------ shard_inputs.cc
 
@@ -36,9 +38,11 @@ struct ShardState {
   void on(Settled& input);
   void on(StoreFailed& input);
   void on(WebhookChanged& input);
+  void on(Rescheduled& input);
   void on(WebhookRemoved& input);
   void on(DeliveryCancelled& input);
   void on(CircuitCommanded& input);
+  void on(SlotKept& input);
   void on(AlarmRang& input);
   void on(DrainRequested& input);
 
@@ -61,7 +65,6 @@ struct ShardState {
 
   /// Why nothing starts in the whole shard; none when something may.
   [[nodiscard]] BlockReason standstill() const;
-  [[nodiscard]] Candidates candidates() const;
   [[nodiscard]] WindowBounds bounds() const;
   void touch(const Lane& lane) { lanes.touch(lane.index()); }
 
@@ -71,10 +74,11 @@ struct ShardState {
   void circuit_changed(const Lane& lane, const CircuitRecord& before);
 
   void settle(Settlement settlement);
-  /// The tenant has so many attempts less in flight.
-  void give_back_slots(TenantIndex index, std::uint32_t count);
+  void give_back_slot(TenantIndex index);
 
   ShardOptions options;
+  std::unique_ptr<Allowance> own_allowance;  // Null when it is shared.
+  Allowance& allowance;
   Moment now;  // Of the step. Its wall is the steady one.
   SplitMix64 random;
   UuidMaker ids;
@@ -84,12 +88,13 @@ struct ShardState {
   FairShare share;
   SettlementBook book;
   LoadQueue loads;
-  std::optional<TokenBucket> total_bucket;
 
   Agenda<WallTime> wall_agenda;    // Lanes, by steady wall time.
   Agenda<MonoTime> mono_agenda;    // Lanes, by monotonic time: tokens and pauses.
   Agenda<MonoTime> tenant_agenda;  // Tenants whose bucket is empty.
   std::optional<MonoTime> total_token_at;
+  bool slot_refused = false;         // Of all tenants, and one may be kept since.
+  std::vector<TenantIndex> kept_of;  // Tenants of which one was kept.
   std::optional<MonoTime> alarm_at;  // The one that is set.
 
   ShardView totals;
@@ -102,6 +107,7 @@ struct ShardState {
   void look(Lane& lane);
   void count(const Lane& lane);
   void discard(Lane& lane);
+  [[nodiscard]] TenantIndex join_tenant(const TenantId& id);
   void leave_tenant(TenantIndex index);
   void park(TenantIndex index, Parked why);
   void unpark(TenantIndex index, Parked why);
@@ -110,10 +116,18 @@ struct ShardState {
   [[nodiscard]] Lane& lane_of(const WebhookChanged& input);
   void move_lane(Lane& lane, const TenantId& tenant_id);
   void shorten_sleep(Lane& lane);
-  [[nodiscard]] std::optional<Turn> next_turn();
-  [[nodiscard]] bool tenant_may_start(TenantIndex index);
-  [[nodiscard]] bool total_may_start();
-  void start(const Turn& turn);
+  /// A delivery whose turn it is, and what it has taken.
+  struct Start {
+    Turn turn;
+    Candidates among = Candidates::all;
+    Entry* entry = nullptr;
+  };
+  [[nodiscard]] std::optional<Start> next_start();
+  [[nodiscard]] std::optional<Start> choose(Candidates among);
+  void refused(TenantIndex index, const Permit& permit);
+  void forgo_slots();
+  void start(const Start& chosen);
+  void give_up(const Start& chosen);
   [[nodiscard]] std::optional<MonoTime> next_wake() const;
 
   /// What of each lane is in the totals, by lane.

@@ -21,19 +21,13 @@ WallTime to_wall(MonoTime at, Moment now) {
 
 /// The latest token of the three buckets is the one that counts.
 std::optional<MonoTime> token_at(const ShardState& state, const Lane& lane, MonoTime now) {
-  std::optional<MonoTime> at = lane.rate_limited_until(now);
-  for (const auto* bucket : {&state.tenants.at(lane.tenant()).bucket, &state.total_bucket}) {
-    if (*bucket && (*bucket)->available_at(now) > now) {
-      at = std::max(at, std::optional{(*bucket)->available_at(now)});
-    }
-  }
-  return at;
+  const std::optional<MonoTime> at = lane.rate_limited_until(now);
+  return std::max(at, state.allowance.token_at(lane.tenant(), now));
 }
 
 bool slots_taken(const ShardState& state, const Lane& lane, const Offer& offer) {
-  const bool only_reserve = state.candidates() == Candidates::first_attempts;
-  return lane.slots_full() || state.totals.in_flight >= state.options.in_flight_max ||
-         state.tenants.at(lane.tenant()).in_flight >= state.options.tenant_in_flight_max ||
+  const bool only_reserve = state.allowance.candidates() == Candidates::first_attempts;
+  return lane.slots_full() || state.allowance.slots_taken(lane.tenant()) ||
          (only_reserve && offer.first_attempts.none());
 }
 

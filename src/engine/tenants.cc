@@ -4,7 +4,7 @@
 
 namespace postrider {
 
-TenantIndex Tenants::join(const TenantId& id, MonoTime now) {
+TenantIndex Tenants::join(const TenantId& id) {
   if (const auto found = by_id_.find(id); found != by_id_.end()) {
     ++tenants_[found->second].lanes;
     return found->second;
@@ -16,11 +16,7 @@ TenantIndex Tenants::join(const TenantId& id, MonoTime now) {
     index = free_.back();
     free_.pop_back();
   }
-  Tenant& tenant = tenants_[index];
-  tenant = Tenant{.id = id, .lanes = 1, .in_flight = 0, .bucket = {}, .parked = Parked::no};
-  if (rate_) {
-    tenant.bucket.emplace(*rate_, now);
-  }
+  tenants_[index] = Tenant{.id = id, .lanes = 1, .parked = Parked::no};
   by_id_.emplace(id, index);
   return index;
 }
@@ -31,9 +27,13 @@ void Tenants::leave(TenantIndex index) {
   if (--tenant.lanes > 0) {
     return;
   }
-  POSTRIDER_ASSERT(tenant.in_flight == 0);
   by_id_.erase(tenant.id);
   free_.push_back(index);
+}
+
+const TenantIndex* Tenants::find(const TenantId& id) const {
+  const auto found = by_id_.find(id);
+  return found != by_id_.end() ? &found->second : nullptr;
 }
 
 }  // namespace postrider

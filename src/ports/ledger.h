@@ -18,6 +18,7 @@
 #include "core/delivery.h"
 #include "core/event.h"
 #include "core/result.h"
+#include "core/retry.h"
 #include "engine/intake.h"
 #include "engine/shard.h"
 #include "ports/journal.h"
@@ -169,6 +170,28 @@ struct LaneBacklog {
   bool operator==(const LaneBacklog&) const = default;
 };
 
+/// How far a walk through the waiting deliveries of a webhook has come.
+struct LanePlace {
+  Priority priority = Priority::high;
+  WallTime due;
+  std::int64_t sequence = 0;
+
+  bool operator==(const LanePlace&) const = default;
+};
+
+/// The retry policy changed: the deliveries that wait become due when `due_under` says.
+struct BringForward {
+  WebhookId webhook_id;
+  RetryPolicy policy;
+  WallTime now;                    // Steady wall time.
+  std::optional<LanePlace> after;  // Where the last step ended.
+  std::uint32_t limit = 0;         // How many to look at.
+};
+struct BroughtForward {
+  std::vector<Delivery> moved;    // As they now are.
+  std::optional<LanePlace> next;  // None: that was all, and the webhook is not marked any more.
+};
+
 class Ledger {
  public:
   virtual ~Ledger() = default;
@@ -193,6 +216,10 @@ class Ledger {
   /// Which webhooks have waiting deliveries, and when the first of each is due. In id order. Does
   /// not read them all.
   [[nodiscard]] virtual Result<std::vector<LaneBacklog>> backlog() = 0;
+
+  /// One step, in one transaction; what is due already is passed over. See
+  /// Catalog::mark_rescheduling.
+  [[nodiscard]] virtual Result<BroughtForward> bring_forward(const BringForward& order) = 0;
 
   /// Events by id, in the order asked for, for payloads that left the cache. Missing ones are left
   /// out.

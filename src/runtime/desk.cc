@@ -77,9 +77,14 @@ Result<WebhookRef> Desk::edit_webhook(const Errand& errand, WebhookId id,
 }
 
 Result<WebhookRef> Desk::store_webhook(const Errand& errand, Webhook webhook) {
+  const WebhookRef before = directory()->find(webhook.id);
+  const bool rescheduled = before && !same_schedule(before->retry, webhook.retry);
   const auto write = [&]() -> Result<void> {
     POSTRIDER_CHECK(take_request_key(errand.store, errand.entry));
     POSTRIDER_CHECK(errand.store.catalog->put_webhook(webhook));
+    if (rescheduled) {  // The lane will ask for it.
+      POSTRIDER_CHECK(errand.store.catalog->mark_rescheduling(webhook.id));
+    }
     return errand.store.journal->append(errand.entry);
   };
   POSTRIDER_CHECK(errand.store.atomically(write));

@@ -35,6 +35,8 @@ class CountingCatalog final : public Catalog {
   Result<std::vector<Webhook>> load_webhooks() override { return std::vector<Webhook>{}; }
   Result<void> put_webhook(const Webhook&) override { return {}; }
   Result<void> remove_webhook(WebhookId) override { return {}; }
+  Result<void> mark_rescheduling(WebhookId) override { return {}; }
+  Result<std::vector<WebhookId>> load_rescheduling() override { return std::vector<WebhookId>{}; }
   Result<ResealStep> reseal_webhooks(std::optional<WebhookId>, std::uint32_t) override {
     return ResealStep{};
   }

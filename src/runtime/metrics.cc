@@ -273,6 +273,8 @@ class PrometheusMetrics final : public Metrics {
     families_.removed.Add({{"kind", std::string{kind}}}).Increment(static_cast<double>(count));
   }
 
+  void delivery_given_up() override { families_.dlq_entries.Increment(); }
+
   void archive_failed() override { families_.archive_failures.Increment(); }
 
   void add_readings(TakeReadings take) override {
@@ -315,6 +317,8 @@ class PrometheusMetrics final : public Metrics {
     std::array<double, priority_count> waiting{};
     std::array<double, 3> circuits{};
     double rate_limited = 0;
+    double in_flight = 0;
+    double in_flight_max = 1;
     for (const auto& [worker, seen] : shards_) {
       for (std::size_t priority = 0; priority < waiting.size(); ++priority) {
         waiting[priority] += seen.view.waiting[priority];
@@ -326,9 +330,11 @@ class PrometheusMetrics final : public Metrics {
       const std::string pool = fmt::format("{}", worker);
       families_.in_flight.Add({{"pool_id", pool}}).Set(seen.view.in_flight);
       families_.unsettled.Add({{"pool_id", pool}}).Set(seen.view.unsettled);
-      families_.utilization.Add({{"pool_id", pool}})
-          .Set(static_cast<double>(seen.view.in_flight) / seen.in_flight_max);
+      in_flight += seen.view.in_flight;
+      in_flight_max = seen.in_flight_max;
     }
+    // All workers share the slots, so that they are one pool.
+    families_.utilization.Add({{"pool_id", "all"}}).Set(in_flight / in_flight_max);
     families_.rate_limited.Set(rate_limited);
     for (std::size_t priority = 0; priority < waiting.size(); ++priority) {
       families_.queue_depth

@@ -50,6 +50,8 @@ class Metrics {
 
   virtual void committed(const CommitFacts& facts) = 0;
   virtual void store_failed() = 0;
+  /// A delivery became a dead letter without another attempt.
+  virtual void delivery_given_up() = 0;
   /// `reason`: `queue_full`, `store`, `draining`.
   virtual void publish_refused(std::string_view reason) = 0;
   virtual void circuit_changed(WebhookId webhook_id, CircuitState from, CircuitState to) = 0;

@@ -80,19 +80,19 @@ void RunningNode::make_store(NodeParts& parts) {
   store_ = std::make_unique<StoreThread>(StoreThreadOptions{.worker_count = options_.worker_count},
                                          std::move(store_parts));
   farewells_ = std::make_unique<Farewells>(*clock_, *store_);
+  reschedules_ =
+      std::make_unique<Reschedules>(*clock_, *store_, [this] { return desk_.directory(); });
 }
 
 void RunningNode::make_workers(NodeParts& parts) {
-  const auto count = static_cast<std::uint32_t>(options_.worker_count);
-  ShardOptions shard = options_.shard;
-  shard.in_flight_max = std::max(shard.in_flight_max / count, 1u);
-  shard.tenant_in_flight_max = std::max(shard.tenant_in_flight_max / count, 1u);
-  shard.first_attempt_reserve /= count;
-  shard.tenant_rate = share_of(shard.tenant_rate, count);
-  shard.total_rate = share_of(shard.total_rate, count);
+  const auto wake = [this](std::size_t worker, std::optional<TenantId> tenant_id) {
+    workers_[worker]->feed_later(SlotKept{std::move(tenant_id)});
+  };
+  allowance_ =
+      std::make_unique<SharedAllowance>(limits_of(options_.shard), options_.worker_count, wake);
   for (std::size_t index = 0; index < options_.worker_count; ++index) {
     WorkerOptions worker{.index = index,
-                         .shard = shard,
+                         .shard = options_.shard,
                          .seed = options_.seed + index + 1,
                          .alerts = options_.alerts,
                          .url_policy = options_.url_policy,
@@ -100,11 +100,13 @@ void RunningNode::make_workers(NodeParts& parts) {
     WorkerParts worker_parts{
         .clock = clock_.get(),
         .store = store_.get(),
+        .allowance = &allowance_->of(index),
         .metrics = metrics_.get(),
         .stream = &stream_,
         .make_transport = parts.make_transport,
         .make_sign = parts.make_sign,
         .disable_webhook = [this](WebhookId id, const std::string& reason) { disable(id, reason); },
+        .reschedule = [this](WebhookId id) { reschedules_->add_later(id); },
         .alert = [this](const AlertChange& change) { housekeeping_->hear(change); },
         .drained = [this] { worker_drained(); },
     };
@@ -156,7 +158,11 @@ void RunningNode::make_housekeeping(std::vector<Alert> alerts,
                             .directory = [this] { return desk_.directory(); },
                             .store_webhook = {},
                             .tick_workers = {},
-                            .tick_store = [this] { farewells_->go_on(); },
+                            .tick_store =
+                                [this] {
+                                  farewells_->go_on();
+                                  reschedules_->go_on();
+                                },
                             .reload_keys = std::move(reload_keys)};
   parts.store_webhook = [this](Store& store, Mails& mails, Webhook webhook) {
     return desk_.sweep_secrets({store, mails}, std::move(webhook), clock_->now().wall);
@@ -193,6 +199,12 @@ void RunningNode::load_lanes(const std::map<WebhookId, CircuitRecord>& circuits,
       input.backlog_due = waiting->second;
     }
     owner(id).feed_later(std::move(input));
+  }
+}
+
+void RunningNode::load_reschedules(const std::vector<WebhookId>& ids) {
+  for (const WebhookId id : ids) {
+    reschedules_->add(id);
   }
 }
 
@@ -269,6 +281,7 @@ void RunningNode::stop() {
   }
   retention_->stop();
   farewells_->stop();
+  reschedules_->stop();
   if (!draining_) {
     drain([] {});
   }
@@ -316,6 +329,7 @@ Result<std::unique_ptr<Node>> make_node(NodeOptions options, NodeParts parts,
   POSTRIDER_TRY(std::vector<Webhook> webhooks, parts.store.catalog->load_webhooks());
   POSTRIDER_CHECK(reseal_all(*parts.store.catalog));
   POSTRIDER_TRY(const auto circuits, parts.store.catalog->load_circuits());
+  POSTRIDER_TRY(const auto rescheduling, parts.store.catalog->load_rescheduling());
   POSTRIDER_TRY(EventTypeBook event_types,
                 load_event_types(*parts.store.event_types, parts.make_schema_check));
   POSTRIDER_TRY(const std::vector<LaneBacklog> backlog, parts.store.ledger->backlog());
@@ -338,6 +352,7 @@ Result<std::unique_ptr<Node>> make_node(NodeOptions options, NodeParts parts,
                                                          .alerts = std::move(alerts)});
   POSTRIDER_CHECK(node->open());
   node->load_lanes(circuits, backlog);
+  node->load_reschedules(rescheduling);
   node->load_dead_letters(dead_letters);
   node->load_operations(std::move(operations));
   return node;

@@ -19,6 +19,8 @@
 #include "runtime/operation_runner.h"
 #include "runtime/placement.h"
 #include "runtime/reader_pool.h"
+#include "runtime/reschedules.h"
+#include "runtime/shared_allowance.h"
 #include "runtime/tryouts.h"
 
 namespace postrider {
@@ -73,6 +75,8 @@ class RunningNode final : public Node, public DeskService {
   /// Before start(): tells every lane about its webhook.
   void load_lanes(const std::map<WebhookId, CircuitRecord>& circuits,
                   const std::vector<LaneBacklog>& backlog);
+  /// Goes on with what the last run did not finish.
+  void load_reschedules(const std::vector<WebhookId>& ids);
   /// Before start(): goes on with what was not finished.
   void load_operations(std::vector<Operation> unfinished) {
     operations_->resume(std::move(unfinished));
@@ -110,6 +114,8 @@ class RunningNode final : public Node, public DeskService {
   StreamHub stream_;
   std::unique_ptr<StoreThread> store_;
   std::unique_ptr<Farewells> farewells_;
+  std::unique_ptr<Reschedules> reschedules_;
+  std::unique_ptr<SharedAllowance> allowance_;
   std::vector<std::unique_ptr<Worker>> workers_;
   std::unique_ptr<Housekeeping> housekeeping_;
   Tryouts tryouts_;

@@ -21,7 +21,7 @@ Worker::Worker(WorkerOptions options, WorkerParts parts)
       parts_(std::move(parts)),
       work_(asio::make_work_guard(io_)),
       alarm_(io_),
-      shard_(options_.shard, options_.seed),
+      shard_(options_.shard, options_.seed, *parts_.allowance),
       payloads_(options_.payload_cache_bytes),
       meter_(parts_.metrics->make_attempt_meter()),
       watches_(io_),
@@ -241,14 +241,27 @@ void Worker::perform(Settle command) {
     log_attempt(settlement);
     watches_.attempted(settlement);
     look_for_alerts(settlement);
+  } else if (settlement.dead && !command.again) {
+    note_given_up(settlement);
   }
   settlements_.push_back(std::move(command.settlement));
 }
 
+/// No attempt speaks of it, so that this does (P12).
+void Worker::note_given_up(const Settlement& settlement) {
+  parts_.metrics->delivery_given_up();
+  spdlog::info("delivery.given_up delivery={} webhook={} attempts={} reason={}",
+               settlement.delivery.id.to_string(), settlement.delivery.webhook_id.to_string(),
+               settlement.delivery.attempt_count, settlement.dead->reason);
+  look_for_alerts(settlement);
+}
+
 void Worker::look_for_alerts(const Settlement& settlement) {
   const AttemptNote note{.webhook_id = settlement.delivery.webhook_id,
-                         .dns_failed = settlement.attempt->failure_category == FailureCategory::dns,
-                         .dead = settlement.dead.has_value()};
+                         .dns_failed = settlement.attempt &&
+                                       settlement.attempt->failure_category == FailureCategory::dns,
+                         .dead = settlement.dead.has_value(),
+                         .attempted = settlement.attempt.has_value()};
   for (const AlertChange& change : alert_rules_.attempted(note, parts_.clock->now().steady)) {
     parts_.alert(change);
   }
@@ -256,6 +269,11 @@ void Worker::look_for_alerts(const Settlement& settlement) {
 
 void Worker::perform(LoadLane command) {
   parts_.store->submit(LoadLaneJob{.worker = options_.index, .query = command});
+}
+
+void Worker::perform(Reschedule command) {
+  flush_settlements();  // Those were planned by the policy before: they are brought forward, too.
+  parts_.reschedule(command.webhook_id);
 }
 
 void Worker::perform(SetAlarm command) {
@@ -331,13 +349,17 @@ void Worker::flush_circuits() {
   }
 }
 
-void Worker::flush() {
-  flush_scheduled_ = false;
-  flush_circuits();
+void Worker::flush_settlements() {
   if (!settlements_.empty()) {
     parts_.store->submit(
         SettleJob{.worker = options_.index, .settlements = std::exchange(settlements_, {})});
   }
+}
+
+void Worker::flush() {
+  flush_scheduled_ = false;
+  flush_circuits();
+  flush_settlements();
   if (!payloads_missing_.empty()) {
     std::vector<EventId> ids;
     for (const StartAttempt& start : payloads_missing_) {

@@ -18,6 +18,7 @@
 
 #include "core/request.h"
 #include "engine/alert_rules.h"
+#include "engine/allowance.h"
 #include "engine/intake.h"
 #include "engine/shard.h"
 #include "ports/clock.h"
@@ -65,11 +66,13 @@ struct WorkerOptions {
 struct WorkerParts {
   const Clock* clock = nullptr;
   StoreThread* store = nullptr;
+  Allowance* allowance = nullptr;  // Speaks for this worker.
   Metrics* metrics = nullptr;
   StreamHub* stream = nullptr;
   MakeTransport make_transport;
   MakeSign make_sign;
   std::function<void(WebhookId id, const std::string& reason)> disable_webhook;  // Any thread.
+  std::function<void(WebhookId id)> reschedule;                                  // Any thread.
   std::function<void(const AlertChange& change)> alert;                          // Any thread.
   std::function<void()> drained;                                                 // Any thread.
 };
@@ -118,6 +121,7 @@ class Worker {
   void perform(StartAttempt command);
   void perform(Settle command);
   void perform(LoadLane command);
+  void perform(Reschedule command);
   void perform(SetAlarm command);
   void perform(SaveCircuit command);
   void perform(DisableWebhook command);
@@ -129,9 +133,11 @@ class Worker {
   void events_loaded(Result<std::vector<Event>> events, std::vector<StartAttempt> waiting);
   [[nodiscard]] TargetOptions target_options() const;
   void look_for_alerts(const Settlement& settlement);
+  void note_given_up(const Settlement& settlement);
   void flush_soon();
   void flush();
   void flush_circuits();
+  void flush_settlements();
 
   WorkerOptions options_;
   WorkerParts parts_;

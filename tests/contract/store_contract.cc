@@ -51,6 +51,12 @@ LanePage StoreContract::load(const LoadLane& query) {
   return page ? *std::move(page) : LanePage{};
 }
 
+BroughtForward ReschedulingContract::bring_forward(const BringForward& order) {
+  Result<BroughtForward> step = ledger().bring_forward(order);
+  EXPECT_TRUE(step.has_value()) << step.error().message;
+  return step ? *std::move(step) : BroughtForward{};
+}
+
 DeliveryRecord StoreContract::record(DeliveryId id) {
   Result<DeliveryRecord> found = history().find_delivery(id);
   EXPECT_TRUE(found.has_value()) << found.error().message;

@@ -50,6 +50,10 @@ class StoreContract : public testing::TestWithParam<StoreMaker> {
 
 class LedgerContract : public StoreContract {};
 class LaneContract : public StoreContract {};
+class ReschedulingContract : public StoreContract {
+ protected:
+  BroughtForward bring_forward(const BringForward& order);
+};
 class CatalogContract : public StoreContract {};
 class HistoryContract : public StoreContract {};
 class EventTypesContract : public StoreContract {};
@@ -90,6 +94,7 @@ class RequestKeysContract : public StoreContract {
   POSTRIDER_STORE_SUITE(prefix, HistoryContract, __VA_ARGS__);      \
   POSTRIDER_STORE_SUITE(prefix, JournalContract, __VA_ARGS__);      \
   POSTRIDER_STORE_SUITE(prefix, RegistryContract, __VA_ARGS__);     \
+  POSTRIDER_STORE_SUITE(prefix, ReschedulingContract, __VA_ARGS__); \
   POSTRIDER_STORE_SUITE(prefix, RetentionContract, __VA_ARGS__);    \
   POSTRIDER_STORE_SUITE(prefix, StatsContract, __VA_ARGS__);        \
   POSTRIDER_STORE_SUITE(prefix, LateDeliveryContract, __VA_ARGS__); \

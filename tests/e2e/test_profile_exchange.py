@@ -15,7 +15,7 @@ SWAP = "550e8400-e29b-41d4-a716-446655440000"
 
 @pytest.fixture
 def exchange(own_server, make_world):
-    return make_world(own_server("--profile", "exchange", "--io-threads", "1").start())
+    return make_world(own_server("--profile", "exchange", "--io-threads", "4").start())
 
 
 def test_delays_double_from_thirty_seconds_with_a_tenth_of_jitter(exchange):

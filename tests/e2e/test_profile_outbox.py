@@ -8,7 +8,7 @@ from receiver import Held, Reply
 
 @pytest.fixture
 def outbox(own_server, make_world):
-    return make_world(own_server("--profile", "outbox", "--io-threads", "1").start())
+    return make_world(own_server("--profile", "outbox", "--io-threads", "4").start())
 
 
 def test_delays_double_from_two_seconds_with_up_to_a_second_more(outbox):

@@ -15,7 +15,7 @@ UUID4 = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9
 
 @pytest.fixture
 def platform(own_server, make_world):
-    return make_world(own_server("--profile", "platform", "--io-threads", "1").start())
+    return make_world(own_server("--profile", "platform", "--io-threads", "4").start())
 
 
 def test_delays_double_from_one_second_with_a_quarter_of_jitter(platform):

@@ -12,7 +12,7 @@ from receiver import Held, Reply
 
 @pytest.fixture
 def tenant(own_server, make_world):
-    return make_world(own_server("--profile", "tenant", "--io-threads", "1").start())
+    return make_world(own_server("--profile", "tenant", "--io-threads", "4").start())
 
 
 def test_delays_double_exactly_from_thirty_seconds(tenant):
@@ -26,7 +26,7 @@ def test_every_failure_is_tried_again(tenant, status):
 
 
 def test_the_other_schedule_is_a_preset_away(own_server, make_world):
-    world = make_world(own_server("--profile", "tenant", "--io-threads", "1", "--set",
+    world = make_world(own_server("--profile", "tenant", "--io-threads", "4", "--set",
                                   "webhooks.retry.preset=stepped").start())
     delays = profiles.planned_delays(world, [1, 2, 3, 4])
     profiles.check_delays(delays, {1: 30, 2: 300, 3: 1200, 4: 3600})

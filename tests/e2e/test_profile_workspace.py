@@ -13,7 +13,7 @@ from receiver import Held, Reply
 
 @pytest.fixture
 def workspace(own_server, make_world):
-    return make_world(own_server("--profile", "workspace", "--io-threads", "1").start())
+    return make_world(own_server("--profile", "workspace", "--io-threads", "4").start())
 
 
 def test_delays_grow_fivefold_to_ten_minutes_with_a_fifth_of_jitter(workspace):
@@ -81,7 +81,7 @@ def test_five_failures_open_the_circuit_for_five_minutes(workspace):
 
 
 def test_fifty_deliveries_at_once(own_server, receiver):
-    server = own_server("--profile", "workspace", "--io-threads", "1").start()
+    server = own_server("--profile", "workspace", "--io-threads", "4").start()
     api = server.api()
     receiver.hold("/crowd")
     for n in range(4):

@@ -10,6 +10,20 @@ namespace {
 // How long a fresh event may wait for a healthy receiver that nothing holds back.
 constexpr Micros prompt_max = std::chrono::seconds{5};
 
+/// What the last start has too much of; empty when nothing.
+std::string excess_of(const std::optional<RateLimit>& limit, const std::vector<MonoTime>& starts) {
+  for (std::size_t first = 0; limit && first < starts.size(); ++first) {
+    const double waited = static_cast<double>((starts.back() - starts[first]).count());
+    const double earned =
+        waited * limit->count / static_cast<double>(Micros{limit->period}.count());
+    const auto taken = static_cast<double>(starts.size() - first);
+    if (taken > limit->burst + earned + 1e-6) {
+      return fmt::format("{} attempts in {} us", taken, waited);
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 void Checks::violate(const std::string& what) {
@@ -47,9 +61,11 @@ void Checks::attempt_started(const StartAttempt& start) {
   }
   check_order(delivery, webhook);
   check_rate(webhook);
+  check_shared_limits(webhook);
+  check_memory(delivery);
   check_spacing(delivery, webhook);
   check_promptness(delivery);
-  flights_.emplace(delivery.id, Flight{webhook.id, delivery.event_type});
+  flights_.emplace(delivery.id, Flight{webhook.id, delivery.event_type, webhook.tenant_id});
 }
 
 void Checks::check_order(const Delivery& delivery, const Webhook& webhook) {
@@ -81,21 +97,32 @@ void Checks::check_order(const Delivery& delivery, const Webhook& webhook) {
 }
 
 void Checks::check_rate(const Webhook& webhook) {
-  std::vector<MonoTime>& starts = starts_[webhook.id];
-  const MonoTime now = timeline_.mono();
-  starts.push_back(now);
-  if (!webhook.rate_limit) {
-    return;
+  Starts& starts = starts_[webhook.id];
+  starts.push_back(timeline_.mono());
+  if (const std::string excess = excess_of(webhook.rate_limit, starts); !excess.empty()) {
+    violate(fmt::format("P7: {} of {}", excess, webhook.id.to_string()));
   }
-  const RateLimit& limit = *webhook.rate_limit;
-  for (std::size_t first = 0; first < starts.size(); ++first) {
-    const double waited = static_cast<double>((now - starts[first]).count());
-    const double earned = waited * limit.count / static_cast<double>(Micros{limit.period}.count());
-    const auto taken = static_cast<double>(starts.size() - first);
-    if (taken > limit.burst + earned + 1e-6) {
-      violate(fmt::format("P7: {} attempts of {} in {} us", taken, webhook.id.to_string(), waited));
-      return;
-    }
+}
+
+/// Over all shards together, whichever of them the attempts belong to.
+void Checks::check_shared_limits(const Webhook& webhook) {
+  const ShardOptions& limits = scenario_.shard;
+  const auto of_tenant = std::ranges::count_if(
+      flights_, [&](const auto& flight) { return flight.second.tenant_id == webhook.tenant_id; });
+  if (flights_.size() >= limits.in_flight_max) {
+    violate("P7: more in flight than in_flight_max");
+  }
+  if (of_tenant >= static_cast<std::ptrdiff_t>(limits.tenant_in_flight_max)) {
+    violate("P7: more in flight than tenant_in_flight_max: " + webhook.tenant_id);
+  }
+  tenant_starts_[webhook.tenant_id].push_back(timeline_.mono());
+  all_starts_.push_back(timeline_.mono());
+  if (const std::string excess = excess_of(limits.tenant_rate, tenant_starts_[webhook.tenant_id]);
+      !excess.empty()) {
+    violate(fmt::format("P7: {} of {}", excess, webhook.tenant_id));
+  }
+  if (const std::string excess = excess_of(limits.total_rate, all_starts_); !excess.empty()) {
+    violate(fmt::format("P7: {} of all tenants", excess));
   }
 }
 
@@ -107,10 +134,63 @@ void Checks::check_spacing(const Delivery& delivery, const Webhook& webhook) {
   }
   // The steady wall runs at most twice as fast as the monotonic clock, whatever the wall clock
   // does.
-  const Micros least = Micros{backoff_delay(webhook.retry, delivery.budget_used, 0.0)} / 2;
+  Millis delay = Millis::max();
+  for (const RetryPolicy& policy : policies_[webhook.id]) {  // A longer one holds from the next on.
+    delay = std::min(delay, backoff_delay(policy, delivery.budget_used, 0.0));
+  }
+  const Micros least = Micros{delay} / 2;
   if (timeline_.mono() - ended->second < least - Millis{2}) {
     violate(fmt::format("P9: {} was tried again after {} us", delivery.id.to_string(),
                         (timeline_.mono() - ended->second).count()));
+  }
+}
+
+void Checks::check_waits(WebhookId id) {
+  const auto waiting = durable_.waiting.find(id);
+  if (waiting != durable_.waiting.end()) {
+    for (const std::int64_t sequence : waiting->second) {
+      check_wait(durable_.deliveries.at(sequence).delivery.id);
+    }
+  }
+}
+
+/// A changed policy holds for what waits already: nothing waits longer than it allows.
+void Checks::check_wait(DeliveryId id) {
+  const auto found = durable_.delivery_sequences.find(id);
+  const auto stored = found == durable_.delivery_sequences.end()
+                          ? durable_.deliveries.end()
+                          : durable_.deliveries.find(found->second);
+  if (stored == durable_.deliveries.end()) {
+    return;
+  }
+  const Delivery& delivery = stored->second.delivery;
+  const auto webhook = durable_.webhooks.find(delivery.webhook_id);
+  if (webhook == durable_.webhooks.end() || durable_.rescheduling.contains(delivery.webhook_id) ||
+      !is_waiting(delivery.state) || delivery.budget_used == 0) {
+    return;
+  }
+  const RetryPolicy& policy = webhook->second.retry;
+  // What its receiver asked for, and the least wait of its kind of failure, may be longer.
+  Millis longest = std::max(backoff_delay(policy, delivery.budget_used, 0.999999), Millis{1});
+  const bool asked = stored->second.last_http_status == 429;
+  longest = asked ? std::max(longest, policy.delay_max) : longest;
+  longest = policy.category_minimums ? std::max(longest, Millis{60'000}) : longest;
+  if (delivery.due > later(timeline_.now().steady, longest)) {
+    violate(fmt::format("{} waits longer than its policy allows", delivery.id.to_string()));
+  }
+}
+
+/// Memory waits no longer than the store says.
+void Checks::check_memory(const Delivery& delivery) {
+  const auto found = durable_.deliveries.find(delivery.sequence);
+  if (found == durable_.deliveries.end()) {
+    return;
+  }
+  const Delivery& stored = found->second.delivery;
+  const bool same = stored.attempt_count == delivery.attempt_count &&
+                    stored.revivals == delivery.revivals && stored.id == delivery.id;
+  if (same && delivery.due > stored.due) {
+    violate(fmt::format("{} was brought forward, but its lane waited", delivery.id.to_string()));
   }
 }
 
@@ -120,7 +200,10 @@ void Checks::check_promptness(const Delivery& delivery) {
   if (delivery.webhook_id != healthy || delivery.attempt_count > 0 || since == admitted_at_.end()) {
     return;
   }
-  const bool roomy = scenario_.shard.window_max == ShardOptions{}.window_max;
+  const ShardOptions& shard = scenario_.shard;
+  const bool roomy = shard.window_max == ShardOptions{}.window_max &&
+                     shard.in_flight_max == ShardOptions{}.in_flight_max && !shard.tenant_rate &&
+                     !shard.total_rate;
   const Micros waited = timeline_.mono() - std::max(since->second, last_trouble_);
   if (roomy && waited > prompt_max) {
     violate(fmt::format("P5: {} to a healthy webhook waited {} us", delivery.id.to_string(),
@@ -144,11 +227,8 @@ void Checks::lane_seen(const LaneView& view, bool started) {
   }
 }
 
-void Checks::shard_seen(const ShardView& view, std::uint32_t in_flight_max) {
-  if (view.in_flight > in_flight_max) {
-    violate("P6: too many in flight");
-  }
-  if (view.unsettled > scenario_.shard.unsettled_max + in_flight_max) {
+void Checks::shard_seen(const ShardView& view) {
+  if (view.unsettled > scenario_.shard.unsettled_max + scenario_.shard.in_flight_max) {
     violate("P6: too many unsettled");
   }
 }
@@ -172,6 +252,8 @@ void Checks::crashed() {
   ambiguous_.insert(unsettled_.begin(), unsettled_.end());
   unsettled_.clear();
   flights_.clear();
+  tenant_starts_.clear();  // The next start does not know what was sent.
+  all_starts_.clear();
   told_.clear();
   admitted_at_.clear();
   ended_at_.clear();  // The next start trusts the wall clock as it finds it.

@@ -34,16 +34,24 @@ class Checks {
   }
 
   // What the node did and was told.
-  void told(const Webhook& webhook) { told_.insert_or_assign(webhook.id, webhook); }
+  void told(const Webhook& webhook) {
+    told_.insert_or_assign(webhook.id, webhook);
+    policies_[webhook.id].push_back(webhook.retry);
+  }
   void told_removed(WebhookId id) { told_.erase(id); }
   void admitted(const Delivery& delivery);
   void attempt_started(const StartAttempt& start);
   /// `sent` is false when it was abandoned before anything went out.
   void attempt_ended(DeliveryId delivery_id, bool sent);
   void settling(DeliveryId id) { unsettled_.insert(id); }
-  void settled(DeliveryId id) { unsettled_.erase(id); }
+  void settled(DeliveryId id) {
+    unsettled_.erase(id);
+    check_wait(id);
+  }
+  /// All that waits for the webhook is as its policy wants.
+  void check_waits(WebhookId id);
   void lane_seen(const LaneView& view, bool started);
-  void shard_seen(const ShardView& view, std::uint32_t in_flight_max);
+  void shard_seen(const ShardView& view);
   void drained(const ShardView& view);
 
   // What receivers and the world did.
@@ -63,11 +71,16 @@ class Checks {
   struct Flight {
     WebhookId webhook_id;
     std::string event_type;
+    TenantId tenant_id;
   };
+  using Starts = std::vector<MonoTime>;
 
   void violate(const std::string& what);
   void check_order(const Delivery& delivery, const Webhook& webhook);
   void check_rate(const Webhook& webhook);
+  void check_shared_limits(const Webhook& webhook);
+  void check_wait(DeliveryId id);
+  void check_memory(const Delivery& delivery);
   void check_spacing(const Delivery& delivery, const Webhook& webhook);
   void check_promptness(const Delivery& delivery);
 
@@ -81,11 +94,14 @@ class Checks {
   std::unordered_set<DeliveryId> ambiguous_;
   std::unordered_set<DeliveryId> unsettled_;
   std::map<WebhookId, Webhook> told_;
+  std::map<WebhookId, std::vector<RetryPolicy>> policies_;  // All that it had.
   std::unordered_map<DeliveryId, Flight> flights_;
   std::unordered_map<DeliveryId, MonoTime> admitted_at_;
   std::unordered_map<DeliveryId, MonoTime> ended_at_;
   std::unordered_map<DeliveryId, std::uint32_t> accepted_;
-  std::map<WebhookId, std::vector<MonoTime>> starts_;
+  std::map<WebhookId, Starts> starts_;
+  std::map<TenantId, Starts> tenant_starts_;
+  Starts all_starts_;
   MonoTime last_trouble_{};
   std::vector<std::string> violations_;
 };

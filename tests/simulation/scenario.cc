@@ -31,6 +31,12 @@ BreakerPolicy some_breaker(SplitMix64& random) {
   return policy;
 }
 
+RateLimit some_rate(SplitMix64& random) {
+  return {.count = between(random, 1, 20),
+          .period = Millis{one_in(random, 2) ? 1'000 : 10'000},
+          .burst = between(random, 1, 5)};
+}
+
 Receiver some_receiver(SplitMix64& random, std::uint32_t number) {
   Receiver receiver;
   Webhook& webhook = receiver.webhook;
@@ -44,9 +50,7 @@ Receiver some_receiver(SplitMix64& random, std::uint32_t number) {
   webhook.max_in_flight = between(random, 1, 5);
   webhook.ordering = static_cast<Ordering>(random.below(3));
   if (one_in(random, 3)) {
-    webhook.rate_limit = RateLimit{.count = between(random, 1, 20),
-                                   .period = Millis{one_in(random, 2) ? 1'000 : 10'000},
-                                   .burst = between(random, 1, 5)};
+    webhook.rate_limit = some_rate(random);
   }
   receiver.manners = static_cast<Manners>(random.below(7));
   receiver.churned = one_in(random, 2);
@@ -73,10 +77,32 @@ ShardOptions some_shard(SplitMix64& random) {
     options.unsettled_max = between(random, 2, 16);
     options.load_ahead = Millis{between(random, 0, 5'000)};
   }
+  if (one_in(random, 3)) {  // Few enough that shards stand in line for them.
+    options.in_flight_max = between(random, 1, 6);
+    options.tenant_in_flight_max = between(random, 1, 4);
+    options.first_attempt_reserve = between(random, 0, 2);
+  }
+  if (one_in(random, 4)) {
+    options.tenant_rate = some_rate(random);
+  }
+  if (one_in(random, 4)) {
+    options.total_rate = some_rate(random);
+  }
   return options;
 }
 
 }  // namespace
+
+RetryPolicy another_retry(SplitMix64& random) {
+  RetryPolicy policy = some_retry(random);
+  if (one_in(random, 2)) {  // Much shorter than before, so that a wait by the old one shows.
+    policy.delay_base = Millis{between(random, 10, 100)};
+    policy.delay_max = Millis{between(random, 200, 1'000)};
+    policy.category_minimums = false;
+  }
+  policy.attempts_max = between(random, 1, 8);
+  return policy;
+}
 
 Scenario make_scenario(std::uint64_t seed) {
   SplitMix64 random{seed};

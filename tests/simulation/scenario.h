@@ -45,6 +45,9 @@ struct Scenario {
 };
 
 /// Swarm testing: each seed switches some faults off and turns others up.
+/// What a person may change a webhook's to.
+[[nodiscard]] RetryPolicy another_retry(SplitMix64& random);
+
 [[nodiscard]] Scenario make_scenario(std::uint64_t seed);
 
 }  // namespace postrider::sim

@@ -134,7 +134,8 @@ void SimStore::answer_failure(const std::vector<SimJob>& jobs) {
       parts_.tell(delivery.webhook_id, StoreFailed{{{delivery.webhook_id, delivery.id}}});
     } else if (const auto* load = std::get_if<SimLoad>(&job)) {
       parts_.tell(load->query.webhook_id, LaneLoadFailed{load->query.webhook_id});
-    } else if (std::holds_alternative<SimCatalog>(job)) {
+    } else if (std::holds_alternative<SimCatalog>(job) ||
+               std::holds_alternative<SimReschedule>(job)) {
       queue_.push_back(job);  // Whoever asked for the change asks again.
     }
   }
@@ -148,10 +149,30 @@ void SimStore::perform(const std::vector<SimJob>& jobs) {
       parts_.tell(load->query.webhook_id, LaneLoaded{.webhook_id = load->query.webhook_id,
                                                      .deliveries = std::move(page->deliveries),
                                                      .rest_due = page->rest_due});
+    } else if (const auto* step = std::get_if<SimReschedule>(&job)) {
+      reschedule(step->order);
     } else if (const auto* catalog = std::get_if<SimCatalog>(&job)) {
       catalog->run(*catalog_);
     }
   }
+}
+
+void SimStore::reschedule(BringForward order) {
+  const std::shared_ptr<const Webhook> webhook = parts_.webhook(order.webhook_id);
+  if (!webhook) {
+    return;
+  }
+  order.policy = webhook->retry;
+  order.now = parts_.timeline->now().steady;
+  Result<BroughtForward> done = ledger_->bring_forward(order);
+  POSTRIDER_ASSERT(done.has_value());
+  if (done->next) {
+    order.after = done->next;
+    queue_.push_back(SimReschedule{order});
+  } else {
+    parts_.rescheduled(order.webhook_id);
+  }
+  parts_.tell(order.webhook_id, Rescheduled{order.webhook_id, std::move(done->moved)});
 }
 
 void SimStore::crash() {

@@ -44,12 +44,16 @@ struct SimLoad {
   std::size_t shard = 0;
   LoadLane query;
 };
+/// One step of bringing forward what waits; the next one queues up behind what came meanwhile.
+struct SimReschedule {
+  BringForward order;
+};
 /// A change to the catalogue, after the turn's commit.
 struct SimCatalog {
   std::function<void(Catalog&)> run;
 };
 using SimJob = std::variant<SimPublish, SimSettle, SimCircuit, SimRevive, SimReplay, SimCancel,
-                            SimLoad, SimCatalog>;
+                            SimLoad, SimReschedule, SimCatalog>;
 
 class SimStore {
  public:
@@ -59,6 +63,10 @@ class SimStore {
     const Scenario* scenario = nullptr;
     /// To the shard that owns the webhook.
     std::function<void(WebhookId, Input)> tell;
+    /// None when it is gone.
+    std::function<std::shared_ptr<const Webhook>(WebhookId)> webhook;
+    /// All that waits for it is as its policy wants.
+    std::function<void(WebhookId)> rescheduled;
     /// A revival is on disk, and whoever asked for it knows.
     std::function<void(const Delivery&)> revived;
     /// A failed commit may be stored after all: the lanes must look.
@@ -83,6 +91,7 @@ class SimStore {
   void answer_failure(const std::vector<SimJob>& jobs);
   void perform(const std::vector<SimJob>& jobs);
   void recover();
+  void reschedule(BringForward order);
   [[nodiscard]] bool chance(std::uint32_t per_mille) {
     return parts_.random->below(1'000) < per_mille;
   }

@@ -23,6 +23,10 @@ std::string tell(const LoadLane& load) {
                      to_unix_ms(load.due_before));
 }
 
+std::string tell(const Reschedule& reschedule) {
+  return fmt::format("reschedule {}", reschedule.webhook_id.to_string());
+}
+
 std::string tell(const SetAlarm& alarm) {
   return fmt::format("alarm {}", alarm.at.time_since_epoch().count());
 }

@@ -27,6 +27,8 @@ World::World(const Scenario& scenario, std::function<void(const std::string&)> l
               .random = &random_,
               .scenario = &scenario_,
               .tell = [this](WebhookId id, Input input) { tell(id, std::move(input)); },
+              .webhook = [this](WebhookId id) { return directory_.find(id); },
+              .rescheduled = [this](WebhookId id) { checks_.check_waits(id); },
               .revived = [this](const Delivery& delivery) { checks_.revival_stored(delivery.id); },
               .recovered = [this](const auto& backlog) { recovered(backlog); }}),
       ids_(scenario.seed + 1) {

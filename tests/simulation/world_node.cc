@@ -19,8 +19,14 @@ void World::boot() {
   drained_count_ = 0;
   in_flight_ = 0;
   shards_.clear();
+  allowance_ = std::make_unique<SharedAllowance>(
+      limits_of(scenario_.shard), scenario_.shard_count,
+      [this](std::size_t shard, std::optional<TenantId> tenant_id) {
+        in_this_life(some_moment(), [this, shard, tenant_id] { feed(shard, SlotKept{tenant_id}); });
+      });
   for (std::size_t shard = 0; shard < scenario_.shard_count; ++shard) {
-    shards_.emplace_back(scenario_.shard, scenario_.seed + life_ * 100 + shard);
+    shards_.emplace_back(scenario_.shard, scenario_.seed + life_ * 100 + shard,
+                         allowance_->of(shard));
   }
   alarms_.assign(scenario_.shard_count, 0);
   std::vector<WebhookRef> webhooks;
@@ -46,6 +52,9 @@ void World::boot() {
     if (!directory_.find(lane.webhook_id)) {
       cancel_waiting(lane.webhook_id);
     }
+  }
+  for (const WebhookId id : durable_.rescheduling) {
+    reschedule(id);
   }
 }
 
@@ -97,7 +106,7 @@ void World::feed(std::size_t shard, Input input) {
       checks_.lane_seen(*shards_[shard].view(started->delivery.webhook_id, timeline_.now()), true);
     }
   }
-  checks_.shard_seen(shards_[shard].view(), scenario_.shard.in_flight_max);
+  checks_.shard_seen(shards_[shard].view());
   for (const Command& command : commands) {
     perform(shard, command);
   }
@@ -143,6 +152,8 @@ void World::perform(std::size_t shard, const Command& command) {
     store_.submit(SimSettle{shard, settle->settlement});
   } else if (const auto* load = std::get_if<LoadLane>(&command)) {
     store_.submit(SimLoad{shard, *load});
+  } else if (const auto* changed = std::get_if<Reschedule>(&command)) {
+    reschedule(changed->webhook_id);
   } else if (const auto* alarm = std::get_if<SetAlarm>(&command)) {
     set_alarm(shard, alarm->at);
   } else if (const auto* save = std::get_if<SaveCircuit>(&command)) {
@@ -155,6 +166,12 @@ void World::perform(std::size_t shard, const Command& command) {
       in_this_life(Micros{1}, [this, life = life_] { end_drain(life); });
     }
   }
+}
+
+void World::reschedule(WebhookId id) {
+  const auto limit = static_cast<std::uint32_t>(1 + random_.below(20));
+  store_.submit(
+      SimReschedule{{.webhook_id = id, .policy = {}, .now = {}, .after = {}, .limit = limit}});
 }
 
 void World::start(std::size_t shard, const StartAttempt& command) {

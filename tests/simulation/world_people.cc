@@ -71,8 +71,11 @@ void World::change_something() {
     std::advance(found, static_cast<std::ptrdiff_t>(random_.below(durable_.deliveries.size())));
     return &found->second.delivery;
   };
-  const std::uint64_t what = random_.below(12);
-  if (what >= 10) {
+  const std::uint64_t what = random_.below(15);
+  if (what >= 12) {
+    const RetryPolicy policy = another_retry(random_);
+    change_webhook(id, [policy](Webhook& webhook) { webhook.retry = policy; });
+  } else if (what >= 10) {
     replay(id);
   } else if (what < 2) {
     if (const Delivery* delivery = some_delivery()) {
@@ -136,6 +139,9 @@ void World::change_webhook(WebhookId id, const std::function<void(Webhook&)>& ed
     Webhook changed = *current;
     edit(changed);
     POSTRIDER_ASSERT(catalog.put_webhook(changed).has_value());
+    if (!same_schedule(changed.retry, current->retry)) {
+      POSTRIDER_ASSERT(catalog.mark_rescheduling(id).has_value());
+    }
     auto shared = std::make_shared<const Webhook>(std::move(changed));
     directory_ = directory_.with(shared);
     tell(id, WebhookChanged{.webhook = shared, .circuit = {}, .backlog_due = {}});

@@ -4,6 +4,8 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,6 +15,7 @@
 #include "engine/shard.h"
 
 #include "adapters/memory/memory_store.h"
+#include "runtime/shared_allowance.h"
 
 #include "tests/simulation/checks.h"
 #include "tests/simulation/scenario.h"
@@ -49,6 +52,7 @@ class World {
   void perform(std::size_t shard, const Command& command);
   void start(std::size_t shard, const StartAttempt& command);
   void set_alarm(std::size_t shard, MonoTime at);
+  void reschedule(WebhookId id);
 
   // The course of a run: world.cc.
   void schedule_everything();
@@ -69,6 +73,10 @@ class World {
     return Micros{static_cast<std::int64_t>(
         random_.below(static_cast<std::uint64_t>(scenario_.trouble_time.count())))};
   }
+  /// What passing a word from thread to thread takes.
+  [[nodiscard]] Micros some_moment() {
+    return Micros{static_cast<std::int64_t>(random_.below(200))};
+  }
   template <class Act>
   void in_this_life(Micros delay, Act act) {
     timeline_.after(delay, [this, life = life_, act = std::move(act)] {
@@ -87,6 +95,7 @@ class World {
   SimStore store_;
   UuidMaker ids_;
 
+  std::unique_ptr<SharedAllowance> allowance_;
   std::vector<Shard> shards_;
   std::vector<std::uint64_t> alarms_;  // Which alarm of a shard is the latest.
   Directory directory_;

@@ -70,6 +70,21 @@ class FaultyLedger final : public Ledger {
     return real_.backlog();
   }
 
+  Result<BroughtForward> bring_forward(const BringForward& order) override {
+    if (broken_) {
+      return refuse();
+    }
+    const std::optional<StoreFault> fault = draw();
+    if (!fault) {
+      return real_.bring_forward(order);
+    }
+    broken_ = true;
+    if (*fault == StoreFault::ambiguous) {
+      [[maybe_unused]] const Result<BroughtForward> unseen = real_.bring_forward(order);
+    }
+    return refuse();
+  }
+
   Result<std::vector<Event>> load_events(const std::vector<EventId>& ids) override {
     if (broken_ || draw()) {
       return refuse();

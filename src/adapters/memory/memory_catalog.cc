@@ -35,6 +35,7 @@ class MemoryCatalog final : public Catalog {
       return fail(Errc::not_found, "There is no such webhook.");
     }
     store_.circuits.erase(id);
+    store_.rescheduling.erase(id);
     return {};
   }
 
@@ -51,6 +52,17 @@ class MemoryCatalog final : public Catalog {
       put(store_, std::move(record));
     }
     return static_cast<std::uint32_t>(first.size());
+  }
+
+  Result<void> mark_rescheduling(WebhookId id) override {
+    const std::lock_guard guard{store_.mutex};
+    store_.rescheduling.insert(id);
+    return {};
+  }
+
+  Result<std::vector<WebhookId>> load_rescheduling() override {
+    const std::lock_guard guard{store_.mutex};
+    return std::vector<WebhookId>(store_.rescheduling.begin(), store_.rescheduling.end());
   }
 
   /// Memory has no key.

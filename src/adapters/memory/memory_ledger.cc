@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <span>
+#include <tuple>
 
 #include "core/assert.h"
 #include "ports/claims.h"
@@ -76,6 +77,36 @@ class MemoryLedger final : public Ledger {
       lanes.push_back({webhook_id, due});
     }
     return lanes;
+  }
+
+  Result<BroughtForward> bring_forward(const BringForward& order) override {
+    const std::lock_guard guard{store_.mutex};
+    const LanePlace begin{.priority = Priority::high, .due = order.now, .sequence = 0};
+    const LanePlace after = order.after.value_or(begin);
+    std::vector<Delivery> rest;
+    for (Delivery& delivery : waiting_of(order.webhook_id)) {
+      if (place_of(delivery) > std::tuple{after.priority, after.due, after.sequence} &&
+          delivery.due > order.now) {
+        rest.push_back(std::move(delivery));
+      }
+    }
+    std::ranges::sort(rest, {}, place_of);
+    BroughtForward step;
+    if (rest.size() > order.limit) {
+      rest.resize(order.limit);
+      step.next = {rest.back().priority, rest.back().due, rest.back().sequence};
+    } else {
+      store_.rescheduling.erase(order.webhook_id);
+    }
+    for (const Delivery& delivery : rest) {
+      DeliveryRecord record = store_.deliveries.at(delivery.sequence);
+      record.delivery.due = due_under(order.policy, delivery, order.now);
+      if (record.delivery.due < delivery.due) {
+        step.moved.push_back(record.delivery);
+        put(store_, std::move(record));
+      }
+    }
+    return step;
   }
 
   Result<std::vector<Event>> load_events(const std::vector<EventId>& ids) override {
@@ -315,6 +346,10 @@ class MemoryLedger final : public Ledger {
       }
     }
     return deliveries;
+  }
+
+  static std::tuple<Priority, WallTime, std::int64_t> place_of(const Delivery& delivery) {
+    return {delivery.priority, delivery.due, delivery.sequence};
   }
 
   static void note_rest(LanePage& page, WallTime due) {

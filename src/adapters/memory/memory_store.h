@@ -73,6 +73,7 @@ struct MemoryStore {
 
   std::map<WebhookId, Webhook> webhooks;
   std::map<WebhookId, CircuitRecord> circuits;
+  std::set<WebhookId> rescheduling;  // See Catalog::mark_rescheduling.
   std::map<KeyId, ApiKey> api_keys;
   std::map<TenantSerial, RegisteredTenant> tenants;
   std::map<std::string, PortalLink> links;  // By their hash.

@@ -51,6 +51,31 @@ class SqliteCatalog final : public Catalog {
     });
   }
 
+  Result<void> mark_rescheduling(WebhookId id) override {
+    return writer_->transact([this, id]() -> Result<void> {
+      POSTRIDER_TRY(Statement mark,
+                    writer_->database().prepare(
+                        "INSERT OR IGNORE INTO rescheduling (webhook_id) VALUES (?1)"));
+      return mark.run(id);
+    });
+  }
+
+  Result<std::vector<WebhookId>> load_rescheduling() override {
+    POSTRIDER_CHECK(writer_->usable());
+    POSTRIDER_TRY(
+        Statement statement,
+        writer_->database().prepare("SELECT webhook_id FROM rescheduling ORDER BY webhook_id"));
+    std::vector<WebhookId> ids;
+    Query query = statement.query();
+    for (;;) {
+      POSTRIDER_TRY(const bool found, query.next());
+      if (!found) {
+        return ids;
+      }
+      ids.push_back(query.id<WebhookId>(0));
+    }
+  }
+
   Result<ResealStep> reseal_webhooks(std::optional<WebhookId> after, std::uint32_t limit) override {
     if (!vault_) {
       return ResealStep{};
@@ -100,14 +125,17 @@ class SqliteCatalog final : public Catalog {
     Database& database = writer_->database();
     Statement remove_webhook;
     Statement remove_circuit;
+    Statement remove_mark;
     POSTRIDER_CHECK(database.prepare_all({
         {&remove_webhook, "DELETE FROM webhook WHERE id = ?1"},
         {&remove_circuit, "DELETE FROM circuit WHERE webhook_id = ?1"},
+        {&remove_mark, "DELETE FROM rescheduling WHERE webhook_id = ?1"},
     }));
     POSTRIDER_CHECK(remove_webhook.run(id));
     if (database.changes() == 0) {
       return fail(Errc::not_found, "There is no such webhook.");
     }
+    POSTRIDER_CHECK(remove_mark.run(id));
     POSTRIDER_CHECK(remove_circuit.run(id));
     POSTRIDER_CHECK(leave_shapes(database, id, writer_->session().next_sequence));
     POSTRIDER_TRY(LaneEntry * lane, writer_->session().lanes.find(id));

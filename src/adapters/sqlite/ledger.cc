@@ -8,6 +8,7 @@
 #include "adapters/sqlite/journal.h"
 #include "adapters/sqlite/lanes.h"
 #include "adapters/sqlite/publishing.h"
+#include "adapters/sqlite/rescheduling.h"
 #include "adapters/sqlite/rows.h"
 #include "adapters/sqlite/settling.h"
 
@@ -23,6 +24,7 @@ struct Desk {
   Settling settling;
   Enrolling enrolling;
   Lanes lanes;
+  Rescheduling rescheduling;
   Statement load_event;
 };
 
@@ -31,9 +33,10 @@ Result<Desk> open_desk(Writer& writer) {
   POSTRIDER_TRY(Settling settling, Settling::open(writer.session()));
   POSTRIDER_TRY(Enrolling enrolling, Enrolling::open(writer.session()));
   POSTRIDER_TRY(Lanes lanes, Lanes::open(writer.session()));
+  POSTRIDER_TRY(Rescheduling rescheduling, Rescheduling::open(writer.session()));
   POSTRIDER_TRY(Statement load_event, writer.database().prepare(load_event_sql));
-  return Desk{std::move(publishing), std::move(settling), std::move(enrolling), std::move(lanes),
-              std::move(load_event)};
+  return Desk{std::move(publishing), std::move(settling),     std::move(enrolling),
+              std::move(lanes),      std::move(rescheduling), std::move(load_event)};
 }
 
 class SqliteLedger final : public Ledger {
@@ -68,6 +71,11 @@ class SqliteLedger final : public Ledger {
     POSTRIDER_TRY(std::vector<LaneBacklog> lanes, desk_->lanes.backlog());
     std::ranges::sort(lanes, {}, &LaneBacklog::webhook_id);
     return lanes;
+  }
+
+  Result<BroughtForward> bring_forward(const BringForward& order) override {
+    POSTRIDER_CHECK(usable());
+    return writer_->transact([this, &order] { return desk_->rescheduling.step(order); });
   }
 
   Result<std::vector<Event>> load_events(const std::vector<EventId>& ids) override {

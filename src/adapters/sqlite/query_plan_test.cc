@@ -10,6 +10,7 @@
 #include "adapters/sqlite/database.h"
 #include "adapters/sqlite/history_query.h"
 #include "adapters/sqlite/lanes.h"
+#include "adapters/sqlite/rescheduling.h"
 
 #include "tests/support/open_sqlite.h"
 
@@ -102,7 +103,9 @@ TEST_F(QueryPlan, TheListOfAWebhookFollowsItsChain) {
 }
 
 TEST_F(QueryPlan, TheEngineSeeksAndNeverScansOrSorts) {
-  for (const std::string_view sql : sqlite::lane_queries()) {
+  std::vector<std::string_view> queries = sqlite::lane_queries();
+  std::ranges::copy(sqlite::rescheduling_queries(), std::back_inserter(queries));
+  for (const std::string_view sql : queries) {
     EXPECT_THAT(plan(std::string{sql}),
                 AllOf(HasSubstr("SEARCH"), Not(HasSubstr("SCAN")), Not(HasSubstr("TEMP B-TREE"))))
         << sql;
