@@ -25,7 +25,10 @@ Parsed<AlertQuery> read_query(const HttpRequest& request) {
                   .webhook_id = query.one_of("webhook_id", WebhookId::parse, "a webhook's id"),
                   .kinds = query.list_of("kind", parse_alert_kind,
                                          "circuit_opened, webhook_disabled, dead_letters, "
-                                         "dns_failing, secret_old or store_failing"),
+                                         "dns_failing, secret_old, store_failing, "
+                                         "webhook_failing, circuit_stays_open, "
+                                         "dead_letters_waiting, success_low, queue_deep or "
+                                         "pool_busy"),
                   .active = query.one_of("status", parse_status, "active or resolved")};
   const Parsed<Page> page = read_history_page(query, ListKind::alerts);
   if (!page) {

@@ -48,6 +48,8 @@ struct TlsConfig {
 
 enum class KeyDerivation : std::uint8_t { none, resource };
 
+enum class LogFormat : std::uint8_t { text, json };
+
 struct EventConfig {
   std::size_t data_bytes_max = std::size_t{256} << 10;
   bool require_known_types = false;
@@ -74,6 +76,8 @@ struct WebhookConfig {
   std::string breaker_preset = "standard";
   RateSetting rate;
   Millis disable_after{432'000'000};  // Five days of nothing but failures; zero: never.
+  bool attempts_auto = false;         // `max_attempts = "auto"`: as many as the delays allow.
+  bool require_verification = false;  // Every new URL must echo a challenge.
 };
 
 struct RetentionConfig {
@@ -93,8 +97,10 @@ struct SecretsConfig {
 struct AlertConfig {
   std::uint32_t dead_letters_per_hour = 10;    // Of one webhook.
   std::uint32_t dead_letters_waiting = 1'000;  // Of one tenant.
-  double failure_percentage = 10;              // Of all deliveries, over ten minutes.
-  double success_percentage = 90;              // Of one webhook, below it over five minutes.
+  Millis window{300'000};                      // How far back shares of attempts look.
+  double failure_percentage = 10;              // Of one webhook's attempts,
+  Millis failure{600'000};                     // for so long.
+  double success_percentage = 90;              // Of everyone's attempts; fewer.
   Millis circuit_open{3'600'000};
   std::uint32_t queue_depth = 10'000;
   double pool_percentage = 80;
@@ -113,6 +119,8 @@ struct Config {
   std::uint32_t io_threads = 0;  // 0: one less than there are cores, at least one.
   Millis drain_timeout{30'000};
   std::string log_level = "info";
+  LogFormat log_format = LogFormat::text;
+  std::vector<std::string> dns_servers;  // Empty: those of the system.
   bool metrics_open = true;
   std::string public_url;  // Where people reach this server; empty: as the request names it.
   bool require_known_tenants = false;

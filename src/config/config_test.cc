@@ -3,6 +3,7 @@
 #include <set>
 #include <string>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "core/json_text.h"
@@ -196,6 +197,57 @@ TEST(Load, APresetStartsItsSectionOverWhereverItStandsInTheFile) {
   EXPECT_EQ(loaded.origin_of("webhooks.retry.timeout_ms"), "preset, p.toml:3");
 }
 
+TEST(Load, AttemptsMayFollowFromTheDelays) {
+  const auto attempts = [](const std::string& lines) {
+    return load_file("[webhooks.retry]\n" + lines).config.webhooks.defaults.retry.attempts_max;
+  };
+  EXPECT_EQ(attempts("max_attempts = \"auto\""), 13u);  // 30 s and 24 h.
+  EXPECT_EQ(attempts("max_attempts = \"auto\"\nbase_delay_ms = 1000\nmax_delay_ms = 8000"), 4u);
+  EXPECT_EQ(attempts("max_attempts = \"auto\"\nbase_delay_ms = 5000\nmax_delay_ms = 5000"), 1u);
+  // A preset starts over, unless it is refined beside it.
+  Sources from = sources("[webhooks.retry]\nmax_attempts = \"auto\"",
+                         {{"POSTRIDER_WEBHOOKS_RETRY_PRESET", "quick"}});
+  EXPECT_EQ(load_all(from).config.webhooks.defaults.retry, retry_policy(RetryPreset::quick));
+  from = sources("", {{"POSTRIDER_WEBHOOKS_RETRY_PRESET", "quick"},
+                      {"POSTRIDER_WEBHOOKS_RETRY_MAX_ATTEMPTS", "auto"}});
+  EXPECT_EQ(load_all(from).config.webhooks.defaults.retry.attempts_max, 5u);  // 2 s and 32 s.
+  from.overrides = {{"webhooks.retry.max_attempts", "7", "--set"}};
+  EXPECT_EQ(load_all(from).config.webhooks.defaults.retry.attempts_max, 7u);
+
+  const Loaded loaded = load_file("[webhooks.retry]\nmax_attempts = \"auto\"");
+  const std::string printed = print_config(loaded);
+  EXPECT_NE(printed.find("\nmax_attempts = \"auto\"  # p.toml:2\n"), std::string::npos);
+  EXPECT_EQ(load_file(printed).config.webhooks.defaults, loaded.config.webhooks.defaults);
+}
+
+TEST(Load, OnlyTheOneWordStandsForANumberOfAttempts) {
+  const std::string rule =
+      "webhooks.retry.max_attempts must be an integer from 1 to 100, or "
+      "\"auto\"";
+  EXPECT_EQ(refusal(sources("[webhooks.retry]\nmax_attempts = \"Auto\"")),
+            "p.toml:2: " + rule + ".");
+  EXPECT_EQ(refusal(sources("[webhooks.retry]\nmax_attempts = 0")),
+            "p.toml:2: " + rule + ", not 0.");
+  EXPECT_EQ(refusal(sources("", {{"POSTRIDER_WEBHOOKS_RETRY_MAX_ATTEMPTS", "many"}})),
+            "POSTRIDER_WEBHOOKS_RETRY_MAX_ATTEMPTS must be an integer from 1 to 100, or \"auto\","
+            " not `many`.");
+  EXPECT_NE(refusal(sources("[webhooks.retry]\ntimeout_ms = \"auto\"")), "accepted");
+}
+
+TEST(Load, NameServersAreAddressesWithOrWithoutAPort) {
+  for (const char* good :
+       {"9.9.9.9", "127.0.0.1:5353", "::1", "[::1]", "[::1]:53", "1.1.1.1:1", "1.1.1.1:65535"}) {
+    const Loaded loaded = load_file(fmt::format("[dns]\nservers = [\"{}\"]", good));
+    EXPECT_EQ(loaded.config.dns_servers, std::vector<std::string>{good});
+  }
+  for (const char* bad : {"", "dns.example", "1.1.1.1:0", "1.1.1.1:65536", "1.1.1.1:", "[::1",
+                          "1.1.1", "[::1]:x", ":53", "1.1.1.1,2.2.2.2"}) {
+    EXPECT_TRUE(refusal(sources(fmt::format("[dns]\nservers = [\"{}\"]", bad)))
+                    .starts_with("p.toml:2: dns.servers must be a list of at most 8 addresses"))
+        << bad;
+  }
+}
+
 TEST(Load, ARateInAnotherUnitReplacesTheOneBelow) {
   Sources from = sources("[webhooks.rate_limit]\nrequests_per_second = 7\n");
   from.profile = "platform";
@@ -293,6 +345,19 @@ TEST(Reload, KeepsWhatTakesARestartAndNamesIt) {
   EXPECT_EQ(merged.log_level, "debug");
   EXPECT_EQ(merged.webhooks.defaults.retry, retry_policy(RetryPreset::quick));
   EXPECT_TRUE(merged.event_types.empty());
+}
+
+TEST(Reload, AgesAlertsAndTheLogChangeAtOnce) {
+  const Config wanted = load_file(
+                            "[retention]\nevents_days = 1\narchive_directory = \"a\"\n"
+                            "shrinking_store = true\n[alerts]\nqueue_depth = 1\n"
+                            "[log]\nformat = \"json\"\n[webhooks]\nrequire_verification = true")
+                            .config;
+  const Changes changes = compare(Config{}, wanted);
+  EXPECT_EQ(changes.now, (std::vector<std::string>{
+                             "log.format", "webhooks.require_verification", "retention.events_days",
+                             "retention.archive_directory", "alerts.queue_depth"}));
+  EXPECT_EQ(changes.at_restart, (std::vector<std::string>{"retention.shrinking_store"}));
 }
 
 }  // namespace

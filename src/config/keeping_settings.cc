@@ -32,15 +32,26 @@ void add_alerts(std::vector<Setting>& all) {
   all.push_back(
       integer({"alerts.dead_letters_waiting", "More dead letters of one tenant than this."},
               POSTRIDER_FIELD(alerts.dead_letters_waiting), count_range));
-  all.push_back(number(
-      {"alerts.failure_percentage", "A larger share of failed attempts than this for ten minutes."},
-      POSTRIDER_FIELD(alerts.failure_percentage), percentage_bounds));
+  all.push_back(integer({"alerts.window_ms",
+                         "How far back the two shares below look. Fewer than ten attempts say "
+                         "nothing."},
+                        POSTRIDER_FIELD(alerts.window), {1'000, 86'400'000}));
+  all.push_back(number({"alerts.failure_percentage",
+                        "A larger share of failed attempts of one webhook than this, for "
+                        "alerts.failure_ms."},
+                       POSTRIDER_FIELD(alerts.failure_percentage), percentage_bounds));
+  all.push_back(integer({"alerts.failure_ms", "How long it must stay so large."},
+                        POSTRIDER_FIELD(alerts.failure), {0, 86'400'000}));
   all.push_back(number({"alerts.success_percentage",
-                        "A smaller share of successful deliveries than this over five minutes."},
+                        "A smaller share of successful attempts than this, all webhooks together."},
                        POSTRIDER_FIELD(alerts.success_percentage), percentage_bounds));
-  all.push_back(integer({"alerts.circuit_open_ms", "A circuit open for longer than this."},
+  all.push_back(integer({"alerts.circuit_open_ms",
+                         "A circuit open for longer than this; probes in between do not count as "
+                         "closed."},
                         POSTRIDER_FIELD(alerts.circuit_open), {0, 31'536'000'000}));
-  all.push_back(integer({"alerts.queue_depth", "More waiting deliveries than this."},
+  all.push_back(integer({"alerts.queue_depth",
+                         "More waiting deliveries than this, all webhooks together, retries "
+                         "included."},
                         POSTRIDER_FIELD(alerts.queue_depth), count_range));
   all.push_back(
       number({"alerts.pool_percentage", "A larger share of engine.in_flight_max in use than this."},
@@ -75,7 +86,9 @@ std::vector<Setting> keeping_settings() {
                      POSTRIDER_FIELD(secrets.key_file)));
   add_alerts(all);
   for (Setting& setting : all) {
-    setting.reloads = setting.key.starts_with("alerts.");
+    // A store is made once, and the key file is read again when somebody rotates the key.
+    setting.reloads =
+        setting.key != "retention.shrinking_store" && setting.key != "secrets.key_file";
   }
   return all;
 }

@@ -39,7 +39,8 @@ std::optional<std::string> nearest_variable(std::string_view name) {
 
 Result<Assignment> parse_text(const Setting& setting, const std::string& given,
                               const std::string& name) {
-  std::optional<Value> value = parse_value(setting.kind, given);
+  const bool is_word = !setting.word.empty() && given == setting.word;
+  std::optional<Value> value = parse_value(is_word ? Kind::text : setting.kind, given);
   if (!value) {
     return fail(Errc::invalid, fmt::format("{} {}, not `{}`.", name, setting.rule, given));
   }

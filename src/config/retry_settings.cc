@@ -23,6 +23,7 @@ Setting preset() {
     }
     config.webhooks.defaults.retry =
         retry_policy(*parse_retry_preset(std::get<std::string>(value)));
+    config.webhooks.attempts_auto = false;
     return true;
   };
   return std::move(setting).starting("webhooks.retry.");
@@ -55,16 +56,35 @@ void add_delays(std::vector<Setting>& all) {
                         POSTRIDER_FIELD(webhooks.defaults.retry.jitter.extra), {0, 3'600'000}));
 }
 
+/// A number, or `auto`, which becomes one when all settings are known: it depends on the delays.
+Setting max_attempts() {
+  Setting setting = integer({"webhooks.retry.max_attempts",
+                             "Attempts before a delivery becomes a dead letter. auto: as many as "
+                             "double the base delay up to the longest, and one more."},
+                            POSTRIDER_FIELD(webhooks.defaults.retry.attempts_max), {1, 100});
+  setting.word = "auto";
+  setting.rule += ", or \"auto\"";
+  setting.assign = [assign = setting.assign](Config& config, const Value& value) {
+    const bool is_auto = kind_of(value) == Kind::text;
+    if (!is_auto && !assign(config, value)) {
+      return false;
+    }
+    config.webhooks.attempts_auto = is_auto;
+    return true;
+  };
+  setting.read = [read = setting.read](const Config& config) -> Value {
+    return config.webhooks.attempts_auto ? Value{std::string{"auto"}} : read(config);
+  };
+  return setting;
+}
+
 }  // namespace
 
 std::vector<Setting> retry_settings() {
   std::vector<Setting> all;
   all.push_back(preset());
   add_delays(all);
-  all.push_back(integer({"webhooks.retry.max_attempts",
-                         "Attempts before a delivery becomes a dead "
-                         "letter."},
-                        POSTRIDER_FIELD(webhooks.defaults.retry.attempts_max), {1, 100}));
+  all.push_back(max_attempts());
   all.push_back(integer({"webhooks.retry.timeout_ms", "How long one attempt may take."},
                         POSTRIDER_FIELD(webhooks.defaults.retry.timeout), {10, 300'000}));
   all.push_back(number({"webhooks.retry.timeout_growth_factor",

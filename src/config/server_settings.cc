@@ -45,6 +45,40 @@ void add_targets(std::vector<Setting>& all) {
                     .on_reload());
 }
 
+bool is_dns_server(std::string_view text) {
+  const std::size_t colon = text.rfind(':');
+  const bool is_v6 = text.starts_with('[');  // In brackets, or it has no port.
+  const bool has_port =
+      colon != std::string_view::npos && (is_v6 ? text[colon - 1] == ']' : text.find(':') == colon);
+  std::string_view address = has_port ? text.substr(0, colon) : text;
+  if (is_v6 && address.ends_with(']')) {
+    address = address.substr(1, address.size() - 2);
+  }
+  const std::optional<Value> port =
+      has_port ? parse_value(Kind::integer, text.substr(colon + 1)) : Value{std::int64_t{53}};
+  return IpAddress::parse(address) && port && std::get<std::int64_t>(*port) >= 1 &&
+         std::get<std::int64_t>(*port) <= 65'535;
+}
+
+Setting dns_servers() {
+  return {.key = "dns.servers",
+          .kind = Kind::texts,
+          .help = "Who resolves the names of webhooks; empty: the resolvers of the system.",
+          .rule =
+              "must be a list of at most 8 addresses such as 9.9.9.9, 127.0.0.1:5353 or "
+              "[::1]:53",
+          .assign =
+              [](Config& config, const Value& value) {
+                const Texts& servers = std::get<Texts>(value);
+                if (servers.size() > 8 || !std::ranges::all_of(servers, is_dns_server)) {
+                  return false;
+                }
+                config.dns_servers = servers;
+                return true;
+              },
+          .read = [](const Config& config) -> Value { return config.dns_servers; }};
+}
+
 }  // namespace
 
 std::vector<Setting> server_settings() {
@@ -83,6 +117,13 @@ std::vector<Setting> server_settings() {
                      POSTRIDER_FIELD(log_level),
                      {"must be one of trace, debug, info, warn, error, off", is_log_level})
                     .on_reload());
+  all.push_back(choice({"log.format",
+                        "text: `time level=… message key=value`. json: one object a line with the "
+                        "same fields."},
+                       POSTRIDER_FIELD(log_format),
+                       Words{std::string{"text, json"}, parse_log_format})
+                    .on_reload());
+  all.push_back(dns_servers());
   all.push_back(
       boolean({"metrics.open", "/metrics answers without a key."}, POSTRIDER_FIELD(metrics_open)));
   all.push_back(boolean({"tenants.require_known",

@@ -25,11 +25,13 @@ struct Setting {
   Kind kind = Kind::text;
   std::string help;
   std::string rule;  // The end of a sentence: `must be an integer from 0 to 256`.
-  /// False when the value breaks the rule; then nothing has changed. `value` is of `kind`.
+  /// False when the value breaks the rule; then nothing has changed. `value` is of `kind`, or the
+  /// `word`.
   std::function<bool(Config&, const Value&)> assign;
   std::function<Value(const Config&)> read;
   bool reloads = false;  // SIGHUP is enough; otherwise it takes a restart.
   std::string starts;    // A preset: replaces every setting whose key begins so.
+  std::string word;      // May stand for a value of the kind; `assign` gets it as text.
 
   Setting&& on_reload() && {
     reloads = true;

@@ -11,6 +11,8 @@ namespace {
 
 constexpr EnumNames<KeyDerivation, KeyDerivation::resource> derivation_names{{"none", "resource"}};
 
+constexpr EnumNames<LogFormat, LogFormat::json> log_format_names{{"text", "json"}};
+
 std::vector<Setting> join() {
   std::vector<Setting> all;
   for (auto* section : {server_settings, api_settings, engine_settings, webhook_settings,
@@ -54,6 +56,12 @@ std::string_view to_string(KeyDerivation derivation) { return derivation_names.n
 
 std::optional<KeyDerivation> parse_key_derivation(std::string_view text) {
   return derivation_names.find(text);
+}
+
+std::string_view to_string(LogFormat format) { return log_format_names.name(format); }
+
+std::optional<LogFormat> parse_log_format(std::string_view text) {
+  return log_format_names.find(text);
 }
 
 }  // namespace postrider::config

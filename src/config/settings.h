@@ -29,6 +29,8 @@ namespace postrider::config {
 
 [[nodiscard]] std::string_view to_string(KeyDerivation derivation);
 [[nodiscard]] std::optional<KeyDerivation> parse_key_derivation(std::string_view text);
+[[nodiscard]] std::string_view to_string(LogFormat format);
+[[nodiscard]] std::optional<LogFormat> parse_log_format(std::string_view text);
 
 /// `requests_per_second`, `requests_per_minute` and `burst` under `prefix`, about `what`.
 struct RateTexts {

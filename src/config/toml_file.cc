@@ -160,7 +160,9 @@ Result<void> read_node(const toml::node& node, const std::string& key, const Pla
     }
     return read_table(*node.as_table(), key + ".", place.file, layer);
   }
-  std::optional<Value> value = value_of(node, setting->kind);
+  const bool is_word =
+      !setting->word.empty() && node.is_string() && node.as_string()->get() == setting->word;
+  std::optional<Value> value = value_of(node, is_word ? Kind::text : setting->kind);
   if (!value) {
     return fail(Errc::invalid, fmt::format("{}: {} {}.", place.text(), key, setting->rule));
   }

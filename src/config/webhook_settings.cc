@@ -58,6 +58,10 @@ std::vector<Setting> webhook_settings() {
                          "A webhook whose every delivery has failed for so long is switched off; "
                          "0: never."},
                         POSTRIDER_FIELD(webhooks.disable_after), {0, 31'536'000'000}));
+  all.push_back(boolean({"webhooks.require_verification",
+                         "A webhook is stored only when its URL has echoed a challenge, as with "
+                         "`require_verification` in the request; a changed URL likewise."},
+                        POSTRIDER_FIELD(webhooks.require_verification)));
   add_rate(all, {"webhooks.rate_limit.", "Deliveries to one webhook"},
            POSTRIDER_FIELD(webhooks.rate), true);
   add_signature(all);

@@ -24,6 +24,12 @@ constexpr Known kinds[] = {
     {AlertKind::dns_failing, "dns_failing", Severity::warning},
     {AlertKind::secret_old, "secret_old", Severity::info},
     {AlertKind::store_failing, "store_failing", Severity::critical},
+    {AlertKind::webhook_failing, "webhook_failing", Severity::warning},
+    {AlertKind::circuit_stays_open, "circuit_stays_open", Severity::critical},
+    {AlertKind::dead_letters_waiting, "dead_letters_waiting", Severity::warning},
+    {AlertKind::success_low, "success_low", Severity::warning},
+    {AlertKind::queue_deep, "queue_deep", Severity::critical},
+    {AlertKind::pool_busy, "pool_busy", Severity::warning},
 };
 
 TEST(AlertKind, HasTheWordOfTheApiAndItsSeverity) {
@@ -50,15 +56,21 @@ TEST(Severity, HasTheWordOfTheApi) {
   EXPECT_DEATH((void)to_string(static_cast<Severity>(3)), "assertion failed");
 }
 
-TEST(AlertSubject, IsTheKindAndTheWebhookTogether) {
+TEST(AlertSubject, IsTheKindAndTheWebhookOrTenantTogether) {
   const WebhookId webhook{Uuid{1}};
   const WebhookId other{Uuid{2}};
   const std::set<AlertSubject> subjects = {
-      {AlertKind::circuit_opened, webhook}, {AlertKind::circuit_opened, other},
-      {AlertKind::dead_letters, webhook},   {AlertKind::store_failing, std::nullopt},
-      {AlertKind::circuit_opened, webhook}, {AlertKind::store_failing, std::nullopt},
+      {AlertKind::circuit_opened, webhook},
+      {AlertKind::circuit_opened, other},
+      {AlertKind::dead_letters, webhook},
+      {AlertKind::store_failing, std::nullopt},
+      {AlertKind::circuit_opened, webhook},
+      {AlertKind::store_failing, std::nullopt},
+      {AlertKind::dead_letters_waiting, std::nullopt, "acme"},
+      {AlertKind::dead_letters_waiting, std::nullopt, "other"},
+      {AlertKind::dead_letters_waiting, std::nullopt, "acme"},
   };
-  EXPECT_EQ(subjects.size(), 4u) << "the same subject is kept once";
+  EXPECT_EQ(subjects.size(), 6u) << "the same subject is kept once";
 }
 
 }  // namespace

@@ -34,6 +34,9 @@ struct Event {
   Priority priority = Priority::normal;
   WallTime timestamp;   // When it happened, says the publisher; else when we accepted it.
   WallTime created_at;  // When we accepted it.
+  /// Its place in publish order, given by the store, never to another; there are gaps. 0: not
+  /// stored.
+  std::int64_t sequence = 0;
 
   bool operator==(const Event&) const = default;
 };

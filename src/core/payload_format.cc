@@ -77,6 +77,10 @@ void append_platform(std::string& out, const Event& event) {
     out += R"(,"source":null)";
   }
   append_member(out, "priority", to_string(event.priority));
+  if (event.sequence > 0) {  // A challenge has none.
+    out += R"(,"sequence_number":)";
+    append_number(out, event.sequence);
+  }
   if (!event.tenant_id.empty()) {
     append_member(out, "tenant_id", event.tenant_id);
   }

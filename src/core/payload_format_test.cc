@@ -72,6 +72,11 @@ TEST(RenderBody, PlatformCarriesTheWholeEvent) {
             R"("timestamp":"2023-11-14T22:13:20.123Z","idempotency_key":"key-1",)"
             R"("source":"api \"quoted\"","priority":"high",)"
             R"("tenant_id":"tnt_1","resource_id":"order/7"})");
+  event.sequence = 12345;
+  event.tenant_id.clear();
+  EXPECT_TRUE(
+      render_body(PayloadFormat::platform, event, delivery)
+          .ends_with(R"("priority":"high","sequence_number":12345,"resource_id":"order/7"})"));
 }
 
 TEST(RenderBody, TimesBeforeTheEpochRoundDown) {

@@ -1,131 +1,172 @@
 #include "engine/alert_rules.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include <fmt/format.h>
-
-#include "core/assert.h"
 
 namespace postrider {
 namespace {
 
-std::int64_t slice_of(WallTime time, Millis window, std::size_t count) {
-  return to_unix_ms(time) / (window.count() / static_cast<std::int64_t>(count));
+constexpr Millis minute{60'000};
+
+/// Long stretches in minutes, short ones, which only trials have, exactly.
+std::string stretch(Millis length) {
+  return length % minute == Millis{0} ? fmt::format("{} minutes", length / minute)
+                                      : fmt::format("{} ms", length.count());
 }
 
 }  // namespace
 
-void DnsWindow::note(bool failed, WallTime now, Millis window) {
-  const std::int64_t number = slice_of(now, window, bucket_count);
-  POSTRIDER_ASSERT(number >= 0);
-  Bucket& bucket = buckets_[static_cast<std::size_t>(number) % bucket_count];
-  if (bucket.number != number) {
-    bucket = Bucket{.number = number};
+void AlertRules::note_death(Facts& facts, WallTime now) const {
+  std::vector<WallTime>& deaths = facts.deaths;
+  if (deaths.size() == deaths.capacity()) {
+    // Before it grows: only the latest count, and of those only the recent ones.
+    const std::size_t surplus =
+        deaths.size() > limits_.dead_letters_max ? deaths.size() - limits_.dead_letters_max : 0;
+    const auto recent = std::ranges::find_if(
+        deaths, [&](WallTime at) { return now - at < limits_.dead_letters_window; });
+    deaths.erase(deaths.begin(),
+                 std::max(recent, deaths.begin() + static_cast<std::ptrdiff_t>(surplus)));
   }
-  ++bucket.attempts;
-  bucket.failed += failed ? 1 : 0;
-}
-
-DnsWindow::Bucket DnsWindow::sum(Millis window, WallTime now) const {
-  const std::int64_t newest = slice_of(now, window, bucket_count);
-  Bucket sum{.number = newest};
-  for (const Bucket& bucket : buckets_) {
-    if (bucket.number > newest - static_cast<std::int64_t>(bucket_count)) {
-      sum.attempts += bucket.attempts;
-      sum.failed += bucket.failed;
-    }
-  }
-  return sum;
-}
-
-bool DnsWindow::failing(const AlertLimits& limits, WallTime now) const {
-  const Bucket all = sum(limits.dns_window, now);
-  return all.attempts >= limits.dns_attempts_min &&
-         all.failed * 100.0 > limits.dns_failures_max * all.attempts;
-}
-
-bool DnsWindow::empty(const AlertLimits& limits, WallTime now) const {
-  return sum(limits.dns_window, now).attempts == 0;
+  deaths.push_back(now);
 }
 
 bool AlertRules::many_deaths(const Facts& facts, WallTime now) const {
-  return facts.deaths.size() > limits_.dead_letters_max &&
-         now - facts.deaths.front() < limits_.dead_letters_window;
+  const std::size_t count = facts.deaths.size();
+  return count > limits_.dead_letters_max &&
+         now - facts.deaths[count - 1 - limits_.dead_letters_max] < limits_.dead_letters_window;
 }
 
-void AlertRules::note_death(Facts& facts, WallTime now) const {
-  if (facts.deaths.size() > limits_.dead_letters_max) {
-    facts.deaths.erase(facts.deaths.begin());
+bool AlertRules::dns_failing(const Facts& facts, WallTime now) const {
+  const ShareWindow::Count count = facts.dns.sum(now, limits_.dns_window);
+  return count.total >= limits_.dns_attempts_min &&
+         static_cast<double>(count.part) * 100.0 >
+             limits_.dns_failures_max * static_cast<double>(count.total);
+}
+
+bool AlertRules::share_too_large(const Facts& facts, WallTime now) const {
+  const ShareWindow::Count count = facts.failures.sum(now, limits_.share_window);
+  return count.total >= limits_.share_attempts_min &&
+         static_cast<double>(count.part) * 100.0 >
+             limits_.failures_max * static_cast<double>(count.total);
+}
+
+bool AlertRules::failing(const Facts& facts, WallTime now) const {
+  return facts.failing_since && now - *facts.failing_since >= limits_.failing_for;
+}
+
+bool AlertRules::stays_open(const Facts& facts, WallTime now) const {
+  return facts.open_since && now - *facts.open_since > limits_.circuit_open_max;
+}
+
+bool AlertRules::nothing_to_watch(const Facts& facts, WallTime now) const {
+  const bool deaths_over =
+      facts.deaths.empty() || now - facts.deaths.back() >= limits_.dead_letters_window;
+  return deaths_over && !facts.open_since && facts.dns.sum(now, limits_.dns_window).total == 0 &&
+         facts.failures.sum(now, limits_.share_window).total == 0;
+}
+
+std::string AlertRules::detail_of(AlertKind kind) const {
+  switch (kind) {
+    case AlertKind::dead_letters:
+      return fmt::format("More than {} deliveries became dead letters within {}.",
+                         limits_.dead_letters_max, stretch(limits_.dead_letters_window));
+    case AlertKind::dns_failing:
+      return fmt::format(
+          "More than {} % of the attempts of {} failed because the host's name did not resolve.",
+          limits_.dns_failures_max, stretch(limits_.dns_window));
+    case AlertKind::webhook_failing:
+      return fmt::format("More than {} % of the attempts have failed for {}.", limits_.failures_max,
+                         stretch(limits_.failing_for));
+    case AlertKind::circuit_stays_open:
+      return fmt::format("The circuit has not been closed for more than {}.",
+                         stretch(limits_.circuit_open_max));
+    default:
+      return {};
   }
-  facts.deaths.push_back(now);
+}
+
+void AlertRules::judge(const Notebook& notebook, AlertKind kind, bool is_so) const {
+  bool& raised = notebook.facts.raised[static_cast<std::size_t>(kind)];
+  if (raised == is_so) {
+    return;
+  }
+  raised = is_so;
+  notebook.changes.push_back({.subject = {kind, notebook.webhook_id},
+                              .active = is_so,
+                              .detail = is_so ? detail_of(kind) : std::string{}});
 }
 
 std::vector<AlertChange> AlertRules::attempted(const AttemptNote& note, WallTime now) {
   Facts& facts = webhooks_[note.webhook_id];
   if (note.attempted) {
-    facts.dns.note(note.dns_failed, now, limits_.dns_window);
+    facts.dns.note({.total = 1, .part = note.dns_failed ? 1u : 0u}, now, limits_.dns_window);
+    facts.failures.note({.total = 1, .part = note.failed ? 1u : 0u}, now, limits_.share_window);
   }
   std::vector<AlertChange> changes;
+  const Notebook notebook{note.webhook_id, facts, changes};
   if (note.dead) {
     note_death(facts, now);
-    if (!facts.many_deaths && many_deaths(facts, now)) {
-      facts.many_deaths = true;
-      changes.push_back({.subject = {AlertKind::dead_letters, note.webhook_id},
-                         .detail = fmt::format("More than {} deliveries became dead letters "
-                                               "within {} minutes.",
-                                               limits_.dead_letters_max,
-                                               limits_.dead_letters_window / Millis{60'000})});
-    }
+    judge(notebook, AlertKind::dead_letters, many_deaths(facts, now));
   }
-  const bool failing = facts.dns.failing(limits_, now);
-  if (failing != facts.dns_failing) {
-    facts.dns_failing = failing;
-    changes.push_back(
-        {.subject = {AlertKind::dns_failing, note.webhook_id},
-         .active = failing,
-         .detail = failing
-                       ? fmt::format("More than {} % of the attempts of {} minutes "
-                                     "failed because the host's name did not "
-                                     "resolve.",
-                                     limits_.dns_failures_max, limits_.dns_window / Millis{60'000})
-                       : std::string{}});
-  }
+  judge(notebook, AlertKind::dns_failing, dns_failing(facts, now));
   return changes;
 }
 
-std::vector<AlertChange> AlertRules::calmed(WallTime now) {
+void AlertRules::circuit_is(WebhookId webhook_id, CircuitState state, WallTime since) {
+  if (state != CircuitState::closed) {
+    std::optional<WallTime>& open_since = webhooks_[webhook_id].open_since;
+    open_since = open_since.value_or(since);
+  } else if (const auto known = webhooks_.find(webhook_id); known != webhooks_.end()) {
+    known->second.open_since.reset();
+  }
+}
+
+std::vector<AlertChange> AlertRules::look(WallTime now) {
   std::vector<AlertChange> changes;
   for (auto& [webhook_id, facts] : webhooks_) {
-    if (facts.many_deaths && !many_deaths(facts, now)) {
-      facts.many_deaths = false;
-      changes.push_back(
-          {.subject = {AlertKind::dead_letters, webhook_id}, .active = false, .detail = {}});
+    if (!share_too_large(facts, now)) {
+      facts.failing_since.reset();
+    } else if (!facts.failing_since) {
+      facts.failing_since = now;
     }
-    if (facts.dns_failing && !facts.dns.failing(limits_, now)) {
-      facts.dns_failing = false;
-      changes.push_back(
-          {.subject = {AlertKind::dns_failing, webhook_id}, .active = false, .detail = {}});
-    }
+    const Notebook notebook{webhook_id, facts, changes};
+    judge(notebook, AlertKind::dead_letters, many_deaths(facts, now));
+    judge(notebook, AlertKind::dns_failing, dns_failing(facts, now));
+    judge(notebook, AlertKind::webhook_failing, failing(facts, now));
+    judge(notebook, AlertKind::circuit_stays_open, stays_open(facts, now));
   }
-  std::erase_if(webhooks_, [&](const auto& entry) {
-    const Facts& facts = entry.second;
-    const bool deaths_over =
-        facts.deaths.empty() || now - facts.deaths.back() >= limits_.dead_letters_window;
-    return deaths_over && facts.dns.empty(limits_, now);
-  });
+  std::erase_if(webhooks_, [&](const auto& entry) { return nothing_to_watch(entry.second, now); });
   // The map has no order of its own, and the same facts must always give the same changes.
   std::ranges::sort(changes, {}, &AlertChange::subject);
   return changes;
 }
 
-void AlertRules::restore(const AlertSubject& subject) {
-  if (!subject.webhook_id) {
-    return;
+void AlertRules::change(const AlertLimits& limits) {
+  for (auto& [webhook_id, facts] : webhooks_) {
+    if (limits.dns_window != limits_.dns_window) {
+      facts.dns = {};
+    }
+    if (limits.share_window != limits_.share_window) {
+      facts.failures = {};
+    }
   }
-  if (subject.kind == AlertKind::dead_letters) {
-    webhooks_[*subject.webhook_id].many_deaths = true;
-  } else if (subject.kind == AlertKind::dns_failing) {
-    webhooks_[*subject.webhook_id].dns_failing = true;
+  limits_ = limits;
+}
+
+void AlertRules::restore(const AlertSubject& subject) {
+  switch (subject.kind) {
+    case AlertKind::dead_letters:
+    case AlertKind::dns_failing:
+    case AlertKind::webhook_failing:
+    case AlertKind::circuit_stays_open:
+      if (subject.webhook_id) {
+        webhooks_[*subject.webhook_id].raised[static_cast<std::size_t>(subject.kind)] = true;
+      }
+      break;
+    default:
+      break;  // Not this one's to end.
   }
 }
 

@@ -1,14 +1,13 @@
-// When a webhook's attempts are worth a person's attention: too many dead letters in an hour, or a
-// name that does not resolve. Says what begins and what is over; keeps and sends nothing.
+// When a webhook is worth a person's attention: too many dead letters in an hour, a name that does
+// not resolve, too many failures for too long, a circuit that stays open. Says what begins and what
+// is over; keeps and sends nothing.
 //
 // Pure: fed with what happened and when. One per io thread, for the webhooks that thread owns. All
 // times are steady wall times.
 #pragma once
 
 #include <array>
-#include <chrono>
 #include <cstddef>
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -16,17 +15,12 @@
 
 #include "core/alert.h"
 #include "core/attempt.h"
+#include "core/breaker.h"
 #include "core/time.h"
+#include "engine/alert_limits.h"
+#include "engine/share_window.h"
 
 namespace postrider {
-
-struct AlertLimits {
-  Millis dead_letters_window = std::chrono::hours{1};
-  std::uint32_t dead_letters_max = 10;  // More than this in the window.
-  Millis dns_window = std::chrono::minutes{10};
-  double dns_failures_max = 80;  // Per cent of the attempts in the window; more than this.
-  std::uint32_t dns_attempts_min = 3;
-};
 
 /// What becomes of an alert.
 struct AlertChange {
@@ -40,38 +34,27 @@ struct AlertChange {
 /// One attempt that ended.
 struct AttemptNote {
   WebhookId webhook_id;
+  bool failed = false;
   bool dns_failed = false;
   bool dead = false;      // The delivery was given up.
   bool attempted = true;  // False: without an attempt.
-};
-
-/// How many of the latest attempts failed to resolve, by the minute.
-class DnsWindow {
- public:
-  void note(bool failed, WallTime now, Millis window);
-  [[nodiscard]] bool failing(const AlertLimits& limits, WallTime now) const;
-  [[nodiscard]] bool empty(const AlertLimits& limits, WallTime now) const;
-
- private:
-  static constexpr std::size_t bucket_count = 10;
-  struct Bucket {
-    std::int64_t number = -1;  // Of its slice of time.
-    std::uint32_t attempts = 0;
-    std::uint32_t failed = 0;
-  };
-  [[nodiscard]] Bucket sum(Millis window, WallTime now) const;
-
-  std::array<Bucket, bucket_count> buckets_{};
 };
 
 class AlertRules {
  public:
   explicit AlertRules(AlertLimits limits = {}) : limits_(limits) {}
 
+  /// What is worth telling at once.
   [[nodiscard]] std::vector<AlertChange> attempted(const AttemptNote& note, WallTime now);
 
-  /// What has calmed down by itself. To be asked now and then.
-  [[nodiscard]] std::vector<AlertChange> calmed(WallTime now);
+  /// Half open is not closed: one outage is one opening, however often it is probed.
+  void circuit_is(WebhookId webhook_id, CircuitState state, WallTime since);
+
+  /// What time has made worth telling, and what has calmed down. To be asked now and then.
+  [[nodiscard]] std::vector<AlertChange> look(WallTime now);
+
+  /// From now on. Shares over another window are counted anew.
+  void change(const AlertLimits& limits);
 
   /// This one was active when the server started.
   void restore(const AlertSubject& subject);
@@ -79,14 +62,29 @@ class AlertRules {
 
  private:
   struct Facts {
-    std::vector<WallTime> deaths;  // The latest, oldest first: one more than is allowed.
-    DnsWindow dns;
-    bool many_deaths = false;  // Raised.
-    bool dns_failing = false;  // Raised.
+    std::vector<WallTime> deaths;  // Oldest first; some may be too old to count.
+    ShareWindow dns;
+    ShareWindow failures;
+    std::optional<WallTime> failing_since;  // The share of failures has been too large.
+    std::optional<WallTime> open_since;     // The circuit has not been closed.
+    std::array<bool, alert_kind_count> raised{};
+  };
+  /// Where to write down that something begins or is over.
+  struct Notebook {
+    WebhookId webhook_id;
+    Facts& facts;
+    std::vector<AlertChange>& changes;
   };
 
-  [[nodiscard]] bool many_deaths(const Facts& facts, WallTime now) const;
   void note_death(Facts& facts, WallTime now) const;
+  [[nodiscard]] bool many_deaths(const Facts& facts, WallTime now) const;
+  [[nodiscard]] bool dns_failing(const Facts& facts, WallTime now) const;
+  [[nodiscard]] bool failing(const Facts& facts, WallTime now) const;
+  [[nodiscard]] bool stays_open(const Facts& facts, WallTime now) const;
+  [[nodiscard]] bool share_too_large(const Facts& facts, WallTime now) const;
+  [[nodiscard]] bool nothing_to_watch(const Facts& facts, WallTime now) const;
+  void judge(const Notebook& notebook, AlertKind kind, bool is_so) const;
+  [[nodiscard]] std::string detail_of(AlertKind kind) const;
 
   AlertLimits limits_;
   std::unordered_map<WebhookId, Facts> webhooks_;  // Only those with something to watch.

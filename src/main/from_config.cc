@@ -42,6 +42,14 @@ ShardOptions shard_options(const config::Config& config) {
 AlertLimits alert_limits(const config::AlertConfig& alerts) {
   AlertLimits limits;
   limits.dead_letters_max = alerts.dead_letters_per_hour;
+  limits.share_window = alerts.window;
+  limits.failures_max = alerts.failure_percentage;
+  limits.failing_for = alerts.failure;
+  limits.successes_min = alerts.success_percentage;
+  limits.circuit_open_max = alerts.circuit_open;
+  limits.tenant_dead_letters_max = alerts.dead_letters_waiting;
+  limits.queue_max = alerts.queue_depth;
+  limits.pool_max = alerts.pool_percentage;
   return limits;
 }
 
@@ -63,6 +71,7 @@ api::ApiOptions api_options(const config::Config& config) {
   options.make_schema_check = make_schema_check;
   options.secrets_sealed = !config.secrets.key_file.empty() || config.secrets.key.has_value();
   options.require_known_tenants = config.require_known_tenants;
+  options.require_verification = config.webhooks.require_verification;
   options.public_url = config.public_url;
   options.open_metrics = config.metrics_open;
   options.user_agent = user_agent(config);

@@ -17,6 +17,8 @@ TEST(FromConfig, TheDefaultsAreThoseOfTheParts) {
   EXPECT_EQ(shard.total_rate, std::nullopt);
   EXPECT_EQ(shard.disable_after, ShardOptions{}.disable_after);
 
+  EXPECT_EQ(alert_limits(config.alerts), AlertLimits{});
+
   const api::ApiOptions api = api_options(config);
   EXPECT_EQ(api.webhook_defaults, Webhook{});
   EXPECT_EQ(api.data_bytes_max, api::ApiOptions{}.data_bytes_max);

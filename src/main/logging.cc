@@ -9,6 +9,8 @@
 #include <spdlog/sinks/base_sink.h>
 #include <spdlog/spdlog.h>
 
+#include "main/json_log.h"
+
 namespace postrider {
 namespace {
 
@@ -36,19 +38,43 @@ class BufferedStderr final : public spdlog::sinks::base_sink<std::mutex> {
   spdlog::memory_buf_t buffer_;
 };
 
+class JsonFormatter final : public spdlog::formatter {
+ public:
+  void format(const spdlog::details::log_msg& message, spdlog::memory_buf_t& out) override {
+    const auto at = std::chrono::duration_cast<Millis>(message.time.time_since_epoch());
+    const spdlog::string_view_t level = spdlog::level::to_string_view(message.level);
+    const std::string line =
+        to_json_line({.at = wall_from_unix_ms(at.count()),
+                      .level = {level.data(), level.size()},
+                      .text = {message.payload.data(), message.payload.size()}});
+    out.append(line.data(), line.data() + line.size());
+    out.push_back('\n');
+  }
+
+  [[nodiscard]] std::unique_ptr<spdlog::formatter> clone() const override {
+    return std::make_unique<JsonFormatter>();
+  }
+};
+
+void apply(spdlog::logger& logger, const config::Config& config) {
+  logger.set_level(spdlog::level::from_str(config.log_level));
+  if (config.log_format == config::LogFormat::json) {
+    logger.set_formatter(std::make_unique<JsonFormatter>());
+  } else {
+    logger.set_pattern("%Y-%m-%dT%H:%M:%S.%eZ level=%l %v", spdlog::pattern_time_type::utc);
+  }
+}
+
 }  // namespace
 
-void set_up_logging(const std::string& level) {
+void set_up_logging(const config::Config& config) {
   auto logger = std::make_shared<spdlog::logger>("postrider", std::make_shared<BufferedStderr>());
-  logger->set_level(spdlog::level::from_str(level));
-  logger->set_pattern("%Y-%m-%dT%H:%M:%S.%eZ level=%l %v", spdlog::pattern_time_type::utc);
+  apply(*logger, config);
   logger->flush_on(spdlog::level::warn);
   spdlog::set_default_logger(std::move(logger));
   spdlog::flush_every(std::chrono::seconds{1});
 }
 
-void change_log_level(const std::string& level) {
-  spdlog::default_logger()->set_level(spdlog::level::from_str(level));
-}
+void change_logging(const config::Config& config) { apply(*spdlog::default_logger(), config); }
 
 }  // namespace postrider

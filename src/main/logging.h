@@ -4,13 +4,15 @@
 
 #include <string>
 
+#include "config/config.h"
+
 namespace postrider {
 
-/// `level` is one of spdlog's names. Lines at warning and above are written at once, others within
-/// a second.
-void set_up_logging(const std::string& level);
+/// The level is one of spdlog's names. Lines at warning and above are written at once, others
+/// within a second.
+void set_up_logging(const config::Config& config);
 
 /// From now on; any thread.
-void change_log_level(const std::string& level);
+void change_logging(const config::Config& config);
 
 }  // namespace postrider

@@ -61,6 +61,20 @@ Result<config::Loaded> load_checked(const config::Sources& sources) {
   return loaded;
 }
 
+/// Ages finer than days, for trials.
+config::Config with_trial_ages(config::Config config, const cli::ServeOptions& options) {
+  if (options.retention_events.count() > 0) {
+    config.retention.events = options.retention_events;
+  }
+  if (options.retention_dead_letters.count() > 0) {
+    config.retention.dead_letters = options.retention_dead_letters;
+  }
+  if (options.retention_operations.count() > 0) {
+    config.retention.operations = options.retention_operations;
+  }
+  return config;
+}
+
 }  // namespace
 
 int serve(const cli::ServeOptions& options) {
@@ -79,25 +93,16 @@ int serve(const cli::ServeOptions& options) {
                options.json ? config::print_config_json(*loaded) : config::print_config(*loaded));
     return cli::exit_ok;
   }
-  config::Config config = loaded->config;
-  if (options.retention_events.count() > 0) {
-    config.retention.events = options.retention_events;
-  }
-  if (options.retention_dead_letters.count() > 0) {
-    config.retention.dead_letters = options.retention_dead_letters;
-  }
-  if (options.retention_operations.count() > 0) {
-    config.retention.operations = options.retention_operations;
-  }
-  set_up_logging(config.log_level);
+  config::Config config = with_trial_ages(loaded->config, options);
+  set_up_logging(config);
   std::signal(SIGPIPE, SIG_IGN);  // A receiver that hangs up is an error value, not a signal.
   raise_descriptor_limit();
 
   Result<std::unique_ptr<Server>> server =
       start_server({.config = std::move(config),
-                    .reload = [sources]() -> Result<config::Config> {
+                    .reload = [sources, options]() -> Result<config::Config> {
                       POSTRIDER_TRY(const config::Loaded again, load_checked(sources));
-                      return again.config;
+                      return with_trial_ages(again.config, options);
                     },
                     .json = options.json});
   if (!server) {

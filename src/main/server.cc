@@ -51,12 +51,29 @@ std::uint64_t random_seed() {
 }
 
 MakeTransport transport_maker(const config::Config& config) {
-  return [addresses = url_policy(config).addresses](
+  return [addresses = url_policy(config).addresses,
+          servers = fmt::format("{}", fmt::join(config.dns_servers, ","))](
              asio::io_context& io, const Clock& clock) -> Result<std::unique_ptr<Transport>> {
     TransportOptions transport;
     transport.addresses = addresses;
+    transport.dns.servers = servers;
     return make_asio_transport(io, std::move(transport), clock);
   };
+}
+
+/// Null when there is to be none.
+Result<std::unique_ptr<Archive>> open_archive(const config::RetentionConfig& retention) {
+  if (retention.archive_directory.empty()) {
+    return nullptr;
+  }
+  return open_zstd_archive({.directory = retention.archive_directory, .sha256 = sha256});
+}
+
+Result<void> open_other_archive(const config::Config& wanted, RetentionChange& change) {
+  if (change.other_archive) {
+    POSTRIDER_TRY(change.archive, open_archive(wanted.retention));
+  }
+  return {};
 }
 
 class RunningServer final : public Server {
@@ -101,11 +118,8 @@ Result<NodeParts> RunningServer::open_parts(const SqliteOptions& store) {
                   .make_transport = transport_maker(config_),
                   .make_sign = make_sign,
                   .make_schema_check = make_schema_check};
-  const std::string& archive = config_.retention.archive_directory;
-  if (!archive.empty()) {
-    POSTRIDER_TRY(parts.archive, open_zstd_archive({.directory = archive, .sha256 = sha256}));
-    parts.archive_line = api::write_archive_line;
-  }
+  POSTRIDER_TRY(parts.archive, open_archive(config_.retention));
+  parts.archive_line = api::write_archive_line;
   for (std::size_t i = 0; i < reader_count; ++i) {
     POSTRIDER_TRY(Reader reader, open_sqlite_reader(store));
     parts.readers.push_back(std::move(reader));
@@ -204,14 +218,21 @@ void RunningServer::reload() {
   }
   const config::Changes changes = config::compare(config_, *wanted);
   const config::Config merged = config::merge_reload(config_, *wanted);
-  if (const Result<void> changed = listeners_->change(merged); !changed) {
+  RetentionChange retention{
+      .options = retention_options(merged.retention),
+      .other_archive = merged.retention.archive_directory != config_.retention.archive_directory};
+  const Result<void> changed =
+      open_other_archive(merged, retention).and_then([&] { return listeners_->change(merged); });
+  if (!changed) {
     spdlog::error("config.reload_refused reason=\"{}\"", log_safe(changed.error().message));
     return;
   }
   config_ = merged;
   config_.targets.addresses.own = listeners_->endpoint();
   apply_targets();
-  change_log_level(config_.log_level);
+  node_->change_alert_limits(alert_limits(config_.alerts));
+  node_->change_retention(std::move(retention));
+  change_logging(config_);
   if (!changes.at_restart.empty()) {
     spdlog::warn("config.restart_needed settings=\"{}\"", fmt::join(changes.at_restart, " "));
   }

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <string>
@@ -131,7 +132,23 @@ struct BatchReceipt {
   std::vector<Delivery> revived_meanwhile;
   /// How many dead letters more, or fewer when negative, each tenant has now; no zeros.
   std::map<TenantId, std::int64_t> dead_letter_changes;
+  /// How many deliveries more, or fewer when negative, wait now.
+  std::int64_t waiting_change = 0;
 };
+
+/// Deliveries of the batch's publishes and enrolments that were stored; all of them wait.
+[[nodiscard]] inline std::int64_t count_added(const BatchReceipt& receipt) {
+  std::int64_t added = 0;
+  for (const PublishReceipt& publish : receipt.publishes) {
+    if (const Accepted* accepted = std::get_if<Accepted>(&publish)) {
+      added += std::ssize(accepted->deliveries);
+    }
+  }
+  for (const std::optional<Delivery>& enrolled : receipt.enrolments) {
+    added += enrolled ? 1 : 0;
+  }
+  return added;
+}
 
 /// Did what the entry tells of happen?
 [[nodiscard]] inline bool is_true(const BatchAudit& audit, const BatchReceipt& receipt) {
@@ -220,6 +237,10 @@ class Ledger {
   /// One step, in one transaction; what is due already is passed over. See
   /// Catalog::mark_rescheduling.
   [[nodiscard]] virtual Result<BroughtForward> bring_forward(const BringForward& order) = 0;
+
+  /// How many deliveries wait. Walks their index: for the start and after a failure, when nobody
+  /// has counted along.
+  [[nodiscard]] virtual Result<std::uint64_t> count_waiting() = 0;
 
   /// Events by id, in the order asked for, for payloads that left the cache. Missing ones are left
   /// out.

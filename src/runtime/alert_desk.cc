@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
 #include "runtime/attempt_log.h"
@@ -19,6 +20,9 @@ bool told_by_engine(AlertKind kind) {
 }
 
 std::string name_of(const AlertSubject& subject) {
+  if (subject.tenant_id) {
+    return fmt::format("none tenant=\"{}\"", log_safe(*subject.tenant_id));
+  }
   return subject.webhook_id ? subject.webhook_id->to_string() : std::string{"none"};
 }
 
@@ -27,6 +31,7 @@ std::string name_of(const AlertSubject& subject) {
 AlertDesk::AlertDesk(std::vector<Alert> active, Parts parts) : parts_(std::move(parts)) {
   for (Alert& alert : active) {
     const AlertSubject subject = alert.subject;
+    parts_.metrics->alerts_changed(subject.kind, 1);
     active_.insert_or_assign(subject, std::move(alert));
   }
 }
@@ -69,6 +74,7 @@ void AlertDesk::raise(const AlertChange& change, std::optional<TenantId> tenant_
                     .resolved_at = std::nullopt,
                     .detail = change.detail};
   active_.emplace(alert.subject, alert);
+  parts_.metrics->alerts_changed(alert.subject.kind, 1);
   raised_.push_back(alert);
 }
 
@@ -78,6 +84,7 @@ void AlertDesk::resolve(std::map<AlertSubject, Alert>::iterator active, WallTime
   // A clock that was set back must not make it end before it began.
   const WallTime at = std::max(now, active->second.raised_at);
   const AlertId id = active->second.id;
+  parts_.metrics->alerts_changed(active->first.kind, -1);
   active_.erase(active);
   const auto unwritten = std::ranges::find(raised_, id, &Alert::id);
   if (unwritten != raised_.end()) {

@@ -55,6 +55,42 @@ TEST_F(AlertDeskTest, RaisesOnceAndResolvesOnce) {
   EXPECT_EQ(stored()[0].resolved_at, noon + 2s);
 }
 
+TEST_F(AlertDeskTest, AlertsOfDifferentTenantsAreDifferentAlerts) {
+  AlertDesk desk = make_desk();
+  for (const char* tenant : {"acme", "other"}) {
+    const AlertSubject subject{AlertKind::dead_letters_waiting, std::nullopt, tenant};
+    desk.change({.subject = subject, .active = true, .detail = "Many."}, tenant, noon);
+  }
+  desk.change({.subject = {AlertKind::dead_letters_waiting, std::nullopt, "acme"},
+               .active = false,
+               .detail = {}},
+              "acme", noon + 1s);
+  ASSERT_TRUE(desk.write(roles_).has_value());
+  ASSERT_EQ(stored().size(), 2u);
+  EXPECT_EQ(stored()[0].tenant_id, "acme");
+  EXPECT_EQ(stored()[0].resolved_at, noon + 1s);
+  EXPECT_EQ(stored()[1].tenant_id, "other");
+  EXPECT_EQ(stored()[1].resolved_at, std::nullopt);
+}
+
+TEST_F(AlertDeskTest, MetricsCountWhatIsActive) {
+  const auto active = [this](int count) {
+    return metrics_->text().find("postrider_alerts_active{kind=\"dns_failing\"} " +
+                                 std::to_string(count) + "\n") != std::string::npos;
+  };
+  AlertDesk first = make_desk();
+  first.change(change(AlertKind::dns_failing, true), "acme", noon);
+  first.change(change(AlertKind::dns_failing, true), "acme", noon);
+  EXPECT_TRUE(active(1));
+  first.change(change(AlertKind::dns_failing, false), "acme", noon);
+  EXPECT_TRUE(active(0));
+  first.change(change(AlertKind::dns_failing, true), "acme", noon);
+  ASSERT_TRUE(first.write(roles_).has_value());
+  metrics_ = make_metrics();  // A restart.
+  const AlertDesk second = make_desk(*roles_.alerts->load_active());
+  EXPECT_TRUE(active(1));
+}
+
 TEST_F(AlertDeskTest, WhatIsOverBeforeItWasWrittenIsKeptAsHistory) {
   AlertDesk desk = make_desk();
   desk.change(change(AlertKind::circuit_opened, true), "acme", noon);

@@ -99,15 +99,18 @@ Result<WebhookRef> Desk::store_webhook(const Errand& errand, Webhook webhook) {
 }
 
 Result<void> Desk::remove_webhook(const Errand& errand, WebhookId id) {
+  std::uint32_t cancelled = 0;
   const auto write = [&]() -> Result<void> {
     POSTRIDER_CHECK(errand.store.catalog->remove_webhook(id));
     // Whoever looks right away sees what most webhooks have waiting as cancelled.
-    POSTRIDER_CHECK(errand.store.catalog->cancel_waiting(id, errand.entry.at, cancelled_at_once));
+    POSTRIDER_TRY(cancelled,
+                  errand.store.catalog->cancel_waiting(id, errand.entry.at, cancelled_at_once));
     return errand.store.journal->append(errand.entry);
   };
   POSTRIDER_CHECK(errand.store.atomically(write));
   directory_.replace(directory()->without(id));
   tell_removed(errand.mails, id);
+  watchers_.cancelled(cancelled);
   return {};
 }
 
@@ -147,8 +150,8 @@ Result<void> Desk::remove_tenant(const Errand& errand, const TenantId& id, bool 
                             "?force=true.",
                             theirs.all().size()));
   }
+  std::uint32_t left = cancelled_at_once;
   const auto write = [&]() -> Result<void> {
-    std::uint32_t left = cancelled_at_once;
     for (const auto& [webhook_id, webhook] : theirs.all()) {
       POSTRIDER_CHECK(errand.store.catalog->remove_webhook(webhook_id));
       POSTRIDER_TRY(const std::uint32_t cancelled,
@@ -165,6 +168,7 @@ Result<void> Desk::remove_tenant(const Errand& errand, const TenantId& id, bool 
   for (const auto& [webhook_id, webhook] : theirs.all()) {
     tell_removed(errand.mails, webhook_id);
   }
+  watchers_.cancelled(cancelled_at_once - left);
   return {};
 }
 

@@ -2,6 +2,7 @@
 // in the audit log, then put into the snapshots that everyone reads.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -61,6 +62,8 @@ class Desk {
   struct Watchers {
     std::function<void(const Webhook&)> stored;
     std::function<void(WebhookId)> removed;
+    /// So many deliveries waited for it, and are cancelled; there may be more.
+    std::function<void(std::uint32_t)> cancelled = [](std::uint32_t) {};
   };
   /// Before anything is changed.
   void watch(Watchers watchers) { watchers_ = std::move(watchers); }

@@ -20,6 +20,7 @@ Result<void> Farewells::step(Store& store) {
   const auto first = leaving_.begin();
   POSTRIDER_TRY(const std::uint32_t cancelled,
                 store.catalog->cancel_waiting(*first, clock_.now().wall, cancelled_at_once));
+  metrics_.waiting_changed(-std::int64_t{cancelled});
   if (cancelled < cancelled_at_once) {
     leaving_.erase(first);
   }

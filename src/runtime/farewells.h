@@ -12,6 +12,7 @@
 #include "core/result.h"
 #include "ports/clock.h"
 
+#include "runtime/metrics.h"
 #include "runtime/store_thread.h"
 
 namespace postrider {
@@ -21,8 +22,9 @@ constexpr std::uint32_t cancelled_at_once = 500;
 
 class Farewells {
  public:
-  /// Both outlive it.
-  Farewells(const Clock& clock, StoreThread& store) : clock_(clock), store_(store) {}
+  /// All outlive it.
+  Farewells(const Clock& clock, StoreThread& store, Metrics& metrics)
+      : clock_(clock), store_(store), metrics_(metrics) {}
 
   /// This one is gone, its deliveries perhaps not. Also before the store thread starts.
   void add(WebhookId id);
@@ -38,6 +40,7 @@ class Farewells {
 
   const Clock& clock_;
   StoreThread& store_;
+  Metrics& metrics_;
   std::set<WebhookId> leaving_;
   bool step_queued_ = false;
   std::atomic<bool> stopped_{false};

@@ -65,7 +65,7 @@ class FarewellsTest : public testing::Test {
                                                  .send = [](std::size_t, Mail) {},
                                                  .on_failure = [](const std::string&) {},
                                                  .on_recovered = [](const auto&, Mails&) {}});
-    farewells_.emplace(clock_, *thread_);
+    farewells_.emplace(clock_, *thread_, *metrics_);
   }
 
   /// Runs on the store thread, behind what is queued by now.
@@ -97,10 +97,12 @@ TEST_F(FarewellsTest, CancelsEverythingInStepsOfBoundedSize) {
   open({{webhook(1), 3 * cancelled_at_once}, {webhook(2), 1}});
   farewells_->add(webhook(1));
   farewells_->add(webhook(2));
+  metrics_->waiting_counted(3 * cancelled_at_once + 1 + 7);
   thread_->start();
   thread_->stop();
   EXPECT_EQ(catalog_->left(webhook(1)), 0u);
   EXPECT_EQ(catalog_->left(webhook(2)), 0u);
+  EXPECT_EQ(metrics_->facts(0).waiting, 7) << "what waits is counted along";
   EXPECT_EQ(catalog_->steps, 5)
       << "three full steps, one that finds nothing, and the other webhook";
 }

@@ -86,7 +86,6 @@ Result<void> reseal_all(Catalog& catalog) {
 }
 
 void Housekeeping::tick() {
-  parts_.tick_workers();
   timer_->expires_after(housekeeping_period);
   timer_->async_wait([this](const boost::system::error_code& error) {
     if (!error) {
@@ -107,7 +106,7 @@ void Housekeeping::tick() {
 void Housekeeping::change(const AlertChange& change) {
   const WallTime now = parts_.clock->now().wall;
   if (!change.subject.webhook_id) {
-    desk_.change(change, std::nullopt, now);
+    desk_.change(change, change.subject.tenant_id, now);
     return;
   }
   const WebhookRef webhook = parts_.directory()->find(*change.subject.webhook_id);

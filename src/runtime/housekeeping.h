@@ -35,7 +35,6 @@ class Housekeeping {
     std::function<std::shared_ptr<const Directory>()> directory;
     /// Stores a changed webhook and tells its lane.
     std::function<Result<void>(Store&, Mails&, Webhook)> store_webhook;
-    std::function<void()> tick_workers;
     std::function<void()> tick_store;           // On the store thread.
     std::function<Result<void>()> reload_keys;  // May be empty. On the store thread.
   };

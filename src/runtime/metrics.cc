@@ -6,135 +6,18 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <prometheus/counter.h>
-#include <prometheus/gauge.h>
-#include <prometheus/histogram.h>
-#include <prometheus/registry.h>
 #include <prometheus/text_serializer.h>
 
-#include "runtime/label_cap.h"
+#include "runtime/metric_families.h"
 
 namespace postrider {
 namespace {
 
-using prometheus::BuildCounter;
-using prometheus::BuildGauge;
-using prometheus::BuildHistogram;
 using prometheus::Counter;
-using prometheus::Family;
 using prometheus::Gauge;
 using prometheus::Histogram;
 
-// Above this many tenants, event types or webhooks, a label per value costs more than it tells.
-constexpr std::size_t label_values_max = 100;
-
-const Histogram::BucketBoundaries duration_buckets{.001, .0025, .005, .01, .025, .05, .1, .25,
-                                                   .5,   1,     2.5,  5,   10,   30,  90};
-const Histogram::BucketBoundaries commit_buckets{.0001, .00025, .0005, .001, .0025, .005, .01,
-                                                 .025,  .05,    .1,    .25,  1,     5};
-const Histogram::BucketBoundaries batch_buckets{1,   2,   5,   10,   20,   50,
-                                                100, 200, 500, 1000, 2000, 5000};
-const Histogram::BucketBoundaries attempt_buckets{1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20};
-
 double seconds(Micros duration) { return static_cast<double>(duration.count()) / 1e6; }
-
-struct Families {
-  prometheus::Registry registry;
-  Family<Counter>& deliveries = BuildCounter()
-                                    .Name("webhook_deliveries_total")
-                                    .Help("Attempts by what the delivery became")
-                                    .Register(registry);
-  Histogram& duration = BuildHistogram()
-                            .Name("webhook_delivery_duration_seconds")
-                            .Help("How long attempts took")
-                            .Register(registry)
-                            .Add({}, duration_buckets);
-  Family<Histogram>& attempt_number = BuildHistogram()
-                                          .Name("webhook_retry_attempt_number")
-                                          .Help("Which attempt it was, by outcome")
-                                          .Register(registry);
-  Family<Gauge>& queue_depth =
-      BuildGauge()
-          .Name("webhook_queue_depth")
-          .Help(
-              "Deliveries waiting in memory, at most 128 of each webhook; what waits "
-              "beyond them, or since before a restart, is in the store alone")
-          .Register(registry);
-  Family<Gauge>& circuit_state = BuildGauge()
-                                     .Name("webhook_circuit_breaker_state")
-                                     .Help("1 for the state the circuit is in")
-                                     .Register(registry);
-  Family<Counter>& circuit_transitions = BuildCounter()
-                                             .Name("webhook_circuit_breaker_transitions_total")
-                                             .Help("Circuit transitions")
-                                             .Register(registry);
-  Family<Gauge>& circuits = BuildGauge()
-                                .Name("postrider_circuits")
-                                .Help("Webhooks by the state of their circuit")
-                                .Register(registry);
-  Family<Gauge>& dlq_size =
-      BuildGauge().Name("webhook_dlq_size").Help("Dead letters kept").Register(registry);
-  Counter& dlq_entries = BuildCounter()
-                             .Name("webhook_dlq_entries_total")
-                             .Help("Deliveries that became dead letters")
-                             .Register(registry)
-                             .Add({});
-  Gauge& rate_limited = BuildGauge()
-                            .Name("webhook_rate_limited_requests_total")
-                            .Help("Times a rate limit made a webhook wait")
-                            .Register(registry)
-                            .Add({});
-  Family<Gauge>& utilization = BuildGauge()
-                                   .Name("webhook_worker_pool_utilization")
-                                   .Help("Attempts in flight over the most there may be")
-                                   .Register(registry);
-  Family<Gauge>& in_flight = BuildGauge()
-                                 .Name("postrider_attempts_in_flight")
-                                 .Help("Attempts under way")
-                                 .Register(registry);
-  Family<Gauge>& unsettled = BuildGauge()
-                                 .Name("postrider_settlements_waiting")
-                                 .Help("Finished attempts not yet on disk")
-                                 .Register(registry);
-  Counter& published = BuildCounter()
-                           .Name("postrider_events_published_total")
-                           .Help("Publishes that are on disk, duplicates included")
-                           .Register(registry)
-                           .Add({});
-  Family<Counter>& refused = BuildCounter()
-                                 .Name("postrider_publish_refused_total")
-                                 .Help("Publishes answered 503 before anything was accepted")
-                                 .Register(registry);
-  Histogram& commit = BuildHistogram()
-                          .Name("postrider_store_commit_seconds")
-                          .Help("How long transactions took, fsync included")
-                          .Register(registry)
-                          .Add({}, commit_buckets);
-  Histogram& commit_batch = BuildHistogram()
-                                .Name("postrider_store_commit_batch_size")
-                                .Help("Publishes and settlements per transaction")
-                                .Register(registry)
-                                .Add({}, batch_buckets);
-  Counter& store_failures = BuildCounter()
-                                .Name("postrider_store_failures_total")
-                                .Help("Transactions that failed")
-                                .Register(registry)
-                                .Add({});
-  Family<Counter>& removed = BuildCounter()
-                                 .Name("webhook_retention_removed_total")
-                                 .Help("What was old enough to be removed")
-                                 .Register(registry);
-  Counter& archive_failures = BuildCounter()
-                                  .Name("webhook_archive_failures_total")
-                                  .Help("Times the archive could not be written")
-                                  .Register(registry)
-                                  .Add({});
-  Family<Counter>& alerts =
-      BuildCounter().Name("postrider_alerts_total").Help("Alerts raised").Register(registry);
-
-  LabelCap event_types{label_values_max};
-  LabelCap tenants{label_values_max};
-};
 
 prometheus::ClientMetric to_metric(const Reading& reading) {
   prometheus::ClientMetric metric;
@@ -162,13 +45,15 @@ void append_readings(const std::vector<Reading>& readings,
 
 class PrometheusAttemptMeter final : public AttemptMeter {
  public:
-  explicit PrometheusAttemptMeter(Families& families) : families_(families) {}
+  explicit PrometheusAttemptMeter(MetricFamilies& families) : families_(families) {}
 
   void record(const AttemptFacts& facts) override {
     key_.assign(facts.tenant_id).append(1, '\0').append(facts.event_type).append(1, '\0');
     key_ += static_cast<char>(facts.state);
     key_ += static_cast<char>(facts.failure ? static_cast<int>(*facts.failure) : -1);
     counter(facts).Increment();
+    families_.attempts.fetch_add(1, std::memory_order_relaxed);
+    families_.successes.fetch_add(facts.failure ? 0 : 1, std::memory_order_relaxed);
     families_.duration.Observe(seconds(facts.duration));
     attempt_number(facts.state).Observe(facts.number);
     if (facts.state == DeliveryState::dead_letter) {
@@ -203,7 +88,7 @@ class PrometheusAttemptMeter final : public AttemptMeter {
     return *histogram;
   }
 
-  Families& families_;
+  MetricFamilies& families_;
   std::string key_;  // Reused, so that a known label set costs no allocation.
   std::unordered_map<std::string, Counter*> counters_;
   std::array<Histogram*, 5> attempt_numbers_{};
@@ -259,7 +144,41 @@ class PrometheusMetrics final : public Metrics {
     families_.alerts.Add({{"kind", std::string{to_string(kind)}}}).Increment();
   }
 
+  void alerts_changed(AlertKind kind, std::int64_t change) override {
+    families_.alerts_active.Add({{"kind", std::string{to_string(kind)}}})
+        .Increment(static_cast<double>(change));
+  }
+
+  void waiting_counted(std::uint64_t count) override {
+    families_.waiting.Set(static_cast<double>(count));
+  }
+
+  void waiting_changed(std::int64_t change) override {
+    families_.waiting.Increment(static_cast<double>(change));
+  }
+
+  ServerFacts facts(std::int64_t dead_letters_max) override {
+    ServerFacts facts{.attempts = families_.attempts.load(std::memory_order_relaxed),
+                      .successes = families_.successes.load(std::memory_order_relaxed),
+                      .waiting = static_cast<std::int64_t>(families_.waiting.Value()),
+                      .in_flight = 0,
+                      .in_flight_max = 0,
+                      .dead_letters = {}};
+    const std::lock_guard lock{mutex_};
+    for (const auto& [worker, seen] : shards_) {
+      facts.in_flight += seen.view.in_flight;
+      facts.in_flight_max = seen.in_flight_max;  // Of all together.
+    }
+    for (const auto& [tenant_id, count] : dead_letters_) {
+      if (count > dead_letters_max) {
+        facts.dead_letters.emplace(tenant_id, count);
+      }
+    }
+    return facts;
+  }
+
   void dead_letters_changed(std::string_view tenant_id, std::int64_t change) override {
+    count_dead_letters(tenant_id, change);
     families_.dlq_size.Add({{"tenant_id", families_.tenants.label(tenant_id)}})
         .Increment(static_cast<double>(change));
   }
@@ -300,6 +219,15 @@ class PrometheusMetrics final : public Metrics {
   std::vector<TakeReadings> readings() {
     const std::lock_guard lock{mutex_};
     return readings_;
+  }
+
+  void count_dead_letters(std::string_view tenant_id, std::int64_t change) {
+    const std::lock_guard lock{mutex_};
+    const auto found = dead_letters_.try_emplace(TenantId{tenant_id}, 0).first;
+    found->second += change;
+    if (found->second == 0) {
+      dead_letters_.erase(found);
+    }
   }
 
   std::array<Gauge*, 3>& add_circuit(WebhookId webhook_id) {
@@ -347,8 +275,9 @@ class PrometheusMetrics final : public Metrics {
     }
   }
 
-  Families families_;
-  std::mutex mutex_;  // Guards the three below.
+  MetricFamilies families_;
+  std::mutex mutex_;                                         // Guards the four below.
+  std::unordered_map<TenantId, std::int64_t> dead_letters_;  // Of each, without a cap. No zeros.
   std::vector<TakeReadings> readings_;
   std::map<std::size_t, SeenShard> shards_;
   std::map<WebhookId, std::array<Gauge*, 3>> circuits_;

@@ -13,6 +13,7 @@
 #include "core/attempt.h"
 #include "core/breaker.h"
 #include "core/delivery.h"
+#include "engine/server_alert_rules.h"
 #include "engine/shard.h"
 #include "ports/reading.h"
 
@@ -57,10 +58,19 @@ class Metrics {
   virtual void circuit_changed(WebhookId webhook_id, CircuitState from, CircuitState to) = 0;
   virtual void webhook_removed(WebhookId webhook_id) = 0;
   virtual void alert_told(AlertKind kind) = 0;
+  /// Active alerts of a kind: `change` more, or fewer when negative.
+  virtual void alerts_changed(AlertKind kind, std::int64_t change) = 0;
+  /// Deliveries that wait, in the store: so many, however many were counted before.
+  virtual void waiting_counted(std::uint64_t count) = 0;
+  /// So many more, or fewer when negative.
+  virtual void waiting_changed(std::int64_t change) = 0;
   /// Dead letters of a tenant: `change` more, or fewer when negative.
   virtual void dead_letters_changed(std::string_view tenant_id, std::int64_t change) = 0;
   virtual void shard_seen(std::size_t worker, const ShardView& view,
                           std::uint32_t in_flight_max) = 0;
+
+  /// What alerts are about. Dead letters of tenants that have more than `dead_letters_max`.
+  [[nodiscard]] virtual ServerFacts facts(std::int64_t dead_letters_max) = 0;
 
   /// `kind`: `event`, `delivery`, `attempt`, `dead_letter`.
   virtual void retention_removed(std::string_view kind, std::uint64_t count) = 0;

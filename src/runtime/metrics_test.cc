@@ -61,6 +61,40 @@ TEST(Metrics, AddUpTheShards) {
   EXPECT_TRUE(has_line(text, "webhook_worker_pool_utilization{pool_id=\"all\"} 0.5"));
 }
 
+TEST(Metrics, TellWhatAlertsAreAbout) {
+  const std::unique_ptr<Metrics> metrics = make_metrics();
+  EXPECT_EQ(metrics->facts(0).attempts, 0u);
+  EXPECT_EQ(metrics->facts(0).in_flight_max, 0u);
+  const std::unique_ptr<AttemptMeter> one = metrics->make_attempt_meter();
+  const std::unique_ptr<AttemptMeter> two = metrics->make_attempt_meter();
+  one->record({.event_type = "a", .tenant_id = "t"});
+  two->record({.state = DeliveryState::retrying,
+               .failure = FailureCategory::timeout,
+               .event_type = "a",
+               .tenant_id = "t"});
+  metrics->waiting_counted(10);
+  metrics->waiting_changed(5);
+  metrics->waiting_changed(-7);
+  metrics->shard_seen(0, {.in_flight = 5}, 10);
+  metrics->shard_seen(1, {.in_flight = 1}, 10);
+  metrics->dead_letters_changed("few", 2);
+  metrics->dead_letters_changed("many", 5);
+  metrics->dead_letters_changed("many", -2);
+  metrics->dead_letters_changed("gone", 3);
+  metrics->dead_letters_changed("gone", -3);
+
+  const ServerFacts facts = metrics->facts(2);
+  EXPECT_EQ(facts.attempts, 2u);
+  EXPECT_EQ(facts.successes, 1u);
+  EXPECT_EQ(facts.waiting, 8);
+  EXPECT_EQ(facts.in_flight, 6u);
+  EXPECT_EQ(facts.in_flight_max, 10u);
+  EXPECT_EQ(facts.dead_letters, (std::map<TenantId, std::int64_t>{{"many", 3}}));
+  EXPECT_TRUE(has_line(metrics->text(), "postrider_deliveries_waiting 8"));
+  metrics->waiting_counted(3);  // After a failure of the store: whatever was counted before.
+  EXPECT_EQ(metrics->facts(2).waiting, 3);
+}
+
 TEST(LabelCap, SharesOneLabelBeyondTheFirstValues) {
   LabelCap cap{2};
   EXPECT_EQ(cap.label("a"), "a");

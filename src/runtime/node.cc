@@ -36,6 +36,7 @@ RunningNode::RunningNode(NodeOptions options, NodeParts parts, NodeContents cont
   make_workers(parts);
   make_retention(parts);
   make_operations();
+  make_watch(contents.alerts);
   make_housekeeping(std::move(contents.alerts), std::move(parts.reload_keys));
   metrics_->add_readings([this] { return read_transports(); });
 }
@@ -66,7 +67,7 @@ void RunningNode::make_store(NodeParts& parts) {
       .send = [this](std::size_t worker, Mail mail) { workers_[worker]->receive(std::move(mail)); },
       .on_failure =
           [](const std::string& reason) {
-            spdlog::error("store.failed reason=\"{}\" next=\"reopening\"", reason);
+            spdlog::error("store.failed reason=\"{}\" next=\"reopening\"", log_safe(reason));
           },
       .on_recovered =
           [this](const std::vector<LaneBacklog>& backlog, Mails& mails) {
@@ -79,7 +80,7 @@ void RunningNode::make_store(NodeParts& parts) {
   };
   store_ = std::make_unique<StoreThread>(StoreThreadOptions{.worker_count = options_.worker_count},
                                          std::move(store_parts));
-  farewells_ = std::make_unique<Farewells>(*clock_, *store_);
+  farewells_ = std::make_unique<Farewells>(*clock_, *store_, *metrics_);
   reschedules_ =
       std::make_unique<Reschedules>(*clock_, *store_, [this] { return desk_.directory(); });
 }
@@ -138,26 +139,43 @@ void RunningNode::make_operations() {
                              const BatchReceipt& receipt) { tell_stream(batch, receipt); }});
 }
 
-void RunningNode::load_dead_letters(const std::map<TenantId, std::uint64_t>& counts) {
-  for (const auto& [tenant_id, count] : counts) {
+void RunningNode::load_counts(const std::map<TenantId, std::uint64_t>& dead_letters,
+                              std::uint64_t waiting) {
+  for (const auto& [tenant_id, count] : dead_letters) {
     metrics_->dead_letters_changed(tenant_id, static_cast<std::int64_t>(count));
+  }
+  metrics_->waiting_counted(waiting);
+}
+
+void RunningNode::make_watch(const std::vector<Alert>& alerts) {
+  ServerWatch::Parts parts{
+      .clock = clock_.get(),
+      .metrics = metrics_.get(),
+      .look_at_webhooks =
+          [this] {
+            for (const auto& worker : workers_) {
+              worker->look_for_alerts();
+            }
+          },
+      .alert = [this](const AlertChange& change) { housekeeping_->hear(change); }};
+  watch_ = std::make_unique<ServerWatch>(options_.alerts, std::move(parts));
+  for (const Alert& alert : alerts) {
+    if (alert.subject.webhook_id) {
+      owner(*alert.subject.webhook_id).restore(alert.subject);
+    } else {
+      watch_->restore(alert.subject);
+    }
   }
 }
 
 void RunningNode::make_housekeeping(std::vector<Alert> alerts,
                                     std::function<Result<void>()> reload_keys) {
-  for (const Alert& alert : alerts) {
-    if (alert.subject.webhook_id) {
-      owner(*alert.subject.webhook_id).restore(alert.subject);
-    }
-  }
   AlertDesk desk{std::move(alerts),
                  {.make_id = [this] { return AlertId{new_uuid()}; }, .metrics = metrics_.get()}};
   Housekeeping::Parts parts{.clock = clock_.get(),
                             .store = store_.get(),
                             .directory = [this] { return desk_.directory(); },
                             .store_webhook = {},
-                            .tick_workers = {},
                             .tick_store =
                                 [this] {
                                   farewells_->go_on();
@@ -167,18 +185,16 @@ void RunningNode::make_housekeeping(std::vector<Alert> alerts,
   parts.store_webhook = [this](Store& store, Mails& mails, Webhook webhook) {
     return desk_.sweep_secrets({store, mails}, std::move(webhook), clock_->now().wall);
   };
-  parts.tick_workers = [this] {
-    for (const auto& worker : workers_) {
-      worker->tick();
-    }
-  };
   housekeeping_ = std::make_unique<Housekeeping>(std::move(desk), std::move(parts));
-  desk_.watch({.stored = [this](const Webhook& webhook) { housekeeping_->webhook_stored(webhook); },
-               .removed =
-                   [this](WebhookId id) {
-                     housekeeping_->webhook_removed(id);
-                     farewells_->add(id);
-                   }});
+  desk_.watch(
+      {.stored = [this](const Webhook& webhook) { housekeeping_->webhook_stored(webhook); },
+       .removed =
+           [this](WebhookId id) {
+             housekeeping_->webhook_removed(id);
+             farewells_->add(id);
+           },
+       .cancelled =
+           [this](std::uint32_t count) { metrics_->waiting_changed(-std::int64_t{count}); }});
 }
 
 void RunningNode::load_lanes(const std::map<WebhookId, CircuitRecord>& circuits,
@@ -231,6 +247,14 @@ void RunningNode::start() {
   }
   retention_->start();
   housekeeping_->start(workers_.front()->io());
+  watch_->start(workers_.front()->io());
+}
+
+void RunningNode::change_alert_limits(const AlertLimits& limits) {
+  for (const auto& worker : workers_) {
+    worker->change_alert_limits(limits);
+  }
+  watch_->change(limits);
 }
 
 void RunningNode::change_url_policy(UrlPolicy policy) {
@@ -333,6 +357,7 @@ Result<std::unique_ptr<Node>> make_node(NodeOptions options, NodeParts parts,
   POSTRIDER_TRY(EventTypeBook event_types,
                 load_event_types(*parts.store.event_types, parts.make_schema_check));
   POSTRIDER_TRY(const std::vector<LaneBacklog> backlog, parts.store.ledger->backlog());
+  POSTRIDER_TRY(const std::uint64_t waiting, parts.store.ledger->count_waiting());
   POSTRIDER_TRY(std::vector<Operation> operations, parts.store.operations->load_unfinished());
   POSTRIDER_TRY(std::vector<Alert> alerts, parts.store.alerts->load_active());
   std::map<TenantId, std::uint64_t> dead_letters;
@@ -353,7 +378,7 @@ Result<std::unique_ptr<Node>> make_node(NodeOptions options, NodeParts parts,
   POSTRIDER_CHECK(node->open());
   node->load_lanes(circuits, backlog);
   node->load_reschedules(rescheduling);
-  node->load_dead_letters(dead_letters);
+  node->load_counts(dead_letters, waiting);
   node->load_operations(std::move(operations));
   return node;
 }

@@ -61,6 +61,12 @@ class Node {
   /// way round. Any thread, after start().
   virtual void change_url_policy(UrlPolicy policy) = 0;
 
+  /// From when on something is an alert. Any thread, after start().
+  virtual void change_alert_limits(const AlertLimits& limits) = 0;
+
+  /// How long things are kept from now on, and where they go then. Any thread, after start().
+  virtual void change_retention(RetentionChange change) = 0;
+
   /// No more publishing; finish what is in flight. `drained` runs once, on some io thread, when
   /// that is done.
   virtual void drain(std::function<void()> drained) = 0;

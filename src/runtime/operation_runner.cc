@@ -314,7 +314,7 @@ void OperationRunner::change(Run& run, Change change) {
     });
     if (stored) {
       tell_lanes(work.receipt, mails);
-      count_dead_letters(work.receipt, *parts_.metrics);
+      count_changes(work.receipt, *parts_.metrics);
       parts_.on_committed(work.batch, work.receipt);
     } else {
       result = tl::make_unexpected(stored.error());

@@ -33,7 +33,8 @@ void tell_lanes(const BatchReceipt& receipt, Mails& mails) {
   }
 }
 
-void count_dead_letters(const BatchReceipt& receipt, Metrics& metrics) {
+void count_changes(const BatchReceipt& receipt, Metrics& metrics) {
+  metrics.waiting_changed(receipt.waiting_change);
   for (const auto& [tenant_id, change] : receipt.dead_letter_changes) {
     metrics.dead_letters_changed(tenant_id, change);
   }

@@ -10,7 +10,7 @@ namespace postrider {
 /// Deliveries that are in line again or anew, and those that are not any more.
 void tell_lanes(const BatchReceipt& receipt, Mails& mails);
 
-/// Counts what the batch did to the dead letters.
-void count_dead_letters(const BatchReceipt& receipt, Metrics& metrics);
+/// Counts what the batch did to the dead letters and to what waits.
+void count_changes(const BatchReceipt& receipt, Metrics& metrics);
 
 }  // namespace postrider

@@ -64,8 +64,37 @@ bool Retention::rest(Millis duration) {
   return !wake_.wait_for(lock, duration, [this] { return stopping_; });
 }
 
+bool Retention::rest_between_sweeps() {
+  std::unique_lock lock{mutex_};
+  wake_.wait_for(lock, sweep_interval(options_), [this] { return stopping_ || wanted_; });
+  if (std::optional<RetentionChange> wanted = std::exchange(wanted_, std::nullopt)) {
+    options_ = wanted->options;
+    if (wanted->other_archive) {
+      parts_.archive = std::move(wanted->archive);  // Between sweeps no file is under way.
+    }
+  }
+  return !stopping_;
+}
+
+void Retention::change(RetentionChange change) {
+  {
+    const std::lock_guard lock{mutex_};
+    if (wanted_ && wanted_->other_archive && !change.other_archive) {
+      change.other_archive = true;
+      change.archive = std::move(wanted_->archive);
+    }
+    wanted_ = std::move(change);
+  }
+  wake_.notify_all();
+}
+
+bool Retention::is_change_wanted() {
+  const std::lock_guard lock{mutex_};
+  return wanted_.has_value();
+}
+
 void Retention::run() {
-  while (rest(sweep_interval(options_))) {
+  while (rest_between_sweeps()) {
     sweep();
   }
 }
@@ -108,7 +137,9 @@ bool Retention::let_go(Look look, const RetentionCutoffs& cutoffs) {
     if (!names.empty()) {
       archive_worked();
     }
-    if (!remove_all(names, cutoffs) || !rest(options_.pause_min)) {
+    // A change waits until what was archived is also removed, or it would be archived twice.
+    if (!remove_all(names, cutoffs) || !rest(options_.pause_min) ||
+        (archived.empty() && is_change_wanted())) {
       return false;
     }
   }

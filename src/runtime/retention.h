@@ -33,6 +33,13 @@ struct RetentionOptions {
   Millis pause_min{5};
 };
 
+/// What may become different while it runs.
+struct RetentionChange {
+  RetentionOptions options;
+  bool other_archive = false;                  // Then
+  std::unique_ptr<Archive> archive = nullptr;  // this one takes its place; null: none.
+};
+
 /// How often to look: as often as the shortest age asks for, within a tenth of a second and an
 /// hour.
 [[nodiscard]] Millis sweep_interval(const RetentionOptions& options);
@@ -56,6 +63,8 @@ class Retention {
   Retention& operator=(const Retention&) = delete;
 
   void start();
+  /// Soon: a sweep under way is cut short. Any thread.
+  void change(RetentionChange change);
   /// Ends after the turn under way. Before the readers and the store are stopped.
   void stop();
 
@@ -78,13 +87,18 @@ class Retention {
   void count(const Removed& removed);
   /// False: it is time to end.
   [[nodiscard]] bool rest(Millis duration);
+  /// Until the next sweep, or until somebody wants a change, which is then made. False: it is time
+  /// to end.
+  [[nodiscard]] bool rest_between_sweeps();
+  [[nodiscard]] bool is_change_wanted();
 
   RetentionOptions options_;
   Parts parts_;
   bool archive_failing_ = false;  // So that an outage is one line in the log, not one a minute.
 
-  std::mutex mutex_;  // Guards the one below.
+  std::mutex mutex_;  // Guards the two below.
   bool stopping_ = false;
+  std::optional<RetentionChange> wanted_;  // Not yet in force.
   std::condition_variable wake_;
   std::thread thread_;
 };

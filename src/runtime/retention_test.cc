@@ -4,6 +4,7 @@
 #include <condition_variable>
 #include <mutex>
 #include <set>
+#include <utility>
 
 #include <gtest/gtest.h>
 
@@ -92,9 +93,7 @@ class RetentionTest : public testing::Test {
       parts.archive_line = [](const OldEvent& old) { return old.event.id.to_string(); };
     }
     // An age of a second is looked for ten times a second.
-    retention_ = std::make_unique<Retention>(
-        RetentionOptions{.ages = {.events = 1s, .dead_letters = 1s}, .turn_max = 2},
-        std::move(parts));
+    retention_ = std::make_unique<Retention>(options_, std::move(parts));
     retention_->start();
   }
 
@@ -128,6 +127,7 @@ class RetentionTest : public testing::Test {
   StillClock clock_;
   std::unique_ptr<Metrics> metrics_ = make_metrics();
   ListArchive::State archive_;
+  RetentionOptions options_{.ages = {.events = 1s, .dead_letters = 1s}, .turn_max = 2};
   std::unique_ptr<ReaderPool> readers_;
   std::unique_ptr<StoreThread> thread_;
   std::unique_ptr<Retention> retention_;
@@ -170,6 +170,41 @@ TEST_F(RetentionTest, NothingIsRemovedBeforeItIsInTheArchive) {
   }
   EXPECT_TRUE(eventually([this] { return events_left() == 0; })) << "healed, it goes on";
   EXPECT_EQ(archive_.sealed.size(), 5u);
+}
+
+TEST_F(RetentionTest, OtherAgesAndAnotherArchiveAreUsedAtOnce) {
+  publish(1, 1h);
+  publish(2, 1min);
+  publish(3, 0s);
+  options_.ages = {.events = 24h, .dead_letters = 24h};
+  run(true);
+  ListArchive::State other;
+  options_.ages.events = 1min;
+  retention_->change({.options = options_,
+                      .other_archive = true,
+                      .archive = std::make_unique<ListArchive>(other)});
+  // The next sweep would be an hour away.
+  EXPECT_TRUE(eventually([this] { return events_left() == 1; }));
+  retention_->stop();
+  EXPECT_EQ(other.sealed.size(), 2u);
+  EXPECT_TRUE(archive_.sealed.empty());
+}
+
+TEST_F(RetentionTest, AChangeCutsASweepShort) {
+  for (std::uint8_t number = 1; number <= 200; ++number) {
+    publish(number, 1s);
+  }
+  run(true);
+  EXPECT_TRUE(eventually([this] { return events_left() < 200; }));
+  ListArchive::State other;
+  retention_->change({.options = options_,
+                      .other_archive = true,
+                      .archive = std::make_unique<ListArchive>(other)});
+  retention_->change({.options = options_});  // Does not take the archive back.
+  EXPECT_TRUE(eventually([this] { return events_left() == 0; }));
+  retention_->stop();
+  EXPECT_FALSE(other.sealed.empty());
+  EXPECT_EQ(archive_.sealed.size() + other.sealed.size(), 200u);
 }
 
 TEST_F(RetentionTest, StopsInTheMiddleOfTheWork) {  // P10

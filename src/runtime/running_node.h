@@ -21,6 +21,7 @@
 #include "runtime/reader_pool.h"
 #include "runtime/reschedules.h"
 #include "runtime/shared_allowance.h"
+#include "runtime/server_watch.h"
 #include "runtime/tryouts.h"
 
 namespace postrider {
@@ -44,6 +45,8 @@ class RunningNode final : public Node, public DeskService {
   void add_readings(TakeReadings take) override { metrics_->add_readings(std::move(take)); }
   void start() override;
   void change_url_policy(UrlPolicy policy) override;
+  void change_alert_limits(const AlertLimits& limits) override;
+  void change_retention(RetentionChange change) override { retention_->change(std::move(change)); }
   void drain(std::function<void()> drained) override;
   void stop() override;
 
@@ -81,7 +84,7 @@ class RunningNode final : public Node, public DeskService {
   void load_operations(std::vector<Operation> unfinished) {
     operations_->resume(std::move(unfinished));
   }
-  void load_dead_letters(const std::map<TenantId, std::uint64_t>& counts);
+  void load_counts(const std::map<TenantId, std::uint64_t>& dead_letters, std::uint64_t waiting);
 
  private:
   void make_store(NodeParts& parts);
@@ -91,6 +94,7 @@ class RunningNode final : public Node, public DeskService {
   void make_operations();
   void tell_stream(const Batch& batch, const BatchReceipt& receipt);
   void make_housekeeping(std::vector<Alert> alerts, std::function<Result<void>()> reload_keys);
+  void make_watch(const std::vector<Alert>& alerts);
   [[nodiscard]] std::vector<Publish> plan(std::vector<EventDraft> drafts, bool all_or_nothing);
   [[nodiscard]] std::size_t origin() const;
   [[nodiscard]] Worker& owner(WebhookId id) { return *workers_[worker_of(id, workers_.size())]; }
@@ -118,6 +122,7 @@ class RunningNode final : public Node, public DeskService {
   std::unique_ptr<SharedAllowance> allowance_;
   std::vector<std::unique_ptr<Worker>> workers_;
   std::unique_ptr<Housekeeping> housekeeping_;
+  std::unique_ptr<ServerWatch> watch_;
   Tryouts tryouts_;
   std::unique_ptr<ReaderPool> readers_;
   std::unique_ptr<Retention> retention_;

@@ -92,6 +92,9 @@ void complete(Mails& mails, std::size_t origin, std::function<void(Value)>& done
 
 /// The deliveries of one accepted publish, sorted to the io threads that own their lanes.
 void admit(Publish& publish, const Accepted& accepted, Mails& mails) {
+  if (!accepted.deliveries.empty()) {
+    publish.event.sequence = accepted.deliveries.front().sequence;  // The event has the first one.
+  }
   const auto event = std::make_shared<const Event>(std::move(publish.event));
   for (const Delivery& delivery : accepted.deliveries) {
     Mail& mail = mails[worker_of(delivery.webhook_id, mails.size())];
@@ -265,10 +268,13 @@ bool StoreThread::ready(Mails& mails) {
   // A batch that was answered with an error may be in the store after all; the lanes must look.
   const Result<std::vector<LaneBacklog>> backlog =
       recovered.and_then([this] { return parts_.store.ledger->backlog(); });
-  if (!backlog) {
+  const Result<std::uint64_t> waiting = backlog.and_then(
+      [this](const std::vector<LaneBacklog>&) { return parts_.store.ledger->count_waiting(); });
+  if (!waiting) {
     count_streak(true);
     return false;
   }
+  parts_.metrics->waiting_counted(*waiting);
   parts_.on_recovered(*backlog, mails);
   broken_ = false;
   set_failure(std::nullopt);
@@ -299,7 +305,7 @@ void StoreThread::commit(std::vector<StoreJob>& jobs, Mails& mails) {
     if (parts_.on_committed) {
       parts_.on_committed(batch, *receipt);
     }
-    count_dead_letters(*receipt, *parts_.metrics);
+    count_changes(*receipt, *parts_.metrics);
     count_streak(false);
     answer(origins, batch, *receipt, mails);
     return;

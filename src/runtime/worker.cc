@@ -1,5 +1,6 @@
 #include "runtime/worker.h"
 
+#include <algorithm>
 #include <utility>
 
 #include <boost/asio/post.hpp>
@@ -128,14 +129,6 @@ void Worker::send_test(TestSend test) {
   });
 }
 
-void Worker::tick() {
-  asio::post(io_, [this] {
-    for (const AlertChange& change : alert_rules_.calmed(parts_.clock->now().steady)) {
-      parts_.alert(change);
-    }
-  });
-}
-
 void Worker::feed(Input input) {
   if (const auto* changed = std::get_if<WebhookChanged>(&input)) {
     remember(*changed);
@@ -161,6 +154,7 @@ void Worker::remember(const WebhookChanged& changed) {
   const Webhook& webhook = *changed.webhook;
   if (changed.circuit) {
     circuits_[webhook.id] = changed.circuit->state;
+    watch_circuit(webhook.id, *changed.circuit);
   }
   Result<Target> target = make_target(changed.webhook, target_options());
   if (!target) {
@@ -240,31 +234,11 @@ void Worker::perform(Settle command) {
                     .duration = settlement.attempt->outcome.duration});
     log_attempt(settlement);
     watches_.attempted(settlement);
-    look_for_alerts(settlement);
+    watch_attempt(settlement);
   } else if (settlement.dead && !command.again) {
     note_given_up(settlement);
   }
   settlements_.push_back(std::move(command.settlement));
-}
-
-/// No attempt speaks of it, so that this does (P12).
-void Worker::note_given_up(const Settlement& settlement) {
-  parts_.metrics->delivery_given_up();
-  spdlog::info("delivery.given_up delivery={} webhook={} attempts={} reason={}",
-               settlement.delivery.id.to_string(), settlement.delivery.webhook_id.to_string(),
-               settlement.delivery.attempt_count, settlement.dead->reason);
-  look_for_alerts(settlement);
-}
-
-void Worker::look_for_alerts(const Settlement& settlement) {
-  const AttemptNote note{.webhook_id = settlement.delivery.webhook_id,
-                         .dns_failed = settlement.attempt &&
-                                       settlement.attempt->failure_category == FailureCategory::dns,
-                         .dead = settlement.dead.has_value(),
-                         .attempted = settlement.attempt.has_value()};
-  for (const AlertChange& change : alert_rules_.attempted(note, parts_.clock->now().steady)) {
-    parts_.alert(change);
-  }
 }
 
 void Worker::perform(LoadLane command) {
@@ -289,6 +263,7 @@ void Worker::perform(SetAlarm command) {
 void Worker::perform(SaveCircuit command) {
   const CircuitState to = command.record.state;
   CircuitState& from = circuits_[command.webhook_id];
+  watch_circuit(command.webhook_id, command.record);
   if (from != to) {
     parts_.metrics->circuit_changed(command.webhook_id, from, to);
     if (parts_.stream->is_wanted()) {

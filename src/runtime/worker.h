@@ -110,8 +110,10 @@ class Worker {
   void probe(Probe probe);
   /// Any thread.
   void send_test(TestSend test);
-  /// To be called now and then: says what has calmed down.
-  void tick();
+  /// To be called now and then: says what has become worth an alert, and what has calmed down.
+  void look_for_alerts();
+  /// Any thread.
+  void change_alert_limits(const AlertLimits& limits);
   /// Before start(): an alert that was active when the server ended.
   void restore(const AlertSubject& alert) { alert_rules_.restore(alert); }
 
@@ -132,7 +134,8 @@ class Worker {
   void send(const StartAttempt& command, const EventRef& event);
   void events_loaded(Result<std::vector<Event>> events, std::vector<StartAttempt> waiting);
   [[nodiscard]] TargetOptions target_options() const;
-  void look_for_alerts(const Settlement& settlement);
+  void watch_attempt(const Settlement& settlement);
+  void watch_circuit(WebhookId id, const CircuitRecord& record);
   void note_given_up(const Settlement& settlement);
   void flush_soon();
   void flush();

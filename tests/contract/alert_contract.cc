@@ -37,6 +37,20 @@ TEST_P(AlertContract, AlertsComeBackAsTheyWereRaised) {
   EXPECT_EQ(list_alerts({}).items, (std::vector<Alert>{server_alert(1), sample_alert(2)}));
 }
 
+TEST_P(AlertContract, AnAlertAboutATenantIsAboutThatTenantWhenItComesBack) {
+  Alert alert = server_alert(1);
+  alert.subject = {AlertKind::dead_letters_waiting, std::nullopt, "acme"};
+  alert.tenant_id = "acme";
+  Alert of_default = server_alert(2);
+  of_default.subject = {AlertKind::dead_letters_waiting, std::nullopt, ""};
+  of_default.tenant_id = "";
+  ASSERT_TRUE(alerts().raise(alert).has_value());
+  ASSERT_TRUE(alerts().raise(of_default).has_value());
+  store_->reopen();
+  EXPECT_EQ(*alerts().load_active(), (std::vector<Alert>{alert, of_default}));
+  EXPECT_EQ(list_alerts({.tenant_id = "acme"}).items, (std::vector<Alert>{alert}));
+}
+
 TEST_P(AlertContract, RaisingTheSameOneAgainChangesNothing) {
   ASSERT_TRUE(alerts().raise(sample_alert(1)).has_value());
   ASSERT_TRUE(alerts().resolve(sample_alert(1).id, store_epoch + Millis{9}).has_value());

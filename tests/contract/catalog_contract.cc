@@ -133,6 +133,7 @@ TEST_P(CatalogContract, ARemovedWebhooksWaitingDeliveriesAreCancelledAndItsHisto
   EXPECT_EQ(*catalog().load_webhooks(), (std::vector<Webhook>{sample_webhook(second_)}));
   EXPECT_TRUE(catalog().load_circuits()->empty());
   EXPECT_EQ(catalog().cancel_waiting(first_, script_.now, 500), 2u);
+  EXPECT_EQ(*ledger().count_waiting(), 1u);
   EXPECT_EQ(record(pending.id).delivery.state, DeliveryState::cancelled);
   EXPECT_EQ(record(pending.id).completed_at, script_.now);
   EXPECT_EQ(record(retrying.id).delivery.state, DeliveryState::cancelled);

@@ -15,6 +15,12 @@
 
 namespace postrider::test {
 
+/// Without what the store adds.
+[[nodiscard]] inline Event as_published(Event stored) {
+  stored.sequence = 0;
+  return stored;
+}
+
 class StoreContract : public testing::TestWithParam<StoreMaker> {
  protected:
   [[nodiscard]] Ledger& ledger() { return *store_->store().ledger; }

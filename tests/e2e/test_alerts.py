@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from harness import wait_for
+import alert_world
 from receiver import OK, Reply
 from secrets_world import in_database
 from world import SLOW
@@ -14,12 +14,11 @@ BREAKER = {"failure_count_threshold": 2, "minimum_throughput": 1, "sleep_window_
 
 
 def alerts(world, **query):
-    text = "&".join(f"{name}={value}" for name, value in query.items())
-    return world.api.all("/v1/alerts" + (f"?{text}" if text else ""))
+    return alert_world.alerts(world.api, **query)
 
 
 def wait_alert(world, **query):
-    return wait_for(lambda: alerts(world, **query), f"an alert with {query}")[0]
+    return alert_world.wait_alert(world.api, **query)
 
 
 def test_an_opened_circuit_is_an_alert_until_it_recovers(world):

@@ -64,6 +64,8 @@ def test_the_request_is_signed_and_named_as_the_platform_says(platform):
     assert body["data"] == {"user_id": 12345} and body["source"] == "api-service"
     assert body["priority"] == "high" and body["timestamp"].endswith("Z")
     assert first.body == second.body
+    assert list(body) == ["id", "event_type", "data", "timestamp", "idempotency_key", "source",
+                          "priority", "sequence_number", "tenant_id"]
 
     delivery = platform.delivery(event["id"], hook)
     assert first.header("x-webhook-id") == hook.id
@@ -77,6 +79,38 @@ def test_the_request_is_signed_and_named_as_the_platform_says(platform):
     assert first.header("user-agent") == "WebhookService/1.0"
     assert first.header("x-custom-header") == "value"
     platform.receiver.release(hook.path)
+
+
+def test_a_sequence_number_grows_and_stays_with_its_event(own_server, make_world):
+    server = own_server("--profile", "platform").start()
+    world = make_world(server)
+    hook = world.hook("hook", Reply(500), retry_config={**profiles.AT_ONCE, "max_attempts": 1})
+    events = [world.publish()["id"] for _ in range(3)]
+    for event in events:
+        world.wait_done(event, hook)
+
+    def numbers():
+        return {body["id"]: body["sequence_number"]
+                for body in (json.loads(request.body) for request in world.requests(hook))}
+    first = numbers()
+    assert [first[event] for event in events] == sorted(first.values())
+    assert len(set(first.values())) == 3 and min(first.values()) >= 1
+
+    world.receiver.on(hook.path, Reply(200))
+    server.kill()  # What is sent again comes from the store, not from memory.
+    server.start()
+    world.api = server.api()
+    late = world.hook("late")
+    for event in events:
+        delivery = world.delivery(event, hook)
+        world.api.post(f"/v1/deliveries/{delivery['id']}/retry", expect=202)
+        world.wait_status(event, hook, "succeeded")
+    assert numbers() == first
+    newest = world.publish()["id"]
+    world.wait_done(newest, hook)
+    assert numbers()[newest] > max(first.values())
+    request, = world.wait_requests(late, 1)
+    assert json.loads(request.body)["sequence_number"] == numbers()[newest]
 
 
 def test_a_key_is_one_event_and_large_events_are_refused(platform):

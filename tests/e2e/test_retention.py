@@ -6,10 +6,12 @@ import json
 import os
 import random
 import re
+import signal
 import subprocess
 
 from harness import integrity_check, run_command, wait_for
 from receiver import Reply
+from secrets_world import in_database
 from world import SLOW
 
 AGES = ("--retention-events-ms", "500", "--retention-dead-letters-ms", "500")
@@ -116,6 +118,41 @@ def test_what_goes_is_in_the_archive(own_server, make_world, tmp_path):
     assert delivery["status"] == "dead_letter"
     assert delivery["attempts"][0]["http_status"] == 404
     assert "such thing" in delivery["attempts"][0]["response_sample"]
+
+
+def test_a_reload_changes_how_long_things_are_kept_and_where_they_go(own_server, make_world,
+                                                                     tmp_path):
+    file = tmp_path / "own.toml"
+    file.write_text("[retention]\nevents_days = 90\n")
+    server = own_server("--config", str(file)).start()
+    world = make_world(server)
+    event = world.publish()["id"]
+    server.stop()
+    in_database(server, "UPDATE event SET created_at = created_at - ?", 2 * 86_400_000)
+    server.start()
+    world.api = server.api()
+    assert world.api.get(f"/v1/events/{event}")["id"] == event
+    young = world.publish()["id"]
+
+    def reload(text):
+        file.write_text(text)
+        seen = server.output().count("config.reload")
+        server.signal(signal.SIGHUP)
+        wait_for(lambda: server.output().count("config.reload") > seen, "the reload")
+        return server.output().splitlines()
+
+    refused = tmp_path / "a file"
+    refused.write_text("")
+    reload(f'[retention]\nevents_days = 1\narchive_directory = "{refused}/archive"\n')
+    assert "config.reload_refused" in server.output()
+    assert world.api.get(f"/v1/events/{event}")["id"] == event
+
+    archive = tmp_path / "archive"
+    reload(f'[retention]\nevents_days = 1\narchive_directory = "{archive}"\n')
+    assert "config.restart_needed" not in server.output()
+    wait_for(lambda: world.api.request("GET", f"/v1/events/{event}").status == 404, "it to go")
+    assert archived_ids(archive) == {event}
+    assert world.api.get(f"/v1/events/{young}")["id"] == young
 
 
 def test_a_failing_archive_stops_removal_until_it_is_healed(own_server, make_world, tmp_path):

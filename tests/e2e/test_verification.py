@@ -1,9 +1,11 @@
 """A URL is tried out before events go there, when somebody asks for it."""
 
 import json
+import signal
 
 import pytest
 
+from harness import wait_for
 from receiver import Close, Hang, Reply
 from secrets_world import echo, signature, signatures
 
@@ -69,6 +71,27 @@ def test_verification_can_be_required(world):
     assert problem["errors"][0]["field"] == "url"
     assert world.api.get(f"/v1/webhooks?tenant_id={world.tenant}")["data"] == []
     assert verified_hook(world, echo, require_verification=True)["active"] is True
+
+
+def test_the_operator_can_require_it_of_everyone(own_server, make_world, tmp_path):
+    file = tmp_path / "own.toml"
+    file.write_text("[webhooks]\nrequire_verification = true\n")
+    server = own_server("--config", str(file)).start()
+    world = make_world(server)
+    problem = verified_hook(world, Reply(200), expect=422, verify_url=False)
+    assert problem["code"] == "verification_failed"
+    assert world.api.get("/v1/webhooks")["data"] == []
+    created = verified_hook(world, echo)
+    assert created["active"] is True
+    there = world.path("there")
+    world.receiver.on(there, Reply(200))
+    world.api.patch(f"/v1/webhooks/{created['id']}", {"url": world.receiver.url(there)}, expect=422)
+    world.api.patch(f"/v1/webhooks/{created['id']}", {"name": "the same URL"})
+
+    file.write_text("")
+    server.signal(signal.SIGHUP)
+    wait_for(lambda: "config.reloaded" in server.output(), "the reload")
+    assert verified_hook(world, Reply(200))["active"] is True
 
 
 def test_without_being_asked_nothing_is_sent(world):

@@ -85,6 +85,13 @@ class FaultyLedger final : public Ledger {
     return refuse();
   }
 
+  Result<std::uint64_t> count_waiting() override {
+    if (broken_ || draw()) {
+      return refuse();
+    }
+    return real_.count_waiting();
+  }
+
   Result<std::vector<Event>> load_events(const std::vector<EventId>& ids) override {
     if (broken_ || draw()) {
       return refuse();

@@ -47,6 +47,7 @@ class MemoryLedger final : public Ledger {
       }
     }
     std::erase_if(receipt.dead_letter_changes, [](const auto& each) { return each.second == 0; });
+    receipt.waiting_change += count_added(receipt);
     return receipt;
   }
 
@@ -109,6 +110,15 @@ class MemoryLedger final : public Ledger {
     return step;
   }
 
+  Result<std::uint64_t> count_waiting() override {
+    const std::lock_guard guard{store_.mutex};
+    std::uint64_t count = 0;
+    for (const auto& [webhook_id, sequences] : store_.waiting) {
+      count += sequences.size();
+    }
+    return count;
+  }
+
   Result<std::vector<Event>> load_events(const std::vector<EventId>& ids) override {
     const std::lock_guard guard{store_.mutex};
     std::vector<Event> events;
@@ -169,7 +179,9 @@ class MemoryLedger final : public Ledger {
     of_tenant.published += 1;
     of_tenant.deliveries += publish.deliveries.size();
     Accepted accepted{publish.deliveries};
-    MemoryEvent stored{std::make_shared<const Event>(publish.event), {}};
+    Event event = publish.event;
+    event.sequence = event_sequence;
+    MemoryEvent stored{std::make_shared<const Event>(std::move(event)), {}};
     for (std::int64_t i = 0; i < std::ssize(accepted.deliveries); ++i) {
       Delivery& delivery = accepted.deliveries[static_cast<std::size_t>(i)];
       delivery.sequence = event_sequence + i;
@@ -248,6 +260,7 @@ class MemoryLedger final : public Ledger {
       record.updated_at = settled_at(settlement);
       if (!is_waiting(stored.state)) {
         record.completed_at = record.updated_at;
+        --receipt.waiting_change;
       }
       if (stored.state == DeliveryState::dead_letter) {
         record.dead = settlement.dead;
@@ -305,6 +318,7 @@ class MemoryLedger final : public Ledger {
       --receipt.dead_letter_changes[record.tenant_id];
     }
     if (!is_waiting(delivery.state)) {
+      ++receipt.waiting_change;
       delivery.state = DeliveryState::pending;
       record.completed_at.reset();
       record.dead.reset();
@@ -330,6 +344,8 @@ class MemoryLedger final : public Ledger {
     DeliveryRecord record = *found;
     if (record.delivery.state == DeliveryState::dead_letter) {
       --receipt.dead_letter_changes[record.tenant_id];
+    } else {
+      --receipt.waiting_change;
     }
     mark_cancelled(record, order.now);
     put(store_, record);

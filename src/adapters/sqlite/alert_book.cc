@@ -12,7 +12,8 @@ namespace {
 // The numbers of these are on disk: they must never change.
 static_assert(static_cast<int>(AlertKind::circuit_opened) == 0 &&
               static_cast<int>(AlertKind::webhook_disabled) == 2 &&
-              static_cast<int>(AlertKind::store_failing) == 6);
+              static_cast<int>(AlertKind::store_failing) == 6 &&
+              static_cast<int>(AlertKind::pool_busy) == 12);
 
 #define POSTRIDER_ALERT_COLUMNS \
   "sequence, id, kind, webhook_id, tenant_id, raised_at, resolved_at, detail"
@@ -32,10 +33,12 @@ constexpr std::string_view remove_sql =
     " ORDER BY sequence LIMIT ?2)";
 
 Alert read_alert(const Query& query) {
+  const auto kind = query.as<AlertKind>(2);
   return {.id = query.id<AlertId>(1),
-          .subject = {.kind = query.as<AlertKind>(2),
+          .subject = {.kind = kind,
                       .webhook_id =
-                          query.is_null(3) ? std::nullopt : std::optional{query.id<WebhookId>(3)}},
+                          query.is_null(3) ? std::nullopt : std::optional{query.id<WebhookId>(3)},
+                      .tenant_id = is_about_tenant(kind) ? query.text_or_null(4) : std::nullopt},
           .tenant_id = query.text_or_null(4),
           .raised_at = query.time(5),
           .resolved_at = query.time_or_null(6),

@@ -4,6 +4,8 @@
 #include <optional>
 #include <utility>
 
+#include "core/assert.h"
+
 #include "adapters/sqlite/enrolling.h"
 #include "adapters/sqlite/journal.h"
 #include "adapters/sqlite/lanes.h"
@@ -17,6 +19,9 @@ namespace {
 
 constexpr std::string_view load_event_sql =
     "SELECT " POSTRIDER_EVENT_COLUMNS " FROM event e WHERE e.id = ?1";
+
+constexpr std::string_view count_waiting_sql =
+    "SELECT count(*) FROM delivery INDEXED BY delivery_due WHERE state <= 1";
 
 /// Everything prepared on one session.
 struct Desk {
@@ -78,6 +83,15 @@ class SqliteLedger final : public Ledger {
     return writer_->transact([this, &order] { return desk_->rescheduling.step(order); });
   }
 
+  Result<std::uint64_t> count_waiting() override {
+    POSTRIDER_CHECK(usable());
+    POSTRIDER_TRY(Statement statement, writer_->database().prepare(count_waiting_sql));
+    Query query = statement.query();
+    POSTRIDER_TRY(const bool found, query.next());
+    POSTRIDER_ASSERT(found);
+    return query.as<std::uint64_t>(0);
+  }
+
   Result<std::vector<Event>> load_events(const std::vector<EventId>& ids) override {
     POSTRIDER_CHECK(usable());
     std::vector<Event> events;
@@ -128,6 +142,7 @@ class SqliteLedger final : public Ledger {
       }
     }
     std::erase_if(receipt.dead_letter_changes, [](const auto& each) { return each.second == 0; });
+    receipt.waiting_change += count_added(receipt);
     return receipt;
   }
 

@@ -46,7 +46,8 @@ Event read_event(const Query& query) {
           .metadata = query.text(11),
           .priority = query.as<Priority>(4),
           .timestamp = query.time(5),
-          .created_at = query.time(6)};
+          .created_at = query.time(6),
+          .sequence = query.integer(0)};
 }
 
 Result<Attempt> read_attempt(const Query& query) {

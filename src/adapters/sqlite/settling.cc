@@ -101,6 +101,9 @@ Result<void> Settling::settle(const Settlement& settlement, BatchReceipt& receip
   if (died) {
     POSTRIDER_CHECK(count_dead(delivery.sequence, 1, receipt));
   }
+  if (moved && !is_waiting(delivery.state)) {
+    --receipt.waiting_change;
+  }
   bool known = true;
   if (settlement.attempt && !moved) {
     POSTRIDER_TRY(known, note_late_attempt(delivery, *settlement.attempt));
@@ -264,6 +267,7 @@ Result<Result<Delivery>> Settling::revive(const Revive& order, BatchReceipt& rec
   }
   if (!is_waiting(delivery->state)) {
     delivery->state = DeliveryState::pending;
+    ++receipt.waiting_change;
   }
   ++delivery->revivals;
   delivery->due = order.now;
@@ -285,6 +289,8 @@ Result<Result<Delivery>> Settling::cancel(const Cancel& order, BatchReceipt& rec
   }
   if (delivery->state == DeliveryState::dead_letter) {
     POSTRIDER_CHECK(count_dead(delivery->sequence, -1, receipt));
+  } else {
+    --receipt.waiting_change;
   }
   delivery->state = DeliveryState::cancelled;
   POSTRIDER_CHECK(cancel_.run(delivery->sequence, order.now));

@@ -103,6 +103,7 @@ class Twins {
     RC_ASSERT(model->enrolments == real->enrolments);
     RC_ASSERT(model->revived_meanwhile == real->revived_meanwhile);
     RC_ASSERT(model->dead_letter_changes == real->dead_letter_changes);
+    RC_ASSERT(model->waiting_change == real->waiting_change);
     for (const std::optional<Delivery>& enrolled : model->enrolments) {
       if (enrolled) {
         known_.push_back(*enrolled);
@@ -237,6 +238,7 @@ class Twins {
       expect_same(model_history_->webhook_health(StoreScript::webhook(i)),
                   real_.reader().history->webhook_health(StoreScript::webhook(i)));
     }
+    expect_same(model_ledger_->count_waiting(), real_.store().ledger->count_waiting());
     expect_same(model_history_->dead_letter_counts(), real_.reader().history->dead_letter_counts());
     compare_lanes();
   }

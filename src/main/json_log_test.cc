@@ -1,0 +1,53 @@
+#include "main/json_log.h"
+
+#include <gtest/gtest.h>
+
+namespace postrider {
+namespace {
+
+constexpr WallTime noon = wall_from_unix_ms(1'767'268'800'123);
+
+std::string json(std::string_view text) {
+  return to_json_line({.at = noon, .level = "info", .text = text});
+}
+
+std::string with(std::string_view fields) {
+  return R"({"time":"2026-01-01T12:00:00.123Z","level":"info","message":"a.b")" +
+         std::string{fields} + "}";
+}
+
+TEST(JsonLog, HasTheFieldsOfTheTextLine) {
+  EXPECT_EQ(json("a.b"), with(""));
+  EXPECT_EQ(json("a.b webhook=whk_1 kind=x"), with(R"(,"webhook":"whk_1","kind":"x")"));
+}
+
+TEST(JsonLog, SpellsQuotedTextAsJsonDoes) {
+  EXPECT_EQ(json(R"(a.b error="a \"b\" \\ c=d" dead="e")"),
+            with(R"(,"error":"a \"b\" \\ c=d","dead":"e")"));
+  EXPECT_EQ(json(R"(a.b error="")"), with(R"(,"error":"")"));
+}
+
+TEST(JsonLog, AFieldHasOneTypeWhateverItsValueLooksLike) {
+  EXPECT_EQ(json("a.b attempt=1 duration_ms=0.5 http_status=200"),
+            with(R"(,"attempt":1,"duration_ms":0.5,"http_status":200)"));
+  EXPECT_EQ(json("a.b type=200 id=1e5"), with(R"(,"type":"200","id":"1e5")"));
+  EXPECT_EQ(json("a.b attempt=none attempt=1e5 attempt=nan"),
+            with(R"(,"attempt":"none","attempt":"1e5","attempt":"nan")"));
+}
+
+TEST(JsonLog, WhatIsNoFieldIsTheRest) {
+  EXPECT_EQ(json("a.b what now"), with(R"(,"rest":"what now")"));
+  EXPECT_EQ(json("a.b x=1 What is = this"), with(R"(,"x":"1","rest":"What is = this")"));
+}
+
+TEST(JsonLog, BrokenLinesAreStillJson) {
+  EXPECT_EQ(json(R"(a.b error="no end)"), with(R"(,"error":"no end")"));
+  EXPECT_EQ(json(R"(a.b error="no end\)"), with(R"(,"error":"no end\\")"));
+  EXPECT_EQ(json("a.b x="), with(R"(,"x":"")"));
+  EXPECT_EQ(json("a.b "), with(R"(,"rest":"")"));
+  EXPECT_EQ(json("a.b x=\xff\n"), with(R"(,"x":"??")"));
+  EXPECT_EQ(json(""), R"({"time":"2026-01-01T12:00:00.123Z","level":"info","message":""})");
+}
+
+}  // namespace
+}  // namespace postrider

@@ -1,0 +1,189 @@
+"""Every setting under [alerts] has an effect: raised at its limit, over when it is over.
+
+Windows are a second here; that they are minutes otherwise, and what happens at their edges, is said
+by the tests of the engine, whose clock is a variable."""
+
+import signal
+
+import pytest
+
+from alert_world import active_alerts, alerts, resolved, settings, wait_alert
+from dns_stub import DnsStub
+from harness import run_command, wait_for
+from receiver import OK, Reply
+from world import SLOW
+
+NO_BREAKER = {"circuit_breaker_config": {"enabled": False}}
+# Fifty attempts a second with ten events, for twenty seconds.
+STEADY = {"base_delay_ms": 200, "max_delay_ms": 200, "max_attempts": 100}
+PER_SECOND = {"window_ms": 1000, "failure_ms": 1000}
+
+
+@pytest.fixture
+def alert_server(own_server, make_world):
+    """A server with these alert settings, and a world in it."""
+    def make(*arguments, **values):
+        server = own_server(*settings(**values), *arguments).start()
+        return server, make_world(server)
+    return make
+
+
+def test_a_webhook_that_keeps_failing_is_an_alert_until_it_succeeds(alert_server):
+    _, world = alert_server(**PER_SECOND, success_percentage=0, failure_percentage=50)
+    hook = world.hook("hook", Reply(500), retry_config=STEADY, **NO_BREAKER)
+    good = world.hook("good", events=["order.created"])
+    world.publish_numbered(10)
+    raised = wait_alert(world.api, status="active")
+    assert (raised["kind"], raised["severity"]) == ("webhook_failing", "warning")
+    assert (raised["webhook_id"], raised["tenant_id"]) == (hook.id, world.tenant)
+    assert raised["detail"] == "More than 50 % of the attempts have failed for 1000 ms."
+    assert active_alerts(world.api, "webhook_failing") == 1
+    world.receiver.on(hook.path, OK)
+    resolved(world.api, raised)
+    assert alerts(world.api, webhook_id=good.id) == []
+
+
+def test_too_few_successes_of_all_are_an_alert_of_the_server(alert_server):
+    _, world = alert_server(**PER_SECOND, failure_percentage=100)
+    hook = world.hook("hook", Reply(500), retry_config=STEADY, **NO_BREAKER)
+    world.publish_numbered(10)
+    raised = wait_alert(world.api, status="active")
+    assert (raised["kind"], raised["severity"]) == ("success_low", "warning")
+    assert (raised["webhook_id"], raised["tenant_id"]) == (None, None)
+    assert raised["detail"] == "Fewer than 90 % of the attempts of the last 1 s succeeded."
+    world.receiver.on(hook.path, OK)
+    resolved(world.api, raised)
+
+
+def test_a_circuit_that_stays_open_is_a_second_alert(alert_server):
+    server, world = alert_server(circuit_open_ms=1500)
+    hook = world.hook("hook", Reply(500), retry_config=SLOW, circuit_breaker_config={
+        "failure_count_threshold": 1, "minimum_throughput": 1, "sleep_window_ms": 600_000})
+    world.publish()
+    opened = wait_alert(world.api, kind="circuit_opened", status="active")
+    raised = wait_alert(world.api, kind="circuit_stays_open", status="active")
+    assert (raised["severity"], raised["webhook_id"]) == ("critical", hook.id)
+    assert raised["raised_at"] > opened["raised_at"]
+    server.kill()
+    server.start()
+    world.api = server.api()
+    assert wait_alert(world.api, kind="circuit_stays_open", status="active") == raised
+    world.api.patch(f"/v1/webhooks/{hook.id}/circuit-breaker", {"action": "reset"})
+    resolved(world.api, raised)
+    assert len(alerts(world.api, kind="circuit_stays_open")) == 1
+
+
+def test_too_many_dead_letters_of_a_tenant_are_an_alert_until_they_are_fewer(alert_server):
+    _, world = alert_server(dead_letters_waiting=2)
+    hook = world.hook("hook", Reply(404), **NO_BREAKER)
+    for event in world.publish_numbered(2):
+        world.wait_done(event, hook)
+    world.publish()
+    raised = wait_alert(world.api, kind="dead_letters_waiting", status="active")
+    assert (raised["webhook_id"], raised["tenant_id"]) == (None, world.tenant)
+    assert raised["detail"] == "3 dead letters wait for somebody to decide, more than 2."
+    assert alerts(world.api, tenant_id=world.tenant, kind="dead_letters_waiting") == [raised]
+    world.receiver.on(hook.path, OK)
+    dead = world.api.get("/v1/dlq?limit=1")["data"][0]["id"]
+    world.api.post(f"/v1/dlq/{dead}/retry", expect=202)
+    resolved(world.api, raised)
+
+
+def test_a_deep_queue_is_an_alert_wherever_it_waits(alert_server):
+    server, world = alert_server(queue_depth=300)
+    hook = world.hook("hook")
+    world.api.post(f"/v1/webhooks/{hook.id}/pause")
+    # More than fits into memory: the rest waits in the store, and is counted as well.
+    world.publish_batch([{"type": "a.b", "data": n} for n in range(300)])
+    world.publish()
+    raised = wait_alert(world.api, kind="queue_deep", status="active")
+    assert (raised["severity"], raised["webhook_id"]) == ("critical", None)
+    assert raised["detail"] == "301 deliveries wait, more than 300."
+    server.kill()  # What waits is counted anew.
+    server.start()
+    world.api = server.api()
+    wait_for(lambda: "postrider_deliveries_waiting 301"
+             in world.api.request("GET", "/metrics").body.decode(), "301 to wait")
+    assert wait_alert(world.api, kind="queue_deep") == raised
+    world.api.post(f"/v1/webhooks/{hook.id}/resume")
+    resolved(world.api, raised)
+    assert "postrider_deliveries_waiting 0" in world.api.request("GET", "/metrics").body.decode()
+
+
+def test_a_removed_webhook_takes_its_queue_with_it(alert_server):
+    _, world = alert_server(queue_depth=3)
+    hook = world.hook("hook")
+    world.api.post(f"/v1/webhooks/{hook.id}/pause")
+    world.publish_numbered(4)
+    raised = wait_alert(world.api, kind="queue_deep", status="active")
+    world.api.delete(f"/v1/webhooks/{hook.id}")
+    resolved(world.api, raised)
+
+
+def test_a_busy_pool_is_an_alert(alert_server):
+    _, world = alert_server("--set", "engine.in_flight_max=4", "--set", "io_threads=1",
+                            "--set", "engine.tenant_in_flight_max=4", pool_percentage=50)
+    hook = world.hook("hook")
+    world.receiver.hold(hook.path)
+    world.publish_numbered(2)
+    world.wait_requests(hook, 2)
+    world.publish()
+    raised = wait_alert(world.api, kind="pool_busy", status="active")
+    assert raised["severity"] == "warning"
+    assert raised["detail"] == "3 of 4 requests are under way, more than 50 %."
+    world.receiver.release(hook.path)
+    resolved(world.api, raised)
+
+
+def test_a_name_that_does_not_resolve_is_an_alert_until_it_does(alert_server, receiver):
+    stub = DnsStub()
+    _, world = alert_server("--set", f"dns.servers={stub.address}", success_percentage=0)
+    port = receiver.url("/").split(":")[2].strip("/")
+    hook = world.hook(url=f"http://hook.example:{port}{world.path('hook')}", retry_config=SLOW,
+                      **NO_BREAKER)
+    for event in world.publish_numbered(3):
+        world.wait_status(event, hook, "retrying")
+    raised = wait_alert(world.api, status="active")
+    assert (raised["kind"], raised["webhook_id"]) == ("dns_failing", hook.id)
+    assert set(stub.questions) == {"hook.example"}
+
+    stub.names["hook.example"] = "127.0.0.1"
+
+    tried = []  # That there is no such name is remembered for three seconds.
+
+    def delivered():
+        tried.append(world.publish()["id"])
+        status = world.wait_status(tried[-1], hook, "retrying", "succeeded")["status"]
+        return status == "succeeded"
+    wait_for(delivered, "the name to be asked for again")
+    world.publish_batch([{"type": "a.b", "data": 1} for _ in tried])
+    resolved(world.api, raised)
+    stub.stop()
+
+
+def test_a_reload_changes_the_limits(own_server, make_world, tmp_path):
+    file = tmp_path / "own.toml"
+    file.write_text("[alerts]\nqueue_depth = 100\n")
+    server = own_server("--config", str(file)).start()
+    world = make_world(server)
+    hook = world.hook("hook", Reply(404), **NO_BREAKER)
+    for event in world.publish_numbered(2):
+        world.wait_done(event, hook)
+    paused = world.hook("paused", events=["later"])
+    world.api.post(f"/v1/webhooks/{paused.id}/pause")
+    world.publish("later")
+    file.write_text("[alerts]\nqueue_depth = 0\ndead_letters_per_hour = 1\n")
+    server.signal(signal.SIGHUP)
+    raised = wait_alert(world.api, kind="queue_deep", status="active")
+    of_webhook = wait_alert(world.api, kind="dead_letters", status="active")
+    file.write_text("")
+    server.signal(signal.SIGHUP)
+    resolved(world.api, raised)
+    resolved(world.api, of_webhook)
+
+
+def test_a_percentage_beyond_a_hundred_is_refused(tmp_path):
+    code, _, error = run_command("serve", "--set", "alerts.pool_percentage=101",
+                                 directory=tmp_path)
+    assert code == 2
+    assert "alerts.pool_percentage must be a number from 0 to 100, not 101" in error
