@@ -58,7 +58,7 @@ TEST(Metrics, AddUpTheShards) {
   const std::string text = metrics->text();
   EXPECT_TRUE(has_line(text, "webhook_queue_depth{priority=\"high\"} 11"));
   EXPECT_TRUE(has_line(text, "webhook_queue_depth{priority=\"low\"} 33"));
-  EXPECT_TRUE(has_line(text, "webhook_worker_pool_utilization{pool_id=\"all\"} 0.5"));
+  EXPECT_TRUE(has_line(text, "webhook_worker_pool_utilization{pool_id=\"all\"} 0.6"));
 }
 
 TEST(Metrics, TellWhatAlertsAreAbout) {

@@ -187,10 +187,11 @@ void Checks::check_memory(const Delivery& delivery) {
     return;
   }
   const Delivery& stored = found->second.delivery;
-  const bool same = stored.attempt_count == delivery.attempt_count &&
+  const bool same = is_waiting(stored.state) && stored.attempt_count == delivery.attempt_count &&
                     stored.revivals == delivery.revivals && stored.id == delivery.id;
   if (same && delivery.due > stored.due) {
-    violate(fmt::format("{} was brought forward, but its lane waited", delivery.id.to_string()));
+    violate(fmt::format("{} was brought forward to {}, but its lane waited until {}",
+                        delivery.id.to_string(), to_unix_ms(stored.due), to_unix_ms(delivery.due)));
   }
 }
 
