@@ -73,7 +73,7 @@ class RequestShapes : public testing::Test {
   void sweep() {
     script_.now += std::chrono::hours{2};
     const RetentionCutoffs cutoffs =
-        cutoffs_at({.events = std::chrono::hours{1}, .dead_letters = std::nullopt}, script_.now);
+        cutoffs_at({.events = std::chrono::hours{1}, .dead_letters = Millis{0}}, script_.now);
     const OldPage page = store_.reader().attic->old_events({.cutoffs = cutoffs}).value();
     std::vector<OldName> names;
     for (const OldEvent& old : page.items) {
@@ -86,7 +86,9 @@ class RequestShapes : public testing::Test {
     std::vector<std::string> found;
     const auto requests = store_.reader().history->requests_of(delivery.id);
     EXPECT_TRUE(requests.has_value());
-    for (const Attempt& each : *store_.reader().history->attempts_of(delivery.id)) {
+    const auto attempts = store_.reader().history->attempts_of(delivery.id);
+    EXPECT_TRUE(attempts.has_value());
+    for (const Attempt& each : *attempts) {
       const auto request = requests->find(each.number);
       found.push_back(request == requests->end() ? "none" : request->second.url);
     }
