@@ -16,6 +16,7 @@ constexpr const char* examples = R"(Examples:
   postrider dlq list --age gt_24h
   postrider dlq retry dlv_01jx...
   postrider dlq retry-batch --webhook whk_01jx... --category timeout --rate 10
+  postrider dlq retry-batch --classification recoverable --rate 5 --repeat 1d
   postrider dlq discard --classification permanent --to 30d
 
 Environment:

@@ -15,10 +15,13 @@ namespace {
 
 struct BatchFlags {
   std::vector<std::string> webhooks, types, categories;
-  std::optional<std::string> classification, tenant, from, to, priority;
+  std::optional<std::string> classification, tenant, from, to, priority, start_at, repeat;
   std::optional<std::uint32_t> rate;
   bool all = false;
   bool no_wait = false;
+
+  /// What begins later or never ends is not watched.
+  [[nodiscard]] bool waits() const { return !no_wait && !start_at && !repeat; }
 };
 
 void set_list(json::object& filter, std::string_view name, const std::vector<std::string>& list) {
@@ -61,6 +64,14 @@ Result<json::value> body_of(const BatchFlags& flags) {
   if (flags.priority) {
     body["priority"] = *flags.priority;
   }
+  if (flags.start_at) {
+    POSTRIDER_TRY(std::string time, later_argument("--start-at", *flags.start_at));
+    body["start_at"] = std::move(time);
+  }
+  if (flags.repeat) {
+    POSTRIDER_TRY(const std::chrono::seconds every, duration_argument("--repeat", *flags.repeat));
+    body["repeat_every_seconds"] = every.count();
+  }
   return json::value(std::move(body));
 }
 
@@ -72,7 +83,7 @@ void add_dlq_retry_batch(Group& group) {
     POSTRIDER_TRY(json::value body, body_of(*flags));
     return run_operation(session,
                          {.method = "POST", .path = "/v1/dlq/retry-batch", .body = std::move(body)},
-                         {.label = "retry", .wait = !flags->no_wait});
+                         {.label = "retry", .wait = flags->waits()});
   };
   CLI::App& app = group.add("retry-batch", "Bring back all that fit", run);
   app.add_option("--webhook", flags->webhooks, "Only those to this webhook; several may be given")
@@ -98,6 +109,11 @@ void add_dlq_retry_batch(Group& group) {
   app.add_option("--priority", flags->priority, "high, normal or low")
       ->option_text("PRIORITY")
       ->check(CLI::IsMember({"high", "normal", "low"}));
+  app.add_option("--start-at", flags->start_at, "Begin then, or in 2h; it is not watched")
+      ->option_text("TIME");
+  app.add_option("--repeat", flags->repeat,
+                 "Again so often, a minute to thirty days, until cancelled")
+      ->option_text("DURATION");
   app.add_flag("--no-wait", flags->no_wait, "Start it and do not watch");
 }
 

@@ -60,4 +60,27 @@ Result<std::string> time_argument(std::string_view flag, std::string_view text) 
   return to_rfc3339(*time);
 }
 
+Result<std::string> later_argument(std::string_view flag, std::string_view text) {
+  if (const std::optional<WallTime> time = parse_rfc3339(text)) {
+    return to_rfc3339(*time);
+  }
+  const std::optional<std::chrono::seconds> wait = parse_duration(text);
+  if (!wait) {
+    return fail(Errc::invalid,
+                fmt::format("{}: `{}` is no time. Write 2026-01-31T10:00:00Z, or in how long: "
+                            "90s, 15m, 2h, 7d.",
+                            flag, text));
+  }
+  return to_rfc3339(make_system_clock()->now().wall + *wait);
+}
+
+Result<std::chrono::seconds> duration_argument(std::string_view flag, std::string_view text) {
+  const std::optional<std::chrono::seconds> duration = parse_duration(text);
+  if (!duration) {
+    return fail(Errc::invalid,
+                fmt::format("{}: `{}` is no duration. Write 90s, 15m, 2h or 7d.", flag, text));
+  }
+  return *duration;
+}
+
 }  // namespace postrider::cli

@@ -20,4 +20,10 @@ namespace postrider::cli {
 /// As RFC 3339, by this machine's clock. Fails with invalid, naming the flag.
 [[nodiscard]] Result<std::string> time_argument(std::string_view flag, std::string_view text);
 
+/// The same for a time to come: a duration is one from now.
+[[nodiscard]] Result<std::string> later_argument(std::string_view flag, std::string_view text);
+/// Fails with invalid, naming the flag.
+[[nodiscard]] Result<std::chrono::seconds> duration_argument(std::string_view flag,
+                                                             std::string_view text);
+
 }  // namespace postrider::cli

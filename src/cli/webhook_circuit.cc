@@ -6,7 +6,6 @@
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
 #include <CLI/Validators.hpp>
-#include <fmt/format.h>
 
 #include "cli/json_text.h"
 #include "cli/time_argument.h"
@@ -26,13 +25,8 @@ Result<json::value> body_of(const CircuitFlags& flags) {
   std::ranges::replace(action, '-', '_');
   json::object body{{"action", action}};
   if (flags.duration) {
-    const std::optional<std::chrono::seconds> duration = parse_duration(*flags.duration);
-    if (!duration) {
-      return fail(
-          Errc::invalid,
-          fmt::format("--for: `{}` is no duration. Write 90s, 15m, 2h or 7d.", *flags.duration));
-    }
-    body["duration_seconds"] = duration->count();
+    POSTRIDER_TRY(const std::chrono::seconds duration, duration_argument("--for", *flags.duration));
+    body["duration_seconds"] = duration.count();
   }
   return json::value(std::move(body));
 }

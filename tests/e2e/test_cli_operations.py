@@ -3,6 +3,7 @@
 A scripted server plays the operation, so that every step is seen.
 """
 
+import datetime
 import http.server
 import json
 import threading
@@ -121,6 +122,22 @@ def test_what_is_asked_is_what_was_typed(script):
         ("POST", "/v1/dlq/retry-batch", {"filter": {}}),
         ("DELETE", "/v1/dlq?webhook_id=whk_1&classification=permanent", None),
         ("DELETE", "/v1/dlq?all=true", None)]
+
+
+def test_a_batch_for_later_is_started_and_not_watched(script):
+    server, cli = script([state("scheduled", 0)])
+    shown = cli.text("dlq", "retry-batch", "--all", "--start-at", "2027-01-31T11:00:00+01:00",
+                     "--repeat", "1d")
+    assert "scheduled" in shown
+    assert server.requests == [("POST", "/v1/dlq/retry-batch", {
+        "filter": {}, "start_at": "2027-01-31T10:00:00.000Z", "repeat_every_seconds": 86_400})]
+    cli.text("dlq", "retry-batch", "--all", "--start-at", "2h")
+    later = datetime.datetime.fromisoformat(
+        server.requests[-1][2]["start_at"].replace("Z", "+00:00"))
+    ahead = (later - datetime.datetime.now(datetime.timezone.utc)).total_seconds()
+    assert 7100 < ahead <= 7200
+    for flag in ("--start-at", "--repeat"):
+        assert flag in cli.refused("dlq", "retry-batch", "--all", flag, "soon", code=2)
 
 
 def test_a_circuit_is_told_what_was_typed(script):
