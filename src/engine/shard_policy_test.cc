@@ -59,9 +59,9 @@ TEST_F(ShardPolicy, AWaitingDeliveryIsBroughtForwardInMemory) {
   const Delivery waiting = fail_once();
   change_policy(1s);
   bring_forward(waiting);
-  driver_.ring_after(1s - 1us);
+  driver_.ring_after(999ms);
   EXPECT_TRUE(driver_.take<StartAttempt>().empty());
-  driver_.ring_after(1us);
+  driver_.ring_after(1ms);
   EXPECT_EQ(driver_.take<StartAttempt>().at(0).delivery.id, waiting.id);
 }
 
@@ -83,7 +83,7 @@ TEST_F(ShardPolicy, NewsThatIsOlderThanTheDeliveryChangesNothing) {
   driver_.ring_after(20s);
   driver_.finish_and_settle(driver_.take<StartAttempt>().at(0), answered(503));  // Again.
   driver_.feed(Rescheduled{webhook_, {waiting}});
-  driver_.ring_after(40s - 1us);
+  driver_.ring_after(39'999ms);
   EXPECT_TRUE(driver_.take<StartAttempt>().empty());
 }
 
