@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cmath>
 
 #include "core/payload_format.h"
 
@@ -21,7 +22,8 @@ bool is_number(std::string_view text) {
   double number = 0;
   const auto [end, error] =
       std::from_chars(text.data(), text.data() + text.size(), number, std::chars_format::fixed);
-  return error == std::errc{} && end == text.data() + text.size();
+  // It takes `nan` and `inf` as well, which JSON does not.
+  return error == std::errc{} && end == text.data() + text.size() && std::isfinite(number);
 }
 
 /// Lines are ASCII; should one not be, it must still be JSON.
