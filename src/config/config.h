@@ -85,7 +85,7 @@ struct RetentionConfig {
   Millis dead_letters = std::chrono::hours{24 * 30};
   Millis operations = std::chrono::hours{24 * 30};  // Since they finished.
   std::string archive_directory;                    // Empty: what is too old is deleted.
-  bool shrinking_store = false;  // A store that is made now can become smaller again.
+  bool shrinking_store = true;  // A store that is made now can become smaller again.
 };
 
 struct SecretsConfig {

@@ -350,7 +350,7 @@ TEST(Reload, KeepsWhatTakesARestartAndNamesIt) {
 TEST(Reload, AgesAlertsAndTheLogChangeAtOnce) {
   const Config wanted = load_file(
                             "[retention]\nevents_days = 1\narchive_directory = \"a\"\n"
-                            "shrinking_store = true\n[alerts]\nqueue_depth = 1\n"
+                            "shrinking_store = false\n[alerts]\nqueue_depth = 1\n"
                             "[log]\nformat = \"json\"\n[webhooks]\nrequire_verification = true")
                             .config;
   const Changes changes = compare(Config{}, wanted);

@@ -76,10 +76,11 @@ std::vector<Setting> keeping_settings() {
   all.push_back(text({"retention.archive_directory",
                       "Where what is too old is written before it is deleted; empty: nowhere."},
                      POSTRIDER_FIELD(retention.archive_directory)));
-  all.push_back(boolean({"retention.shrinking_store",
-                         "A store that is made now gives space back to the disk, for about 5 % of "
-                         "its speed; otherwise it keeps and reuses it."},
-                        POSTRIDER_FIELD(retention.shrinking_store)));
+  all.push_back(
+      boolean({"retention.shrinking_store",
+               "A store that is made now gives space back to the disk; otherwise it keeps "
+               "and reuses it, and is a little faster."},
+              POSTRIDER_FIELD(retention.shrinking_store)));
   all.push_back(text({"secrets.key_file",
                       "File with the key that encrypts stored secrets; POSTRIDER_SECRETS_KEY gives "
                       "the key itself."},

@@ -87,6 +87,13 @@ void append_platform(std::string& out, const Event& event) {
   if (event.resource_id) {
     append_member(out, "resource_id", *event.resource_id);
   }
+  if (event.ordering_key) {
+    append_member(out, "ordering_key", *event.ordering_key);
+  }
+  if (event.metadata != "{}") {
+    out += R"(,"metadata":)";
+    out += event.metadata;
+  }
   out += '}';
 }
 

@@ -79,6 +79,20 @@ TEST(RenderBody, PlatformCarriesTheWholeEvent) {
           .ends_with(R"("priority":"high","sequence_number":12345,"resource_id":"order/7"})"));
 }
 
+TEST(PayloadFormat, PlatformTellsOrderingKeyAndMetadataWhenThereAreSome) {
+  Event event;
+  event.type = "a.b";
+  event.data = "1";
+  const std::string plain = render_body(PayloadFormat::platform, event, {});
+  EXPECT_EQ(plain.find("ordering_key"), std::string::npos);
+  EXPECT_EQ(plain.find("metadata"), std::string::npos);
+  event.ordering_key = "order-7";
+  event.metadata = R"({"b": 1, "a": [2]})";
+  const std::string whole = render_body(PayloadFormat::platform, event, {});
+  EXPECT_TRUE(whole.ends_with(R"(,"ordering_key":"order-7","metadata":{"b": 1, "a": [2]}})"))
+      << whole;
+}
+
 TEST(RenderBody, TimesBeforeTheEpochRoundDown) {
   Event event = sample_event();
   event.data = "{}";

@@ -197,7 +197,7 @@ def test_kill_9_loses_nothing_between_store_and_archive(own_server, make_world, 
 
 
 def test_the_file_becomes_smaller(own_server, make_world):
-    server = own_server("--set", "retention.shrinking_store=true").start()
+    server = own_server().start()
     world = make_world(server)
     large = "x" * 10_000
     for _ in range(5):
