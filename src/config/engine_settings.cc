@@ -17,9 +17,9 @@ std::vector<Setting> engine_settings() {
                          "The share of engine.in_flight_max that retries never take."},
                         POSTRIDER_FIELD(engine.first_attempt_reserve_percentage), {0, 90}));
   add_rate(all,
-           {"engine.tenant_rate_limit.", "Deliveries of one tenant, all its webhooks together,"},
+           {"engine.tenant_rate_limit.", "Deliveries of one tenant, all its webhooks together"},
            POSTRIDER_FIELD(engine.tenant_rate), false);
-  add_rate(all, {"engine.total_rate_limit.", "Deliveries of everyone, all webhooks together,"},
+  add_rate(all, {"engine.total_rate_limit.", "Deliveries of everyone, all webhooks together"},
            POSTRIDER_FIELD(engine.total_rate), false);
   return all;
 }
