@@ -75,7 +75,6 @@ api::ApiOptions api_options(const config::Config& config) {
   options.public_url = config.public_url;
   options.open_metrics = config.metrics_open;
   options.user_agent = user_agent(config);
-  options.secrets_sealed = !config.secrets.key_file.empty() || config.secrets.key.has_value();
   return options;
 }
 
