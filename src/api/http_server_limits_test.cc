@@ -39,6 +39,17 @@ TEST(HttpServer, RefusesAndClosesAndTheClientSeesWhy) {
   EXPECT_EQ(server.counters().requests_handled, 0u);
 }
 
+TEST(HttpServer, SaysWhyItRefusesWhatComesBehindAHead) {
+  TestServer server{echo, patient()};
+  const auto client = server.connect();
+  ASSERT_TRUE(client->send("HEAD /a HTTP/1.1\r\nHost: h\r\n\r\n"));
+  EXPECT_EQ(client->read_response(true).status(), 200);
+  ASSERT_TRUE(client->send("GET / HTTP/1.1\r\nX-Long: " + std::string(20'000, 'v')));
+  const RawResponse response = client->read_response();
+  EXPECT_EQ(response.status(), 431);
+  EXPECT_NE(response.body.find("header_too_large"), std::string::npos);
+}
+
 TEST(HttpServer, ASenderOfTooMuchStillReadsTheAnswer) {
   HttpServerOptions options = patient();
   options.body_bytes_max = 1000;

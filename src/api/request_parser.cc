@@ -201,6 +201,8 @@ RequestParser::Progress RequestParser::advance_header(std::string_view input) {
   if (input.empty()) {
     return {};
   }
+  // What a refusal goes by until the header is read whole.
+  manner_ = {.is_head = input.starts_with("HEAD ")};
   // Cheap, and it ends a TLS handshake sent to this port at once instead of after a timeout.
   if (!is_visible(input.front())) {
     return {refuse(bad_request("This is not an HTTP request.")), 0};

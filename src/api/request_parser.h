@@ -53,7 +53,7 @@ class RequestParser {
 
   [[nodiscard]] const Problem& problem() const { return problem_; }
 
-  /// Valid from the end of a header to the end of the next one.
+  /// Of the request whose first bytes were seen last, also when its header was refused.
   [[nodiscard]] const Manner& manner() const { return manner_; }
 
   /// Between header_done and done.

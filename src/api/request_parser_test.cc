@@ -366,5 +366,24 @@ TEST(RequestParser, ReadsOneRequestAfterAnother) {
   }
 }
 
+// Its header may be refused before it is read: the answer must not be framed for the one before.
+TEST(RequestParser, ForgetsTheMannerOfTheRequestBefore) {
+  RequestParser parser{{.header_bytes_max = 100}};
+  const std::string too_long(200, 'v');
+  ASSERT_EQ(parser.advance("HEAD / HTTP/1.0\r\n\r\n").step, Step::done);
+  (void)parser.take_request();
+  EXPECT_TRUE(parser.manner().is_head);
+  ASSERT_EQ(parser.advance("GET / HTTP/1.1\r\nX-Long: " + too_long).step, Step::refused);
+  EXPECT_FALSE(parser.manner().is_head);
+  EXPECT_FALSE(parser.manner().http_1_0);
+}
+
+TEST(RequestParser, KnowsAHeadRequestWhoseHeaderIsRefused) {
+  RequestParser parser{{.header_bytes_max = 100}};
+  const std::string too_long(200, 'v');
+  ASSERT_EQ(parser.advance("HEAD / HTTP/1.1\r\nX-Long: " + too_long).step, Step::refused);
+  EXPECT_TRUE(parser.manner().is_head);
+}
+
 }  // namespace
 }  // namespace postrider::api
