@@ -2,9 +2,11 @@
 set(POSTRIDER_SANITIZE "" CACHE STRING "Sanitizers to build with, e.g. address,undefined")
 option(POSTRIDER_COVERAGE "Record line coverage" OFF)
 
+# By default ccache preprocesses every file once more to learn what it reads; the compiler tells it
+# anyway.
 find_program(CCACHE ccache)
 if(CCACHE)
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE})
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_DEPEND=1 ${CCACHE})
 endif()
 
 # Debug info is dear in link time and disk; line tables are enough for a backtrace or a profile.

@@ -1,6 +1,7 @@
 #include "api/problem.h"
 
 #include <algorithm>
+#include <string>
 
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
@@ -10,8 +11,6 @@
 
 namespace postrider::api {
 namespace {
-
-constexpr std::string_view retry_after_seconds = "1";
 
 // A detail may quote what a caller sent in a header, where any byte can stand; JSON must be UTF-8.
 std::string printable(std::string_view text) {
@@ -45,7 +44,7 @@ HttpResponse render(const Problem& problem) {
                         .headers = {},
                         .body = boost::json::serialize(body)};
   if (problem.status == 429 || problem.status == 503) {
-    response.headers.emplace_back("Retry-After", retry_after_seconds);
+    response.headers.emplace_back("Retry-After", std::to_string(problem.retry_after.count()));
   }
   return response;
 }

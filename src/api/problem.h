@@ -1,6 +1,7 @@
 // RFC 9457 errors: every refusal says which field or rule, in a sentence a person can act on.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -23,6 +24,7 @@ struct Problem {
   std::string title;   // The same for every problem of this code.
   std::string detail;  // What is wrong here and what to do about it.
   std::vector<FieldError> errors;
+  std::chrono::seconds retry_after{1};  // Told with 429 and 503.
 };
 
 [[nodiscard]] HttpResponse render(const Problem& problem);

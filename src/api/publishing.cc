@@ -8,10 +8,6 @@
 namespace postrider::api {
 namespace {
 
-std::int64_t whole_seconds(Millis wait) {
-  return std::chrono::ceil<std::chrono::seconds>(wait).count();
-}
-
 Problem over_quota(Millis wait) {
   if (wait == Millis::max()) {
     return {.status = 422,
@@ -22,23 +18,15 @@ Problem over_quota(Millis wait) {
                 "it. Nothing was stored.",
             .errors = {}};
   }
+  const auto seconds = std::chrono::ceil<std::chrono::seconds>(wait);
   return {.status = 429,
           .code = "event_quota_exceeded",
           .title = "The tenant's quota is used up",
           .detail = fmt::format("This tenant has published as many events as it may in a minute. "
                                 "Nothing was stored; retry in {} s.",
-                                whole_seconds(wait)),
-          .errors = {}};
-}
-
-HttpResponse answer_over_quota(Millis wait) {
-  HttpResponse response = render(over_quota(wait));
-  if (response.status == 429) {
-    std::erase_if(response.headers,
-                  [](const auto& header) { return header.first == "Retry-After"; });
-    response.headers.emplace_back("Retry-After", std::to_string(whole_seconds(wait)));
-  }
-  return response;
+                                seconds.count()),
+          .errors = {},
+          .retry_after = seconds};
 }
 
 EventCounts count_by_tenant(const std::vector<EventDraft>& drafts) {
@@ -74,7 +62,7 @@ std::optional<HttpResponse> refuse_drafts(const Context& context,
   }
   if (context.service->roster()->limits_events()) {
     if (const QuotaWait wait = context.service->take_quota(count_by_tenant(drafts))) {
-      return answer_over_quota(*wait);
+      return render(over_quota(*wait));
     }
   }
   return std::nullopt;

@@ -130,17 +130,16 @@ void narrow(Context& context) {
   }
 }
 
-HttpResponse too_many(Micros wait) {
-  HttpResponse response = render({.status = 429,
-                                  .code = "rate_limited",
-                                  .title = "Too many requests",
-                                  .detail = "This client has used up its requests for now; go on "
-                                            "after the time that Retry-After names.",
-                                  .errors = {}});
-  const auto seconds = std::chrono::ceil<std::chrono::seconds>(wait).count();
-  std::erase_if(response.headers, [](const auto& header) { return header.first == "Retry-After"; });
-  response.headers.emplace_back("Retry-After", std::to_string(std::max<std::int64_t>(seconds, 1)));
-  return response;
+Problem too_many(Micros wait) {
+  using std::chrono::seconds;
+  return {.status = 429,
+          .code = "rate_limited",
+          .title = "Too many requests",
+          .detail =
+              "This client has used up its requests for now; go on after the time that "
+              "Retry-After names.",
+          .errors = {},
+          .retry_after = std::max(std::chrono::ceil<seconds>(wait), seconds{1})};
 }
 
 struct Guard {
@@ -159,7 +158,7 @@ struct Guard {
     }
     const std::string client = key ? key->key().id.to_string() : client_group(remote_ip);
     const auto wait = control->limiter().take(client, *limit, service->now().mono);
-    return wait ? std::optional{too_many(*wait)} : std::nullopt;
+    return wait ? std::optional{render(too_many(*wait))} : std::nullopt;
   }
 };
 

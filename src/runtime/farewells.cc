@@ -2,31 +2,17 @@
 
 namespace postrider {
 
-void Farewells::add(WebhookId id) {
-  leaving_.insert(id);
-  go_on();
-}
+Farewells::Farewells(const Clock& clock, StoreThread& store, Metrics& metrics)
+    : clock_(clock),
+      metrics_(metrics),
+      leaving_(store, [this](WebhookId id, Store& kept, Mails&) { return step(id, kept); }) {}
 
-void Farewells::go_on() {
-  if (leaving_.empty() || step_queued_ || stopped_) {
-    return;
-  }
-  step_queued_ = true;
-  store_.submit(DeskJob{[this](Store& store, Mails&) { return step(store); }});
-}
-
-Result<void> Farewells::step(Store& store) {
-  step_queued_ = false;
-  const auto first = leaving_.begin();
+Result<Stepwise::Progress> Farewells::step(WebhookId id, Store& store) {
   POSTRIDER_TRY(const std::uint32_t cancelled,
-                store.catalog->cancel_waiting(*first, clock_.now().wall, cancelled_at_once));
+                store.catalog->cancel_waiting(id, clock_.now().wall, cancelled_at_once));
   metrics_.waiting_changed(-std::int64_t{cancelled});
-  if (cancelled < cancelled_at_once) {
-    leaving_.erase(first);
-  }
-  // Behind whatever has queued up meanwhile.
-  go_on();
-  return {};
+  return cancelled < cancelled_at_once ? Stepwise::Progress::finished
+                                       : Stepwise::Progress::unfinished;
 }
 
 }  // namespace postrider

@@ -6,9 +6,16 @@
 
 namespace postrider {
 
+Reschedules::Reschedules(const Clock& clock, StoreThread& store, GetDirectory directory)
+    : clock_(clock),
+      store_(store),
+      directory_(std::move(directory)),
+      moving_(store,
+              [this](WebhookId id, Store& kept, Mails& mails) { return step(id, kept, mails); }) {}
+
 void Reschedules::add(WebhookId id) {
-  places_[id] = std::nullopt;
-  go_on();
+  places_.erase(id);
+  moving_.add(id);
 }
 
 void Reschedules::add_later(WebhookId id) {
@@ -18,41 +25,30 @@ void Reschedules::add_later(WebhookId id) {
   }});
 }
 
-void Reschedules::go_on() {
-  if (places_.empty() || step_queued_ || stopped_) {
-    return;
-  }
-  step_queued_ = true;
-  store_.submit(DeskJob{[this](Store& store, Mails& mails) { return step(store, mails); }});
-}
-
-Result<void> Reschedules::step(Store& store, Mails& mails) {
-  step_queued_ = false;
-  const auto first = places_.begin();
-  const WebhookId id = first->first;
+Result<Stepwise::Progress> Reschedules::step(WebhookId id, Store& store, Mails& mails) {
   const std::shared_ptr<const Webhook> webhook = directory_()->find(id);
   if (!webhook) {
-    places_.erase(first);
-    go_on();
-    return {};
+    places_.erase(id);
+    return Stepwise::Progress::finished;
   }
-  POSTRIDER_TRY(BroughtForward done, store.ledger->bring_forward({.webhook_id = id,
-                                                                  .policy = webhook->retry,
-                                                                  .now = clock_.now().steady,
-                                                                  .after = first->second,
-                                                                  .limit = rescheduled_at_once}));
+  const auto place = places_.find(id);
+  POSTRIDER_TRY(BroughtForward done,
+                store.ledger->bring_forward(
+                    {.webhook_id = id,
+                     .policy = webhook->retry,
+                     .now = clock_.now().steady,
+                     .after = place == places_.end() ? std::nullopt : std::optional{place->second},
+                     .limit = rescheduled_at_once}));
   if (!done.moved.empty()) {
     mails[worker_of(id, mails.size())].inputs.emplace_back(
         Rescheduled{.webhook_id = id, .deliveries = std::move(done.moved)});
   }
-  if (done.next) {
-    first->second = done.next;
-  } else {
-    places_.erase(first);
+  if (!done.next) {
+    places_.erase(id);
+    return Stepwise::Progress::finished;
   }
-  // Behind whatever has queued up meanwhile.
-  go_on();
-  return {};
+  places_[id] = *done.next;
+  return Stepwise::Progress::unfinished;
 }
 
 }  // namespace postrider

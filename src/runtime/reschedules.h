@@ -1,10 +1,8 @@
-// Brings the waiting deliveries of webhooks forward whose retry policy changed, a little at a time:
-// a webhook may have a million of them, and nobody else's may wait until they are all moved.
+// Brings the waiting deliveries of webhooks forward whose retry policy changed, a little at a time.
 //
 // Belongs to the store thread, but for what has a comment of its own.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -17,7 +15,7 @@
 #include "ports/clock.h"
 #include "ports/ledger.h"
 
-#include "runtime/store_thread.h"
+#include "runtime/stepwise.h"
 
 namespace postrider {
 
@@ -29,8 +27,7 @@ class Reschedules {
   using GetDirectory = std::function<std::shared_ptr<const Directory>()>;
 
   /// All outlive it.
-  Reschedules(const Clock& clock, StoreThread& store, GetDirectory directory)
-      : clock_(clock), store_(store), directory_(std::move(directory)) {}
+  Reschedules(const Clock& clock, StoreThread& store, GetDirectory directory);
 
   /// From the beginning, by the policy that holds now. Also before the store thread starts.
   void add(WebhookId id);
@@ -38,20 +35,19 @@ class Reschedules {
   void add_later(WebhookId id);
 
   /// Goes on after the store has failed. To be said now and then.
-  void go_on();
+  void go_on() { moving_.go_on(); }
 
   /// Any thread. No further step; the next start goes on with what is marked.
-  void stop() { stopped_ = true; }
+  void stop() { moving_.stop(); }
 
  private:
-  [[nodiscard]] Result<void> step(Store& store, Mails& mails);
+  [[nodiscard]] Result<Stepwise::Progress> step(WebhookId id, Store& store, Mails& mails);
 
   const Clock& clock_;
   StoreThread& store_;
   GetDirectory directory_;
-  std::map<WebhookId, std::optional<LanePlace>> places_;  // How far each has come.
-  bool step_queued_ = false;
-  std::atomic<bool> stopped_{false};
+  std::map<WebhookId, LanePlace> places_;  // How far those have come that are under way.
+  Stepwise moving_;
 };
 
 }  // namespace postrider
