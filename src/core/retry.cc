@@ -166,10 +166,7 @@ bool is_exhausted(const RetryPolicy& policy, const Delivery& delivery) {
 }
 
 WallTime due_under(const RetryPolicy& policy, const Delivery& delivery, WallTime now) {
-  if (delivery.budget_used == 0) {
-    return delivery.due;
-  }
-  if (is_exhausted(policy, delivery)) {
+  if (delivery.budget_used == 0 || is_exhausted(policy, delivery)) {
     return std::min(delivery.due, now);
   }
   SplitMix64 random{stable_hash(delivery.id.bytes) + delivery.budget_used};

@@ -110,10 +110,11 @@ constexpr std::uint32_t ssl_attempts_max = 3;
 /// Has a delivery that waits had all its attempts? So it is when its policy became stricter.
 [[nodiscard]] bool is_exhausted(const RetryPolicy& policy, const Delivery& delivery);
 
-/// When a delivery that already waits is due under a changed policy. One that has failed waits no
-/// longer from now on than it would after failing now; one that is exhausted does not wait. Never
-/// later than it is: a longer schedule holds from the next failure on. What its receiver asked for
-/// is not known any more. The same delivery gets the same jitter however often this is asked.
+/// When a delivery that already waits is due under a changed policy or clock. One that has failed
+/// waits no longer from now on than it would after failing now; one that is exhausted, or was never
+/// attempted, does not wait. Never later than it is: a longer schedule holds from the next failure
+/// on. What its receiver asked for is not known any more. The same delivery gets the same jitter
+/// however often this is asked.
 [[nodiscard]] WallTime due_under(const RetryPolicy& policy, const Delivery& delivery, WallTime now);
 
 /// Enough for any policy, and safe to add to any time.

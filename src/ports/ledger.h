@@ -1,8 +1,8 @@
 // Where events and deliveries are kept: the durable side of the engine.
 //
-// The specification is tests/contract/ledger_contract.cc and lane_contract.cc; every implementation
-// passes them. Calls block. An instance is used by one thread at a time, the store thread.
-// Implementations never read a clock.
+// The specification is publish_contract.cc, ledger_contract.cc and lane_contract.cc in
+// tests/contract; every implementation passes them. Calls block. An instance is used by one thread
+// at a time, the store thread. Implementations never read a clock.
 #pragma once
 
 #include <chrono>
@@ -182,10 +182,17 @@ constexpr std::size_t lane_types_max = 64;
 
 struct LaneBacklog {
   WebhookId webhook_id;
-  WallTime due;  // The earliest.
+  WallTime due;                          // The earliest.
+  std::optional<WallTime> last_attempt;  // When one was last made.
 
   bool operator==(const LaneBacklog&) const = default;
 };
+
+/// The clock was set back since the lane was written: its times are of no use (P9). A first attempt
+/// is due when its event was published.
+[[nodiscard]] inline bool is_from_the_future(const LaneBacklog& lane, WallTime now) {
+  return lane.last_attempt.value_or(lane.due) > now;
+}
 
 /// How far a walk through the waiting deliveries of a webhook has come.
 struct LanePlace {
@@ -196,7 +203,8 @@ struct LanePlace {
   bool operator==(const LanePlace&) const = default;
 };
 
-/// The retry policy changed: the deliveries that wait become due when `due_under` says.
+/// The retry policy or the clock changed: the deliveries that wait become due when `due_under`
+/// says.
 struct BringForward {
   WebhookId webhook_id;
   RetryPolicy policy;

@@ -144,6 +144,7 @@ TEST_P(LaneContract, TheBacklogNamesEachWebhookWithItsEarliestDue) {
   accept(second_, {.priority = Priority::high, .due_in = Millis{30}});
   accept(first_, {.due_in = Millis{7}});
   settle(script_.success(accept(third)));
+  settle(script_.success(accept(first_)));
 
   const auto check = [&] {
     const Result<std::vector<LaneBacklog>> backlog = ledger().backlog();
@@ -151,8 +152,10 @@ TEST_P(LaneContract, TheBacklogNamesEachWebhookWithItsEarliestDue) {
     ASSERT_EQ(backlog->size(), 2u);
     EXPECT_EQ((*backlog)[0].webhook_id, first_);
     EXPECT_EQ((*backlog)[0].due, store_epoch + Millis{7});
+    EXPECT_EQ((*backlog)[0].last_attempt, script_.now);
     EXPECT_EQ((*backlog)[1].webhook_id, second_);
     EXPECT_EQ((*backlog)[1].due, store_epoch + Millis{20});
+    EXPECT_EQ((*backlog)[1].last_attempt, std::nullopt);
   };
   check();
   store_->reopen();

@@ -54,6 +54,7 @@ class StoreContract : public testing::TestWithParam<StoreMaker> {
   const WebhookId second_ = StoreScript::webhook(2);
 };
 
+class PublishContract : public StoreContract {};
 class LedgerContract : public StoreContract {};
 class LaneContract : public StoreContract {};
 class ReschedulingContract : public StoreContract {
@@ -93,6 +94,7 @@ class RequestKeysContract : public StoreContract {
 
 /// All suites for one store: `POSTRIDER_STORE_CONTRACT(Memory, maker)`.
 #define POSTRIDER_STORE_CONTRACT(prefix, ...)                       \
+  POSTRIDER_STORE_SUITE(prefix, PublishContract, __VA_ARGS__);      \
   POSTRIDER_STORE_SUITE(prefix, LedgerContract, __VA_ARGS__);       \
   POSTRIDER_STORE_SUITE(prefix, LaneContract, __VA_ARGS__);         \
   POSTRIDER_STORE_SUITE(prefix, CatalogContract, __VA_ARGS__);      \

@@ -81,11 +81,6 @@ Listed<Item> list(const std::map<std::int64_t, Row>& rows, const Filter& filter,
   return listed;
 }
 
-std::optional<WallTime> find_time(const std::map<WebhookId, WallTime>& times, WebhookId id) {
-  const auto found = times.find(id);
-  return found == times.end() ? std::nullopt : std::optional{found->second};
-}
-
 template <class Row, class Filter>
 Counted count(const std::map<std::int64_t, Row>& rows, const Filter& filter,
               const Stretch& stretch) {

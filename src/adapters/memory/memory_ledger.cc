@@ -1,11 +1,11 @@
 #include <algorithm>
-#include <array>
 #include <span>
 #include <tuple>
 
 #include "core/assert.h"
 #include "ports/claims.h"
 
+#include "adapters/memory/memory_lanes.h"
 #include "adapters/memory/memory_rows.h"
 #include "adapters/memory/memory_store.h"
 
@@ -55,16 +55,7 @@ class MemoryLedger final : public Ledger {
 
   Result<LanePage> load_lane(const LoadLane& query) override {
     const std::lock_guard guard{store_.mutex};
-    const std::vector<Delivery> waiting = waiting_of(query.webhook_id);
-    switch (query.ordering) {
-      case Ordering::none:
-        return by_due_time(waiting, query);
-      case Ordering::strict:
-        return by_sequence(waiting, query.limit);
-      case Ordering::per_event_type:
-        return by_type(waiting, query.limit);
-    }
-    return LanePage{};
+    return page_of(waiting_of(query.webhook_id), query);
   }
 
   Result<std::vector<LaneBacklog>> backlog() override {
@@ -75,7 +66,10 @@ class MemoryLedger final : public Ledger {
       for (const std::int64_t sequence : sequences) {
         due = std::min(due, store_.deliveries.at(sequence).delivery.due);
       }
-      lanes.push_back({webhook_id, due});
+      lanes.push_back({.webhook_id = webhook_id,
+                       .due = due,
+                       .last_attempt = std::max(find_time(store_.last_success_at, webhook_id),
+                                                find_time(store_.last_failure_at, webhook_id))});
     }
     return lanes;
   }
@@ -366,63 +360,6 @@ class MemoryLedger final : public Ledger {
 
   static std::tuple<Priority, WallTime, std::int64_t> place_of(const Delivery& delivery) {
     return {delivery.priority, delivery.due, delivery.sequence};
-  }
-
-  static void note_rest(LanePage& page, WallTime due) {
-    page.rest_due = std::min(page.rest_due.value_or(due), due);
-  }
-
-  static LanePage by_due_time(std::vector<Delivery> waiting, const LoadLane& query) {
-    std::ranges::stable_sort(waiting, {}, [](const Delivery& delivery) {
-      return std::pair{delivery.priority, delivery.due};
-    });
-    LanePage page;
-    std::array<std::uint32_t, priority_count> taken{};
-    for (Delivery& delivery : waiting) {
-      std::uint32_t& count = taken[static_cast<std::size_t>(delivery.priority)];
-      if (count < query.limit && delivery.due < query.due_before) {
-        ++count;
-        page.deliveries.push_back(std::move(delivery));
-      } else {
-        note_rest(page, delivery.due);
-      }
-    }
-    return page;
-  }
-
-  static LanePage by_sequence(const std::vector<Delivery>& waiting, std::uint32_t limit) {
-    LanePage page;
-    const std::size_t count = std::min<std::size_t>(limit, waiting.size());
-    page.deliveries.assign(waiting.begin(), waiting.begin() + static_cast<std::ptrdiff_t>(count));
-    if (count < waiting.size()) {
-      page.rest_due = waiting[count].due;
-    }
-    return page;
-  }
-
-  static LanePage by_type(const std::vector<Delivery>& waiting, std::uint32_t limit) {
-    std::map<std::string, std::vector<Delivery>> by_type;
-    for (const Delivery& delivery : waiting) {
-      by_type[delivery.event_type].push_back(delivery);
-    }
-    std::vector<const std::vector<Delivery>*> types;
-    types.reserve(by_type.size());
-    for (const auto& [name, deliveries] : by_type) {
-      types.push_back(&deliveries);
-    }
-    std::ranges::sort(types, {}, [](const std::vector<Delivery>* deliveries) {
-      return std::pair{deliveries->front().due, deliveries->front().sequence};
-    });
-    LanePage page;
-    for (std::size_t i = 0; i < types.size(); ++i) {
-      LanePage part = by_sequence(*types[i], i < lane_types_max ? limit : 0);
-      std::ranges::move(part.deliveries, std::back_inserter(page.deliveries));
-      if (part.rest_due) {
-        note_rest(page, *part.rest_due);
-      }
-    }
-    std::ranges::sort(page.deliveries, {}, &Delivery::sequence);
-    return page;
   }
 
   MemoryStore& store_;

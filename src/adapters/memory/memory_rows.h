@@ -1,7 +1,9 @@
 // What the memory store's ports share: finding and replacing a delivery with its places in the
-// indexes, and the end of the audit log.
+// indexes, times of webhooks, and the end of the audit log.
 #pragma once
 
+#include <map>
+#include <optional>
 #include <utility>
 
 #include "core/assert.h"
@@ -37,6 +39,12 @@ inline void mark_cancelled(DeliveryRecord& record, WallTime now) {
   record.delivery.state = DeliveryState::cancelled;
   record.updated_at = now;
   record.completed_at = now;
+}
+
+[[nodiscard]] inline std::optional<WallTime> find_time(const std::map<WebhookId, WallTime>& times,
+                                                       WebhookId id) {
+  const auto found = times.find(id);
+  return found == times.end() ? std::nullopt : std::optional{found->second};
 }
 
 inline void chain(MemoryStore& store, const AuditEntry& entry) {

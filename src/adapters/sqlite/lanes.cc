@@ -26,9 +26,9 @@ constexpr std::string_view next_head_sql = R"sql(
 )sql";
 
 constexpr std::string_view next_lane_sql = R"sql(
-  SELECT d.lane, (SELECT webhook_id FROM lane WHERE lane = d.lane)
-    FROM delivery d INDEXED BY delivery_due
-   WHERE d.lane > ?1 AND d.state <= 1 ORDER BY d.lane LIMIT 1
+  SELECT lane, webhook_id, last_success_at, last_failure_at FROM lane
+   WHERE lane = (SELECT d.lane FROM delivery d INDEXED BY delivery_due
+                  WHERE d.lane > ?1 AND d.state <= 1 ORDER BY d.lane LIMIT 1)
 )sql";
 
 constexpr std::string_view first_due_sql = R"sql(
@@ -204,7 +204,9 @@ Result<std::vector<LaneBacklog>> Lanes::backlog() {
     lane = query.integer(0);
     POSTRIDER_TRY(const std::optional<WallTime> due, earliest_due(lane));
     if (due) {
-      lanes.push_back({query.id<WebhookId>(1), *due});
+      lanes.push_back({.webhook_id = query.id<WebhookId>(1),
+                       .due = *due,
+                       .last_attempt = std::max(query.time_or_null(2), query.time_or_null(3))});
     }
   }
 }
