@@ -1,8 +1,6 @@
 // `postrider archive verify`: checks what retention has put aside. Talks to no server.
 #include <memory>
 
-#include <CLI/Config.hpp>
-#include <CLI/Formatter.hpp>
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 #include <boost/json/serialize.hpp>
@@ -70,9 +68,9 @@ std::string text_of(const Findings& findings, bool json_wanted) {
 
 class ArchiveArguments final : public Subcommand {
  public:
-  explicit ArchiveArguments(CLI::App& app) {
-    app.add_option("DIR", flags_.directory, "The archive's directory")->required();
-    app.add_flag("--json", flags_.json, "Print JSON");
+  explicit ArchiveArguments(Syntax syntax) {
+    syntax.argument("DIR", flags_.directory, "The archive's directory");
+    syntax.flag("--json", flags_.json, "Print JSON");
   }
 
   Result<Command> finish(const Environment&) override {
@@ -92,11 +90,11 @@ class ArchiveArguments final : public Subcommand {
 
 }  // namespace
 
-std::unique_ptr<Subcommand> add_archive(CLI::App& root) {
+std::unique_ptr<Subcommand> add_archive(Syntax root) {
   auto group = std::make_unique<Group>(root, "archive", "Check what retention has put aside");
-  group->app().footer(examples);
-  CLI::App& app = *group->app().add_subcommand("verify", "Check an archive's files and counts");
-  group->add(app, std::make_unique<ArchiveArguments>(app));
+  group->syntax().footer(examples);
+  const Syntax syntax = group->syntax().command("verify", "Check an archive's files and counts");
+  group->add(syntax, std::make_unique<ArchiveArguments>(syntax));
   return group;
 }
 

@@ -11,6 +11,7 @@
 
 #include "cli/help_formatter.h"
 #include "cli/subcommand.h"
+#include "cli/syntax.h"
 
 namespace postrider::cli {
 namespace {
@@ -108,27 +109,25 @@ UsageError describe(const CLI::App& app, const CLI::ParseError& error) {
 }
 
 Command parse(CLI::App& app, std::vector<std::string> arguments, const Environment& environment) {
+  const Syntax root{app};
   std::map<std::string, std::unique_ptr<Subcommand>> commands;
-  commands["serve"] = add_serve(app);
-  commands["listen"] = add_listen(app);
-  commands["send"] = add_send(app);
-  commands["webhooks"] = add_webhooks(app);
-  commands["events"] = add_events(app);
-  commands["deliveries"] = add_deliveries(app);
-  commands["dlq"] = add_dlq(app);
-  commands["operations"] = add_operations(app);
-  commands["replay"] = add_replay(app);
-  commands["verify"] = add_verify(app);
-  commands["keys"] = add_keys(app);
-  commands["doctor"] = add_doctor(app);
-  commands["migrate"] = add_migrate(app);
-  commands["backup"] = add_backup(app);
-  commands["archive"] = add_archive(app);
-  commands["completion"] = add_completion(app);
-  commands["version"] = add_version(app);
-  for (CLI::App* const command : app.get_subcommands({})) {
-    command->group("Commands");
-  }
+  commands["serve"] = add_serve(root);
+  commands["listen"] = add_listen(root);
+  commands["send"] = add_send(root);
+  commands["webhooks"] = add_webhooks(root);
+  commands["events"] = add_events(root);
+  commands["deliveries"] = add_deliveries(root);
+  commands["dlq"] = add_dlq(root);
+  commands["operations"] = add_operations(root);
+  commands["replay"] = add_replay(root);
+  commands["verify"] = add_verify(root);
+  commands["keys"] = add_keys(root);
+  commands["doctor"] = add_doctor(root);
+  commands["migrate"] = add_migrate(root);
+  commands["backup"] = add_backup(root);
+  commands["archive"] = add_archive(root);
+  commands["completion"] = add_completion(root);
+  commands["version"] = add_version(root);
 
   std::ranges::reverse(arguments);  // CLI11 takes them from the back.
   try {
@@ -156,8 +155,8 @@ Command parse(CLI::App& app, std::vector<std::string> arguments, const Environme
 
 Command parse_arguments(std::vector<std::string> arguments, const Environment& environment) {
   CLI::App app{"Postrider delivers webhooks: durable, signed, retried.", "postrider"};
-  app.footer("");  // Subcommands inherit a footer; each has its own.
-  app.require_subcommand(0, 1);
+  app.footer("");                // Subcommands inherit a footer; each has its own.
+  app.require_subcommand(0, 1);  // Inherited too. finish() says it better when there is none.
   bool version_wanted = false;
   app.add_flag("--version", version_wanted, "Print the version and exit");
   app.formatter(std::make_shared<HelpFormatter>());

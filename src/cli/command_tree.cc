@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
 
@@ -35,9 +36,9 @@ void collect(const CLI::App& app, std::vector<std::string> path, std::vector<Com
 
 }  // namespace
 
-std::vector<CommandInfo> command_tree(const CLI::App& root) {
+std::vector<CommandInfo> command_tree(const Syntax& root) {
   std::vector<CommandInfo> all;
-  collect(root, {}, all);
+  collect(root.app(), {}, all);
   return all;
 }
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include <CLI/App.hpp>
+#include "cli/syntax.h"
 
 namespace postrider::cli {
 
@@ -24,7 +24,7 @@ struct CommandInfo {
 };
 
 /// The program first, then each command followed by its own.
-[[nodiscard]] std::vector<CommandInfo> command_tree(const CLI::App& root);
+[[nodiscard]] std::vector<CommandInfo> command_tree(const Syntax& root);
 
 /// `postrider webhooks list`, or with another separator.
 [[nodiscard]] std::string joined(const std::vector<std::string>& words, const std::string& with);

@@ -1,8 +1,4 @@
 // `postrider completion`: the script that teaches a shell our words, and the manual page.
-#include <CLI/Config.hpp>
-#include <CLI/Formatter.hpp>
-#include <CLI/Validators.hpp>
-
 #include "cli/completion.h"
 #include "cli/manual.h"
 #include "cli/subcommand.h"
@@ -19,11 +15,10 @@ constexpr const char* examples = R"(Examples:
 
 class CompletionArguments final : public Subcommand {
  public:
-  CompletionArguments(const CLI::App& root, CLI::App& app) : root_(root) {
-    app.footer(examples);
-    app.add_option("SHELL", shell_, "bash, zsh or fish; man for the manual page")
-        ->required()
-        ->check(CLI::IsMember({"bash", "zsh", "fish", "man"}));
+  CompletionArguments(Syntax root, Syntax syntax) : root_(root) {
+    syntax.footer(examples);
+    syntax.argument("SHELL", shell_, "bash, zsh or fish; man for the manual page")
+        .one_of({"bash", "zsh", "fish", "man"});
   }
 
   Result<Command> finish(const Environment&) override {
@@ -38,15 +33,15 @@ class CompletionArguments final : public Subcommand {
   }
 
  private:
-  const CLI::App& root_;
+  Syntax root_;
   std::string shell_;
 };
 
 }  // namespace
 
-std::unique_ptr<Subcommand> add_completion(CLI::App& root) {
+std::unique_ptr<Subcommand> add_completion(Syntax root) {
   return std::make_unique<CompletionArguments>(
-      root, *root.add_subcommand("completion", "Print a completion script for your shell"));
+      root, root.command("completion", "Print a completion script for your shell"));
 }
 
 }  // namespace postrider::cli

@@ -1,26 +1,20 @@
 #include "cli/connection_arguments.h"
 
-#include <CLI/Config.hpp>
-#include <CLI/Formatter.hpp>
-#include <CLI/Validators.hpp>
-
 namespace postrider::cli {
 namespace {
 
-constexpr std::uint32_t timeout_seconds_max = 3600;
+constexpr int timeout_seconds_max = 3600;
 
 }  // namespace
 
-void ConnectionArguments::add_to(CLI::App& app) {
-  app.add_option("--url", url_, "The server to talk to; else POSTRIDER_URL")
-      ->option_text("URL")
-      ->default_str(default_url);
-  app.add_option("--key", key_, "An API key; else POSTRIDER_KEY")->option_text("KEY");
-  app.add_option("--timeout", timeout_seconds_, "How long to wait for an answer")
-      ->option_text("SECONDS")
-      ->check(CLI::Range(1u, timeout_seconds_max))
-      ->capture_default_str();
-  app.add_flag("--json", json_, "Print the server's answer as it is");
+void ConnectionArguments::add_to(Syntax syntax) {
+  syntax.option("--url URL", url_, "The server to talk to; else POSTRIDER_URL")
+      .show_default(default_url);
+  syntax.option("--key KEY", key_, "An API key; else POSTRIDER_KEY");
+  syntax.option("--timeout SECONDS", timeout_seconds_, "How long to wait for an answer")
+      .range(1, timeout_seconds_max)
+      .show_default();
+  syntax.flag("--json", json_, "Print the server's answer as it is");
 }
 
 Result<Connection> ConnectionArguments::finish(const Environment& environment) const {

@@ -5,12 +5,11 @@
 #include <optional>
 #include <string>
 
-#include <CLI/App.hpp>
-
 #include "core/result.h"
 
 #include "cli/arguments.h"
 #include "cli/connection.h"
+#include "cli/syntax.h"
 
 namespace postrider::cli {
 
@@ -19,7 +18,7 @@ constexpr const char* default_url = "http://127.0.0.1:8080";
 /// `--url`, `--key`, `--timeout` and `--json`. Must live until the command line is parsed.
 class ConnectionArguments {
  public:
-  void add_to(CLI::App& app);
+  void add_to(Syntax syntax);
 
   /// Flags first, then POSTRIDER_URL and POSTRIDER_KEY (or POSTRIDER_ADMIN_KEY), then the default.
   [[nodiscard]] Result<Connection> finish(const Environment& environment) const;

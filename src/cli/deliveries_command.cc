@@ -2,10 +2,6 @@
 #include <memory>
 #include <optional>
 
-#include <CLI/Config.hpp>
-#include <CLI/Formatter.hpp>
-#include <CLI/Validators.hpp>
-
 #include "cli/delivery_text.h"
 #include "cli/group.h"
 #include "cli/json_text.h"
@@ -43,19 +39,19 @@ void add_list(Group& group) {
       });
     });
   };
-  CLI::App& app = group.add("list", "List deliveries, newest first", run);
-  flags->add_list(app, {"--status", "status", "STATUS",
-                        "pending, retrying, succeeded, dead_letter or cancelled"});
-  flags->add_list(app, {"--webhook", "webhook_id", "ID", "Only those to this webhook"});
-  flags->add(app, {"--event", "event_id", "ID", "Only those of this event"});
-  flags->add_list(app, {"--event-type", "event_type", "TYPE",
-                        "Only events of this type, or of a pattern (order.*)"});
-  flags->add_list(app, {"--category", "failure_category", "CATEGORY",
-                        "Only those that failed last in this way, such as timeout"});
-  flags->add(app, {"--tenant", "tenant_id", "ID", "Only this tenant's"});
-  flags->add_time(app, {"--from", "from", "TIME", "Made at this time or later, or 2h ago"});
-  flags->add_time(app, {"--to", "to", "TIME", "Made before this time"});
-  flags->add_page(app);
+  const Syntax syntax = group.add("list", "List deliveries, newest first", run);
+  flags->add_list(syntax, {"--status STATUS", "status",
+                           "pending, retrying, succeeded, dead_letter or cancelled"});
+  flags->add_list(syntax, {"--webhook ID", "webhook_id", "Only those to this webhook"});
+  flags->add(syntax, {"--event ID", "event_id", "Only those of this event"});
+  flags->add_list(syntax, {"--event-type TYPE", "event_type",
+                           "Only events of this type, or of a pattern (order.*)"});
+  flags->add_list(syntax, {"--category CATEGORY", "failure_category",
+                           "Only those that failed last in this way, such as timeout"});
+  flags->add(syntax, {"--tenant ID", "tenant_id", "Only this tenant's"});
+  flags->add_time(syntax, {"--from TIME", "from", "Made at this time or later, or 2h ago"});
+  flags->add_time(syntax, {"--to TIME", "to", "Made before this time"});
+  flags->add_page(syntax);
 }
 
 struct RetryFlags {
@@ -72,26 +68,24 @@ void add_retry(Group& group) {
     }
     return session.show(call, fields_text);
   };
-  CLI::App& app = group.add("retry", "Put it in line again, with a fresh budget of attempts", run);
-  app.add_option("ID", flags->id, "The delivery")->required();
-  app.add_option("--priority", flags->priority, "high, normal or low")
-      ->option_text("PRIORITY")
-      ->check(CLI::IsMember({"high", "normal", "low"}));
+  Syntax syntax = group.add("retry", "Put it in line again, with a fresh budget of attempts", run);
+  syntax.argument("ID", flags->id, "The delivery");
+  syntax.option("--priority PRIORITY", flags->priority, "high, normal or low")
+      .one_of({"high", "normal", "low"});
 }
 
 }  // namespace
 
-std::unique_ptr<Subcommand> add_deliveries(CLI::App& root) {
+std::unique_ptr<Subcommand> add_deliveries(Syntax root) {
   auto group = std::make_unique<Group>(root, "deliveries", "Look at deliveries, retry or cancel");
-  group->app().footer(examples);
+  group->syntax().footer(examples);
   add_list(*group);
   const auto got = std::make_shared<std::string>();
   const auto get = [got](const Session& session) {
     return session.show({.path = "/v1/deliveries/" + path_part(*got)}, one_delivery);
   };
   group->add("get", "Show one delivery with every attempt", get)
-      .add_option("ID", *got, "The delivery")
-      ->required();
+      .argument("ID", *got, "The delivery");
   add_retry(*group);
   const auto cancelled = std::make_shared<std::string>();
   const auto cancel = [cancelled](const Session& session) {
@@ -99,9 +93,7 @@ std::unique_ptr<Subcommand> add_deliveries(CLI::App& root) {
         {.method = "POST", .path = "/v1/deliveries/" + path_part(*cancelled) + "/cancel"},
         fields_text);
   };
-  group->add("cancel", "Stop trying", cancel)
-      .add_option("ID", *cancelled, "The delivery")
-      ->required();
+  group->add("cancel", "Stop trying", cancel).argument("ID", *cancelled, "The delivery");
   return group;
 }
 

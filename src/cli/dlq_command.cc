@@ -1,9 +1,6 @@
 // `postrider dlq`: what was given up, and how to bring it back.
 #include <memory>
 
-#include <CLI/Config.hpp>
-#include <CLI/Formatter.hpp>
-
 #include "cli/dlq_commands.h"
 #include "cli/json_text.h"
 #include "cli/query_flags.h"
@@ -41,9 +38,9 @@ void add_list(Group& group) {
       });
     });
   };
-  CLI::App& app = group.add("list", "List dead letters, newest first", run);
-  add_dead_letter_flags(app, *flags);
-  flags->add_page(app);
+  const Syntax syntax = group.add("list", "List dead letters, newest first", run);
+  add_dead_letter_flags(syntax, *flags);
+  flags->add_page(syntax);
 }
 
 void add_retry(Group& group) {
@@ -53,28 +50,27 @@ void add_retry(Group& group) {
                         fields_text);
   };
   group.add("retry", "Bring one back: in line again, with a fresh budget of attempts", run)
-      .add_option("ID", *id, "The delivery")
-      ->required();
+      .argument("ID", *id, "The delivery");
 }
 
 }  // namespace
 
-void add_dead_letter_flags(CLI::App& app, QueryFlags& flags) {
-  flags.add_list(app, {"--webhook", "webhook_id", "ID", "Only those to this webhook"});
-  flags.add_list(app, {"--event-type", "event_type", "TYPE",
-                       "Only events of this type, or of a pattern (order.*)"});
-  flags.add_list(app, {"--category", "failure_category", "CATEGORY",
-                       "Only those that failed last in this way, such as timeout"});
-  flags.add(app, {"--classification", "classification", "CLASS", "permanent or recoverable"});
-  flags.add(app, {"--age", "age", "AGE", "lt_1h, 1h_24h or gt_24h"});
-  flags.add(app, {"--tenant", "tenant_id", "ID", "Only this tenant's"});
-  flags.add_time(app, {"--from", "from", "TIME", "From this time on, or 2h ago"});
-  flags.add_time(app, {"--to", "to", "TIME", "Before this time"});
+void add_dead_letter_flags(Syntax syntax, QueryFlags& flags) {
+  flags.add_list(syntax, {"--webhook ID", "webhook_id", "Only those to this webhook"});
+  flags.add_list(syntax, {"--event-type TYPE", "event_type",
+                          "Only events of this type, or of a pattern (order.*)"});
+  flags.add_list(syntax, {"--category CATEGORY", "failure_category",
+                          "Only those that failed last in this way, such as timeout"});
+  flags.add(syntax, {"--classification CLASS", "classification", "permanent or recoverable"});
+  flags.add(syntax, {"--age AGE", "age", "lt_1h, 1h_24h or gt_24h"});
+  flags.add(syntax, {"--tenant ID", "tenant_id", "Only this tenant's"});
+  flags.add_time(syntax, {"--from TIME", "from", "From this time on, or 2h ago"});
+  flags.add_time(syntax, {"--to TIME", "to", "Before this time"});
 }
 
-std::unique_ptr<Subcommand> add_dlq(CLI::App& root) {
+std::unique_ptr<Subcommand> add_dlq(Syntax root) {
   auto group = std::make_unique<Group>(root, "dlq", "Look at dead letters and bring them back");
-  group->app().footer(examples);
+  group->syntax().footer(examples);
   add_list(*group);
   add_retry(*group);
   add_dlq_retry_batch(*group);

@@ -10,6 +10,6 @@ void add_dlq_retry_batch(Group& group);
 void add_dlq_discard(Group& group);
 
 /// Everything the list of dead letters can be narrowed by.
-void add_dead_letter_flags(CLI::App& app, QueryFlags& flags);
+void add_dead_letter_flags(Syntax syntax, QueryFlags& flags);
 
 }  // namespace postrider::cli

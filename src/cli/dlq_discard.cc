@@ -1,9 +1,6 @@
 // `postrider dlq discard`: gives dead letters up for good.
 #include <memory>
 
-#include <CLI/Config.hpp>
-#include <CLI/Formatter.hpp>
-
 #include "cli/dlq_commands.h"
 #include "cli/operation.h"
 
@@ -32,10 +29,10 @@ void add_dlq_discard(Group& group) {
                          {.method = "DELETE", .path = "/v1/dlq", .query = std::move(query)},
                          {.label = "discard", .wait = !flags->no_wait});
   };
-  CLI::App& app = group.add("discard", "Give all that fit up for good; they cannot come back", run);
-  add_dead_letter_flags(app, flags->query);
-  app.add_flag("--all", flags->all, "Every dead letter, when nothing else narrows it down");
-  app.add_flag("--no-wait", flags->no_wait, "Start it and do not watch");
+  Syntax syntax = group.add("discard", "Give all that fit up for good; they cannot come back", run);
+  add_dead_letter_flags(syntax, flags->query);
+  syntax.flag("--all", flags->all, "Every dead letter, when nothing else narrows it down");
+  syntax.flag("--no-wait", flags->no_wait, "Start it and do not watch");
 }
 
 }  // namespace postrider::cli

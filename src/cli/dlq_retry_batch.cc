@@ -2,10 +2,6 @@
 #include <memory>
 #include <optional>
 
-#include <CLI/Config.hpp>
-#include <CLI/Formatter.hpp>
-#include <CLI/Validators.hpp>
-
 #include "cli/dlq_commands.h"
 #include "cli/operation.h"
 #include "cli/time_argument.h"
@@ -85,36 +81,26 @@ void add_dlq_retry_batch(Group& group) {
                          {.method = "POST", .path = "/v1/dlq/retry-batch", .body = std::move(body)},
                          {.label = "retry", .wait = flags->waits()});
   };
-  CLI::App& app = group.add("retry-batch", "Bring back all that fit", run);
-  app.add_option("--webhook", flags->webhooks, "Only those to this webhook; several may be given")
-      ->option_text("ID")
-      ->allow_extra_args(false);
-  app.add_option("--event-type", flags->types,
-                 "Only events of this type or pattern; several may be given")
-      ->option_text("TYPE")
-      ->allow_extra_args(false);
-  app.add_option("--category", flags->categories, "Only those that failed last in this way")
-      ->option_text("CATEGORY")
-      ->allow_extra_args(false);
-  app.add_option("--classification", flags->classification, "permanent or recoverable")
-      ->option_text("CLASS")
-      ->check(CLI::IsMember({"permanent", "recoverable"}));
-  app.add_option("--tenant", flags->tenant, "Only this tenant's")->option_text("ID");
-  app.add_option("--from", flags->from, "From this time on, or 2h ago")->option_text("TIME");
-  app.add_option("--to", flags->to, "Before this time")->option_text("TIME");
-  app.add_flag("--all", flags->all, "Every dead letter, when nothing else narrows it down");
-  app.add_option("--rate", flags->rate, "At most this many a second")
-      ->option_text("N")
-      ->check(CLI::PositiveNumber);
-  app.add_option("--priority", flags->priority, "high, normal or low")
-      ->option_text("PRIORITY")
-      ->check(CLI::IsMember({"high", "normal", "low"}));
-  app.add_option("--start-at", flags->start_at, "Begin then, or in 2h; it is not watched")
-      ->option_text("TIME");
-  app.add_option("--repeat", flags->repeat,
-                 "Again so often, a minute to thirty days, until cancelled")
-      ->option_text("DURATION");
-  app.add_flag("--no-wait", flags->no_wait, "Start it and do not watch");
+  Syntax syntax = group.add("retry-batch", "Bring back all that fit", run);
+  syntax.option("--webhook ID", flags->webhooks,
+                "Only those to this webhook; several may be given");
+  syntax.option("--event-type TYPE", flags->types,
+                "Only events of this type or pattern; several may be given");
+  syntax.option("--category CATEGORY", flags->categories,
+                "Only those that failed last in this way");
+  syntax.option("--classification CLASS", flags->classification, "permanent or recoverable")
+      .one_of({"permanent", "recoverable"});
+  syntax.option("--tenant ID", flags->tenant, "Only this tenant's");
+  syntax.option("--from TIME", flags->from, "From this time on, or 2h ago");
+  syntax.option("--to TIME", flags->to, "Before this time");
+  syntax.flag("--all", flags->all, "Every dead letter, when nothing else narrows it down");
+  syntax.option("--rate N", flags->rate, "At most this many a second").positive();
+  syntax.option("--priority PRIORITY", flags->priority, "high, normal or low")
+      .one_of({"high", "normal", "low"});
+  syntax.option("--start-at TIME", flags->start_at, "Begin then, or in 2h; it is not watched");
+  syntax.option("--repeat DURATION", flags->repeat,
+                "Again so often, a minute to thirty days, until cancelled");
+  syntax.flag("--no-wait", flags->no_wait, "Start it and do not watch");
 }
 
 }  // namespace postrider::cli

@@ -3,8 +3,6 @@
 #include <memory>
 #include <optional>
 
-#include <CLI/Config.hpp>
-#include <CLI/Formatter.hpp>
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 #include <boost/json/serialize.hpp>
@@ -81,20 +79,17 @@ Result<void> examine(const Session& session, const DoctorFlags& flags) {
 
 }  // namespace
 
-std::unique_ptr<Subcommand> add_doctor(CLI::App& root) {
+std::unique_ptr<Subcommand> add_doctor(Syntax root) {
   const auto flags = std::make_shared<DoctorFlags>();
-  CLI::App& app = *root.add_subcommand("doctor", "Look for what is wrong, here and at the server");
-  app.footer(examples);
-  app.add_option(
-         "--data", flags->data_directory,
-         "Look at this data directory; else POSTRIDER_DATA, or ./postrider-data if there is one")
-      ->option_text("DIR");
-  app.add_option("--resolve", flags->names,
-                 "Resolve this host instead of some of the webhooks'; may be given several times")
-      ->option_text("HOST")
-      ->allow_extra_args(false);
+  Syntax syntax = root.command("doctor", "Look for what is wrong, here and at the server");
+  syntax.footer(examples);
+  syntax.option(
+      "--data DIR", flags->data_directory,
+      "Look at this data directory; else POSTRIDER_DATA, or ./postrider-data if there is one");
+  syntax.option("--resolve HOST", flags->names,
+                "Resolve this host instead of some of the webhooks'; may be given several times");
   return std::make_unique<ApiLeaf>(
-      app, [flags](const Session& session) { return examine(session, *flags); });
+      syntax, [flags](const Session& session) { return examine(session, *flags); });
 }
 
 }  // namespace postrider::cli

@@ -1,9 +1,6 @@
 // `postrider events`: what was published, and what became of it.
 #include <memory>
 
-#include <CLI/Config.hpp>
-#include <CLI/Formatter.hpp>
-
 #include "cli/group.h"
 #include "cli/json_text.h"
 #include "cli/query_flags.h"
@@ -42,34 +39,33 @@ std::string one_event(const json::value& event) {
 
 void add_list(Group& group) {
   const auto flags = std::make_shared<QueryFlags>();
-  CLI::App& app = group.add("list", "List events, newest first", [flags](const Session& session) {
-    return flags->query().and_then([&](const QueryFlags::Query& query) {
-      return session.show({.path = "/v1/events", .query = query}, [](const json::value& page) {
-        return page_text(page, columns, shown_width());
+  const Syntax syntax =
+      group.add("list", "List events, newest first", [flags](const Session& session) {
+        return flags->query().and_then([&](const QueryFlags::Query& query) {
+          return session.show({.path = "/v1/events", .query = query}, [](const json::value& page) {
+            return page_text(page, columns, shown_width());
+          });
+        });
       });
-    });
-  });
   flags->add_list(
-      app, {"--type", "event_type", "TYPE", "Only events of this type, or of a pattern (order.*)"});
-  flags->add(app, {"--tenant", "tenant_id", "ID", "Only this tenant's"});
-  flags->add_time(app, {"--from", "from", "TIME", "Published at this time or later, or 2h ago"});
-  flags->add_time(app, {"--to", "to", "TIME", "Published before this time"});
-  flags->add_page(app);
+      syntax, {"--type TYPE", "event_type", "Only events of this type, or of a pattern (order.*)"});
+  flags->add(syntax, {"--tenant ID", "tenant_id", "Only this tenant's"});
+  flags->add_time(syntax, {"--from TIME", "from", "Published at this time or later, or 2h ago"});
+  flags->add_time(syntax, {"--to TIME", "to", "Published before this time"});
+  flags->add_page(syntax);
 }
 
 }  // namespace
 
-std::unique_ptr<Subcommand> add_events(CLI::App& root) {
+std::unique_ptr<Subcommand> add_events(Syntax root) {
   auto group = std::make_unique<Group>(root, "events", "Look at published events");
-  group->app().footer(examples);
+  group->syntax().footer(examples);
   add_list(*group);
   const auto id = std::make_shared<std::string>();
   const auto get = [id](const Session& session) {
     return session.show({.path = "/v1/events/" + path_part(*id)}, one_event);
   };
-  group->add("get", "Show one event and its deliveries", get)
-      .add_option("ID", *id, "The event")
-      ->required();
+  group->add("get", "Show one event and its deliveries", get).argument("ID", *id, "The event");
   return group;
 }
 

@@ -1,7 +1,5 @@
 #include "cli/group.h"
 
-#include <CLI/Config.hpp>
-#include <CLI/Formatter.hpp>
 #include <fmt/format.h>
 
 #include "cli/command_line.h"
@@ -9,7 +7,7 @@
 
 namespace postrider::cli {
 
-ApiLeaf::ApiLeaf(CLI::App& app, Run run) : run_(std::move(run)) { connection_.add_to(app); }
+ApiLeaf::ApiLeaf(Syntax syntax, Run run) : run_(std::move(run)) { connection_.add_to(syntax); }
 
 Result<Command> ApiLeaf::finish(const Environment& environment) {
   POSTRIDER_TRY(Connection connection, connection_.finish(environment));
@@ -19,31 +17,28 @@ Result<Command> ApiLeaf::finish(const Environment& environment) {
   return Command{Task{run}};
 }
 
-Group::Group(CLI::App& root, const std::string& name, const std::string& description)
-    : app_(root.add_subcommand(name, description)) {
-  app_->require_subcommand(0, 1);  // finish() says it better when there is none.
-}
+Group::Group(Syntax root, const std::string& name, const std::string& description)
+    : syntax_(root.command(name, description)) {}
 
-CLI::App& Group::add(const std::string& name, const std::string& description, Run run) {
-  CLI::App& leaf = *app_->add_subcommand(name, description);
+Syntax Group::add(const std::string& name, const std::string& description, Run run) {
+  const Syntax leaf = syntax_.command(name, description);
   add(leaf, std::make_unique<ApiLeaf>(leaf, std::move(run)));
   return leaf;
 }
 
-void Group::add(CLI::App& app, std::unique_ptr<Subcommand> command) {
-  app.group("Commands");
-  commands_.emplace_back(&app, std::move(command));
+void Group::add(Syntax syntax, std::unique_ptr<Subcommand> command) {
+  commands_.emplace_back(syntax, std::move(command));
 }
 
 Result<Command> Group::finish(const Environment& environment) {
   std::string names;
-  for (const auto& [app, command] : commands_) {
-    if (app->parsed()) {
+  for (const auto& [syntax, command] : commands_) {
+    if (syntax.chosen()) {
       return command->finish(environment);
     }
-    names += (names.empty() ? "" : ", ") + app->get_name();
+    names += (names.empty() ? "" : ", ") + syntax.name();
   }
-  return fail(Errc::invalid, fmt::format("`{}` needs one of: {}.", app_->get_name(), names));
+  return fail(Errc::invalid, fmt::format("`{}` needs one of: {}.", syntax_.name(), names));
 }
 
 int report(const Result<void>& done) {

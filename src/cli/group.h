@@ -8,11 +8,10 @@
 #include <utility>
 #include <vector>
 
-#include <CLI/App.hpp>
-
 #include "cli/connection_arguments.h"
 #include "cli/session.h"
 #include "cli/subcommand.h"
+#include "cli/syntax.h"
 
 namespace postrider::cli {
 
@@ -23,7 +22,7 @@ using Run = std::function<Result<void>(const Session& session)>;
 /// A command that runs against a server. Its own flags live in what `run` captures.
 class ApiLeaf final : public Subcommand {
  public:
-  ApiLeaf(CLI::App& app, Run run);
+  ApiLeaf(Syntax syntax, Run run);
 
   Result<Command> finish(const Environment& environment) override;
 
@@ -35,20 +34,20 @@ class ApiLeaf final : public Subcommand {
 /// A command that only leads to others.
 class Group final : public Subcommand {
  public:
-  Group(CLI::App& root, const std::string& name, const std::string& description);
+  Group(Syntax root, const std::string& name, const std::string& description);
 
   /// A leaf that talks to a server; returned for its flags.
-  CLI::App& add(const std::string& name, const std::string& description, Run run);
+  Syntax add(const std::string& name, const std::string& description, Run run);
   /// Any other.
-  void add(CLI::App& app, std::unique_ptr<Subcommand> command);
+  void add(Syntax syntax, std::unique_ptr<Subcommand> command);
 
-  [[nodiscard]] CLI::App& app() { return *app_; }
+  [[nodiscard]] Syntax syntax() const { return syntax_; }
 
   Result<Command> finish(const Environment& environment) override;
 
  private:
-  CLI::App* app_;
-  std::vector<std::pair<CLI::App*, std::unique_ptr<Subcommand>>> commands_;
+  Syntax syntax_;
+  std::vector<std::pair<Syntax, std::unique_ptr<Subcommand>>> commands_;
 };
 
 /// Prints what went wrong, if anything did, and returns the exit code.

@@ -2,9 +2,6 @@
 #include <memory>
 #include <optional>
 
-#include <CLI/Config.hpp>
-#include <CLI/Formatter.hpp>
-#include <CLI/Validators.hpp>
 #include <fmt/format.h>
 
 #include "cli/group.h"
@@ -67,22 +64,20 @@ void add_create(Group& group) {
     return session.show({.method = "POST", .path = "/v1/api-keys", .body = std::move(body)},
                         fields_text);
   };
-  CLI::App& app = group.add("create", "Create an API key; it is shown this once", run);
-  app.add_option("--scope", flags->scope, "What it may do: admin, publish, read or tenant")
-      ->option_text("SCOPE")
-      ->check(CLI::IsMember({"admin", "publish", "read", "tenant"}));
-  app.add_option("--name", flags->name, "Who uses it")->option_text("TEXT");
-  app.add_option("--tenant", flags->tenant,
-                 "For this tenant's data alone; its scope is then `tenant`")
-      ->option_text("ID");
-  app.add_option("--expires", flags->expires, "Good until then")->option_text("TIME");
+  Syntax syntax = group.add("create", "Create an API key; it is shown this once", run);
+  syntax.option("--scope SCOPE", flags->scope, "What it may do: admin, publish, read or tenant")
+      .one_of({"admin", "publish", "read", "tenant"});
+  syntax.option("--name TEXT", flags->name, "Who uses it");
+  syntax.option("--tenant ID", flags->tenant,
+                "For this tenant's data alone; its scope is then `tenant`");
+  syntax.option("--expires TIME", flags->expires, "Good until then");
 }
 
 }  // namespace
 
-std::unique_ptr<Subcommand> add_keys(CLI::App& root) {
+std::unique_ptr<Subcommand> add_keys(Syntax root) {
   auto group = std::make_unique<Group>(root, "keys", "API keys, and the encryption of secrets");
-  group->app().footer(examples);
+  group->syntax().footer(examples);
   const auto flags = std::make_shared<QueryFlags>();
   const auto list = [flags](const Session& session) -> Result<void> {
     POSTRIDER_TRY(QueryFlags::Query query, flags->query());
@@ -97,9 +92,7 @@ std::unique_ptr<Subcommand> add_keys(CLI::App& root) {
     return session.show({.method = "DELETE", .path = "/v1/api-keys/" + path_part(*id)},
                         [&](const json::value&) { return fmt::format("{} revoked.\n", *id); });
   };
-  group->add("revoke", "Refuse a key from now on", revoke)
-      .add_option("ID", *id, "The API key's id")
-      ->required();
+  group->add("revoke", "Refuse a key from now on", revoke).argument("ID", *id, "The API key's id");
   group->add("rotate", "Encrypt every stored secret again under the newest encryption key",
              [](const Session& session) {
                return session.show({.method = "POST", .path = "/v1/secrets/rotate-key"},

@@ -1,8 +1,5 @@
 #include <utility>
 
-#include <CLI/Config.hpp>
-#include <CLI/Formatter.hpp>
-#include <CLI/Validators.hpp>
 #include <fmt/format.h>
 
 #include "core/signature.h"
@@ -42,43 +39,33 @@ Result<Secret<std::string>> read_secret(std::string_view text) {
 
 class ListenArguments final : public Subcommand {
  public:
-  explicit ListenArguments(CLI::App& app) {
-    app.footer(examples);
-    CLI::Option* const listen =
-        app.add_option("--listen", options_.listen_address, "Where to listen")
-            ->option_text("ADDR:PORT")
-            ->capture_default_str();
-    app.add_option("--port", port_, "The same on 127.0.0.1; 0 picks a free one")
-        ->option_text("PORT")
-        ->check(CLI::Range(65'535))
-        ->excludes(listen);
-    app.add_option(
-           "--secret", secrets_,
-           "The webhook's secret; several are tried in turn. None: signatures are not checked")
-        ->option_text("SECRET")
-        ->allow_extra_args(false);
-    app.add_option("--tolerance", tolerance_seconds_, "How far a signed time may be off")
-        ->option_text("SECONDS")
-        ->check(CLI::Range(tolerance_seconds_max))
-        ->capture_default_str();
-    app.add_option("--path", options_.paths, "Answer only this path; may be given several times")
-        ->option_text("PATH")
-        ->allow_extra_args(false);
-    app.add_option("--status", options_.status, "Answer with this HTTP status")
-        ->option_text("CODE")
-        ->check(CLI::Range(200, 599))
-        ->capture_default_str();
-    app.add_option("--delay", delay_ms_, "Wait before answering")
-        ->option_text("MS")
-        ->check(CLI::Range(delay_ms_max))
-        ->capture_default_str();
-    app.add_option("--fail-rate", options_.fail_rate, "Answer this share of webhooks with 500")
-        ->option_text("0..1")
-        ->check(CLI::Range(0.0, 1.0))
-        ->capture_default_str();
-    app.add_option("--count", options_.count, "End after this many webhooks; 0: never")
-        ->option_text("N");
-    app.add_flag("--json", options_.json, "Print one JSON line for each webhook");
+  explicit ListenArguments(Syntax syntax) {
+    syntax.footer(examples);
+    const Option listen =
+        syntax.option("--listen ADDR:PORT", options_.listen_address, "Where to listen")
+            .show_default();
+    syntax.option("--port PORT", port_, "The same on 127.0.0.1; 0 picks a free one")
+        .range(0, 65'535)
+        .excludes(listen);
+    syntax.option(
+        "--secret SECRET", secrets_,
+        "The webhook's secret; several are tried in turn. None: signatures are not checked");
+    syntax.option("--tolerance SECONDS", tolerance_seconds_, "How far a signed time may be off")
+        .at_most(tolerance_seconds_max)
+        .show_default();
+    syntax.option("--path PATH", options_.paths,
+                  "Answer only this path; may be given several times");
+    syntax.option("--status CODE", options_.status, "Answer with this HTTP status")
+        .range(200, 599)
+        .show_default();
+    syntax.option("--delay MS", delay_ms_, "Wait before answering")
+        .at_most(delay_ms_max)
+        .show_default();
+    syntax.option("--fail-rate 0..1", options_.fail_rate, "Answer this share of webhooks with 500")
+        .range(0.0, 1.0)
+        .show_default();
+    syntax.option("--count N", options_.count, "End after this many webhooks; 0: never");
+    syntax.flag("--json", options_.json, "Print one JSON line for each webhook");
   }
 
   Result<Command> finish(const Environment& environment) override {
@@ -116,8 +103,8 @@ class ListenArguments final : public Subcommand {
 
 }  // namespace
 
-std::unique_ptr<Subcommand> add_listen(CLI::App& app) {
-  return std::make_unique<ListenArguments>(*app.add_subcommand(
+std::unique_ptr<Subcommand> add_listen(Syntax root) {
+  return std::make_unique<ListenArguments>(root.command(
       "listen", "Receive webhooks on this machine, check their signatures and print them"));
 }
 

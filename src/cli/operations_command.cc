@@ -1,9 +1,6 @@
 // `postrider operations`: long work that the server does by itself, watched and stopped.
 #include <memory>
 
-#include <CLI/Config.hpp>
-#include <CLI/Formatter.hpp>
-
 #include "cli/group.h"
 #include "cli/json_text.h"
 #include "cli/query_flags.h"
@@ -35,26 +32,26 @@ void add_list(Group& group) {
       });
     });
   };
-  CLI::App& app = group.add("list", "List operations, newest first", run);
-  flags->add_list(app, {"--kind", "kind", "KIND", "retry_batch, replay or discard"});
+  const Syntax syntax = group.add("list", "List operations, newest first", run);
+  flags->add_list(syntax, {"--kind KIND", "kind", "retry_batch, replay or discard"});
   flags->add_list(
-      app, {"--status", "status", "STATUS", "scheduled, running, completed, cancelled or failed"});
-  flags->add(app, {"--tenant", "tenant_id", "ID", "Only this tenant's"});
-  flags->add_page(app);
+      syntax, {"--status STATUS", "status", "scheduled, running, completed, cancelled or failed"});
+  flags->add(syntax, {"--tenant ID", "tenant_id", "Only this tenant's"});
+  flags->add_page(syntax);
 }
 
 }  // namespace
 
-std::unique_ptr<Subcommand> add_operations(CLI::App& root) {
+std::unique_ptr<Subcommand> add_operations(Syntax root) {
   auto group =
       std::make_unique<Group>(root, "operations", "Look at bulk retries and replays, or stop them");
-  group->app().footer(examples);
+  group->syntax().footer(examples);
   add_list(*group);
   const auto got = std::make_shared<std::string>();
   const auto get = [got](const Session& session) {
     return session.show({.path = "/v1/operations/" + path_part(*got)}, fields_text);
   };
-  group->add("get", "Show how far one is", get).add_option("ID", *got, "The operation")->required();
+  group->add("get", "Show how far one is", get).argument("ID", *got, "The operation");
   const auto cancelled = std::make_shared<std::string>();
   const auto cancel = [cancelled](const Session& session) {
     return session.show(
@@ -62,8 +59,7 @@ std::unique_ptr<Subcommand> add_operations(CLI::App& root) {
         fields_text);
   };
   group->add("cancel", "Begin nothing more; what is in line already is delivered", cancel)
-      .add_option("ID", *cancelled, "The operation")
-      ->required();
+      .argument("ID", *cancelled, "The operation");
   return group;
 }
 

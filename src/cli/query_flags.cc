@@ -2,45 +2,40 @@
 
 #include <algorithm>
 
-#include <CLI/Config.hpp>
-#include <CLI/Formatter.hpp>
-#include <CLI/Validators.hpp>
-
 #include "cli/time_argument.h"
 
 namespace postrider::cli {
 
-CLI::Option* QueryFlags::add_entry(CLI::App& app, const QueryFlag& flag) {
-  Entry& entry = entries_.emplace_back(Entry{.flag = flag.name, .parameter = flag.parameter});
-  return app.add_option(flag.name, entry.values, flag.description)
-      ->option_text(flag.value)
-      ->allow_extra_args(false);
+Option QueryFlags::add_entry(Syntax syntax, const QueryFlag& flag) {
+  Entry& entry = entries_.emplace_back(Entry{.parameter = flag.parameter});
+  const Option option = syntax.option(flag.usage, entry.values, flag.description);
+  entry.flag = option.name();
+  return option;
 }
 
-void QueryFlags::add(CLI::App& app, const QueryFlag& flag) { add_entry(app, flag)->expected(1); }
+void QueryFlags::add(Syntax syntax, const QueryFlag& flag) { add_entry(syntax, flag).once(); }
 
-void QueryFlags::add_list(CLI::App& app, const QueryFlag& flag) { add_entry(app, flag); }
+void QueryFlags::add_list(Syntax syntax, const QueryFlag& flag) { add_entry(syntax, flag); }
 
-void QueryFlags::add_time(CLI::App& app, const QueryFlag& flag) {
-  add_entry(app, flag)->expected(1);
+void QueryFlags::add_time(Syntax syntax, const QueryFlag& flag) {
+  add_entry(syntax, flag).once();
   entries_.back().is_time = true;
 }
 
-void QueryFlags::add_page(CLI::App& app) {
+void QueryFlags::add_page(Syntax syntax) {
   constexpr int limit_max = 250;
-  add_entry(app, {"--limit", "limit", "N", "At most this many (1 to 250; 50 unless told)"})
-      ->expected(1)
-      ->check(CLI::Range(1, limit_max));
+  add_entry(syntax, {"--limit N", "limit", "At most this many (1 to 250; 50 unless told)"})
+      .once()
+      .range(1, limit_max);
   entries_.back().is_page = true;
-  CLI::Option* const cursor =
-      add_entry(app, {"--cursor", "cursor", "CURSOR", "Go on where the page before ended"})
-          ->expected(1);
+  const Option cursor =
+      add_entry(syntax, {"--cursor CURSOR", "cursor", "Go on where the page before ended"}).once();
   entries_.back().is_page = true;
   constexpr int offset_max = 1'000'000;
-  add_entry(app, {"--offset", "offset", "N", "Leave the first of them out (up to 1000000)"})
-      ->expected(1)
-      ->check(CLI::Range(0, offset_max))
-      ->excludes(cursor);
+  add_entry(syntax, {"--offset N", "offset", "Leave the first of them out (up to 1000000)"})
+      .once()
+      .range(0, offset_max)
+      .excludes(cursor);
   entries_.back().is_page = true;
 }
 

@@ -6,31 +6,30 @@
 #include <utility>
 #include <vector>
 
-#include <CLI/App.hpp>
-
 #include "core/result.h"
+
+#include "cli/syntax.h"
 
 namespace postrider::cli {
 
 struct QueryFlag {
-  std::string name;       // `--event-type`
+  std::string usage;      // `--event-type TYPE`
   std::string parameter;  // `event_type`
-  std::string value;      // `TYPE`, as the help shows it.
   std::string description;
 };
 
-/// CLI11 writes into it, so it stays where it is made: keep it in a shared_ptr.
+/// The parse writes into it, so it stays where it is made: keep it in a shared_ptr.
 class QueryFlags {
  public:
   using Query = std::vector<std::pair<std::string, std::string>>;
 
-  void add(CLI::App& app, const QueryFlag& flag);
+  void add(Syntax syntax, const QueryFlag& flag);
   /// May be given several times; any of them fits.
-  void add_list(CLI::App& app, const QueryFlag& flag);
+  void add_list(Syntax syntax, const QueryFlag& flag);
   /// A point in time, or how long ago.
-  void add_time(CLI::App& app, const QueryFlag& flag);
+  void add_time(Syntax syntax, const QueryFlag& flag);
   /// `--limit`, and `--cursor` or `--offset`.
-  void add_page(CLI::App& app);
+  void add_page(Syntax syntax);
 
   /// What was given. Fails with invalid: a time that cannot be read.
   [[nodiscard]] Result<Query> query() const;
@@ -46,7 +45,7 @@ class QueryFlags {
     bool is_page = false;
   };
 
-  CLI::Option* add_entry(CLI::App& app, const QueryFlag& flag);
+  Option add_entry(Syntax syntax, const QueryFlag& flag);
 
   std::deque<Entry> entries_;
 };

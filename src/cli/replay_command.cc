@@ -2,9 +2,6 @@
 #include <memory>
 #include <optional>
 
-#include <CLI/Config.hpp>
-#include <CLI/Formatter.hpp>
-
 #include "cli/group.h"
 #include "cli/operation.h"
 #include "cli/time_argument.h"
@@ -47,31 +44,26 @@ Result<json::value> body_of(const ReplayFlags& flags) {
 
 }  // namespace
 
-std::unique_ptr<Subcommand> add_replay(CLI::App& root) {
+std::unique_ptr<Subcommand> add_replay(Syntax root) {
   const auto flags = std::make_shared<ReplayFlags>();
-  CLI::App& app = *root.add_subcommand("replay", "Send a webhook the events of a time again");
-  app.footer(examples);
-  app.add_option("WEBHOOK", flags->webhook, "The webhook")->required();
-  app.add_option("--since", flags->since, "Events from this time on, or how long ago: 2h")
-      ->option_text("TIME")
-      ->required();
-  app.add_option("--until", flags->until, "Events before this time")->option_text("TIME");
-  app.add_option("--status", flags->statuses,
-                 "Only those whose delivery ended so; several may be given")
-      ->option_text("STATUS")
-      ->allow_extra_args(false);
-  app.add_option("--event-type", flags->types,
-                 "Only events of this type or pattern; several may be given")
-      ->option_text("TYPE")
-      ->allow_extra_args(false);
-  app.add_flag("--no-wait", flags->no_wait, "Start it and do not watch");
+  Syntax syntax = root.command("replay", "Send a webhook the events of a time again");
+  syntax.footer(examples);
+  syntax.argument("WEBHOOK", flags->webhook, "The webhook");
+  syntax.option("--since TIME", flags->since, "Events from this time on, or how long ago: 2h")
+      .required();
+  syntax.option("--until TIME", flags->until, "Events before this time");
+  syntax.option("--status STATUS", flags->statuses,
+                "Only those whose delivery ended so; several may be given");
+  syntax.option("--event-type TYPE", flags->types,
+                "Only events of this type or pattern; several may be given");
+  syntax.flag("--no-wait", flags->no_wait, "Start it and do not watch");
   const auto run = [flags](const Session& session) -> Result<void> {
     POSTRIDER_TRY(json::value body, body_of(*flags));
     const std::string path = "/v1/webhooks/" + path_part(flags->webhook) + "/replay";
     return run_operation(session, {.method = "POST", .path = path, .body = std::move(body)},
                          {.label = "replay", .wait = !flags->no_wait});
   };
-  return std::make_unique<ApiLeaf>(app, run);
+  return std::make_unique<ApiLeaf>(syntax, run);
 }
 
 }  // namespace postrider::cli

@@ -1,9 +1,5 @@
 #include <utility>
 
-#include <CLI/Config.hpp>
-#include <CLI/Formatter.hpp>
-#include <CLI/Validators.hpp>
-
 #include "cli/connection_arguments.h"
 #include "cli/subcommand.h"
 
@@ -22,31 +18,24 @@ Environment:
 
 class SendArguments final : public Subcommand {
  public:
-  explicit SendArguments(CLI::App& app) {
-    app.footer(examples);
-    connection_.add_to(app);
-    app.add_option("--type", options_.type, "The event's type, such as order.paid")
-        ->option_text("TYPE")
-        ->required();
-    app.add_option("--data", options_.data,
-                   "The event's data: JSON, @FILE, or - for standard input")
-        ->option_text("JSON")
-        ->capture_default_str();
-    app.add_option("--tenant", options_.tenant_id, "Whose event it is")->option_text("ID");
-    app.add_option("--resource", options_.resource_id, "What the event is about")
-        ->option_text("ID");
-    app.add_option("--idempotency-key", options_.idempotency_key,
-                   "Publish at most once under this key")
-        ->option_text("KEY");
-    app.add_option("--source", options_.source, "Where the event comes from")->option_text("NAME");
-    app.add_option("--ordering-key", options_.ordering_key,
-                   "Told to receivers; the order is the webhook's to keep")
-        ->option_text("KEY");
-    app.add_option("--priority", options_.priority, "high, normal or low")
-        ->option_text("PRIORITY")
-        ->check(CLI::IsMember({"high", "normal", "low"}));
-    app.add_option("--timestamp", options_.timestamp, "When it happened, as RFC 3339")
-        ->option_text("TIME");
+  explicit SendArguments(Syntax syntax) {
+    syntax.footer(examples);
+    connection_.add_to(syntax);
+    syntax.option("--type TYPE", options_.type, "The event's type, such as order.paid").required();
+    syntax
+        .option("--data JSON", options_.data,
+                "The event's data: JSON, @FILE, or - for standard input")
+        .show_default();
+    syntax.option("--tenant ID", options_.tenant_id, "Whose event it is");
+    syntax.option("--resource ID", options_.resource_id, "What the event is about");
+    syntax.option("--idempotency-key KEY", options_.idempotency_key,
+                  "Publish at most once under this key");
+    syntax.option("--source NAME", options_.source, "Where the event comes from");
+    syntax.option("--ordering-key KEY", options_.ordering_key,
+                  "Told to receivers; the order is the webhook's to keep");
+    syntax.option("--priority PRIORITY", options_.priority, "high, normal or low")
+        .one_of({"high", "normal", "low"});
+    syntax.option("--timestamp TIME", options_.timestamp, "When it happened, as RFC 3339");
   }
 
   Result<Command> finish(const Environment& environment) override {
@@ -61,7 +50,7 @@ class SendArguments final : public Subcommand {
 
 class VersionArguments final : public Subcommand {
  public:
-  explicit VersionArguments(CLI::App& app) { app.add_flag("--json", options_.json, "Print JSON"); }
+  explicit VersionArguments(Syntax syntax) { syntax.flag("--json", options_.json, "Print JSON"); }
 
   Result<Command> finish(const Environment&) override { return Command{options_}; }
 
@@ -71,13 +60,13 @@ class VersionArguments final : public Subcommand {
 
 }  // namespace
 
-std::unique_ptr<Subcommand> add_send(CLI::App& app) {
+std::unique_ptr<Subcommand> add_send(Syntax root) {
   return std::make_unique<SendArguments>(
-      *app.add_subcommand("send", "Publish one event to a running server"));
+      root.command("send", "Publish one event to a running server"));
 }
 
-std::unique_ptr<Subcommand> add_version(CLI::App& app) {
-  return std::make_unique<VersionArguments>(*app.add_subcommand("version", "Print the version"));
+std::unique_ptr<Subcommand> add_version(Syntax root) {
+  return std::make_unique<VersionArguments>(root.command("version", "Print the version"));
 }
 
 }  // namespace postrider::cli

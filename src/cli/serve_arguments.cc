@@ -2,9 +2,6 @@
 #include <string>
 #include <utility>
 
-#include <CLI/Config.hpp>
-#include <CLI/Formatter.hpp>
-#include <CLI/Validators.hpp>
 #include <fmt/format.h>
 
 #include "cli/subcommand.h"
@@ -61,35 +58,31 @@ constexpr Flag switches[] = {
 
 class ServeArguments final : public Subcommand {
  public:
-  explicit ServeArguments(CLI::App& app) {
-    app.footer(examples);
-    app.add_option("--config", options_.config_file, "A TOML file with settings")
-        ->option_text("FILE");
-    app.add_option("--profile", options_.profile,
-                   "A set of defaults: exchange, platform, outbox, workspace, tenant")
-        ->option_text("NAME");
+  explicit ServeArguments(Syntax syntax) {
+    syntax.footer(examples);
+    syntax.option("--config FILE", options_.config_file, "A TOML file with settings");
+    syntax.option("--profile NAME", options_.profile,
+                  "A set of defaults: exchange, platform, outbox, workspace, tenant");
     for (const Flag& flag : flags) {
-      app.add_option(flag.name, values_[flag.key], flag.help)->option_text(flag.text);
+      syntax.option(fmt::format("{} {}", flag.name, flag.text), values_[flag.key], flag.help);
     }
     for (const Flag& flag : switches) {
-      app.add_flag(flag.name, switches_[flag.key], flag.help);
+      syntax.flag(flag.name, switches_[flag.key], flag.help);
     }
-    app.add_option("--drain-timeout", drain_seconds_,
-                   "How long a stopping server waits for what is under way (30)")
-        ->option_text("SECONDS")
-        ->check(CLI::Range(drain_seconds_max));
-    app.add_option("--set", settings_, "Any setting; see docs/configuration.md")
-        ->option_text("KEY=VALUE")
-        ->allow_extra_args(false);
-    app.add_flag("--print-config", options_.print_config,
-                 "Print the configuration in force with origins, as TOML or JSON, and exit");
-    app.add_flag("--print-reference", options_.print_reference,
-                 "Print the reference of all settings as Markdown, and exit");
-    // For tests. An empty group keeps an option out of the help.
-    app.add_option("--retention-events-ms", events_ms_)->group("");
-    app.add_option("--retention-dead-letters-ms", dead_letters_ms_)->group("");
-    app.add_option("--retention-operations-ms", operations_ms_)->group("");
-    app.add_flag("--json", options_.json, "Print JSON instead of sentences");
+    syntax
+        .option("--drain-timeout SECONDS", drain_seconds_,
+                "How long a stopping server waits for what is under way (30)")
+        .at_most(drain_seconds_max);
+    syntax.option("--set KEY=VALUE", settings_, "Any setting; see docs/configuration.md");
+    syntax.flag("--print-config", options_.print_config,
+                "Print the configuration in force with origins, as TOML or JSON, and exit");
+    syntax.flag("--print-reference", options_.print_reference,
+                "Print the reference of all settings as Markdown, and exit");
+    // For tests.
+    syntax.option("--retention-events-ms", events_ms_, "").hidden();
+    syntax.option("--retention-dead-letters-ms", dead_letters_ms_, "").hidden();
+    syntax.option("--retention-operations-ms", operations_ms_, "").hidden();
+    syntax.flag("--json", options_.json, "Print JSON instead of sentences");
   }
 
   Result<Command> finish(const Environment& /*environment*/) override {
@@ -124,7 +117,7 @@ class ServeArguments final : public Subcommand {
 
  private:
   ServeOptions options_;
-  std::map<std::string, std::optional<std::string>> values_;  // By key; CLI11 holds references.
+  std::map<std::string, std::optional<std::string>> values_;  // By key; the parse holds references.
   std::map<std::string, bool> switches_;
   std::vector<std::string> settings_;
   std::optional<std::uint32_t> drain_seconds_;
@@ -135,9 +128,9 @@ class ServeArguments final : public Subcommand {
 
 }  // namespace
 
-std::unique_ptr<Subcommand> add_serve(CLI::App& app) {
+std::unique_ptr<Subcommand> add_serve(Syntax root) {
   return std::make_unique<ServeArguments>(
-      *app.add_subcommand("serve", "Run the server until it is told to stop"));
+      root.command("serve", "Run the server until it is told to stop"));
 }
 
 }  // namespace postrider::cli

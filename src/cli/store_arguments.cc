@@ -1,7 +1,4 @@
 // The flags of `postrider migrate` and `postrider backup`.
-#include <CLI/Config.hpp>
-#include <CLI/Formatter.hpp>
-
 #include "cli/subcommand.h"
 
 namespace postrider::cli {
@@ -20,10 +17,9 @@ constexpr const char* backup_examples = R"(Examples:
 
 constexpr const char* default_data = "./postrider-data";
 
-void add_data(CLI::App& app, std::optional<std::string>& data) {
-  app.add_option("--data", data, "The data directory; else POSTRIDER_DATA")
-      ->option_text("DIR")
-      ->default_str(default_data);
+void add_data(Syntax syntax, std::optional<std::string>& data) {
+  syntax.option("--data DIR", data, "The data directory; else POSTRIDER_DATA")
+      .show_default(default_data);
 }
 
 std::string choose_data(const std::optional<std::string>& flag, const Environment& environment) {
@@ -32,11 +28,11 @@ std::string choose_data(const std::optional<std::string>& flag, const Environmen
 
 class MigrateArguments final : public Subcommand {
  public:
-  explicit MigrateArguments(CLI::App& app) {
-    app.footer(migrate_examples);
-    add_data(app, data_);
-    app.add_flag("--check", options_.check, "Change nothing; exit code 1 when there is work");
-    app.add_flag("--json", options_.json, "Print JSON");
+  explicit MigrateArguments(Syntax syntax) {
+    syntax.footer(migrate_examples);
+    add_data(syntax, data_);
+    syntax.flag("--check", options_.check, "Change nothing; exit code 1 when there is work");
+    syntax.flag("--json", options_.json, "Print JSON");
   }
 
   Result<Command> finish(const Environment& environment) override {
@@ -51,12 +47,12 @@ class MigrateArguments final : public Subcommand {
 
 class BackupArguments final : public Subcommand {
  public:
-  explicit BackupArguments(CLI::App& app) {
-    app.footer(backup_examples);
-    add_data(app, data_);
-    app.add_option("--to", options_.to, "The file to write")->option_text("FILE")->required();
-    app.add_flag("--force", options_.force, "Replace the file when it is there");
-    app.add_flag("--json", options_.json, "Print JSON");
+  explicit BackupArguments(Syntax syntax) {
+    syntax.footer(backup_examples);
+    add_data(syntax, data_);
+    syntax.option("--to FILE", options_.to, "The file to write").required();
+    syntax.flag("--force", options_.force, "Replace the file when it is there");
+    syntax.flag("--json", options_.json, "Print JSON");
   }
 
   Result<Command> finish(const Environment& environment) override {
@@ -74,14 +70,14 @@ class BackupArguments final : public Subcommand {
 
 }  // namespace
 
-std::unique_ptr<Subcommand> add_migrate(CLI::App& root) {
+std::unique_ptr<Subcommand> add_migrate(Syntax root) {
   return std::make_unique<MigrateArguments>(
-      *root.add_subcommand("migrate", "Bring a data directory's schema up to date"));
+      root.command("migrate", "Bring a data directory's schema up to date"));
 }
 
-std::unique_ptr<Subcommand> add_backup(CLI::App& root) {
+std::unique_ptr<Subcommand> add_backup(Syntax root) {
   return std::make_unique<BackupArguments>(
-      *root.add_subcommand("backup", "Copy a data directory's store, also while it is in use"));
+      root.command("backup", "Copy a data directory's store, also while it is in use"));
 }
 
 }  // namespace postrider::cli

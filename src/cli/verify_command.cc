@@ -3,9 +3,6 @@
 #include <memory>
 #include <optional>
 
-#include <CLI/Config.hpp>
-#include <CLI/Formatter.hpp>
-#include <CLI/Validators.hpp>
 #include <fmt/format.h>
 #include <postrider/verify.h>
 
@@ -113,33 +110,26 @@ int run_verify(const VerifyFlags& flags) {
 
 class VerifyArguments final : public Subcommand {
  public:
-  explicit VerifyArguments(CLI::App& app) {
-    app.footer(examples);
-    app.add_option("--secret", flags_.secrets,
-                   "The webhook's secret, or its public key (whpk_...); several are tried")
-        ->option_text("SECRET")
-        ->allow_extra_args(false);
-    app.add_option("--scheme", flags_.scheme, "How it is signed")
-        ->option_text("SCHEME")
-        ->check(CLI::IsMember(
-            {"standard", "standard-ed25519", "t-v1", "sha256-timestamp", "sha256-body"}))
-        ->capture_default_str();
-    app.add_option("--header", flags_.headers, "A header, or @FILE with one a line; repeat it")
-        ->option_text("'NAME: VALUE'")
-        ->allow_extra_args(false);
-    app.add_option("--header-prefix", flags_.header_prefix, "Of the schemes with X-...-Signature")
-        ->option_text("PREFIX")
-        ->capture_default_str();
-    app.add_option("--body", flags_.body, "The body as it came; - for standard input")
-        ->option_text("FILE")
-        ->required();
-    app.add_option("--at", flags_.at, "When it came, for a request saved long ago (else now)")
-        ->option_text("TIME");
-    app.add_option("--tolerance", flags_.tolerance_seconds, "How far its time may be off")
-        ->option_text("SECONDS")
-        ->check(CLI::Range(tolerance_seconds_max))
-        ->capture_default_str();
-    app.add_flag("--json", flags_.json, "Print JSON");
+  explicit VerifyArguments(Syntax syntax) {
+    syntax.footer(examples);
+    syntax.option("--secret SECRET", flags_.secrets,
+                  "The webhook's secret, or its public key (whpk_...); several are tried");
+    syntax.option("--scheme SCHEME", flags_.scheme, "How it is signed")
+        .one_of({"standard", "standard-ed25519", "t-v1", "sha256-timestamp", "sha256-body"})
+        .show_default();
+    syntax.option("--header 'NAME: VALUE'", flags_.headers,
+                  "A header, or @FILE with one a line; repeat it");
+    syntax
+        .option("--header-prefix PREFIX", flags_.header_prefix,
+                "Of the schemes with X-...-Signature")
+        .show_default();
+    syntax.option("--body FILE", flags_.body, "The body as it came; - for standard input")
+        .required();
+    syntax.option("--at TIME", flags_.at, "When it came, for a request saved long ago (else now)");
+    syntax.option("--tolerance SECONDS", flags_.tolerance_seconds, "How far its time may be off")
+        .at_most(tolerance_seconds_max)
+        .show_default();
+    syntax.flag("--json", flags_.json, "Print JSON");
   }
 
   Result<Command> finish(const Environment& environment) override {
@@ -159,9 +149,9 @@ class VerifyArguments final : public Subcommand {
 
 }  // namespace
 
-std::unique_ptr<Subcommand> add_verify(CLI::App& root) {
+std::unique_ptr<Subcommand> add_verify(Syntax root) {
   return std::make_unique<VerifyArguments>(
-      *root.add_subcommand("verify", "Check the signature of a saved request"));
+      root.command("verify", "Check the signature of a saved request"));
 }
 
 }  // namespace postrider::cli

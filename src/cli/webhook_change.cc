@@ -3,9 +3,6 @@
 #include <memory>
 #include <optional>
 
-#include <CLI/Config.hpp>
-#include <CLI/Formatter.hpp>
-#include <CLI/Validators.hpp>
 #include <fmt/format.h>
 
 #include "cli/input.h"
@@ -27,38 +24,27 @@ struct WebhookFlags {
   std::string data;
 };
 
-void add_fields(CLI::App& app, WebhookFlags& flags) {
-  app.add_option("--event", flags.events, "An event type or pattern; may be given several times")
-      ->option_text("PATTERN")
-      ->allow_extra_args(false);
-  app.add_option("--name", flags.name, "A name for people")->option_text("TEXT");
-  app.add_option("--description", flags.description, "What it is for")->option_text("TEXT");
-  app.add_option("--resource", flags.resource, "Only events about this resource")
-      ->option_text("ID");
-  app.add_option("--secret", flags.secret, "The secret to sign with, instead of a new one")
-      ->option_text("SECRET");
-  app.add_option("--scheme", flags.scheme, "How requests are signed")
-      ->option_text("SCHEME")
-      ->check(CLI::IsMember(
-          {"standard", "standard-ed25519", "t-v1", "sha256-timestamp", "sha256-body"}));
-  app.add_option("--payload-format", flags.format, "The shape of the body")->option_text("FORMAT");
-  app.add_option("--retry", flags.retry, "The preset of its retries, such as patient or quick")
-      ->option_text("PRESET");
-  app.add_option("--circuit", flags.circuit, "The preset of its circuit breaker")
-      ->option_text("PRESET");
-  app.add_option("--rate", flags.rate, "At most this many requests a second")->option_text("N");
-  app.add_option("--max-in-flight", flags.max_in_flight, "At most this many at a time")
-      ->option_text("N");
-  app.add_option("--timeout-ms", flags.timeout_ms, "How long an attempt may take")
-      ->option_text("MS");
-  app.add_option("--ordering", flags.ordering, "none, per_event_type or strict")
-      ->option_text("ORDER")
-      ->check(CLI::IsMember({"none", "per_event_type", "strict"}));
-  app.add_option("--header", flags.headers, "Sent along; may be given several times")
-      ->option_text("'NAME: VALUE'")
-      ->allow_extra_args(false);
-  app.add_option("--data", flags.data, "Any other fields: a JSON object, @FILE, or - for input")
-      ->option_text("JSON");
+void add_fields(Syntax syntax, WebhookFlags& flags) {
+  syntax.option("--event PATTERN", flags.events,
+                "An event type or pattern; may be given several times");
+  syntax.option("--name TEXT", flags.name, "A name for people");
+  syntax.option("--description TEXT", flags.description, "What it is for");
+  syntax.option("--resource ID", flags.resource, "Only events about this resource");
+  syntax.option("--secret SECRET", flags.secret, "The secret to sign with, instead of a new one");
+  syntax.option("--scheme SCHEME", flags.scheme, "How requests are signed")
+      .one_of({"standard", "standard-ed25519", "t-v1", "sha256-timestamp", "sha256-body"});
+  syntax.option("--payload-format FORMAT", flags.format, "The shape of the body");
+  syntax.option("--retry PRESET", flags.retry,
+                "The preset of its retries, such as patient or quick");
+  syntax.option("--circuit PRESET", flags.circuit, "The preset of its circuit breaker");
+  syntax.option("--rate N", flags.rate, "At most this many requests a second");
+  syntax.option("--max-in-flight N", flags.max_in_flight, "At most this many at a time");
+  syntax.option("--timeout-ms MS", flags.timeout_ms, "How long an attempt may take");
+  syntax.option("--ordering ORDER", flags.ordering, "none, per_event_type or strict")
+      .one_of({"none", "per_event_type", "strict"});
+  syntax.option("--header 'NAME: VALUE'", flags.headers, "Sent along; may be given several times");
+  syntax.option("--data JSON", flags.data,
+                "Any other fields: a JSON object, @FILE, or - for input");
 }
 
 void set(json::object& body, std::string_view field, const std::optional<std::string>& value) {
@@ -134,12 +120,12 @@ void add_webhook_create(Group& group) {
     return session.show({.method = "POST", .path = "/v1/webhooks", .body = std::move(body)},
                         fields_text);
   };
-  CLI::App& app = group.add("create", "Create a webhook; its secret is shown this once", run);
-  app.add_option("TARGET", flags->target, "The receiver's URL")->required();
-  app.add_option("--tenant", flags->tenant, "Only this tenant's events")->option_text("ID");
-  app.add_option("--owner", flags->owner, "Whose webhook it is")->option_text("ID");
-  app.add_flag("--inactive", flags->inactive, "Do not deliver to it yet");
-  add_fields(app, *flags);
+  Syntax syntax = group.add("create", "Create a webhook; its secret is shown this once", run);
+  syntax.argument("TARGET", flags->target, "The receiver's URL");
+  syntax.option("--tenant ID", flags->tenant, "Only this tenant's events");
+  syntax.option("--owner ID", flags->owner, "Whose webhook it is");
+  syntax.flag("--inactive", flags->inactive, "Do not deliver to it yet");
+  add_fields(syntax, *flags);
 }
 
 void add_webhook_update(Group& group) {
@@ -152,12 +138,12 @@ void add_webhook_update(Group& group) {
     const std::string path = "/v1/webhooks/" + path_part(flags->id);
     return session.show({.method = "PATCH", .path = path, .body = std::move(body)}, fields_text);
   };
-  CLI::App& app = group.add("update", "Change a webhook; what is not given stays", run);
-  app.add_option("ID", flags->id, "The webhook")->required();
-  app.add_option("--target", flags->target, "The receiver's URL")->option_text("URL");
-  CLI::Option* const active = app.add_flag("--active", flags->active, "Deliver to it");
-  app.add_flag("--inactive", flags->inactive, "Deliver nothing to it")->excludes(active);
-  add_fields(app, *flags);
+  Syntax syntax = group.add("update", "Change a webhook; what is not given stays", run);
+  syntax.argument("ID", flags->id, "The webhook");
+  syntax.option("--target URL", flags->target, "The receiver's URL");
+  const Option active = syntax.flag("--active", flags->active, "Deliver to it");
+  syntax.flag("--inactive", flags->inactive, "Deliver nothing to it").excludes(active);
+  add_fields(syntax, *flags);
 }
 
 }  // namespace postrider::cli

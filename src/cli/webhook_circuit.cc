@@ -3,10 +3,6 @@
 #include <memory>
 #include <optional>
 
-#include <CLI/Config.hpp>
-#include <CLI/Formatter.hpp>
-#include <CLI/Validators.hpp>
-
 #include "cli/json_text.h"
 #include "cli/time_argument.h"
 #include "cli/webhook_commands.h"
@@ -42,14 +38,12 @@ void add_webhook_circuit(Group& group) {
                          .body = std::move(body)},
                         fields_text);
   };
-  CLI::App& app = group.add("circuit", "Close its circuit, or hold it open or closed", run);
-  app.add_option("ID", flags->id, "The webhook")->required();
-  app.add_option("ACTION", flags->action, "reset, force-open or force-close")
-      ->required()
-      ->check(CLI::IsMember({"reset", "force-open", "force-close"}));
-  app.add_option("--for", flags->duration,
-                 "Hold it so long, such as 15m or 2h; until it is reset unless told")
-      ->option_text("DURATION");
+  Syntax syntax = group.add("circuit", "Close its circuit, or hold it open or closed", run);
+  syntax.argument("ID", flags->id, "The webhook");
+  syntax.argument("ACTION", flags->action, "reset, force-open or force-close")
+      .one_of({"reset", "force-open", "force-close"});
+  syntax.option("--for DURATION", flags->duration,
+                "Hold it so long, such as 15m or 2h; until it is reset unless told");
 }
 
 }  // namespace postrider::cli

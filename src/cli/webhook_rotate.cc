@@ -2,10 +2,6 @@
 #include <memory>
 #include <optional>
 
-#include <CLI/Config.hpp>
-#include <CLI/Formatter.hpp>
-#include <CLI/Validators.hpp>
-
 #include "cli/json_text.h"
 #include "cli/webhook_commands.h"
 
@@ -33,12 +29,12 @@ void add_webhook_rotate(Group& group) {
                          .body = json::value(std::move(body))},
                         fields_text);
   };
-  CLI::App& app = group.add("rotate-secret", "Make a new secret and show it", run);
-  app.add_option("ID", flags->id, "The webhook")->required();
-  app.add_option("--grace", flags->grace_seconds,
-                 "How long the old secret keeps signing beside it (a day unless told)")
-      ->option_text("SECONDS")
-      ->check(CLI::Range(grace_seconds_max));
+  Syntax syntax = group.add("rotate-secret", "Make a new secret and show it", run);
+  syntax.argument("ID", flags->id, "The webhook");
+  syntax
+      .option("--grace SECONDS", flags->grace_seconds,
+              "How long the old secret keeps signing beside it (a day unless told)")
+      .at_most(grace_seconds_max);
 }
 
 }  // namespace postrider::cli

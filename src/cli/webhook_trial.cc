@@ -2,8 +2,6 @@
 #include <memory>
 #include <optional>
 
-#include <CLI/Config.hpp>
-#include <CLI/Formatter.hpp>
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 
@@ -53,11 +51,11 @@ void add_webhook_test(Group& group) {
     }
     return {};
   };
-  CLI::App& app = group.add("test", "Send a test event now and show the attempt", run);
-  app.add_option("ID", flags->id, "The webhook")->required();
-  app.add_option("--type", flags->type, "The event's type")->option_text("TYPE");
-  app.add_option("--data", flags->data, "The event's data: JSON, @FILE, or - for standard input")
-      ->option_text("JSON");
+  Syntax syntax = group.add("test", "Send a test event now and show the attempt", run);
+  syntax.argument("ID", flags->id, "The webhook");
+  syntax.option("--type TYPE", flags->type, "The event's type");
+  syntax.option("--data JSON", flags->data,
+                "The event's data: JSON, @FILE, or - for standard input");
 }
 
 }  // namespace postrider::cli

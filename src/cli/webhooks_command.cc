@@ -1,8 +1,6 @@
 // `postrider webhooks`: look at webhooks and change them.
 #include <memory>
 
-#include <CLI/Config.hpp>
-#include <CLI/Formatter.hpp>
 #include <fmt/format.h>
 
 #include "cli/group.h"
@@ -32,19 +30,19 @@ const std::vector<Column> columns = {{"ID", "id"},         {"ACTIVE", "active"},
 
 void add_list(Group& group) {
   const auto flags = std::make_shared<QueryFlags>();
-  CLI::App& app = group.add("list", "List webhooks", [flags](const Session& session) {
+  const Syntax syntax = group.add("list", "List webhooks", [flags](const Session& session) {
     return flags->query().and_then([&](const QueryFlags::Query& query) {
       return session.show({.path = "/v1/webhooks", .query = query}, [](const json::value& page) {
         return page_text(page, columns, shown_width());
       });
     });
   });
-  flags->add(app, {"--active", "active", "true|false", "Only active ones, or only the others"});
-  flags->add(app, {"--event-type", "event_type", "TYPE", "Only those that want this event type"});
-  flags->add(app, {"--tenant", "tenant_id", "ID", "Only this tenant's"});
-  flags->add(app,
-             {"--search", "q", "TEXT", "Only those with this text in name, description or URL"});
-  flags->add_page(app);
+  flags->add(syntax, {"--active true|false", "active", "Only active ones, or only the others"});
+  flags->add(syntax, {"--event-type TYPE", "event_type", "Only those that want this event type"});
+  flags->add(syntax, {"--tenant ID", "tenant_id", "Only this tenant's"});
+  flags->add(syntax,
+             {"--search TEXT", "q", "Only those with this text in name, description or URL"});
+  flags->add_page(syntax);
 }
 
 /// A command on one webhook that shows what the server answers, field by field.
@@ -57,14 +55,14 @@ void add_on_one(Group& group, const std::string& name, const std::string& descri
       return made.method == "DELETE" ? fmt::format("{} deleted.\n", *id) : fields_text(answer);
     });
   };
-  group.add(name, description, run).add_option("ID", *id, "The webhook")->required();
+  group.add(name, description, run).argument("ID", *id, "The webhook");
 }
 
 }  // namespace
 
-std::unique_ptr<Subcommand> add_webhooks(CLI::App& root) {
+std::unique_ptr<Subcommand> add_webhooks(Syntax root) {
   auto group = std::make_unique<Group>(root, "webhooks", "List, create and change webhooks");
-  group->app().footer(examples);
+  group->syntax().footer(examples);
   add_list(*group);
   add_on_one(*group, "get", "Show one webhook", {.path = ""});
   add_webhook_create(*group);
