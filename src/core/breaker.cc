@@ -85,8 +85,27 @@ BreakerPolicy breaker_policy(BreakerPreset preset) {
 
 Breaker::Breaker(const CircuitRecord& record) : record_(record) {}
 
-bool Breaker::try_acquire(const BreakerPolicy& policy, WallTime now) {
+void Breaker::wake(const BreakerPolicy& policy, WallTime now) {
   end_hold(now);
+  if (record_.state != CircuitState::open) {
+    return;
+  }
+  record_.open_until = sleep_end(record_, policy, now);
+  if (now >= *record_.open_until && in_flight_ == 0) {
+    enter(CircuitState::half_open, now);
+  }
+}
+
+std::optional<WallTime> Breaker::wakes_at(const BreakerPolicy& policy, WallTime now) const {
+  std::optional<WallTime> at = record_.forced_until;
+  if (!at && record_.state == CircuitState::open && in_flight_ == 0) {
+    at = sleep_end(record_, policy, now);
+  }
+  return at == wall_time_max ? std::nullopt : at;
+}
+
+bool Breaker::try_acquire(const BreakerPolicy& policy, WallTime now) {
+  wake(policy, now);
   if (!policy.enabled && record_.state != CircuitState::closed) {
     reset(now);
   }
@@ -94,11 +113,7 @@ bool Breaker::try_acquire(const BreakerPolicy& policy, WallTime now) {
     judge_probes(policy, now);  // The policy may have changed since the last probe ended.
   }
   if (record_.state == CircuitState::open) {
-    record_.open_until = sleep_end(record_, policy, now);
-    if (now < *record_.open_until || in_flight_ > 0) {
-      return false;
-    }
-    enter(CircuitState::half_open, now);
+    return false;
   }
   if (record_.state == CircuitState::half_open &&
       probes_ended_ + in_flight_ >= probes_max(policy)) {

@@ -92,6 +92,12 @@ class Breaker {
   /// `on_abandoned`. A yes in half_open takes one of the probe places. May move open -> half_open.
   [[nodiscard]] bool try_acquire(const BreakerPolicy& policy, WallTime now);
 
+  /// Time has passed: ends a hold and a sleep that are over, whether or not anything is sent.
+  void wake(const BreakerPolicy& policy, WallTime now);
+  /// When there will be something to end. Not after `now`: there is now. nullopt: never, or after
+  /// an attempt in flight has ended.
+  [[nodiscard]] std::optional<WallTime> wakes_at(const BreakerPolicy& policy, WallTime now) const;
+
   /// When it is worth asking again after a refusal. nullopt: when an attempt in flight ends.
   [[nodiscard]] std::optional<WallTime> retry_at(const BreakerPolicy& policy, WallTime now) const;
 

@@ -21,6 +21,9 @@ constexpr std::size_t priority_count = 3;
 [[nodiscard]] std::string_view to_string(Priority priority);
 [[nodiscard]] std::optional<Priority> parse_priority(std::string_view text);
 
+/// The source of what a test sent. It is for one webhook alone and never comes back.
+constexpr std::string_view test_source = "postrider.test";
+
 struct Event {
   EventId id;
   TenantId tenant_id;
@@ -40,5 +43,7 @@ struct Event {
 
   bool operator==(const Event&) const = default;
 };
+
+[[nodiscard]] inline bool is_test(const Event& event) { return event.source == test_source; }
 
 }  // namespace postrider

@@ -56,8 +56,12 @@ bool AlertRules::failing(const Facts& facts, WallTime now) const {
   return facts.failing_since && now - *facts.failing_since >= limits_.failing_for;
 }
 
+/// A half open circuit may only lack something to try: no reason to call anybody, nor to say that
+/// it is over.
 bool AlertRules::stays_open(const Facts& facts, WallTime now) const {
-  return facts.open_since && now - *facts.open_since > limits_.circuit_open_max;
+  const bool raised = facts.raised[static_cast<std::size_t>(AlertKind::circuit_stays_open)];
+  return facts.open_since && (facts.is_open || raised) &&
+         now - *facts.open_since > limits_.circuit_open_max;
 }
 
 bool AlertRules::nothing_to_watch(const Facts& facts, WallTime now) const {
@@ -116,8 +120,9 @@ std::vector<AlertChange> AlertRules::attempted(const AttemptNote& note, WallTime
 
 void AlertRules::circuit_is(WebhookId webhook_id, CircuitState state, WallTime since) {
   if (state != CircuitState::closed) {
-    std::optional<WallTime>& open_since = webhooks_[webhook_id].open_since;
-    open_since = open_since.value_or(since);
+    Facts& facts = webhooks_[webhook_id];
+    facts.open_since = facts.open_since.value_or(since);
+    facts.is_open = state == CircuitState::open;
   } else if (const auto known = webhooks_.find(webhook_id); known != webhooks_.end()) {
     known->second.open_since.reset();
   }

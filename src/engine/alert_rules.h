@@ -67,6 +67,7 @@ class AlertRules {
     ShareWindow failures;
     std::optional<WallTime> failing_since;  // The share of failures has been too large.
     std::optional<WallTime> open_since;     // The circuit has not been closed.
+    bool is_open = false;                   // Or half open, when open_since is set.
     std::array<bool, alert_kind_count> raised{};
   };
   /// Where to write down that something begins or is over.

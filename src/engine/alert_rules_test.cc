@@ -229,7 +229,21 @@ TEST_F(Alerts, ProbesThatFailDoNotStartTheHourAnew) {
     rules_.circuit_is(webhook, CircuitState::half_open, noon + minutes * 1min + 5min);
   }
   EXPECT_TRUE(rules_.look(noon + 1h).empty());
+  rules_.circuit_is(webhook, CircuitState::open, noon + 1h);
   EXPECT_EQ(rules_.look(noon + 1h + 1ms).size(), 1u);
+}
+
+TEST_F(Alerts, ACircuitThatLacksSomethingToTryIsNoAlert) {
+  rules_.circuit_is(webhook, CircuitState::open, noon);
+  rules_.circuit_is(webhook, CircuitState::half_open, noon + 30s);
+  EXPECT_TRUE(rules_.look(noon + 2h).empty());
+}
+
+TEST_F(Alerts, AProbeDoesNotEndTheAlert) {
+  rules_.circuit_is(webhook, CircuitState::open, noon);
+  EXPECT_EQ(rules_.look(noon + 1h + 1ms).size(), 1u);
+  rules_.circuit_is(webhook, CircuitState::half_open, noon + 61min);
+  EXPECT_TRUE(rules_.look(noon + 62min).empty());
 }
 
 TEST_F(Alerts, ACircuitThatClosedInTimeIsNoAlert) {

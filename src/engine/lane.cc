@@ -329,6 +329,9 @@ std::optional<MonoTime> Lane::rate_limited_until(MonoTime now) const {
 
 LaneOutlook Lane::look(Moment now, const WindowBounds& bounds) {
   LaneOutlook outlook;
+  if (!removed_) {
+    outlook.wake_at = breaker_.wakes_at(webhook_->breaker, now.wall);
+  }
   if (closed()) {
     let_go();
     return outlook;
@@ -339,7 +342,6 @@ LaneOutlook Lane::look(Moment now, const WindowBounds& bounds) {
   }
   if (*circuit_at > now.wall) {
     let_go();
-    outlook.wake_at = window_->rest_due() ? circuit_at : std::nullopt;
     return outlook;
   }
   look_for_load(now, bounds, outlook);
@@ -366,7 +368,7 @@ void Lane::look_for_load(Moment now, const WindowBounds& bounds, LaneOutlook& ou
     return;
   }
   if (*at > now.wall) {
-    outlook.wake_at = at;
+    outlook.wake_at = earliest(outlook.wake_at, at);
   } else if (load_not_before_ > now.mono) {
     outlook.wake_mono_at = load_not_before_;
   } else {

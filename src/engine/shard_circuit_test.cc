@@ -84,6 +84,31 @@ TEST_F(ShardCircuit, WhenItsSleepIsOverAFewProbesGoAndTheRestWaits) {
   EXPECT_EQ(driver_.totals().circuits, (std::array<std::uint32_t, 3>{1, 0, 0}));
 }
 
+TEST_F(ShardCircuit, ItsSleepEndsAlsoWhenNothingWaits) {
+  open();
+  for (const Delivery& each : stored_) {
+    driver_.feed(DeliveryCancelled{webhook_, each.id});
+  }
+  (void)driver_.take<SaveCircuit>();
+  driver_.ring_after(10s - 1ms);
+  EXPECT_EQ(driver_.view(webhook_).circuit.state, CircuitState::open);
+  driver_.ring_after(1ms);
+  EXPECT_EQ(driver_.view(webhook_).circuit.state, CircuitState::half_open);
+  const std::vector<SaveCircuit> saved = driver_.take<SaveCircuit>();
+  ASSERT_EQ(saved.size(), 1u);
+  EXPECT_EQ(saved[0].record.state, CircuitState::half_open);
+}
+
+TEST_F(ShardCircuit, APersonsHoldEndsAlsoWhenNothingWaits) {
+  driver_.feed(CircuitCommanded{webhook_, CircuitAction::force_close, 1s});
+  driver_.ring_after(1s);
+  EXPECT_EQ(driver_.view(webhook_).circuit.forced_until, std::nullopt);
+  driver_.feed(CircuitCommanded{webhook_, CircuitAction::force_open, 1s});
+  driver_.ring_after(1s);
+  EXPECT_EQ(driver_.view(webhook_).circuit.forced_until, std::nullopt);
+  EXPECT_EQ(driver_.view(webhook_).circuit.state, CircuitState::half_open);
+}
+
 TEST_F(ShardCircuit, AFailedProbeOpensItAgainForLongerWithoutASecondAlert) {
   open();
   EXPECT_EQ(driver_.take<Tell>().size(), 1u);

@@ -64,6 +64,7 @@ void ShardState::look_at_touched() {
 }
 
 void ShardState::look(Lane& lane) {
+  wake_circuit(lane);
   const LaneOutlook outlook = lane.look(now, bounds());
   POSTRIDER_ASSERT(lane.window().count() <= options.window_max);
   POSTRIDER_ASSERT(!outlook.wake_at || *outlook.wake_at > now.wall);
@@ -77,6 +78,15 @@ void ShardState::look(Lane& lane) {
   }
   totals.rate_limited_total += outlook.newly_rate_limited ? 1 : 0;
   count(lane);
+}
+
+/// Also when nothing waits: people and alerts go by its state.
+void ShardState::wake_circuit(Lane& lane) {
+  const BreakerPolicy& policy = lane.webhook().breaker;
+  const std::optional<WallTime> at = lane.breaker().wakes_at(policy, now.wall);
+  if (at && *at <= now.wall) {
+    with_circuit(lane, [&](Breaker& breaker) { breaker.wake(policy, now.wall); });
+  }
 }
 
 /// Replaces what the lane adds to the totals.

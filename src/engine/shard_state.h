@@ -105,6 +105,7 @@ struct ShardState {
 
  private:
   void look(Lane& lane);
+  void wake_circuit(Lane& lane);
   void count(const Lane& lane);
   void discard(Lane& lane);
   [[nodiscard]] TenantIndex join_tenant(const TenantId& id);

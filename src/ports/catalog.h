@@ -40,7 +40,7 @@ class Catalog {
   [[nodiscard]] virtual Result<std::uint32_t> cancel_waiting(WebhookId id, WallTime now,
                                                              std::uint32_t limit) = 0;
 
-  /// The webhook's retry policy changed, or the clock was set back: its waiting deliveries are to
+  /// The webhook's retry policy changed: its waiting deliveries are to
   /// be brought forward. The mark stays until that is done, so that it is gone on with after a
   /// crash (Ledger::bring_forward).
   [[nodiscard]] virtual Result<void> mark_rescheduling(WebhookId id) = 0;

@@ -19,24 +19,6 @@ namespace {
 // How long stop() waits for the store to take the last settlements; they are sent again otherwise.
 constexpr Millis last_words_max{3'000};
 
-/// Retries keep their distance from now, not their date (P9). The marks are durable: what a first
-/// attempt under the new clock writes makes the lane look right again.
-Result<void> mark_from_the_future(Catalog& catalog, const std::vector<Webhook>& webhooks,
-                                  const std::vector<LaneBacklog>& backlog, WallTime now) {
-  std::size_t marked = 0;
-  for (const LaneBacklog& lane : backlog) {
-    const bool exists = std::ranges::binary_search(webhooks, lane.webhook_id, {}, &Webhook::id);
-    if (exists && is_from_the_future(lane, now)) {
-      POSTRIDER_CHECK(catalog.mark_rescheduling(lane.webhook_id));
-      ++marked;
-    }
-  }
-  if (marked > 0) {
-    spdlog::warn("clock.set_back webhooks={} next=\"their retries are planned anew\"", marked);
-  }
-  return {};
-}
-
 }  // namespace
 
 RunningNode::RunningNode(NodeOptions options, NodeParts parts, NodeContents contents)
@@ -236,9 +218,23 @@ void RunningNode::load_lanes(const std::map<WebhookId, CircuitRecord>& circuits,
   }
 }
 
-void RunningNode::load_reschedules(const std::vector<WebhookId>& ids) {
-  for (const WebhookId id : ids) {
+void RunningNode::load_reschedules(const std::vector<WebhookId>& marked,
+                                   const std::vector<LaneBacklog>& backlog) {
+  for (const WebhookId id : marked) {
     reschedules_->add(id);
+  }
+  // Retries keep their distance from now, not their date (P9).
+  const WallTime now = clock_->now().wall;
+  std::size_t from_the_future = 0;
+  for (const LaneBacklog& lane : backlog) {
+    if (is_from_the_future(lane, now)) {
+      reschedules_->add(lane.webhook_id);
+      ++from_the_future;
+    }
+  }
+  if (from_the_future > 0) {
+    spdlog::warn("clock.set_back webhooks={} next=\"their retries are planned anew\"",
+                 from_the_future);
   }
 }
 
@@ -371,12 +367,10 @@ Result<std::unique_ptr<Node>> make_node(NodeOptions options, NodeParts parts,
   POSTRIDER_TRY(std::vector<Webhook> webhooks, parts.store.catalog->load_webhooks());
   POSTRIDER_CHECK(reseal_all(*parts.store.catalog));
   POSTRIDER_TRY(const auto circuits, parts.store.catalog->load_circuits());
+  POSTRIDER_TRY(const auto rescheduling, parts.store.catalog->load_rescheduling());
   POSTRIDER_TRY(EventTypeBook event_types,
                 load_event_types(*parts.store.event_types, parts.make_schema_check));
   POSTRIDER_TRY(const std::vector<LaneBacklog> backlog, parts.store.ledger->backlog());
-  POSTRIDER_CHECK(
-      mark_from_the_future(*parts.store.catalog, webhooks, backlog, parts.clock->now().wall));
-  POSTRIDER_TRY(const auto rescheduling, parts.store.catalog->load_rescheduling());
   POSTRIDER_TRY(const std::uint64_t waiting, parts.store.ledger->count_waiting());
   POSTRIDER_TRY(std::vector<Operation> operations, parts.store.operations->load_unfinished());
   POSTRIDER_TRY(std::vector<Alert> alerts, parts.store.alerts->load_active());
@@ -397,7 +391,7 @@ Result<std::unique_ptr<Node>> make_node(NodeOptions options, NodeParts parts,
                                                          .alerts = std::move(alerts)});
   POSTRIDER_CHECK(node->open());
   node->load_lanes(circuits, backlog);
-  node->load_reschedules(rescheduling);
+  node->load_reschedules(rescheduling, backlog);
   node->load_counts(dead_letters, waiting);
   node->load_operations(std::move(operations));
   return node;

@@ -210,12 +210,17 @@ TEST(OperationStep, AReplayRevivesWhatItIsAskedForEnrollsWhatWasMissedAndLeavesO
     }
     return made;
   };
+  const auto tested = [](EventForWebhook made) {
+    made.event.source = test_source;
+    return made;
+  };
   const std::function<Uuid()> new_uuid = [] { return Uuid{42}; };
-  const Listed<EventForWebhook> page{.items = {item("order.paid", {}), item("user.born", {}),
-                                               item("order.paid", DeliveryState::dead_letter),
-                                               item("order.paid", DeliveryState::succeeded),
-                                               item("order.paid", DeliveryState::retrying)},
-                                     .next = std::nullopt};
+  const Listed<EventForWebhook> page{
+      .items = {item("order.paid", {}), item("user.born", {}),
+                item("order.paid", DeliveryState::dead_letter),
+                item("order.paid", DeliveryState::succeeded),
+                item("order.paid", DeliveryState::retrying), tested(item("order.paid", {}))},
+      .next = std::nullopt};
   const ChunkPlan plan =
       plan_replay(operation, page, {.webhook = *receiver, .new_uuid = new_uuid, .now = at()});
   EXPECT_EQ(plan.orders(), 2u);

@@ -20,8 +20,8 @@
 #include "runtime/placement.h"
 #include "runtime/reader_pool.h"
 #include "runtime/reschedules.h"
-#include "runtime/shared_allowance.h"
 #include "runtime/server_watch.h"
+#include "runtime/shared_allowance.h"
 #include "runtime/tryouts.h"
 
 namespace postrider {
@@ -79,7 +79,8 @@ class RunningNode final : public Node, public DeskService {
   void load_lanes(const std::map<WebhookId, CircuitRecord>& circuits,
                   const std::vector<LaneBacklog>& backlog);
   /// Goes on with what the last run did not finish.
-  void load_reschedules(const std::vector<WebhookId>& ids);
+  void load_reschedules(const std::vector<WebhookId>& marked,
+                        const std::vector<LaneBacklog>& backlog);
   /// Before start(): goes on with what was not finished.
   void load_operations(std::vector<Operation> unfinished) {
     operations_->resume(std::move(unfinished));

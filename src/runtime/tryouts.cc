@@ -32,6 +32,7 @@ class Place {
 }  // namespace
 
 TestSend plan_test(const Webhook& webhook, Event event, DeliveryId id, WallTime due) {
+  event.source = test_source;
   TestSend test{.publish = {}, .patience = attempt_timeout(webhook.retry, 1) + test_patience};
   test.publish.deliveries.push_back({.id = id,
                                      .event_id = event.id,

@@ -82,12 +82,28 @@ TEST_P(LedgerContract, AnEarlierSettlementThatComesAgainChangesNothing) {
 TEST_P(LedgerContract, AFinalDeliveryStaysFinalButItsLateAttemptIsRecorded) {
   const Delivery delivery = accept(first_);
   ASSERT_TRUE(cancel(delivery.id).has_value());
-  settle(script_.success(delivery));
+  settle(script_.retry(delivery, script_.now + Millis{30'000}));
   const DeliveryRecord cancelled = record(delivery.id);
   EXPECT_EQ(cancelled.delivery.state, DeliveryState::cancelled);
   EXPECT_EQ(cancelled.delivery.attempt_count, 1u);  // So that a revival goes on with number 2.
-  EXPECT_EQ(cancelled.last_http_status, 200);
+  EXPECT_EQ(cancelled.last_http_status, 500);
   EXPECT_EQ(attempts(delivery.id).size(), 1u);
+}
+
+TEST_P(LedgerContract, ACancelledDeliveryThatIsAcceptedAllTheSameHasSucceeded) {
+  const Delivery delivery = accept(first_);
+  ASSERT_TRUE(cancel(delivery.id).has_value());
+  script_.now += Millis{10};
+  const Settlement success = script_.success(delivery);
+  for (int twice = 0; twice < 2; ++twice) {
+    const BatchReceipt receipt = commit({.settlements = {success}});
+    EXPECT_EQ(receipt.waiting_change, 0);  // The cancel has counted.
+    const DeliveryRecord accepted = record(delivery.id);
+    EXPECT_EQ(accepted.delivery.state, DeliveryState::succeeded);
+    EXPECT_EQ(accepted.delivery.attempt_count, 1u);
+    EXPECT_EQ(accepted.completed_at, settled_at(success));
+    EXPECT_EQ(attempts(delivery.id).size(), 1u);
+  }
 }
 
 TEST_P(LedgerContract, ASettlementWithoutAnAttemptClosesTheDelivery) {

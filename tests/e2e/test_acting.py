@@ -3,7 +3,7 @@
 import pytest
 
 from harness import wait_for
-from receiver import Reply
+from receiver import Held, Reply
 from world import FAST, SLOW
 
 
@@ -88,6 +88,28 @@ def test_a_cancelled_delivery_is_never_sent_again(world):
     later = world.publish()
     assert world.wait_done(later["id"], hook)["status"] == "succeeded"
     assert len(world.requests(hook)) == 2
+    assert world.delivery(event["id"], hook)["status"] == "cancelled"
+
+
+def test_what_is_accepted_although_it_was_cancelled_has_succeeded(world):
+    hook = world.hook("hook", Held(Reply()))
+    event = world.publish()
+    world.wait_requests(hook, 1)
+    delivery = world.delivery(event["id"], hook)
+    assert world.api.post(f"/v1/deliveries/{delivery['id']}/cancel")["status"] == "cancelled"
+    world.receiver.release(hook.path)
+    wait_for(lambda: world.delivery(event["id"], hook)["status"] == "succeeded", "the truth")
+    assert world.delivery(event["id"], hook)["attempts"][0]["status"] == "succeeded"
+
+
+def test_what_fails_after_it_was_cancelled_stays_cancelled(world):
+    hook = world.hook("hook", Held(Reply(500)), retry_config=FAST)
+    event = world.publish()
+    world.wait_requests(hook, 1)
+    delivery = world.delivery(event["id"], hook)
+    world.api.post(f"/v1/deliveries/{delivery['id']}/cancel")
+    world.receiver.release(hook.path)
+    wait_for(lambda: world.delivery(event["id"], hook)["attempts"], "the attempt to be recorded")
     assert world.delivery(event["id"], hook)["status"] == "cancelled"
 
 

@@ -131,6 +131,21 @@ def test_a_forced_opening_ends_by_itself(world):
     assert world.wait_done(event["id"], hook)["status"] == "succeeded"
 
 
+def test_its_sleep_and_a_persons_hold_end_also_when_nothing_is_sent(world):
+    hook = opened(world, sleep_ms=300)
+    for delivery in world.api.get(f"/v1/webhooks/{hook.id}/deliveries")["data"]:
+        world.api.post(f"/v1/deliveries/{delivery['id']}/cancel")
+    world.wait_circuit(hook, "half_open")
+    assert world.circuit(hook)["open_until"] is None
+    idle = world.hook("idle")
+    for action, then in (("force_open", "half_open"), ("force_close", "closed")):
+        world.api.patch(f"/v1/webhooks/{idle.id}/circuit-breaker",
+                        {"action": action, "duration_seconds": 1})
+        assert world.circuit(idle)["forced"] is not None
+        wait_for(lambda: world.circuit(idle)["forced"] is None, f"the end of {action}")
+        assert world.circuit(idle)["state"] == then
+
+
 def test_a_disabled_breaker_never_opens(world):
     hook = world.hook("hook", Reply(500), max_in_flight=1, retry_config=SLOW,
                       circuit_breaker_config={**BREAKER, "enabled": False})

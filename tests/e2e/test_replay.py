@@ -75,6 +75,20 @@ def test_dead_letters_are_replayed_and_successes_only_when_asked_for(world):
     wait_for(lambda: world.delivery(good, hook)["attempt_count"] == 2, "the second attempt")
 
 
+def test_what_a_test_sent_is_replayed_to_nobody(world):
+    hook = world.hook("hook", Reply(503), **OPEN_DOOR)
+    other = world.hook("other", **OPEN_DOOR)
+    world.api.post(f"/v1/webhooks/{hook.id}/test", {"event_type": "order.refunded"})
+    world.receiver.on(hook.path, Reply())
+    for each in (hook, other):
+        done = wait_over(world.api, replay(world, each))
+        assert (done["total"], done["done"]) == (0, 0)
+    real = world.publish("order.paid")["id"]
+    for each in (hook, other):
+        world.wait_done(real, each)
+    assert (len(world.requests(hook)), len(world.requests(other))) == (2, 1)
+
+
 def a_moment_later():
     """The time, later than whatever has happened until now."""
     before = now()

@@ -263,6 +263,14 @@ class MemoryLedger final : public Ledger {
         ++receipt.dead_letter_changes[record.tenant_id];
       }
     }
+    // Cancelled while its receiver was about to accept it: what happened has the last word.
+    if (stored.state == DeliveryState::cancelled && wanted.state == DeliveryState::succeeded &&
+        settlement.attempt) {
+      stored.state = DeliveryState::succeeded;
+      record.dead.reset();
+      record.updated_at = settled_at(settlement);
+      record.completed_at = record.updated_at;
+    }
     if (settlement.attempt) {
       const Attempt& attempt = *settlement.attempt;
       if (applies || attempt.number > stored.attempt_count) {

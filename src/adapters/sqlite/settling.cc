@@ -38,6 +38,13 @@ constexpr std::string_view note_attempt_sql = R"sql(
    WHERE sequence = ?1
 )sql";
 
+// It was cancelled while its receiver was about to accept it: what happened has the last word.
+constexpr std::string_view accept_all_the_same_sql = R"sql(
+  UPDATE delivery SET state = 2, updated_at = ?2, completed_at = ?2, dead_classification = NULL,
+         dead_reason = NULL
+   WHERE sequence = ?1 AND state = 4
+)sql";
+
 constexpr std::string_view insert_attempt_sql = R"sql(
   INSERT OR IGNORE INTO attempt (delivery, number, previous_delivery, previous_number, id,
                                  executed_at, duration_us, trigger, scheduled_at, next_retry_at,
@@ -83,6 +90,7 @@ Result<Settling> Settling::open(Writer::Session& session) {
       {&settling.move_, move_sql},
       {&settling.attempt_count_, attempt_count_sql},
       {&settling.note_attempt_, note_attempt_sql},
+      {&settling.accept_all_the_same_, accept_all_the_same_sql},
       {&settling.insert_attempt_, insert_attempt_sql},
       {&settling.find_, find_sql},
       {&settling.find_tenant_, find_tenant_sql},
@@ -106,7 +114,7 @@ Result<void> Settling::settle(const Settlement& settlement, BatchReceipt& receip
   }
   bool known = true;
   if (settlement.attempt && !moved) {
-    POSTRIDER_TRY(known, note_late_attempt(delivery, *settlement.attempt));
+    POSTRIDER_TRY(known, note_late_attempt(settlement));
   }
   bool recorded = false;
   if (settlement.attempt && known) {
@@ -168,7 +176,9 @@ Result<bool> Settling::move(const Settlement& settlement) {
 }
 
 /// False when the delivery is unknown.
-Result<bool> Settling::note_late_attempt(const Delivery& delivery, const Attempt& attempt) {
+Result<bool> Settling::note_late_attempt(const Settlement& settlement) {
+  const Delivery& delivery = settlement.delivery;
+  const Attempt& attempt = *settlement.attempt;
   std::uint32_t attempt_count = 0;
   {
     Query query = attempt_count_.query(delivery.sequence, delivery.id);
@@ -181,6 +191,9 @@ Result<bool> Settling::note_late_attempt(const Delivery& delivery, const Attempt
   if (attempt.number > attempt_count) {
     POSTRIDER_CHECK(note_attempt_.run(delivery.sequence, attempt.number, attempt.failure_category,
                                       attempt.outcome.http_status));
+  }
+  if (delivery.state == DeliveryState::succeeded) {
+    POSTRIDER_CHECK(accept_all_the_same_.run(delivery.sequence, settled_at(settlement)));
   }
   return true;
 }

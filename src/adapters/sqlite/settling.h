@@ -35,7 +35,7 @@ class Settling {
       : session_(&session), shapes_(std::move(shapes)) {}
 
   [[nodiscard]] Result<bool> move(const Settlement& settlement);
-  [[nodiscard]] Result<bool> note_late_attempt(const Delivery& delivery, const Attempt& attempt);
+  [[nodiscard]] Result<bool> note_late_attempt(const Settlement& settlement);
   [[nodiscard]] Result<bool> record_attempt(const Settlement& settlement);
   [[nodiscard]] Result<void> count(const Settlement& settlement, const Attempt* attempt, bool died);
   [[nodiscard]] Result<std::int64_t> tenant_of(const Delivery& delivery);
@@ -50,6 +50,7 @@ class Settling {
   Statement move_;
   Statement attempt_count_;
   Statement note_attempt_;
+  Statement accept_all_the_same_;
   Statement insert_attempt_;
   Statement find_;
   Statement find_tenant_;
