@@ -12,7 +12,6 @@ namespace {
 constexpr std::uint64_t open_files_min = 4'096;  // A socket for each delivery under way, and more.
 constexpr std::uint64_t free_bytes_warn = 1ull << 30;
 constexpr std::uint64_t free_bytes_fail = 100ull << 20;
-constexpr std::chrono::seconds resolve_max{5};
 
 Finding judge_rights(const std::string& directory, const DirectoryFacts& facts) {
   if (!facts.writable) {
@@ -54,7 +53,7 @@ void check_directory(const std::optional<std::string>& asked, std::vector<Findin
 }
 
 Finding check_name(const std::string& name, Grade bad) {
-  const Result<std::string> address = resolve_name(name, resolve_max);
+  const Result<std::string> address = resolve_name(name);
   if (address) {
     return {Grade::ok, "dns", fmt::format("{} is {}.", name, *address), {}};
   }

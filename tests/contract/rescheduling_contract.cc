@@ -19,12 +19,11 @@ BringForward order(WebhookId id, std::uint32_t limit) {
 
 }  // namespace
 
-TEST_P(ReschedulingContract, OnlyWhatFailedAndWaitsTooLongIsMoved) {
+TEST_P(ReschedulingContract, OnlyWhatWaitsTooLongIsMoved) {
   const Delivery soon = accept(first_);
   settle(script_.retry(soon, store_epoch + Millis{999}));
   const Delivery late = accept(first_);
   settle(script_.retry(late, store_epoch + Millis{500'000}));
-  const Delivery planned = accept(first_, {.due_in = Millis{500'000}});  // Never tried.
   const Delivery other = accept(second_);
   settle(script_.retry(other, store_epoch + Millis{500'000}));
 
@@ -35,9 +34,13 @@ TEST_P(ReschedulingContract, OnlyWhatFailedAndWaitsTooLongIsMoved) {
   EXPECT_EQ(step.moved[0], record(late.id).delivery);
   EXPECT_EQ(step.next, std::nullopt);
   EXPECT_EQ(record(soon.id).delivery.due, store_epoch + Millis{999});
-  EXPECT_EQ(record(planned.id).delivery.due, store_epoch + Millis{500'000});
   EXPECT_EQ(record(other.id).delivery.due, store_epoch + Millis{500'000});
   EXPECT_TRUE(bring_forward(order(first_, 10)).moved.empty());
+}
+
+TEST_P(ReschedulingContract, OneThatWasNeverTriedIsDueAtOnce) {
+  accept(first_, {.due_in = Millis{500'000}});
+  EXPECT_EQ(bring_forward(order(first_, 10)).moved.at(0).due, store_epoch);
 }
 
 TEST_P(ReschedulingContract, OneThatHasHadAllItsAttemptsIsDueAtOnce) {

@@ -12,17 +12,6 @@
 namespace postrider {
 namespace {
 
-struct Lookup {
-  std::string host;
-  gaicb request{};
-
-  ~Lookup() {
-    if (request.ar_result != nullptr) {
-      freeaddrinfo(request.ar_result);
-    }
-  }
-};
-
 Result<std::string> address_of(const addrinfo& found) {
   std::array<char, NI_MAXHOST> text{};
   const int code = getnameinfo(found.ai_addr, found.ai_addrlen, text.data(), text.size(), nullptr,
@@ -52,27 +41,14 @@ std::uint64_t open_files_limit() {
   return ::getrlimit(RLIMIT_NOFILE, &limit) == 0 ? limit.rlim_max : 0;
 }
 
-Result<std::string> resolve_name(const std::string& host, std::chrono::seconds timeout) {
-  auto lookup = std::make_unique<Lookup>();
-  lookup->host = host;
-  lookup->request.ar_name = lookup->host.c_str();
-  std::array<gaicb*, 1> list = {&lookup->request};
-  if (getaddrinfo_a(GAI_NOWAIT, list.data(), 1, nullptr) != 0) {
-    return fail(Errc::unavailable, "the system has no resources for it");
-  }
-  const timespec limit{.tv_sec = timeout.count(), .tv_nsec = 0};
-  const std::array<const gaicb*, 1> waited = {&lookup->request};
-  (void)gai_suspend(waited.data(), 1, &limit);
-  const int code = gai_error(&lookup->request);
-  if (code == EAI_INPROGRESS && gai_cancel(&lookup->request) != EAI_CANCELED) {
-    (void)lookup.release();  // The resolver still writes into it.
-    return fail(Errc::unavailable, "no answer in time");
-  }
+Result<std::string> resolve_name(const std::string& host) {
+  addrinfo* found = nullptr;
+  const int code = getaddrinfo(host.c_str(), nullptr, nullptr, &found);
   if (code != 0) {
-    return fail(Errc::unavailable,
-                code == EAI_INPROGRESS ? "no answer in time" : gai_strerror(code));
+    return fail(Errc::unavailable, gai_strerror(code));
   }
-  return address_of(*lookup->request.ar_result);
+  const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> owned{found, freeaddrinfo};
+  return address_of(*owned);
 }
 
 }  // namespace postrider

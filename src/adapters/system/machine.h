@@ -1,7 +1,6 @@
 // Facts about this machine that decide whether a server can work on it.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -22,9 +21,8 @@ struct DirectoryFacts {
 /// How many files and sockets a process may raise its limit to.
 [[nodiscard]] std::uint64_t open_files_limit();
 
-/// An address of the host, through the system's resolver. Fails with unavailable, also when that
-/// takes longer than `timeout`; it is then left to itself until the process ends.
-[[nodiscard]] Result<std::string> resolve_name(const std::string& host,
-                                               std::chrono::seconds timeout);
+/// An address of the host, through the system's resolver, which takes as long as it is configured
+/// to. Fails with unavailable.
+[[nodiscard]] Result<std::string> resolve_name(const std::string& host);
 
 }  // namespace postrider
