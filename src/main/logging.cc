@@ -77,4 +77,9 @@ void set_up_logging(const config::Config& config) {
 
 void change_logging(const config::Config& config) { apply(*spdlog::default_logger(), config); }
 
+void end_logging() {
+  spdlog::default_logger()->flush();  // Sinks do not do so when they are destroyed.
+  spdlog::shutdown();
+}
+
 }  // namespace postrider

@@ -15,4 +15,7 @@ void set_up_logging(const config::Config& config);
 /// From now on; any thread.
 void change_logging(const config::Config& config);
 
+/// Writes what is still buffered. Nothing may be logged after this.
+void end_logging();
+
 }  // namespace postrider

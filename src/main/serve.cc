@@ -106,6 +106,7 @@ int serve(const cli::ServeOptions& options) {
                     },
                     .json = options.json});
   if (!server) {
+    end_logging();
     fmt::print(stderr, "postrider: {}\n", server.error().message);
     return cli::exit_usage;
   }
@@ -113,7 +114,7 @@ int serve(const cli::ServeOptions& options) {
     spdlog::warn("config.unknown_variable name={}", log_safe(name));
   }
   (*server)->run_until_signal();
-  spdlog::shutdown();
+  end_logging();
   return cli::exit_ok;
 }
 

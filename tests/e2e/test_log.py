@@ -78,3 +78,14 @@ def test_the_format_changes_on_a_reload(own_server, tmp_path):
     last = json.loads(lines(server)[-1])
     assert (last["message"], last["changed"]) == ("config.reloaded", "log.format")
     assert lines(server)[0].startswith("20")
+
+
+def test_a_drain_writes_its_last_lines(own_server, make_world):
+    server = own_server().start()
+    world = make_world(server)
+    hook = world.hook("hook", Reply(delay=1.0))
+    world.publish_numbered(3)
+    world.wait_requests(hook, 3)
+    server.stop()
+    attempted = [line for line in lines(server) if "delivery.attempted" in line]
+    assert len(attempted) == 3 and all("http_status=200" in line for line in attempted)
