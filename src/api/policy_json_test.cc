@@ -70,6 +70,8 @@ TEST(ReadRetry, NamesTheFieldThatIsWrong) {
       {R"("max_attempts":0)", "max_attempts"},
       {R"("max_attempts":101)", "max_attempts"},
       {R"("max_attempts":"many")", "max_attempts"},
+      {R"("max_attempts_auto":1)", "max_attempts_auto"},
+      {R"("max_attempts":"auto","max_attempts_auto":false)", "max_attempts_auto"},
       {R"("base_delay_ms":0)", "base_delay_ms"},
       {R"("base_delay_ms":-1)", "base_delay_ms"},
       {R"("base_delay_ms":1e400)", "base_delay_ms"},
@@ -96,6 +98,28 @@ TEST(ReadRetry, NamesTheFieldThatIsWrong) {
       {R"("backoff":2)", "backoff"},
   };
   check_each(cases, [](const char* members) { return retry(members); });
+}
+
+TEST(ReadRetry, AnAutomaticNumberOfAttemptsFollowsTheDelays) {
+  const RetryPolicy made = retry(R"("max_attempts":"auto")").policy;
+  EXPECT_EQ(made.attempts_max, 13u);
+  const RetryPolicy shorter = retry(R"("base_delay_ms":1000,"max_delay_ms":8000)", made).policy;
+  EXPECT_EQ(shorter.attempts_max, 4u);
+  const RetryPolicy stepped = retry(R"("schedule_ms":[1000,2000])", shorter).policy;
+  EXPECT_EQ(stepped.attempts_max, 3u);
+
+  std::string answer;
+  JsonWriter writer{answer};
+  write_retry(writer, made);
+  const std::string members = answer.substr(1, answer.size() - 2);
+  EXPECT_EQ(retry(members, RetryPolicy{}).policy, made) << "sent back";
+
+  const RetryPolicy fixed = retry(R"("max_attempts":6)", made).policy;
+  EXPECT_EQ(retry(R"("base_delay_ms":1000)", fixed).policy.attempts_max, 6u);
+  const RetryPolicy kept = retry(R"("max_attempts_auto":false)", made).policy;
+  EXPECT_EQ(retry(R"("base_delay_ms":1000)", kept).policy.attempts_max, 13u);
+  EXPECT_FALSE(retry(R"("max_attempts":null)", made).policy.attempts_auto);
+  EXPECT_FALSE(retry(R"("preset":"quick")", made).policy.attempts_auto);
 }
 
 TEST(ReadBreaker, NamesTheFieldThatIsWrong) {

@@ -95,7 +95,6 @@ void read_jitter(ObjectReader& reader, const Jitter& fallback, Jitter& jitter) {
   }
 }
 
-/// After the delays: "auto" depends on them.
 void read_max_attempts(ObjectReader& reader, const RetryPolicy& defaults, RetryPolicy& policy) {
   const std::optional<std::string_view> slice = reader.raw("max_attempts");
   if (!slice) {
@@ -103,19 +102,31 @@ void read_max_attempts(ObjectReader& reader, const RetryPolicy& defaults, RetryP
   }
   if (*slice == "null") {
     policy.attempts_max = defaults.attempts_max;
+    policy.attempts_auto = defaults.attempts_auto;
     return;
   }
   if (decode_json_string(*slice) == "auto") {
-    policy.attempts_max =
-        attempts_auto(policy.delay_base, std::max(policy.delay_base, policy.delay_max));
+    policy.attempts_auto = true;
     return;
   }
   if (const std::optional<std::int64_t> count = read_integer(*slice, attempts_range)) {
     policy.attempts_max = static_cast<std::uint32_t>(*count);
+    policy.attempts_auto = false;
     return;
   }
   reader.refuse("max_attempts", fmt::format("must be an integer from {} to {}, or \"auto\".",
                                             attempts_range.min, attempts_range.max));
+}
+
+/// After the delays and `max_attempts`: it depends on both. An answer that is sent back has the
+/// number beside the wish, which then counts.
+void read_attempts_auto(ObjectReader& reader, const RetryPolicy& defaults, RetryPolicy& policy) {
+  assign(reader.boolean("max_attempts_auto"), policy.attempts_auto, defaults.attempts_auto);
+  const std::optional<std::string_view> count = reader.raw("max_attempts");
+  if (!policy.attempts_auto && count && decode_json_string(*count) == "auto") {
+    reader.refuse("max_attempts_auto", "disagrees with max_attempts; send one of them.");
+  }
+  count_attempts(policy);
 }
 
 std::optional<RetryPreset> preset_of(const RetryPolicy& policy) {
@@ -141,6 +152,7 @@ void read_retry(ObjectReader& reader, const RetryPolicy& defaults, RetryPolicy& 
   read_schedule(reader, defaults, policy);
   read_jitter(reader, defaults.jitter, policy.jitter);
   read_max_attempts(reader, defaults, policy);
+  read_attempts_auto(reader, defaults, policy);
   assign_millis(reader.integer("timeout_ms", timeout_ms_range), policy.timeout, defaults.timeout);
   assign(reader.number("timeout_growth_factor", {1, 3}), policy.timeout_growth,
          defaults.timeout_growth);
@@ -159,6 +171,7 @@ void write_retry(JsonWriter& writer, const RetryPolicy& policy) {
   const std::optional<RetryPreset> preset = preset_of(policy);
   writer.member("preset", preset ? std::optional{to_string(*preset)} : std::nullopt);
   writer.member("max_attempts", policy.attempts_max);
+  writer.member("max_attempts_auto", policy.attempts_auto);
   writer.member("base_delay_ms", policy.delay_base.count());
   writer.member("max_delay_ms", policy.delay_max.count());
   writer.member("backoff_multiplier", policy.multiplier);

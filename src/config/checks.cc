@@ -80,10 +80,7 @@ Result<void> check(Loaded& loaded) {
                 "POSTRIDER_ADMIN_KEY must be 1 to 256 visible ASCII characters without spaces.");
   }
   config.webhooks.defaults.rate_limit = config.webhooks.rate.limit();
-  RetryPolicy& retry = config.webhooks.defaults.retry;
-  if (config.webhooks.attempts_auto) {
-    retry.attempts_max = attempts_auto(retry.delay_base, retry.delay_max);
-  }
+  count_attempts(config.webhooks.defaults.retry);
   return {};
 }
 

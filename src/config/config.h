@@ -76,7 +76,6 @@ struct WebhookConfig {
   std::string breaker_preset = "standard";
   RateSetting rate;
   Millis disable_after{432'000'000};  // Five days of nothing but failures; zero: never.
-  bool attempts_auto = false;         // `max_attempts = "auto"`: as many as the delays allow.
   bool require_verification = false;  // Every new URL must echo a challenge.
 };
 

@@ -23,7 +23,6 @@ Setting preset() {
     }
     config.webhooks.defaults.retry =
         retry_policy(*parse_retry_preset(std::get<std::string>(value)));
-    config.webhooks.attempts_auto = false;
     return true;
   };
   return std::move(setting).starting("webhooks.retry.");
@@ -60,7 +59,8 @@ void add_delays(std::vector<Setting>& all) {
 Setting max_attempts() {
   Setting setting = integer({"webhooks.retry.max_attempts",
                              "Attempts before a delivery becomes a dead letter. auto: as many as "
-                             "double the base delay up to the longest, and one more."},
+                             "double the base delay up to the longest, or as schedule_ms has "
+                             "steps, and one more."},
                             POSTRIDER_FIELD(webhooks.defaults.retry.attempts_max), {1, 100});
   setting.word = "auto";
   setting.rule += ", or \"auto\"";
@@ -69,11 +69,11 @@ Setting max_attempts() {
     if (!is_auto && !assign(config, value)) {
       return false;
     }
-    config.webhooks.attempts_auto = is_auto;
+    config.webhooks.defaults.retry.attempts_auto = is_auto;
     return true;
   };
   setting.read = [read = setting.read](const Config& config) -> Value {
-    return config.webhooks.attempts_auto ? Value{std::string{"auto"}} : read(config);
+    return config.webhooks.defaults.retry.attempts_auto ? Value{std::string{"auto"}} : read(config);
   };
   return setting;
 }

@@ -132,6 +132,17 @@ std::uint32_t attempts_auto(Millis delay_base, Millis delay_max) {
   return attempts;
 }
 
+void count_attempts(RetryPolicy& policy) {
+  if (!policy.attempts_auto) {
+    return;
+  }
+  constexpr std::size_t count_max = 100;  // No policy may have more.
+  policy.attempts_max =
+      policy.schedule.empty()
+          ? attempts_auto(policy.delay_base, policy.delay_max)
+          : static_cast<std::uint32_t>(std::min(policy.schedule.size() + 1, count_max));
+}
+
 Millis backoff_delay(const RetryPolicy& policy, std::uint32_t attempt_number, double draw) {
   POSTRIDER_ASSERT(attempt_number >= 1);
   POSTRIDER_ASSERT(0.0 <= draw);

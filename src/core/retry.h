@@ -33,6 +33,7 @@ struct RetryPolicy {
   std::vector<Millis> schedule;  // When not empty, replaces formula and cap; its last step repeats.
   Jitter jitter{.minus = 0.1, .plus = 0.1};
   std::uint32_t attempts_max = 12;
+  bool attempts_auto = false;  // `attempts_max` is whatever `count_attempts` says.
   Millis timeout{30'000};
   double timeout_growth = 1.0;    // The timeout of attempt n is timeout × growth^(n−1), at most 3×.
   bool category_minimums = true;  // At least 60 s after a 429, 5 s after dns, 2 s after timeout.
@@ -57,6 +58,10 @@ enum class RetryPreset : std::uint8_t {
 
 /// `max_attempts: "auto"`: how many doublings from base reach max, plus one. 13 for 30 s and 24 h.
 [[nodiscard]] std::uint32_t attempts_auto(Millis delay_base, Millis delay_max);
+
+/// Sets `attempts_max` of a policy that wants it counted: as above, or as many as a fixed schedule
+/// has steps, and one more; 100 at most. After every change of the delays.
+void count_attempts(RetryPolicy& policy);
 
 /// The delay after attempt `attempt_number` (1-based) before minimums and Retry-After.
 /// `draw` is uniform in [0, 1).

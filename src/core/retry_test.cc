@@ -157,6 +157,21 @@ TEST(AttemptsAuto, IsTheNumberOfDoublingsPlusOne) {
   EXPECT_EQ(attempts_auto(1ms, Millis::max()), 64u);
 }
 
+TEST(AttemptsAuto, FollowsTheDelaysOfAPolicyThatWantsIt) {
+  RetryPolicy policy{.delay_base = 1s, .delay_max = 8s, .attempts_max = 7};
+  count_attempts(policy);
+  EXPECT_EQ(policy.attempts_max, 7u) << "a number stays what it is";
+  policy.attempts_auto = true;
+  count_attempts(policy);
+  EXPECT_EQ(policy.attempts_max, 4u);
+  policy.schedule = {5s, 5min, 1h};
+  count_attempts(policy);
+  EXPECT_EQ(policy.attempts_max, 4u);
+  policy.schedule.assign(100, 1s);
+  count_attempts(policy);
+  EXPECT_EQ(policy.attempts_max, 100u);
+}
+
 TEST(AttemptTimeout, GrowsToThreeTimesAtMost) {
   RetryPolicy policy{.schedule = {}, .timeout = 10s, .timeout_growth = 1.5};
   EXPECT_EQ(attempt_timeout(policy, 1), 10s);

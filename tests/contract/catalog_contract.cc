@@ -27,6 +27,7 @@ Webhook unusual_webhook(WebhookId id) {
                    .schedule = {Millis{30'000}, Millis{300'000}},
                    .jitter = {0.125, 0.25, Millis{1'000}},
                    .attempts_max = 7,
+                   .attempts_auto = true,
                    .timeout = Millis{9},
                    .timeout_growth = 1.5,
                    .category_minimums = false,

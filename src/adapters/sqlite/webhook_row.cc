@@ -35,7 +35,8 @@ static_assert(static_cast<int>(HeaderSet::platform) == 0 &&
   " breaker_sleep_max_ms, breaker_half_open_max_calls, breaker_half_open_success_percentage," \
   " rate_count, rate_period_ms, rate_burst, max_in_flight, ordering, active, paused,"         \
   " disabled_reason, created_at, updated_at, signature_header_set,"                           \
-  " retry_category_minimums, filter, secret_set_at, old_secrets, disabled_at, sealed"
+  " retry_category_minimums, filter, secret_set_at, old_secrets, disabled_at, sealed,"        \
+  " retry_attempts_auto"
 
 constexpr std::string_view select_sql =
     "SELECT " POSTRIDER_WEBHOOK_COLUMNS " FROM webhook ORDER BY id";
@@ -45,7 +46,8 @@ constexpr std::string_view replace_sql =
     ") VALUES"
     " (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20,"
     " ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31, ?32, ?33, ?34, ?35, ?36, ?37, ?38,"
-    " ?39, ?40, ?41, ?42, ?43, ?44, ?45, ?46, ?47, ?48, ?49, ?50, ?51, ?52, ?53, ?54, ?55, ?56)";
+    " ?39, ?40, ?41, ?42, ?43, ?44, ?45, ?46, ?47, ?48, ?49, ?50, ?51, ?52, ?53, ?54, ?55, ?56, "
+    "?57)";
 
 std::string join_patterns(const std::vector<EventPattern>& patterns) {
   std::string text;
@@ -204,6 +206,7 @@ Result<Webhook> read_webhook(const Query& query, const Vault* vault) {
   secrets.old_secrets = row.text();
   webhook.disabled_at = row.time_or_null();
   secrets.sealed = row.flag();
+  webhook.retry.attempts_auto = row.flag();
   POSTRIDER_CHECK(unpack_secrets(secrets, vault, webhook));
   return webhook;
 }
@@ -263,7 +266,7 @@ Result<void> write_webhook(Database& database, const Webhook& webhook, const Vau
       webhook.paused, webhook.disabled_reason, webhook.created_at, webhook.updated_at,
       signature.header_set, retry.category_minimums,
       webhook.filter ? std::optional{webhook.filter->text()} : std::nullopt, webhook.secret_set_at,
-      Blob{secrets.old_secrets}, webhook.disabled_at, secrets.sealed);
+      Blob{secrets.old_secrets}, webhook.disabled_at, secrets.sealed, retry.attempts_auto);
 }
 
 }  // namespace postrider::sqlite
