@@ -97,6 +97,70 @@ TEST(Once, APortalLinkIsMadeOnceAndNotShownAgain) {
   EXPECT_EQ(world.service().store.links.size(), 1u);
 }
 
+TEST(Once, ARepeatedRotationDoesNotRotateAgainNorShowTheSecretAgain) {
+  ApiWorld world;
+  const std::string path = "/v1/webhooks/" + world.make_webhook() + "/secret";
+  const Answer first = world.call("POST", path + "/rotate", "{}", with_key("k"));
+  ASSERT_EQ(first.status, 200);
+  ASSERT_NE(first.at("secret"), "(none)");
+  world.service().moment.wall += 10ms;
+  const Answer again = world.call("POST", path + "/rotate", "{}", with_key("k"));
+  EXPECT_EQ(again.status, 200);
+  EXPECT_EQ(again.header("Idempotent-Replayed"), "true");
+  EXPECT_EQ(again.at("secret"), "(none)");
+  EXPECT_EQ(again.at("set_at"), first.at("set_at"));
+  EXPECT_EQ(again.at("old_secrets.0.ends_at"), first.at("old_secrets.0.ends_at"));
+  EXPECT_EQ(world.call("GET", path).at("secret"), first.at("secret"));
+  EXPECT_EQ(world.call("POST", path + "/rotate", R"({"grace_period_seconds":0})", with_key("k"))
+                .at("code"),
+            "idempotency_key_reused");
+}
+
+TEST(Once, ARepeatedTestIsAnsweredWithTheAttemptOfTheFirst) {
+  ApiWorld world;
+  int received = 0;
+  world.service().receive = [&received](const Webhook&, const Event&) {
+    ++received;
+    Outcome outcome;
+    outcome.http_status = 204;
+    return outcome;
+  };
+  const std::string path = "/v1/webhooks/" + world.make_webhook() + "/test";
+  const Answer first = world.call("POST", path, "{}", with_key("k"));
+  ASSERT_EQ(first.status, 200) << first.body;
+  const Answer again = world.call("POST", path, "{}", with_key("k"));
+  EXPECT_EQ(again.status, 200);
+  EXPECT_EQ(again.body, first.body);
+  EXPECT_EQ(again.header("Idempotent-Replayed"), "true");
+  EXPECT_EQ(received, 1);
+  EXPECT_NE(world.call("POST", path, "{}", with_key("other")).at("event_id"), first.at("event_id"));
+
+  world.service().receive = nullptr;
+  const Answer late = world.call("POST", path, "{}", with_key("late"));
+  EXPECT_EQ(late.status, 202);
+  const Answer later = world.call("POST", path, "{}", with_key("late"));
+  EXPECT_EQ(later.status, 202);
+  EXPECT_EQ(later.body, late.body);
+}
+
+TEST(Once, ATestThatCouldNotBeStoredMayComeAgain) {
+  ApiWorld world;
+  const std::string path = "/v1/webhooks/" + world.make_webhook() + "/test";
+  world.service().store_failure = Error{Errc::unavailable, "The disk is full.", {}};
+  EXPECT_EQ(world.call("POST", path, "{}", with_key("k")).status, 503);
+  world.service().store_failure.reset();
+  EXPECT_EQ(world.call("POST", path, "{}", with_key("k")).status, 202);
+}
+
+TEST(Once, ATestThatWasLostIsNotSentAgain) {
+  ApiWorld world;
+  const std::string path = "/v1/webhooks/" + world.make_webhook() + "/test";
+  ASSERT_EQ(world.call("POST", path, "{}", with_key("k")).status, 202);
+  // As a crash leaves it between the key and the test.
+  world.service().store.request_keys.begin()->second.use.subject = EventId{{9}}.to_string();
+  EXPECT_EQ(world.call("POST", path, "{}", with_key("k")).at("code"), "already_created");
+}
+
 TEST(Once, ARefusalIsNotRemembered) {
   ApiWorld world;
   EXPECT_EQ(world.call("POST", "/v1/webhooks", "{}", with_key("k")).status, 422);

@@ -23,11 +23,13 @@ Awaitable<HttpResponse> get_webhook_health(Context context, HttpRequest request)
 
 // webhook_secret.cc
 Awaitable<HttpResponse> rotate_webhook_secret(Context context, HttpRequest request);
+Awaitable<HttpResponse> show_rotation(Context context, HttpRequest request);  // A repeat.
 Awaitable<HttpResponse> get_webhook_secret(Context context, HttpRequest request);
 Awaitable<HttpResponse> rotate_secrets_key(Context context, HttpRequest request);
 
 // webhook_tryouts.cc
 Awaitable<HttpResponse> test_webhook(Context context, HttpRequest request);
+Awaitable<HttpResponse> show_test(Context context, HttpRequest request);  // A repeat.
 Awaitable<HttpResponse> verify_webhook(Context context, HttpRequest request);
 
 // alerts.cc

@@ -42,6 +42,8 @@ constexpr Repeat as_event_type{201, get_event_type};
 constexpr Repeat as_tenant{201, get_tenant};
 constexpr Repeat as_api_key{201, get_api_key};
 constexpr Repeat as_operation{202, get_operation};
+constexpr Repeat as_rotation{200, show_rotation};
+constexpr Repeat as_test{200, show_test};
 constexpr Repeat not_shown{201, nullptr};
 
 constexpr std::array entries = {
@@ -62,8 +64,8 @@ constexpr std::array entries = {
           Tenants::served},
     Entry{"GET", "/v1/webhooks/{id}/secret", Access::admin, get_webhook_secret},
     Entry{"POST", "/v1/webhooks/{id}/secret/rotate", Access::admin, rotate_webhook_secret,
-          Tenants::served},
-    Entry{"POST", "/v1/webhooks/{id}/test", Access::admin, test_webhook, Tenants::served},
+          Tenants::served, as_rotation},
+    Entry{"POST", "/v1/webhooks/{id}/test", Access::admin, test_webhook, Tenants::served, as_test},
     Entry{"POST", "/v1/webhooks/{id}/verify", Access::admin, verify_webhook, Tenants::served},
     Entry{"GET", "/v1/alerts", Access::read, list_alerts, Tenants::served},
     Entry{"POST", "/v1/secrets/rotate-key", Access::admin, rotate_secrets_key},

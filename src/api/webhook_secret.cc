@@ -43,14 +43,18 @@ Parsed<NewSecret> read_rotation(const HttpRequest& request) {
       .grace = std::chrono::seconds{seconds.value.value_or(seconds_of(secret_grace_default))}};
 }
 
+enum class Shown : std::uint8_t { with_secret, without_secret };
+
 /// With the current secret in it: for the eyes of whoever asked, and for no cache.
-HttpResponse show_secret(const Webhook& webhook, WallTime now) {
+HttpResponse show_secret(const Webhook& webhook, WallTime now, Shown shown = Shown::with_secret) {
   const SignatureScheme scheme = webhook.signature.scheme;
   std::string body;
   JsonWriter writer{body};
   writer.open_object();
   writer.member("webhook_id", webhook.id);
-  writer.member("secret", format_secret(webhook.secret));
+  if (shown == Shown::with_secret) {
+    writer.member("secret", format_secret(webhook.secret));
+  }
   writer.member("public_key", public_key(scheme, webhook.secret));
   writer.member("set_at", webhook.secret_set_at);
   writer.key("old_secrets");
@@ -99,6 +103,14 @@ Awaitable<HttpResponse> rotate_webhook_secret(Context context, HttpRequest reque
     co_return render(to_problem(rotated.error()));
   }
   co_return show_secret(**rotated, now);
+}
+
+Awaitable<HttpResponse> show_rotation(Context context, HttpRequest request) {
+  const Parsed<WebhookRef> webhook = path_webhook(context, request);
+  if (!webhook) {
+    co_return render(webhook.error());
+  }
+  co_return show_secret(**webhook, context.service->now().wall, Shown::without_secret);
 }
 
 Awaitable<HttpResponse> get_webhook_secret(Context context, HttpRequest request) {

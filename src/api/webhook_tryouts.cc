@@ -90,6 +90,33 @@ std::optional<Problem> blocked_problem(const LaneView& lane) {
   return std::nullopt;
 }
 
+/// A test that was sent before, as far as it is known.
+struct EarlierTest {
+  Event event;
+  TestSent sent;
+};
+
+Result<EarlierTest> read_earlier(History& history, EventId id) {
+  POSTRIDER_TRY(Event event, history.find_event(id));
+  DeliveryFilter filter;
+  filter.event_id = id;
+  POSTRIDER_TRY(const Listed<DeliveryRecord> deliveries, history.list_deliveries(filter, {}));
+  if (deliveries.items.empty()) {
+    return fail(Errc::not_found, "The test is gone.");
+  }
+  EarlierTest earlier{.event = std::move(event),
+                      .sent = {.delivery_id = deliveries.items.front().delivery.id}};
+  POSTRIDER_TRY(const std::vector<Attempt> attempts, history.attempts_of(earlier.sent.delivery_id));
+  if (!attempts.empty()) {  // Others, after the first, are those of somebody who retried it.
+    POSTRIDER_TRY(auto requests, history.requests_of(earlier.sent.delivery_id));
+    earlier.sent.attempt = attempts.front();
+    if (const auto shape = requests.find(attempts.front().number); shape != requests.end()) {
+      earlier.sent.request = std::make_shared<const RequestShape>(std::move(shape->second));
+    }
+  }
+  return earlier;
+}
+
 HttpResponse answer_test(const Event& event, const TestSent& sent) {
   std::string body;
   JsonWriter writer{body};
@@ -132,12 +159,32 @@ Awaitable<HttpResponse> test_webhook(Context context, HttpRequest request) {
   AuditEntry entry = audit_entry(context, {.action = "webhook.test",
                                            .subject = (*webhook)->id.to_string(),
                                            .tenant_id = (*webhook)->tenant_id});
+  if (entry.request_key) {
+    entry.request_key->subject = event->id.to_string();
+  }
   auto pending = context.service->send_test(*webhook, *event, std::move(entry));
   const Result<TestSent> sent = co_await std::move(pending);
   if (!sent) {
     co_return render(to_problem(sent.error()));
   }
   co_return answer_test(*event, *sent);
+}
+
+Awaitable<HttpResponse> show_test(Context context, HttpRequest request) {
+  const Parsed<EventId> id = path_id<EventId>(request, "id", "event");
+  if (!id) {
+    co_return render(id.error());
+  }
+  const auto query = [id = *id](Reader& reader) { return read_earlier(*reader.history, id); };
+  auto pending = context.service->read(query);
+  const Result<EarlierTest> earlier = co_await std::move(pending);
+  if (!earlier && earlier.error().code == Errc::not_found) {
+    co_return render(not_found("event", id->to_string()));
+  }
+  if (!earlier) {
+    co_return render(to_problem(earlier.error()));
+  }
+  co_return answer_test(earlier->event, earlier->sent);
 }
 
 Awaitable<HttpResponse> verify_webhook(Context context, HttpRequest request) {

@@ -18,8 +18,9 @@ namespace postrider {
 struct RequestKey {
   std::string caller;  // Keys of different callers have nothing to do with each other.
   std::string key;
-  std::string digest;   // Of everything that was asked for.
-  WallTime expires_at;  // Exclusive.
+  std::string digest;        // Of everything that was asked for.
+  WallTime expires_at;       // Exclusive.
+  std::string subject = {};  // Of what is made, when the audit log is told of something else.
 
   bool operator==(const RequestKey&) const = default;
 };
@@ -40,6 +41,9 @@ class RequestKeys {
   /// Fails with conflict, before anything is changed, when the key was used and has not expired.
   [[nodiscard]] virtual Result<void> take(const RequestKey& key, const std::string& subject,
                                           WallTime now) = 0;
+
+  /// The request was not carried out after all: it may come again.
+  [[nodiscard]] virtual Result<void> forget(const RequestKey& key) = 0;
 
   /// Forgets at most `limit` keys that have expired. How many they were.
   [[nodiscard]] virtual Result<std::uint32_t> remove_expired(WallTime now, std::uint32_t limit) = 0;

@@ -1,5 +1,7 @@
 #include "runtime/desk_service.h"
 
+#include "runtime/once.h"
+
 namespace postrider {
 
 Awaitable<Result<WebhookRef>> DeskService::add_webhook(Webhook webhook, AuditEntry entry) {
@@ -40,8 +42,12 @@ Awaitable<Result<void>> DeskService::remove_tenant(TenantId id, bool force, Audi
 }
 
 Awaitable<Result<void>> DeskService::note(AuditEntry entry) {
-  return at_desk(std::move(entry),
-                 [](const Errand& errand) { return errand.store.journal->append(errand.entry); });
+  return at_desk(std::move(entry), [](const Errand& errand) {
+    return errand.store.atomically([&]() -> Result<void> {
+      POSTRIDER_CHECK(take_request_key(errand.store, errand.entry));
+      return errand.store.journal->append(errand.entry);
+    });
+  });
 }
 
 }  // namespace postrider

@@ -142,6 +142,7 @@ Awaitable<Result<TestSent>> RunningNode::send_test(WebhookRef webhook, Event eve
   if (draining_ || store_->failure()) {
     co_return fail(Errc::unavailable, "The server cannot store a test at the moment. Retry soon.");
   }
+  const std::optional<RequestKey> key = entry.request_key;
   auto noting = note(std::move(entry));
   const Result<void> noted = co_await std::move(noting);
   if (!noted) {
@@ -150,7 +151,15 @@ Awaitable<Result<TestSent>> RunningNode::send_test(WebhookRef webhook, Event eve
   const DeliveryId id{new_uuid()};
   TestSend test = plan_test(*webhook, std::move(event), id, clock_->now().steady);
   auto pending = tryouts_.send_test(*workers_[origin()], owner(webhook->id), std::move(test));
-  co_return co_await std::move(pending);
+  Result<TestSent> sent = co_await std::move(pending);
+  if (!sent && key) {
+    Change forget = [key = *key](const Errand& errand) {
+      return errand.store.request_keys->forget(key);
+    };
+    auto forgetting = at_desk(AuditEntry{}, std::move(forget));
+    (void)co_await std::move(forgetting);  // Else a repeat is refused, and that is all.
+  }
+  co_return sent;
 }
 
 Awaitable<Result<Outcome>> RunningNode::probe(Webhook webhook, Event event, Millis timeout) {

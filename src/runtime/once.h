@@ -13,7 +13,8 @@ namespace postrider {
   if (!entry.request_key) {
     return {};
   }
-  return store.request_keys->take(*entry.request_key, entry.subject, entry.at);
+  const RequestKey& key = *entry.request_key;
+  return store.request_keys->take(key, key.subject.empty() ? entry.subject : key.subject, entry.at);
 }
 
 }  // namespace postrider

@@ -106,7 +106,8 @@ class Service {
   /// Fails with unavailable when too many are under way.
   virtual Awaitable<Result<Outcome>> probe(Webhook webhook, Event event, Millis timeout) = 0;
 
-  /// For the audit log alone: somebody looked at what not everyone may see.
+  /// For the audit log alone: somebody looked at what not everyone may see. Takes the request's
+  /// key, when there is one.
   virtual Awaitable<Result<void>> note(AuditEntry entry) = 0;
 
   /// Seals every stored secret with the current key and says of how many webhooks.

@@ -63,6 +63,17 @@ TEST_P(RequestKeysContract, ExpiredKeysAreForgottenAFewAtATime) {
   EXPECT_EQ(find("a", "young", over)->subject, "s");
 }
 
+TEST_P(RequestKeysContract, AForgottenKeyCanBeTakenAgain) {
+  ASSERT_TRUE(keys().take(key_of("a", "k"), "first", store_epoch).has_value());
+  ASSERT_TRUE(keys().take(key_of("b", "k"), "other", store_epoch).has_value());
+  ASSERT_TRUE(keys().forget(key_of("a", "k")).has_value());
+  ASSERT_TRUE(keys().forget(key_of("a", "unknown")).has_value());
+  store_->reopen();
+  EXPECT_EQ(find("a", "k", store_epoch), std::nullopt);
+  EXPECT_EQ(find("b", "k", store_epoch)->subject, "other");
+  EXPECT_TRUE(keys().take(key_of("a", "k"), "second", store_epoch).has_value());
+}
+
 TEST_P(RequestKeysContract, AKeyThatIsTakenStopsTheWholeTransaction) {
   ASSERT_TRUE(keys().take(key_of("a", "k"), "first", store_epoch).has_value());
   UuidMaker ids{3};

@@ -319,6 +319,8 @@ PROVOKED_ELSEWHERE = {
     ("discardDeadLetters", "already_created"): "src/api/once_routes_test.cc",
     ("replayWebhook", "already_created"): "src/api/once_routes_test.cc",
     ("retryDeadLetters", "already_created"): "src/api/once_routes_test.cc",
+    ("rotateWebhookSecret", "already_created"): "src/api/once_routes_test.cc",
+    ("testWebhook", "already_created"): "src/api/once_routes_test.cc",
     "no_secrets_key": "test_without_a_key_there_is_nothing_to_rotate",
     "rate_limited": "test_a_client_over_its_limit_is_told_when_to_go_on",
     "unknown_event_type": "src/api/event_type_routes_test.cc",

@@ -59,6 +59,31 @@ def test_of_different_requests_at_a_time_one_wins_and_the_others_are_refused(ser
     assert len(named(server.api(), "different")) == 1
 
 
+def test_a_repeated_rotation_rotates_once(world, api):
+    hook = world.hook()
+    path = f"/v1/webhooks/{hook.id}/secret"
+    first = api.request("POST", path + "/rotate", {}, keyed("rotate"))
+    again = api.request("POST", path + "/rotate", {}, keyed("rotate"))
+    assert (first.status, again.status) == (200, 200)
+    assert again.headers["idempotent-replayed"] == "true"
+    assert again.json == {key: value for key, value in first.json.items() if key != "secret"}
+    assert api.get(path)["secret"] == first.json["secret"]
+    assert len(api.get(path)["old_secrets"]) == 1
+
+
+def test_a_repeated_test_is_sent_once(server, world, api):
+    hook = world.hook()
+    path = f"/v1/webhooks/{hook.id}/test"
+    first = api.request("POST", path, {}, keyed("test"))
+    again = api.request("POST", path, {}, keyed("test"))
+    assert (first.status, again.status) == (200, 200), (first, again)
+    assert again.json == first.json and again.headers["idempotent-replayed"] == "true"
+    answers = at_a_time(server, 6, lambda each, _: each.request("POST", path, {}, keyed("tests")))
+    assert {answer.status for answer in answers} <= {200, 202, 409}
+    assert len([each for each in answers if "idempotent-replayed" not in each.headers]) == 1
+    assert len(world.requests(hook)) == 2
+
+
 def test_a_key_is_remembered_across_a_crash(own_server, receiver):
     server = own_server().start()
     api = server.api()

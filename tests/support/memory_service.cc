@@ -167,6 +167,9 @@ Awaitable<Result<Operation>> MemoryService::cancel_operation(OperationId id, Aud
 
 Awaitable<Result<TestSent>> MemoryService::send_test(WebhookRef webhook, Event event,
                                                      AuditEntry entry) {
+  if (const Result<void> taken = take_request_key(roles_, entry); !taken) {
+    co_return tl::make_unexpected(taken.error());
+  }
   Publish publish{.event = event};
   publish.deliveries.push_back({.id = DeliveryId{new_uuid()},
                                 .event_id = event.id,
@@ -180,6 +183,7 @@ Awaitable<Result<TestSent>> MemoryService::send_test(WebhookRef webhook, Event e
   batch.publishes.push_back(std::move(publish));
   const Result<BatchReceipt> receipt = commit(batch);
   if (!receipt) {
+    POSTRIDER_ASSERT(!entry.request_key || roles_.request_keys->forget(*entry.request_key));
     co_return tl::make_unexpected(receipt.error());
   }
   POSTRIDER_ASSERT(roles_.journal->append(entry).has_value());

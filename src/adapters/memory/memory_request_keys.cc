@@ -19,6 +19,12 @@ class MemoryRequestKeys final : public RequestKeys {
     return {};
   }
 
+  Result<void> forget(const RequestKey& key) override {
+    const std::lock_guard guard{store_.mutex};
+    store_.request_keys.erase({key.caller, key.key});
+    return {};
+  }
+
   Result<std::uint32_t> remove_expired(WallTime now, std::uint32_t limit) override {
     const std::lock_guard guard{store_.mutex};
     std::uint32_t count = 0;

@@ -14,6 +14,8 @@ constexpr std::string_view take_sql = R"sql(
    WHERE expires_at <= ?6
 )sql";
 
+constexpr std::string_view forget_sql = "DELETE FROM request_key WHERE caller = ?1 AND key = ?2";
+
 constexpr std::string_view remove_sql = R"sql(
   DELETE FROM request_key WHERE (caller, key) IN
     (SELECT caller, key FROM request_key WHERE expires_at <= ?1 ORDER BY expires_at LIMIT ?2)
@@ -36,6 +38,13 @@ class SqliteRequestKeys final : public RequestKeys {
         return fail(Errc::conflict, "The idempotency key has been used.");
       }
       return {};
+    });
+  }
+
+  Result<void> forget(const RequestKey& key) override {
+    return writer_->transact([&]() -> Result<void> {
+      POSTRIDER_TRY(Statement statement, writer_->database().prepare(forget_sql));
+      return statement.run(key.caller, key.key);
     });
   }
 
