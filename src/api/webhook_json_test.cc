@@ -160,6 +160,57 @@ TEST(ReadWebhook, MergesPoliciesFieldByField) {
   EXPECT_FALSE(merged.webhook.breaker.enabled);
 }
 
+TEST(ReadWebhook, MergesHeadersByNameAndTakesAwayWhatIsNull) {
+  Webhook before = base();
+  before.headers = {{"X-A", "1"}, {"X-B", "2"}, {"X-Token", "hunter2"}};
+  const auto headers = [&](const std::string& members) {
+    const Merged merged = merge(R"({"headers":{)" + members + "}}", before);
+    EXPECT_EQ(merged.fields(), std::vector<std::string>{}) << members;
+    return merged.webhook.headers;
+  };
+  EXPECT_EQ(headers(""), before.headers);
+  EXPECT_EQ(headers(R"("X-C":"3")"),
+            (Headers{{"X-A", "1"}, {"X-B", "2"}, {"X-Token", "hunter2"}, {"X-C", "3"}}));
+  EXPECT_EQ(headers(R"("x-a":"9","X-B":null,"X-Z":null)"),
+            (Headers{{"x-a", "9"}, {"X-Token", "hunter2"}}));
+  EXPECT_EQ(headers(R"("x-token":"[hidden]")").back(), Headers::value_type("x-token", "hunter2"));
+}
+
+TEST(ReadWebhook, TheLimitsOfHeadersAndMetadataAreThoseOfAllTogether) {
+  Webhook before = base();
+  for (int number = 0; number < 32; ++number) {
+    before.headers.emplace_back("X-" + std::to_string(number), "v");
+  }
+  EXPECT_EQ(merge(R"({"headers":{"X-More":"v"}})", before).fields(),
+            std::vector<std::string>{"headers"});
+  EXPECT_TRUE(merge(R"({"headers":{"X-More":"v","X-0":null}})", before).errors.empty());
+
+  before.metadata = R"({"a":")" + std::string(16'370, 'a') + R"("})";
+  EXPECT_EQ(merge(R"({"metadata":{"b":"12345678"}})", before).fields(),
+            std::vector<std::string>{"metadata"});
+  EXPECT_EQ(merge(R"({"metadata":{"b":"12345678","a":null}})", before).webhook.metadata,
+            R"({"b":"12345678"})");
+}
+
+TEST(ReadWebhook, MergesMetadataByMemberAndKeepsTheSpellingOfValues) {
+  Webhook before = base();
+  before.metadata = R"({ "a" : 1.0, "b":{"x":null} })";
+  const auto metadata = [&](const std::string& members) {
+    return merge(R"({"metadata":{)" + members + "}}", before).webhook.metadata;
+  };
+  EXPECT_EQ(metadata(R"("c\n":2e0)"), R"({"a":1.0,"b":{"x":null},"c\n":2e0})");
+  EXPECT_EQ(metadata(R"("b":[],"a":null)"), R"({"b":[]})");
+  EXPECT_EQ(merge(R"({"metadata":{ "a" : 1 , "n": null}})").webhook.metadata, R"({"a":1})");
+  EXPECT_EQ(merge(R"({"metadata":{ "a" : 1 }})").webhook.metadata, R"({ "a" : 1 })");
+}
+
+TEST(ReadWebhook, AHiddenValueNeedsOneThatIsStored) {
+  for (const std::string name : {"Authorization", "X-Plain"}) {
+    const std::string body = R"({"headers":{")" + name + R"(":"[hidden]"}})";
+    EXPECT_EQ(merge(body).fields(), std::vector{"headers." + name});
+  }
+}
+
 TEST(ReadWebhook, NullResetsAFieldToItsDefault) {
   const std::string everything =
       R"({"name":"n","owner_id":"o","resource_id":"r","description":"d\nd","headers":{"X-A":"1"},)"

@@ -5,6 +5,7 @@
 
 #include "core/header_rules.h"
 
+#include "api/owned_members.h"
 #include "api/policy_json.h"
 #include "api/webhook_json.h"
 
@@ -13,7 +14,6 @@ namespace {
 
 constexpr TextRule name_rule{.bytes_max = 256, .multiline = false};
 constexpr TextRule description_rule{.bytes_max = 4096, .multiline = true};
-constexpr std::size_t metadata_bytes_max = std::size_t{16} * 1024;
 constexpr IntegerRange patterns_range{1, 100};
 constexpr IntegerRange in_flight_range{1, 1'000};
 
@@ -92,36 +92,6 @@ void read_tenant(ObjectReader& reader, const WebhookRules& rules, Webhook& webho
     return;
   }
   webhook.tenant_id = asked;
-}
-
-/// The value under the same name before, for a value that came back hidden.
-std::optional<std::string> previous_value(const Headers& headers, std::string_view name) {
-  const auto found = std::ranges::find_if(
-      headers, [&](const auto& header) { return same_header(header.first, name); });
-  return found == headers.end() ? std::nullopt : std::optional{found->second};
-}
-
-void read_headers(ObjectReader& reader, const Webhook& defaults, Webhook& webhook) {
-  Given<ObjectReader> object = reader.object("headers");
-  if (object.is_null()) {
-    webhook.headers = defaults.headers;
-  }
-  if (!object.value) {
-    return;
-  }
-  Headers headers;
-  for (const JsonMember& member : object.value->members()) {
-    std::optional<std::string> value = decode_json_string(member.value);
-    if (!value) {
-      object.value->refuse(member.key, "must be a string.");
-      return;
-    }
-    if (*value == hidden_value && is_sensitive_header(member.key)) {
-      value = previous_value(webhook.headers, member.key).value_or(*value);
-    }
-    headers.emplace_back(member.key, *std::move(value));
-  }
-  webhook.headers = std::move(headers);
 }
 
 void read_policies(ObjectReader& reader, const Webhook& defaults, Webhook& webhook) {
@@ -232,9 +202,8 @@ void read_webhook(ObjectReader& reader, const WebhookRules& rules, Webhook& webh
   assign(reader.text("description", description_rule), webhook.description);
   read_secret(reader, webhook);
   read_active(reader, defaults, webhook);
-  read_headers(reader, defaults, webhook);
-  assign(reader.verbatim_object("metadata", metadata_bytes_max), webhook.metadata,
-         defaults.metadata);
+  merge_headers(reader, defaults.headers, webhook.headers);
+  merge_metadata(reader, defaults.metadata, webhook.metadata);
   assign(reader.choice("payload_format", parse_payload_format,
                        "standard, exchange, platform, workspace, tenant, raw"),
          webhook.payload_format, defaults.payload_format);

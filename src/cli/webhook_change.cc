@@ -42,7 +42,8 @@ void add_fields(Syntax syntax, WebhookFlags& flags) {
   syntax.option("--timeout-ms MS", flags.timeout_ms, "How long an attempt may take");
   syntax.option("--ordering ORDER", flags.ordering, "none, per_event_type or strict")
       .one_of({"none", "per_event_type", "strict"});
-  syntax.option("--header 'NAME: VALUE'", flags.headers, "Sent along; may be given several times");
+  syntax.option("--header 'NAME: VALUE'", flags.headers,
+                "Sent along; may be given several times, others stay");
   syntax.option("--data JSON", flags.data,
                 "Any other fields: a JSON object, @FILE, or - for input");
 }

@@ -10,7 +10,7 @@ from world import SLOW
 
 SIGNATURES = ("webhook-signature", "x-webhook-signature", "x-own-signature")
 CREDENTIAL = "Bearer canary-credential-5b1f"
-CHANGED = {"headers": {"X-Plain": "two", "X-Api-Token": CREDENTIAL},
+CHANGED = {"headers": {"Authorization": None, "X-Plain": "two", "X-Api-Token": CREDENTIAL},
            "payload_format": "tenant",
            "signature": {"scheme": "t-v1", "header_prefix": "X-Own-"}}
 
