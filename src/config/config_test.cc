@@ -141,7 +141,7 @@ TEST(Load, MistakesAreNamedWithTheirLine) {
   Sources from = sources("");
   from.profile = "exchnge";
   EXPECT_EQ(refusal(from),
-            "There is no profile `exchnge`; there are exchange, platform, outbox, "
+            "flag --profile: there is no profile `exchnge`; there are exchange, platform, outbox, "
             "workspace, tenant.");
 }
 
@@ -160,14 +160,16 @@ TEST(Load, VariablesAndFlagsAreNamedToo) {
 
 TEST(Load, AVariableOfSomeoneElseIsNoted) {
   const Loaded loaded = load_all(sources("", {{"POSTRIDER_PORT_8080_TCP_ADDR", "10.0.0.1"},
-                                              {"POSTRIDER_BINARY", "/x"},
+                                              {"POSTRIDER_OWN_NOTES", "x"},
                                               {"POSTRIDER_URL", "http://x"}}));
   EXPECT_EQ(loaded.strangers,
-            (std::vector<std::string>{"POSTRIDER_PORT_8080_TCP_ADDR", "POSTRIDER_BINARY"}));
+            (std::vector<std::string>{"POSTRIDER_PORT_8080_TCP_ADDR", "POSTRIDER_OWN_NOTES"}));
 }
 
 TEST(Load, AVariableThatOtherCommandsReadIsNoStranger) {
   const Loaded loaded = load_all(sources("", {{"POSTRIDER_KEY", "k"},
+                                              {"POSTRIDER_BINARY", "/x"},
+                                              {"POSTRIDER_TEST_SEED", "7"},
                                               {"POSTRIDER_SECRET", "whsec_x"},
                                               {"POSTRIDER_URL", "http://x"},
                                               {"POSTRIDER_PROFILE", "tenant"}}));
@@ -256,16 +258,19 @@ TEST(Load, ARateInAnotherUnitReplacesTheOneBelow) {
 }
 
 TEST(Load, SecretsComeFromTheEnvironmentAndAreNeverPrinted) {
-  const Loaded loaded = load_all(
-      sources("", {{"POSTRIDER_ADMIN_KEY", "canary-1"}, {"POSTRIDER_SECRETS_KEY", "canary-2"}}));
-  EXPECT_EQ(loaded.config.admin_key->reveal(), "canary-1");
+  const Loaded loaded = load_all(sources("", {{"POSTRIDER_ADMIN_KEY", "canary-1-of-16-bytes"},
+                                              {"POSTRIDER_SECRETS_KEY", "canary-2"}}));
+  EXPECT_EQ(loaded.config.admin_key->reveal(), "canary-1-of-16-bytes");
   EXPECT_EQ(loaded.config.secrets.key->reveal(), "canary-2");
   const std::string printed = print_config(loaded);
   EXPECT_EQ(printed.find("canary"), std::string::npos);
   EXPECT_NE(printed.find("# POSTRIDER_ADMIN_KEY is set and not shown."), std::string::npos);
-  for (const char* key : {"", "two words", "tab\t", "caf\xc3\xa9"}) {
+  for (const std::string& key :
+       {std::string{}, std::string(15, 'k'), std::string(257, 'k'),
+        std::string{"two words, 16 it is"}, std::string{"tab\tand 16 or more"},
+        std::string{"caf\xc3\xa9-0123456789abcdef"}}) {
     EXPECT_EQ(refusal(sources("", {{"POSTRIDER_ADMIN_KEY", key}})),
-              "POSTRIDER_ADMIN_KEY must be 1 to 256 visible ASCII characters without spaces.");
+              "POSTRIDER_ADMIN_KEY must be 16 to 256 visible ASCII characters without spaces.");
   }
 }
 
@@ -291,8 +296,39 @@ TEST(Print, EachLineSaysWhereItsValueCameFrom) {
             std::string::npos);
 }
 
+TEST(Print, AnEventTypeSaysWhereItCameFrom) {
+  Sources from = sources("io_threads = 3\n[[event_types]]\nname = \"own.type\"");
+  from.profile = "tenant";
+  const Loaded loaded = load_all(from);
+  const std::string printed = print_config(loaded);
+  EXPECT_NE(printed.find("\n[[event_types]]  # profile tenant\n"), std::string::npos);
+  EXPECT_NE(printed.find("\n[[event_types]]  # p.toml:2\nname = \"own.type\"\n"),
+            std::string::npos);
+  EXPECT_NE(print_config_json(loaded).find(
+                R"({"name": "own.type", "description": "", "origin": "p.toml:2"})"),
+            std::string::npos);
+}
+
+TEST(Print, NamesVariablesThatHaveNoEffect) {
+  const Loaded loaded = load_all(sources("", {{"POSTRIDER_SOMETHING_ELSE_ENTIRELY", "1"}}));
+  EXPECT_NE(print_config(loaded).find(
+                "\n# \"POSTRIDER_SOMETHING_ELSE_ENTIRELY\" is not a setting and has no effect.\n"),
+            std::string::npos);
+  EXPECT_NE(print_config_json(loaded).find(
+                R"("unknown_variables": ["POSTRIDER_SOMETHING_ELSE_ENTIRELY"])"),
+            std::string::npos);
+}
+
+TEST(Load, AProfileThatDoesNotExistIsNamedWithItsPlace) {
+  const std::string_view rest = "there is no profile `nope`; there are exchange, ";
+  const std::string file = refusal(sources("io_threads = 3\nprofile = \"nope\""));
+  EXPECT_TRUE(file.starts_with(fmt::format("p.toml:2: {}", rest))) << file;
+  const std::string variable = refusal(sources("", {{"POSTRIDER_PROFILE", "nope"}}));
+  EXPECT_TRUE(variable.starts_with(fmt::format("environment POSTRIDER_PROFILE: {}", rest)));
+}
+
 TEST(Print, AsJsonEachValueStandsBesideItsOrigin) {
-  Sources from = sources("io_threads = 3", {{"POSTRIDER_ADMIN_KEY", "canary"}});
+  Sources from = sources("io_threads = 3", {{"POSTRIDER_ADMIN_KEY", "canary-of-16-bytes"}});
   from.profile = "tenant";
   const Loaded loaded = load_all(from);
   const std::string printed = print_config_json(loaded);

@@ -14,10 +14,16 @@ namespace {
 
 constexpr std::string_view variable_prefix = "POSTRIDER_";
 
-// Read elsewhere: secrets, where the configuration is, and what other commands use.
-constexpr std::array<std::string_view, 7> other_variables = {
+// Read elsewhere: secrets, where the configuration is, what other commands and the tests use.
+constexpr std::array<std::string_view, 8> other_variables = {
     "POSTRIDER_ADMIN_KEY", "POSTRIDER_SECRETS_KEY", "POSTRIDER_CONFIG", "POSTRIDER_PROFILE",
-    "POSTRIDER_URL",       "POSTRIDER_KEY",         "POSTRIDER_SECRET"};
+    "POSTRIDER_URL",       "POSTRIDER_KEY",         "POSTRIDER_SECRET", "POSTRIDER_BINARY"};
+constexpr std::string_view test_prefix = "POSTRIDER_TEST_";
+
+bool is_read_elsewhere(std::string_view name) {
+  return name.starts_with(test_prefix) ||
+         std::ranges::find(other_variables, name) != other_variables.end();
+}
 
 const Setting* setting_of_variable(std::string_view name) {
   for (const Setting& setting : all_settings()) {
@@ -52,8 +58,7 @@ Result<Assignment> parse_text(const Setting& setting, const std::string& given,
 Result<Layer> read_variables(const Variables& variables, std::vector<std::string>& strangers) {
   Layer layer;
   for (const auto& [name, given] : variables) {
-    if (!name.starts_with(variable_prefix) ||
-        std::ranges::find(other_variables, name) != other_variables.end()) {
+    if (!name.starts_with(variable_prefix) || is_read_elsewhere(name)) {
       continue;
     }
     const Setting* const setting = setting_of_variable(name);

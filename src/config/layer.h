@@ -19,9 +19,14 @@ struct Assignment {
   std::string origin;  // For people: `postrider.toml:12`, `environment POSTRIDER_LISTEN` …
 };
 
+struct EventTypeEntry {
+  EventTypeConfig type;
+  std::string origin;
+};
+
 struct Layer {
   std::vector<Assignment> assignments;
-  std::vector<EventTypeConfig> event_types;
+  std::vector<EventTypeEntry> event_types;
 };
 
 /// `name` is how people know the file; it stands in front of every complaint, with the line.

@@ -62,14 +62,16 @@ Result<void> assign(const Assignment& assignment, Loaded& loaded) {
   return {};
 }
 
-void add_event_types(const Layer& layer, Config& config) {
-  for (const EventTypeConfig& type : layer.event_types) {
-    const auto same = std::ranges::find(config.event_types, type.name, &EventTypeConfig::name);
-    if (same == config.event_types.end()) {
-      config.event_types.push_back(type);
+void add_event_types(const Layer& layer, Loaded& loaded) {
+  std::vector<EventTypeConfig>& known = loaded.config.event_types;
+  for (const auto& [type, origin] : layer.event_types) {
+    const auto same = std::ranges::find(known, type.name, &EventTypeConfig::name);
+    if (same == known.end()) {
+      known.push_back(type);
     } else {
       *same = type;
     }
+    loaded.origins[event_type_key(type.name)] = origin;
   }
 }
 
@@ -84,27 +86,45 @@ Result<void> apply(const Layer& layer, Loaded& loaded) {
       }
     }
   }
-  add_event_types(layer, loaded.config);
+  add_event_types(layer, loaded);
   return {};
 }
 
-std::string text_in(const Layer& layer, std::string_view key) {
-  for (const Assignment& assignment : layer.assignments) {
-    if (assignment.key == key) {
-      return std::get<std::string>(assignment.value);
+struct Choice {
+  std::string profile;  // Empty: none.
+  std::string origin;
+};
+
+Choice choose_profile(const Sources& sources, const Layer& file) {
+  if (!sources.profile.empty()) {
+    return {sources.profile, "flag --profile"};
+  }
+  if (std::string named = variable(sources.variables, "POSTRIDER_PROFILE"); !named.empty()) {
+    return {std::move(named), "environment POSTRIDER_PROFILE"};
+  }
+  for (const Assignment& assignment : file.assignments) {
+    if (assignment.key == "profile") {
+      return {std::get<std::string>(assignment.value), assignment.origin};
     }
   }
   return {};
 }
 
-Result<void> apply_profile(const std::string& name, Loaded& loaded) {
+Result<void> apply_profile(const Choice& choice, Loaded& loaded) {
+  const std::string& name = choice.profile;
   if (name.empty()) {
     return {};
   }
-  POSTRIDER_TRY(const std::string_view text, find_profile(name));
-  POSTRIDER_TRY(Layer layer, read_toml(text, fmt::format("profiles/{}.toml", name)));
+  const Result<std::string_view> text = find_profile(name);
+  if (!text) {
+    return fail(Errc::invalid, fmt::format("{}: {}", choice.origin, text.error().message));
+  }
+  POSTRIDER_TRY(Layer layer, read_toml(*text, fmt::format("profiles/{}.toml", name)));
   for (Assignment& assignment : layer.assignments) {
     assignment.origin = "profile " + name;
+  }
+  for (EventTypeEntry& entry : layer.event_types) {
+    entry.origin = "profile " + name;
   }
   return apply(layer, loaded);
 }
@@ -120,6 +140,8 @@ std::optional<Secret<std::string>> secret_variable(const Variables& variables,
 }
 
 }  // namespace
+
+std::string event_type_key(std::string_view name) { return fmt::format("event_types.{}", name); }
 
 std::string Loaded::origin_of(const std::string& key) const {
   const auto found = origins.find(key);
@@ -137,16 +159,14 @@ Result<Loaded> load(const Sources& sources) {
   POSTRIDER_TRY(const Layer environment, read_variables(sources.variables, loaded.strangers));
   POSTRIDER_TRY(const Layer flags, read_flags(sources.overrides));
 
-  const std::string asked =
-      first_of(sources.profile, variable(sources.variables, "POSTRIDER_PROFILE"));
-  POSTRIDER_CHECK(apply_profile(first_of(asked, text_in(file, "profile")), loaded));
+  const Choice choice = choose_profile(sources, file);
+  POSTRIDER_CHECK(apply_profile(choice, loaded));
   POSTRIDER_CHECK(apply(file, loaded));
   POSTRIDER_CHECK(apply(environment, loaded));
   POSTRIDER_CHECK(apply(flags, loaded));
-  if (!asked.empty()) {
-    loaded.config.profile = asked;
-    loaded.origins["profile"] =
-        sources.profile.empty() ? "environment POSTRIDER_PROFILE" : "flag --profile";
+  if (!choice.profile.empty()) {
+    loaded.config.profile = choice.profile;
+    loaded.origins["profile"] = choice.origin;
   }
   loaded.config.admin_key = secret_variable(sources.variables, "POSTRIDER_ADMIN_KEY");
   loaded.config.secrets.key = secret_variable(sources.variables, "POSTRIDER_SECRETS_KEY");

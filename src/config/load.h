@@ -29,9 +29,12 @@ struct Loaded {
   std::map<std::string, std::string> origins;  // Of each setting that is not at its default.
   std::vector<std::string> strangers;          // POSTRIDER_ variables that mean nothing here.
 
+  /// Of a setting, or of an event type by its `event_type_key`:
   /// `default`, `profile tenant`, `postrider.toml:12`, `environment POSTRIDER_…`, `flag --listen`.
   [[nodiscard]] std::string origin_of(const std::string& key) const;
 };
+
+[[nodiscard]] std::string event_type_key(std::string_view name);
 
 /// Errc::invalid with one sentence that names the place.
 [[nodiscard]] Result<Loaded> load(const Sources& sources);

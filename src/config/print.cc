@@ -34,9 +34,13 @@ constexpr std::string_view introduction =
     "A preset (`webhooks.retry.preset`, `webhooks.circuit_breaker.preset`) starts its section "
     "over; the other settings of the same place refine it.\n"
     "\n"
-    "Secrets are not settings: `POSTRIDER_ADMIN_KEY` is the admin key to accept instead of a new "
-    "one that is printed once; it replaces the one this variable set before. "
+    "Secrets are not settings: `POSTRIDER_ADMIN_KEY`, 16 to 256 visible ASCII characters, is the "
+    "admin key to accept instead of a new one that is printed once; it replaces the one this "
+    "variable set before. "
     "`POSTRIDER_SECRETS_KEY` is the key that encrypts stored secrets. Neither is ever printed.\n"
+    "\n"
+    "A `POSTRIDER_` variable that looks like a mistyped setting is refused; any other that is not "
+    "a setting has no effect, and the log and `--print-config` name it.\n"
     "\n"
     "Event types that should be in the catalogue are tables: `[[event_types]]` with `name` and "
     "`description`.\n"
@@ -81,10 +85,14 @@ std::string print_config(const Loaded& loaded) {
                        to_toml(setting.read(loaded.config)), loaded.origin_of(setting.key));
   }
   for (const EventTypeConfig& type : loaded.config.event_types) {
-    out += fmt::format("\n[[event_types]]\nname = {}\ndescription = {}\n", to_toml(type.name),
+    out += fmt::format("\n[[event_types]]  # {}\nname = {}\ndescription = {}\n",
+                       loaded.origin_of(event_type_key(type.name)), to_toml(type.name),
                        to_toml(type.description));
   }
   out += "\n";
+  for (const std::string& name : loaded.strangers) {
+    out += fmt::format("# {} is not a setting and has no effect.\n", to_toml(name));
+  }
   out += secret_note("POSTRIDER_ADMIN_KEY", loaded.config.admin_key.has_value());
   out += secret_note("POSTRIDER_SECRETS_KEY", loaded.config.secrets.key.has_value());
   return out;
@@ -100,13 +108,15 @@ std::string print_config_json(const Loaded& loaded) {
   }
   std::string types;
   for (const EventTypeConfig& type : loaded.config.event_types) {
-    types += fmt::format("{}\n    {{\"name\": {}, \"description\": {}}}", types.empty() ? "" : ",",
-                         to_toml(type.name), to_toml(type.description));
+    types += fmt::format("{}\n    {{\"name\": {}, \"description\": {}, \"origin\": {}}}",
+                         types.empty() ? "" : ",", to_toml(type.name), to_toml(type.description),
+                         to_toml(loaded.origin_of(event_type_key(type.name))));
   }
   return fmt::format(
-      "{{\n  \"settings\": {{{}\n  }},\n  \"event_types\": [{}],\n"
+      "{{\n  \"settings\": {{{}\n  }},\n  \"event_types\": [{}],\n  \"unknown_variables\": {},\n"
       "  \"secrets\": {{\"POSTRIDER_ADMIN_KEY\": {}, \"POSTRIDER_SECRETS_KEY\": {}}}\n}}\n",
-      settings, types, to_toml(secret_of(loaded.config.admin_key.has_value())),
+      settings, types, to_toml(Texts{loaded.strangers}),
+      to_toml(secret_of(loaded.config.admin_key.has_value())),
       to_toml(secret_of(loaded.config.secrets.key.has_value())));
 }
 

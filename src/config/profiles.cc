@@ -19,7 +19,7 @@ Result<std::string_view> find_profile(std::string_view name) {
       return text;
     }
   }
-  return fail(Errc::invalid, fmt::format("There is no profile `{}`; there are {}.", name,
+  return fail(Errc::invalid, fmt::format("there is no profile `{}`; there are {}.", name,
                                          fmt::join(profile_names(), ", ")));
 }
 

@@ -14,7 +14,7 @@ namespace postrider::config {
 
 [[nodiscard]] std::vector<std::string_view> profile_names();
 
-/// Errc::invalid with a sentence that lists the names.
+/// Errc::invalid with a sentence, to come after the place, that lists the names.
 [[nodiscard]] Result<std::string_view> find_profile(std::string_view name);
 
 }  // namespace postrider::config

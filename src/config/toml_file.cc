@@ -135,7 +135,8 @@ Result<void> read_event_types(const toml::node& node, const Place& place, Layer&
   }
   for (const toml::node& item : *array) {
     POSTRIDER_TRY(EventTypeConfig type, read_event_type(item, place.file));
-    layer.event_types.push_back(std::move(type));
+    const Place at{place.file, item.source().begin.line};
+    layer.event_types.push_back({.type = std::move(type), .origin = at.text()});
   }
   return {};
 }

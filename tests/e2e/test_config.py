@@ -45,7 +45,7 @@ def test_the_configuration_in_force_is_printed_with_its_origins(tmp_path):
 def test_the_configuration_is_json_when_that_is_asked_for(tmp_path):
     code, stdout, stderr = print_config(
         tmp_path, "io_threads = 2", "--profile", "exchange", "--json",
-        environment={"POSTRIDER_ADMIN_KEY": "canary-admin", "POSTRIDER_KEY": "canary-key"})
+        environment={"POSTRIDER_ADMIN_KEY": "canary-admin-of-16", "POSTRIDER_KEY": "canary-key"})
     assert (code, stderr) == (0, "")
     config = json.loads(stdout)
     assert config["settings"]["io_threads"]["value"] == 2
@@ -58,7 +58,8 @@ def test_the_configuration_is_json_when_that_is_asked_for(tmp_path):
 
 
 def test_secrets_are_not_printed(tmp_path):
-    canaries = {"POSTRIDER_ADMIN_KEY": "canary-admin", "POSTRIDER_SECRETS_KEY": "canary-secrets"}
+    canaries = {"POSTRIDER_ADMIN_KEY": "canary-admin-of-16",
+                "POSTRIDER_SECRETS_KEY": "canary-secrets"}
     code, stdout, stderr = print_config(tmp_path, environment=canaries)
     assert code == 0
     assert "canary" not in stdout + stderr
@@ -71,7 +72,8 @@ def test_secrets_are_not_printed(tmp_path):
     ("[api]\nbody_bytes_max = \"1 MB\"", [], "own.toml:2: api.body_bytes_max must be an integer"),
     ("x = [", [], "own.toml:1: this is not TOML"),
     ("", ["--set", "io_treads=1"], "did you mean `io_threads`?"),
-    ("", ["--profile", "nope"], "There is no profile `nope`; there are exchange, platform"),
+    ("io_threads = 1\nprofile = \"nope\"", [], "own.toml:2: there is no profile `nope`; there are"),
+    ("", ["--profile", "nope"], "flag --profile: there is no profile `nope`; there are exchange"),
     ("listen = \"x\"", [], "own.toml:1: `x` is not an address to listen on"),
 ])
 def test_a_mistake_is_one_sentence_with_its_place(tmp_path, text, arguments, sentence):
@@ -206,11 +208,26 @@ def test_a_reload_decides_anew_which_targets_are_allowed(tmp_path, own_server, r
     assert category(api.post("/v1/events", {"type": "a.b", "data": 1}, expect=202)) == "succeeded"
 
 
+def test_a_short_admin_key_is_refused(tmp_path):
+    code, stdout, stderr = run_command("serve", directory=tmp_path,
+                                       environment={"POSTRIDER_ADMIN_KEY": "k" * 15})
+    assert (code, stdout) == (2, "")
+    assert stderr == ("postrider: POSTRIDER_ADMIN_KEY must be 16 to 256 visible ASCII characters "
+                      "without spaces.\n")
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_variable_without_effect_is_named(own_server):
+    server = own_server(environment={"POSTRIDER_SOMETHING_ELSE_ENTIRELY": "1"}).start()
+    wait_for(lambda: "config.unknown_variable name=POSTRIDER_SOMETHING_ELSE_ENTIRELY" in
+             server.stderr_file.read_text(), "the variable's name in the log")
+
+
 def test_a_new_admin_key_replaces_the_one_before(own_server):
-    server = own_server(environment={"POSTRIDER_ADMIN_KEY": "first-key"}).start()
-    assert server.api("first-key").request("GET", "/v1/webhooks").status == 200
+    server = own_server(environment={"POSTRIDER_ADMIN_KEY": "first-key-of-16-bytes"}).start()
+    assert server.api("first-key-of-16-bytes").request("GET", "/v1/webhooks").status == 200
     server.stop()
-    server.environment["POSTRIDER_ADMIN_KEY"] = "second-key"
+    server.environment["POSTRIDER_ADMIN_KEY"] = "second-key-of-16-bytes"
     server.start()
-    assert server.api("second-key").request("GET", "/v1/webhooks").status == 200
-    assert server.api("first-key").request("GET", "/v1/webhooks").status == 401
+    assert server.api("second-key-of-16-bytes").request("GET", "/v1/webhooks").status == 200
+    assert server.api("first-key-of-16-bytes").request("GET", "/v1/webhooks").status == 401
