@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include <fmt/format.h>
+
 #include "core/header_rules.h"
 
 namespace postrider::api {
@@ -13,6 +15,7 @@ constexpr IntegerRange threshold_range{0, 1'000};
 constexpr IntegerRange window_ms_range{100, 86'400'000};
 constexpr IntegerRange sleep_ms_range{10, 604'800'000};
 constexpr NumberRange percentage_range{1, 100};
+constexpr TextRule prefix_rule{.bytes_max = header_prefix_bytes_max, .multiline = false};
 constexpr Millis minute{60'000};
 
 std::optional<BreakerWindow> parse_window(std::string_view text) {
@@ -154,8 +157,9 @@ void read_signature(ObjectReader& reader, const SignaturePolicy& defaults,
   assign(reader.choice("scheme", parse_signature_scheme,
                        "standard, standard-ed25519, t-v1, sha256-timestamp, sha256-body"),
          policy.scheme, defaults.scheme);
-  assign(reader.text("header_prefix", {}), policy.header_prefix, defaults.header_prefix);
-  assign(reader.boolean("standard_headers"), policy.standard_headers, defaults.standard_headers);
+  assign(reader.text("header_prefix", prefix_rule), policy.header_prefix, defaults.header_prefix);
+  const Given<bool> standard_headers = reader.boolean("standard_headers");
+  assign(standard_headers, policy.standard_headers, defaults.standard_headers);
   assign(reader.boolean("prefixed_headers"), policy.prefixed_headers, defaults.prefixed_headers);
   assign(reader.choice("header_set", parse_header_set,
                        "platform, exchange, outbox, workspace, tenant"),
@@ -165,6 +169,13 @@ void read_signature(ObjectReader& reader, const SignaturePolicy& defaults,
   if (const auto forbidden = forbidden_headers({}, policy)) {
     reader.refuse("header_prefix", "is not acceptable: " + *forbidden);
   }
+  if (standard_headers.value == false && is_standard(policy.scheme)) {
+    reader.refuse("standard_headers",
+                  fmt::format("must be true with the scheme {}, whose signature is one of these "
+                              "headers.",
+                              to_string(policy.scheme)));
+  }
+  policy.standard_headers = policy.standard_headers || is_standard(policy.scheme);
 }
 
 void write_signature(JsonWriter& writer, const SignaturePolicy& policy) {

@@ -168,6 +168,9 @@ TEST(ReadSignature, NamesTheFieldThatIsWrong) {
       {R"("header_prefix":"webhook-")", "header_prefix"},
       {R"("header_prefix":"Proxy-")", "header_prefix"},
       {R"("header_prefix":5)", "header_prefix"},
+      {R"("header_prefix":"")", "header_prefix"},
+      {R"("standard_headers":false)", "standard_headers"},
+      {R"("scheme":"standard-ed25519","standard_headers":false)", "standard_headers"},
       {R"("standard_headers":"no")", "standard_headers"},
       {R"("prefixed_headers":0)", "prefixed_headers"},
       {R"("header_set":"mine")", "header_set"},
@@ -216,6 +219,25 @@ TEST(ReadRetry, TakesTheExtremes) {
   EXPECT_EQ(policy.delay_max, Millis{604'800'000});
   EXPECT_EQ(policy.timeout, Millis{100});
   EXPECT_EQ(policy.permanent_statuses, std::vector<std::uint16_t>{599});
+}
+
+TEST(ReadSignature, AStandardSchemeBringsItsHeaders) {
+  const auto with = [](const std::string& members, const SignaturePolicy& policy) {
+    return merge(members, policy, [](ObjectReader& reader, SignaturePolicy& changed) {
+      read_signature(reader, SignaturePolicy{}, changed);
+    });
+  };
+  const SignaturePolicy own =
+      with(R"("scheme":"t-v1","standard_headers":false)", SignaturePolicy{}).policy;
+  EXPECT_FALSE(own.standard_headers);
+  const auto standard = with(R"("scheme":"standard")", own);
+  EXPECT_EQ(standard.wrong, std::vector<std::string>{});
+  EXPECT_TRUE(standard.policy.standard_headers);
+}
+
+TEST(ReadSignature, APrefixHasSixtyFourBytesAtMost) {
+  EXPECT_TRUE(signature(R"("header_prefix":")" + std::string(64, 'X') + "\"").wrong.empty());
+  EXPECT_FALSE(signature(R"("header_prefix":")" + std::string(65, 'X') + "\"").wrong.empty());
 }
 
 TEST(ReadRateLimit, WithoutABurstMayBurstForASecondsWorth) {

@@ -73,9 +73,9 @@ bool is_prefixed_name(std::string_view name, std::string_view prefix) {
 }
 
 std::optional<std::string> forbidden_prefix(std::string_view prefix) {
-  if (!is_header_name(prefix) || prefix.size() > name_shown_bytes_max) {
+  if (!is_header_name(prefix) || prefix.size() > header_prefix_bytes_max) {
     return fmt::format("The header prefix must be 1 to {} characters that header names allow.",
-                       name_shown_bytes_max);
+                       header_prefix_bytes_max);
   }
   for (const std::string_view own : prefixed_names) {
     const std::string name = fmt::format("{}{}", prefix, own);

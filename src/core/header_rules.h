@@ -12,6 +12,7 @@ namespace postrider {
 
 constexpr std::size_t custom_headers_max = 32;
 constexpr std::size_t custom_headers_bytes_max = 8192;
+constexpr std::size_t header_prefix_bytes_max = 64;
 
 /// RFC 9110 token.
 [[nodiscard]] bool is_header_name(std::string_view text);
