@@ -3,9 +3,12 @@
 #include <string>
 #include <string_view>
 
+#include <fmt/format.h>
+
 #include "core/header_rules.h"
 
 #include "adapters/openssl/digest.h"
+#include "api/registry_json.h"
 
 namespace postrider::api {
 namespace {
@@ -58,11 +61,25 @@ HttpResponse unauthorized(std::string detail) {
   return response;
 }
 
-HttpResponse forbidden() {
+std::string_view scopes_for(Access access) {
+  switch (access) {
+    case Access::read:
+      return "`read` or `admin`";
+    case Access::publish:
+      return "`publish` or `admin`";
+    case Access::open:
+    case Access::admin:
+      break;
+  }
+  return "`admin`";
+}
+
+HttpResponse forbidden(KeyScope scope, Admission admission) {
   return render({.status = 403,
                  .code = "insufficient_scope",
                  .title = "Not allowed with this key",
-                 .detail = "The scope of this API key does not cover this request.",
+                 .detail = fmt::format("This API key has scope `{}`; this request needs scope {}.",
+                                       to_string(scope), scopes_for(admission.access)),
                  .errors = {}});
 }
 
@@ -91,7 +108,7 @@ tl::expected<Caller, HttpResponse> authenticate(const HttpRequest& request, Admi
         unauthorized("The API key expired at " + to_rfc3339(*known.expires_at) + "."));
   }
   if (!covers(known.scope, admission)) {
-    return tl::make_unexpected(forbidden());
+    return tl::make_unexpected(forbidden(known.scope, admission));
   }
   if (known.scope == KeyScope::tenant) {
     caller.tenant_id = known.tenant_id;

@@ -95,6 +95,22 @@ TEST(Authenticate, HoldsAKeyToItsScope) {
   }
 }
 
+TEST(Authenticate, NamesTheScopeThatTheKeyHasAndTheOneThatIsNeeded) {
+  const auto detail = [](std::string_view key, Access access) {
+    const auto caller = authenticate(with_key(key), {access}, some_keys(), now);
+    return caller ? std::string{"let in"} : caller.error().body;
+  };
+  EXPECT_NE(detail("pk_publish", Access::read)
+                .find("This API key has scope `publish`; this request needs scope `read` or "
+                      "`admin`."),
+            std::string::npos);
+  EXPECT_NE(detail("pk_read", Access::admin).find("`read`; this request needs scope `admin`."),
+            std::string::npos);
+  EXPECT_NE(detail("pk_tenant", Access::publish)
+                .find("`tenant`; this request needs scope `publish` or `admin`."),
+            std::string::npos);
+}
+
 TEST(Authenticate, ServesATenantsKeyOnlyWhereTenantsAreServed) {
   for (const Access access : {Access::read, Access::publish, Access::admin}) {
     EXPECT_EQ(status_of("Bearer pk_tenant", {access, Tenants::served}), 200);

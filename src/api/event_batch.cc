@@ -247,8 +247,8 @@ void write_failed_item(JsonWriter& writer, std::size_t index, const Problem& pro
   writer.close_object();
 }
 
-/// What was asked, item by item: the id of an event that was sent on to the store, or its problem.
-using Asked = std::vector<Parsed<EventId>>;
+/// What was asked, item by item: an event that was sent on to the store, or its problem.
+using Asked = std::vector<Parsed<AskedEvent>>;
 
 std::string write_results(const Asked& asked, const std::vector<PublishReceipt>& receipts) {
   const auto accepted = std::ranges::count_if(receipts, [](const PublishReceipt& receipt) {
@@ -290,7 +290,9 @@ Awaitable<HttpResponse> publish_batch(Context context, HttpRequest request) {
   Asked asked;
   std::vector<EventDraft> drafts;
   for (Item& item : batch->items) {
-    asked.push_back(item.map([](const EventDraft& draft) { return draft.event.id; }));
+    asked.push_back(item.map([&context](const EventDraft& draft) {
+      return AskedEvent{draft.event.id, has_derived_key(draft.event, *context.options)};
+    }));
     if (item) {
       drafts.push_back(*std::move(item));
     }

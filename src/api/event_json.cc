@@ -123,6 +123,10 @@ Parsed<EventDraft> read_event(std::vector<JsonMember> members, const EventArriva
 }
 
 Parsed<std::optional<std::string>> read_key_header(const HttpRequest& request) {
+bool has_derived_key(const Event& event, const ApiOptions& options) {
+  return options.derive_keys && event.resource_id && event.idempotency_key == derived_key(event);
+}
+
   const std::optional<std::string_view> key = request.header("idempotency-key");
   if (!key) {
     return std::optional<std::string>{};

@@ -33,6 +33,9 @@ struct EventArrival {
 [[nodiscard]] Parsed<EventDraft> read_event(std::vector<JsonMember> members,
                                             const EventArrival& arrival, const ApiOptions& options);
 
+/// Was its idempotency key made from what it is about, because it brought none?
+[[nodiscard]] bool has_derived_key(const Event& event, const ApiOptions& options);
+
 /// The Idempotency-Key header, checked.
 [[nodiscard]] Parsed<std::optional<std::string>> read_key_header(const HttpRequest& request);
 

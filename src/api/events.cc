@@ -122,7 +122,7 @@ Awaitable<HttpResponse> publish_event(Context context, HttpRequest request) {
   if (!draft) {
     co_return render(draft.error());
   }
-  const EventId id = draft->event.id;
+  const AskedEvent asked{draft->event.id, has_derived_key(draft->event, *context.options)};
   std::vector<EventDraft> drafts;
   drafts.push_back(*std::move(draft));
   if (std::optional<HttpResponse> refused = refuse_drafts(context, drafts)) {
@@ -133,7 +133,7 @@ Awaitable<HttpResponse> publish_event(Context context, HttpRequest request) {
   if (!receipts) {
     co_return std::move(receipts.error());
   }
-  co_return answer_publish(id, receipts->front());
+  co_return answer_publish(asked, receipts->front());
 }
 
 Awaitable<HttpResponse> list_events(Context context, HttpRequest request) {

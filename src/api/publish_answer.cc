@@ -19,7 +19,22 @@ struct Reading {
   std::string_view detail;
 };
 
-Reading read_duplicate(const Duplicate& duplicate) {
+std::string_view reused_detail(bool key_derived) {
+  return key_derived ? "An event with this `resource_id`, `type` and second of `timestamp`, from "
+                       "which the idempotency key was derived, was published before with another "
+                       "body; give this one an `idempotency_key` of its own."
+                     : "This idempotency key was used for another body; use a new key for a new "
+                       "event.";
+}
+
+std::string_view repeated_detail(bool key_derived) {
+  return key_derived ? "This event was published before and is still being delivered: it has the "
+                       "same `resource_id`, `type` and second of `timestamp`, from which the "
+                       "idempotency key was derived."
+                     : "This event was published before and is still being delivered.";
+}
+
+Reading read_duplicate(const Duplicate& duplicate, bool key_derived) {
   Reading reading{.status = 200,
                   .id = duplicate.first_id,
                   .deliveries = duplicate.first_deliveries,
@@ -29,30 +44,29 @@ Reading read_duplicate(const Duplicate& duplicate) {
   if (!duplicate.same_body) {
     reading.status = 422;
     reading.code = "idempotency_key_reused";
-    reading.detail =
-        "This idempotency key was used for another body; use a new key for a new event.";
+    reading.detail = reused_detail(key_derived);
   } else if (!duplicate.finished) {
     reading.status = 409;
     reading.code = "duplicate_event";
-    reading.detail = "This event was published before and is still being delivered.";
+    reading.detail = repeated_detail(key_derived);
   }
   return reading;
 }
 
-Reading read_receipt(EventId id, const PublishReceipt& receipt) {
+Reading read_receipt(const AskedEvent& asked, const PublishReceipt& receipt) {
   if (const auto* duplicate = std::get_if<Duplicate>(&receipt)) {
-    return read_duplicate(*duplicate);
+    return read_duplicate(*duplicate, asked.key_derived);
   }
   if (const auto* accepted = std::get_if<Accepted>(&receipt)) {
     return {.status = 202,
-            .id = id,
+            .id = asked.id,
             .deliveries = accepted->deliveries.size(),
             .duplicate = false,
             .code = {},
             .detail = {}};
   }
   return {.status = 422,
-          .id = id,
+          .id = asked.id,
           .deliveries = 0,
           .duplicate = false,
           .code = "batch_refused",
@@ -67,8 +81,8 @@ void write_members(JsonWriter& writer, const Reading& reading) {
 
 }  // namespace
 
-HttpResponse answer_publish(EventId id, const PublishReceipt& receipt) {
-  const Reading reading = read_receipt(id, receipt);
+HttpResponse answer_publish(const AskedEvent& asked, const PublishReceipt& receipt) {
+  const Reading reading = read_receipt(asked, receipt);
   if (!reading.code.empty()) {
     const Problem problem{.status = reading.status,
                           .code = std::string{reading.code},
@@ -86,9 +100,9 @@ HttpResponse answer_publish(EventId id, const PublishReceipt& receipt) {
   return json_answer(reading.status, std::move(body));
 }
 
-void write_result(JsonWriter& writer, std::size_t index, EventId id,
+void write_result(JsonWriter& writer, std::size_t index, const AskedEvent& asked,
                   const PublishReceipt& receipt) {
-  const Reading reading = read_receipt(id, receipt);
+  const Reading reading = read_receipt(asked, receipt);
   writer.open_object();
   writer.member("index", index);
   writer.member("status", reading.status);

@@ -172,6 +172,7 @@ TEST(TenantRoutes, AQuotaOfWebhooksHolds) {
   const Answer refused = world.call("POST", "/v1/webhooks", body);
   EXPECT_EQ(refused.status, 429);
   EXPECT_EQ(refused.at("code"), "webhook_quota_exceeded");
+  EXPECT_NE(refused.at("detail").find("PUT /v1/tenants/{id}/limits"), std::string::npos);
   world.make_webhook(R"("tenant_id":"other")");
   EXPECT_EQ(world.call("PATCH", "/v1/webhooks/" + first, R"({"name":"n"})").status, 200);
   EXPECT_EQ(world.call("DELETE", "/v1/webhooks/" + first).status, 204);

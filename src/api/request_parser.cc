@@ -129,8 +129,13 @@ std::optional<Problem> check_header(const HttpRequest& request, const FramingHea
   return problem;
 }
 
-Problem to_problem(const boost::beast::error_code& error) {
+Problem to_problem(const boost::beast::error_code& error, const FramingHeaders& framing) {
   using BeastError = boost::beast::http::error;
+  // A header that Beast refuses is not among those that were seen.
+  const bool is_first = framing.content_length_count + framing.transfer_encoding_count == 0;
+  if (error == BeastError::bad_content_length && is_first) {
+    return bad_request("Content-Length must be a decimal number.");
+  }
   if (error == BeastError::bad_content_length || error == BeastError::multiple_content_length ||
       error == BeastError::bad_transfer_encoding) {
     return bad_request(
@@ -219,7 +224,7 @@ RequestParser::Progress RequestParser::advance_header(std::string_view input) {
   boost::beast::error_code error;
   const std::size_t consumed = grammar_->put({input.data(), scanned_}, error);
   if (error) {
-    return {refuse(to_problem(error)), 0};
+    return {refuse(to_problem(error, grammar_->framing())), 0};
   }
   POSTRIDER_ASSERT(grammar_->is_header_done());
   POSTRIDER_ASSERT(consumed == scanned_);
@@ -273,7 +278,7 @@ RequestParser::Progress RequestParser::advance_body(std::string_view input) {
       return {full ? refuse(header_too_large(limits_)) : Step::need_more, consumed};
     }
     if (error) {
-      return {refuse(to_problem(error)), consumed};
+      return {refuse(to_problem(error, grammar_->framing())), consumed};
     }
     // Chunks of a few bytes may cost more than they carry, but not without end.
     const std::size_t wire_bytes_max = 2 * limits_.body_bytes_max + limits_.header_bytes_max;

@@ -13,6 +13,7 @@ using Step = RequestParser::Step;
 struct Outcome {
   Step step = Step::need_more;
   int status = 0;  // Of the refusal.
+  std::string detail;
   HttpRequest request;
   std::size_t unused_bytes = 0;
   bool keep_alive = false;
@@ -41,6 +42,7 @@ Outcome feed(const std::vector<std::string>& pieces, RequestLimits limits = {}) 
   }
   if (outcome.step == Step::refused) {
     outcome.status = parser.problem().status;
+    outcome.detail = parser.problem().detail;
     EXPECT_FALSE(parser.problem().detail.empty());
   }
   return outcome;
@@ -224,6 +226,20 @@ TEST(RequestParser, RefusesWhatAnotherReaderCouldReadDifferently) {
     EXPECT_EQ(outcome.step, Step::refused) << refusal.why;
     EXPECT_EQ(outcome.status, refusal.status) << refusal.why;
     EXPECT_FALSE(outcome.keep_alive) << refusal.why;
+  }
+}
+
+TEST(RequestParser, NamesTheRuleThatALengthBreaks) {
+  const std::string post = "POST / HTTP/1.1\r\nHost: h\r\n";
+  for (const char* length : {"-1", "+21", "5, 5", "0x5", ""}) {
+    EXPECT_EQ(feed_whole(post + "Content-Length: " + length + "\r\n\r\nabcde").detail,
+              "Content-Length must be a decimal number.")
+        << length;
+  }
+  for (const char* second : {"Content-Length: 5", "Transfer-Encoding: chunked"}) {
+    EXPECT_EQ(feed_whole(post + "Content-Length: 5\r\n" + second + "\r\n\r\nabcde").detail,
+              "A request has either one Content-Length or one Transfer-Encoding header, not more.")
+        << second;
   }
 }
 

@@ -94,7 +94,9 @@ Problem over_webhook_quota(const Error& error) {
   return {.status = 429,
           .code = "webhook_quota_exceeded",
           .title = "The tenant has as many webhooks as it may have",
-          .detail = error.message,
+          .detail = error.message +
+                    " Delete one that it no longer needs, or have its `webhooks_max` raised with "
+                    "PUT /v1/tenants/{id}/limits.",
           .errors = {}};
 }
 

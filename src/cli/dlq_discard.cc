@@ -1,4 +1,4 @@
-// `postrider dlq discard`: gives dead letters up for good.
+// `postrider dlq discard`: gives dead letters up.
 #include <memory>
 
 #include "cli/dlq_commands.h"
@@ -29,7 +29,9 @@ void add_dlq_discard(Group& group) {
                          {.method = "DELETE", .path = "/v1/dlq", .query = std::move(query)},
                          {.label = "discard", .wait = !flags->no_wait});
   };
-  Syntax syntax = group.add("discard", "Give all that fit up for good; they cannot come back", run);
+  Syntax syntax = group.add(
+      "discard", "Give all that fit up: they become cancelled, which a retry or replay can undo",
+      run);
   add_dead_letter_flags(syntax, flags->query);
   syntax.flag("--all", flags->all, "Every dead letter, when nothing else narrows it down");
   syntax.flag("--no-wait", flags->no_wait, "Start it and do not watch");

@@ -2,6 +2,8 @@
 #include <memory>
 #include <optional>
 
+#include <fmt/format.h>
+
 #include "cli/json_text.h"
 #include "cli/webhook_commands.h"
 
@@ -15,6 +17,18 @@ struct RotateFlags {
   std::optional<std::uint32_t> grace_seconds;
 };
 
+/// The new secret, and how long a receiver may take to learn of it.
+std::string rotation_text(const json::value& answer) {
+  std::string text = fields_text(answer);
+  const json::value* const old = member(answer, "old_secrets");
+  if (old != nullptr && old->is_array()) {
+    for (const json::value& secret : old->get_array()) {
+      text += fmt::format("An old secret also signs until {}.\n", text_at(secret, "ends_at"));
+    }
+  }
+  return text;
+}
+
 }  // namespace
 
 void add_webhook_rotate(Group& group) {
@@ -27,7 +41,7 @@ void add_webhook_rotate(Group& group) {
     return session.show({.method = "POST",
                          .path = "/v1/webhooks/" + path_part(flags->id) + "/secret/rotate",
                          .body = json::value(std::move(body))},
-                        fields_text);
+                        rotation_text);
   };
   Syntax syntax = group.add("rotate-secret", "Make a new secret and show it", run);
   syntax.argument("ID", flags->id, "The webhook");

@@ -231,7 +231,8 @@ Result<TargetUrl> parse_target_url(std::string_view text, const UrlPolicy& polic
   const std::size_t scheme_end = text.find("://");
   const std::string scheme = to_lower(text.substr(0, std::min(scheme_end, text.size())));
   if (scheme_end == std::string_view::npos || (scheme != "https" && scheme != "http")) {
-    return refuse("The URL must start with https://.");
+    return refuse(policy.allow_http ? "The URL must start with https:// or http://."
+                                    : "The URL must start with https://.");
   }
   TargetUrl url;
   url.tls = scheme == "https";

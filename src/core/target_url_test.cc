@@ -98,7 +98,7 @@ TEST(TargetUrl, OnlyTheTwoSchemesExist) {
                                       "s://example.com",
                                       "://example.com",
                                       "jar:https://a.com/"}) {
-    expect_refused(text, "must start with https://", open);
+    expect_refused(text, "must start with https:// or http://.", open);
   }
 }
 

@@ -49,6 +49,12 @@ def test_a_webhook_lives_and_dies_on_the_command_line(cli, world):
     assert (updated["name"], updated["active"]) == ("Store", False)
     assert updated["events"] == ["order.*", "user.created"], "what is not given stays"
     assert cli.json("webhooks", "update", identifier, "--active")["active"] is True
+    more = cli.json("webhooks", "update", identifier, "--header", "X-More: 1")
+    assert more["headers"] == {"X-Shop": "17: a", "X-More": "1"}
+
+    rotated = cli.text("webhooks", "rotate-secret", identifier, "--grace", "3600")
+    ends = cli.json("webhooks", "secret", identifier)["old_secrets"][0]["ends_at"]
+    assert rotated.splitlines()[-1] == f"An old secret also signs until {ends}."
 
     assert cli.json("webhooks", "pause", identifier)["paused"] is True
     assert cli.json("webhooks", "resume", identifier)["paused"] is False
