@@ -10,6 +10,7 @@
 #include "core/signature.h"
 
 #include "adapters/openssl/digest.h"
+#include "api/tenant_text.h"
 #include "api/webhook_json.h"
 
 namespace postrider::api {
@@ -58,7 +59,7 @@ std::optional<std::string> read_key(ObjectReader& reader, const EventArrival& ar
 
 void read_tenant(ObjectReader& reader, const EventArrival& arrival, Event& event) {
   const TenantId fallback = arrival.tenant_id.value_or(TenantId{});
-  event.tenant_id = reader.text("tenant_id", name_rule).value.value_or(fallback);
+  event.tenant_id = read_tenant_id(reader, "tenant_id").value.value_or(fallback);
   if (arrival.tenant_id && event.tenant_id != *arrival.tenant_id) {
     reader.refuse("tenant_id", "must be left out or be that of this API key.");
   }
@@ -122,11 +123,11 @@ Parsed<EventDraft> read_event(std::vector<JsonMember> members, const EventArriva
   return draft;
 }
 
-Parsed<std::optional<std::string>> read_key_header(const HttpRequest& request) {
 bool has_derived_key(const Event& event, const ApiOptions& options) {
   return options.derive_keys && event.resource_id && event.idempotency_key == derived_key(event);
 }
 
+Parsed<std::optional<std::string>> read_key_header(const HttpRequest& request) {
   const std::optional<std::string_view> key = request.header("idempotency-key");
   if (!key) {
     return std::optional<std::string>{};

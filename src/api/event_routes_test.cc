@@ -43,6 +43,44 @@ TEST(EventRoutes, ARepeatedKeyIsAConflictUntilDeliveredThenTheFirstAnswer) {
   EXPECT_EQ(other.at("id"), id);
 }
 
+TEST(EventRoutes, ADerivedKeyIsSaidToBeOne) {
+  ApiWorld world{[](ApiOptions& options) { options.derive_keys = true; }};
+  world.make_webhook();
+  const std::string first =
+      R"({"type":"a.b","resource_id":"r","timestamp":"2026-01-01T00:00:00Z","data":1})";
+  const std::string other =
+      R"({"type":"a.b","resource_id":"r","timestamp":"2026-01-01T00:00:00Z","data":2})";
+  ASSERT_EQ(world.call("POST", "/v1/events", first).status, 202);
+  for (const std::string& body : {first, other}) {
+    const Answer single = world.call("POST", "/v1/events", body);
+    EXPECT_EQ(single.status, body == first ? 409 : 422);
+    EXPECT_NE(single.at("detail").find("`resource_id`, `type` and second of `timestamp`"),
+              std::string::npos);
+    const Answer batch = world.call("POST", "/v1/events/batch?atomic=false", "[" + body + "]");
+    EXPECT_EQ(batch.at("results.0.detail"), single.at("detail"));
+  }
+  const std::string given = R"({"type":"a.b","data":1,"idempotency_key":"k"})";
+  ASSERT_EQ(world.call("POST", "/v1/events", given).status, 202);
+  EXPECT_EQ(world.call("POST", "/v1/events", given).at("detail"),
+            "This event was published before and is still being delivered.");
+}
+
+TEST(EventRoutes, ATenantThatCouldNotBeRegisteredIsRefused) {
+  ApiWorld world;
+  for (const std::string id : {"bad tenant", "a/b", "\u00e9", ".."}) {
+    const std::string tenant = R"("tenant_id":")" + id + "\"";
+    const Answer event =
+        world.call("POST", "/v1/events", R"({"type":"a.b","data":1,)" + tenant + "}");
+    EXPECT_EQ(event.status, 422) << id;
+    EXPECT_EQ(event.at("errors.0.field"), "tenant_id") << id;
+    EXPECT_NE(event.at("detail").find("`._:@-`"), std::string::npos) << event.body;
+    const Answer webhook = world.call(
+        "POST", "/v1/webhooks", R"({"url":"https://example.com/","events":["*"],)" + tenant + "}");
+    EXPECT_EQ(webhook.status, 422) << id;
+    EXPECT_EQ(webhook.at("errors.0.field"), "tenant_id") << id;
+  }
+}
+
 TEST(EventRoutes, AKeyIsFreeAgainAfterADay) {
   ApiWorld world;
   const std::string body = R"({"type":"a","data":1})";

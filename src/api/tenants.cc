@@ -1,7 +1,5 @@
 #include <algorithm>
 
-#include <fmt/format.h>
-
 #include "api/audit.h"
 #include "api/field_reader.h"
 #include "api/json_body.h"
@@ -10,28 +8,17 @@
 #include "api/query_reader.h"
 #include "api/registry_json.h"
 #include "api/resources.h"
+#include "api/tenant_text.h"
 
 namespace postrider::api {
 namespace {
 
 constexpr TextRule name_rule{.bytes_max = 256, .multiline = false};
 constexpr std::size_t metadata_bytes_max = std::size_t{16} * 1024;
-constexpr std::size_t id_length_max = 128;
 
 // A limit of no webhooks or no events is a way to lock a tenant.
 constexpr IntegerRange webhooks_range{0, 1'000'000};
 constexpr IntegerRange events_range{0, 10'000'000};
-
-/// It stands in paths, so it is made of what needs no escape there.
-bool is_tenant_id(std::string_view text) {
-  const auto fits = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           std::string_view{"._:@-"}.find(c) != std::string_view::npos;
-  };
-  const bool is_dots = text == "." || text == "..";
-  return !text.empty() && text.size() <= id_length_max && !is_dots &&
-         std::ranges::all_of(text, fits);
-}
 
 Parsed<RegisteredTenant> read_new_tenant(const Context& context, const HttpRequest& request) {
   if (std::optional<Problem> problem = query_problem(request)) {
@@ -46,11 +33,7 @@ Parsed<RegisteredTenant> read_new_tenant(const Context& context, const HttpReque
   RegisteredTenant tenant;
   tenant.serial = TenantSerial{context.service->new_uuid()};
   tenant.created_at = context.service->now().wall;
-  tenant.id = reader.text("id", name_rule).value.value_or(tenant.serial.to_string());
-  if (!is_tenant_id(tenant.id)) {
-    reader.refuse(
-        "id", fmt::format("must be 1 to {} letters, digits and any of `._:@-`.", id_length_max));
-  }
+  tenant.id = read_tenant_id(reader, "id").value.value_or(tenant.serial.to_string());
   assign(reader.text("name", name_rule), tenant.name);
   assign(reader.verbatim_object("metadata", metadata_bytes_max), tenant.metadata,
          std::string{"{}"});

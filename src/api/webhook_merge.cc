@@ -7,6 +7,7 @@
 
 #include "api/owned_members.h"
 #include "api/policy_json.h"
+#include "api/tenant_text.h"
 #include "api/webhook_json.h"
 
 namespace postrider::api {
@@ -78,7 +79,9 @@ void read_filter(ObjectReader& reader, Webhook& webhook) {
 }
 
 void read_tenant(ObjectReader& reader, const WebhookRules& rules, Webhook& webhook) {
-  const Given<std::string> tenant = reader.text("tenant_id", name_rule);
+  // Sent back, it is what it has been, also from a time when more was allowed.
+  const Given<std::string> tenant =
+      rules.creating ? read_tenant_id(reader, "tenant_id") : reader.text("tenant_id", name_rule);
   if (!tenant.present) {
     return;
   }
