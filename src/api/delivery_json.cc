@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <optional>
 
+#include <fmt/format.h>
+
 #include "core/header_rules.h"
 
 #include "api/webhook_json.h"
@@ -57,6 +59,32 @@ std::optional<std::string_view> name_of(const std::optional<Named>& value) {
   return value ? std::optional{to_string(*value)} : std::nullopt;
 }
 
+/// What cannot be told by the status alone is in the outcome; the rest is said here.
+void write_error(JsonWriter& writer, const Attempt& attempt) {
+  const Outcome& outcome = attempt.outcome;
+  writer.key("error_message");
+  if (!outcome.error_message.empty()) {
+    writer.bytes(outcome.error_message);
+  } else if (attempt.failure_category && outcome.http_status) {
+    writer.value(fmt::format("The receiver answered {}.", *outcome.http_status));
+  } else {
+    writer.value(nullptr);
+  }
+}
+
+/// What stands in for a byte that is not UTF-8 is longer than the byte: the limit holds after it.
+std::string shown_sample(std::string_view sample) {
+  std::string text = clean_utf8(sample);
+  if (text.size() > response_sample_bytes_max) {
+    std::size_t length = response_sample_bytes_max;
+    while (length > 0 && (static_cast<unsigned char>(text[length]) & 0xC0u) == 0x80u) {
+      --length;
+    }
+    text.resize(length);
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string_view shown_status(const Delivery& delivery, const LaneViews& lanes) {
@@ -101,13 +129,8 @@ void open_attempt(JsonWriter& writer, const Attempt& attempt) {
   writer.member("trigger", to_string(attempt.trigger));
   writer.member("failure_category", name_of(attempt.failure_category));
   writer.member("http_status", outcome.http_status);
-  writer.key("error_message");
-  if (outcome.error_message.empty()) {
-    writer.value(nullptr);
-  } else {
-    writer.bytes(outcome.error_message);
-  }
-  writer.member_bytes("response_sample", outcome.response_sample);
+  write_error(writer, attempt);
+  writer.member("response_sample", shown_sample(outcome.response_sample));
   writer.key("response_headers");
   write_foreign_headers(writer, outcome.response_headers);
   writer.member("duration_ms", to_shown_ms(outcome.duration));

@@ -30,6 +30,9 @@ TEST(DeliveryRoutes, ADeliveryShowsItsAttemptsAndItsRequest) {
   EXPECT_EQ(delivery.at("attempts.0.number"), "1");
   EXPECT_EQ(delivery.at("attempts.0.status"), "failed");
   EXPECT_EQ(delivery.at("attempts.0.failure_category"), "server_error");
+  EXPECT_EQ(delivery.at("attempts.0.error_message"),
+            "The receiver answered " + delivery.at("attempts.0.http_status") + ".");
+  EXPECT_EQ(delivery.at("attempts.1.error_message"), "null");
   EXPECT_EQ(delivery.at("attempts.1.http_status"), "200");
   EXPECT_EQ(delivery.at("attempts.1.failure_category"), "null");
   EXPECT_EQ(delivery.at("attempts.1.duration_ms"), "1.5E0");

@@ -114,6 +114,19 @@ TEST(TestRoutes, TheAnswerHasTheAttempt) {
   EXPECT_EQ(world.call("GET", "/v1/deliveries/" + slow.at("delivery_id")).at("trigger"), "test");
 }
 
+TEST(TestRoutes, ASampleThatIsNoTextIsShownWithinItsLimit) {
+  ApiWorld world;
+  const std::string path = "/v1/webhooks/" + world.make_webhook() + "/test";
+  const auto shown = [&](const std::string& sample) {
+    world.service().receive = [&](const Webhook&, const Event&) { return answered(500, sample); };
+    return world.call("POST", path).at("attempt.response_sample");
+  };
+  EXPECT_EQ(shown(std::string(1024, 'a')), std::string(1024, 'a'));
+  const std::string wide = shown(std::string(1024, '\xFF'));
+  EXPECT_EQ(wide.size(), 1023u);  // 341 times U+FFFD, three bytes each.
+  EXPECT_TRUE(wide.ends_with("\uFFFD"));
+}
+
 TEST(TestRoutes, ABlockedLaneIsSaidAtOnceAndABusyOneIsNot) {
   ApiWorld world;
   const std::string id = world.make_webhook();
