@@ -208,8 +208,12 @@ std::optional<Problem> whole_problem(const std::vector<Item>& items) {
   return whole;
 }
 
-/// A key reused in a batch that is all or nothing refuses the whole batch.
-std::optional<Problem> refusal(const std::vector<PublishReceipt>& receipts) {
+/// What was asked, item by item: an event that was sent on to the store, or its problem.
+using Asked = std::vector<Parsed<AskedEvent>>;
+
+/// A key reused in a batch that is all or nothing, every item of which was asked for, refuses the
+/// whole batch.
+std::optional<Problem> refusal(const Asked& asked, const std::vector<PublishReceipt>& receipts) {
   Problem problem{.status = 422,
                   .code = "idempotency_key_reused",
                   .title = "The event was not accepted",
@@ -220,9 +224,13 @@ std::optional<Problem> refusal(const std::vector<PublishReceipt>& receipts) {
   for (std::size_t index = 0; index < receipts.size(); ++index) {
     const auto* duplicate = std::get_if<Duplicate>(&receipts[index]);
     if (duplicate != nullptr && !duplicate->same_body && problem.errors.size() < batch_errors_max) {
-      problem.errors.push_back(
-          {fmt::format("events[{}].idempotency_key", index),
-           fmt::format("was used for {} with another body.", duplicate->first_id.to_string())});
+      const std::string_view how =
+          asked[index]->key_derived
+              ? "was derived from `resource_id`, `type` and the second of `timestamp`, and "
+              : "";
+      problem.errors.push_back({fmt::format("events[{}].idempotency_key", index),
+                                fmt::format("{}was used for {} with another body.", how,
+                                            duplicate->first_id.to_string())});
     }
   }
   return problem.errors.empty() ? std::nullopt : std::optional{std::move(problem)};
@@ -246,9 +254,6 @@ void write_failed_item(JsonWriter& writer, std::size_t index, const Problem& pro
   writer.close_array();
   writer.close_object();
 }
-
-/// What was asked, item by item: an event that was sent on to the store, or its problem.
-using Asked = std::vector<Parsed<AskedEvent>>;
 
 std::string write_results(const Asked& asked, const std::vector<PublishReceipt>& receipts) {
   const auto accepted = std::ranges::count_if(receipts, [](const PublishReceipt& receipt) {
@@ -311,8 +316,10 @@ Awaitable<HttpResponse> publish_batch(Context context, HttpRequest request) {
     }
     receipts = *std::move(stored);
   }
-  if (const std::optional<Problem> problem = refusal(receipts); problem && batch->atomic) {
-    co_return render(*problem);
+  if (batch->atomic) {
+    if (const std::optional<Problem> problem = refusal(asked, receipts)) {
+      co_return render(*problem);
+    }
   }
   co_return json_answer(202, write_results(asked, receipts));
 }

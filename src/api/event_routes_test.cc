@@ -59,6 +59,9 @@ TEST(EventRoutes, ADerivedKeyIsSaidToBeOne) {
     const Answer batch = world.call("POST", "/v1/events/batch?atomic=false", "[" + body + "]");
     EXPECT_EQ(batch.at("results.0.detail"), single.at("detail"));
   }
+  EXPECT_TRUE(world.call("POST", "/v1/events/batch", "[" + other + "]")
+                  .at("errors.0.message")
+                  .starts_with("was derived from `resource_id`, `type` and the second of"));
   const std::string given = R"({"type":"a.b","data":1,"idempotency_key":"k"})";
   ASSERT_EQ(world.call("POST", "/v1/events", given).status, 202);
   EXPECT_EQ(world.call("POST", "/v1/events", given).at("detail"),
