@@ -53,10 +53,10 @@ tsan: deps-test build/tsan/build.ninja ## Runs every test with the thread saniti
 format: deps-lint ## Formats every C++ file.
 	@$(CLANG_FORMAT) -i
 
-lint: deps-lint build/release/build.ninja ## Checks format, style and clang-tidy. Slow.
+lint: deps-lint build/debug/build.ninja ## Checks format, style and clang-tidy. Slow.
 	@$(CLANG_FORMAT) --dry-run -Werror
 	@$(PYTHON) tools/tidy.py
-	@tools/clang_tidy.sh build/release $(JOBS)
+	@tools/clang_tidy.sh build/debug $(JOBS)
 
 clean: ## Removes what was built.
 	@rm -rf build tests/e2e/node_modules

@@ -6,7 +6,8 @@ option(POSTRIDER_COVERAGE "Record line coverage" OFF)
 # anyway.
 find_program(CCACHE ccache)
 if(CCACHE)
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_DEPEND=1 ${CCACHE})
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_DEPEND=1
+    CCACHE_SLOPPINESS=pch_defines,time_macros ${CCACHE})
 endif()
 
 # Debug info is dear in link time and disk; line tables are enough for a backtrace or a profile.
