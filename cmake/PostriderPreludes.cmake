@@ -2,10 +2,11 @@
 # Only release builds use them (CMakePresets.json); the others hold every file to its own includes.
 #
 # postrider_prelude(NAME HEADERS ... LINK ...)
+file(CONFIGURE OUTPUT prelude.cc CONTENT "")  # A target needs a source.
 function(postrider_prelude name)
   cmake_parse_arguments(ARG "" "" "HEADERS;LINK" ${ARGN})
   set(target postrider_prelude_${name})
-  add_library(${target} OBJECT ${PROJECT_SOURCE_DIR}/cmake/prelude.cc)
+  add_library(${target} OBJECT ${PROJECT_BINARY_DIR}/prelude.cc)
   target_link_libraries(${target} PRIVATE ${ARG_LINK})
   target_precompile_headers(${target} PRIVATE ${ARG_HEADERS})
 endfunction()

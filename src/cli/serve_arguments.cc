@@ -21,8 +21,8 @@ constexpr const char* examples = R"(Examples:
       For development: webhooks may point at this machine, without TLS.
 
 Environment:
-  POSTRIDER_ADMIN_KEY    the admin key to accept, instead of a new one that is printed once; 16 to
-                         256 visible ASCII characters
+  POSTRIDER_ADMIN_KEY    the admin key to accept, instead of a new one that is printed once; at
+                         best 16 visible ASCII characters or more
   POSTRIDER_SECRETS_KEY  the key that stored secrets are sealed with, as in the key file
   POSTRIDER_CONFIG, POSTRIDER_PROFILE, and one variable for every setting: POSTRIDER_LISTEN …)";
 

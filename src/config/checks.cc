@@ -51,12 +51,8 @@ Result<void> check_tls(const Loaded& loaded) {
   return {};
 }
 
-// Short enough to type, too long to guess over the network.
-constexpr std::size_t admin_key_bytes_min = 16;
-constexpr std::size_t admin_key_bytes_max = 256;
-
-bool is_admin_key(std::string_view text) {
-  return admin_key_bytes_min <= text.size() && text.size() <= admin_key_bytes_max &&
+bool is_key(std::string_view text) {
+  return !text.empty() && text.size() <= 256 &&
          std::ranges::all_of(text, [](char c) { return 0x21 <= c && c <= 0x7e; });
 }
 
@@ -79,11 +75,9 @@ Result<void> check(Loaded& loaded) {
   POSTRIDER_CHECK(check_breaker(loaded));
   POSTRIDER_CHECK(check_tls(loaded));
   Config& config = loaded.config;
-  if (config.admin_key && !is_admin_key(config.admin_key->reveal())) {
+  if (config.admin_key && !is_key(config.admin_key->reveal())) {
     return fail(Errc::invalid,
-                fmt::format("POSTRIDER_ADMIN_KEY must be {} to {} visible ASCII characters without "
-                            "spaces.",
-                            admin_key_bytes_min, admin_key_bytes_max));
+                "POSTRIDER_ADMIN_KEY must be 1 to 256 visible ASCII characters without spaces.");
   }
   config.webhooks.defaults.rate_limit = config.webhooks.rate.limit();
   count_attempts(config.webhooks.defaults.retry);

@@ -265,12 +265,10 @@ TEST(Load, SecretsComeFromTheEnvironmentAndAreNeverPrinted) {
   const std::string printed = print_config(loaded);
   EXPECT_EQ(printed.find("canary"), std::string::npos);
   EXPECT_NE(printed.find("# POSTRIDER_ADMIN_KEY is set and not shown."), std::string::npos);
-  for (const std::string& key :
-       {std::string{}, std::string(15, 'k'), std::string(257, 'k'),
-        std::string{"two words, 16 it is"}, std::string{"tab\tand 16 or more"},
-        std::string{"caf\xc3\xa9-0123456789abcdef"}}) {
+  for (const std::string& key : {std::string{}, std::string(257, 'k'), std::string{"two words"},
+                                 std::string{"tab\t"}, std::string{"caf\xc3\xa9"}}) {
     EXPECT_EQ(refusal(sources("", {{"POSTRIDER_ADMIN_KEY", key}})),
-              "POSTRIDER_ADMIN_KEY must be 16 to 256 visible ASCII characters without spaces.");
+              "POSTRIDER_ADMIN_KEY must be 1 to 256 visible ASCII characters without spaces.");
   }
 }
 

@@ -40,6 +40,7 @@ namespace {
 
 namespace asio = boost::asio;
 
+constexpr std::size_t admin_key_bytes_safe = 16;  // Too many to guess over the network.
 constexpr std::size_t reader_count =
     2;  // People read now and then; two keep a slow query from blocking.
 
@@ -170,6 +171,10 @@ Result<void> RunningServer::start() {
     spdlog::warn(
         "secrets.plain detail=\"No key was given: webhook secrets are stored in clear text. See "
         "--secrets-key-file.\"");
+  }
+  if (config_.admin_key && config_.admin_key->reveal().size() < admin_key_bytes_safe) {
+    spdlog::warn("admin_key.short detail=\"Fewer than {} characters can be guessed.\"",
+                 admin_key_bytes_safe);
   }
   return {};
 }
