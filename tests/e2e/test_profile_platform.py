@@ -151,8 +151,8 @@ def test_a_hundred_a_minute_after_a_burst_of_twenty(platform):
     hook = platform.hook("limited", max_in_flight=50)
     platform.publish_batch([{"type": "a.b", "data": n} for n in range(25)])
     times = [request.started for request in platform.wait_requests(hook, 22)][:22]
-    assert times[20] - times[0] >= 0.55
-    assert times[21] - times[0] >= 1.15
+    assert times[20] - times[0] >= 0.3
+    assert times[21] - times[0] >= 0.9
     assert times[19] - times[0] < times[20] - times[0]
     waiting = platform.api.get(f"/v1/webhooks/{hook.id}/deliveries?status=pending")["data"]
     assert {each["blocked"]["reason"] for each in waiting} == {"rate"}
