@@ -32,6 +32,9 @@ struct Budget {
   }
 };
 
+// The names are the standard library's and valijson's.
+// NOLINTBEGIN(readability-identifier-naming, modernize-use-nodiscard)
+
 class CountedAdapter;
 using CountedMember = std::pair<std::string, CountedAdapter>;
 
@@ -234,3 +237,5 @@ struct valijson::adapters::AdapterTraits<postrider::json_schema::CountedAdapter>
 
   static std::string adapterName() { return "CountedAdapter"; }
 };
+
+// NOLINTEND(readability-identifier-naming, modernize-use-nodiscard)
