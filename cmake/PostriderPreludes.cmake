@@ -19,8 +19,7 @@ endfunction()
 # GCC 12 forgets, with a precompiled header, that the impossible paths it sees at -O2 lie in other
 # people's headers.
 if(NOT CMAKE_DISABLE_PRECOMPILE_HEADERS)
-  add_compile_options(-Wno-maybe-uninitialized -Wno-array-bounds -Wno-stringop-overflow
-    -Wno-stringop-overread)
+  add_compile_options(-Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread)
 endif()
 
 set(standard_headers <algorithm> <chrono> <functional> <map> <memory> <optional> <string>
