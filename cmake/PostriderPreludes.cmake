@@ -1,8 +1,8 @@
 # Preludes: headers that nearly every file of a group reads anyway, compiled once for all of them.
 # Only release builds use them (CMakePresets.json); the others hold every file to its own includes.
-#
-# postrider_prelude(NAME HEADERS ... LINK ...)
 file(CONFIGURE OUTPUT prelude.cc CONTENT "")  # A target needs a source.
+
+# postrider_prelude(NAME HEADERS ... LINK ...)
 function(postrider_prelude name)
   cmake_parse_arguments(ARG "" "" "HEADERS;LINK" ${ARGN})
   set(target postrider_prelude_${name})

@@ -40,9 +40,8 @@ class Catalog {
   [[nodiscard]] virtual Result<std::uint32_t> cancel_waiting(WebhookId id, WallTime now,
                                                              std::uint32_t limit) = 0;
 
-  /// The webhook's retry policy changed: its waiting deliveries are to
-  /// be brought forward. The mark stays until that is done, so that it is gone on with after a
-  /// crash (Ledger::bring_forward).
+  /// The webhook's retry policy changed: its waiting deliveries are to be brought forward. The mark
+  /// stays until that is done, so that it is gone on with after a crash (Ledger::bring_forward).
   [[nodiscard]] virtual Result<void> mark_rescheduling(WebhookId id) = 0;
   /// In id order.
   [[nodiscard]] virtual Result<std::vector<WebhookId>> load_rescheduling() = 0;
