@@ -16,7 +16,7 @@
 
 #include <fmt/format.h>
 
-#include "adapters/sqlite/sqlite_store.h"
+#include "adapters/sqlite/database/sqlite_store.h"
 
 namespace postrider {
 namespace {

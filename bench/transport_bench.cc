@@ -21,7 +21,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "core/assert.h"
+#include "core/base/assert.h"
 
 #include "adapters/asio_http/transport.h"
 #include "adapters/system/system_clock.h"

@@ -227,7 +227,7 @@ def contract_instances(tree):
 
 def errc_used(tree):
     """An error code exists only if a caller branches on it."""
-    source = tree.get("src/core/result.h")
+    source = tree.get("src/core/base/result.h")
     body = re.search(r"enum class Errc[^{]*\{([^}]*)\}", source.code) if source else None
     if not body:
         return

@@ -17,15 +17,15 @@ UNFINISHED_MARK = "FIX" "ME"
 
 # rule, path, bad text, line of the finding, good text
 CASES = [
-    ("include-direction", "src/core/a.cc", '#include "engine/shard.h"\n', 1,
+    ("include-direction", "src/core/a.cc", '#include "engine/shard/shard.h"\n', 1,
      '#include "core/b.h"\n'),
     ("include-direction", "src/engine/a.cc", '\n#include "ports/ledger.h"\n', 2,
      '#include "core/b.h"\n'),
     ("include-direction", "src/adapters/sqlite/a.cc", '#include "adapters/system/clock.h"\n', 1,
      '#include "adapters/sqlite/b.h"\n'),
-    ("include-direction", "src/api/a.cc", '#include "adapters/sqlite/ledger.h"\n', 1,
+    ("include-direction", "src/api/a.cc", '#include "adapters/sqlite/ledger/ledger.h"\n', 1,
      '#include "adapters/openssl/hmac.h"\n'),
-    ("include-direction", "src/runtime/a.cc", '#include "api/router.h"\n', 1,
+    ("include-direction", "src/runtime/a.cc", '#include "api/http/router.h"\n', 1,
      '#include "ports/ledger.h"\n'),
     ("include-direction", "src/cli/a.cc", '#include "adapters/asio_http/transport.h"\n', 1,
      '#include "adapters/system/environment.h"\n'),
@@ -180,7 +180,8 @@ def test_two_sources_may_not_share_a_type_either():
 
 
 def test_an_error_code_nobody_uses_is_found():
-    files = {"src/core/result.h": "enum class Errc : int {\n  invalid,  ///< Bad.\n  lost,\n};\n",
+    codes = "enum class Errc : int {\n  invalid,  ///< Bad.\n  lost,\n};\n"
+    files = {"src/core/base/result.h": codes,
              "src/api/a.cc": "return fail(Errc::invalid);\n"}
     assert ["Errc::lost" in finding.what for finding in findings(files, "errc-used")] == [True]
 

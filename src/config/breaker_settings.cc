@@ -1,5 +1,5 @@
 // When a new webhook's circuit opens and closes, unless it says otherwise.
-#include "core/breaker.h"
+#include "core/policy/breaker.h"
 
 #include "config/settings.h"
 

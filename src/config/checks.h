@@ -1,7 +1,7 @@
 // What must hold between settings that are fine one by one.
 #pragma once
 
-#include "core/result.h"
+#include "core/base/result.h"
 
 #include "config/load.h"
 

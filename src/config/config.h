@@ -7,12 +7,12 @@
 #include <string>
 #include <vector>
 
-#include "core/address.h"
-#include "core/secret.h"
-#include "core/target_url.h"
-#include "core/time.h"
-#include "core/token_bucket.h"
-#include "core/webhook.h"
+#include "core/base/secret.h"
+#include "core/base/time.h"
+#include "core/model/webhook.h"
+#include "core/net/address.h"
+#include "core/net/target_url.h"
+#include "core/policy/token_bucket.h"
 
 namespace postrider::config {
 

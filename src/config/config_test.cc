@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "core/json_text.h"
+#include "core/json/json_text.h"
 
 #include "config/load.h"
 #include "config/print.h"
@@ -162,18 +162,18 @@ TEST(Load, AVariableOfSomeoneElseIsNoted) {
   const Loaded loaded = load_all(sources("", {{"POSTRIDER_PORT_8080_TCP_ADDR", "10.0.0.1"},
                                               {"POSTRIDER_OWN_NOTES", "x"},
                                               {"POSTRIDER_URL", "http://x"}}));
-  EXPECT_EQ(loaded.strangers,
+  EXPECT_EQ(loaded.unknown_variables,
             (std::vector<std::string>{"POSTRIDER_PORT_8080_TCP_ADDR", "POSTRIDER_OWN_NOTES"}));
 }
 
-TEST(Load, AVariableThatOtherCommandsReadIsNoStranger) {
+TEST(Load, AVariableThatOtherCommandsReadIsNotUnknown) {
   const Loaded loaded = load_all(sources("", {{"POSTRIDER_KEY", "k"},
                                               {"POSTRIDER_BINARY", "/x"},
                                               {"POSTRIDER_TEST_SEED", "7"},
                                               {"POSTRIDER_SECRET", "whsec_x"},
                                               {"POSTRIDER_URL", "http://x"},
                                               {"POSTRIDER_PROFILE", "tenant"}}));
-  EXPECT_EQ(loaded.strangers, std::vector<std::string>{});
+  EXPECT_EQ(loaded.unknown_variables, std::vector<std::string>{});
 }
 
 TEST(Load, ListsInVariablesAreSeparatedByCommas) {

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "core/suggestion.h"
+#include "core/base/suggestion.h"
 
 #include "config/settings.h"
 
@@ -55,7 +55,8 @@ Result<Assignment> parse_text(const Setting& setting, const std::string& given,
 
 }  // namespace
 
-Result<Layer> read_variables(const Variables& variables, std::vector<std::string>& strangers) {
+Result<Layer> read_variables(const Variables& variables,
+                             std::vector<std::string>& unknown_variables) {
   Layer layer;
   for (const auto& [name, given] : variables) {
     if (!name.starts_with(variable_prefix) || is_read_elsewhere(name)) {
@@ -72,7 +73,7 @@ Result<Layer> read_variables(const Variables& variables, std::vector<std::string
       return fail(Errc::invalid, fmt::format("{} is not a setting; did you mean {}{}?", name,
                                              variable_prefix, *meant));
     }
-    strangers.push_back(name);
+    unknown_variables.push_back(name);
   }
   return layer;
 }

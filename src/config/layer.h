@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/result.h"
+#include "core/base/result.h"
 
 #include "config/config.h"
 #include "config/value.h"
@@ -35,10 +35,10 @@ struct Layer {
 
 using Variables = std::vector<std::pair<std::string, std::string>>;
 
-/// Variables whose name is that of a setting. `strangers` receives the other POSTRIDER_ variables:
-/// a cluster may have put them there. One that looks mistyped is refused.
+/// Variables whose name is that of a setting. `unknown_variables` receives the other POSTRIDER_
+/// variables: a cluster may have put them there. One that looks mistyped is refused.
 [[nodiscard]] Result<Layer> read_variables(const Variables& variables,
-                                           std::vector<std::string>& strangers);
+                                           std::vector<std::string>& unknown_variables);
 
 /// What the command line says about a setting.
 struct Override {

@@ -156,7 +156,8 @@ Result<Loaded> load(const Sources& sources) {
     POSTRIDER_TRY(const std::string text, sources.read_file(path));
     POSTRIDER_TRY(file, read_toml(text, path));
   }
-  POSTRIDER_TRY(const Layer environment, read_variables(sources.variables, loaded.strangers));
+  POSTRIDER_TRY(const Layer environment,
+                read_variables(sources.variables, loaded.unknown_variables));
   POSTRIDER_TRY(const Layer flags, read_flags(sources.overrides));
 
   const Choice choice = choose_profile(sources, file);

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "core/result.h"
+#include "core/base/result.h"
 
 #include "config/config.h"
 #include "config/layer.h"
@@ -27,7 +27,7 @@ struct Sources {
 struct Loaded {
   Config config;
   std::map<std::string, std::string> origins;  // Of each setting that is not at its default.
-  std::vector<std::string> strangers;          // POSTRIDER_ variables that mean nothing here.
+  std::vector<std::string> unknown_variables;  // POSTRIDER_ variables that mean nothing here.
 
   /// Of a setting, or of an event type by its `event_type_key`:
   /// `default`, `profile tenant`, `postrider.toml:12`, `environment POSTRIDER_…`, `flag --listen`.

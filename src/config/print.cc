@@ -91,7 +91,7 @@ std::string print_config(const Loaded& loaded) {
                        to_toml(type.description));
   }
   out += "\n";
-  for (const std::string& name : loaded.strangers) {
+  for (const std::string& name : loaded.unknown_variables) {
     out += fmt::format("# {} is not a setting and has no effect.\n", to_toml(name));
   }
   out += secret_note("POSTRIDER_ADMIN_KEY", loaded.config.admin_key.has_value());
@@ -116,7 +116,7 @@ std::string print_config_json(const Loaded& loaded) {
   return fmt::format(
       "{{\n  \"settings\": {{{}\n  }},\n  \"event_types\": [{}],\n  \"unknown_variables\": {},\n"
       "  \"secrets\": {{\"POSTRIDER_ADMIN_KEY\": {}, \"POSTRIDER_SECRETS_KEY\": {}}}\n}}\n",
-      settings, types, to_toml(Texts{loaded.strangers}),
+      settings, types, to_toml(Texts{loaded.unknown_variables}),
       to_toml(secret_of(loaded.config.admin_key.has_value())),
       to_toml(secret_of(loaded.config.secrets.key.has_value())));
 }

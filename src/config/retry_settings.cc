@@ -1,5 +1,5 @@
 // When a new webhook's deliveries are tried again, unless it says otherwise.
-#include "core/retry.h"
+#include "core/policy/retry.h"
 
 #include "config/settings.h"
 

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <array>
 
-#include "core/header_rules.h"
+#include "core/net/header_rules.h"
 
 #include "config/settings.h"
 

@@ -13,7 +13,7 @@
 
 #include <fmt/format.h>
 
-#include "core/address.h"
+#include "core/net/address.h"
 
 #include "config/config.h"
 #include "config/value.h"

@@ -4,7 +4,7 @@
 #include <iterator>
 #include <unordered_map>
 
-#include "core/enum_names.h"
+#include "core/base/enum_names.h"
 
 namespace postrider::config {
 namespace {

@@ -7,8 +7,8 @@
 #define TOML_ENABLE_FORMATTERS 0
 #include <toml++/toml.h>
 
-#include "core/event_pattern.h"
-#include "core/suggestion.h"
+#include "core/base/suggestion.h"
+#include "core/filter/event_pattern.h"
 
 #include "config/layer.h"
 #include "config/settings.h"

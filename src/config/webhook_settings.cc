@@ -1,5 +1,5 @@
 // What else a new webhook has, unless it says otherwise.
-#include "core/header_rules.h"
+#include "core/net/header_rules.h"
 
 #include "config/settings.h"
 

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cstring>
 
-#include "core/ids.h"
+#include "core/base/ids.h"
 
 #include "adapters/openssl/digest.h"
-#include "api/key_text.h"
+#include "api/resources/key_text.h"
 
 namespace postrider {
 namespace {

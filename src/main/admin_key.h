@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "core/secret.h"
-#include "core/time.h"
+#include "core/base/secret.h"
+#include "core/base/time.h"
 #include "ports/registry.h"
 
 namespace postrider {

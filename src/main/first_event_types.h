@@ -3,8 +3,8 @@
 
 #include <vector>
 
-#include "core/result.h"
-#include "core/time.h"
+#include "core/base/result.h"
+#include "core/base/time.h"
 #include "ports/event_types.h"
 
 #include "config/config.h"

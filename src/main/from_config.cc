@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "adapters/json_schema/schema_check.h"
-#include "cli/version.h"
+#include "cli/text/version.h"
 
 namespace postrider {
 

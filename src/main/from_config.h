@@ -3,10 +3,10 @@
 
 #include <cstddef>
 
-#include "api/api_options.h"
-#include "api/http_server.h"
+#include "api/http/http_server.h"
+#include "api/resources/api_options.h"
 #include "config/config.h"
-#include "runtime/node.h"
+#include "runtime/delivery/node.h"
 
 namespace postrider {
 

@@ -5,7 +5,7 @@
 #include <charconv>
 #include <cmath>
 
-#include "core/payload_format.h"
+#include "core/request/payload_format.h"
 
 namespace postrider {
 namespace {

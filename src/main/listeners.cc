@@ -8,9 +8,9 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
-#include "api/http_readings.h"
+#include "api/http/http_samples.h"
 #include "main/from_config.h"
-#include "runtime/attempt_log.h"
+#include "runtime/observability/attempt_log.h"
 
 namespace postrider {
 namespace {
@@ -89,12 +89,12 @@ std::string Listeners::url() const {
   return fmt::format("{}://{}", tls_ ? "https" : "http", address_);
 }
 
-std::vector<Reading> Listeners::readings() const {
+std::vector<MetricSample> Listeners::samples() const {
   std::vector<api::HttpServerCounters> counters;
   for (const auto& server : servers_) {
     counters.push_back(server->recent_counters());
   }
-  return api::to_readings(counters);
+  return api::to_samples(counters);
 }
 
 void Listeners::drain() {

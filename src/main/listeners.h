@@ -5,12 +5,12 @@
 #include <string>
 #include <vector>
 
-#include "core/address.h"
-#include "core/result.h"
+#include "core/base/result.h"
+#include "core/net/address.h"
 
-#include "api/http_server.h"
+#include "api/http/http_server.h"
 #include "config/config.h"
-#include "runtime/node.h"
+#include "runtime/delivery/node.h"
 
 namespace postrider {
 
@@ -31,7 +31,7 @@ class Listeners {
   [[nodiscard]] std::string url() const;
 
   /// For the metrics page; any thread.
-  [[nodiscard]] std::vector<Reading> readings() const;
+  [[nodiscard]] std::vector<MetricSample> samples() const;
 
   /// Answers what is under way, at most for a moment, and closes. The io threads still run.
   void drain();

@@ -1,7 +1,7 @@
 // The program. Everything it does is behind a subcommand.
-#include "cli/command_line.h"
+#include "cli/commands/command_line.h"
 #include "main/serve.h"
-#include "main/upkeep.h"
+#include "main/store_maintenance.h"
 
 int main(int argc, char** argv) {
   return postrider::cli::run_command_line(

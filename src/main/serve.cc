@@ -13,13 +13,13 @@
 #include <sys/resource.h>
 
 #include "adapters/system/environment.h"
-#include "api/listen_address.h"
-#include "cli/command_line.h"
+#include "api/http/listen_address.h"
+#include "cli/commands/command_line.h"
 #include "config/load.h"
 #include "config/print.h"
 #include "main/logging.h"
 #include "main/server.h"
-#include "runtime/attempt_log.h"
+#include "runtime/observability/attempt_log.h"
 
 namespace postrider {
 namespace {
@@ -110,7 +110,7 @@ int serve(const cli::ServeOptions& options) {
     fmt::print(stderr, "postrider: {}\n", server.error().message);
     return cli::exit_usage;
   }
-  for (const std::string& name : loaded->strangers) {
+  for (const std::string& name : loaded->unknown_variables) {
     spdlog::warn("config.unknown_variable name={}", log_safe(name));
   }
   (*server)->run_until_signal();

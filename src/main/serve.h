@@ -2,7 +2,7 @@
 // only place that names adapters.
 #pragma once
 
-#include "cli/serve_options.h"
+#include "cli/commands/serve_options.h"
 
 namespace postrider {
 

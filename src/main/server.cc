@@ -19,13 +19,13 @@
 #include "adapters/json_schema/schema_check.h"
 #include "adapters/openssl/digest.h"
 #include "adapters/openssl/signer.h"
-#include "adapters/sqlite/sqlite_store.h"
+#include "adapters/sqlite/database/sqlite_store.h"
 #include "adapters/system/system_clock.h"
 #include "adapters/zstd/zstd_archive.h"
-#include "api/archive_json.h"
-#include "api/router.h"
-#include "api/routes.h"
-#include "cli/version.h"
+#include "api/http/router.h"
+#include "api/json/archive_json.h"
+#include "api/resources/routes.h"
+#include "cli/text/version.h"
 #include "config/load.h"
 #include "main/admin_key.h"
 #include "main/first_event_types.h"
@@ -33,7 +33,7 @@
 #include "main/listeners.h"
 #include "main/logging.h"
 #include "main/vault.h"
-#include "runtime/node.h"
+#include "runtime/delivery/node.h"
 
 namespace postrider {
 namespace {
@@ -163,8 +163,8 @@ Result<void> RunningServer::start() {
   // Known only now: the port may have been picked by the system.
   config_.targets.addresses.own = listeners_->endpoint();
   apply_targets();
-  node_->add_readings(
-      [this] { return listeners_ ? listeners_->readings() : std::vector<Reading>{}; });
+  node_->add_samples(
+      [this] { return listeners_ ? listeners_->samples() : std::vector<MetricSample>{}; });
   node_->start();
   announce();
   if (!vault) {

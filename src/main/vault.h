@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "core/result.h"
+#include "core/base/result.h"
 
 #include "adapters/openssl/aes_vault.h"
 #include "config/config.h"

@@ -8,8 +8,8 @@
 
 #include <string_view>
 
-#include "core/result.h"
-#include "core/time.h"
+#include "core/base/result.h"
+#include "core/base/time.h"
 
 namespace postrider {
 

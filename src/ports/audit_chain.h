@@ -6,7 +6,7 @@
 #include <string_view>
 #include <utility>
 
-#include "ports/journal.h"
+#include "ports/audit.h"
 
 namespace postrider {
 

@@ -9,10 +9,10 @@
 #include <optional>
 #include <vector>
 
-#include "core/breaker.h"
-#include "core/ids.h"
-#include "core/result.h"
-#include "core/webhook.h"
+#include "core/base/ids.h"
+#include "core/base/result.h"
+#include "core/model/webhook.h"
+#include "core/policy/breaker.h"
 
 namespace postrider {
 

@@ -13,8 +13,8 @@
 #include <variant>
 #include <vector>
 
-#include "core/result.h"
-#include "engine/intake.h"
+#include "core/base/result.h"
+#include "engine/intake/intake.h"
 #include "ports/ledger.h"
 
 namespace postrider {

@@ -1,7 +1,7 @@
 // Where time comes from. Only adapters/system reads a real clock.
 #pragma once
 
-#include "core/time.h"
+#include "core/base/time.h"
 
 namespace postrider {
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "core/event_type.h"
-#include "core/result.h"
+#include "core/base/result.h"
+#include "core/model/event_type.h"
 
 namespace postrider {
 

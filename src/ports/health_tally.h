@@ -6,8 +6,8 @@
 #include <optional>
 #include <vector>
 
-#include "core/attempt.h"
-#include "core/time.h"
+#include "core/base/time.h"
+#include "core/model/attempt.h"
 #include "ports/history.h"
 
 namespace postrider {

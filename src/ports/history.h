@@ -11,11 +11,11 @@
 #include <string>
 #include <vector>
 
-#include "core/attempt.h"
-#include "core/delivery.h"
-#include "core/event.h"
-#include "core/request_shape.h"
-#include "core/result.h"
+#include "core/base/result.h"
+#include "core/model/attempt.h"
+#include "core/model/delivery.h"
+#include "core/model/event.h"
+#include "core/request/request_shape.h"
 
 namespace postrider {
 
@@ -48,21 +48,21 @@ struct Page {
 };
 
 /// A part of a list to count: newest first, below `before`.
-struct Stretch {
+struct CountRange {
   std::optional<std::int64_t> before = std::nullopt;
   std::uint32_t looked_at_max = looked_at_default;
 };
 
 /// How many there are in the stretch, and where the next one begins; nullopt at the end.
-struct Counted {
+struct PartialCount {
   std::uint64_t count = 0;
   std::optional<std::int64_t> next = std::nullopt;
 
-  bool operator==(const Counted&) const = default;
+  bool operator==(const PartialCount&) const = default;
 };
 
 /// Oldest first: sequences above `after`.
-struct Onward {
+struct ForwardPage {
   std::int64_t after = 0;
   std::uint32_t limit = 50;
   std::uint32_t looked_at_max = looked_at_default;
@@ -82,7 +82,7 @@ struct DeliveryFilter {
   std::vector<WebhookId> webhook_ids;
   std::optional<EventId> event_id;
   std::vector<DeliveryState> states;
-  std::vector<std::string> event_types;             // As in core/event_type_filter.h.
+  std::vector<std::string> event_types;             // As in core/filter/event_type_filter.h.
   std::vector<FailureCategory> failure_categories;  // Of the latest attempt.
   std::optional<Classification> classification;     // Of dead letters.
   std::optional<WallTime> from;  // created_at; completed_at when dead letters alone are asked for.
@@ -97,7 +97,7 @@ struct DeliveryFilter {
 
 struct EventFilter {
   std::optional<TenantId> tenant_id;
-  std::vector<std::string> types;               // As in core/event_type_filter.h.
+  std::vector<std::string> types;               // As in core/filter/event_type_filter.h.
   std::optional<WallTime> from = std::nullopt;  // created_at
   std::optional<WallTime> to = std::nullopt;    // Exclusive.
   std::optional<bool> matched = std::nullopt;   // Some webhook got it, or none did.
@@ -149,14 +149,13 @@ class History {
                                                           const Page& page) = 0;
   /// Fails with not_found.
   [[nodiscard]] virtual Result<Event> find_event(EventId id) = 0;
-  /// For a replay: oldest first, `next` is Onward::after of the following page. A page of large
-  /// events may end early.
-  [[nodiscard]] virtual Result<Listed<EventForWebhook>> list_events_for(WebhookId webhook_id,
-                                                                        const EventFilter& filter,
-                                                                        const Onward& page) = 0;
+  /// For a replay: oldest first, `next` is ForwardPage::after of the following page. A page of
+  /// large events may end early.
+  [[nodiscard]] virtual Result<Listed<EventForWebhook>> list_events_for(
+      WebhookId webhook_id, const EventFilter& filter, const ForwardPage& page) = 0;
 
-  [[nodiscard]] virtual Result<Counted> count_deliveries(const DeliveryFilter& filter,
-                                                         const Stretch& stretch) = 0;
+  [[nodiscard]] virtual Result<PartialCount> count_deliveries(const DeliveryFilter& filter,
+                                                              const CountRange& range) = 0;
 
   [[nodiscard]] virtual Result<WebhookHealth> webhook_health(WebhookId id) = 0;
   /// Dead letters per tenant, for the start of the counter that metrics show.

@@ -15,14 +15,14 @@
 #include <variant>
 #include <vector>
 
-#include "core/breaker.h"
-#include "core/delivery.h"
-#include "core/event.h"
-#include "core/result.h"
-#include "core/retry.h"
-#include "engine/intake.h"
-#include "engine/shard.h"
-#include "ports/journal.h"
+#include "core/base/result.h"
+#include "core/model/delivery.h"
+#include "core/model/event.h"
+#include "core/policy/breaker.h"
+#include "core/policy/retry.h"
+#include "engine/intake/intake.h"
+#include "engine/shard/shard.h"
+#include "ports/audit.h"
 
 namespace postrider {
 
@@ -69,7 +69,7 @@ struct Cancel {
 
 /// A late delivery: of an event that is stored already, to a webhook that has none for it. It goes
 /// to the end of the line.
-struct Enroll {
+struct AddLateDelivery {
   Delivery delivery;  // The sequence is the store's to give.
   WallTime now;
 };
@@ -82,13 +82,13 @@ struct BatchAudit {
   std::optional<std::size_t> cancel;
 };
 
-/// What one transaction does. Order within a batch: publishes, settlements, revivals, enrolments,
-/// cancels, circuits, audits.
+/// What one transaction does. Order within a batch: publishes, settlements, revivals,
+/// late_deliveries, cancels, circuits, audits.
 struct Batch {
   std::vector<Publish> publishes;
   std::vector<Settlement> settlements;
   std::vector<Revive> revivals;
-  std::vector<Enroll> enrolments;
+  std::vector<AddLateDelivery> late_deliveries;
   std::vector<Cancel> cancels;
   std::vector<SaveCircuit> circuits;
   std::vector<BatchAudit> audits;
@@ -125,7 +125,7 @@ struct BatchReceipt {
   std::vector<PublishReceipt> publishes;
   std::vector<Result<Delivery>> revivals;  // not_found, conflict, or the delivery as it now is.
   /// With its sequence; none when the event is unknown or the webhook has a delivery of it already.
-  std::vector<std::optional<Delivery>> enrolments;
+  std::vector<std::optional<Delivery>> late_deliveries;
   std::vector<Result<Delivery>> cancels;  // not_found, conflict.
 
   /// Deliveries that a settlement found revived, as they now are: their lanes may not know.
@@ -136,7 +136,7 @@ struct BatchReceipt {
   std::int64_t waiting_change = 0;
 };
 
-/// Deliveries of the batch's publishes and enrolments that were stored; all of them wait.
+/// Deliveries of the batch's publishes and late_deliveries that were stored; all of them wait.
 [[nodiscard]] inline std::int64_t count_added(const BatchReceipt& receipt) {
   std::int64_t added = 0;
   for (const PublishReceipt& publish : receipt.publishes) {
@@ -144,8 +144,8 @@ struct BatchReceipt {
       added += std::ssize(accepted->deliveries);
     }
   }
-  for (const std::optional<Delivery>& enrolled : receipt.enrolments) {
-    added += enrolled ? 1 : 0;
+  for (const std::optional<Delivery>& late : receipt.late_deliveries) {
+    added += late ? 1 : 0;
   }
   return added;
 }

@@ -1,8 +1,8 @@
 // Long work on many deliveries: retrying or discarding dead letters in bulk, replaying a stretch of
-// time to a webhook. Who carries it out is runtime/operation_runner.h.
+// time to a webhook. Who carries it out is runtime/admin/operation_runner.h.
 //
-// The specification is tests/contract/operations_contract.cc. Calls block. OperationBook belongs to
-// the store thread, OperationList to a reader thread.
+// The specification is tests/contract/operations_contract.cc. Calls block. OperationWriter belongs
+// to the store thread, OperationReader to a reader thread.
 #pragma once
 
 #include <chrono>
@@ -12,11 +12,11 @@
 #include <string_view>
 #include <vector>
 
-#include "core/enum_names.h"
-#include "core/event.h"
-#include "core/ids.h"
-#include "core/result.h"
-#include "core/time.h"
+#include "core/base/enum_names.h"
+#include "core/base/ids.h"
+#include "core/base/result.h"
+#include "core/base/time.h"
+#include "core/model/event.h"
 #include "ports/history.h"
 
 namespace postrider {
@@ -69,9 +69,9 @@ struct Operation {
   bool operator==(const Operation&) const = default;
 };
 
-class OperationBook {
+class OperationWriter {
  public:
-  virtual ~OperationBook() = default;
+  virtual ~OperationWriter() = default;
 
   /// Adds or replaces. Durable when it returns.
   [[nodiscard]] virtual Result<void> put(const Operation& operation) = 0;
@@ -85,9 +85,9 @@ class OperationBook {
                                                               std::uint32_t limit) = 0;
 
  protected:
-  OperationBook() = default;
-  OperationBook(const OperationBook&) = default;
-  OperationBook& operator=(const OperationBook&) = default;
+  OperationWriter() = default;
+  OperationWriter(const OperationWriter&) = default;
+  OperationWriter& operator=(const OperationWriter&) = default;
 };
 
 struct OperationFilter {
@@ -102,9 +102,9 @@ struct OperationPage {
   std::optional<OperationId> before = std::nullopt;
 };
 
-class OperationList {
+class OperationReader {
  public:
-  virtual ~OperationList() = default;
+  virtual ~OperationReader() = default;
 
   /// Newest first, one more than the page's limit when there are more.
   [[nodiscard]] virtual Result<std::vector<Operation>> list(const OperationFilter& filter,
@@ -113,9 +113,9 @@ class OperationList {
   [[nodiscard]] virtual Result<Operation> find(OperationId id) = 0;
 
  protected:
-  OperationList() = default;
-  OperationList(const OperationList&) = default;
-  OperationList& operator=(const OperationList&) = default;
+  OperationReader() = default;
+  OperationReader(const OperationReader&) = default;
+  OperationReader& operator=(const OperationReader&) = default;
 };
 
 }  // namespace postrider

@@ -1,7 +1,8 @@
 // Tenants, API keys and portal links: small tables, read whole at start and kept in memory.
 //
-// The store only keeps them; which change is allowed is decided by runtime/roster.h. The
-// specification is tests/contract/registry_contract.cc. Calls block; used by the store thread only.
+// The store only keeps them; which change is allowed is decided by runtime/admin/access_snapshot.h.
+// The specification is tests/contract/registry_contract.cc. Calls block; used by the store thread
+// only.
 #pragma once
 
 #include <cstdint>
@@ -12,10 +13,10 @@
 #include <variant>
 #include <vector>
 
-#include "core/event.h"
-#include "core/ids.h"
-#include "core/result.h"
-#include "core/time.h"
+#include "core/base/ids.h"
+#include "core/base/result.h"
+#include "core/base/time.h"
+#include "core/model/event.h"
 
 namespace postrider {
 

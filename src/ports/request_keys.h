@@ -1,16 +1,17 @@
 // Which requests have been carried out: the idempotency keys of everything but events, whose keys
 // are the ledger's.
 //
-// The specification is tests/contract/request_keys_contract.cc. Calls block. RequestKeys belongs to
-// the store thread, UsedKeys to a reader thread. Implementations never read a clock.
+// The specification is tests/contract/request_keys_contract.cc. Calls block. RequestKeyWriter
+// belongs to the store thread, RequestKeyReader to a reader thread. Implementations never read a
+// clock.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <string>
 
-#include "core/result.h"
-#include "core/time.h"
+#include "core/base/result.h"
+#include "core/base/time.h"
 
 namespace postrider {
 
@@ -33,9 +34,9 @@ struct KeyUse {
   bool operator==(const KeyUse&) const = default;
 };
 
-class RequestKeys {
+class RequestKeyWriter {
  public:
-  virtual ~RequestKeys() = default;
+  virtual ~RequestKeyWriter() = default;
 
   /// Notes that the request makes `subject`, in the transaction that is open or one of its own.
   /// Fails with conflict, before anything is changed, when the key was used and has not expired.
@@ -49,14 +50,14 @@ class RequestKeys {
   [[nodiscard]] virtual Result<std::uint32_t> remove_expired(WallTime now, std::uint32_t limit) = 0;
 
  protected:
-  RequestKeys() = default;
-  RequestKeys(const RequestKeys&) = default;
-  RequestKeys& operator=(const RequestKeys&) = default;
+  RequestKeyWriter() = default;
+  RequestKeyWriter(const RequestKeyWriter&) = default;
+  RequestKeyWriter& operator=(const RequestKeyWriter&) = default;
 };
 
-class UsedKeys {
+class RequestKeyReader {
  public:
-  virtual ~UsedKeys() = default;
+  virtual ~RequestKeyReader() = default;
 
   /// What the key was used for; none when it was not, or has expired.
   [[nodiscard]] virtual Result<std::optional<KeyUse>> find(const std::string& caller,
@@ -64,9 +65,9 @@ class UsedKeys {
                                                            WallTime now) = 0;
 
  protected:
-  UsedKeys() = default;
-  UsedKeys(const UsedKeys&) = default;
-  UsedKeys& operator=(const UsedKeys&) = default;
+  RequestKeyReader() = default;
+  RequestKeyReader(const RequestKeyReader&) = default;
+  RequestKeyReader& operator=(const RequestKeyReader&) = default;
 };
 
 }  // namespace postrider

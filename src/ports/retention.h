@@ -1,5 +1,5 @@
 // Letting old things go: a reader finds what may, the writer removes it. The rule is
-// core/retention.h.
+// core/policy/retention.h.
 //
 // The specification is tests/contract/retention_contract.cc. Calls block. Implementations never
 // read a clock.
@@ -10,36 +10,36 @@
 #include <optional>
 #include <vector>
 
-#include "core/attempt.h"
-#include "core/event.h"
-#include "core/result.h"
-#include "core/retention.h"
+#include "core/base/result.h"
+#include "core/model/attempt.h"
+#include "core/model/event.h"
+#include "core/policy/retention.h"
 #include "ports/history.h"
 
 namespace postrider {
 
-struct OldDelivery {
+struct ExpiredDelivery {
   DeliveryRecord record;
   std::vector<Attempt> attempts;
 
-  bool operator==(const OldDelivery&) const = default;
+  bool operator==(const ExpiredDelivery&) const = default;
 };
 
 /// An event that may go with all its deliveries, or one of its dead letters that may go alone.
-struct OldEvent {
+struct ExpiredEvent {
   std::int64_t sequence = 0;                // Of the event.
   std::optional<std::int64_t> dead_letter;  // Of the delivery that goes alone.
   Event event;
-  std::vector<OldDelivery> deliveries;  // Those that go.
+  std::vector<ExpiredDelivery> deliveries;  // Those that go.
 };
 
 /// In the order of their sequences. A page looks at so many events or dead letters, not at all.
-struct OldPage {
-  std::vector<OldEvent> items;
+struct ExpiredPage {
+  std::vector<ExpiredEvent> items;
   std::optional<std::int64_t> next;  // Go on behind this sequence; nullopt: nothing old is left.
 };
 
-struct OldQuery {
+struct ExpiredQuery {
   RetentionCutoffs cutoffs;
   std::int64_t after = 0;     // Sequences above this.
   std::uint32_t limit = 200;  // Looked at.
@@ -47,26 +47,26 @@ struct OldQuery {
 };
 
 /// Reads. One instance per reader thread.
-class Attic {
+class RetentionReader {
  public:
-  virtual ~Attic() = default;
+  virtual ~RetentionReader() = default;
 
-  [[nodiscard]] virtual Result<OldPage> old_events(const OldQuery& query) = 0;
-  [[nodiscard]] virtual Result<OldPage> old_dead_letters(const OldQuery& query) = 0;
+  [[nodiscard]] virtual Result<ExpiredPage> expired_events(const ExpiredQuery& query) = 0;
+  [[nodiscard]] virtual Result<ExpiredPage> expired_dead_letters(const ExpiredQuery& query) = 0;
 
  protected:
-  Attic() = default;
-  Attic(const Attic&) = default;
-  Attic& operator=(const Attic&) = default;
+  RetentionReader() = default;
+  RetentionReader(const RetentionReader&) = default;
+  RetentionReader& operator=(const RetentionReader&) = default;
 };
 
-/// What an OldEvent is known by.
-struct OldName {
+/// What an ExpiredEvent is known by.
+struct ExpiredKey {
   std::int64_t sequence = 0;
   std::optional<std::int64_t> dead_letter;
 };
 
-[[nodiscard]] inline OldName name_of(const OldEvent& old) {
+[[nodiscard]] inline ExpiredKey name_of(const ExpiredEvent& old) {
   return {old.sequence, old.dead_letter};
 }
 
@@ -80,14 +80,14 @@ struct Removed {
 };
 
 /// Writes. Used by the store thread only.
-class Removal {
+class RetentionWriter {
  public:
-  virtual ~Removal() = default;
+  virtual ~RetentionWriter() = default;
 
   /// In one transaction, with everything that hangs on them. What may not go any more, because it
   /// was revived meanwhile, stays; so does an event that holds a live idempotency key (P3). Numbers
   /// over time are not touched. Sequences are never given again.
-  [[nodiscard]] virtual Result<Removed> remove(const std::vector<OldName>& names,
+  [[nodiscard]] virtual Result<Removed> remove(const std::vector<ExpiredKey>& names,
                                                const RetentionCutoffs& cutoffs) = 0;
 
   /// Forgets at most `limit` sums of spans before `before`. How many they were.
@@ -99,9 +99,9 @@ class Removal {
   [[nodiscard]] virtual Result<bool> give_back_space() = 0;
 
  protected:
-  Removal() = default;
-  Removal(const Removal&) = default;
-  Removal& operator=(const Removal&) = default;
+  RetentionWriter() = default;
+  RetentionWriter(const RetentionWriter&) = default;
+  RetentionWriter& operator=(const RetentionWriter&) = default;
 };
 
 }  // namespace postrider

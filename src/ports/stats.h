@@ -13,19 +13,19 @@
 #include <utility>
 #include <vector>
 
-#include "core/delivery_tally.h"
-#include "core/event.h"
-#include "core/ids.h"
-#include "core/result.h"
-#include "core/time.h"
+#include "core/base/ids.h"
+#include "core/base/result.h"
+#include "core/base/time.h"
+#include "core/model/delivery_tally.h"
+#include "core/model/event.h"
 
 namespace postrider {
 
 /// What the store keeps apart: everything in one span is one sum.
 constexpr Millis stats_span{300'000};
 
-/// Which span a time is in. Publishing counts when the event was created, attempts and dead letters
-/// when they were settled.
+/// Which span a time is in. PublishWriter counts when the event was created, attempts and dead
+/// letters when they were settled.
 [[nodiscard]] constexpr std::int64_t stats_span_of(WallTime time) {
   return std::chrono::floor<std::chrono::duration<std::int64_t, std::ratio<300>>>(
              time.time_since_epoch())

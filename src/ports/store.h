@@ -4,12 +4,12 @@
 #include <functional>
 #include <memory>
 
-#include "core/result.h"
-#include "ports/alert_book.h"
+#include "core/base/result.h"
+#include "ports/alerts.h"
+#include "ports/audit.h"
 #include "ports/catalog.h"
 #include "ports/event_types.h"
 #include "ports/history.h"
-#include "ports/journal.h"
 #include "ports/ledger.h"
 #include "ports/operations.h"
 #include "ports/registry.h"
@@ -25,11 +25,11 @@ struct Store {
   std::unique_ptr<Catalog> catalog;
   std::unique_ptr<EventTypes> event_types;
   std::unique_ptr<Registry> registry;
-  std::unique_ptr<Journal> journal;
-  std::unique_ptr<AlertBook> alerts;
-  std::unique_ptr<OperationBook> operations;
-  std::unique_ptr<RequestKeys> request_keys;
-  std::unique_ptr<Removal> removal;
+  std::unique_ptr<AuditWriter> audit;
+  std::unique_ptr<AlertWriter> alerts;
+  std::unique_ptr<OperationWriter> operations;
+  std::unique_ptr<RequestKeyWriter> request_keys;
+  std::unique_ptr<RetentionWriter> retention;
 
   /// Runs `body`, which may call any role, as one transaction: when it fails, nothing has happened.
   /// The ledger's commit is durable only when this returns.
@@ -39,12 +39,12 @@ struct Store {
 /// The roles that read, for one reader thread.
 struct Reader {
   std::unique_ptr<History> history;
-  std::unique_ptr<AuditLog> audit_log;
-  std::unique_ptr<AlertHistory> alerts;
-  std::unique_ptr<OperationList> operations;
-  std::unique_ptr<UsedKeys> used_keys;
+  std::unique_ptr<AuditReader> audit;
+  std::unique_ptr<AlertReader> alerts;
+  std::unique_ptr<OperationReader> operations;
+  std::unique_ptr<RequestKeyReader> request_keys;
   std::unique_ptr<Stats> stats;
-  std::unique_ptr<Attic> attic;
+  std::unique_ptr<RetentionReader> retention;
 };
 
 }  // namespace postrider

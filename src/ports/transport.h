@@ -6,9 +6,9 @@
 #include <functional>
 #include <string>
 
-#include "core/attempt.h"
-#include "core/target_url.h"
-#include "core/time.h"
+#include "core/base/time.h"
+#include "core/model/attempt.h"
+#include "core/net/target_url.h"
 
 namespace postrider {
 

@@ -22,7 +22,7 @@ TEST_P(LateDeliveryContract, GoesToTheEndOfTheLine) {
   commit({.publishes = {missed}});
   const Delivery later = accept(first_);
   script_.now += Millis{10};
-  const std::optional<Delivery> late = enroll(missed.event.id, first_);
+  const std::optional<Delivery> late = add_late_delivery(missed.event.id, first_);
   ASSERT_TRUE(late.has_value());
   EXPECT_GT(late->sequence, later.sequence);
   EXPECT_GT(accept(first_).sequence, late->sequence);
@@ -38,16 +38,17 @@ TEST_P(LateDeliveryContract, GoesToTheEndOfTheLine) {
 TEST_P(LateDeliveryContract, IsIgnoredWhenTheWebhookHasOneOrTheEventIsUnknown) {
   const Publish event = script_.publish({first_});
   commit({.publishes = {event}});
-  EXPECT_EQ(enroll(event.event.id, first_), std::nullopt);
-  EXPECT_TRUE(enroll(event.event.id, second_).has_value());
-  EXPECT_EQ(enroll(event.event.id, second_), std::nullopt);
-  EXPECT_EQ(enroll(script_.publish({}).event.id, first_), std::nullopt);
+  EXPECT_EQ(add_late_delivery(event.event.id, first_), std::nullopt);
+  EXPECT_TRUE(add_late_delivery(event.event.id, second_).has_value());
+  EXPECT_EQ(add_late_delivery(event.event.id, second_), std::nullopt);
+  EXPECT_EQ(add_late_delivery(script_.publish({}).event.id, first_), std::nullopt);
   const Publish twice = script_.publish({});
-  const BatchReceipt receipt = commit({.publishes = {twice},
-                                       .enrolments = {script_.enroll(twice.event.id, first_),
-                                                      script_.enroll(twice.event.id, first_)}});
-  EXPECT_TRUE(receipt.enrolments.at(0).has_value());
-  EXPECT_EQ(receipt.enrolments.at(1), std::nullopt);
+  const BatchReceipt receipt =
+      commit({.publishes = {twice},
+              .late_deliveries = {script_.add_late_delivery(twice.event.id, first_),
+                                  script_.add_late_delivery(twice.event.id, first_)}});
+  EXPECT_TRUE(receipt.late_deliveries.at(0).has_value());
+  EXPECT_EQ(receipt.late_deliveries.at(1), std::nullopt);
 }
 
 TEST_P(LateDeliveryContract, IsFoundByItsEventBesideTheOthers) {
@@ -55,7 +56,7 @@ TEST_P(LateDeliveryContract, IsFoundByItsEventBesideTheOthers) {
   const BatchReceipt receipt = commit({.publishes = {event}});
   const Delivery own = std::get<Accepted>(receipt.publishes.front()).deliveries.front();
   accept(first_);
-  const Delivery late = *enroll(event.event.id, second_);
+  const Delivery late = *add_late_delivery(event.event.id, second_);
   const DeliveryFilter filter{.event_id = event.event.id};
   EXPECT_EQ(sequences(history().list_deliveries(filter, {})),
             (Sequences{late.sequence, own.sequence}));
@@ -78,7 +79,7 @@ TEST_P(LateDeliveryContract, KeepsARepeatedPublishFromBeingFinished) {
   const Publish event = script_.publish({}, keyed);
   commit({.publishes = {event}});
   EXPECT_TRUE(std::get<Duplicate>(publish({}, keyed)).finished);
-  const Delivery late = *enroll(event.event.id, first_);
+  const Delivery late = *add_late_delivery(event.event.id, first_);
   const Duplicate waiting = std::get<Duplicate>(publish({}, keyed));
   EXPECT_FALSE(waiting.finished);
   EXPECT_EQ(waiting.first_deliveries, 0u);  // As the first answer said.
@@ -103,7 +104,7 @@ TEST_P(LateDeliveryContract, MakesItsEventAMatchedOne) {
   EXPECT_EQ(list({.matched = false}), (Ids{other.event.id, lonely.event.id}));
   EXPECT_EQ(list({.tenant_id = "acme", .matched = false}), Ids{lonely.event.id});
   EXPECT_EQ(list({.matched = true}), Ids{wanted.event.id});
-  enroll(lonely.event.id, first_);
+  add_late_delivery(lonely.event.id, first_);
   EXPECT_EQ(list({.matched = false}), Ids{other.event.id});
   EXPECT_EQ(list({.matched = true}), (Ids{wanted.event.id, lonely.event.id}));
 }
@@ -111,11 +112,11 @@ TEST_P(LateDeliveryContract, MakesItsEventAMatchedOne) {
 TEST_P(LateDeliveryContract, SurvivesARestart) {
   const Publish event = script_.publish({});
   commit({.publishes = {event}});
-  const Delivery late = *enroll(event.event.id, first_);
+  const Delivery late = *add_late_delivery(event.event.id, first_);
   store_->reopen();
   EXPECT_EQ(record(late.id).delivery, late);
   EXPECT_GT(accept(first_).sequence, late.sequence);
-  EXPECT_EQ(enroll(event.event.id, first_), std::nullopt);
+  EXPECT_EQ(add_late_delivery(event.event.id, first_), std::nullopt);
 }
 
 TEST_P(LateDeliveryContract, KeepsItsEventFromBeingRemovedAndGoesWithIt) {
@@ -123,16 +124,17 @@ TEST_P(LateDeliveryContract, KeepsItsEventFromBeingRemovedAndGoesWithIt) {
   const BatchReceipt receipt = commit({.publishes = {event}});
   const Delivery own = std::get<Accepted>(receipt.publishes.front()).deliveries.front();
   settle(script_.success(own));
-  const Delivery late = *enroll(event.event.id, second_);
+  const Delivery late = *add_late_delivery(event.event.id, second_);
   const WallTime later = script_.now + std::chrono::hours{24 * 365};
   const RetentionCutoffs cutoffs{.now = later, .events = later, .dead_letters = later};
-  EXPECT_TRUE(attic().old_events({.cutoffs = cutoffs})->items.empty());
-  EXPECT_EQ(removal().remove({{own.sequence, std::nullopt}}, cutoffs)->events, 0u);
+  EXPECT_TRUE(retention_reader().expired_events({.cutoffs = cutoffs})->items.empty());
+  EXPECT_EQ(retention_writer().remove({{own.sequence, std::nullopt}}, cutoffs)->events, 0u);
   settle(script_.success(late));
-  const Result<OldPage> page = attic().old_events({.cutoffs = cutoffs});
+  const Result<ExpiredPage> page = retention_reader().expired_events({.cutoffs = cutoffs});
   ASSERT_EQ(page->items.size(), 1u);
   EXPECT_EQ(page->items.front().deliveries.size(), 2u);
-  const Result<Removed> removed = removal().remove({name_of(page->items.front())}, cutoffs);
+  const Result<Removed> removed =
+      retention_writer().remove({name_of(page->items.front())}, cutoffs);
   EXPECT_EQ(removed->events, 1u);
   EXPECT_EQ(removed->deliveries, 2u);
   EXPECT_EQ(removed->attempts, 2u);
@@ -148,10 +150,10 @@ TEST_P(LateDeliveryContract, AReplayIsShownEventsOldestFirstWithWhatTheWebhookHa
   const Publish missed = script_.publish({second_}, {.type = "x"});
   const Publish foreign = script_.publish({}, {.tenant_id = "other"});
   script_.now += Millis{10};
-  const Publish enrolled = script_.publish({});
-  const BatchReceipt receipt = commit({.publishes = {had, missed, foreign, enrolled}});
+  const Publish missing = script_.publish({});
+  const BatchReceipt receipt = commit({.publishes = {had, missed, foreign, missing}});
   const Delivery own = std::get<Accepted>(receipt.publishes.at(0)).deliveries.at(1);
-  const Delivery late = *enroll(enrolled.event.id, first_);
+  const Delivery late = *add_late_delivery(missing.event.id, first_);
 
   const auto all = history().list_events_for(first_, {.tenant_id = "acme"}, {});
   ASSERT_TRUE(all.has_value());
@@ -168,7 +170,7 @@ TEST_P(LateDeliveryContract, AReplayIsShownEventsOldestFirstWithWhatTheWebhookHa
   const auto rest =
       history().list_events_for(first_, {.tenant_id = "acme"}, {.after = *page->next, .limit = 2});
   ASSERT_EQ(rest->items.size(), 1u);
-  EXPECT_EQ(as_published(rest->items.front().event), enrolled.event);
+  EXPECT_EQ(as_published(rest->items.front().event), missing.event);
   EXPECT_EQ(rest->next, std::nullopt);
   EXPECT_EQ(history().list_events_for(first_, {.types = {"x"}}, {})->items.size(), 1u);
   EXPECT_EQ(history().list_events_for(first_, {.from = script_.now}, {})->items.size(), 1u);

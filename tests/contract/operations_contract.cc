@@ -154,8 +154,9 @@ TEST_P(OperationsContract, ProgressAndWhatItDidAreOneTransaction) {
   Store& store = store_->store();
   const Result<void> done = store.atomically([&]() -> Result<void> {
     POSTRIDER_TRY(const BatchReceipt receipt,
-                  store.ledger->commit({.enrolments = {script_.enroll(missed.event.id, first_)}}));
-    EXPECT_TRUE(receipt.enrolments.front().has_value());
+                  store.ledger->commit(
+                      {.late_deliveries = {script_.add_late_delivery(missed.event.id, first_)}}));
+    EXPECT_TRUE(receipt.late_deliveries.front().has_value());
     return store.operations->put(operation);
   });
   ASSERT_TRUE(done.has_value());

@@ -15,17 +15,17 @@ constexpr Millis an_attempt = std::chrono::minutes{1};
 constexpr RetentionAges ages{.events = hours{90}, .dead_letters = hours{30}};
 const DeadReason gone{Classification::permanent, "permanent_client_error_404"};
 
-std::vector<OldName> names(const OldPage& page) {
-  std::vector<OldName> found;
-  for (const OldEvent& old : page.items) {
+std::vector<ExpiredKey> names(const ExpiredPage& page) {
+  std::vector<ExpiredKey> found;
+  for (const ExpiredEvent& old : page.items) {
     found.push_back(name_of(old));
   }
   return found;
 }
 
-std::vector<std::int64_t> sequences(const OldPage& page) {
+std::vector<std::int64_t> sequences(const ExpiredPage& page) {
   std::vector<std::int64_t> found;
-  for (const OldEvent& old : page.items) {
+  for (const ExpiredEvent& old : page.items) {
     found.push_back(old.sequence);
   }
   return found;
@@ -38,26 +38,31 @@ using Sequences = std::vector<std::int64_t>;
 /// What the whole suite does again and again: look, and let go.
 class RetentionSweep {
  public:
-  RetentionSweep(Attic& attic, Removal& removal, WallTime now)
-      : attic_(attic), removal_(removal), cutoffs_(cutoffs_at(ages, now)) {}
+  RetentionSweep(RetentionReader& reader, RetentionWriter& writer, WallTime now)
+      : retention_reader_(reader), retention_writer_(writer), cutoffs_(cutoffs_at(ages, now)) {}
 
-  OldPage events(std::uint32_t limit = 200, std::int64_t after = 0) {
-    return attic_.old_events({.cutoffs = cutoffs_, .after = after, .limit = limit}).value();
+  ExpiredPage events(std::uint32_t limit = 200, std::int64_t after = 0) {
+    return retention_reader_.expired_events({.cutoffs = cutoffs_, .after = after, .limit = limit})
+        .value();
   }
-  OldPage dead_letters(std::uint32_t limit = 200, std::int64_t after = 0) {
-    return attic_.old_dead_letters({.cutoffs = cutoffs_, .after = after, .limit = limit}).value();
+  ExpiredPage dead_letters(std::uint32_t limit = 200, std::int64_t after = 0) {
+    return retention_reader_
+        .expired_dead_letters({.cutoffs = cutoffs_, .after = after, .limit = limit})
+        .value();
   }
-  Removed remove(const OldPage& page) { return removal_.remove(names(page), cutoffs_).value(); }
+  Removed remove(const ExpiredPage& page) {
+    return retention_writer_.remove(names(page), cutoffs_).value();
+  }
   Removed remove_events() { return remove(events()); }
   Removed remove_dead_letters() { return remove(dead_letters()); }
 
  private:
-  Attic& attic_;
-  Removal& removal_;
+  RetentionReader& retention_reader_;
+  RetentionWriter& retention_writer_;
   RetentionCutoffs cutoffs_;
 };
 
-#define POSTRIDER_SWEEP RetentionSweep(attic(), removal(), script_.now)
+#define POSTRIDER_SWEEP RetentionSweep(retention_reader(), retention_writer(), script_.now)
 
 TEST_P(RetentionContract, NothingIsOldInAnEmptyOrYoungStore) {
   EXPECT_TRUE(POSTRIDER_SWEEP.events().items.empty());
@@ -66,8 +71,9 @@ TEST_P(RetentionContract, NothingIsOldInAnEmptyOrYoungStore) {
   EXPECT_TRUE(POSTRIDER_SWEEP.events().items.empty());
   EXPECT_EQ(POSTRIDER_SWEEP.events().next, std::nullopt);
   EXPECT_TRUE(POSTRIDER_SWEEP.dead_letters().items.empty());
-  EXPECT_EQ(removal().remove({}, cutoffs_at(ages, script_.now)).value(), Removed{});
-  EXPECT_EQ(removal().remove({{.sequence = 99}}, cutoffs_at(ages, script_.now)).value(), Removed{})
+  EXPECT_EQ(retention_writer().remove({}, cutoffs_at(ages, script_.now)).value(), Removed{});
+  EXPECT_EQ(retention_writer().remove({{.sequence = 99}}, cutoffs_at(ages, script_.now)).value(),
+            Removed{})
       << "unknown names are ignored";
 }
 
@@ -83,9 +89,9 @@ TEST_P(RetentionContract, AnOldEventIsShownWholeAndGoesWhole) {
   settle(script_.success(deliveries[1]));
   script_.now += hours{90};
 
-  const OldPage page = POSTRIDER_SWEEP.events();
+  const ExpiredPage page = POSTRIDER_SWEEP.events();
   ASSERT_EQ(page.items.size(), 1u);
-  const OldEvent& old = page.items.front();
+  const ExpiredEvent& old = page.items.front();
   EXPECT_EQ(old.sequence, deliveries[0].sequence);
   EXPECT_EQ(old.event.id, deliveries[0].event_id);
   EXPECT_EQ(old.event.data, R"({"n":  7})");
@@ -109,8 +115,10 @@ TEST_P(RetentionContract, WithoutContentOnlyTheNamesAreRead) {
   const Delivery delivery = accept(first_);
   settle(script_.success(delivery));
   script_.now += hours{90};
-  const OldPage page =
-      attic().old_events({.cutoffs = cutoffs_at(ages, script_.now), .with_content = false}).value();
+  const ExpiredPage page =
+      retention_reader()
+          .expired_events({.cutoffs = cutoffs_at(ages, script_.now), .with_content = false})
+          .value();
   ASSERT_EQ(page.items.size(), 1u);
   EXPECT_EQ(page.items[0].sequence, delivery.sequence);
   EXPECT_TRUE(page.items[0].deliveries.empty());
@@ -126,14 +134,14 @@ TEST_P(RetentionContract, PagesGoOnBehindEachOther) {
   }
   script_.now += hours{90};
   const Delivery young = accept(first_);
-  const OldPage first = POSTRIDER_SWEEP.events(2);
+  const ExpiredPage first = POSTRIDER_SWEEP.events(2);
   EXPECT_EQ(sequences(first), (Sequences{all[0], all[1]}));
-  const OldPage second = POSTRIDER_SWEEP.events(2, first.next.value());
+  const ExpiredPage second = POSTRIDER_SWEEP.events(2, first.next.value());
   EXPECT_EQ(sequences(second), (Sequences{all[2], all[3]}));
-  const OldPage third = POSTRIDER_SWEEP.events(2, second.next.value());
+  const ExpiredPage third = POSTRIDER_SWEEP.events(2, second.next.value());
   EXPECT_EQ(sequences(third), (Sequences{all[4]}));
   if (third.next) {
-    const OldPage last = POSTRIDER_SWEEP.events(2, *third.next);
+    const ExpiredPage last = POSTRIDER_SWEEP.events(2, *third.next);
     EXPECT_TRUE(last.items.empty());
     EXPECT_EQ(last.next, std::nullopt);
   }
@@ -160,7 +168,7 @@ TEST_P(RetentionContract, ADeadLetterGoesAloneAndItsEventStays) {
   settle(script_.success(deliveries[1]));
   script_.now += hours{31};
   EXPECT_TRUE(POSTRIDER_SWEEP.events().items.empty());
-  const OldPage page = POSTRIDER_SWEEP.dead_letters();
+  const ExpiredPage page = POSTRIDER_SWEEP.dead_letters();
   ASSERT_EQ(page.items.size(), 1u);
   EXPECT_EQ(page.items[0].event.id, deliveries[0].event_id);
   EXPECT_EQ(page.items[0].dead_letter, deliveries[0].sequence);
@@ -190,8 +198,8 @@ TEST_P(RetentionContract, OldDeadLettersAreFoundPageByPage) {
   Sequences found;
   std::optional<std::int64_t> after = 0;
   for (int page_number = 0; after && page_number < 10; ++page_number) {
-    const OldPage page = POSTRIDER_SWEEP.dead_letters(2, *after);
-    for (const OldEvent& old : page.items) {
+    const ExpiredPage page = POSTRIDER_SWEEP.dead_letters(2, *after);
+    for (const ExpiredEvent& old : page.items) {
       found.push_back(old.dead_letter.value());
     }
     after = page.next;
@@ -206,8 +214,8 @@ TEST_P(RetentionContract, WhatWasRevivedMeanwhileStays) {
   settle(script_.success(event_goes));
   settle(script_.death(letter_goes, gone));
   script_.now += hours{90};
-  const OldPage events = POSTRIDER_SWEEP.events();
-  const OldPage letters = POSTRIDER_SWEEP.dead_letters();
+  const ExpiredPage events = POSTRIDER_SWEEP.events();
+  const ExpiredPage letters = POSTRIDER_SWEEP.dead_letters();
   EXPECT_EQ(events.items.size(), 2u);
   EXPECT_EQ(letters.items.size(), 1u);
   ASSERT_TRUE(revive({.delivery_id = event_goes.id, .now = script_.now}).has_value());
@@ -221,13 +229,13 @@ TEST_P(RetentionContract, WhatWasRevivedMeanwhileStays) {
 TEST_P(RetentionContract, ALiveIdempotencyKeyHoldsItsEvent) {  // P3
   publish({}, {.key = "k"});
   const RetentionCutoffs at_once = cutoffs_at({.events = Millis{1}}, script_.now + hours{1});
-  const OldPage page = attic().old_events({.cutoffs = at_once}).value();
-  EXPECT_EQ(removal().remove(names(page), at_once).value(), Removed{});
+  const ExpiredPage page = retention_reader().expired_events({.cutoffs = at_once}).value();
+  EXPECT_EQ(retention_writer().remove(names(page), at_once).value(), Removed{});
   EXPECT_TRUE(std::holds_alternative<Duplicate>(publish({}, {.key = "k"})));
 
   script_.now += StoreScript::claim_life;
   const RetentionCutoffs later = cutoffs_at({.events = Millis{1}}, script_.now + hours{1});
-  EXPECT_EQ(removal().remove(names(page), later)->events, 1u);
+  EXPECT_EQ(retention_writer().remove(names(page), later)->events, 1u);
   EXPECT_TRUE(std::holds_alternative<Accepted>(publish({}, {.key = "k"})));
 }
 
@@ -276,9 +284,11 @@ TEST_P(RetentionContract, TheListOfAWebhookShowsExactlyWhatIsLeft) {
        load({.webhook_id = second_, .due_before = wall_time_max, .limit = 10}).deliveries) {
     settle(script_.success(waiting));
   }
-  const OldPage page = POSTRIDER_SWEEP.events();
+  const ExpiredPage page = POSTRIDER_SWEEP.events();
   ASSERT_EQ(page.items.size(), 3u);
-  EXPECT_EQ(removal().remove({name_of(page.items[1])}, cutoffs_at(ages, script_.now))->events, 1u);
+  EXPECT_EQ(
+      retention_writer().remove({name_of(page.items[1])}, cutoffs_at(ages, script_.now))->events,
+      1u);
   EXPECT_EQ(listed(50), (std::vector<DeliveryId>{stays[0], stays[1], stays[3]}));
   EXPECT_EQ(POSTRIDER_SWEEP.remove_events().events, 2u);
   EXPECT_EQ(listed(50), (std::vector<DeliveryId>{fresh.id}));
@@ -326,8 +336,8 @@ TEST_P(RetentionContract, NumbersStayUntilTheyAreOldThemselves) {
   EXPECT_EQ(stats().by_webhook(then)->size(), 1u);
   EXPECT_EQ(stats().over_time(then, stats_span)->size(), 1u);
 
-  EXPECT_EQ(removal().remove_stats(counted - hours{1}, 100).value(), 0u);
-  EXPECT_EQ(removal().remove_stats(counted + hours{1}, 100).value(), 2u);
+  EXPECT_EQ(retention_writer().remove_stats(counted - hours{1}, 100).value(), 0u);
+  EXPECT_EQ(retention_writer().remove_stats(counted + hours{1}, 100).value(), 2u);
   EXPECT_TRUE(stats().by_webhook(then)->empty());
   EXPECT_TRUE(stats().over_time(then, stats_span)->empty());
   const StatsFilter now{.from = script_.now - hours{1}, .to = script_.now + hours{1}};

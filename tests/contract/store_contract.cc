@@ -42,8 +42,9 @@ Result<Delivery> StoreContract::cancel(DeliveryId id) {
   return commit({.cancels = {{id, script_.now}}}).cancels.front();
 }
 
-std::optional<Delivery> StoreContract::enroll(EventId event, WebhookId to) {
-  return commit({.enrolments = {script_.enroll(event, to)}}).enrolments.front();
+std::optional<Delivery> StoreContract::add_late_delivery(EventId event, WebhookId to) {
+  return commit({.late_deliveries = {script_.add_late_delivery(event, to)}})
+      .late_deliveries.front();
 }
 
 LanePage StoreContract::load(const LoadLane& query) {
@@ -78,7 +79,7 @@ Listed<Alert> StoreContract::list_alerts(const AlertFilter& filter, const Page& 
 
 std::optional<KeyUse> RequestKeysContract::find(const std::string& caller, const std::string& key,
                                                 WallTime now) {
-  const Result<std::optional<KeyUse>> found = store_->reader().used_keys->find(caller, key, now);
+  const Result<std::optional<KeyUse>> found = store_->reader().request_keys->find(caller, key, now);
   EXPECT_TRUE(found.has_value());
   return found.value_or(std::nullopt);
 }

@@ -27,11 +27,11 @@ class StoreContract : public testing::TestWithParam<StoreMaker> {
   [[nodiscard]] Catalog& catalog() { return *store_->store().catalog; }
   [[nodiscard]] EventTypes& types() { return *store_->store().event_types; }
   [[nodiscard]] History& history() { return *store_->reader().history; }
-  [[nodiscard]] Attic& attic() { return *store_->reader().attic; }
-  [[nodiscard]] Removal& removal() { return *store_->store().removal; }
+  [[nodiscard]] RetentionReader& retention_reader() { return *store_->reader().retention; }
+  [[nodiscard]] RetentionWriter& retention_writer() { return *store_->store().retention; }
   [[nodiscard]] Stats& stats() { return *store_->reader().stats; }
-  [[nodiscard]] OperationBook& operations() { return *store_->store().operations; }
-  [[nodiscard]] AlertBook& alerts() { return *store_->store().alerts; }
+  [[nodiscard]] OperationWriter& operations() { return *store_->store().operations; }
+  [[nodiscard]] AlertWriter& alerts() { return *store_->store().alerts; }
 
   /// Each fails the test when the store does.
   BatchReceipt commit(const Batch& batch);
@@ -42,7 +42,7 @@ class StoreContract : public testing::TestWithParam<StoreMaker> {
   Result<Delivery> revive(const Revive& order);
   Result<Delivery> cancel(DeliveryId id);
   /// A late delivery; none when the store has no use for it.
-  std::optional<Delivery> enroll(EventId event, WebhookId to);
+  std::optional<Delivery> add_late_delivery(EventId event, WebhookId to);
   LanePage load(const LoadLane& query);
   DeliveryRecord record(DeliveryId id);
   std::vector<Attempt> attempts(DeliveryId id);
@@ -66,10 +66,10 @@ class HistoryContract : public StoreContract {};
 class EventTypesContract : public StoreContract {};
 class StatsContract : public StoreContract {};
 class RetentionContract : public StoreContract {};
-class JournalContract : public StoreContract {
+class AuditContract : public StoreContract {
  protected:
-  [[nodiscard]] Journal& journal() { return *store_->store().journal; }
-  [[nodiscard]] AuditLog& audit_log() { return *store_->reader().audit_log; }
+  [[nodiscard]] AuditWriter& audit_writer() { return *store_->store().audit; }
+  [[nodiscard]] AuditReader& audit_reader() { return *store_->reader().audit; }
 
   void append(int first, int last);
   Listed<AuditRecord> list(const AuditFilter& filter, const Page& page = {});
@@ -88,7 +88,7 @@ class LateDeliveryContract : public StoreContract {};
 class OperationsContract : public StoreContract {};
 class RequestKeysContract : public StoreContract {
  protected:
-  [[nodiscard]] RequestKeys& keys() { return *store_->store().request_keys; }
+  [[nodiscard]] RequestKeyWriter& keys() { return *store_->store().request_keys; }
   std::optional<KeyUse> find(const std::string& caller, const std::string& key, WallTime now);
 };
 
@@ -100,7 +100,7 @@ class RequestKeysContract : public StoreContract {
   POSTRIDER_STORE_SUITE(prefix, CatalogContract, __VA_ARGS__);      \
   POSTRIDER_STORE_SUITE(prefix, EventTypesContract, __VA_ARGS__);   \
   POSTRIDER_STORE_SUITE(prefix, HistoryContract, __VA_ARGS__);      \
-  POSTRIDER_STORE_SUITE(prefix, JournalContract, __VA_ARGS__);      \
+  POSTRIDER_STORE_SUITE(prefix, AuditContract, __VA_ARGS__);        \
   POSTRIDER_STORE_SUITE(prefix, RegistryContract, __VA_ARGS__);     \
   POSTRIDER_STORE_SUITE(prefix, ReschedulingContract, __VA_ARGS__); \
   POSTRIDER_STORE_SUITE(prefix, RetentionContract, __VA_ARGS__);    \

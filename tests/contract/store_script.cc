@@ -47,7 +47,7 @@ Publish StoreScript::publish(const std::vector<WebhookId>& to, const PublishOpti
   return publish;
 }
 
-Enroll StoreScript::enroll(EventId event, WebhookId to) {
+AddLateDelivery StoreScript::add_late_delivery(EventId event, WebhookId to) {
   return {.delivery = {.id = ids_.make<DeliveryId>(now),
                        .event_id = event,
                        .webhook_id = to,

@@ -41,7 +41,7 @@ class StoreScript {
                                 const PublishOptions& options = {});
 
   /// A late delivery of the event, due now.
-  [[nodiscard]] Enroll enroll(EventId event, WebhookId to);
+  [[nodiscard]] AddLateDelivery add_late_delivery(EventId event, WebhookId to);
 
   /// The delivery after one more attempt.
   [[nodiscard]] Settlement success(Delivery delivery);

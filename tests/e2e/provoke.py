@@ -314,17 +314,19 @@ PROVOKERS = {
     "webhook_quota_exceeded": webhooks_beyond_quota,
 }
 
+IDEMPOTENCY_TEST = "src/api/resources/idempotent_request_routes_test.cc"
+
 # What no request to a server with these settings leads to: {code: the test that provokes it}.
 PROVOKED_ELSEWHERE = {
-    ("discardDeadLetters", "already_created"): "src/api/once_routes_test.cc",
-    ("replayWebhook", "already_created"): "src/api/once_routes_test.cc",
-    ("retryDeadLetters", "already_created"): "src/api/once_routes_test.cc",
-    ("rotateWebhookSecret", "already_created"): "src/api/once_routes_test.cc",
-    ("testWebhook", "already_created"): "src/api/once_routes_test.cc",
+    ("discardDeadLetters", "already_created"): IDEMPOTENCY_TEST,
+    ("replayWebhook", "already_created"): IDEMPOTENCY_TEST,
+    ("retryDeadLetters", "already_created"): IDEMPOTENCY_TEST,
+    ("rotateWebhookSecret", "already_created"): IDEMPOTENCY_TEST,
+    ("testWebhook", "already_created"): IDEMPOTENCY_TEST,
     "no_secrets_key": "test_without_a_key_there_is_nothing_to_rotate",
     "rate_limited": "test_a_client_over_its_limit_is_told_when_to_go_on",
-    "unknown_event_type": "src/api/event_type_routes_test.cc",
-    "unknown_tenant": "src/api/registry_routes_test.cc",
+    "unknown_event_type": "src/api/resources/event_type_routes_test.cc",
+    "unknown_tenant": "src/api/resources/registry_routes_test.cc",
 }
 
 # Successes that an example alone does not lead to: (operation, status).

@@ -10,7 +10,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "engine/shard.h"
+#include "engine/shard/shard.h"
 
 #include "adapters/memory/memory_store.h"
 

@@ -2,8 +2,8 @@
 // hear.
 #pragma once
 
-#include "core/attempt.h"
-#include "core/random.h"
+#include "core/base/random.h"
+#include "core/model/attempt.h"
 
 #include "tests/simulation/scenario.h"
 

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "core/random.h"
-#include "core/webhook.h"
-#include "engine/shard.h"
+#include "core/base/random.h"
+#include "core/model/webhook.h"
+#include "engine/shard/shard.h"
 
 namespace postrider::sim {
 

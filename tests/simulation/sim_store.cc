@@ -4,7 +4,7 @@
 #include <iterator>
 #include <utility>
 
-#include "core/assert.h"
+#include "core/base/assert.h"
 
 namespace postrider::sim {
 
@@ -38,14 +38,14 @@ void SimStore::end_turn() {
     recover();
   }
   Batch batch = gather(jobs);
-  std::move(circuits_owed_.begin(), circuits_owed_.end(), std::back_inserter(batch.circuits));
-  circuits_owed_.clear();
+  std::move(unsaved_circuits_.begin(), unsaved_circuits_.end(), std::back_inserter(batch.circuits));
+  unsaved_circuits_.clear();
   const bool fails = troubled_ && chance(parts_.scenario->commit_fails);
   if (fails) {
     if (chance(parts_.scenario->commit_ambiguous)) {
       POSTRIDER_ASSERT(ledger_->commit(batch).has_value());
     }
-    circuits_owed_ = std::move(batch.circuits);
+    unsaved_circuits_ = std::move(batch.circuits);
     broken_ = true;
     answer_failure(jobs);
   } else {
@@ -80,7 +80,7 @@ Batch SimStore::gather(const std::vector<SimJob>& jobs) const {
       batch.revivals.push_back(revive->revive);
     } else if (const auto* replay = std::get_if<SimReplay>(&job)) {
       std::ranges::copy(replay->revivals, std::back_inserter(batch.revivals));
-      std::ranges::copy(replay->enrolments, std::back_inserter(batch.enrolments));
+      std::ranges::copy(replay->late_deliveries, std::back_inserter(batch.late_deliveries));
     } else if (const auto* cancel = std::get_if<SimCancel>(&job)) {
       batch.cancels.push_back(cancel->cancel);
     }
@@ -113,9 +113,9 @@ void SimStore::answer(const std::vector<SimJob>& jobs, const BatchReceipt& recei
       parts_.tell(revived->webhook_id, Admitted{{*revived}});
     }
   }
-  for (const std::optional<Delivery>& enrolled : receipt.enrolments) {
-    if (enrolled) {
-      parts_.tell(enrolled->webhook_id, Admitted{{*enrolled}});
+  for (const std::optional<Delivery>& late : receipt.late_deliveries) {
+    if (late) {
+      parts_.tell(late->webhook_id, Admitted{{*late}});
     }
   }
   for (const Result<Delivery>& cancelled : receipt.cancels) {
@@ -178,7 +178,7 @@ void SimStore::reschedule(BringForward order) {
 void SimStore::crash() {
   ++life_;
   queue_.clear();
-  circuits_owed_.clear();
+  unsaved_circuits_.clear();
   broken_ = false;
   busy_ = false;
   if (under_way_ && chance(500)) {

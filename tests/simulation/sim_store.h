@@ -9,7 +9,7 @@
 #include <variant>
 #include <vector>
 
-#include "core/random.h"
+#include "core/base/random.h"
 
 #include "adapters/memory/memory_store.h"
 
@@ -35,7 +35,7 @@ struct SimRevive {
 /// A chunk of a replay: its orders are one transaction.
 struct SimReplay {
   std::vector<Revive> revivals;
-  std::vector<Enroll> enrolments;
+  std::vector<AddLateDelivery> late_deliveries;
 };
 struct SimCancel {
   Cancel cancel;
@@ -101,7 +101,7 @@ class SimStore {
   std::unique_ptr<Catalog> catalog_;
   std::vector<SimJob> queue_;
   std::optional<std::vector<SimJob>> under_way_;
-  std::vector<SaveCircuit> circuits_owed_;
+  std::vector<SaveCircuit> unsaved_circuits_;
   std::uint64_t life_ = 0;  // What was scheduled before a crash does not happen after it.
   bool busy_ = false;       // Until the last answer of a turn is given.
   bool broken_ = false;

@@ -6,8 +6,8 @@
 #include <queue>
 #include <vector>
 
-#include "core/steady_wall.h"
-#include "core/time.h"
+#include "core/base/time.h"
+#include "core/policy/steady_wall.h"
 
 namespace postrider::sim {
 

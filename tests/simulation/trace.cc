@@ -40,7 +40,7 @@ std::string tell(const DisableWebhook& disable) {
   return fmt::format("disable {}", disable.webhook_id.to_string());
 }
 
-std::string tell(const Tell& alert) {
+std::string tell(const RaiseAlert& alert) {
   return fmt::format("tell {} {}", to_string(alert.kind), alert.webhook_id.to_string());
 }
 

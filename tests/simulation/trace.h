@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "engine/shard.h"
+#include "engine/shard/shard.h"
 
 namespace postrider::sim {
 

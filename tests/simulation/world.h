@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "core/time.h"
+#include "core/base/time.h"
 
 #include "tests/simulation/scenario.h"
 

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/assert.h"
+#include "core/base/assert.h"
 
 #include "tests/simulation/network.h"
 #include "tests/simulation/trace.h"

@@ -4,10 +4,10 @@
 
 #include <fmt/format.h>
 
-#include "core/assert.h"
-#include "engine/intake.h"
+#include "core/base/assert.h"
+#include "engine/intake/intake.h"
 
-#include "runtime/operation_step.h"
+#include "runtime/admin/operation_step.h"
 
 #include "tests/simulation/world_state.h"
 
@@ -112,9 +112,9 @@ void World::replay(WebhookId id) {
   if (random_.below(3) == 0) {
     operation.spec.filter.states.push_back(DeliveryState::succeeded);
   }
-  const Onward onward{.after = static_cast<std::int64_t>(
-                          random_.below(static_cast<std::uint64_t>(durable_.next_sequence))),
-                      .limit = static_cast<std::uint32_t>(1 + random_.below(20))};
+  const ForwardPage onward{.after = static_cast<std::int64_t>(
+                               random_.below(static_cast<std::uint64_t>(durable_.next_sequence))),
+                           .limit = static_cast<std::uint32_t>(1 + random_.below(20))};
   const auto page = make_memory_history(durable_)->list_events_for(
       id, {.tenant_id = webhook->tenant_id, .types = {}}, onward);
   POSTRIDER_ASSERT(page.has_value());
@@ -126,8 +126,8 @@ void World::replay(WebhookId id) {
     checks_.revived(order.delivery_id);
   }
   note(fmt::format("replay {} revives {} enrolls {}", id.to_string(), plan.batch.revivals.size(),
-                   plan.batch.enrolments.size()));
-  store_.submit(SimReplay{plan.batch.revivals, plan.batch.enrolments});
+                   plan.batch.late_deliveries.size()));
+  store_.submit(SimReplay{plan.batch.revivals, plan.batch.late_deliveries});
 }
 
 void World::change_webhook(WebhookId id, const std::function<void(Webhook&)>& edit) {

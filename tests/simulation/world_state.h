@@ -10,12 +10,12 @@
 #include <utility>
 #include <vector>
 
-#include "core/random.h"
-#include "engine/directory.h"
-#include "engine/shard.h"
+#include "core/base/random.h"
+#include "engine/intake/directory.h"
+#include "engine/shard/shard.h"
 
 #include "adapters/memory/memory_store.h"
-#include "runtime/shared_allowance.h"
+#include "runtime/limits/shared_allowance.h"
 
 #include "tests/simulation/checks.h"
 #include "tests/simulation/scenario.h"

@@ -9,7 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "core/assert.h"
+#include "core/base/assert.h"
 
 namespace postrider::test {
 namespace {

@@ -1,40 +1,40 @@
 #include "tests/support/memory_service.h"
 
-#include "core/assert.h"
-#include "core/request.h"
-#include "core/retry.h"
-#include "engine/intake.h"
+#include "core/base/assert.h"
+#include "core/policy/retry.h"
+#include "core/request/request.h"
+#include "engine/intake/intake.h"
 
 #include "adapters/openssl/digest.h"
-#include "runtime/once.h"
+#include "runtime/store/idempotent_request.h"
 
 namespace postrider::test {
 
 /// Lanes are not told: there are none.
 struct MemoryService::Visit {
   Visit(MemoryService& service, const AuditEntry& entry)
-      : errand{.store = service.roles_, .mails = mails, .entry = entry} {}
+      : context{.store = service.roles_, .replies = replies, .entry = entry} {}
 
-  Mails mails{1};
-  Errand errand;
+  RepliesByShard replies{1};
+  ChangeContext context;
 };
 
 MemoryService::MemoryService()
-    : DeskService(Directory{}, Roster{}, EventTypeBook{}),
+    : AdminService(Directory{}, AccessSnapshot{}, EventTypeCatalog{}),
       roles_(make_memory_store(store)),
       reader_(make_memory_reader(store)) {
   store.digest = sha256;
-  desk_.watch({.stored = [this](const Webhook& webhook) { lanes.try_emplace(webhook.id); },
-               .removed = [this](WebhookId id) { lanes.erase(id); }});
+  changes_.watch({.stored = [this](const Webhook& webhook) { lanes.try_emplace(webhook.id); },
+                  .removed = [this](WebhookId id) { lanes.erase(id); }});
 }
 
 void MemoryService::add_key(ApiKey key) {
   const AuditEntry entry;
   Visit visit{*this, entry};
-  POSTRIDER_ASSERT(desk_.change_registry(visit.errand, AddKey{std::move(key)}).has_value());
+  POSTRIDER_ASSERT(changes_.change_registry(visit.context, AddKey{std::move(key)}).has_value());
 }
 
-void MemoryService::note_key_use(const RosterKey& key) {
+void MemoryService::note_key_use(const AccessKey& key) {
   key.note_use(moment.wall);
   key_uses.emplace_back(key.key().id, moment.wall);
 }
@@ -49,7 +49,7 @@ Result<BatchReceipt> MemoryService::commit(const Batch& batch) {
 void MemoryService::apply_now(WebhookId id, const WebhookEdit& edit) {
   const AuditEntry entry;
   Visit visit{*this, entry};
-  POSTRIDER_ASSERT(desk_.edit_webhook(visit.errand, id, edit).has_value());
+  POSTRIDER_ASSERT(changes_.edit_webhook(visit.context, id, edit).has_value());
 }
 
 void MemoryService::apply_now(const std::string& event_type, const EventTypeEdit& edit) {
@@ -104,7 +104,7 @@ Awaitable<Result<std::vector<PublishReceipt>>> MemoryService::publish(
   co_return std::move(receipt->publishes);
 }
 
-Awaitable<Result<void>> MemoryService::at_desk(AuditEntry entry, Change change) {
+Awaitable<Result<void>> MemoryService::run_on_store_thread(AuditEntry entry, Change change) {
   if (before_change) {
     before_change();
   }
@@ -112,7 +112,7 @@ Awaitable<Result<void>> MemoryService::at_desk(AuditEntry entry, Change change) 
     co_return tl::make_unexpected(*store_failure);
   }
   Visit visit{*this, entry};
-  co_return change(visit.errand);
+  co_return change(visit.context);
 }
 
 Awaitable<Result<Delivery>> MemoryService::revive(Revive revive, AuditEntry entry) {
@@ -146,7 +146,7 @@ Awaitable<Result<Operation>> MemoryService::start_operation(Operation operation,
     co_return tl::make_unexpected(taken.error());
   }
   POSTRIDER_ASSERT(roles_.operations->put(operation).has_value());
-  POSTRIDER_ASSERT(roles_.journal->append(entry).has_value());
+  POSTRIDER_ASSERT(roles_.audit->append(entry).has_value());
   co_return operation;
 }
 
@@ -161,7 +161,7 @@ Awaitable<Result<Operation>> MemoryService::cancel_operation(OperationId id, Aud
   operation->status = OperationStatus::cancelled;
   operation->finished_at = moment.wall;
   POSTRIDER_ASSERT(roles_.operations->put(*operation).has_value());
-  POSTRIDER_ASSERT(roles_.journal->append(entry).has_value());
+  POSTRIDER_ASSERT(roles_.audit->append(entry).has_value());
   co_return operation;
 }
 
@@ -186,7 +186,7 @@ Awaitable<Result<TestSent>> MemoryService::send_test(WebhookRef webhook, Event e
     POSTRIDER_ASSERT(!entry.request_key || roles_.request_keys->forget(*entry.request_key));
     co_return tl::make_unexpected(receipt.error());
   }
-  POSTRIDER_ASSERT(roles_.journal->append(entry).has_value());
+  POSTRIDER_ASSERT(roles_.audit->append(entry).has_value());
   const std::optional<Outcome> outcome = receive ? receive(*webhook, event) : std::nullopt;
   if (!outcome) {
     co_return TestSent{.delivery_id = id, .attempt = std::nullopt};
@@ -207,7 +207,7 @@ Awaitable<Result<Outcome>> MemoryService::probe(Webhook webhook, Event event, Mi
 }
 
 Awaitable<Result<std::uint64_t>> MemoryService::reseal_secrets(AuditEntry entry) {
-  POSTRIDER_ASSERT(roles_.journal->append(entry).has_value());
+  POSTRIDER_ASSERT(roles_.audit->append(entry).has_value());
   co_return resealed;
 }
 
@@ -242,7 +242,7 @@ Awaitable<Result<LaneView>> MemoryService::command_circuit(CircuitCommanded comm
       break;
   }
   found->second.circuit = breaker.record();
-  if (const Result<void> noted = roles_.journal->append(entry); !noted) {
+  if (const Result<void> noted = roles_.audit->append(entry); !noted) {
     co_return tl::make_unexpected(noted.error());
   }
   co_return found->second;

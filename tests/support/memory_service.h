@@ -8,17 +8,17 @@
 #include <string>
 #include <vector>
 
-#include "core/breaker.h"
-#include "core/ids.h"
-#include "engine/directory.h"
+#include "core/base/ids.h"
+#include "core/policy/breaker.h"
+#include "engine/intake/directory.h"
 
 #include "adapters/memory/memory_store.h"
-#include "runtime/desk_service.h"
+#include "runtime/admin/admin_service.h"
 
 namespace postrider::test {
 
 /// One thread.
-class MemoryService final : public DeskService {
+class MemoryService final : public AdminService {
  public:
   MemoryService();
 
@@ -48,7 +48,7 @@ class MemoryService final : public DeskService {
 
   [[nodiscard]] Moment now() const override { return moment; }
   [[nodiscard]] Uuid new_uuid() override { return ids_.next(moment.wall); }
-  void note_key_use(const RosterKey& key) override;
+  void note_key_use(const AccessKey& key) override;
 
   Awaitable<Result<std::vector<PublishReceipt>>> publish(std::vector<EventDraft> drafts,
                                                          bool all_or_nothing) override;
@@ -63,7 +63,7 @@ class MemoryService final : public DeskService {
   Awaitable<Result<LaneView>> command_circuit(CircuitCommanded command, AuditEntry entry) override;
   Awaitable<void> run_query(ReaderQuery query) override;
   Result<std::unique_ptr<StreamHub::Subscription>> subscribe(StreamFilter filter,
-                                                             std::optional<StreamPlace> seen,
+                                                             std::optional<StreamPosition> seen,
                                                              std::function<void()> wake) override {
     return hub.subscribe(std::move(filter), seen, std::move(wake));
   }
@@ -72,7 +72,7 @@ class MemoryService final : public DeskService {
 
  private:
   /// At once.
-  Awaitable<Result<void>> at_desk(AuditEntry entry, Change change) override;
+  Awaitable<Result<void>> run_on_store_thread(AuditEntry entry, Change change) override;
   Result<BatchReceipt> commit(const Batch& batch);
   [[nodiscard]] RequestShapeRef shape_for(WebhookId id) const;
   /// What a change at the desk is made with.

@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
-#include "adapters/sqlite/sqlite_store.h"
+#include "adapters/sqlite/database/sqlite_store.h"
 
 #include "tests/support/store_maker.h"
 #include "tests/support/test_digest.h"

@@ -5,7 +5,7 @@
 #include <openssl/pem.h>
 #include <openssl/x509v3.h>
 
-#include "core/assert.h"
+#include "core/base/assert.h"
 
 namespace postrider::test {
 namespace {

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 #include <postrider/verify.h>
 
-#include "core/random.h"
+#include "core/base/random.h"
 
 namespace postrider::verify {
 namespace {

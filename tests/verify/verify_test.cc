@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 #include <postrider/verify.h>
 
-#include "core/signature.h"
+#include "core/request/signature.h"
 
 #include "adapters/openssl/ed25519_key.h"
 #include "adapters/openssl/signer.h"

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "core/address.h"
+#include "core/net/address.h"
 
 namespace postrider::asio_http {
 

@@ -10,7 +10,7 @@
 #include <openssl/ssl.h>
 #include <sys/socket.h>
 
-#include "core/assert.h"
+#include "core/base/assert.h"
 
 namespace postrider::asio_http {
 namespace {

@@ -19,8 +19,8 @@
 #include <boost/smart_ptr/intrusive_ptr.hpp>
 #include <boost/smart_ptr/intrusive_ref_counter.hpp>
 
-#include "core/address.h"
-#include "core/time.h"
+#include "core/base/time.h"
+#include "core/net/address.h"
 
 #include "adapters/asio_http/tls_context.h"
 

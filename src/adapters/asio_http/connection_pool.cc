@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "core/assert.h"
+#include "core/base/assert.h"
 
 namespace postrider::asio_http {
 

@@ -12,8 +12,8 @@
 
 #include <boost/intrusive/list.hpp>
 
-#include "core/address.h"
-#include "core/time.h"
+#include "core/base/time.h"
+#include "core/net/address.h"
 
 #include "adapters/asio_http/connection.h"
 #include "adapters/asio_http/transport.h"

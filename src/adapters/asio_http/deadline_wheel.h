@@ -8,7 +8,7 @@
 
 #include <boost/intrusive/list.hpp>
 
-#include "core/time.h"
+#include "core/base/time.h"
 
 namespace postrider::asio_http {
 

@@ -7,8 +7,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "core/address.h"
-#include "core/time.h"
+#include "core/base/time.h"
+#include "core/net/address.h"
 
 namespace postrider::asio_http {
 

@@ -6,8 +6,8 @@
 #include <boost/asio/post.hpp>
 #include <fmt/format.h>
 
-#include "core/assert.h"
-#include "core/retry.h"
+#include "core/base/assert.h"
+#include "core/policy/retry.h"
 
 #include "adapters/asio_http/address_plan.h"
 #include "adapters/asio_http/failure_text.h"

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 #include <netinet/in.h>
 
-#include "core/assert.h"
+#include "core/base/assert.h"
 
 namespace postrider::asio_http {
 namespace {
@@ -246,10 +246,10 @@ void Resolver::tick() { process(ARES_SOCKET_BAD, ARES_SOCKET_BAD); }
 
 void Resolver::process(ares_socket_t readable, ares_socket_t writable) {
   ares_process_fd(channel_, readable, writable);
-  tell_waiters();
+  notify_waiters();
 }
 
-void Resolver::tell_waiters() {
+void Resolver::notify_waiters() {
   const boost::intrusive_ptr<Resolver> keep{this};
   while (!finished_.empty()) {
     const std::unique_ptr<Lookup> lookup = std::move(finished_.back());

@@ -13,7 +13,7 @@
 #include <boost/smart_ptr/intrusive_ptr.hpp>
 #include <boost/smart_ptr/intrusive_ref_counter.hpp>
 
-#include "core/result.h"
+#include "core/base/result.h"
 #include "ports/clock.h"
 
 #include "adapters/asio_http/dns_cache.h"
@@ -73,7 +73,7 @@ class Resolver : public boost::intrusive_ref_counter<Resolver, boost::thread_uns
   static void on_addresses(void* lookup, int status, int timeouts, ares_addrinfo* result);
   void process(ares_socket_t readable, ares_socket_t writable);
   void finish(Lookup& lookup, DnsAnswer answer);
-  void tell_waiters();
+  void notify_waiters();
 
   boost::asio::io_context& io_;
   DnsOptions options_;

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/assert.h"
+#include "core/base/assert.h"
 
 #include "adapters/asio_http/http_grammar.h"
 

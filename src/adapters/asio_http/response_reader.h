@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/attempt.h"
+#include "core/model/attempt.h"
 
 namespace postrider::asio_http {
 

@@ -10,8 +10,8 @@
 
 #include <boost/asio/ssl/context.hpp>
 
-#include "core/address.h"
-#include "core/result.h"
+#include "core/base/result.h"
+#include "core/net/address.h"
 
 #include "adapters/asio_http/transport.h"
 

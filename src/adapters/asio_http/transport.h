@@ -11,9 +11,9 @@
 
 #include <boost/asio/io_context.hpp>
 
-#include "core/address.h"
-#include "core/result.h"
-#include "core/time.h"
+#include "core/base/result.h"
+#include "core/base/time.h"
+#include "core/net/address.h"
 #include "ports/clock.h"
 #include "ports/transport.h"
 

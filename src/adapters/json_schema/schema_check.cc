@@ -13,7 +13,7 @@
 #include <valijson/validation_results.hpp>
 #include <valijson/validator.hpp>
 
-#include "core/json_text.h"
+#include "core/json/json_text.h"
 
 #include "adapters/json_schema/counted_json.h"
 #include "adapters/json_schema/schema_guard.h"

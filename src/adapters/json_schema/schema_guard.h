@@ -4,7 +4,7 @@
 
 #include <boost/json/value.hpp>
 
-#include "core/result.h"
+#include "core/base/result.h"
 
 namespace postrider::json_schema {
 

@@ -13,8 +13,8 @@
 #include <valijson/constraints/concrete_constraints.hpp>
 #include <valijson/validation_results.hpp>
 
-#include "core/address.h"
-#include "core/time.h"
+#include "core/base/time.h"
+#include "core/net/address.h"
 
 namespace postrider::json_schema {
 namespace {

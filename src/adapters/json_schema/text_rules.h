@@ -10,7 +10,7 @@
 
 #include <valijson/schema_parser.hpp>
 
-#include "core/result.h"
+#include "core/base/result.h"
 
 namespace postrider::json_schema {
 

@@ -11,9 +11,9 @@ auto find_alert(MemoryStore& store, AlertId id) {
                               [id](const auto& entry) { return entry.second.id == id; });
 }
 
-class MemoryAlertBook final : public AlertBook {
+class MemoryAlertWriter final : public AlertWriter {
  public:
-  explicit MemoryAlertBook(MemoryStore& store) : store_(store) {}
+  explicit MemoryAlertWriter(MemoryStore& store) : store_(store) {}
 
   Result<std::vector<Alert>> load_active() override {
     const std::lock_guard guard{store_.mutex};
@@ -67,9 +67,9 @@ bool matches(const AlertFilter& filter, const Alert& alert) {
          (kinds.empty() || std::ranges::find(kinds, alert.subject.kind) != kinds.end());
 }
 
-class MemoryAlertHistory final : public AlertHistory {
+class MemoryAlertReader final : public AlertReader {
  public:
-  explicit MemoryAlertHistory(MemoryStore& store) : store_(store) {}
+  explicit MemoryAlertReader(MemoryStore& store) : store_(store) {}
 
   Result<Listed<Alert>> list_alerts(const AlertFilter& filter, const Page& page) override {
     const std::lock_guard guard{store_.mutex};
@@ -98,12 +98,12 @@ class MemoryAlertHistory final : public AlertHistory {
 
 }  // namespace
 
-std::unique_ptr<AlertBook> make_memory_alert_book(MemoryStore& store) {
-  return std::make_unique<MemoryAlertBook>(store);
+std::unique_ptr<AlertWriter> make_memory_alert_writer(MemoryStore& store) {
+  return std::make_unique<MemoryAlertWriter>(store);
 }
 
-std::unique_ptr<AlertHistory> make_memory_alert_history(MemoryStore& store) {
-  return std::make_unique<MemoryAlertHistory>(store);
+std::unique_ptr<AlertReader> make_memory_alert_reader(MemoryStore& store) {
+  return std::make_unique<MemoryAlertReader>(store);
 }
 
 }  // namespace postrider

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <mutex>
 
-#include "core/event_type_filter.h"
+#include "core/filter/event_type_filter.h"
 #include "ports/health_tally.h"
 
 #include "adapters/memory/memory_rows.h"
@@ -82,13 +82,13 @@ Listed<Item> list(const std::map<std::int64_t, Row>& rows, const Filter& filter,
 }
 
 template <class Row, class Filter>
-Counted count(const std::map<std::int64_t, Row>& rows, const Filter& filter,
-              const Stretch& stretch) {
-  Counted counted;
+PartialCount count(const std::map<std::int64_t, Row>& rows, const Filter& filter,
+                   const CountRange& range) {
+  PartialCount counted;
   std::uint32_t looked_at = 0;
-  auto row = stretch.before ? rows.lower_bound(*stretch.before) : rows.end();
+  auto row = range.before ? rows.lower_bound(*range.before) : rows.end();
   while (row != rows.begin()) {
-    if (looked_at++ == std::max(stretch.looked_at_max, 1u)) {
+    if (looked_at++ == std::max(range.looked_at_max, 1u)) {
       counted.next = row->first;
       break;
     }
@@ -158,7 +158,7 @@ class MemoryHistory final : public History {
   }
 
   Result<Listed<EventForWebhook>> list_events_for(WebhookId webhook_id, const EventFilter& filter,
-                                                  const Onward& page) override {
+                                                  const ForwardPage& page) override {
     const std::lock_guard guard{store_.mutex};
     Listed<EventForWebhook> listed;
     std::uint32_t looked_at = 0;
@@ -180,9 +180,10 @@ class MemoryHistory final : public History {
     return listed;
   }
 
-  Result<Counted> count_deliveries(const DeliveryFilter& filter, const Stretch& stretch) override {
+  Result<PartialCount> count_deliveries(const DeliveryFilter& filter,
+                                        const CountRange& range) override {
     const std::lock_guard guard{store_.mutex};
-    return count(store_.deliveries, filter, stretch);
+    return count(store_.deliveries, filter, range);
   }
 
   Result<WebhookHealth> webhook_health(WebhookId id) override {

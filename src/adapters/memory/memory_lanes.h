@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "core/delivery.h"
+#include "core/model/delivery.h"
 #include "ports/ledger.h"
 
 namespace postrider {

@@ -2,7 +2,7 @@
 #include <span>
 #include <tuple>
 
-#include "core/assert.h"
+#include "core/base/assert.h"
 #include "ports/claims.h"
 
 #include "adapters/memory/memory_lanes.h"
@@ -30,8 +30,8 @@ class MemoryLedger final : public Ledger {
     for (const Revive& order : batch.revivals) {
       receipt.revivals.push_back(revive(order, receipt));
     }
-    for (const Enroll& order : batch.enrolments) {
-      receipt.enrolments.push_back(enroll(order));
+    for (const AddLateDelivery& order : batch.late_deliveries) {
+      receipt.late_deliveries.push_back(add_late_delivery(order));
     }
     for (const Cancel& order : batch.cancels) {
       receipt.cancels.push_back(cancel(order, receipt));
@@ -209,7 +209,7 @@ class MemoryLedger final : public Ledger {
     return record;
   }
 
-  std::optional<Delivery> enroll(const Enroll& order) {
+  std::optional<Delivery> add_late_delivery(const AddLateDelivery& order) {
     const auto found = store_.event_sequences.find(order.delivery.event_id);
     if (found == store_.event_sequences.end()) {
       return std::nullopt;

@@ -25,9 +25,9 @@ bool matches(const OperationFilter& filter, const Operation& operation) {
          admits(filter.kinds, operation.kind) && admits(filter.statuses, operation.status);
 }
 
-class MemoryOperationBook final : public OperationBook {
+class MemoryOperationWriter final : public OperationWriter {
  public:
-  explicit MemoryOperationBook(MemoryStore& store) : store_(store) {}
+  explicit MemoryOperationWriter(MemoryStore& store) : store_(store) {}
 
   Result<void> put(const Operation& operation) override {
     const std::lock_guard guard{store_.mutex};
@@ -69,9 +69,9 @@ class MemoryOperationBook final : public OperationBook {
   MemoryStore& store_;
 };
 
-class MemoryOperationList final : public OperationList {
+class MemoryOperationReader final : public OperationReader {
  public:
-  explicit MemoryOperationList(MemoryStore& store) : store_(store) {}
+  explicit MemoryOperationReader(MemoryStore& store) : store_(store) {}
 
   Result<std::vector<Operation>> list(const OperationFilter& filter,
                                       const OperationPage& page) override {
@@ -96,12 +96,12 @@ class MemoryOperationList final : public OperationList {
 
 }  // namespace
 
-std::unique_ptr<OperationBook> make_memory_operation_book(MemoryStore& store) {
-  return std::make_unique<MemoryOperationBook>(store);
+std::unique_ptr<OperationWriter> make_memory_operation_writer(MemoryStore& store) {
+  return std::make_unique<MemoryOperationWriter>(store);
 }
 
-std::unique_ptr<OperationList> make_memory_operation_list(MemoryStore& store) {
-  return std::make_unique<MemoryOperationList>(store);
+std::unique_ptr<OperationReader> make_memory_operation_reader(MemoryStore& store) {
+  return std::make_unique<MemoryOperationReader>(store);
 }
 
 }  // namespace postrider

@@ -5,9 +5,9 @@
 namespace postrider {
 namespace {
 
-class MemoryRequestKeys final : public RequestKeys {
+class MemoryRequestKeyWriter final : public RequestKeyWriter {
  public:
-  explicit MemoryRequestKeys(MemoryStore& store) : store_(store) {}
+  explicit MemoryRequestKeyWriter(MemoryStore& store) : store_(store) {}
 
   Result<void> take(const RequestKey& key, const std::string& subject, WallTime now) override {
     const std::lock_guard guard{store_.mutex};
@@ -40,9 +40,9 @@ class MemoryRequestKeys final : public RequestKeys {
   MemoryStore& store_;
 };
 
-class MemoryUsedKeys final : public UsedKeys {
+class MemoryRequestKeyReader final : public RequestKeyReader {
  public:
-  explicit MemoryUsedKeys(MemoryStore& store) : store_(store) {}
+  explicit MemoryRequestKeyReader(MemoryStore& store) : store_(store) {}
 
   Result<std::optional<KeyUse>> find(const std::string& caller, const std::string& key,
                                      WallTime now) override {
@@ -60,12 +60,12 @@ class MemoryUsedKeys final : public UsedKeys {
 
 }  // namespace
 
-std::unique_ptr<RequestKeys> make_memory_request_keys(MemoryStore& store) {
-  return std::make_unique<MemoryRequestKeys>(store);
+std::unique_ptr<RequestKeyWriter> make_memory_request_key_writer(MemoryStore& store) {
+  return std::make_unique<MemoryRequestKeyWriter>(store);
 }
 
-std::unique_ptr<UsedKeys> make_memory_used_keys(MemoryStore& store) {
-  return std::make_unique<MemoryUsedKeys>(store);
+std::unique_ptr<RequestKeyReader> make_memory_request_key_reader(MemoryStore& store) {
+  return std::make_unique<MemoryRequestKeyReader>(store);
 }
 
 }  // namespace postrider

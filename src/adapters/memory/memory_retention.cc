@@ -28,22 +28,22 @@ bool may_go(const MemoryStore& store, const MemoryEvent& event, const RetentionC
   return event_may_go(event.event->created_at, standings, cutoffs);
 }
 
-class MemoryAttic final : public Attic {
+class MemoryRetentionReader final : public RetentionReader {
  public:
-  explicit MemoryAttic(MemoryStore& store) : store_(store) {}
+  explicit MemoryRetentionReader(MemoryStore& store) : store_(store) {}
 
-  Result<OldPage> old_events(const OldQuery& query) override {
+  Result<ExpiredPage> expired_events(const ExpiredQuery& query) override {
     const std::lock_guard guard{store_.mutex};
-    OldPage page;
+    ExpiredPage page;
     std::uint32_t seen = 0;
-    bool any_old = false;
+    bool any_expired = false;
     for (auto row = store_.events.upper_bound(query.after); row != store_.events.end(); ++row) {
       if (seen++ == query.limit) {
-        page.next = any_old ? std::optional{std::prev(row)->first} : std::nullopt;
+        page.next = any_expired ? std::optional{std::prev(row)->first} : std::nullopt;
         break;
       }
-      any_old = any_old ||
-                (query.cutoffs.events && row->second.event->created_at <= *query.cutoffs.events);
+      any_expired = any_expired || (query.cutoffs.events &&
+                                    row->second.event->created_at <= *query.cutoffs.events);
       if (may_go(store_, row->second, query.cutoffs)) {
         page.items.push_back(read(row->first, std::nullopt, query));
       }
@@ -51,9 +51,9 @@ class MemoryAttic final : public Attic {
     return page;
   }
 
-  Result<OldPage> old_dead_letters(const OldQuery& query) override {
+  Result<ExpiredPage> expired_dead_letters(const ExpiredQuery& query) override {
     const std::lock_guard guard{store_.mutex};
-    OldPage page;
+    ExpiredPage page;
     std::uint32_t seen = 0;
     std::int64_t last = query.after;
     for (auto row = store_.deliveries.upper_bound(query.after); row != store_.deliveries.end();
@@ -75,9 +75,9 @@ class MemoryAttic final : public Attic {
   }
 
  private:
-  OldEvent read(std::int64_t event, std::optional<std::int64_t> dead_letter,
-                const OldQuery& query) const {
-    OldEvent old{.sequence = event, .dead_letter = dead_letter, .event = {}, .deliveries = {}};
+  ExpiredEvent read(std::int64_t event, std::optional<std::int64_t> dead_letter,
+                    const ExpiredQuery& query) const {
+    ExpiredEvent old{.sequence = event, .dead_letter = dead_letter, .event = {}, .deliveries = {}};
     if (!query.with_content) {
       return old;
     }
@@ -85,7 +85,7 @@ class MemoryAttic final : public Attic {
     old.event = *stored.event;
     for (const std::int64_t sequence : living(store_, stored)) {
       if (!dead_letter || *dead_letter == sequence) {
-        OldDelivery delivery{.record = store_.deliveries.at(sequence), .attempts = {}};
+        ExpiredDelivery delivery{.record = store_.deliveries.at(sequence), .attempts = {}};
         for (auto row = store_.attempts.lower_bound({sequence, 0});
              row != store_.attempts.end() && row->first.first == sequence; ++row) {
           delivery.attempts.push_back(row->second);
@@ -99,15 +99,15 @@ class MemoryAttic final : public Attic {
   MemoryStore& store_;
 };
 
-class MemoryRemoval final : public Removal {
+class MemoryRetentionWriter final : public RetentionWriter {
  public:
-  explicit MemoryRemoval(MemoryStore& store) : store_(store) {}
+  explicit MemoryRetentionWriter(MemoryStore& store) : store_(store) {}
 
-  Result<Removed> remove(const std::vector<OldName>& names,
+  Result<Removed> remove(const std::vector<ExpiredKey>& names,
                          const RetentionCutoffs& cutoffs) override {
     const std::lock_guard guard{store_.mutex};
     Removed removed;
-    for (const OldName& name : names) {
+    for (const ExpiredKey& name : names) {
       if (name.dead_letter) {
         const auto row = store_.deliveries.find(*name.dead_letter);
         if (row != store_.deliveries.end() &&
@@ -190,12 +190,12 @@ class MemoryRemoval final : public Removal {
 
 }  // namespace
 
-std::unique_ptr<Attic> make_memory_attic(MemoryStore& store) {
-  return std::make_unique<MemoryAttic>(store);
+std::unique_ptr<RetentionReader> make_memory_retention_reader(MemoryStore& store) {
+  return std::make_unique<MemoryRetentionReader>(store);
 }
 
-std::unique_ptr<Removal> make_memory_removal(MemoryStore& store) {
-  return std::make_unique<MemoryRemoval>(store);
+std::unique_ptr<RetentionWriter> make_memory_retention_writer(MemoryStore& store) {
+  return std::make_unique<MemoryRetentionWriter>(store);
 }
 
 }  // namespace postrider

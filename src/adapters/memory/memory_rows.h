@@ -6,7 +6,7 @@
 #include <optional>
 #include <utility>
 
-#include "core/assert.h"
+#include "core/base/assert.h"
 #include "ports/audit_chain.h"
 
 #include "adapters/memory/memory_store.h"

@@ -16,9 +16,9 @@
 #include <utility>
 #include <vector>
 
-#include "core/attempt.h"
-#include "core/event.h"
-#include "core/webhook.h"
+#include "core/model/attempt.h"
+#include "core/model/event.h"
+#include "core/model/webhook.h"
 #include "ports/store.h"
 
 namespace postrider {
@@ -99,16 +99,16 @@ struct MemoryStore {
 [[nodiscard]] std::unique_ptr<EventTypes> make_memory_event_types(MemoryStore& store);
 [[nodiscard]] std::unique_ptr<History> make_memory_history(MemoryStore& store);
 [[nodiscard]] std::unique_ptr<Registry> make_memory_registry(MemoryStore& store);
-[[nodiscard]] std::unique_ptr<Journal> make_memory_journal(MemoryStore& store);
-[[nodiscard]] std::unique_ptr<AuditLog> make_memory_audit_log(MemoryStore& store);
+[[nodiscard]] std::unique_ptr<AuditWriter> make_memory_audit_writer(MemoryStore& store);
+[[nodiscard]] std::unique_ptr<AuditReader> make_memory_audit_reader(MemoryStore& store);
 [[nodiscard]] std::unique_ptr<Stats> make_memory_stats(MemoryStore& store);
-[[nodiscard]] std::unique_ptr<Attic> make_memory_attic(MemoryStore& store);
-[[nodiscard]] std::unique_ptr<Removal> make_memory_removal(MemoryStore& store);
-[[nodiscard]] std::unique_ptr<OperationBook> make_memory_operation_book(MemoryStore& store);
-[[nodiscard]] std::unique_ptr<OperationList> make_memory_operation_list(MemoryStore& store);
-[[nodiscard]] std::unique_ptr<RequestKeys> make_memory_request_keys(MemoryStore& store);
-[[nodiscard]] std::unique_ptr<UsedKeys> make_memory_used_keys(MemoryStore& store);
-[[nodiscard]] std::unique_ptr<AlertBook> make_memory_alert_book(MemoryStore& store);
-[[nodiscard]] std::unique_ptr<AlertHistory> make_memory_alert_history(MemoryStore& store);
+[[nodiscard]] std::unique_ptr<RetentionReader> make_memory_retention_reader(MemoryStore& store);
+[[nodiscard]] std::unique_ptr<RetentionWriter> make_memory_retention_writer(MemoryStore& store);
+[[nodiscard]] std::unique_ptr<OperationWriter> make_memory_operation_writer(MemoryStore& store);
+[[nodiscard]] std::unique_ptr<OperationReader> make_memory_operation_reader(MemoryStore& store);
+[[nodiscard]] std::unique_ptr<RequestKeyWriter> make_memory_request_key_writer(MemoryStore& store);
+[[nodiscard]] std::unique_ptr<RequestKeyReader> make_memory_request_key_reader(MemoryStore& store);
+[[nodiscard]] std::unique_ptr<AlertWriter> make_memory_alert_writer(MemoryStore& store);
+[[nodiscard]] std::unique_ptr<AlertReader> make_memory_alert_reader(MemoryStore& store);
 
 }  // namespace postrider

@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 
-#include "core/assert.h"
-#include "core/signature.h"
+#include "core/base/assert.h"
+#include "core/request/signature.h"
 
 #include "adapters/openssl/aes_gcm.h"
 #include "adapters/openssl/digest.h"

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "core/result.h"
-#include "core/secret.h"
+#include "core/base/result.h"
+#include "core/base/secret.h"
 #include "ports/vault.h"
 
 namespace postrider {

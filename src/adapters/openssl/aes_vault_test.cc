@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "core/signature.h"
+#include "core/request/signature.h"
 
 #include "adapters/openssl/aes_gcm.h"
 

@@ -7,7 +7,7 @@
 #include <openssl/evp.h>
 #include <openssl/rand.h>
 
-#include "core/assert.h"
+#include "core/base/assert.h"
 
 namespace postrider {
 namespace {

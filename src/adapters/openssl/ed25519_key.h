@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/secret.h"
+#include "core/base/secret.h"
 
 namespace postrider {
 

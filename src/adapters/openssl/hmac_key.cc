@@ -6,7 +6,7 @@
 #include <openssl/evp.h>
 #include <openssl/params.h>
 
-#include "core/assert.h"
+#include "core/base/assert.h"
 
 namespace postrider {
 namespace {

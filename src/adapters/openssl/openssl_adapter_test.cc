@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "core/signature.h"
+#include "core/request/signature.h"
 
 #include "adapters/openssl/digest.h"
 #include "adapters/openssl/ed25519_key.h"

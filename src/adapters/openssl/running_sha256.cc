@@ -2,7 +2,7 @@
 
 #include <openssl/evp.h>
 
-#include "core/assert.h"
+#include "core/base/assert.h"
 
 namespace postrider {
 namespace {

@@ -3,9 +3,9 @@
 
 #include <string>
 
-#include "core/request.h"
-#include "core/secret.h"
-#include "core/signature.h"
+#include "core/base/secret.h"
+#include "core/request/request.h"
+#include "core/request/signature.h"
 
 namespace postrider {
 

@@ -9,7 +9,7 @@ foreach(file IN LISTS FILES)
   file(READ ${file} sql)
   string(APPEND entries "    {${version}, R\"sql(\n${sql})sql\"},\n")
 endforeach()
-file(WRITE ${OUTPUT} "#include \"adapters/sqlite/migrations.h\"
+file(WRITE ${OUTPUT} "#include \"adapters/sqlite/database/migrations.h\"
 
 namespace postrider::sqlite {
 

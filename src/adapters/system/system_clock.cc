@@ -2,7 +2,7 @@
 
 #include <mutex>
 
-#include "core/steady_wall.h"
+#include "core/policy/steady_wall.h"
 
 namespace postrider {
 namespace {

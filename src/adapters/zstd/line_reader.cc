@@ -2,7 +2,7 @@
 
 #include <zstd.h>
 
-#include "core/assert.h"
+#include "core/base/assert.h"
 
 namespace postrider::zstd {
 

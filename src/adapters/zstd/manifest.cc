@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "core/json_text.h"
+#include "core/json/json_text.h"
 
 #include "adapters/zstd/durable_file.h"
 

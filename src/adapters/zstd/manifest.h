@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "core/result.h"
-#include "core/time.h"
+#include "core/base/result.h"
+#include "core/base/time.h"
 
 namespace postrider::zstd {
 

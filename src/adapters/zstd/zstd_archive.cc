@@ -10,8 +10,8 @@
 #include <fmt/format.h>
 #include <zstd.h>
 
-#include "core/assert.h"
-#include "core/signature.h"
+#include "core/base/assert.h"
+#include "core/request/signature.h"
 
 #include "adapters/zstd/durable_file.h"
 #include "adapters/zstd/manifest.h"

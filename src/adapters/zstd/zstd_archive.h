@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/result.h"
+#include "core/base/result.h"
 #include "ports/archive.h"
 
 namespace postrider {

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <zstd.h>
 
-#include "core/json_text.h"
+#include "core/json/json_text.h"
 
 namespace postrider {
 namespace {

@@ -5,7 +5,7 @@
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 
-#include "core/assert.h"
+#include "core/base/assert.h"
 
 #include "api/openapi/fragments.h"
 

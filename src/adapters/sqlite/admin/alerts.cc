@@ -1,0 +1,151 @@
+#include "adapters/sqlite/admin/alerts.h"
+
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "adapters/sqlite/history/history_query.h"
+
+namespace postrider::sqlite {
+namespace {
+
+// The numbers of these are on disk: they must never change.
+static_assert(static_cast<int>(AlertKind::circuit_opened) == 0 &&
+              static_cast<int>(AlertKind::webhook_disabled) == 2 &&
+              static_cast<int>(AlertKind::store_failing) == 6 &&
+              static_cast<int>(AlertKind::pool_busy) == 12);
+
+#define POSTRIDER_ALERT_COLUMNS \
+  "sequence, id, kind, webhook_id, tenant_id, raised_at, resolved_at, detail"
+
+constexpr std::string_view active_sql =
+    "SELECT " POSTRIDER_ALERT_COLUMNS " FROM alert WHERE resolved_at IS NULL ORDER BY sequence";
+
+constexpr std::string_view raise_sql =
+    "INSERT OR IGNORE INTO alert (id, kind, webhook_id, tenant_id, raised_at, resolved_at, detail)"
+    " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+
+constexpr std::string_view resolve_sql =
+    "UPDATE alert SET resolved_at = ?2 WHERE id = ?1 AND resolved_at IS NULL";
+
+constexpr std::string_view remove_sql =
+    "DELETE FROM alert WHERE sequence IN (SELECT sequence FROM alert WHERE resolved_at < ?1"
+    " ORDER BY sequence LIMIT ?2)";
+
+Alert read_alert(const Query& query) {
+  const auto kind = query.as<AlertKind>(2);
+  return {.id = query.id<AlertId>(1),
+          .subject = {.kind = kind,
+                      .webhook_id =
+                          query.is_null(3) ? std::nullopt : std::optional{query.id<WebhookId>(3)},
+                      .tenant_id = is_about_tenant(kind) ? query.text_or_null(4) : std::nullopt},
+          .tenant_id = query.text_or_null(4),
+          .raised_at = query.time(5),
+          .resolved_at = query.time_or_null(6),
+          .detail = query.text(7)};
+}
+
+class SqliteAlertWriter final : public AlertWriter {
+ public:
+  explicit SqliteAlertWriter(std::shared_ptr<Writer> writer) : writer_(std::move(writer)) {}
+
+  Result<std::vector<Alert>> load_active() override {
+    POSTRIDER_CHECK(writer_->usable());
+    POSTRIDER_TRY(Statement statement, writer_->database().prepare(active_sql));
+    std::vector<Alert> alerts;
+    Query query = statement.query();
+    for (;;) {
+      POSTRIDER_TRY(const bool found, query.next());
+      if (!found) {
+        return alerts;
+      }
+      alerts.push_back(read_alert(query));
+    }
+  }
+
+  Result<void> raise(const Alert& alert) override {
+    return writer_->transact([&]() -> Result<void> {
+      POSTRIDER_TRY(Statement statement, writer_->database().prepare(raise_sql));
+      return statement.run(alert.id, alert.subject.kind, alert.subject.webhook_id, alert.tenant_id,
+                           alert.raised_at, alert.resolved_at, alert.detail);
+    });
+  }
+
+  Result<void> resolve(AlertId id, WallTime at) override {
+    return writer_->transact([&]() -> Result<void> {
+      POSTRIDER_TRY(Statement statement, writer_->database().prepare(resolve_sql));
+      return statement.run(id, at);
+    });
+  }
+
+  Result<std::uint32_t> remove_resolved(WallTime before, std::uint32_t limit) override {
+    return writer_->transact([&]() -> Result<std::uint32_t> {
+      POSTRIDER_TRY(Statement statement, writer_->database().prepare(remove_sql));
+      POSTRIDER_CHECK(statement.run(before, limit));
+      return static_cast<std::uint32_t>(writer_->database().changes());
+    });
+  }
+
+ private:
+  std::shared_ptr<Writer> writer_;
+};
+
+class SqliteAlertReader final : public AlertReader {
+ public:
+  explicit SqliteAlertReader(std::shared_ptr<Database> database) : database_(std::move(database)) {}
+
+  Result<Listed<Alert>> list_alerts(const AlertFilter& filter, const Page& page) override {
+    POSTRIDER_TRY(Statement statement, select(filter, page).prepare(*database_));
+    Listed<Alert> listed;
+    std::int64_t last = 0;
+    Query query = statement.query();
+    for (;;) {
+      POSTRIDER_TRY(const bool found, query.next());
+      if (!found) {
+        return listed;
+      }
+      if (listed.items.size() == page.limit) {
+        listed.next = last;
+        return listed;
+      }
+      last = query.integer(0);
+      listed.items.push_back(read_alert(query));
+    }
+  }
+
+ private:
+  static Select select(const AlertFilter& filter, const Page& page) {
+    Select select{"SELECT " POSTRIDER_ALERT_COLUMNS " FROM alert"};
+    if (filter.active) {
+      select.where(*filter.active ? "resolved_at IS NULL AND ?" : "resolved_at IS NOT NULL AND ?",
+                   true);
+    }
+    if (filter.tenant_id) {
+      select.where("tenant_id = ?", *filter.tenant_id);
+    }
+    if (filter.webhook_id) {
+      select.where("webhook_id = ?", *filter.webhook_id);
+    }
+    select.where_in("kind", filter.kinds);
+    if (page.before) {
+      select.where("sequence < ?", *page.before);
+    }
+    select.append(fmt::format(" ORDER BY sequence DESC LIMIT {} OFFSET {}",
+                              std::int64_t{page.limit} + 1, page.offset));
+    return select;
+  }
+
+  std::shared_ptr<Database> database_;
+};
+
+}  // namespace
+
+std::unique_ptr<AlertWriter> make_alert_writer(std::shared_ptr<Writer> writer) {
+  return std::make_unique<SqliteAlertWriter>(std::move(writer));
+}
+
+std::unique_ptr<AlertReader> make_alert_reader(std::shared_ptr<Database> database) {
+  return std::make_unique<SqliteAlertReader>(std::move(database));
+}
+
+}  // namespace postrider::sqlite

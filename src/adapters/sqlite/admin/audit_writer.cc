@@ -1,0 +1,71 @@
+#include "adapters/sqlite/admin/audit_writer.h"
+
+#include <utility>
+
+#include "core/base/assert.h"
+#include "ports/audit_chain.h"
+
+namespace postrider::sqlite {
+namespace {
+
+// Entries are made by people, so statements are prepared each time, and the end of the chain is
+// read from the table: nothing in memory has to be undone when a transaction is.
+
+Result<AuditRecord> read_last(Database& database) {
+  POSTRIDER_TRY(Statement statement, database.prepare("SELECT sequence, hash FROM audit_entry"
+                                                      " ORDER BY sequence DESC LIMIT 1"));
+  Query query = statement.query();
+  POSTRIDER_TRY(const bool found, query.next());
+  AuditRecord last;
+  if (found) {
+    last.sequence = query.integer(0);
+    last.hash = query.text(1);
+  }
+  return last;
+}
+
+class SqliteAuditWriter final : public AuditWriter {
+ public:
+  explicit SqliteAuditWriter(std::shared_ptr<Writer> writer) : writer_(std::move(writer)) {}
+
+  Result<void> append(const AuditEntry& entry) override {
+    return writer_->transact([this, &entry] { return append_audit(*writer_, entry); });
+  }
+
+ private:
+  std::shared_ptr<Writer> writer_;
+};
+
+}  // namespace
+
+AuditRecord read_audit(const Query& query) {
+  return {.sequence = query.integer(0),
+          .entry = {.at = query.time(1),
+                    .actor = query.text(2),
+                    .actor_name = query.text(3),
+                    .remote_ip = query.text(4),
+                    .request_id = query.text(5),
+                    .action = query.text(6),
+                    .subject = query.text(7),
+                    .tenant_id = query.text(8),
+                    .detail = query.text(9)},
+          .hash = query.text(10)};
+}
+
+Result<void> append_audit(Writer& writer, const AuditEntry& entry) {
+  POSTRIDER_ASSERT(writer.digest() != nullptr);
+  POSTRIDER_TRY(const AuditRecord last, read_last(writer.database()));
+  const AuditRecord record = chain_entry(last, entry, writer.digest());
+  POSTRIDER_TRY(Statement statement,
+                writer.database().prepare("INSERT INTO audit_entry VALUES"
+                                          " (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)"));
+  return statement.run(record.sequence, entry.at, entry.actor, entry.actor_name, entry.remote_ip,
+                       entry.request_id, entry.action, entry.subject, entry.tenant_id, entry.detail,
+                       Blob{record.hash});
+}
+
+std::unique_ptr<AuditWriter> make_audit_writer(std::shared_ptr<Writer> writer) {
+  return std::make_unique<SqliteAuditWriter>(std::move(writer));
+}
+
+}  // namespace postrider::sqlite

@@ -1,0 +1,14 @@
+// The catalogue of event types over the writer's connection.
+#pragma once
+
+#include <memory>
+
+#include "ports/event_types.h"
+
+#include "adapters/sqlite/database/writer.h"
+
+namespace postrider::sqlite {
+
+[[nodiscard]] std::unique_ptr<EventTypes> make_event_types(std::shared_ptr<Writer> writer);
+
+}  // namespace postrider::sqlite

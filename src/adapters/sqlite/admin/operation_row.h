@@ -1,0 +1,24 @@
+// An operation as a row of its table.
+#pragma once
+
+#include <vector>
+
+#include "core/base/result.h"
+#include "ports/operations.h"
+
+#include "adapters/sqlite/database/database.h"
+
+namespace postrider::sqlite {
+
+[[nodiscard]] Result<void> write_operation(Database& database, const Operation& operation);
+
+/// Fails with not_found.
+[[nodiscard]] Result<Operation> read_operation(Database& database, OperationId id);
+/// In id order.
+[[nodiscard]] Result<std::vector<Operation>> read_unfinished_operations(Database& database);
+/// Newest first, one more than the page's limit when there are more.
+[[nodiscard]] Result<std::vector<Operation>> read_operations(Database& database,
+                                                             const OperationFilter& filter,
+                                                             const OperationPage& page);
+
+}  // namespace postrider::sqlite

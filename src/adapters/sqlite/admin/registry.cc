@@ -1,0 +1,222 @@
+#include "adapters/sqlite/admin/registry.h"
+
+#include <array>
+#include <utility>
+
+namespace postrider::sqlite {
+namespace {
+
+// Changes here are rare and made by people, so statements are prepared each time.
+
+constexpr std::array<std::pair<std::string_view, KeyScope>, 4> scopes = {
+    {{"admin", KeyScope::admin},
+     {"publish", KeyScope::publish},
+     {"read", KeyScope::read},
+     {"tenant", KeyScope::tenant}}};
+
+std::string_view to_column(KeyScope wanted) {
+  for (const auto& [name, scope] : scopes) {
+    if (scope == wanted) {
+      return name;
+    }
+  }
+  return {};
+}
+
+Result<KeyScope> read_scope(std::string_view text) {
+  for (const auto& [name, scope] : scopes) {
+    if (name == text) {
+      return scope;
+    }
+  }
+  return fail(Errc::corrupt, "An API key in the store has an unknown scope.");
+}
+
+template <class... Values>
+Result<void> run(Database& database, std::string_view sql, const Values&... values) {
+  POSTRIDER_TRY(Statement statement, database.prepare(sql));
+  return statement.run(values...);
+}
+
+Result<std::vector<ApiKey>> load_keys(Database& database) {
+  POSTRIDER_TRY(Statement statement,
+                database.prepare("SELECT id, name, sha256, scope, tenant_id, created_at,"
+                                 " expires_at, last_used_at, portal_session"
+                                 " FROM api_key ORDER BY id"));
+  std::vector<ApiKey> keys;
+  Query query = statement.query();
+  for (;;) {
+    POSTRIDER_TRY(const bool found, query.next());
+    if (!found) {
+      return keys;
+    }
+    POSTRIDER_TRY(const KeyScope scope, read_scope(query.bytes(3)));
+    keys.push_back({.id = query.id<KeyId>(0),
+                    .name = query.text(1),
+                    .sha256 = query.text(2),
+                    .scope = scope,
+                    .tenant_id = query.text(4),
+                    .created_at = query.time(5),
+                    .expires_at = query.time_or_null(6),
+                    .last_used_at = query.time_or_null(7),
+                    .portal_session = query.integer(8) != 0});
+  }
+}
+
+Result<std::vector<RegisteredTenant>> load_tenants(Database& database) {
+  POSTRIDER_TRY(Statement statement,
+                database.prepare("SELECT id, serial, name, metadata, pool, webhooks_max,"
+                                 " events_per_minute, created_at"
+                                 " FROM registered_tenant ORDER BY serial"));
+  std::vector<RegisteredTenant> tenants;
+  Query query = statement.query();
+  for (;;) {
+    POSTRIDER_TRY(const bool found, query.next());
+    if (!found) {
+      return tenants;
+    }
+    tenants.push_back({.id = query.text(0),
+                       .serial = query.id<TenantSerial>(1),
+                       .name = query.text_or_null(2),
+                       .metadata = query.text(3),
+                       .pool = query.text_or_null(4),
+                       .limits = {.webhooks_max = query.as_or_null<std::uint32_t>(5),
+                                  .events_per_minute = query.as_or_null<std::uint32_t>(6)},
+                       .created_at = query.time(7)});
+  }
+}
+
+Result<std::vector<PortalLink>> load_links(Database& database) {
+  POSTRIDER_TRY(Statement statement,
+                database.prepare("SELECT sha256, tenant_id, session_ms, expires_at"
+                                 " FROM portal_link ORDER BY sha256"));
+  std::vector<PortalLink> links;
+  Query query = statement.query();
+  for (;;) {
+    POSTRIDER_TRY(const bool found, query.next());
+    if (!found) {
+      return links;
+    }
+    links.push_back({.sha256 = query.text(0),
+                     .tenant_id = query.text(1),
+                     .session = Millis{query.integer(2)},
+                     .expires_at = query.time(3)});
+  }
+}
+
+/// One overload per change, each within a transaction.
+class Change {
+ public:
+  explicit Change(Database& database) : database_(database) {}
+
+  Result<void> operator()(const AddKey& add) const { return put_key(add.key); }
+
+  Result<void> operator()(const RemoveKey& remove) const {
+    return run(database_, "DELETE FROM api_key WHERE id = ?1", remove.id);
+  }
+
+  Result<void> operator()(const NoteKeyUses& note) const {
+    POSTRIDER_TRY(Statement statement,
+                  database_.prepare("UPDATE api_key SET last_used_at = ?2 WHERE id = ?1"));
+    for (const auto& [id, at] : note.uses) {
+      POSTRIDER_CHECK(statement.run(id, at));
+    }
+    return {};
+  }
+
+  Result<void> operator()(const AddTenant& add) const {
+    const RegisteredTenant& tenant = add.tenant;
+    return run(database_,
+               "INSERT OR REPLACE INTO registered_tenant (serial, id, name, metadata, pool,"
+               " webhooks_max, events_per_minute, created_at)"
+               " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+               tenant.serial, tenant.id, tenant.name, tenant.metadata, tenant.pool,
+               tenant.limits.webhooks_max, tenant.limits.events_per_minute, tenant.created_at);
+  }
+
+  Result<void> operator()(const SetLimits& set) const {
+    const LimitsChange& change = set.change;
+    return run(database_,
+               "UPDATE registered_tenant"
+               "   SET webhooks_max = CASE WHEN ?2 THEN ?3 ELSE webhooks_max END,"
+               "       events_per_minute = CASE WHEN ?4 THEN ?5 ELSE events_per_minute END"
+               " WHERE id = ?1",
+               set.tenant_id, change.webhooks_max.has_value(),
+               change.webhooks_max.value_or(std::nullopt), change.events_per_minute.has_value(),
+               change.events_per_minute.value_or(std::nullopt));
+  }
+
+  Result<void> operator()(const RemoveTenant& remove) const {
+    const TenantId& id = remove.tenant_id;
+    POSTRIDER_CHECK(run(database_, "DELETE FROM registered_tenant WHERE id = ?1", id));
+    POSTRIDER_CHECK(run(database_, "DELETE FROM portal_link WHERE tenant_id = ?1", id));
+    return run(database_, "DELETE FROM api_key WHERE scope = 'tenant' AND tenant_id = ?1", id);
+  }
+
+  Result<void> operator()(const AddLink& add) const {
+    const PortalLink& link = add.link;
+    return run(database_,
+               "INSERT OR REPLACE INTO portal_link (sha256, tenant_id, session_ms, expires_at)"
+               " VALUES (?1, ?2, ?3, ?4)",
+               Blob{link.sha256}, link.tenant_id, link.session, link.expires_at);
+  }
+
+  Result<void> operator()(const RedeemLink& redeem) const {
+    POSTRIDER_CHECK(
+        run(database_, "DELETE FROM portal_link WHERE sha256 = ?1", Blob{redeem.sha256}));
+    if (database_.changes() == 0) {
+      return fail(Errc::not_found, "There is no such link.");
+    }
+    return put_key(redeem.session);
+  }
+
+  Result<void> operator()(const SweepExpired& sweep) const {
+    POSTRIDER_CHECK(run(database_, "DELETE FROM portal_link WHERE expires_at <= ?1", sweep.now));
+    return run(database_, "DELETE FROM api_key WHERE portal_session = 1 AND expires_at <= ?1",
+               sweep.now);
+  }
+
+ private:
+  [[nodiscard]] Result<void> put_key(const ApiKey& key) const {
+    return run(database_,
+               "INSERT OR REPLACE INTO api_key (id, name, sha256, scope, tenant_id, created_at,"
+               " expires_at, last_used_at, portal_session)"
+               " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+               key.id, key.name, Blob{key.sha256}, to_column(key.scope), key.tenant_id,
+               key.created_at, key.expires_at, key.last_used_at, key.portal_session);
+  }
+
+  Database& database_;
+};
+
+class SqliteRegistry final : public Registry {
+ public:
+  explicit SqliteRegistry(std::shared_ptr<Writer> writer) : writer_(std::move(writer)) {}
+
+  Result<RegistryContents> load() override {
+    POSTRIDER_CHECK(writer_->usable());
+    Database& database = writer_->database();
+    RegistryContents contents;
+    POSTRIDER_TRY(contents.keys, load_keys(database));
+    POSTRIDER_TRY(contents.tenants, load_tenants(database));
+    POSTRIDER_TRY(contents.links, load_links(database));
+    return contents;
+  }
+
+  Result<void> apply(const RegistryChange& change) override {
+    return writer_->transact([this, &change]() -> Result<void> {
+      return std::visit(Change{writer_->database()}, change);
+    });
+  }
+
+ private:
+  std::shared_ptr<Writer> writer_;
+};
+
+}  // namespace
+
+std::unique_ptr<Registry> make_registry(std::shared_ptr<Writer> writer) {
+  return std::make_unique<SqliteRegistry>(std::move(writer));
+}
+
+}  // namespace postrider::sqlite

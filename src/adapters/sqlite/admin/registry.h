@@ -1,0 +1,14 @@
+// The Registry over the writer's connection.
+#pragma once
+
+#include <memory>
+
+#include "ports/registry.h"
+
+#include "adapters/sqlite/database/writer.h"
+
+namespace postrider::sqlite {
+
+[[nodiscard]] std::unique_ptr<Registry> make_registry(std::shared_ptr<Writer> writer);
+
+}  // namespace postrider::sqlite

@@ -1,0 +1,18 @@
+// The roles that keep and look up the idempotency keys of requests.
+#pragma once
+
+#include <memory>
+
+#include "ports/request_keys.h"
+
+#include "adapters/sqlite/database/database.h"
+#include "adapters/sqlite/database/writer.h"
+
+namespace postrider::sqlite {
+
+[[nodiscard]] std::unique_ptr<RequestKeyWriter> make_request_key_writer(
+    std::shared_ptr<Writer> writer);
+[[nodiscard]] std::unique_ptr<RequestKeyReader> make_request_key_reader(
+    std::shared_ptr<Database> database);
+
+}  // namespace postrider::sqlite

@@ -1,0 +1,18 @@
+// A webhook to a row of its table and back.
+#pragma once
+
+#include "core/base/result.h"
+#include "core/model/webhook.h"
+#include "ports/vault.h"
+
+#include "adapters/sqlite/database/database.h"
+
+namespace postrider::sqlite {
+
+/// `vault` may be null.
+[[nodiscard]] Result<std::vector<Webhook>> read_webhooks(Database& database, const Vault* vault);
+/// Adds or replaces. Secrets are sealed when there is a vault.
+[[nodiscard]] Result<void> write_webhook(Database& database, const Webhook& webhook,
+                                         const Vault* vault);
+
+}  // namespace postrider::sqlite

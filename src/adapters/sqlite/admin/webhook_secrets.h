@@ -1,0 +1,37 @@
+// The columns of a webhook that must not be readable on disk: secret, old secrets and headers.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "core/base/result.h"
+#include "core/model/webhook.h"
+#include "ports/catalog.h"
+#include "ports/vault.h"
+
+#include "adapters/sqlite/database/database.h"
+
+namespace postrider::sqlite {
+
+struct SecretColumns {
+  std::string secret;
+  std::string old_secrets;
+  std::string headers;
+  bool sealed = false;
+};
+
+/// Sealed when there is a vault.
+[[nodiscard]] SecretColumns pack_secrets(const Webhook& webhook, const Vault* vault);
+
+/// Fills in the webhook whose id is set. Fails with invalid when the key is missing, with corrupt
+/// when the columns are damaged.
+[[nodiscard]] Result<void> unpack_secrets(const SecretColumns& columns, const Vault* vault,
+                                          Webhook& webhook);
+
+/// See Catalog::reseal_webhooks.
+[[nodiscard]] Result<ResealStep> reseal_webhooks(Database& database, const Vault& vault,
+                                                 std::optional<WebhookId> after,
+                                                 std::uint32_t limit);
+
+}  // namespace postrider::sqlite

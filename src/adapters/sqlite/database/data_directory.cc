@@ -1,0 +1,151 @@
+#include "adapters/sqlite/database/data_directory.h"
+
+#include <cerrno>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace postrider::sqlite {
+namespace {
+
+constexpr std::size_t rewrite_bytes = 1 << 20;
+
+std::string reason() { return std::generic_category().message(errno); }
+
+class Descriptor {
+ public:
+  explicit Descriptor(int number) : number_(number) {}
+  ~Descriptor() {
+    if (number_ >= 0) {
+      ::close(number_);
+    }
+  }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+
+  [[nodiscard]] int number() const { return number_; }
+  [[nodiscard]] int release() { return std::exchange(number_, -1); }
+
+ private:
+  int number_;
+};
+
+/// A new directory's name must be on disk before anything in it counts as durable.
+Result<void> sync_directory(const std::filesystem::path& directory) {
+  const Descriptor descriptor{::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
+  if (descriptor.number() < 0 || ::fsync(descriptor.number()) != 0) {
+    return fail(Errc::unavailable, fmt::format("The directory {} cannot be synced: {}.",
+                                               directory.string(), reason()));
+  }
+  return {};
+}
+
+Result<void> make_directory(const std::filesystem::path& directory) {
+  const std::filesystem::path parent =
+      std::filesystem::absolute(directory / ".").parent_path().parent_path();
+  std::error_code error;
+  std::filesystem::create_directories(parent, error);
+  if (::mkdir(directory.c_str(), S_IRWXU) == 0) {
+    return sync_directory(parent);
+  }
+  if (errno != EEXIST) {
+    return fail(Errc::invalid, fmt::format("The data directory {} cannot be created: {}.",
+                                           directory.string(), reason()));
+  }
+  if (::access(directory.c_str(), R_OK | W_OK | X_OK) != 0) {
+    return fail(Errc::invalid, fmt::format("The data directory {} cannot be read and written: {}.",
+                                           directory.string(), reason()));
+  }
+  return {};
+}
+
+std::string read_owner(int descriptor) {
+  std::string text(32, '\0');
+  const ssize_t count = ::pread(descriptor, text.data(), text.size(), 0);
+  text.resize(count > 0 ? static_cast<std::size_t>(count) : 0);
+  return text.substr(0, text.find('\n'));
+}
+
+bool write_owner(int descriptor) {
+  const std::string text = fmt::format("{}\n", ::getpid());
+  return ::ftruncate(descriptor, 0) == 0 &&
+         ::pwrite(descriptor, text.data(), text.size(), 0) == std::ssize(text);
+}
+
+}  // namespace
+
+Result<DirectoryLock> DirectoryLock::take(const std::filesystem::path& directory) {
+  POSTRIDER_CHECK(make_directory(directory));
+  const std::filesystem::path file = directory / "lock";
+  Descriptor descriptor{::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, S_IRUSR | S_IWUSR)};
+  if (descriptor.number() < 0) {
+    return fail(Errc::invalid, fmt::format("The data directory {} cannot be locked: {}.",
+                                           directory.string(), reason()));
+  }
+  if (::flock(descriptor.number(), LOCK_EX | LOCK_NB) != 0) {
+    return fail(Errc::conflict,
+                fmt::format("The data directory {} is already used by another postrider (pid {}).",
+                            directory.string(), read_owner(descriptor.number())));
+  }
+  // The number is for people only, so a full disk does not stop the server here.
+  [[maybe_unused]] const bool written = write_owner(descriptor.number());
+  return DirectoryLock{descriptor.release()};
+}
+
+DirectoryLock::~DirectoryLock() {
+  if (descriptor_ >= 0) {
+    ::close(descriptor_);
+  }
+}
+
+DirectoryLock::DirectoryLock(DirectoryLock&& other) noexcept
+    : descriptor_(std::exchange(other.descriptor_, -1)) {}
+
+Result<void> make_private(const std::filesystem::path& file) {
+  // Never opened when it is there: closing it again would drop the locks that SQLite holds on it
+  // for other connections of this process.
+  const Descriptor descriptor{
+      ::open(file.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR)};
+  if (descriptor.number() < 0 && errno != EEXIST) {
+    return fail(Errc::unavailable,
+                fmt::format("The file {} cannot be created: {}.", file.string(), reason()));
+  }
+  return {};
+}
+
+Result<void> rewrite_durably(const std::filesystem::path& file) {
+  const auto failed = [&file] {
+    return fail(Errc::unavailable,
+                fmt::format("The file {} cannot be rewritten: {}.", file.string(), reason()));
+  };
+  const Descriptor descriptor{::open(file.c_str(), O_RDWR | O_CLOEXEC)};
+  if (descriptor.number() < 0) {
+    return errno == ENOENT ? Result<void>{} : failed();
+  }
+  std::vector<char> buffer(rewrite_bytes);
+  off_t offset = 0;
+  for (;;) {
+    const ssize_t count = ::pread(descriptor.number(), buffer.data(), buffer.size(), offset);
+    if (count == 0) {
+      break;
+    }
+    if (count < 0 || ::pwrite(descriptor.number(), buffer.data(), static_cast<std::size_t>(count),
+                              offset) != count) {
+      return failed();
+    }
+    offset += count;
+  }
+  if (offset > 0 && ::fsync(descriptor.number()) != 0) {
+    return failed();
+  }
+  return {};
+}
+
+}  // namespace postrider::sqlite

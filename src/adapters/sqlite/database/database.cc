@@ -1,0 +1,225 @@
+#include "adapters/sqlite/database/database.h"
+
+#include <cerrno>
+#include <mutex>
+#include <utility>
+
+#include <fmt/format.h>
+#include <sqlite3.h>
+
+#include "core/base/assert.h"
+
+namespace postrider::sqlite {
+namespace {
+
+// Another process, say a person's sqlite3 shell, may hold the file for a moment.
+constexpr int busy_timeout_ms = 5'000;
+
+/// SQLite calls it damage as well when the disk refuses to be read, though nothing is known to be
+/// wrong with the file and it may pass. Only errno still tells: the refused read set it.
+bool disk_refused() { return errno == EIO || errno == ENXIO || errno == ERANGE; }
+
+/// Before each call of SQLite that reads, for disk_refused to tell of this one.
+void forget_refusals() { errno = 0; }
+
+/// The one place that gives SQLite's codes a meaning.
+tl::unexpected<Error> failure(sqlite3* connection, int code) {
+  const int primary = code & 0xff;
+  const bool damaged = (primary == SQLITE_CORRUPT || primary == SQLITE_NOTADB) && !disk_refused();
+  const int extended = connection != nullptr ? sqlite3_extended_errcode(connection) : code;
+  return fail(damaged ? Errc::corrupt : Errc::unavailable,
+              fmt::format("The store failed: {} (SQLite code {}).", sqlite3_errstr(primary),
+                          (extended & 0xff) == primary ? extended : code));
+}
+
+tl::unexpected<Error> failure(sqlite3_stmt* statement, int code) {
+  return failure(sqlite3_db_handle(statement), code);
+}
+
+void configure_once() {
+  // The statistics cost a global lock in every allocation.
+  static std::once_flag once;
+  std::call_once(once, [] { sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0); });
+}
+
+int note_wal_pages(void* pages, sqlite3*, const char*, int count) {
+  *static_cast<int*>(pages) = count;
+  return SQLITE_OK;
+}
+
+}  // namespace
+
+Query::~Query() {
+  if (statement_ != nullptr) {
+    sqlite3_reset(statement_);
+  }
+}
+
+Result<bool> Query::next() {
+  forget_refusals();
+  const int code = sqlite3_step(statement_);
+  if (code == SQLITE_ROW) {
+    return true;
+  }
+  if (code == SQLITE_DONE) {
+    return false;
+  }
+  return failure(statement_, code);
+}
+
+bool Query::is_null(int column) const {
+  return sqlite3_column_type(statement_, column) == SQLITE_NULL;
+}
+
+std::int64_t Query::integer(int column) const { return sqlite3_column_int64(statement_, column); }
+
+double Query::real(int column) const { return sqlite3_column_double(statement_, column); }
+
+std::string_view Query::bytes(int column) const {
+  const void* data = sqlite3_column_blob(statement_, column);
+  const int size = sqlite3_column_bytes(statement_, column);
+  return {static_cast<const char*>(data), data == nullptr ? 0 : static_cast<std::size_t>(size)};
+}
+
+void Statement::Finalize::operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
+
+// Binding fails only for an index that the SQL does not have, which is a mistake of ours, or
+// without memory, which the following step reports.
+void Statement::bind_integer(int index, std::int64_t value) {
+  POSTRIDER_ASSERT(sqlite3_bind_int64(statement_.get(), index, value) != SQLITE_RANGE);
+}
+
+void Statement::bind_real(int index, double value) {
+  POSTRIDER_ASSERT(sqlite3_bind_double(statement_.get(), index, value) != SQLITE_RANGE);
+}
+
+void Statement::bind_text(int index, std::string_view text, bool copy) {
+  // A null pointer would bind NULL; an empty text is not that.
+  const char* data = text.data() == nullptr ? "" : text.data();
+  const int code = sqlite3_bind_text64(statement_.get(), index, data, text.size(),
+                                       copy ? SQLITE_TRANSIENT : SQLITE_STATIC, SQLITE_UTF8);
+  POSTRIDER_ASSERT(code != SQLITE_RANGE);
+}
+
+void Statement::bind_blob(int index, std::string_view bytes, bool copy) {
+  const char* data = bytes.data() == nullptr ? "" : bytes.data();
+  const int code = sqlite3_bind_blob64(statement_.get(), index, data, bytes.size(),
+                                       copy ? SQLITE_TRANSIENT : SQLITE_STATIC);
+  POSTRIDER_ASSERT(code != SQLITE_RANGE);
+}
+
+void Statement::bind_null(int index) {
+  POSTRIDER_ASSERT(sqlite3_bind_null(statement_.get(), index) != SQLITE_RANGE);
+}
+
+Result<void> Statement::run_bound() {
+  int code = SQLITE_ROW;
+  forget_refusals();
+  while (code == SQLITE_ROW) {
+    code = sqlite3_step(statement_.get());
+  }
+  if (code != SQLITE_DONE) {
+    auto error = failure(statement_.get(), code);
+    sqlite3_reset(statement_.get());
+    return error;
+  }
+  sqlite3_reset(statement_.get());
+  return {};
+}
+
+void Database::Close::operator()(sqlite3* connection) const {
+  // v2: a statement that outlives its connection keeps it alive instead of dangling.
+  sqlite3_close_v2(connection);
+}
+
+Result<Database> Database::open(const OpenOptions& options) {
+  configure_once();
+  const int flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE |
+                    (options.access == Access::write ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
+                                                     : SQLITE_OPEN_READONLY);
+  sqlite3* raw = nullptr;
+  const int code = sqlite3_open_v2(options.file.c_str(), &raw, flags,
+                                   options.vfs.empty() ? nullptr : options.vfs.c_str());
+  Database database{raw};
+  if (code != SQLITE_OK) {
+    return failure(raw, code);
+  }
+  sqlite3_busy_timeout(raw, busy_timeout_ms);
+  // Replaces automatic checkpoints: when to do them is the writer's to decide, readers do none. Nor
+  // does closing: after a failure nothing may touch the file that was not asked for.
+  sqlite3_wal_hook(raw, note_wal_pages, database.wal_pages_.get());
+  sqlite3_db_config(raw, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
+  return database;
+}
+
+Result<void> Database::execute(const std::string& sql) {
+  forget_refusals();
+  const int code = sqlite3_exec(connection_.get(), sql.c_str(), nullptr, nullptr, nullptr);
+  if (code != SQLITE_OK) {
+    return failure(connection_.get(), code);
+  }
+  return {};
+}
+
+Result<Statement> Database::prepare(std::string_view sql) {
+  sqlite3_stmt* statement = nullptr;
+  forget_refusals();
+  const int code = sqlite3_prepare_v3(connection_.get(), sql.data(), static_cast<int>(sql.size()),
+                                      SQLITE_PREPARE_PERSISTENT, &statement, nullptr);
+  if (code != SQLITE_OK) {
+    return failure(connection_.get(), code);
+  }
+  return Statement{statement};
+}
+
+Result<void> Database::prepare_all(std::initializer_list<Preparation> preparations) {
+  for (const Preparation& preparation : preparations) {
+    POSTRIDER_TRY(*preparation.statement, prepare(preparation.sql));
+  }
+  return {};
+}
+
+Result<void> Database::copy_from(
+    Database& source, const std::function<void(std::uint64_t, std::uint64_t)>& progress) {
+  constexpr int pages_at_once = 1'024;  // 4 MB: often enough for a progress bar, seldom enough.
+  sqlite3_backup* const backup =
+      sqlite3_backup_init(connection_.get(), "main", source.connection_.get(), "main");
+  if (backup == nullptr) {
+    return failure(connection_.get(), sqlite3_errcode(connection_.get()));
+  }
+  int code = SQLITE_OK;
+  while (code == SQLITE_OK) {
+    code = sqlite3_backup_step(backup, pages_at_once);
+    if (progress) {
+      const auto total = static_cast<std::uint64_t>(sqlite3_backup_pagecount(backup));
+      progress(total - static_cast<std::uint64_t>(sqlite3_backup_remaining(backup)), total);
+    }
+  }
+  const int finished = sqlite3_backup_finish(backup);
+  if (code != SQLITE_DONE || finished != SQLITE_OK) {
+    return failure(connection_.get(), code != SQLITE_DONE ? code : finished);
+  }
+  return {};
+}
+
+std::int64_t Database::changes() const { return sqlite3_changes64(connection_.get()); }
+
+Result<void> Database::checkpoint() { return checkpoint(SQLITE_CHECKPOINT_PASSIVE); }
+
+Result<void> Database::truncate_wal() {
+  // A reader in the middle of a query is no reason to wait: the log is emptied another time.
+  sqlite3_busy_timeout(connection_.get(), 0);
+  const Result<void> done = checkpoint(SQLITE_CHECKPOINT_TRUNCATE);
+  sqlite3_busy_timeout(connection_.get(), busy_timeout_ms);
+  return done;
+}
+
+Result<void> Database::checkpoint(int mode) {
+  const int code = sqlite3_wal_checkpoint_v2(connection_.get(), nullptr, mode, nullptr, nullptr);
+  if (code != SQLITE_OK && code != SQLITE_BUSY) {
+    return failure(connection_.get(), code);
+  }
+  return {};
+}
+
+}  // namespace postrider::sqlite

@@ -1,0 +1,58 @@
+#include "adapters/sqlite/database/sqlite_store.h"
+
+#include <memory>
+#include <utility>
+
+#include "adapters/sqlite/admin/alerts.h"
+#include "adapters/sqlite/admin/audit_writer.h"
+#include "adapters/sqlite/admin/catalog.h"
+#include "adapters/sqlite/admin/event_types.h"
+#include "adapters/sqlite/admin/operations.h"
+#include "adapters/sqlite/admin/registry.h"
+#include "adapters/sqlite/admin/request_keys.h"
+#include "adapters/sqlite/database/data_directory.h"
+#include "adapters/sqlite/database/database.h"
+#include "adapters/sqlite/database/writer.h"
+#include "adapters/sqlite/history/audit_reader.h"
+#include "adapters/sqlite/history/history.h"
+#include "adapters/sqlite/history/stats.h"
+#include "adapters/sqlite/ledger/ledger.h"
+#include "adapters/sqlite/retention/retention_reader.h"
+#include "adapters/sqlite/retention/retention_writer.h"
+
+namespace postrider {
+
+Result<Store> open_sqlite_store(const SqliteOptions& options) {
+  POSTRIDER_TRY(const std::shared_ptr<sqlite::Writer> writer, sqlite::Writer::open(options));
+  POSTRIDER_TRY(std::unique_ptr<Ledger> ledger, sqlite::open_ledger(writer));
+  return Store{.ledger = std::move(ledger),
+               .catalog = sqlite::make_catalog(writer, options.vault),
+               .event_types = sqlite::make_event_types(writer),
+               .registry = sqlite::make_registry(writer),
+               .audit = sqlite::make_audit_writer(writer),
+               .alerts = sqlite::make_alert_writer(writer),
+               .operations = sqlite::make_operation_writer(writer),
+               .request_keys = sqlite::make_request_key_writer(writer),
+               .retention = sqlite::make_retention_writer(writer),
+               .atomically = [writer](const auto& body) { return writer->transact(body); }};
+}
+
+Result<Reader> open_sqlite_reader(const SqliteOptions& options) {
+  POSTRIDER_TRY(sqlite::Database opened,
+                sqlite::Database::open({.file = sqlite::database_file(options.directory),
+                                        .access = sqlite::Access::read,
+                                        .vfs = options.vfs}));
+  POSTRIDER_CHECK(
+      opened.execute("PRAGMA mmap_size = 0; PRAGMA cache_size = -8192;"
+                     "PRAGMA temp_store = MEMORY; PRAGMA trusted_schema = OFF"));
+  const auto database = std::make_shared<sqlite::Database>(std::move(opened));
+  return Reader{.history = sqlite::make_history(database, options.vault),
+                .audit = sqlite::make_audit_reader(database, options.digest),
+                .alerts = sqlite::make_alert_reader(database),
+                .operations = sqlite::make_operation_reader(database),
+                .request_keys = sqlite::make_request_key_reader(database),
+                .stats = sqlite::make_stats(database),
+                .retention = sqlite::make_retention_reader(database)};
+}
+
+}  // namespace postrider

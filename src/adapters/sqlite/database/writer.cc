@@ -1,0 +1,170 @@
+#include "adapters/sqlite/database/writer.h"
+
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "adapters/sqlite/database/migrations.h"
+
+namespace postrider::sqlite {
+namespace {
+
+// When a reader keeps the log from being emptied, trying again at every commit would be wasted
+// work.
+constexpr int checkpoint_retry_pages = 1'024;
+
+// Takes effect in a new file only, before anything is written to it.
+constexpr std::string_view shrinking = "PRAGMA auto_vacuum = INCREMENTAL";
+
+constexpr std::string_view settings = R"sql(
+  PRAGMA page_size = 4096;
+  PRAGMA journal_mode = WAL;
+  PRAGMA synchronous = FULL;
+  PRAGMA foreign_keys = OFF;
+  PRAGMA mmap_size = 0;
+  PRAGMA cache_size = -32768;
+  PRAGMA temp_store = MEMORY;
+  PRAGMA journal_size_limit = 67108864;
+  PRAGMA secure_delete = OFF;
+  PRAGMA trusted_schema = OFF;
+)sql";
+
+constexpr InternerSql tenant_names{"SELECT tenant FROM tenant WHERE name = ?1",
+                                   "INSERT INTO tenant (name) VALUES (?1) RETURNING tenant"};
+constexpr InternerSql type_names{"SELECT type FROM event_type WHERE name = ?1",
+                                 "INSERT INTO event_type (name) VALUES (?1) RETURNING type"};
+Result<std::int64_t> read_next_sequence(Database& database) {
+  POSTRIDER_TRY(Statement statement,
+                database.prepare("SELECT max(ifnull((SELECT max(sequence) FROM event), 0),"
+                                 " ifnull((SELECT max(sequence) FROM delivery), 0),"
+                                 " (SELECT sequence FROM removed)) + 1"));
+  Query query = statement.query();
+  POSTRIDER_TRY(const bool found, query.next());
+  return found ? query.integer(0) : 1;
+}
+
+Result<std::unique_ptr<Writer::Session>> open_session(const SqliteOptions& options) {
+  const std::filesystem::path file = database_file(options.directory);
+  POSTRIDER_CHECK(make_private(file));
+  POSTRIDER_CHECK(rewrite_durably(file.string() + "-wal"));
+  POSTRIDER_TRY(Database database,
+                Database::open({.file = file, .access = Access::write, .vfs = options.vfs}));
+  if (options.shrinks) {
+    POSTRIDER_CHECK(database.execute(std::string{shrinking}));
+  }
+  POSTRIDER_CHECK(database.execute(std::string{settings}));
+  POSTRIDER_CHECK(migrate(database));
+  POSTRIDER_CHECK(database.truncate_wal());
+
+  Statement begin;
+  Statement commit;
+  POSTRIDER_CHECK(database.prepare_all({{&begin, "BEGIN IMMEDIATE"}, {&commit, "COMMIT"}}));
+  POSTRIDER_TRY(StringInterner tenants, StringInterner::open(database, tenant_names));
+  POSTRIDER_TRY(StringInterner types, StringInterner::open(database, type_names));
+  POSTRIDER_TRY(LaneCache lanes, LaneCache::open(database));
+  POSTRIDER_TRY(StatsAccumulator stats, StatsAccumulator::open(database));
+  POSTRIDER_TRY(const std::int64_t next_sequence, read_next_sequence(database));
+  return std::make_unique<Writer::Session>(
+      Writer::Session{.database = std::move(database),
+                      .begin = std::move(begin),
+                      .commit = std::move(commit),
+                      .tenants = std::move(tenants),
+                      .types = std::move(types),
+                      .lanes = std::move(lanes),
+                      .stats = std::move(stats),
+                      .vault = options.vault,
+                      .next_sequence = next_sequence,
+                      .checkpoint_at_pages = options.checkpoint_pages});
+}
+
+}  // namespace
+
+Writer::Writer(SqliteOptions options, DirectoryLock lock)
+    : options_(std::move(options)), lock_(std::move(lock)) {}
+
+Writer::~Writer() {
+  if (session_ && !broken_) {
+    // Only to leave a tidy directory: what is in the log is as durable as what is in the file.
+    [[maybe_unused]] const Result<void> emptied = session_->database.truncate_wal();
+  }
+}
+
+Result<std::unique_ptr<Writer>> Writer::open(const SqliteOptions& options) {
+  POSTRIDER_TRY(DirectoryLock lock, DirectoryLock::take(options.directory));
+  std::unique_ptr<Writer> writer{new Writer{options, std::move(lock)}};
+  POSTRIDER_CHECK(writer->reopen());
+  return writer;
+}
+
+Result<void> Writer::usable() const {
+  if (broken_) {
+    return fail(Errc::unavailable, broken_->message);
+  }
+  return {};
+}
+
+Result<void> Writer::reopen() {
+  session_.reset();
+  Result<std::unique_ptr<Session>> session = open_session(options_);
+  if (!session) {
+    broken_ = session.error();
+    return tl::make_unexpected(session.error());
+  }
+  session_ = *std::move(session);
+  broken_.reset();
+  return {};
+}
+
+Result<void> Writer::begin() {
+  sequence_before_ = session_->next_sequence;
+  Result<void> begun = session_->begin.run();
+  if (!begun) {
+    broken_ = begun.error();
+  }
+  return begun;
+}
+
+Result<void> Writer::commit() {
+  Result<void> committed =
+      session_->lanes.write().and_then([this] { return session_->stats.write(); }).and_then([this] {
+        return session_->commit.run();
+      });
+  if (!committed) {
+    roll_back(committed.error());
+    return committed;
+  }
+  checkpoint_when_due();
+  return {};
+}
+
+void Writer::roll_back(const Error& cause) {
+  // Fails when SQLite has rolled back by itself, which is as good.
+  [[maybe_unused]] const Result<void> undone = session_->database.execute("ROLLBACK");
+  session_->next_sequence = sequence_before_;
+  session_->tenants.forget();
+  session_->types.forget();
+  session_->lanes.forget();
+  session_->stats.forget();
+  if (cause.code == Errc::unavailable || cause.code == Errc::corrupt) {
+    broken_ = cause;
+  }
+}
+
+void Writer::checkpoint_when_due() {
+  const int pages = session_->database.wal_pages();
+  if (pages < options_.checkpoint_pages) {
+    session_->checkpoint_at_pages = options_.checkpoint_pages;
+    return;
+  }
+  if (pages < session_->checkpoint_at_pages) {
+    return;
+  }
+  session_->checkpoint_at_pages = pages + checkpoint_retry_pages;
+  const Result<void> done = session_->database.checkpoint();
+  if (!done) {
+    // The transaction is safe in the log. The file's disk is failing: say so at the next call.
+    broken_ = done.error();
+  }
+}
+
+}  // namespace postrider::sqlite

@@ -1,0 +1,91 @@
+// The one connection that writes. Ledger and Catalog share it; it belongs to the store thread.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <type_traits>
+
+#include "core/base/ids.h"
+#include "core/base/result.h"
+
+#include "adapters/sqlite/database/data_directory.h"
+#include "adapters/sqlite/database/database.h"
+#include "adapters/sqlite/database/sqlite_store.h"
+#include "adapters/sqlite/ledger/lane_cache.h"
+#include "adapters/sqlite/ledger/stats_accumulator.h"
+#include "adapters/sqlite/ledger/string_interner.h"
+
+namespace postrider::sqlite {
+
+class Writer {
+ public:
+  [[nodiscard]] static Result<std::unique_ptr<Writer>> open(const SqliteOptions& options);
+  ~Writer();
+  Writer(const Writer&) = delete;
+  Writer& operator=(const Writer&) = delete;
+
+  /// What lives exactly as long as one opening of the file.
+  struct Session {
+    Database database;
+    Statement begin;
+    Statement commit;
+    StringInterner tenants;
+    StringInterner types;
+    LaneCache lanes;
+    StatsAccumulator stats;
+    std::shared_ptr<const Vault> vault;  // Null: nothing is sealed.
+    std::int64_t next_sequence = 1;
+    int checkpoint_at_pages = 0;
+  };
+
+  /// Runs `body` in a transaction. When it fails nothing has happened; when that was the disk's
+  /// fault the writer is broken from then on: what the file holds is known again only after
+  /// reopening it (P1). Inside another one it becomes part of that: the outermost decides.
+  template <class Body>
+  [[nodiscard]] std::invoke_result_t<Body> transact(Body body) {
+    POSTRIDER_CHECK(usable());
+    if (in_transaction_) {
+      return body();
+    }
+    POSTRIDER_CHECK(begin());
+    in_transaction_ = true;
+    auto result = body();
+    in_transaction_ = false;
+    if (!result) {
+      roll_back(result.error());
+      return result;
+    }
+    POSTRIDER_CHECK(commit());
+    return result;
+  }
+
+  /// Fails with unavailable while broken.
+  [[nodiscard]] Result<void> usable() const;
+
+  /// Gives up the connection and opens the file anew. Every statement prepared on it must be gone.
+  [[nodiscard]] Result<void> reopen();
+
+  /// Only when usable.
+  [[nodiscard]] Session& session() { return *session_; }
+  [[nodiscard]] Database& database() { return session_->database; }
+  [[nodiscard]] Digest digest() const { return options_.digest; }
+
+ private:
+  Writer(SqliteOptions options, DirectoryLock lock);
+
+  [[nodiscard]] Result<void> begin();
+  [[nodiscard]] Result<void> commit();
+  void roll_back(const Error& cause);
+  void checkpoint_when_due();
+
+  SqliteOptions options_;
+  DirectoryLock lock_;
+  std::unique_ptr<Session> session_;  // Null only while broken.
+  std::optional<Error> broken_;
+  bool in_transaction_ = false;
+  std::int64_t sequence_before_ = 1;  // next_sequence when the transaction began.
+};
+
+}  // namespace postrider::sqlite

@@ -1,0 +1,14 @@
+// A webhook's health, from a reader's connection. Within a snapshot: it makes several queries.
+#pragma once
+
+#include "core/base/ids.h"
+#include "core/base/result.h"
+#include "ports/history.h"
+
+#include "adapters/sqlite/database/database.h"
+
+namespace postrider::sqlite {
+
+[[nodiscard]] Result<WebhookHealth> read_health(Database& database, WebhookId id);
+
+}  // namespace postrider::sqlite

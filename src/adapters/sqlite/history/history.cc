@@ -1,0 +1,165 @@
+#include "adapters/sqlite/history/history.h"
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "adapters/sqlite/database/snapshot.h"
+#include "adapters/sqlite/history/health.h"
+#include "adapters/sqlite/history/history_lists.h"
+#include "adapters/sqlite/ledger/attempt_detail.h"
+#include "adapters/sqlite/ledger/request_shapes.h"
+#include "adapters/sqlite/ledger/rows.h"
+
+namespace postrider::sqlite {
+namespace {
+
+constexpr std::string_view find_delivery_sql =
+    "SELECT " POSTRIDER_RECORD_COLUMNS " FROM delivery d WHERE d.id = ?1";
+
+constexpr std::string_view find_event_sql =
+    "SELECT " POSTRIDER_EVENT_COLUMNS " FROM event e WHERE e.id = ?1";
+
+constexpr std::string_view attempts_sql =
+    "SELECT " POSTRIDER_ATTEMPT_COLUMNS
+    " FROM attempt WHERE delivery = (SELECT sequence FROM delivery WHERE id = ?1) ORDER BY number";
+
+constexpr std::string_view shapes_sql =
+    "SELECT number, detail FROM attempt"
+    " WHERE delivery = (SELECT sequence FROM delivery WHERE id = ?1)";
+
+constexpr std::string_view webhook_sql =
+    "SELECT webhook_id FROM lane WHERE lane = (SELECT lane FROM delivery WHERE id = ?1)";
+
+constexpr std::string_view dead_counts_sql = R"sql(
+  SELECT (SELECT name FROM tenant WHERE tenant = d.tenant), count(*)
+    FROM delivery d INDEXED BY delivery_dead_tenant WHERE d.state = 3 GROUP BY d.tenant
+)sql";
+
+class SqliteHistory final : public History {
+ public:
+  SqliteHistory(std::shared_ptr<Database> database, std::shared_ptr<const Vault> vault)
+      : database_(std::move(database)), vault_(std::move(vault)) {}
+
+  Result<Listed<DeliveryRecord>> list_deliveries(const DeliveryFilter& filter,
+                                                 const Page& page) override {
+    return snapshot(*database_, [&] { return sqlite::list_deliveries(*database_, filter, page); });
+  }
+
+  Result<DeliveryRecord> find_delivery(DeliveryId id) override {
+    POSTRIDER_TRY(Statement statement, database_->prepare(find_delivery_sql));
+    Query query = statement.query(id);
+    POSTRIDER_TRY(const bool found, query.next());
+    if (!found) {
+      return fail(Errc::not_found, "There is no such delivery.");
+    }
+    return read_record(query);
+  }
+
+  Result<std::vector<Attempt>> attempts_of(DeliveryId id) override {
+    POSTRIDER_TRY(Statement statement, database_->prepare(attempts_sql));
+    std::vector<Attempt> attempts;
+    Query query = statement.query(id);
+    for (;;) {
+      POSTRIDER_TRY(const bool found, query.next());
+      if (!found) {
+        return attempts;
+      }
+      POSTRIDER_TRY(Attempt attempt, read_attempt(query));
+      attempts.push_back(std::move(attempt));
+    }
+  }
+
+  Result<std::map<std::uint32_t, RequestShape>> requests_of(DeliveryId id) override {
+    return snapshot(*database_, [&] { return read_requests(id); });
+  }
+
+  Result<Listed<Event>> list_events(const EventFilter& filter, const Page& page) override {
+    return snapshot(*database_, [&] { return sqlite::list_events(*database_, filter, page); });
+  }
+
+  Result<Event> find_event(EventId id) override {
+    POSTRIDER_TRY(Statement statement, database_->prepare(find_event_sql));
+    Query query = statement.query(id);
+    POSTRIDER_TRY(const bool found, query.next());
+    if (!found) {
+      return fail(Errc::not_found, "There is no such event.");
+    }
+    return read_event(query);
+  }
+
+  Result<Listed<EventForWebhook>> list_events_for(WebhookId webhook_id, const EventFilter& filter,
+                                                  const ForwardPage& page) override {
+    return snapshot(*database_, [&] {
+      return sqlite::list_events_for(*database_,
+                                     {.webhook_id = webhook_id, .filter = filter, .page = page});
+    });
+  }
+
+  Result<PartialCount> count_deliveries(const DeliveryFilter& filter,
+                                        const CountRange& range) override {
+    return snapshot(*database_,
+                    [&] { return sqlite::count_deliveries(*database_, filter, range); });
+  }
+
+  Result<WebhookHealth> webhook_health(WebhookId id) override {
+    return snapshot(*database_, [&] { return read_health(*database_, id); });
+  }
+
+  Result<std::map<TenantId, std::uint64_t>> dead_letter_counts() override {
+    POSTRIDER_TRY(Statement statement, database_->prepare(dead_counts_sql));
+    std::map<TenantId, std::uint64_t> counts;
+    Query query = statement.query();
+    for (;;) {
+      POSTRIDER_TRY(const bool found, query.next());
+      if (!found) {
+        return counts;
+      }
+      counts[query.text(0)] = query.as<std::uint64_t>(1);
+    }
+  }
+
+ private:
+  Result<std::map<std::uint32_t, RequestShape>> read_requests(DeliveryId id) {
+    POSTRIDER_TRY(Statement statement, database_->prepare(shapes_sql));
+    std::map<std::uint32_t, RequestShape> requests;
+    std::map<std::uint32_t, std::optional<RequestShape>> shapes;
+    Query query = statement.query(id);
+    for (;;) {
+      POSTRIDER_TRY(const bool found, query.next());
+      if (!found) {
+        return requests;
+      }
+      POSTRIDER_TRY(const std::uint32_t shape, unpack_shape_number(query.bytes(1)));
+      if (shape != 0 && !shapes.contains(shape)) {
+        POSTRIDER_TRY(const WebhookId webhook_id, webhook_of(id));
+        POSTRIDER_TRY(shapes[shape], read_shape(*database_, {webhook_id, shape}, vault_.get()));
+      }
+      if (shapes[shape]) {
+        requests.emplace(query.as<std::uint32_t>(0), *shapes[shape]);
+      }
+    }
+  }
+
+  Result<WebhookId> webhook_of(DeliveryId id) {
+    POSTRIDER_TRY(Statement statement, database_->prepare(webhook_sql));
+    Query query = statement.query(id);
+    POSTRIDER_TRY(const bool found, query.next());
+    return found ? query.id<WebhookId>(0) : WebhookId{};
+  }
+
+  std::shared_ptr<Database> database_;
+  std::shared_ptr<const Vault> vault_;  // Null: what is sealed stays so.
+};
+
+}  // namespace
+
+std::unique_ptr<History> make_history(std::shared_ptr<Database> database,
+                                      std::shared_ptr<const Vault> vault) {
+  return std::make_unique<SqliteHistory>(std::move(database), std::move(vault));
+}
+
+}  // namespace postrider::sqlite

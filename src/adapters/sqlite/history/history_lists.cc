@@ -1,0 +1,211 @@
+#include "adapters/sqlite/history/history_lists.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <iterator>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "adapters/sqlite/history/history_floor.h"
+#include "adapters/sqlite/history/history_query.h"
+#include "adapters/sqlite/history/history_rows.h"
+#include "adapters/sqlite/ledger/rows.h"
+
+namespace postrider::sqlite {
+namespace {
+
+// Merging the chains of so many webhooks is cheaper than looking at everyone's deliveries; a tenant
+// with more of them has enough deliveries for its page to fill soon.
+constexpr std::int64_t lanes_merged_max = 64;
+
+constexpr std::string_view lane_sql = "SELECT lane FROM lane WHERE webhook_id = ?1";
+
+constexpr std::string_view event_range_sql =
+    "SELECT sequence, delivery_count FROM event WHERE id = ?1";
+
+// Lanes without a tenant have had deliveries of several.
+constexpr std::string_view tenant_lanes_sql =
+    "SELECT lane FROM lane WHERE tenant = ?1 OR tenant IS NULL LIMIT ?2";
+
+// What a lane's chain goes on with below `below`: the row it names, or, when that was removed, the
+// youngest that stayed behind.
+#define POSTRIDER_NEXT_IN_CHAIN(below)                                  \
+  "ifnull((SELECT p.sequence FROM delivery p WHERE p.sequence = " below \
+  "), (SELECT max(s.sequence) FROM straggler s WHERE s.lane = ?1 AND s.sequence < " below "))"
+
+constexpr std::string_view lane_end_sql =
+    "SELECT " POSTRIDER_NEXT_IN_CHAIN("l.last_delivery") " FROM lane l WHERE l.lane = ?1";
+
+// The cursor is a delivery of the lane, as a rule, and the chain goes on behind it.
+constexpr std::string_view after_cursor_sql =
+    "SELECT " POSTRIDER_NEXT_IN_CHAIN("d.previous") " FROM delivery d"
+    " WHERE d.sequence = ?2 AND d.lane = ?1";
+
+constexpr std::string_view below_cursor_sql =
+    "WITH RECURSIVE chain (sequence) AS ("
+    " SELECT " POSTRIDER_NEXT_IN_CHAIN("l.last_delivery") " FROM lane l WHERE l.lane = ?1"
+    " UNION ALL"
+    " SELECT " POSTRIDER_NEXT_IN_CHAIN("d.previous")
+    " FROM chain c CROSS JOIN delivery d ON d.sequence = c.sequence WHERE d.previous > 0)"
+    " SELECT sequence FROM chain WHERE sequence < ?2 LIMIT 1";
+
+Result<std::optional<DeliveryTerms::EventRange>> event_range(Database& database, EventId id) {
+  POSTRIDER_TRY(Statement statement, database.prepare(event_range_sql));
+  Query query = statement.query(id);
+  POSTRIDER_TRY(const bool found, query.next());
+  if (!found) {
+    return std::nullopt;
+  }
+  return DeliveryTerms::EventRange{query.integer(0), query.integer(1)};
+}
+
+/// Where the lane's chain is entered; nullopt when nothing of it is below the cursor.
+Result<std::optional<std::int64_t>> chain_start(Database& database, std::int64_t lane,
+                                                std::optional<std::int64_t> before) {
+  std::vector<std::int64_t> found;
+  if (!before) {
+    POSTRIDER_TRY(found, read_numbers(database, lane_end_sql, lane));
+  } else {
+    POSTRIDER_TRY(found, read_numbers(database, after_cursor_sql, lane, *before));
+    if (found.empty()) {
+      POSTRIDER_TRY(found, read_numbers(database, below_cursor_sql, lane, *before));
+    }
+  }
+  return found.empty() || found.front() == 0 ? std::nullopt : std::optional{found.front()};
+}
+
+using DeliveryRows = std::vector<Row<DeliveryRecord>>;
+
+/// The same filter in the parts that are read one after the other: a webhook each, an event's own
+/// deliveries and its late ones.
+Result<std::vector<DeliveryTerms>> plan_parts(Database& database, const DeliveryFilter& filter,
+                                              const Page& page) {
+  DeliveryTerms terms;
+  POSTRIDER_TRY(terms.types, find_types(database, filter.event_types));
+  POSTRIDER_TRY(std::vector<std::int64_t> lanes,
+                numbers_of(database, lane_sql, filter.webhook_ids));
+  if (filter.tenant_id) {
+    POSTRIDER_TRY(terms.tenant, tenant_number(database, *filter.tenant_id));
+  }
+  if (filter.event_id) {
+    POSTRIDER_TRY(terms.event, event_range(database, *filter.event_id));
+  }
+  const bool nothing = (filter.tenant_id && !terms.tenant) || (filter.event_id && !terms.event) ||
+                       terms.types.match_nothing() ||
+                       (!filter.webhook_ids.empty() && lanes.empty()) || page.limit == 0;
+  if (nothing) {
+    return std::vector<DeliveryTerms>{};
+  }
+  if (lanes.empty() && terms.tenant && !terms.event && !lists_dead_letters(filter)) {
+    POSTRIDER_TRY(lanes,
+                  read_numbers(database, tenant_lanes_sql, *terms.tenant, lanes_merged_max + 1));
+    if (std::ssize(lanes) > lanes_merged_max) {
+      lanes.clear();
+    }
+  }
+  std::vector<DeliveryTerms> parts;
+  for (const std::int64_t lane : lanes) {
+    DeliveryTerms& part = parts.emplace_back(terms);
+    part.lane = {.lane = lane, .newest = 0, .steps_max = std::max(page.looked_at_max, 1u)};
+    if (follows_chain(filter, part)) {
+      POSTRIDER_TRY(const std::optional<std::int64_t> newest,
+                    chain_start(database, lane, page.before));
+      part.lane->newest = newest.value_or(0);  // Which no delivery has.
+    }
+  }
+  if (parts.empty()) {
+    parts.push_back(std::move(terms));
+  }
+  for (std::size_t i = 0, count = parts.size(); i < count && parts[i].event; ++i) {
+    parts.push_back(parts[i]);
+    parts.back().event->late = true;
+  }
+  return parts;
+}
+
+/// The page of several parts is within the first rows of each.
+Result<DeliveryRows> merge_parts(Database& database, const DeliveryFilter& filter,
+                                 const std::vector<DeliveryTerms>& parts, const Page& page) {
+  if (parts.size() == 1) {
+    return read_rows(database, select_deliveries(filter, parts.front(), page), read_record);
+  }
+  Page each = page;
+  each.limit += each.offset;
+  each.offset = 0;
+  DeliveryRows rows;
+  for (const DeliveryTerms& part : parts) {
+    POSTRIDER_TRY(DeliveryRows found,
+                  read_rows(database, select_deliveries(filter, part, each), read_record));
+    std::ranges::move(found, std::back_inserter(rows));
+  }
+  std::ranges::sort(rows, std::greater<>{}, &Row<DeliveryRecord>::sequence);
+  return rows;
+}
+
+/// The highest floor of all parts: above it everything was looked at.
+Result<std::optional<std::int64_t>> common_floor(Database& database, const DeliveryFilter& filter,
+                                                 const std::vector<DeliveryTerms>& parts,
+                                                 const Reach& reach) {
+  std::optional<std::int64_t> floor;
+  for (const DeliveryTerms& part : parts) {
+    POSTRIDER_TRY(const std::optional<std::int64_t> each,
+                  delivery_floor(database, filter, part, reach));
+    floor = each && floor ? std::max(*floor, *each) : (each ? each : floor);
+  }
+  return floor;
+}
+
+}  // namespace
+
+Result<Listed<DeliveryRecord>> list_deliveries(Database& database, const DeliveryFilter& filter,
+                                               const Page& page) {
+  POSTRIDER_TRY(std::vector<DeliveryTerms> parts, plan_parts(database, filter, page));
+  if (parts.empty()) {
+    return Listed<DeliveryRecord>{};
+  }
+  const Reach reach{.before = page.before, .looked_at_max = std::max(page.looked_at_max, 1u)};
+  const bool chained = follows_chain(filter, parts.front());
+  std::optional<std::int64_t> floor;
+  if (!chained) {
+    POSTRIDER_TRY(floor, common_floor(database, filter, parts, reach));
+    for (DeliveryTerms& part : parts) {
+      part.floor = floor;
+    }
+  }
+  POSTRIDER_TRY(DeliveryRows rows, merge_parts(database, filter, parts, page));
+  // A chain counts its own steps; where they ended is of interest only when the page did not fill.
+  const std::size_t wanted = std::size_t{page.limit} + (parts.size() > 1 ? page.offset : 0);
+  if (chained && rows.size() <= wanted) {
+    POSTRIDER_TRY(floor, common_floor(database, filter, parts, reach));
+    std::erase_if(rows, [&](const auto& row) { return floor && row.sequence < *floor; });
+  }
+  if (parts.size() > 1) {
+    const auto skipped = std::min<std::ptrdiff_t>(page.offset, std::ssize(rows));
+    rows.erase(rows.begin(), rows.begin() + skipped);
+  }
+  return to_page(std::move(rows), page, floor);
+}
+
+Result<PartialCount> count_deliveries(Database& database, const DeliveryFilter& filter,
+                                      const CountRange& range) {
+  const Page page{
+      .limit = 1, .offset = 0, .before = range.before, .looked_at_max = range.looked_at_max};
+  POSTRIDER_TRY(std::vector<DeliveryTerms> parts, plan_parts(database, filter, page));
+  const Reach reach{.before = page.before, .looked_at_max = std::max(page.looked_at_max, 1u)};
+  PartialCount counted;
+  POSTRIDER_TRY(counted.next, common_floor(database, filter, parts, reach));
+  for (DeliveryTerms& part : parts) {
+    part.floor = counted.next;
+    POSTRIDER_TRY(Statement statement,
+                  count_deliveries(filter, part, range.before).prepare(database));
+    Query query = statement.query();
+    POSTRIDER_TRY(const bool found, query.next());
+    counted.count += found ? query.as<std::uint64_t>(0) : 0;
+  }
+  return counted;
+}
+
+}  // namespace postrider::sqlite

@@ -1,0 +1,33 @@
+// Pages of deliveries and events for people, from a reader's connection. Within a snapshot: each
+// makes several queries.
+#pragma once
+
+#include "core/base/result.h"
+#include "core/model/event.h"
+#include "ports/history.h"
+
+#include "adapters/sqlite/database/database.h"
+
+namespace postrider::sqlite {
+
+// history_lists.cc
+[[nodiscard]] Result<Listed<DeliveryRecord>> list_deliveries(Database& database,
+                                                             const DeliveryFilter& filter,
+                                                             const Page& page);
+[[nodiscard]] Result<PartialCount> count_deliveries(Database& database,
+                                                    const DeliveryFilter& filter,
+                                                    const CountRange& range);
+
+// history_events.cc
+[[nodiscard]] Result<Listed<Event>> list_events(Database& database, const EventFilter& filter,
+                                                const Page& page);
+
+struct EventsForQuery {
+  WebhookId webhook_id;
+  EventFilter filter;
+  ForwardPage page;
+};
+[[nodiscard]] Result<Listed<EventForWebhook>> list_events_for(Database& database,
+                                                              const EventsForQuery& asked);
+
+}  // namespace postrider::sqlite

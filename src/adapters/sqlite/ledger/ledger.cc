@@ -1,0 +1,161 @@
+#include "adapters/sqlite/ledger/ledger.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "core/base/assert.h"
+
+#include "adapters/sqlite/admin/audit_writer.h"
+#include "adapters/sqlite/ledger/lanes.h"
+#include "adapters/sqlite/ledger/late_delivery_writer.h"
+#include "adapters/sqlite/ledger/publish_writer.h"
+#include "adapters/sqlite/ledger/reschedule_writer.h"
+#include "adapters/sqlite/ledger/rows.h"
+#include "adapters/sqlite/ledger/settlement_writer.h"
+
+namespace postrider::sqlite {
+namespace {
+
+constexpr std::string_view load_event_sql =
+    "SELECT " POSTRIDER_EVENT_COLUMNS " FROM event e WHERE e.id = ?1";
+
+constexpr std::string_view count_waiting_sql =
+    "SELECT count(*) FROM delivery INDEXED BY delivery_due WHERE state <= 1";
+
+/// Everything prepared on one session.
+struct LedgerStatements {
+  PublishWriter publishing;
+  SettlementWriter settling;
+  LateDeliveryWriter late_deliveries;
+  Lanes lanes;
+  RescheduleWriter rescheduling;
+  Statement load_event;
+};
+
+Result<LedgerStatements> open_statements(Writer& writer) {
+  POSTRIDER_TRY(PublishWriter publishing, PublishWriter::open(writer.session()));
+  POSTRIDER_TRY(SettlementWriter settling, SettlementWriter::open(writer.session()));
+  POSTRIDER_TRY(LateDeliveryWriter late_deliveries, LateDeliveryWriter::open(writer.session()));
+  POSTRIDER_TRY(Lanes lanes, Lanes::open(writer.session()));
+  POSTRIDER_TRY(RescheduleWriter rescheduling, RescheduleWriter::open(writer.session()));
+  POSTRIDER_TRY(Statement load_event, writer.database().prepare(load_event_sql));
+  return LedgerStatements{std::move(publishing),      std::move(settling),
+                          std::move(late_deliveries), std::move(lanes),
+                          std::move(rescheduling),    std::move(load_event)};
+}
+
+class SqliteLedger final : public Ledger {
+ public:
+  SqliteLedger(std::shared_ptr<Writer> writer, LedgerStatements statements)
+      : writer_(std::move(writer)), statements_(std::move(statements)) {}
+
+  Result<BatchReceipt> commit(const Batch& batch) override {
+    return writer_->transact([this, &batch] { return perform(batch); });
+  }
+
+  Result<void> recover() override {
+    statements_.reset();  // Its statements belong to the connection that goes.
+    POSTRIDER_CHECK(writer_->reopen());
+    POSTRIDER_TRY(LedgerStatements statements, open_statements(*writer_));
+    statements_.emplace(std::move(statements));
+    return {};
+  }
+
+  Result<LanePage> load_lane(const LoadLane& query) override {
+    POSTRIDER_CHECK(usable());
+    POSTRIDER_TRY(const bool needs_order, statements_->lanes.needs_order(query));
+    if (needs_order) {
+      POSTRIDER_CHECK(writer_->transact(
+          [this, &query] { return statements_->lanes.put_in_order(query.webhook_id); }));
+    }
+    return statements_->lanes.load(query);
+  }
+
+  Result<std::vector<LaneBacklog>> backlog() override {
+    POSTRIDER_CHECK(usable());
+    POSTRIDER_TRY(std::vector<LaneBacklog> lanes, statements_->lanes.backlog());
+    std::ranges::sort(lanes, {}, &LaneBacklog::webhook_id);
+    return lanes;
+  }
+
+  Result<BroughtForward> bring_forward(const BringForward& order) override {
+    POSTRIDER_CHECK(usable());
+    return writer_->transact([this, &order] { return statements_->rescheduling.step(order); });
+  }
+
+  Result<std::uint64_t> count_waiting() override {
+    POSTRIDER_CHECK(usable());
+    POSTRIDER_TRY(Statement statement, writer_->database().prepare(count_waiting_sql));
+    Query query = statement.query();
+    POSTRIDER_TRY(const bool found, query.next());
+    POSTRIDER_ASSERT(found);
+    return query.as<std::uint64_t>(0);
+  }
+
+  Result<std::vector<Event>> load_events(const std::vector<EventId>& ids) override {
+    POSTRIDER_CHECK(usable());
+    std::vector<Event> events;
+    for (const EventId& id : ids) {
+      Query query = statements_->load_event.query(id);
+      POSTRIDER_TRY(const bool found, query.next());
+      if (found) {
+        events.push_back(read_event(query));
+      }
+    }
+    return events;
+  }
+
+ private:
+  Result<void> usable() const {
+    POSTRIDER_CHECK(writer_->usable());
+    if (!statements_) {
+      return fail(Errc::unavailable, "The store is not open.");
+    }
+    return {};
+  }
+
+  Result<BatchReceipt> perform(const Batch& batch) {
+    POSTRIDER_CHECK(usable());
+    BatchReceipt receipt;
+    POSTRIDER_TRY(receipt.publishes, statements_->publishing.store(batch.publishes));
+    for (const Settlement& settlement : batch.settlements) {
+      POSTRIDER_CHECK(statements_->settling.settle(settlement, receipt));
+    }
+    for (const Revive& order : batch.revivals) {
+      POSTRIDER_TRY(Result<Delivery> revived, statements_->settling.revive(order, receipt));
+      receipt.revivals.push_back(std::move(revived));
+    }
+    for (const AddLateDelivery& order : batch.late_deliveries) {
+      POSTRIDER_TRY(std::optional<Delivery> late, statements_->late_deliveries.add(order));
+      receipt.late_deliveries.push_back(std::move(late));
+    }
+    for (const Cancel& order : batch.cancels) {
+      POSTRIDER_TRY(Result<Delivery> cancelled, statements_->settling.cancel(order, receipt));
+      receipt.cancels.push_back(std::move(cancelled));
+    }
+    for (const SaveCircuit& circuit : batch.circuits) {
+      POSTRIDER_CHECK(statements_->settling.save_circuit(circuit));
+    }
+    for (const BatchAudit& audit : batch.audits) {
+      if (is_true(audit, receipt)) {
+        POSTRIDER_CHECK(append_audit(*writer_, audit.entry));
+      }
+    }
+    std::erase_if(receipt.dead_letter_changes, [](const auto& each) { return each.second == 0; });
+    receipt.waiting_change += count_added(receipt);
+    return receipt;
+  }
+
+  std::shared_ptr<Writer> writer_;
+  std::optional<LedgerStatements> statements_;  // None only while `recover` has not succeeded.
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Ledger>> open_ledger(std::shared_ptr<Writer> writer) {
+  POSTRIDER_TRY(LedgerStatements statements, open_statements(*writer));
+  return std::make_unique<SqliteLedger>(std::move(writer), std::move(statements));
+}
+
+}  // namespace postrider::sqlite

@@ -1,0 +1,15 @@
+// The Ledger over the writer's connection.
+#pragma once
+
+#include <memory>
+
+#include "core/base/result.h"
+#include "ports/ledger.h"
+
+#include "adapters/sqlite/database/writer.h"
+
+namespace postrider::sqlite {
+
+[[nodiscard]] Result<std::unique_ptr<Ledger>> open_ledger(std::shared_ptr<Writer> writer);
+
+}  // namespace postrider::sqlite

@@ -1,0 +1,183 @@
+#include "adapters/sqlite/ledger/publish_writer.h"
+
+#include <algorithm>
+
+namespace postrider::sqlite {
+namespace {
+
+constexpr std::string_view insert_event_sql = R"sql(
+  INSERT INTO event (sequence, id, tenant, type, priority, timestamp, created_at, delivery_count,
+                     idempotency_key, resource_id, source, ordering_key, metadata, data)
+  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)
+)sql";
+
+constexpr std::string_view insert_delivery_sql = R"sql(
+  INSERT INTO delivery (sequence, id, event, lane, previous, ordered, tenant, type, priority, state,
+                        trigger, due, attempt_count, budget_used, created_at, updated_at)
+  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?15)
+)sql";
+
+// Replaces an expired claim on the same key.
+constexpr std::string_view insert_claim_sql = R"sql(
+  INSERT OR REPLACE INTO claim (event, tenant, key, body_digest, expires_at)
+  VALUES (?1, ?2, ?3, ?4, ?5)
+)sql";
+
+constexpr std::string_view find_claim_sql = R"sql(
+  SELECT c.event, c.body_digest, c.expires_at, e.id, e.delivery_count
+    FROM claim c JOIN event e ON e.sequence = c.event
+   WHERE c.tenant = ?1 AND c.key = ?2
+)sql";
+
+constexpr std::string_view find_waiting_sql = R"sql(
+  SELECT 1 FROM delivery NOT INDEXED
+   WHERE sequence >= ?1 AND sequence < ?1 + ?2 AND event = ?1 AND state <= 1
+   UNION ALL
+  SELECT 1 FROM delivery INDEXED BY delivery_late
+   WHERE event = ?1 AND late = 1 AND state <= 1
+   LIMIT 1
+)sql";
+
+// Claims live equally long, more or less, so the oldest are the expired ones.
+constexpr std::string_view forget_claims_sql = R"sql(
+  DELETE FROM claim
+   WHERE event IN (SELECT event FROM claim ORDER BY event LIMIT ?1) AND expires_at <= ?2
+)sql";
+
+}  // namespace
+
+Result<PublishWriter> PublishWriter::open(Writer::Session& session) {
+  PublishWriter publishing{session};
+  POSTRIDER_CHECK(session.database.prepare_all({
+      {&publishing.insert_event_, insert_event_sql},
+      {&publishing.insert_delivery_, insert_delivery_sql},
+      {&publishing.insert_claim_, insert_claim_sql},
+      {&publishing.find_claim_, find_claim_sql},
+      {&publishing.find_waiting_, find_waiting_sql},
+      {&publishing.forget_claims_, forget_claims_sql},
+  }));
+  return publishing;
+}
+
+Result<std::vector<PublishReceipt>> PublishWriter::store(std::span<const Publish> publishes) {
+  std::vector<PublishReceipt> receipts;
+  receipts.reserve(publishes.size());
+  for (std::span<const Publish> rest = publishes; !rest.empty();) {
+    const std::size_t length = group_length(rest);
+    POSTRIDER_CHECK(store_group(rest.first(length), receipts));
+    rest = rest.subspan(length);
+  }
+  POSTRIDER_CHECK(forget_expired(publishes));
+  return receipts;
+}
+
+Result<void> PublishWriter::store_group(std::span<const Publish> group,
+                                        std::vector<PublishReceipt>& receipts) {
+  const auto lookup = [this](const TenantId& tenant_id, const std::string& key) {
+    return find_claim(tenant_id, key);
+  };
+  POSTRIDER_TRY(const std::vector<PublishPlan> plans, plan_group(group, lookup));
+  for (std::size_t i = 0; i < group.size(); ++i) {
+    POSTRIDER_TRY(PublishReceipt receipt, carry_out(group[i], plans[i]));
+    receipts.push_back(std::move(receipt));
+  }
+  return {};
+}
+
+Result<PublishReceipt> PublishWriter::carry_out(const Publish& publish, const PublishPlan& plan) {
+  if (const Duplicate* duplicate = std::get_if<Duplicate>(&plan)) {
+    return *duplicate;
+  }
+  if (std::holds_alternative<Refused>(plan)) {
+    return Refused{};
+  }
+  return store_one(publish);
+}
+
+Result<Accepted> PublishWriter::store_one(const Publish& publish) {
+  // An event without deliveries takes a sequence too, so that it can be paged to.
+  const std::int64_t event_sequence = session_->next_sequence;
+  session_->next_sequence += std::max<std::int64_t>(1, std::ssize(publish.deliveries));
+
+  POSTRIDER_CHECK(store_event(publish, event_sequence));
+  Accepted accepted{publish.deliveries};
+  std::int64_t sequence = event_sequence;
+  for (Delivery& delivery : accepted.deliveries) {
+    delivery.sequence = sequence++;
+    POSTRIDER_CHECK(store_delivery(delivery, publish, event_sequence));
+  }
+  if (publish.claim) {
+    POSTRIDER_TRY(const std::int64_t tenant, session_->tenants.number_of(publish.event.tenant_id));
+    POSTRIDER_CHECK(insert_claim_.run(event_sequence, tenant, publish.claim->key,
+                                      Blob{publish.claim->body_digest}, publish.claim->expires_at));
+  }
+  return accepted;
+}
+
+Result<void> PublishWriter::store_event(const Publish& publish, std::int64_t sequence) {
+  const Event& event = publish.event;
+  POSTRIDER_TRY(const std::int64_t tenant, session_->tenants.number_of(event.tenant_id));
+  POSTRIDER_TRY(const std::int64_t type, session_->types.number_of(event.type));
+  POSTRIDER_TRY(DeliveryTally * tally, session_->stats.of_tenant(tenant, event.created_at));
+  tally->published += 1;
+  tally->deliveries += publish.deliveries.size();
+  return insert_event_.run(sequence, event.id, tenant, type, event.priority, event.timestamp,
+                           event.created_at, publish.deliveries.size(), event.idempotency_key,
+                           event.resource_id, event.source, event.ordering_key, event.metadata,
+                           event.data);
+}
+
+Result<void> PublishWriter::store_delivery(const Delivery& delivery, const Publish& publish,
+                                           std::int64_t event_sequence) {
+  POSTRIDER_TRY(const std::int64_t tenant, session_->tenants.number_of(publish.event.tenant_id));
+  POSTRIDER_TRY(const std::int64_t type, session_->types.number_of(delivery.event_type));
+  POSTRIDER_TRY(LaneEntry * lane, session_->lanes.find_or_add(delivery.webhook_id, tenant));
+  POSTRIDER_CHECK(insert_delivery_.run(
+      delivery.sequence, delivery.id, event_sequence, lane->lane, lane->last_delivery,
+      lane->ordered, tenant, type, delivery.priority, delivery.state, delivery.trigger,
+      delivery.due, delivery.attempt_count, delivery.budget_used, publish.event.created_at));
+  lane->last_delivery = delivery.sequence;
+  POSTRIDER_TRY(DeliveryTally * tally,
+                session_->stats.of_lane(*lane, tenant, publish.event.created_at));
+  tally->published += 1;
+  tally->deliveries += 1;
+  session_->lanes.note_change(*lane);
+  return {};
+}
+
+Result<std::optional<StoredClaim>> PublishWriter::find_claim(const TenantId& tenant_id,
+                                                             const std::string& key) {
+  POSTRIDER_TRY(const std::optional<std::int64_t> tenant, session_->tenants.find(tenant_id));
+  if (!tenant) {
+    return std::nullopt;
+  }
+  Query query = find_claim_.query(*tenant, key);
+  POSTRIDER_TRY(const bool found, query.next());
+  if (!found) {
+    return std::nullopt;
+  }
+  POSTRIDER_TRY(const bool finished, is_finished(query.integer(0), query.integer(4)));
+  return StoredClaim{.body_digest = query.text(1),
+                     .expires_at = query.time(2),
+                     .first = {.first_id = query.id<EventId>(3),
+                               .first_deliveries = query.as<std::uint32_t>(4),
+                               .finished = finished}};
+}
+
+Result<bool> PublishWriter::is_finished(std::int64_t event_sequence, std::int64_t delivery_count) {
+  Query query = find_waiting_.query(event_sequence, delivery_count);
+  POSTRIDER_TRY(const bool waiting, query.next());
+  return !waiting;
+}
+
+Result<void> PublishWriter::forget_expired(std::span<const Publish> publishes) {
+  const auto claims = std::ranges::count_if(
+      publishes, [](const Publish& publish) { return publish.claim.has_value(); });
+  if (claims == 0) {
+    return {};
+  }
+  // Twice as many as came, so that the table shrinks after a burst.
+  return forget_claims_.run(2 * claims, publishes.back().event.created_at);
+}
+
+}  // namespace postrider::sqlite

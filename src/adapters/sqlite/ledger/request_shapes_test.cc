@@ -1,0 +1,295 @@
+// Which shapes are stored, for how long, and that the file tells nothing of them when there is a
+// key. That attempts come back with theirs is the contract's.
+#include "adapters/sqlite/ledger/request_shapes.h"
+
+#include <fstream>
+#include <iterator>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "adapters/openssl/aes_vault.h"
+#include "adapters/sqlite/database/data_directory.h"
+
+#include "tests/contract/store_contract.h"
+#include "tests/support/open_sqlite.h"
+
+namespace postrider::test {
+namespace {
+
+constexpr std::string_view canary = "canary-canary-canary";
+
+std::shared_ptr<const Vault> vault_of(const std::string& letters) {
+  std::vector<VaultKey> keys;
+  for (const char letter : letters) {
+    keys.emplace_back(std::string(32, letter));
+  }
+  return make_aes_vault(std::move(keys));
+}
+
+RequestShapeRef shape(const std::string& url) { return sample_shape(url); }
+
+class RequestShapes : public testing::Test {
+ protected:
+  Delivery publish() {
+    Batch batch;
+    batch.publishes.push_back(script_.publish({webhook_}));
+    return std::get<Accepted>(commit(batch).publishes.front()).deliveries.front();
+  }
+
+  /// One more attempt of the delivery, with a request of this shape.
+  void attempt(Delivery& delivery, const RequestShapeRef& request) {
+    script_.request = request;
+    Batch batch;
+    batch.settlements.push_back(script_.retry(delivery, script_.now));
+    delivery = batch.settlements.front().delivery;
+    commit(batch);
+  }
+
+  void finish(Delivery& delivery, const RequestShapeRef& request) {
+    script_.request = request;
+    Batch batch;
+    batch.settlements.push_back(script_.success(delivery));
+    commit(batch);
+  }
+
+  BatchReceipt commit(const Batch& batch) {
+    Result<BatchReceipt> receipt = store_.store().ledger->commit(batch);
+    EXPECT_TRUE(receipt.has_value());
+    return *std::move(receipt);
+  }
+
+  void put_webhook() {
+    ASSERT_TRUE(store_.store().catalog->put_webhook(sample_webhook(webhook_)).has_value());
+  }
+
+  void remove_webhook() {
+    ASSERT_TRUE(store_.store().catalog->remove_webhook(webhook_).has_value());
+  }
+
+  /// Lets go of whatever is older than an hour.
+  void sweep() {
+    script_.now += std::chrono::hours{2};
+    const RetentionCutoffs cutoffs =
+        cutoffs_at({.events = std::chrono::hours{1}, .dead_letters = Millis{0}}, script_.now);
+    const ExpiredPage page =
+        store_.reader().retention->expired_events({.cutoffs = cutoffs}).value();
+    std::vector<ExpiredKey> names;
+    for (const ExpiredEvent& old : page.items) {
+      names.push_back(name_of(old));
+    }
+    ASSERT_TRUE(store_.store().retention->remove(names, cutoffs).has_value());
+  }
+
+  std::vector<std::string> urls(const Delivery& delivery) {
+    std::vector<std::string> found;
+    const auto requests = store_.reader().history->requests_of(delivery.id);
+    EXPECT_TRUE(requests.has_value());
+    const auto attempts = store_.reader().history->attempts_of(delivery.id);
+    EXPECT_TRUE(attempts.has_value());
+    for (const Attempt& each : *attempts) {
+      const auto request = requests->find(each.number);
+      found.push_back(request == requests->end() ? "none" : request->second.url);
+    }
+    return found;
+  }
+
+  std::int64_t count(const std::string& what = "SELECT count(*) FROM request_shape") {
+    sqlite::Database database =
+        sqlite::Database::open({.file = sqlite::database_file(store_.options().directory),
+                                .access = sqlite::Access::read})
+            .value();
+    sqlite::Statement statement = database.prepare(what).value();
+    sqlite::Query query = statement.query();
+    EXPECT_TRUE(query.next().value_or(false));
+    return query.integer(0);
+  }
+
+  bool tells() const {
+    std::string all;
+    for (const std::string suffix : {"", "-wal"}) {
+      std::ifstream file{sqlite::database_file(store_.options().directory).string() + suffix,
+                         std::ios::binary};
+      all.append(std::istreambuf_iterator<char>{file}, {});
+    }
+    return all.find(canary) != std::string::npos;
+  }
+
+  std::uint32_t reseal(std::uint32_t limit = 10) {
+    std::uint32_t resealed = 0;
+    ResealStep step;
+    do {
+      step = store_.store().catalog->reseal_webhooks(step.next, limit).value();
+      resealed += step.resealed;
+    } while (step.next);
+    return resealed;
+  }
+
+  using Urls = std::vector<std::string>;
+
+  OpenSqlite store_;
+  StoreScript script_;
+  const WebhookId webhook_ = StoreScript::webhook(1);
+};
+
+TEST_F(RequestShapes, OneThatStaysTheSameIsStoredOnce) {
+  put_webhook();
+  Delivery delivery = publish();
+  const RequestShapeRef same = shape("a");
+  for (int i = 0; i < 5; ++i) {
+    attempt(delivery, same);
+    attempt(delivery, shape("a"));
+  }
+  store_.reopen();
+  attempt(delivery, shape("a"));
+  EXPECT_EQ(count(), 1);
+  EXPECT_EQ(urls(delivery), Urls(11, "a"));
+}
+
+TEST_F(RequestShapes, AttemptsAreNamedByTheirOwnInWhateverOrderTheyEnd) {
+  put_webhook();
+  Delivery delivery = publish();
+  const RequestShapeRef before = shape("before");
+  const RequestShapeRef after = shape("after");
+  for (const RequestShapeRef& each :
+       {before, after, before, after, RequestShapeRef{nullptr}, before}) {
+    attempt(delivery, each);
+  }
+  EXPECT_EQ(urls(delivery), (Urls{"before", "after", "before", "after", "none", "before"}));
+  EXPECT_EQ(count(), 2);
+}
+
+TEST_F(RequestShapes, OneThatComesBackForNewDeliveriesIsInUseAgain) {
+  put_webhook();
+  Delivery first = publish();
+  attempt(first, shape("a"));
+  attempt(first, shape("b"));
+  Delivery second = publish();
+  finish(first, shape("a"));  // Under way when the change was made.
+  EXPECT_EQ(count("SELECT number FROM request_shape WHERE named_below IS NULL"), 2);
+  finish(second, shape("a"));  // The change was taken back.
+  EXPECT_EQ(count("SELECT number FROM request_shape WHERE named_below IS NULL"), 1);
+  EXPECT_EQ(count(), 2);
+  sweep();
+  EXPECT_EQ(count("SELECT count(*) FROM request_shape WHERE number = 1"), 1);
+  EXPECT_EQ(count(), 1);
+}
+
+TEST_F(RequestShapes, MoreChangesThanAreLookedThroughCostARowEach) {
+  put_webhook();
+  Delivery delivery = publish();
+  Urls expected;
+  for (int round = 0; round < 2; ++round) {
+    for (int i = 0; i < 9; ++i) {
+      expected.push_back(std::to_string(i));
+      attempt(delivery, shape(expected.back()));
+    }
+  }
+  EXPECT_EQ(urls(delivery), expected);
+  EXPECT_EQ(count(), 18);
+}
+
+TEST_F(RequestShapes, TheyGoWithTheLastDeliveryThatCouldNameThem) {
+  put_webhook();
+  for (const char* url : {"a", "b"}) {
+    Delivery old = publish();
+    finish(old, shape(url));
+  }
+  Delivery waiting = publish();
+  attempt(waiting, shape("b"));
+  Delivery young = publish();
+  finish(young, shape("c"));
+  EXPECT_EQ(count(), 3);
+  sweep();  // The waiting delivery stays, and with it all that were in use since it came.
+  EXPECT_EQ(urls(waiting), (Urls{"b"}));
+  EXPECT_EQ(count("SELECT count(*) FROM request_shape WHERE number = 1"), 0);
+  EXPECT_EQ(count(), 2);
+  finish(waiting, shape("c"));
+  EXPECT_EQ(urls(waiting), (Urls{"b", "c"}));
+  sweep();
+  EXPECT_EQ(count("SELECT number FROM request_shape"), 3);  // The one in use.
+  EXPECT_EQ(count(), 1);
+}
+
+TEST_F(RequestShapes, ThoseOfARemovedWebhookStayAsLongAsItsDeliveries) {
+  put_webhook();
+  Delivery delivery = publish();
+  attempt(delivery, shape("a"));
+  Delivery under_way = publish();
+  remove_webhook();
+  finish(under_way, shape("b"));  // Its attempt ends after that.
+  EXPECT_EQ(urls(delivery), (Urls{"a"}));
+  EXPECT_EQ(urls(under_way), (Urls{"b"}));
+  EXPECT_EQ(count("SELECT count(*) FROM request_shape WHERE named_below IS NULL"), 0);
+  ASSERT_TRUE(store_.store().catalog->cancel_waiting(webhook_, script_.now, 10).has_value());
+  sweep();
+  EXPECT_EQ(count(), 0);
+}
+
+TEST_F(RequestShapes, ABatchThatFailsLeavesNoneBehind) {
+  put_webhook();
+  Delivery delivery = publish();
+  script_.request = shape("a");
+  Batch batch;
+  batch.settlements.push_back(script_.retry(delivery, script_.now));
+  const auto undone = [&]() -> Result<void> {
+    EXPECT_TRUE(store_.store().ledger->commit(batch).has_value());
+    return fail(Errc::conflict, "undone");
+  };
+  EXPECT_FALSE(store_.store().atomically(undone).has_value());
+  EXPECT_EQ(count(), 0);
+  commit(batch);
+  EXPECT_EQ(urls(delivery), (Urls{"a"}));
+}
+
+TEST_F(RequestShapes, WithAKeyTheFileTellsNothing) {
+  put_webhook();
+  Delivery delivery = publish();
+  attempt(delivery, shape("plain-" + std::string{canary}));
+  EXPECT_TRUE(tells());  // What is looked for can be found.
+
+  store_.reopen_with(vault_of("a"));
+  remove_webhook();
+  EXPECT_EQ(reseal(1), 0u);  // The webhook is gone, what it was sent is sealed nevertheless.
+  EXPECT_FALSE(tells());
+  EXPECT_EQ(urls(delivery), (Urls{"plain-" + std::string{canary}}));
+
+  put_webhook();
+  Delivery next = publish();
+  attempt(next, shape("sealed-" + std::string{canary}));
+  attempt(next, shape("sealed-" + std::string{canary}));
+  EXPECT_EQ(count(), 2);
+  EXPECT_FALSE(tells());
+  EXPECT_EQ(urls(next), Urls(2, "sealed-" + std::string{canary}));
+}
+
+TEST_F(RequestShapes, TheCurrentKeyReplacesTheOneBefore) {
+  store_.reopen_with(vault_of("a"));
+  put_webhook();
+  Delivery delivery = publish();
+  attempt(delivery, shape("a"));
+  store_.reopen_with(vault_of("ba"));
+  EXPECT_EQ(urls(delivery), (Urls{"a"}));
+  EXPECT_EQ(reseal(), 1u);
+  store_.reopen_with(vault_of("b"));
+  EXPECT_EQ(urls(delivery), (Urls{"a"}));
+}
+
+TEST_F(RequestShapes, WithoutTheKeyAttemptsAreShownWithoutTheirRequestAndNewOnesRecorded) {
+  store_.reopen_with(vault_of("a"));
+  Delivery delivery = publish();
+  attempt(delivery, shape("a"));
+  for (const auto& vault : {std::shared_ptr<const Vault>{}, vault_of("b")}) {
+    store_.reopen_with(vault);
+    EXPECT_EQ(urls(delivery).front(), "none");
+    attempt(delivery, shape("b"));
+    EXPECT_EQ(urls(delivery).back(), "b");
+  }
+  // Nothing may be sealed anew while some of it cannot be opened.
+  EXPECT_EQ(store_.store().catalog->reseal_webhooks({}, 10).error().code, Errc::invalid);
+}
+
+}  // namespace
+}  // namespace postrider::test

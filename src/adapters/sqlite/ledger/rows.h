@@ -1,0 +1,57 @@
+// Columns to values: how deliveries and events are read back, by the writer and by readers alike.
+#pragma once
+
+#include <string_view>
+
+#include "core/model/delivery.h"
+#include "core/model/event.h"
+#include "ports/history.h"
+
+#include "adapters/sqlite/database/database.h"
+
+namespace postrider::sqlite {
+
+// The numbers of these are on disk: they must never change.
+static_assert(static_cast<int>(DeliveryState::pending) == 0);
+static_assert(static_cast<int>(DeliveryState::retrying) == 1);
+static_assert(static_cast<int>(DeliveryState::succeeded) == 2);
+static_assert(static_cast<int>(DeliveryState::dead_letter) == 3);
+static_assert(static_cast<int>(DeliveryState::cancelled) == 4);
+static_assert(static_cast<int>(Priority::high) == 0 && static_cast<int>(Priority::low) == 2);
+static_assert(static_cast<int>(Trigger::scheduled) == 0 && static_cast<int>(Trigger::test) == 3);
+static_assert(static_cast<int>(FailureCategory::timeout) == 0 &&
+              static_cast<int>(FailureCategory::protocol) == 10);
+static_assert(static_cast<int>(Classification::permanent) == 0);
+
+/// Of the table delivery as `d`.
+#define POSTRIDER_DELIVERY_COLUMNS                                     \
+  "d.sequence, d.id, (SELECT id FROM event WHERE sequence = d.event)," \
+  " (SELECT webhook_id FROM lane WHERE lane = d.lane),"                \
+  " (SELECT name FROM event_type WHERE type = d.type),"                \
+  " d.priority, d.state, d.trigger, d.due, d.attempt_count, d.budget_used, d.revivals"
+
+#define POSTRIDER_RECORD_COLUMNS                                                     \
+  POSTRIDER_DELIVERY_COLUMNS                                                         \
+  ", (SELECT name FROM tenant WHERE tenant = d.tenant), d.created_at, d.updated_at," \
+  " d.completed_at, d.last_failure, d.last_http_status, d.dead_classification, d.dead_reason"
+
+/// Of the table event as `e`.
+#define POSTRIDER_EVENT_COLUMNS                                                            \
+  "e.sequence, e.id, (SELECT name FROM tenant WHERE tenant = e.tenant),"                   \
+  " (SELECT name FROM event_type WHERE type = e.type), e.priority, e.timestamp,"           \
+  " e.created_at, e.idempotency_key, e.resource_id, e.source, e.ordering_key, e.metadata," \
+  " e.data"
+
+/// Of the table attempt.
+#define POSTRIDER_ATTEMPT_COLUMNS                                               \
+  "id, number, trigger, scheduled_at, executed_at, duration_us, next_retry_at," \
+  " failure_category, http_status, detail"
+
+/// Each reads the row that `query` stands on, with exactly those columns first.
+[[nodiscard]] Delivery read_delivery(const Query& query);
+[[nodiscard]] DeliveryRecord read_record(const Query& query);
+[[nodiscard]] Event read_event(const Query& query);
+/// Fails with corrupt.
+[[nodiscard]] Result<Attempt> read_attempt(const Query& query);
+
+}  // namespace postrider::sqlite

@@ -1,0 +1,85 @@
+#include "adapters/sqlite/ledger/shape_bytes.h"
+
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "adapters/sqlite/database/packing.h"
+
+namespace postrider::sqlite {
+namespace {
+
+// The first byte: a later layout takes the next number, and this one is read for ever.
+constexpr std::uint64_t layout = 1;
+
+// The numbers of these are on disk: they must never change.
+static_assert(static_cast<int>(SignatureScheme::standard) == 0 &&
+              static_cast<int>(SignatureScheme::sha256_body) == 4);
+static_assert(static_cast<int>(HeaderSet::platform) == 0 &&
+              static_cast<int>(HeaderSet::tenant) == 4);
+static_assert(static_cast<int>(PayloadFormat::standard) == 0 &&
+              static_cast<int>(PayloadFormat::raw) == 5);
+
+/// A number larger than `last` is not one of the names.
+template <class Name>
+Name read_name(Unpacker& unpacker, Name last, bool& known) {
+  const std::uint64_t number = unpacker.number();
+  known = known && number <= static_cast<std::uint64_t>(last);
+  return known ? static_cast<Name>(number) : last;
+}
+
+std::string place_name(const ShapePlace& place) {
+  return fmt::format("webhook/{}/request/{}", place.webhook_id.to_string(), place.number);
+}
+
+}  // namespace
+
+void pack_shape(const RequestShape& shape, std::string& out) {
+  put_number(layout, out);
+  put_text(shape.url, out);
+  put_text(shape.head, out);
+  put_number(static_cast<std::uint64_t>(shape.signature.scheme), out);
+  put_text(shape.signature.header_prefix, out);
+  put_number(shape.signature.standard_headers ? 1 : 0, out);
+  put_number(shape.signature.prefixed_headers ? 1 : 0, out);
+  put_number(static_cast<std::uint64_t>(shape.signature.header_set), out);
+  put_number(static_cast<std::uint64_t>(shape.payload_format), out);
+}
+
+Result<RequestShape> unpack_shape(std::string_view packed) {
+  Unpacker unpacker{packed};
+  bool known = unpacker.number() == layout;
+  RequestShape shape;
+  shape.url = unpacker.text();
+  shape.head = unpacker.text();
+  shape.signature.scheme = read_name(unpacker, SignatureScheme::sha256_body, known);
+  shape.signature.header_prefix = unpacker.text();
+  shape.signature.standard_headers = unpacker.number() != 0;
+  shape.signature.prefixed_headers = unpacker.number() != 0;
+  shape.signature.header_set = read_name(unpacker, HeaderSet::tenant, known);
+  shape.payload_format = read_name(unpacker, PayloadFormat::raw, known);
+  if (!known || !unpacker.finished()) {
+    return fail(Errc::corrupt, "The record of a request is damaged.");
+  }
+  return shape;
+}
+
+ShapeColumns to_columns(std::string packed, const ShapePlace& place, const Vault* vault) {
+  if (vault == nullptr) {
+    return {.shape = std::move(packed), .sealed = false};
+  }
+  return {.shape = vault->seal(packed, place_name(place)), .sealed = true};
+}
+
+Result<std::string> open_columns(const ShapeColumns& columns, const ShapePlace& place,
+                                 const Vault* vault) {
+  if (!columns.sealed) {
+    return columns.shape;
+  }
+  if (vault == nullptr) {
+    return fail(Errc::invalid, "The stored requests are sealed and no key was given.");
+  }
+  return vault->open(columns.shape, place_name(place));
+}
+
+}  // namespace postrider::sqlite

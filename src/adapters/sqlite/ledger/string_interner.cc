@@ -1,0 +1,54 @@
+#include "adapters/sqlite/ledger/string_interner.h"
+
+#include "core/base/assert.h"
+
+namespace postrider::sqlite {
+namespace {
+
+// A busy server's webhooks, tenants and types fit; a publisher that makes up types does not fill
+// memory.
+constexpr std::size_t names_cached_max = 65'536;
+
+}  // namespace
+
+Result<StringInterner> StringInterner::open(Database& database, const InternerSql& sql) {
+  StringInterner names;
+  POSTRIDER_CHECK(database.prepare_all({{&names.find_, sql.find}, {&names.insert_, sql.insert}}));
+  return names;
+}
+
+Result<std::int64_t> StringInterner::number_of(std::string_view name) {
+  POSTRIDER_TRY(const std::optional<std::int64_t> known, find(name));
+  if (known) {
+    return *known;
+  }
+  Query query = insert_.query(name);
+  POSTRIDER_TRY(const bool inserted, query.next());
+  POSTRIDER_ASSERT(inserted);
+  const std::int64_t number = query.integer(0);
+  remember(name, number);
+  return number;
+}
+
+Result<std::optional<std::int64_t>> StringInterner::find(std::string_view name) {
+  if (const auto known = numbers_.find(name); known != numbers_.end()) {
+    return known->second;
+  }
+  Query query = find_.query(name);
+  POSTRIDER_TRY(const bool found, query.next());
+  if (!found) {
+    return std::nullopt;
+  }
+  const std::int64_t number = query.integer(0);
+  remember(name, number);
+  return number;
+}
+
+void StringInterner::remember(std::string_view name, std::int64_t number) {
+  if (numbers_.size() >= names_cached_max) {
+    numbers_.clear();
+  }
+  numbers_.emplace(name, number);
+}
+
+}  // namespace postrider::sqlite

@@ -1,0 +1,81 @@
+#include "adapters/sqlite/ledger/tally_bytes.h"
+
+#include <algorithm>
+#include <cstdint>
+
+#include "adapters/sqlite/database/packing.h"
+
+namespace postrider::sqlite {
+namespace {
+
+// The first byte: a later layout takes the next number, and this one is read for ever.
+constexpr std::uint64_t layout = 1;
+
+bool read_failures(Unpacker& unpacker, DeliveryTally& tally) {
+  const std::uint64_t count = unpacker.number();
+  for (std::uint64_t i = 0; i < count && unpacker.intact(); ++i) {
+    const std::uint64_t category = unpacker.number();
+    if (category >= tally.failures.size()) {
+      return false;
+    }
+    tally.failures[category] = static_cast<std::uint32_t>(unpacker.number());
+  }
+  return true;
+}
+
+bool read_durations(Unpacker& unpacker, DurationHistogram& durations) {
+  const std::uint64_t count = unpacker.number();
+  for (std::uint64_t i = 0; i < count && unpacker.intact(); ++i) {
+    const std::uint64_t step = unpacker.number();
+    if (step > DurationHistogram::step_max) {
+      return false;
+    }
+    durations.add(static_cast<DurationHistogram::Step>(step), unpacker.number());
+  }
+  return true;
+}
+
+}  // namespace
+
+void pack_tally(const DeliveryTally& tally, std::string& out) {
+  put_number(layout, out);
+  for (const std::uint64_t number :
+       {tally.published, tally.deliveries, tally.attempts, tally.succeeded, tally.retries,
+        tally.dead_letters, static_cast<std::uint64_t>(tally.duration_total.count())}) {
+    put_number(number, out);
+  }
+  const auto zeros = std::ranges::count(tally.failures, 0u);
+  put_number(tally.failures.size() - static_cast<std::size_t>(zeros), out);
+  for (std::size_t category = 0; category < tally.failures.size(); ++category) {
+    if (tally.failures[category] != 0) {
+      put_number(category, out);
+      put_number(tally.failures[category], out);
+    }
+  }
+  put_number(tally.durations.steps().size(), out);
+  for (const auto& [step, count] : tally.durations.steps()) {
+    put_number(step, out);
+    put_number(count, out);
+  }
+}
+
+Result<DeliveryTally> unpack_tally(std::string_view packed) {
+  DeliveryTally tally;
+  if (packed.empty()) {
+    return tally;
+  }
+  Unpacker unpacker{packed};
+  const bool known_layout = unpacker.number() == layout;
+  for (std::uint64_t* number : {&tally.published, &tally.deliveries, &tally.attempts,
+                                &tally.succeeded, &tally.retries, &tally.dead_letters}) {
+    *number = unpacker.number();
+  }
+  tally.duration_total = Micros{static_cast<std::int64_t>(unpacker.number())};
+  const bool sound = read_failures(unpacker, tally) && read_durations(unpacker, tally.durations);
+  if (!known_layout || !sound || !unpacker.finished()) {
+    return fail(Errc::corrupt, "The sums of a webhook or tenant are damaged.");
+  }
+  return tally;
+}
+
+}  // namespace postrider::sqlite

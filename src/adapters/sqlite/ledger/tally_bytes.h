@@ -1,0 +1,18 @@
+// A DeliveryTally as the bytes of one column.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "core/base/result.h"
+#include "core/model/delivery_tally.h"
+
+namespace postrider::sqlite {
+
+/// Appends to `out`.
+void pack_tally(const DeliveryTally& tally, std::string& out);
+
+/// No bytes at all are an empty tally. Fails with corrupt.
+[[nodiscard]] Result<DeliveryTally> unpack_tally(std::string_view packed);
+
+}  // namespace postrider::sqlite

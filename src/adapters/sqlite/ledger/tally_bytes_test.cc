@@ -1,0 +1,59 @@
+#include "adapters/sqlite/ledger/tally_bytes.h"
+
+#include <limits>
+
+#include <gtest/gtest.h>
+
+namespace postrider::sqlite {
+namespace {
+
+DeliveryTally full_tally() {
+  DeliveryTally tally{.published = 1,
+                      .deliveries = 200,
+                      .attempts = 3'000'000,
+                      .succeeded = 4,
+                      .retries = 5,
+                      .dead_letters = std::numeric_limits<std::uint64_t>::max()};
+  tally.failures[0] = 7;
+  tally.failures[10] = std::numeric_limits<std::uint32_t>::max();
+  tally.duration_total = Micros{123'456'789'000};
+  tally.durations.add(DurationHistogram::Step{0}, 1);
+  tally.durations.add(DurationHistogram::step_max, 1'000'000);
+  return tally;
+}
+
+TEST(TallyBytes, ComeBackAsTheyWere) {
+  for (const DeliveryTally& tally : {DeliveryTally{}, full_tally()}) {
+    std::string packed;
+    pack_tally(tally, packed);
+    EXPECT_EQ(unpack_tally(packed).value(), tally);
+  }
+  EXPECT_EQ(unpack_tally({}).value(), DeliveryTally{});
+}
+
+TEST(TallyBytes, AnOrdinaryTallyIsSmall) {
+  DeliveryTally tally{.published = 300, .deliveries = 300};
+  for (std::uint32_t i = 0; i < 300; ++i) {
+    Attempt attempt;
+    attempt.outcome.duration = Micros{20'000 + 50 * i};
+    tally.add(attempt);
+  }
+  std::string packed;
+  pack_tally(tally, packed);
+  EXPECT_LE(packed.size(), 40u);
+}
+
+TEST(TallyBytes, DamagedBytesAreNoticed) {
+  std::string packed;
+  pack_tally(full_tally(), packed);
+  for (std::size_t length = 1; length < packed.size(); ++length) {
+    EXPECT_EQ(unpack_tally(std::string_view{packed}.substr(0, length)).error().code, Errc::corrupt)
+        << length;
+  }
+  EXPECT_EQ(unpack_tally(packed + "x").error().code, Errc::corrupt);
+  packed[0] = 2;
+  EXPECT_EQ(unpack_tally(packed).error().code, Errc::corrupt) << "a layout of the future";
+}
+
+}  // namespace
+}  // namespace postrider::sqlite

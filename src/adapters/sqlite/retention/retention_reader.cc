@@ -1,0 +1,200 @@
+#include "adapters/sqlite/retention/retention_reader.h"
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+#include "adapters/sqlite/database/snapshot.h"
+#include "adapters/sqlite/ledger/rows.h"
+
+namespace postrider::sqlite {
+namespace {
+
+// Payloads of one page. Past it the page ends early: what is archived is held in memory meanwhile.
+constexpr std::size_t page_bytes_max = 8u << 20;
+
+constexpr std::string_view next_events_sql = R"sql(
+  SELECT sequence, created_at, delivery_count FROM event NOT INDEXED
+   WHERE sequence > ?1 ORDER BY sequence LIMIT ?2
+)sql";
+
+constexpr std::string_view standings_sql = R"sql(
+  SELECT state, completed_at FROM delivery NOT INDEXED
+   WHERE sequence >= ?1 AND sequence < ?1 + ?2 AND event = ?1
+   UNION ALL
+  SELECT state, completed_at FROM delivery INDEXED BY delivery_late WHERE event = ?1 AND late = 1
+)sql";
+
+constexpr std::string_view next_dead_sql = R"sql(
+  SELECT sequence, event, completed_at FROM delivery INDEXED BY delivery_dead
+   WHERE state = 3 AND sequence > ?1 ORDER BY sequence LIMIT ?2
+)sql";
+
+constexpr std::string_view event_sql =
+    "SELECT " POSTRIDER_EVENT_COLUMNS " FROM event e WHERE e.sequence = ?1";
+
+constexpr std::string_view records_sql =
+    "SELECT " POSTRIDER_RECORD_COLUMNS
+    " FROM delivery d NOT INDEXED"
+    " WHERE d.sequence >= ?1 AND d.sequence < ?1 + ?2 AND d.event = ?3 ORDER BY d.sequence";
+
+constexpr std::string_view late_records_sql =
+    "SELECT " POSTRIDER_RECORD_COLUMNS
+    " FROM delivery d INDEXED BY delivery_late WHERE d.event = ?1 AND d.late = 1"
+    " ORDER BY d.sequence";
+
+constexpr std::string_view attempts_sql =
+    "SELECT " POSTRIDER_ATTEMPT_COLUMNS " FROM attempt WHERE delivery = ?1 ORDER BY number";
+
+struct Range {
+  std::int64_t first = 0;
+  std::int64_t count = 0;
+};
+
+class SqliteRetentionReader final : public RetentionReader {
+ public:
+  explicit SqliteRetentionReader(std::shared_ptr<Database> database)
+      : database_(std::move(database)) {}
+
+  Result<ExpiredPage> expired_events(const ExpiredQuery& query) override {
+    return snapshot(*database_, [&] { return read_events(query); });
+  }
+
+  Result<ExpiredPage> expired_dead_letters(const ExpiredQuery& query) override {
+    return snapshot(*database_, [&] { return read_dead_letters(query); });
+  }
+
+ private:
+  /// Ends at the first page without anything old: sequences are given in the order of time, except
+  /// around a jump of the clock.
+  Result<ExpiredPage> read_events(const ExpiredQuery& query) {
+    if (!query.cutoffs.events) {
+      return ExpiredPage{};
+    }
+    POSTRIDER_TRY(Statement statement, database_->prepare(next_events_sql));
+    Query rows = statement.query(query.after, query.limit);
+    ExpiredPage page;
+    std::size_t bytes = 0;
+    std::uint32_t seen = 0;
+    bool any_expired = false;
+    for (std::int64_t last = query.after;; ++seen) {
+      POSTRIDER_TRY(const bool found, rows.next());
+      if (!found || bytes > page_bytes_max) {
+        if (any_expired && (found || seen == query.limit)) {
+          page.next = last;
+        }
+        return page;
+      }
+      last = rows.integer(0);
+      any_expired = any_expired || rows.time(1) <= *query.cutoffs.events;
+      const Range range{last, rows.integer(2)};
+      POSTRIDER_TRY(const bool goes, may_go(range, rows.time(1), query.cutoffs));
+      if (goes) {
+        POSTRIDER_TRY(ExpiredEvent old, read_old({.sequence = last}, range, query.with_content));
+        bytes += old.event.data.size();
+        page.items.push_back(std::move(old));
+      }
+    }
+  }
+
+  Result<ExpiredPage> read_dead_letters(const ExpiredQuery& query) {
+    if (!query.cutoffs.dead_letters) {
+      return ExpiredPage{};
+    }
+    POSTRIDER_TRY(Statement statement, database_->prepare(next_dead_sql));
+    Query rows = statement.query(query.after, query.limit);
+    ExpiredPage page;
+    std::size_t bytes = 0;
+    std::uint32_t seen = 0;
+    for (std::int64_t last = query.after;; ++seen) {
+      POSTRIDER_TRY(const bool found, rows.next());
+      if (!found || bytes > page_bytes_max) {
+        if (found || seen == query.limit) {
+          page.next = last;
+        }
+        return page;
+      }
+      last = rows.integer(0);
+      if (dead_letter_may_go({DeliveryState::dead_letter, rows.time_or_null(2)}, query.cutoffs)) {
+        const ExpiredKey name{.sequence = rows.integer(1), .dead_letter = last};
+        POSTRIDER_TRY(ExpiredEvent old, read_old(name, {last, 1}, query.with_content));
+        bytes += old.event.data.size();
+        page.items.push_back(std::move(old));
+      }
+    }
+  }
+
+  Result<bool> may_go(const Range& range, WallTime created_at, const RetentionCutoffs& cutoffs) {
+    if (created_at > *cutoffs.events) {
+      return false;
+    }
+    POSTRIDER_TRY(Statement statement, database_->prepare(standings_sql));
+    std::vector<DeliveryStanding> standings;
+    Query rows = statement.query(range.first, range.count);
+    for (;;) {
+      POSTRIDER_TRY(const bool found, rows.next());
+      if (!found) {
+        return event_may_go(created_at, standings, cutoffs);
+      }
+      standings.push_back({rows.as<DeliveryState>(0), rows.time_or_null(1)});
+    }
+  }
+
+  Result<ExpiredEvent> read_old(const ExpiredKey& name, const Range& range, bool with_content) {
+    ExpiredEvent old{.sequence = name.sequence, .dead_letter = name.dead_letter};
+    if (!with_content) {
+      return old;
+    }
+    {
+      POSTRIDER_TRY(Statement statement, database_->prepare(event_sql));
+      Query row = statement.query(name.sequence);
+      POSTRIDER_TRY(const bool found, row.next());
+      if (found) {
+        old.event = read_event(row);
+      }
+    }
+    POSTRIDER_TRY(Statement records, database_->prepare(records_sql));
+    POSTRIDER_CHECK(
+        read_deliveries(records.query(range.first, range.count, name.sequence), old.deliveries));
+    if (!name.dead_letter) {
+      POSTRIDER_TRY(Statement late, database_->prepare(late_records_sql));
+      POSTRIDER_CHECK(read_deliveries(late.query(name.sequence), old.deliveries));
+    }
+    return old;
+  }
+
+  Result<void> read_deliveries(Query rows, std::vector<ExpiredDelivery>& deliveries) {
+    POSTRIDER_TRY(Statement attempts, database_->prepare(attempts_sql));
+    for (;;) {
+      POSTRIDER_TRY(const bool found, rows.next());
+      if (!found) {
+        return {};
+      }
+      POSTRIDER_TRY(ExpiredDelivery delivery, read_delivery_of(rows, attempts));
+      deliveries.push_back(std::move(delivery));
+    }
+  }
+
+  static Result<ExpiredDelivery> read_delivery_of(const Query& row, Statement& attempts) {
+    ExpiredDelivery delivery{.record = read_record(row), .attempts = {}};
+    Query rows = attempts.query(delivery.record.delivery.sequence);
+    for (;;) {
+      POSTRIDER_TRY(const bool found, rows.next());
+      if (!found) {
+        return delivery;
+      }
+      POSTRIDER_TRY(Attempt attempt, read_attempt(rows));
+      delivery.attempts.push_back(std::move(attempt));
+    }
+  }
+
+  std::shared_ptr<Database> database_;
+};
+
+}  // namespace
+
+std::unique_ptr<RetentionReader> make_retention_reader(std::shared_ptr<Database> database) {
+  return std::make_unique<SqliteRetentionReader>(std::move(database));
+}
+
+}  // namespace postrider::sqlite

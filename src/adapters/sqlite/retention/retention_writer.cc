@@ -1,0 +1,261 @@
+#include "adapters/sqlite/retention/retention_writer.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "ports/stats.h"
+
+#include "adapters/sqlite/ledger/request_shapes.h"
+
+namespace postrider::sqlite {
+namespace {
+
+// What new rows will soon fill again is not worth moving: space is handed back only when more than
+// a tenth of the file is empty, and more than this.
+constexpr std::int64_t free_pages_kept = 64;
+constexpr std::uint32_t shapes_per_turn = 1'000;
+constexpr std::int64_t pages_per_turn = 256;  // A megabyte: a few milliseconds.
+
+constexpr std::string_view find_event_sql = R"sql(
+  SELECT created_at, delivery_count,
+         EXISTS (SELECT 1 FROM claim c WHERE c.event = event.sequence AND c.expires_at > ?2)
+    FROM event WHERE sequence = ?1
+)sql";
+
+constexpr std::string_view find_deliveries_sql = R"sql(
+  SELECT sequence, lane, previous, state, completed_at, tenant FROM delivery NOT INDEXED
+   WHERE sequence >= ?1 AND sequence < ?1 + ?2 AND event = ?3
+)sql";
+
+constexpr std::string_view find_late_sql = R"sql(
+  SELECT sequence, lane, previous, state, completed_at, tenant
+    FROM delivery INDEXED BY delivery_late
+   WHERE event = ?1 AND late = 1
+)sql";
+
+constexpr std::string_view delete_attempts_sql = "DELETE FROM attempt WHERE delivery = ?1";
+constexpr std::string_view delete_delivery_sql = "DELETE FROM delivery WHERE sequence = ?1";
+constexpr std::string_view delete_event_sql = "DELETE FROM event WHERE sequence = ?1";
+constexpr std::string_view delete_straggler_sql =
+    "DELETE FROM straggler WHERE lane = ?1 AND sequence = ?2";
+
+// The chain below a removed row is found again through its youngest row that is still there.
+constexpr std::string_view insert_straggler_sql = R"sql(
+  INSERT OR IGNORE INTO straggler (lane, sequence)
+  SELECT ?1, sequence FROM delivery WHERE sequence = ?2
+)sql";
+
+constexpr std::string_view note_removed_sql = "UPDATE removed SET sequence = max(sequence, ?1)";
+
+constexpr std::string_view tenant_name_sql = "SELECT name FROM tenant WHERE tenant = ?1";
+
+constexpr std::string_view delete_webhook_stats_sql = R"sql(
+  DELETE FROM webhook_stats WHERE (span, lane, tenant) IN
+    (SELECT span, lane, tenant FROM webhook_stats WHERE span < ?1 ORDER BY span LIMIT ?2)
+)sql";
+
+constexpr std::string_view delete_tenant_stats_sql = R"sql(
+  DELETE FROM tenant_stats WHERE (span, tenant) IN
+    (SELECT span, tenant FROM tenant_stats WHERE span < ?1 ORDER BY span LIMIT ?2)
+)sql";
+
+struct Row {
+  std::int64_t sequence = 0;
+  std::int64_t lane = 0;
+  std::int64_t previous = 0;
+  std::int64_t tenant = 0;
+  DeliveryStanding standing;
+};
+
+/// One turn's statements.
+class Turn {
+ public:
+  static Result<Turn> open(Database& database) {
+    Turn turn{database};
+    POSTRIDER_CHECK(database.prepare_all({{&turn.find_event_, find_event_sql},
+                                          {&turn.find_deliveries_, find_deliveries_sql},
+                                          {&turn.find_late_, find_late_sql},
+                                          {&turn.delete_attempts_, delete_attempts_sql},
+                                          {&turn.delete_delivery_, delete_delivery_sql},
+                                          {&turn.delete_event_, delete_event_sql},
+                                          {&turn.delete_straggler_, delete_straggler_sql},
+                                          {&turn.insert_straggler_, insert_straggler_sql},
+                                          {&turn.note_removed_, note_removed_sql},
+                                          {&turn.tenant_name_, tenant_name_sql}}));
+    return turn;
+  }
+
+  Result<void> remove(const ExpiredKey& name, const RetentionCutoffs& cutoffs) {
+    if (name.dead_letter) {
+      return remove_dead_letter(name, cutoffs);
+    }
+    return remove_event(name.sequence, cutoffs);
+  }
+
+  Result<Removed> finish() {
+    if (newest_ > 0) {
+      POSTRIDER_CHECK(note_removed_.run(newest_));
+    }
+    for (const auto& [tenant, count] : dead_letters_) {
+      Query query = tenant_name_.query(tenant);
+      POSTRIDER_TRY(const bool found, query.next());
+      if (found) {
+        removed_.dead_letters[query.text(0)] = count;
+      }
+    }
+    return removed_;
+  }
+
+ private:
+  explicit Turn(Database& database) : database_(&database) {}
+
+  Result<void> remove_event(std::int64_t sequence, const RetentionCutoffs& cutoffs) {
+    WallTime created_at;
+    std::int64_t delivery_count = 0;
+    {
+      Query event = find_event_.query(sequence, cutoffs.now);
+      POSTRIDER_TRY(const bool found, event.next());
+      if (!found || event.integer(2) != 0) {
+        return {};
+      }
+      created_at = event.time(0);
+      delivery_count = event.integer(1);
+    }
+    std::vector<Row> rows;
+    POSTRIDER_CHECK(read_rows(find_deliveries_.query(sequence, delivery_count, sequence), rows));
+    POSTRIDER_CHECK(read_rows(find_late_.query(sequence), rows));
+    std::vector<DeliveryStanding> standings;
+    for (const Row& row : rows) {
+      standings.push_back(row.standing);
+    }
+    if (!event_may_go(created_at, standings, cutoffs)) {
+      return {};
+    }
+    for (const Row& row : rows) {
+      POSTRIDER_CHECK(remove_row(row));
+      newest_ = std::max(newest_, row.sequence);
+    }
+    POSTRIDER_CHECK(delete_event_.run(sequence));
+    ++removed_.events;
+    newest_ = std::max({newest_, sequence, sequence + delivery_count - 1});
+    return {};
+  }
+
+  Result<void> remove_dead_letter(const ExpiredKey& name, const RetentionCutoffs& cutoffs) {
+    std::vector<Row> rows;
+    POSTRIDER_CHECK(read_rows(find_deliveries_.query(*name.dead_letter, 1, name.sequence), rows));
+    if (rows.empty() || !dead_letter_may_go(rows.front().standing, cutoffs)) {
+      return {};
+    }
+    newest_ = std::max(newest_, *name.dead_letter);
+    return remove_row(rows.front());
+  }
+
+  static Result<void> read_rows(Query query, std::vector<Row>& rows) {
+    for (;;) {
+      POSTRIDER_TRY(const bool found, query.next());
+      if (!found) {
+        return {};
+      }
+      rows.push_back({.sequence = query.integer(0),
+                      .lane = query.integer(1),
+                      .previous = query.integer(2),
+                      .tenant = query.integer(5),
+                      .standing = {query.as<DeliveryState>(3), query.time_or_null(4)}});
+    }
+  }
+
+  Result<void> remove_row(const Row& row) {
+    POSTRIDER_CHECK(delete_attempts_.run(row.sequence));
+    removed_.attempts += static_cast<std::uint64_t>(database_->changes());
+    POSTRIDER_CHECK(delete_delivery_.run(row.sequence));
+    POSTRIDER_CHECK(delete_straggler_.run(row.lane, row.sequence));
+    POSTRIDER_CHECK(insert_straggler_.run(row.lane, row.previous));
+    ++removed_.deliveries;
+    if (row.standing.state == DeliveryState::dead_letter) {
+      ++dead_letters_[row.tenant];
+    }
+    return {};
+  }
+
+  Database* database_;
+  Statement find_event_;
+  Statement find_deliveries_;
+  Statement find_late_;
+  Statement delete_attempts_;
+  Statement delete_delivery_;
+  Statement delete_event_;
+  Statement delete_straggler_;
+  Statement insert_straggler_;
+  Statement note_removed_;
+  Statement tenant_name_;
+  Removed removed_;
+  std::map<std::int64_t, std::uint64_t> dead_letters_;  // By tenant's number.
+  std::int64_t newest_ = 0;
+};
+
+Result<std::int64_t> read_number(Database& database, std::string_view sql) {
+  POSTRIDER_TRY(Statement statement, database.prepare(sql));
+  Query query = statement.query();
+  POSTRIDER_TRY(const bool found, query.next());
+  return found ? query.integer(0) : 0;
+}
+
+class SqliteRetentionWriter final : public RetentionWriter {
+ public:
+  explicit SqliteRetentionWriter(std::shared_ptr<Writer> writer) : writer_(std::move(writer)) {}
+
+  Result<Removed> remove(const std::vector<ExpiredKey>& names,
+                         const RetentionCutoffs& cutoffs) override {
+    return writer_->transact([&]() -> Result<Removed> {
+      POSTRIDER_TRY(Turn turn, Turn::open(writer_->database()));
+      for (const ExpiredKey& name : names) {
+        POSTRIDER_CHECK(turn.remove(name, cutoffs));
+      }
+      POSTRIDER_CHECK(remove_left_shapes(writer_->database(), shapes_per_turn));
+      return turn.finish();
+    });
+  }
+
+  Result<std::uint64_t> remove_stats(WallTime before, std::uint32_t limit) override {
+    return writer_->transact([&]() -> Result<std::uint64_t> {
+      std::uint64_t count = 0;
+      for (const std::string_view sql : {delete_webhook_stats_sql, delete_tenant_stats_sql}) {
+        POSTRIDER_TRY(Statement statement, writer_->database().prepare(sql));
+        POSTRIDER_CHECK(statement.run(stats_span_of(before), limit));
+        count += static_cast<std::uint64_t>(writer_->database().changes());
+      }
+      return count;
+    });
+  }
+
+  /// Works for files that were made to shrink; others keep their size and reuse the space.
+  Result<bool> give_back_space() override {
+    POSTRIDER_CHECK(writer_->usable());
+    Database& database = writer_->database();
+    POSTRIDER_TRY(const std::int64_t kind, read_number(database, "PRAGMA auto_vacuum"));
+    POSTRIDER_TRY(const std::int64_t free, read_number(database, "PRAGMA freelist_count"));
+    POSTRIDER_TRY(const std::int64_t pages, read_number(database, "PRAGMA page_count"));
+    const std::int64_t kept = std::max(pages / 10, free_pages_kept);
+    if (kind != 2 || free <= kept) {
+      return false;
+    }
+    const std::int64_t count = std::min(free - kept, pages_per_turn);
+    POSTRIDER_CHECK(writer_->transact(
+        [&] { return database.execute(fmt::format("PRAGMA incremental_vacuum({})", count)); }));
+    return free - count > kept;
+  }
+
+ private:
+  std::shared_ptr<Writer> writer_;
+};
+
+}  // namespace
+
+std::unique_ptr<RetentionWriter> make_retention_writer(std::shared_ptr<Writer> writer) {
+  return std::make_unique<SqliteRetentionWriter>(std::move(writer));
+}
+
+}  // namespace postrider::sqlite

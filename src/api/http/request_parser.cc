@@ -1,0 +1,311 @@
+#include "api/http/request_parser.h"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "core/base/assert.h"
+
+#include "api/http/request_grammar.h"
+#include "api/http/url_text.h"
+
+namespace postrider::api {
+namespace {
+
+constexpr std::size_t body_reserve_bytes_max = 64ul * 1024;  // A promised length is not yet memory.
+constexpr std::size_t request_id_chars_max = 128;
+constexpr std::string_view known_methods = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS";
+
+Problem bad_request(std::string detail) {
+  return {400, "bad_request", "Malformed HTTP request", std::move(detail), {}};
+}
+
+Problem header_too_large(const RequestLimits& limits) {
+  return {431,
+          "header_too_large",
+          "Request header too large",
+          fmt::format("Request line and headers may have {} bytes and {} headers at most.",
+                      limits.header_bytes_max, limits.headers_max),
+          {}};
+}
+
+Problem body_too_large(const RequestLimits& limits) {
+  return {413,
+          "body_too_large",
+          "Request body too large",
+          fmt::format("The request body may have {} bytes at most.", limits.body_bytes_max),
+          {}};
+}
+
+bool iequals(std::string_view a, std::string_view lower) {
+  return std::ranges::equal(a, lower, {}, [](char c) { return to_lower(c); });
+}
+
+bool all_digits(std::string_view text) {
+  return !text.empty() && std::ranges::all_of(text, [](char c) { return '0' <= c && c <= '9'; });
+}
+
+bool is_visible(char c) { return 0x21 <= c && c <= 0x7e; }
+
+// reg-name, IPv4 or bracketed IPv6 with an optional port; enough to keep nonsense out of links.
+bool is_host(std::string_view text) {
+  return std::ranges::all_of(text, [](char c) {
+    return is_visible(c) && std::string_view{"/?#@\\,\"<>"}.find(c) == std::string_view::npos;
+  });
+}
+
+std::optional<Problem> check_method(std::string_view method) {
+  if (method != "CONNECT" && method != "TRACE") {
+    return std::nullopt;
+  }
+  return Problem{405,
+                 "method_not_allowed",
+                 "Method not allowed",
+                 fmt::format("{} is never answered here. Possible are {}.", method, known_methods),
+                 {}};
+}
+
+// Exactly one way to tell where the body ends, spelled in the one way everybody reads alike.
+std::optional<Problem> check_framing(const FramingHeaders& framing) {
+  if (framing.transfer_encoding_count + framing.content_length_count > 1) {
+    return bad_request(
+        "A request has either one Content-Length or one Transfer-Encoding header, not more.");
+  }
+  if (framing.transfer_encoding_count == 1) {
+    if (framing.version < 11 || !iequals(framing.transfer_encoding, "chunked")) {
+      return bad_request("Transfer-Encoding must be `chunked`, and only in HTTP/1.1.");
+    }
+  }
+  if (framing.content_length_count == 1 && !all_digits(framing.content_length)) {
+    return bad_request("Content-Length must be a decimal number.");
+  }
+  return std::nullopt;
+}
+
+std::optional<Problem> check_host(const FramingHeaders& framing) {
+  const bool needed = framing.version >= 11;
+  if (framing.host_count > 1 || (needed && framing.host_count == 0)) {
+    return bad_request("An HTTP/1.1 request has exactly one Host header.");
+  }
+  if (!is_host(framing.host)) {
+    return bad_request("The Host header is not a host name with an optional port.");
+  }
+  return std::nullopt;
+}
+
+std::optional<Problem> check_body_headers(const FramingHeaders& framing) {
+  if (!framing.content_encoding.empty() && !iequals(framing.content_encoding, "identity")) {
+    return Problem{415,
+                   "unsupported_encoding",
+                   "Unsupported content encoding",
+                   "Send the body as it is: compressed request bodies are not read.",
+                   {}};
+  }
+  if (framing.version >= 11 && framing.expect_count > 0 &&
+      !iequals(framing.expect, "100-continue")) {
+    return Problem{417,
+                   "expectation_failed",
+                   "Expectation failed",
+                   "The only expectation that is understood is `100-continue`.",
+                   {}};
+  }
+  return std::nullopt;
+}
+
+std::optional<Problem> check_header(const HttpRequest& request, const FramingHeaders& framing) {
+  std::optional<Problem> problem = check_framing(framing);
+  if (!problem) {
+    problem = check_method(request.method);
+  }
+  if (!problem) {
+    problem = check_host(framing);
+  }
+  if (!problem) {
+    problem = check_body_headers(framing);
+  }
+  return problem;
+}
+
+Problem to_problem(const boost::beast::error_code& error, const FramingHeaders& framing) {
+  using BeastError = boost::beast::http::error;
+  // A header that Beast refuses is not among those that were seen.
+  const bool is_first = framing.content_length_count + framing.transfer_encoding_count == 0;
+  if (error == BeastError::bad_content_length && is_first) {
+    return bad_request("Content-Length must be a decimal number.");
+  }
+  if (error == BeastError::bad_content_length || error == BeastError::multiple_content_length ||
+      error == BeastError::bad_transfer_encoding) {
+    return bad_request(
+        "A request has either one Content-Length or one Transfer-Encoding header, not more.");
+  }
+  if (error == BeastError::bad_version) {
+    return bad_request("Only HTTP/1.1 and HTTP/1.0 are spoken here.");
+  }
+  if (error == BeastError::bad_chunk || error == BeastError::bad_chunk_extension) {
+    return bad_request("The chunked body is malformed.");
+  }
+  return bad_request(fmt::format("The request cannot be read: {}.", error.message()));
+}
+
+}  // namespace
+
+RequestParser::RequestParser(RequestLimits limits) : limits_(limits) { reset(); }
+
+void RequestParser::reset() {
+  request_ = {};
+  request_.headers.reserve(8);
+  grammar_.emplace(request_);  // A Beast parser cannot be used twice.
+  scanned_ = 0;
+  line_start_ = 0;
+  wire_bytes_ = 0;
+  body_bytes_expected_ = 0;
+  header_is_done_ = false;
+  expects_continue_ = false;
+}
+
+RequestParser::Step RequestParser::refuse(Problem problem) {
+  problem_ = std::move(problem);
+  manner_.keep_alive = false;
+  return Step::refused;
+}
+
+RequestParser::Progress RequestParser::advance(std::string_view input) {
+  return header_is_done_ ? advance_body(input) : advance_header(input);
+}
+
+// Looks at the raw bytes for what Beast repairs or overlooks, and finds the end of the head, so
+// that Beast sees a header in one piece. Each byte is looked at once, however slowly they trickle
+// in.
+RequestParser::Head RequestParser::scan_head(std::string_view input) {
+  while (scanned_ < input.size()) {
+    if (scanned_ == line_start_ && scanned_ > 0 &&
+        (input[scanned_] == ' ' || input[scanned_] == '\t')) {
+      return Head::malformed;  // Continuation line.
+    }
+    const std::size_t line_feed = input.find('\n', scanned_);
+    if (line_feed == std::string_view::npos) {
+      scanned_ = input.size();
+      return Head::incomplete;
+    }
+    if (line_feed == line_start_ || input[line_feed - 1] != '\r') {
+      return Head::malformed;
+    }
+    scanned_ = line_feed + 1;
+    if (line_feed == line_start_ + 1) {
+      return Head::complete;
+    }
+    line_start_ = scanned_;
+  }
+  return Head::incomplete;
+}
+
+RequestParser::Progress RequestParser::advance_header(std::string_view input) {
+  if (input.empty()) {
+    return {};
+  }
+  // What a refusal goes by until the header is read whole.
+  manner_ = {.is_head = input.starts_with("HEAD ")};
+  // Cheap, and it ends a TLS handshake sent to this port at once instead of after a timeout.
+  if (!is_visible(input.front())) {
+    return {refuse(bad_request("This is not an HTTP request.")), 0};
+  }
+  const Head head = scan_head(input.substr(0, limits_.header_bytes_max));
+  if (head == Head::malformed) {
+    return {refuse(bad_request("Header lines end in CR LF and are not continued on the next.")), 0};
+  }
+  if (head == Head::incomplete) {
+    const bool full = input.size() >= limits_.header_bytes_max;
+    return {full ? refuse(header_too_large(limits_)) : Step::need_more, 0};
+  }
+
+  boost::beast::error_code error;
+  const std::size_t consumed = grammar_->put({input.data(), scanned_}, error);
+  if (error) {
+    return {refuse(to_problem(error, grammar_->framing())), 0};
+  }
+  POSTRIDER_ASSERT(grammar_->is_header_done());
+  POSTRIDER_ASSERT(consumed == scanned_);
+  return {accept_header(), consumed};
+}
+
+RequestParser::Step RequestParser::accept_header() {
+  const FramingHeaders& framing = grammar_->framing();
+  header_is_done_ = true;
+  manner_ = {.http_1_0 = framing.version < 11, .is_head = request_.method == "HEAD"};
+  if (std::optional<Problem> problem = check_header(request_, framing)) {
+    return refuse(*std::move(problem));
+  }
+  if (request_.headers.size() > limits_.headers_max) {
+    return refuse(header_too_large(limits_));
+  }
+  Result<Target> target = parse_target(framing.target);
+  if (!target) {
+    return refuse(bad_request(target.error().message));
+  }
+  request_.path = std::move(target->path);
+  request_.query = std::move(target->query);
+  manner_.keep_alive = grammar_->keep_alive();
+  if (grammar_->is_done()) {
+    return Step::done;
+  }
+
+  if (!grammar_->chunked()) {
+    const std::uint64_t length = grammar_->content_length().value_or(0);
+    if (length > limits_.body_bytes_max) {
+      return refuse(body_too_large(limits_));
+    }
+    body_bytes_expected_ = static_cast<std::size_t>(length);
+    request_.body.reserve(std::min(body_bytes_expected_, body_reserve_bytes_max));
+  }
+  expects_continue_ = framing.version >= 11 && framing.expect_count > 0;
+  return Step::header_done;
+}
+
+RequestParser::Progress RequestParser::advance_body(std::string_view input) {
+  std::size_t consumed = 0;
+  while (consumed < input.size()) {
+    boost::beast::error_code error;
+    const std::string_view rest = input.substr(consumed);
+    const std::size_t used = grammar_->put({rest.data(), rest.size()}, error);
+    consumed += used;
+    wire_bytes_ += used;
+    if (error == boost::beast::http::error::need_more) {
+      // A chunk's extensions and the trailers are only read whole: they share the header's limit.
+      const bool full = rest.size() - used >= limits_.header_bytes_max;
+      return {full ? refuse(header_too_large(limits_)) : Step::need_more, consumed};
+    }
+    if (error) {
+      return {refuse(to_problem(error, grammar_->framing())), consumed};
+    }
+    // Chunks of a few bytes may cost more than they carry, but not without end.
+    const std::size_t wire_bytes_max = 2 * limits_.body_bytes_max + limits_.header_bytes_max;
+    const bool too_large = grammar_->chunk_bytes_announced() > limits_.body_bytes_max;
+    if (too_large || wire_bytes_ > wire_bytes_max) {
+      return {refuse(body_too_large(limits_)), consumed};
+    }
+    if (grammar_->is_done()) {
+      return {Step::done, consumed};
+    }
+  }
+  return {Step::need_more, consumed};
+}
+
+HttpRequest RequestParser::take_request() {
+  POSTRIDER_ASSERT(grammar_->is_done());
+  HttpRequest request = std::move(request_);
+  reset();
+  return request;
+}
+
+std::string_view RequestParser::client_request_id() const {
+  const std::optional<std::string_view> id = request_.header("x-request-id");
+  if (!id || id->size() > request_id_chars_max || !std::ranges::all_of(*id, is_visible)) {
+    return {};
+  }
+  return *id;
+}
+
+}  // namespace postrider::api

@@ -1,0 +1,225 @@
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+#include "core/net/header_rules.h"
+
+#include "api/json/owned_members.h"
+#include "api/json/policy_json.h"
+#include "api/json/webhook_json.h"
+#include "api/resources/tenant_text.h"
+
+namespace postrider::api {
+namespace {
+
+constexpr TextRule name_rule{.bytes_max = 256, .multiline = false};
+constexpr TextRule description_rule{.bytes_max = 4096, .multiline = true};
+constexpr IntegerRange patterns_range{1, 100};
+constexpr IntegerRange in_flight_range{1, 1'000};
+
+constexpr std::array<std::string_view, 12> server_fields = {
+    "id",      "created_at",   "updated_at",      "last_success_at", "last_failure_at",
+    "circuit", "paused",       "disabled_reason", "disabled_at",     "public_key",
+    "replay",  "secret_set_at"};
+
+void read_url(ObjectReader& reader, const WebhookRules& rules, Webhook& webhook) {
+  Given<std::string> url = reader.text("url", {.bytes_max = url_length_max, .multiline = false});
+  if (url.is_null() || (!reader.raw("url") && rules.creating)) {
+    reader.refuse("url", "is required.");
+  }
+  if (!url.value) {
+    return;
+  }
+  if (const Result<TargetUrl> target = parse_target_url(*url.value, rules.url_policy); !target) {
+    reader.refuse("url", "is not acceptable: " + target.error().message);
+    return;
+  }
+  webhook.url = *std::move(url.value);
+}
+
+void read_events(ObjectReader& reader, const WebhookRules& rules, Webhook& webhook) {
+  const Given<std::vector<std::string_view>> items = reader.array("events", patterns_range);
+  if (items.is_null() || (!reader.raw("events") && rules.creating)) {
+    reader.refuse("events", "is required: an array of 1 to 100 event types or patterns.");
+  }
+  if (!items.value) {
+    return;
+  }
+  std::vector<EventPattern> patterns;
+  for (std::size_t index = 0; index < items.value->size(); ++index) {
+    const std::optional<std::string> text = decode_json_string((*items.value)[index]);
+    std::optional<EventPattern> pattern = text ? EventPattern::parse(*text) : std::nullopt;
+    if (!pattern) {
+      reader.refuse(fmt::format("events[{}]", index),
+                    "must be an event type (order.created), a pattern (order.*) or *.");
+      return;
+    }
+    patterns.push_back(*std::move(pattern));
+  }
+  webhook.events = std::move(patterns);
+}
+
+void read_filter(ObjectReader& reader, Webhook& webhook) {
+  const std::optional<std::string_view> raw = reader.raw("filter");
+  if (!raw) {
+    return;
+  }
+  if (*raw == "null") {
+    webhook.filter.reset();
+    return;
+  }
+  tl::expected<Filter, FilterFault> filter = Filter::parse(*raw);
+  if (!filter) {
+    const FilterFault& fault = filter.error();
+    reader.refuse_at(fault.path.empty() ? "filter" : "filter." + fault.path, fault.message);
+    return;
+  }
+  webhook.filter = *std::move(filter);
+}
+
+void read_tenant(ObjectReader& reader, const WebhookRules& rules, Webhook& webhook) {
+  // Sent back, it is what it has been, also from a time when more was allowed.
+  const Given<std::string> tenant =
+      rules.creating ? read_tenant_id(reader, "tenant_id") : reader.text("tenant_id", name_rule);
+  if (!tenant.present) {
+    return;
+  }
+  const TenantId asked = tenant.value.value_or(rules.tenant_id.value_or(TenantId{}));
+  if (rules.tenant_id && asked != *rules.tenant_id) {
+    reader.refuse("tenant_id", "must be left out or be that of this API key.");
+    return;
+  }
+  if (!rules.creating && asked != webhook.tenant_id) {
+    reader.refuse("tenant_id", "cannot be changed; create a webhook for the other tenant.");
+    return;
+  }
+  webhook.tenant_id = asked;
+}
+
+void read_policies(ObjectReader& reader, const Webhook& defaults, Webhook& webhook) {
+  if (Given<ObjectReader> retry = reader.object("retry_config"); retry.value) {
+    read_retry(*retry.value, defaults.retry, webhook.retry);
+  } else if (retry.present) {
+    webhook.retry = defaults.retry;
+  }
+  if (Given<ObjectReader> breaker = reader.object("circuit_breaker_config"); breaker.value) {
+    read_breaker(*breaker.value, defaults.breaker, webhook.breaker);
+  } else if (breaker.present) {
+    webhook.breaker = defaults.breaker;
+  }
+  if (Given<ObjectReader> limit = reader.object("rate_limit"); limit.value) {
+    read_rate_limit(*limit.value, webhook.rate_limit);
+  } else if (limit.present) {
+    webhook.rate_limit = defaults.rate_limit;
+  }
+  if (Given<ObjectReader> signature = reader.object("signature"); signature.value) {
+    read_signature(*signature.value, defaults.signature, webhook.signature);
+  } else if (signature.present) {
+    webhook.signature = defaults.signature;
+  }
+}
+
+/// `timeout_ms` is another name for `retry_config.timeout_ms`: it comes after and may not disagree.
+void read_timeout(ObjectReader& reader, const Webhook& defaults, Webhook& webhook) {
+  const Given<std::int64_t> timeout = reader.integer("timeout_ms", timeout_ms_range);
+  const std::optional<std::string_view> retry = reader.raw("retry_config");
+  if (timeout.value && retry && *retry != "null") {
+    const Result<std::vector<JsonMember>> members = read_json_object(*retry);
+    const bool both = members && std::ranges::any_of(*members, [](const JsonMember& member) {
+                        return member.key == "timeout_ms" && member.value != "null";
+                      });
+    if (both && webhook.retry.timeout != Millis{*timeout.value}) {
+      reader.refuse("timeout_ms", "disagrees with retry_config.timeout_ms; send one of them.");
+      return;
+    }
+  }
+  assign_millis(timeout, webhook.retry.timeout, defaults.retry.timeout);
+}
+
+void read_active(ObjectReader& reader, const Webhook& defaults, Webhook& webhook) {
+  assign(reader.boolean("active"), webhook.active, defaults.active);
+  if (webhook.active) {
+    switch_on(webhook);  // The old reason is history.
+  }
+}
+
+/// Last, because the signature policy names some of the headers that are not free to use.
+void check_headers(ObjectReader& reader, const Webhook& webhook) {
+  if (forbidden_headers({}, webhook.signature)) {
+    return;  // The prefix itself is wrong, which has been reported.
+  }
+  bool each_is_fine = true;
+  for (const auto& header : webhook.headers) {
+    if (const auto forbidden = forbidden_headers({header}, webhook.signature)) {
+      reader.refuse("headers." + header.first, "is not acceptable: " + *forbidden);
+      each_is_fine = false;
+    }
+  }
+  if (const auto forbidden = forbidden_headers(webhook.headers, webhook.signature);
+      forbidden && each_is_fine) {
+    reader.refuse("headers", "are not acceptable: " + *forbidden);
+  }
+}
+
+void refuse_others(ObjectReader& reader) {
+  for (const std::string_view name : server_fields) {
+    if (reader.raw(name)) {
+      reader.refuse(name, name == "paused"
+                              ? "is changed with POST /v1/webhooks/{id}/pause and /resume."
+                              : "is set by the server.");
+    }
+  }
+}
+
+}  // namespace
+
+void read_secret(ObjectReader& reader, Webhook& webhook) {
+  const Given<std::string> text = reader.text("secret", {.bytes_max = 512, .multiline = false});
+  if (text.is_null()) {
+    reader.refuse("secret", "cannot be null; leave it out to keep it.");
+  }
+  if (!text.value) {
+    return;
+  }
+  Result<Secret<std::string>> secret = parse_secret(*text.value);
+  if (!secret) {
+    reader.refuse("secret",
+                  fmt::format("must be whsec_ and base64 of {0} to {1} bytes, or a text of "
+                              "{0} to {1} bytes.",
+                              secret_bytes_min, secret_bytes_max));
+    return;
+  }
+  webhook.secret = *std::move(secret);
+}
+
+void read_webhook(ObjectReader& reader, const WebhookRules& rules, Webhook& webhook) {
+  const Webhook& defaults = rules.defaults;
+  read_url(reader, rules, webhook);
+  read_events(reader, rules, webhook);
+  read_filter(reader, webhook);
+  read_tenant(reader, rules, webhook);
+  assign(reader.text("name", name_rule), webhook.name);
+  assign(reader.text("owner_id", name_rule), webhook.owner_id);
+  assign(reader.text("resource_id", name_rule), webhook.resource_id);
+  assign(reader.text("description", description_rule), webhook.description);
+  read_secret(reader, webhook);
+  read_active(reader, defaults, webhook);
+  merge_headers(reader, defaults.headers, webhook.headers);
+  merge_metadata(reader, defaults.metadata, webhook.metadata);
+  assign(reader.choice("payload_format", parse_payload_format,
+                       "standard, exchange, platform, workspace, tenant, raw"),
+         webhook.payload_format, defaults.payload_format);
+  read_policies(reader, defaults, webhook);
+  assign(reader.integer("max_in_flight", in_flight_range), webhook.max_in_flight,
+         defaults.max_in_flight);
+  assign(reader.choice("ordering_guarantee", parse_ordering, "none, per_event_type, strict"),
+         webhook.ordering, defaults.ordering);
+  read_timeout(reader, defaults, webhook);
+  refuse_others(reader);
+  reader.finish();
+
+  check_headers(reader, webhook);
+}
+
+}  // namespace postrider::api

@@ -1,0 +1,27 @@
+// What a running API can be told: new options, in force from the next request on. Any thread.
+#pragma once
+
+#include <memory>
+#include <utility>
+
+#include "api/resources/api_options.h"
+#include "api/resources/request_limiter.h"
+#include "runtime/store/snapshot.h"
+
+namespace postrider::api {
+
+class ApiControl {
+ public:
+  explicit ApiControl(ApiOptions options) : options_(std::move(options)) {}
+
+  [[nodiscard]] std::shared_ptr<const ApiOptions> options() const { return options_.get(); }
+  void change(ApiOptions options) { options_.replace(std::move(options)); }
+
+  [[nodiscard]] RequestLimiter& limiter() { return limiter_; }
+
+ private:
+  Snapshot<ApiOptions> options_;
+  RequestLimiter limiter_;
+};
+
+}  // namespace postrider::api

@@ -1,0 +1,69 @@
+// The routes over a server in memory, driven without a socket.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/json/value.hpp>
+
+#include "core/model/attempt.h"
+#include "core/model/delivery.h"
+
+#include "api/http/http.h"
+#include "api/resources/api_options.h"
+
+namespace postrider::test {
+class MemoryService;
+}
+
+namespace postrider::api {
+
+struct Answer {
+  int status = 0;
+  std::string content_type;
+  std::vector<std::pair<std::string, std::string>> headers;
+  std::string body;
+  boost::json::value json;  // Null when the body is no JSON.
+
+  [[nodiscard]] std::string header(std::string_view name) const;
+  /// The text at a dotted path such as `errors.0.field`; `(none)` when there is nothing.
+  [[nodiscard]] std::string at(std::string_view path) const;
+};
+
+class ApiWorld {
+ public:
+  /// Its schemas are `{"forbid": "text"}`: data with that text in it is at fault, at `here[0]`.
+  ApiWorld() : ApiWorld([](ApiOptions&) {}) {}
+  explicit ApiWorld(const std::function<void(ApiOptions&)>& change);
+  ~ApiWorld();
+
+  using Pairs = std::vector<std::pair<std::string, std::string>>;
+
+  /// As the admin, unless `headers` say otherwise. `target` is a path with an optional plain query.
+  Answer call(std::string method, std::string target, std::string body = {}, Pairs headers = {});
+  /// The same, from within another call: carried out before that one goes on.
+  Answer call_within(std::string method, std::string target, std::string body, Pairs headers);
+
+  /// A webhook for `https://example.com/` and everything; `fields` are more JSON members. Its id.
+  std::string make_webhook(std::string fields = {});
+  /// Publishes and returns the event's id.
+  std::string publish(std::string event);
+  /// The id of the event's only delivery.
+  std::string delivery_of(const std::string& event_id);
+  void settle(const std::string& delivery_id, DeliveryState state, int http_status);
+
+  [[nodiscard]] test::MemoryService& service() { return *service_; }
+
+ private:
+  struct Routes;
+  Answer run(HttpRequest request, boost::asio::io_context& io);
+
+  std::unique_ptr<test::MemoryService> service_;
+  std::unique_ptr<Routes> routes_;
+};
+
+}  // namespace postrider::api

@@ -1,0 +1,119 @@
+#include "api/resources/auth.h"
+
+#include <string>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "core/net/header_rules.h"
+
+#include "adapters/openssl/digest.h"
+#include "api/json/registry_json.h"
+
+namespace postrider::api {
+namespace {
+
+constexpr std::size_t key_length_max = 512;
+constexpr std::string_view scheme = "bearer ";
+
+std::optional<std::string_view> bearer_key(const HttpRequest& request) {
+  const std::optional<std::string_view> header = request.header("authorization");
+  if (!header || header->size() <= scheme.size() ||
+      !same_header(header->substr(0, scheme.size()), scheme)) {
+    return std::nullopt;
+  }
+  std::string_view key = header->substr(scheme.size());
+  key.remove_prefix(std::min(key.find_first_not_of(' '), key.size()));
+  if (key.empty() || key.size() > key_length_max) {
+    return std::nullopt;
+  }
+  return key;
+}
+
+/// Found by its hash, which nobody can steer; the comparison takes the same time for any key.
+KeyRef find_key(std::string_view key, const AccessSnapshot& access) {
+  const std::string digest = sha256(key);
+  KeyRef found = access.find_key(digest);
+  return found != nullptr && constant_time_equal(digest, found->key().sha256) ? found : nullptr;
+}
+
+bool covers(KeyScope scope, Admission admission) {
+  switch (scope) {
+    case KeyScope::admin:
+      return true;
+    case KeyScope::read:
+      return admission.access == Access::read;
+    case KeyScope::publish:
+      return admission.access == Access::publish;
+    case KeyScope::tenant:
+      return admission.tenants == Tenants::served;
+  }
+  return false;
+}
+
+HttpResponse unauthorized(std::string detail) {
+  HttpResponse response = render({.status = 401,
+                                  .code = "unauthorized",
+                                  .title = "Not authenticated",
+                                  .detail = std::move(detail),
+                                  .errors = {}});
+  response.headers.emplace_back("WWW-Authenticate", "Bearer realm=\"postrider\"");
+  return response;
+}
+
+std::string_view scopes_for(Access access) {
+  switch (access) {
+    case Access::read:
+      return "`read` or `admin`";
+    case Access::publish:
+      return "`publish` or `admin`";
+    case Access::open:
+    case Access::admin:
+      break;
+  }
+  return "`admin`";
+}
+
+HttpResponse forbidden(KeyScope scope, Admission admission) {
+  return render({.status = 403,
+                 .code = "insufficient_scope",
+                 .title = "Not allowed with this key",
+                 .detail = fmt::format("This API key has scope `{}`; this request needs scope {}.",
+                                       to_string(scope), scopes_for(admission.access)),
+                 .errors = {}});
+}
+
+}  // namespace
+
+tl::expected<Caller, HttpResponse> authenticate(const HttpRequest& request, Admission admission,
+                                                const AccessSnapshot& access, WallTime now) {
+  Caller caller{.key = nullptr,
+                .tenant_id = std::nullopt,
+                .remote_ip = request.remote_ip,
+                .request_id = request.request_id};
+  if (admission.access == Access::open) {
+    return caller;
+  }
+  const std::optional<std::string_view> key = bearer_key(request);
+  if (!key) {
+    return tl::make_unexpected(unauthorized("Send an API key as `Authorization: Bearer <key>`."));
+  }
+  caller.key = find_key(*key, access);
+  if (caller.key == nullptr) {
+    return tl::make_unexpected(unauthorized("The API key is not known here, or no longer."));
+  }
+  const ApiKey& known = caller.key->key();
+  if (known.expires_at && *known.expires_at <= now) {
+    return tl::make_unexpected(
+        unauthorized("The API key expired at " + to_rfc3339(*known.expires_at) + "."));
+  }
+  if (!covers(known.scope, admission)) {
+    return tl::make_unexpected(forbidden(known.scope, admission));
+  }
+  if (known.scope == KeyScope::tenant) {
+    caller.tenant_id = known.tenant_id;
+  }
+  return caller;
+}
+
+}  // namespace postrider::api

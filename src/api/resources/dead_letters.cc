@@ -1,0 +1,92 @@
+#include <array>
+
+#include "api/json/delivery_query.h"
+#include "api/json/list_answer.h"
+#include "api/json/operation_json.h"
+#include "api/resources/operation_start.h"
+#include "api/resources/resources.h"
+
+namespace postrider::api {
+namespace {
+
+constexpr std::array ages = {Age::under_1h, Age::between_1h_and_24h, Age::over_24h};
+constexpr std::array<std::string_view, ages.size()> age_names = {"lt_1h", "1h_24h", "gt_24h"};
+
+/// The page, and how many there are of each age with the same filters.
+struct DeadLetters {
+  Listed<DeliveryRecord> listed;
+  std::array<PartialCount, ages.size()> by_age;
+};
+
+Result<DeadLetters> read_dead_letters(History& history, const DeadLetterQuery& asked,
+                                      WallTime now) {
+  DeadLetters found;
+  DeliveryFilter filter = asked.filter;
+  if (asked.age) {
+    restrict_age(filter, *asked.age, now);
+  }
+  POSTRIDER_TRY(found.listed, history.list_deliveries(filter, asked.page));
+  for (std::size_t i = 0; i < ages.size(); ++i) {
+    DeliveryFilter of_age = asked.filter;
+    restrict_age(of_age, ages[i], now);
+    POSTRIDER_TRY(found.by_age[i], history.count_deliveries(of_age, {}));
+  }
+  return found;
+}
+
+std::string write_dead_letters(const DeadLetters& found) {
+  std::string body;
+  JsonWriter writer{body};
+  const auto write_item = [](JsonWriter& list, const DeliveryRecord& record) {
+    write_delivery(list, record, {});
+  };
+  open_list(writer, found.listed.items, next_cursor(ListKind::deliveries, found.listed.next),
+            write_item);
+  writer.key("age_buckets");
+  writer.open_object();
+  bool complete = true;
+  for (std::size_t i = 0; i < ages.size(); ++i) {
+    writer.member(age_names[i], found.by_age[i].count);
+    complete = complete && !found.by_age[i].next;
+  }
+  writer.close_object();
+  writer.member("age_buckets_complete", complete);
+  writer.close_object();
+  return body;
+}
+
+}  // namespace
+
+Awaitable<HttpResponse> list_dead_letters(Context context, HttpRequest request) {
+  const auto read = [now = context.service->now().wall](Reader& reader,
+                                                        const DeadLetterQuery& asked) {
+    return read_dead_letters(*reader.history, asked, now);
+  };
+  return answer_list(std::move(context), read_dead_letter_query(request), read, write_dead_letters);
+}
+
+Awaitable<HttpResponse> discard_dead_letters(Context context, HttpRequest request) {
+  Parsed<DeliveryFilter> filter = read_dead_letter_filter(request, context.service->now().wall);
+  if (!filter) {
+    co_return render(filter.error());
+  }
+  OperationSpec spec;
+  spec.filter = *std::move(filter);
+  auto pending = start_operation(
+      context,
+      {.kind = OperationKind::discard, .spec = std::move(spec), .action = "dead_letters.discard"});
+  co_return co_await std::move(pending);
+}
+
+Awaitable<HttpResponse> retry_dead_letters(Context context, HttpRequest request) {
+  Parsed<OperationSpec> spec = read_retry_batch(request, context.service->now().wall);
+  if (!spec) {
+    co_return render(spec.error());
+  }
+  auto pending = start_operation(context, {.kind = OperationKind::retry_batch,
+                                           .spec = *std::move(spec),
+                                           .action = "dead_letters.retry"});
+  co_return co_await std::move(pending);
+}
+
+}  // namespace postrider::api

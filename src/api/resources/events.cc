@@ -1,0 +1,165 @@
+#include "core/filter/event_type_filter.h"
+
+#include "api/json/event_json.h"
+#include "api/json/json_body.h"
+#include "api/json/list_answer.h"
+#include "api/resources/answers.h"
+#include "api/resources/event_type_gate.h"
+#include "api/resources/publish_answer.h"
+#include "api/resources/publishing.h"
+#include "api/resources/resources.h"
+
+namespace postrider::api {
+namespace {
+
+constexpr std::uint32_t deliveries_shown_max = 250;
+
+/// The hot path: one scan of the body, nothing else is parsed twice.
+Parsed<EventDraft> read_publish(const Context& context, const HttpRequest& request) {
+  if (std::optional<Problem> problem = query_problem(request)) {
+    return tl::make_unexpected(*std::move(problem));
+  }
+  if (std::optional<Problem> problem = media_type_problem(request)) {
+    return tl::make_unexpected(*std::move(problem));
+  }
+  Parsed<std::optional<std::string>> key = read_key_header(request);
+  if (!key) {
+    return tl::make_unexpected(key.error());
+  }
+  Result<std::vector<JsonMember>> members = read_json_envelope(request.body);
+  if (!members) {
+    return tl::make_unexpected(json_problem(request.body, members.error()));
+  }
+  const EventArrival arrival{.text = request.body,
+                             .path = {},
+                             .key = *std::move(key),
+                             .id = EventId{context.service->new_uuid()},
+                             .now = context.service->now().wall,
+                             .tenant_id = context.caller.tenant_id};
+  Parsed<EventDraft> draft = read_event(*std::move(members), arrival, *context.options);
+  if (draft) {
+    const auto types = context.service->event_types();
+    if (std::optional<Problem> problem =
+            event_type_problem(*types, draft->event, arrival.path, *context.options)) {
+      return tl::make_unexpected(*std::move(problem));
+    }
+  }
+  return draft;
+}
+
+struct EventQuery {
+  EventFilter filter;
+  Page page;
+};
+
+Parsed<EventQuery> read_query(const HttpRequest& request) {
+  QueryReader query{request};
+  EventQuery asked;
+  asked.filter = {.tenant_id = query.text("tenant_id"),
+                  .types = query.list_of("event_type", parse_event_type_word, event_type_words),
+                  .from = query.time("from"),
+                  .to = query.time("to"),
+                  .matched = query.boolean("matched")};
+  const Parsed<Page> page = read_history_page(query, ListKind::events);
+  if (!page) {
+    return tl::make_unexpected(page.error());
+  }
+  asked.page = *page;
+  return asked;
+}
+
+/// Without their data: a page of large events would be larger than anyone wants to read.
+void write_listed(JsonWriter& writer, const Event& event) {
+  open_event(writer, event);
+  writer.member("data_bytes", event.data.size());
+  writer.close_object();
+}
+
+Result<Listed<Event>> read_events(Reader& reader, const EventQuery& asked) {
+  return reader.history->list_events(asked.filter, asked.page);
+}
+
+std::string write_page(const Listed<Event>& listed) {
+  return write_list(listed, ListKind::events, write_listed);
+}
+
+struct EventDetail {
+  Event event;
+  Listed<DeliveryRecord> deliveries;
+};
+
+Result<EventDetail> read_detail(History& history, EventId id) {
+  POSTRIDER_TRY(Event event, history.find_event(id));
+  DeliveryFilter filter;
+  filter.event_id = id;
+  const Page page{.limit = deliveries_shown_max, .offset = 0, .before = std::nullopt};
+  POSTRIDER_TRY(Listed<DeliveryRecord> deliveries, history.list_deliveries(filter, page));
+  return EventDetail{std::move(event), std::move(deliveries)};
+}
+
+std::string write_detail(const EventDetail& detail, const LaneViews& lanes) {
+  std::string body;
+  JsonWriter writer{body};
+  open_event(writer, detail.event);
+  writer.member_raw("data", detail.event.data);
+  writer.key("deliveries");
+  writer.open_array();
+  for (const DeliveryRecord& record : detail.deliveries.items) {
+    write_delivery(writer, record, lanes);
+  }
+  writer.close_array();
+  // The rest is at GET /v1/deliveries?event_id=…&cursor=….
+  writer.member("deliveries_next_cursor",
+                next_cursor(ListKind::deliveries, detail.deliveries.next));
+  writer.close_object();
+  return body;
+}
+
+}  // namespace
+
+Awaitable<HttpResponse> publish_event(Context context, HttpRequest request) {
+  Parsed<EventDraft> draft = read_publish(context, request);
+  if (!draft) {
+    co_return render(draft.error());
+  }
+  const AskedEvent asked{draft->event.id, has_derived_key(draft->event, *context.options)};
+  std::vector<EventDraft> drafts;
+  drafts.push_back(*std::move(draft));
+  if (std::optional<HttpResponse> refused = refuse_drafts(context, drafts)) {
+    co_return *std::move(refused);
+  }
+  auto pending = publish_drafts(std::move(context), std::move(drafts), /*all_or_nothing=*/true);
+  Published receipts = co_await std::move(pending);
+  if (!receipts) {
+    co_return std::move(receipts.error());
+  }
+  co_return answer_publish(asked, receipts->front());
+}
+
+Awaitable<HttpResponse> list_events(Context context, HttpRequest request) {
+  return answer_list(std::move(context), read_query(request), read_events, write_page);
+}
+
+Awaitable<HttpResponse> get_event(Context context, HttpRequest request) {
+  if (const std::optional<Problem> problem = query_problem(request)) {
+    co_return render(*problem);
+  }
+  const Parsed<EventId> id = path_id<EventId>(request, "id", "event");
+  if (!id) {
+    co_return render(id.error());
+  }
+  const auto query = [id = *id](Reader& reader) { return read_detail(*reader.history, id); };
+  auto pending = context.service->read(query);
+  const Result<EventDetail> detail = co_await std::move(pending);
+  if (!detail && detail.error().code == Errc::not_found) {
+    co_return render(not_found("event", id->to_string()));
+  }
+  if (!detail) {
+    co_return render(to_problem(detail.error()));
+  }
+  auto pending_lanes = view_lanes(context, webhooks_waited_for(detail->deliveries.items));
+  const LaneViews lanes = co_await std::move(pending_lanes);
+  co_return json_answer(200, write_detail(*detail, lanes));
+}
+
+}  // namespace postrider::api

@@ -1,0 +1,193 @@
+#include <algorithm>
+
+#include "adapters/openssl/digest.h"
+#include "api/json/field_reader.h"
+#include "api/json/json_body.h"
+#include "api/json/query_reader.h"
+#include "api/resources/answers.h"
+#include "api/resources/audit.h"
+#include "api/resources/key_text.h"
+#include "api/resources/publishing.h"
+#include "api/resources/resources.h"
+
+namespace postrider::api {
+namespace {
+
+constexpr TextRule name_rule{.bytes_max = 256, .multiline = false};
+// A link is for now, not for keeping: it travels through mails and histories.
+constexpr IntegerRange link_seconds{1, 300};
+constexpr IntegerRange session_seconds{1, 3'600};
+
+Millis seconds_or(const Given<std::int64_t>& given, std::int64_t fallback) {
+  return std::chrono::seconds{given.value.value_or(fallback)};
+}
+
+Parsed<PortalLink> read_link(const Context& context, const HttpRequest& request) {
+  if (std::optional<Problem> problem = query_problem(request)) {
+    return tl::make_unexpected(*std::move(problem));
+  }
+  Parsed<std::vector<JsonMember>> members = read_body(request);
+  if (!members) {
+    return tl::make_unexpected(members.error());
+  }
+  FieldErrors errors;
+  ObjectReader reader{*std::move(members), "", errors};
+  PortalLink link;
+  if (reader.raw("tenant_id").value_or("null") == "null") {
+    reader.refuse("tenant_id", "is required: whose webhooks the link is for.");
+  }
+  assign(reader.text("tenant_id", name_rule), link.tenant_id, TenantId{});
+  link.expires_at =
+      context.service->now().wall +
+      seconds_or(reader.integer("expires_in_seconds", link_seconds), link_seconds.max);
+  link.session =
+      seconds_or(reader.integer("session_seconds", session_seconds), session_seconds.max);
+  reader.finish();
+  if (!errors.empty()) {
+    return tl::make_unexpected(errors.problem());
+  }
+  if (std::optional<Problem> problem = unknown_tenant(context, link.tenant_id)) {
+    return tl::make_unexpected(*std::move(problem));
+  }
+  return link;
+}
+
+/// How the request named this server, when that can stand in a URL.
+std::string origin_of(const Context& context, const HttpRequest& request) {
+  if (!context.options->public_url.empty()) {
+    return context.options->public_url;
+  }
+  const std::string_view host = request.header("host").value_or("");
+  const auto fits = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           std::string_view{".:-[]"}.find(c) != std::string_view::npos;
+  };
+  return host.empty() || !std::ranges::all_of(host, fits) ? "" : "http://" + std::string{host};
+}
+
+/// The token is in the fragment: browsers send it to nobody, so no log has it.
+std::string write_link(const std::string& origin, const Secret<std::string>& token,
+                       const PortalLink& link) {
+  std::string body;
+  JsonWriter writer{body};
+  writer.open_object();
+  writer.member("url", origin + "/#portal=" + token.reveal());
+  writer.member("token", token.reveal());
+  writer.member("tenant_id", link.tenant_id);
+  writer.member("expires_at", link.expires_at);
+  writer.close_object();
+  return body;
+}
+
+Parsed<std::string> read_token(const HttpRequest& request) {
+  if (std::optional<Problem> problem = query_problem(request)) {
+    return tl::make_unexpected(*std::move(problem));
+  }
+  Parsed<std::vector<JsonMember>> members = read_body(request);
+  if (!members) {
+    return tl::make_unexpected(members.error());
+  }
+  FieldErrors errors;
+  ObjectReader reader{*std::move(members), "", errors};
+  const Given<std::string> token = reader.text("token", name_rule);
+  if (reader.raw("token").value_or("null") == "null") {
+    reader.refuse("token", "is required: the token of a portal link.");
+  }
+  reader.finish();
+  if (!errors.empty()) {
+    return tl::make_unexpected(errors.problem());
+  }
+  return token.value.value_or("");
+}
+
+/// The same for a link that never was, was used and has expired.
+Problem spent() {
+  return {.status = 410,
+          .code = "portal_link_spent",
+          .title = "The link does not work any more",
+          .detail = "A portal link works once and for a short time. Ask for a new one.",
+          .errors = {}};
+}
+
+HttpResponse secret_answer(std::string body) {
+  HttpResponse response = json_answer(201, std::move(body));
+  response.headers.emplace_back("Cache-Control", "no-store");
+  return response;
+}
+
+ApiKey session_key(const Context& context, const PortalLink& link,
+                   const Secret<std::string>& text) {
+  const WallTime now = context.service->now().wall;
+  return {.id = KeyId{context.service->new_uuid()},
+          .name = "portal session",
+          .sha256 = sha256(text.reveal()),
+          .scope = KeyScope::tenant,
+          .tenant_id = link.tenant_id,
+          .created_at = now,
+          .expires_at = now + link.session,
+          .last_used_at = std::nullopt,
+          .portal_session = true};
+}
+
+std::string write_session(const ApiKey& session, const Secret<std::string>& text) {
+  std::string body;
+  JsonWriter writer{body};
+  writer.open_object();
+  writer.member("key", text.reveal());
+  writer.member("tenant_id", session.tenant_id);
+  writer.member("expires_at", session.expires_at);
+  writer.close_object();
+  return body;
+}
+
+}  // namespace
+
+Awaitable<HttpResponse> create_portal_link(Context context, HttpRequest request) {
+  Parsed<PortalLink> link = read_link(context, request);
+  if (!link) {
+    co_return render(link.error());
+  }
+  const Secret<std::string> token = make_key_text(portal_prefix);
+  link->sha256 = sha256(token.reveal());
+  AuditEntry entry = audit_entry(
+      context,
+      {.action = "portal_link.create", .subject = link->tenant_id, .tenant_id = link->tenant_id});
+  RegistryChange change = AddLink{*link};
+  auto pending = context.service->change_registry(std::move(change), std::move(entry));
+  const Result<void> added = co_await std::move(pending);
+  if (!added) {
+    co_return render(to_problem(added.error()));
+  }
+  co_return secret_answer(write_link(origin_of(context, request), token, *link));
+}
+
+Awaitable<HttpResponse> open_portal_session(Context context, HttpRequest request) {
+  const Parsed<std::string> token = read_token(request);
+  if (!token) {
+    co_return render(token.error());
+  }
+  const std::string hash = sha256(*token);
+  const auto access = context.service->access();
+  const PortalLink* const link = access->find_link(hash);
+  if (link == nullptr) {
+    co_return render(spent());
+  }
+  const Secret<std::string> text = make_key_text(key_prefix);
+  const ApiKey session = session_key(context, *link, text);
+  AuditEntry entry = audit_entry(context, {.action = "portal_session.create",
+                                           .subject = session.id.to_string(),
+                                           .tenant_id = session.tenant_id});
+  entry.actor = "portal_link";  // Whoever held the link; there is no key yet.
+  RegistryChange change = RedeemLink{hash, session};
+  auto pending = context.service->change_registry(std::move(change), std::move(entry));
+  const Result<void> redeemed = co_await std::move(pending);
+  if (!redeemed && redeemed.error().code == Errc::not_found) {
+    co_return render(spent());  // Another request was quicker, or it has just expired.
+  }
+  if (!redeemed) {
+    co_return render(to_problem(redeemed.error()));
+  }
+  co_return secret_answer(write_session(session, text));
+}
+
+}  // namespace postrider::api

@@ -1,0 +1,44 @@
+#include "api/resources/request_limiter.h"
+
+namespace postrider::api {
+namespace {
+
+// An attacker with many addresses must not fill our memory: about 2 MB.
+constexpr std::size_t clients_max = 10'000;
+
+}  // namespace
+
+std::optional<Micros> RequestLimiter::take(const std::string& client, const RateLimit& limit,
+                                           MonoTime now) {
+  const std::lock_guard lock{mutex_};
+  auto found = buckets_.find(client);
+  if (found == buckets_.end()) {
+    make_room(now);
+    found = buckets_.emplace(client, Bucket{limit, TokenBucket{limit, now}}).first;
+  }
+  Bucket& bucket = found->second;
+  if (bucket.limit != limit) {
+    bucket.limit = limit;
+    bucket.tokens.change(limit, now);
+  }
+  if (bucket.tokens.try_take(now)) {
+    return std::nullopt;
+  }
+  return bucket.tokens.available_at(now) - now;
+}
+
+/// A full bucket is as good as a new one. When none is full, all start over: better a few requests
+/// too many than a client that is refused for others' sake.
+void RequestLimiter::make_room(MonoTime now) {
+  if (buckets_.size() < clients_max) {
+    return;
+  }
+  std::erase_if(buckets_, [now](const auto& each) {
+    return each.second.tokens.tokens(now) >= static_cast<double>(each.second.limit.burst);
+  });
+  if (buckets_.size() >= clients_max) {
+    buckets_.clear();
+  }
+}
+
+}  // namespace postrider::api

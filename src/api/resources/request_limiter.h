@@ -1,0 +1,33 @@
+// How many requests a client may make: a token bucket per API key, and one per address for requests
+// without a valid key, so that keys cannot be guessed at speed. Any thread.
+#pragma once
+
+#include <mutex>
+#include <optional>
+#include <string>
+#include <unordered_map>
+
+#include "core/base/time.h"
+#include "core/policy/token_bucket.h"
+
+namespace postrider::api {
+
+class RequestLimiter {
+ public:
+  /// nullopt: go on, a token was taken. Otherwise how long until there is one. `limit` may change
+  /// from call to call.
+  [[nodiscard]] std::optional<Micros> take(const std::string& client, const RateLimit& limit,
+                                           MonoTime now);
+
+ private:
+  void make_room(MonoTime now);
+
+  struct Bucket {
+    RateLimit limit;
+    TokenBucket tokens;
+  };
+  std::mutex mutex_;
+  std::unordered_map<std::string, Bucket> buckets_;
+};
+
+}  // namespace postrider::api

@@ -1,0 +1,232 @@
+// The table below says who may call what.
+//
+//   Access::open       anyone, without a key
+//   Access::read       keys of scope read and admin
+//   Access::publish    keys of scope publish and admin
+//   Access::admin      keys of scope admin
+//   Tenants::served    keys of one tenant as well. Their Context shows that tenant's part of the
+//                      world and nothing else (tenant_service.h); a resource that keeps to its
+//                      Context needs no code for tenancy. Without this word they are refused.
+//   Repeat             what it makes is made once per Idempotency-Key; how a repeated request is
+//                      answered (once.h).
+#include "api/resources/routes.h"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <string>
+#include <string_view>
+
+#include "api/http/client_address.h"
+#include "api/resources/auth.h"
+#include "api/resources/context.h"
+#include "api/resources/guarded_stream.h"
+#include "api/resources/idempotent_request.h"
+#include "api/resources/resources.h"
+#include "api/tenancy/tenant_service.h"
+
+namespace postrider::api {
+namespace {
+
+struct Entry {
+  std::string_view method;
+  std::string_view pattern;
+  Access access;
+  Resource resource;
+  Tenants tenants = Tenants::shut_out;
+  ReplayRule repeat = {};
+};
+
+constexpr ReplayRule as_webhook{201, get_webhook};
+constexpr ReplayRule as_event_type{201, get_event_type};
+constexpr ReplayRule as_tenant{201, get_tenant};
+constexpr ReplayRule as_api_key{201, get_api_key};
+constexpr ReplayRule as_operation{202, get_operation};
+constexpr ReplayRule as_rotation{200, show_rotation};
+constexpr ReplayRule as_test{200, show_test};
+constexpr ReplayRule not_shown{201, nullptr};
+
+constexpr std::array entries = {
+    Entry{"POST", "/v1/webhooks", Access::admin, create_webhook, Tenants::served, as_webhook},
+    Entry{"GET", "/v1/webhooks", Access::read, list_webhooks, Tenants::served},
+    Entry{"GET", "/v1/webhooks/{id}", Access::read, get_webhook, Tenants::served},
+    Entry{"PUT", "/v1/webhooks/{id}", Access::admin, update_webhook, Tenants::served},
+    Entry{"PATCH", "/v1/webhooks/{id}", Access::admin, update_webhook, Tenants::served},
+    Entry{"DELETE", "/v1/webhooks/{id}", Access::admin, delete_webhook, Tenants::served},
+    Entry{"GET", "/v1/webhooks/{id}/health", Access::read, get_webhook_health, Tenants::served},
+    Entry{"PATCH", "/v1/webhooks/{id}/circuit-breaker", Access::admin, command_circuit,
+          Tenants::served},
+    Entry{"POST", "/v1/webhooks/{id}/pause", Access::admin, pause_webhook, Tenants::served},
+    Entry{"POST", "/v1/webhooks/{id}/resume", Access::admin, resume_webhook, Tenants::served},
+    Entry{"POST", "/v1/webhooks/{id}/replay", Access::admin, replay_webhook, Tenants::served,
+          as_operation},
+    Entry{"GET", "/v1/webhooks/{id}/deliveries", Access::read, list_webhook_deliveries,
+          Tenants::served},
+    Entry{"GET", "/v1/webhooks/{id}/secret", Access::admin, get_webhook_secret},
+    Entry{"POST", "/v1/webhooks/{id}/secret/rotate", Access::admin, rotate_webhook_secret,
+          Tenants::served, as_rotation},
+    Entry{"POST", "/v1/webhooks/{id}/test", Access::admin, test_webhook, Tenants::served, as_test},
+    Entry{"POST", "/v1/webhooks/{id}/verify", Access::admin, verify_webhook, Tenants::served},
+    Entry{"GET", "/v1/alerts", Access::read, list_alerts, Tenants::served},
+    Entry{"POST", "/v1/secrets/rotate-key", Access::admin, rotate_secrets_key},
+    Entry{"POST", "/v1/webhooks/{id}/deliveries/{delivery_id}/retry", Access::admin,
+          retry_webhook_delivery, Tenants::served},
+    Entry{"POST", "/v1/events", Access::publish, publish_event, Tenants::served},
+    Entry{"POST", "/v1/events/batch", Access::publish, publish_batch, Tenants::served},
+    Entry{"GET", "/v1/events", Access::read, list_events, Tenants::served},
+    Entry{"GET", "/v1/events/{id}", Access::read, get_event, Tenants::served},
+    Entry{"POST", "/v1/event-types", Access::admin, create_event_type, Tenants::shut_out,
+          as_event_type},
+    Entry{"GET", "/v1/event-types", Access::read, list_event_types, Tenants::served},
+    Entry{"GET", "/v1/event-types/{name}", Access::read, get_event_type, Tenants::served},
+    Entry{"PUT", "/v1/event-types/{name}", Access::admin, update_event_type},
+    Entry{"PATCH", "/v1/event-types/{name}", Access::admin, update_event_type},
+    Entry{"DELETE", "/v1/event-types/{name}", Access::admin, delete_event_type},
+    Entry{"GET", "/v1/deliveries", Access::read, list_deliveries, Tenants::served},
+    Entry{"GET", "/v1/deliveries/{id}", Access::read, get_delivery, Tenants::served},
+    Entry{"POST", "/v1/deliveries/{id}/retry", Access::admin, retry_delivery, Tenants::served},
+    Entry{"POST", "/v1/deliveries/{id}/cancel", Access::admin, cancel_delivery, Tenants::served},
+    Entry{"GET", "/v1/dlq", Access::read, list_dead_letters, Tenants::served},
+    Entry{"POST", "/v1/dlq/{delivery_id}/retry", Access::admin, retry_dead_letter, Tenants::served},
+    Entry{"DELETE", "/v1/dlq", Access::admin, discard_dead_letters, Tenants::served, as_operation},
+    Entry{"POST", "/v1/dlq/retry-batch", Access::admin, retry_dead_letters, Tenants::served,
+          as_operation},
+    Entry{"GET", "/v1/dlq/batch-operations/{id}", Access::read, get_operation, Tenants::served},
+    Entry{"POST", "/v1/dlq/batch-operations/{id}/cancel", Access::admin, cancel_operation,
+          Tenants::served},
+    Entry{"GET", "/v1/operations", Access::read, list_operations, Tenants::served},
+    Entry{"GET", "/v1/operations/{id}", Access::read, get_operation, Tenants::served},
+    Entry{"POST", "/v1/operations/{id}/cancel", Access::admin, cancel_operation, Tenants::served},
+    Entry{"GET", "/v1/tenants", Access::admin, list_tenants},
+    Entry{"POST", "/v1/tenants", Access::admin, create_tenant, Tenants::shut_out, as_tenant},
+    Entry{"GET", "/v1/tenants/{id}", Access::admin, get_tenant},
+    Entry{"DELETE", "/v1/tenants/{id}", Access::admin, delete_tenant},
+    Entry{"GET", "/v1/tenants/{id}/limits", Access::admin, get_tenant_limits},
+    Entry{"PUT", "/v1/tenants/{id}/limits", Access::admin, put_tenant_limits},
+    Entry{"GET", "/v1/api-keys", Access::admin, list_api_keys},
+    Entry{"POST", "/v1/api-keys", Access::admin, create_api_key, Tenants::shut_out, as_api_key},
+    Entry{"GET", "/v1/api-keys/{id}", Access::admin, get_api_key},
+    Entry{"DELETE", "/v1/api-keys/{id}", Access::admin, delete_api_key},
+    Entry{"POST", "/v1/portal-links", Access::admin, create_portal_link, Tenants::shut_out,
+          not_shown},
+    Entry{"POST", "/v1/portal-sessions", Access::open, open_portal_session},
+    Entry{"GET", "/v1/audit-log", Access::admin, list_audit_log},
+    Entry{"GET", "/v1/audit-log/verify", Access::admin, verify_audit_log},
+    Entry{"GET", "/v1/stats", Access::read, get_stats, Tenants::served},
+    Entry{"GET", "/v1/stream", Access::read, stream_events, Tenants::served},
+    Entry{"GET", "/healthz", Access::open, get_health},
+    Entry{"GET", "/readyz", Access::open, get_readiness},
+    Entry{"GET", "/openapi.json", Access::open, get_contract},
+    Entry{"GET", "/", Access::open, get_status_page},
+    Entry{"GET", "/status.css", Access::open, get_status_style},
+    Entry{"GET", "/status.js", Access::open, get_status_script},
+};
+
+Awaitable<HttpResponse> answer(HttpResponse response) { co_return response; }
+
+/// Leaves of the world what is for the caller.
+void narrow(Context& context) {
+  if (context.caller.tenant_id) {
+    context.owned = make_tenant_service(*context.service, *context.caller.tenant_id);
+    context.service = context.owned.get();
+  }
+}
+
+Problem too_many(Micros wait) {
+  using std::chrono::seconds;
+  return {.status = 429,
+          .code = "rate_limited",
+          .title = "Too many requests",
+          .detail =
+              "This client has used up its requests for now; go on after the time that "
+              "Retry-After names.",
+          .errors = {},
+          .retry_after = std::max(std::chrono::ceil<seconds>(wait), seconds{1})};
+}
+
+struct Guard {
+  Service* service = nullptr;
+  std::shared_ptr<ApiControl> control;
+  Admission admission;
+  bool limited = true;  // Probes and scrapers are let through: they tell when something is wrong.
+
+  /// Requests without a valid key are counted by address, the others by key.
+  [[nodiscard]] std::optional<HttpResponse> over_limit(const ApiOptions& options,
+                                                       const std::string& remote_ip,
+                                                       const KeyRef& key) const {
+    const std::optional<RateLimit>& limit = key ? options.key_rate : options.address_rate;
+    if (!limit || !limited) {
+      return std::nullopt;
+    }
+    const std::string client = key ? key->key().id.to_string() : client_group(remote_ip);
+    const auto wait = control->limiter().take(client, *limit, service->now().mono);
+    return wait ? std::optional{render(too_many(*wait))} : std::nullopt;
+  }
+};
+
+bool is_probe(std::string_view pattern) {
+  return pattern == "/healthz" || pattern == "/readyz" || pattern == "/metrics";
+}
+
+void add(Router& router, Service& service, const std::shared_ptr<ApiControl>& control,
+         const Entry& entry) {
+  const Guard guard{.service = &service,
+                    .control = control,
+                    .admission = {entry.access, entry.tenants},
+                    .limited = !is_probe(entry.pattern)};
+  const auto guarded = [guard, resource = entry.resource,
+                        repeat = entry.repeat](HttpRequest request) -> Awaitable<HttpResponse> {
+    Service& world = *guard.service;
+    std::shared_ptr<const ApiOptions> options = guard.control->options();
+    auto caller = authenticate(request, guard.admission, *world.access(), world.now().wall);
+    const KeyRef key = caller ? caller->key : nullptr;
+    if (auto refused = guard.over_limit(*options, request.remote_ip, key)) {
+      return answer(*std::move(refused));
+    }
+    if (!caller) {
+      return answer(std::move(caller.error()));
+    }
+    if (key != nullptr) {
+      world.note_key_use(*key);
+    }
+    Context context{.service = &world, .options = std::move(options), .caller = *std::move(caller)};
+    narrow(context);
+    if (repeat.status != 0) {
+      return answer_idempotently({&world, resource, repeat}, std::move(context),
+                                 std::move(request));
+    }
+    const bool may_last = key != nullptr && request.method == "GET";
+    auto answering = resource(std::move(context), std::move(request));
+    return may_last ? guard_stream(std::move(answering), &world, key->key().id)
+                    : std::move(answering);
+  };
+  router.add(std::string{entry.method}, std::string{entry.pattern}, guarded);
+}
+
+std::vector<Entry> all_entries(const ApiOptions& options) {
+  std::vector<Entry> all{entries.begin(), entries.end()};
+  const Access metrics_access = options.open_metrics ? Access::open : Access::read;
+  all.push_back({"GET", "/metrics", metrics_access, get_metrics});
+  return all;
+}
+
+}  // namespace
+
+std::vector<RouteEntry> route_table(const ApiOptions& options) {
+  std::vector<RouteEntry> table;
+  for (const Entry& entry : all_entries(options)) {
+    table.push_back({entry.method, entry.pattern, {entry.access, entry.tenants}});
+  }
+  return table;
+}
+
+std::shared_ptr<ApiControl> add_routes(Router& router, Service& service, ApiOptions options) {
+  const std::vector<Entry> all = all_entries(options);
+  auto control = std::make_shared<ApiControl>(std::move(options));
+  for (const Entry& entry : all) {
+    add(router, service, control, entry);
+  }
+  return control;
+}
+
+}  // namespace postrider::api

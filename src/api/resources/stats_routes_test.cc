@@ -1,0 +1,99 @@
+// GET /v1/stats over a server in memory.
+#include <gtest/gtest.h>
+
+#include "api/resources/api_world_test.h"
+
+#include "tests/support/memory_service.h"
+
+namespace postrider::api {
+namespace {
+
+class StatsRoutes : public testing::Test {
+ protected:
+  /// One event, delivered after a failure.
+  void deliver(const std::string& tenant = "acme") {
+    const std::string event =
+        world_.publish(R"({"type":"order.paid","data":1,"tenant_id":")" + tenant + "\"}");
+    const std::string delivery = world_.delivery_of(event);
+    world_.settle(delivery, DeliveryState::retrying, 500);
+    world_.settle(delivery, DeliveryState::succeeded, 200);
+  }
+
+  ApiWorld world_;
+};
+
+TEST_F(StatsRoutes, CountsByOutcomeInTotalByBucketAndByWebhook) {
+  const std::string webhook = world_.make_webhook(R"("tenant_id":"acme")");
+  deliver();
+  const Answer answer = world_.call("GET", "/v1/stats");
+  ASSERT_EQ(answer.status, 200) << answer.body;
+  EXPECT_EQ(answer.at("bucket"), "1h");
+  EXPECT_EQ(answer.at("total.published"), "1");
+  EXPECT_EQ(answer.at("total.deliveries"), "1");
+  EXPECT_EQ(answer.at("total.attempts"), "2");
+  EXPECT_EQ(answer.at("total.succeeded"), "1");
+  EXPECT_EQ(answer.at("total.failed"), "1");
+  EXPECT_EQ(answer.at("total.retries"), "1");
+  EXPECT_EQ(answer.at("total.dead_letters"), "0");
+  EXPECT_EQ(answer.at("total.failures.server_error"), "1");
+  EXPECT_EQ(answer.json.at("total").at("success_rate").to_number<double>(), 0.5);
+  EXPECT_EQ(answer.json.at("buckets").as_array().size(), 25u) << "24 hours and the one under way";
+  EXPECT_EQ(answer.at("buckets.0.attempts"), "0");
+  EXPECT_EQ(answer.at("buckets.0.success_rate"), "null");
+  EXPECT_EQ(answer.at("webhooks.data.0.webhook_id"), webhook);
+  EXPECT_EQ(answer.at("webhooks.data.0.attempts"), "2");
+  EXPECT_EQ(answer.at("webhooks.next_cursor"), "null");
+}
+
+TEST_F(StatsRoutes, WebhooksArePagedByVolume) {
+  for (const char* tenant : {"a", "b", "c"}) {
+    world_.make_webhook(R"("tenant_id":")" + std::string{tenant} + "\"");
+    deliver(tenant);
+  }
+  const Answer first = world_.call("GET", "/v1/stats?limit=2");
+  EXPECT_EQ(first.json.at("webhooks").at("data").as_array().size(), 2u);
+  const Answer second =
+      world_.call("GET", "/v1/stats?limit=2&cursor=" + first.at("webhooks.next_cursor"));
+  EXPECT_EQ(second.json.at("webhooks").at("data").as_array().size(), 1u);
+  EXPECT_EQ(second.at("webhooks.next_cursor"), "null");
+  EXPECT_EQ(world_.call("GET", "/v1/stats?limit=2&offset=2").at("webhooks.data"),
+            second.at("webhooks.data"));
+}
+
+TEST_F(StatsRoutes, CanBeNarrowedToAWebhookATenantAndATime) {
+  const std::string webhook = world_.make_webhook(R"("tenant_id":"acme")");
+  world_.make_webhook(R"("tenant_id":"other")");
+  deliver("acme");
+  deliver("other");
+  EXPECT_EQ(world_.call("GET", "/v1/stats").at("total.attempts"), "4");
+  EXPECT_EQ(world_.call("GET", "/v1/stats?tenant_id=other").at("total.attempts"), "2");
+  EXPECT_EQ(world_.call("GET", "/v1/stats?webhook_id=" + webhook).at("total.attempts"), "2");
+  const Answer past =
+      world_.call("GET", "/v1/stats?from=2025-01-01T00:00:00Z&to=2025-01-02T00:00:00Z&bucket=1d");
+  EXPECT_EQ(past.at("total.attempts"), "0");
+  EXPECT_EQ(past.json.at("buckets").as_array().size(), 1u);
+  EXPECT_EQ(past.at("buckets.0.start"), "2025-01-01T00:00:00.000Z");
+}
+
+TEST_F(StatsRoutes, RefusesWhatItCannotAnswer) {
+  const struct {
+    std::string query;
+    std::string field;
+  } cases[] = {
+      {"bucket=2h", "bucket"},
+      {"from=2025-01-02T00:00:00Z&to=2025-01-02T00:00:00Z", "from"},
+      {"from=yesterday", "from"},
+      {"from=2020-01-01T00:00:00Z&to=2025-01-01T00:00:00Z&bucket=5m", "bucket"},
+      {"webhook_id=42", "webhook_id"},
+      {"status=succeeded", "status"},
+      {"cursor=made-up", "cursor"},
+  };
+  for (const auto& c : cases) {
+    const Answer answer = world_.call("GET", "/v1/stats?" + c.query);
+    EXPECT_EQ(answer.status, 400) << c.query;
+    EXPECT_EQ(answer.at("errors.0.field"), c.field) << answer.body;
+  }
+}
+
+}  // namespace
+}  // namespace postrider::api

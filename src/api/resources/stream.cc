@@ -1,0 +1,166 @@
+// GET /v1/stream: deliveries, circuit changes and alerts as they happen, as server-sent events.
+#include <utility>
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/deferred.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <fmt/format.h>
+
+#include "core/filter/event_type_filter.h"
+
+#include "api/json/query_reader.h"
+#include "api/json/stream_json.h"
+#include "api/resources/answers.h"
+#include "api/resources/resources.h"
+#include "runtime/observability/stream_hub.h"
+
+namespace postrider::api {
+namespace {
+
+namespace asio = boost::asio;
+
+// What a client is told to wait before it comes back, and a first sign of life.
+constexpr std::string_view greeting = "retry: 2000\n\n";
+
+struct StreamQuery {
+  StreamFilter filter;
+  std::optional<StreamPosition> seen;
+};
+
+/// A place that cannot be read is one of the past: epoch zero is nobody's.
+StreamPosition read_place(std::string_view text) {
+  return parse_stream_place(text).value_or(StreamPosition{});
+}
+
+Parsed<StreamQuery> read_query(const HttpRequest& request) {
+  QueryReader query{request};
+  StreamQuery asked;
+  asked.filter.tenant_id = query.text("tenant_id");
+  asked.filter.webhook_ids =
+      query.list_of("webhook_id", WebhookId::parse, "a webhook's id (whk_…)");
+  asked.filter.states = query.list_of("status", parse_delivery_state,
+                                      "pending, retrying, succeeded, dead_letter or cancelled");
+  asked.filter.event_types = query.list_of("event_type", parse_event_type_word, event_type_words);
+  const std::optional<std::string> seen = query.text("last_event_id");
+  if (std::optional<Problem> fault = query.fault()) {
+    return tl::make_unexpected(*std::move(fault));
+  }
+  if (seen) {
+    asked.seen = read_place(*seen);
+  }
+  if (const auto header = request.header("last-event-id")) {
+    asked.seen = read_place(*header);
+  }
+  return asked;
+}
+
+/// Wakes the stream's coroutine. Shared, because news may still be on their way to it when it ends.
+struct Signal {
+  explicit Signal(const asio::any_io_executor& executor) : timer(executor) {}
+  asio::steady_timer timer;
+};
+
+/// One subscriber's connection. Runs on its io thread.
+class EventStream final : public BodyStream {
+ public:
+  struct Parts {
+    std::shared_ptr<Signal> signal;
+    std::unique_ptr<StreamHub::Subscription> subscription;
+    Millis heartbeat{0};
+  };
+
+  explicit EventStream(Parts parts) : parts_(std::move(parts)) {}
+
+  asio::awaitable<std::string> next() override {
+    if (!std::exchange(greeted_, true)) {
+      co_return std::string{greeting};
+    }
+    for (;;) {
+      if (ended_) {
+        co_return std::string{};
+      }
+      std::string text = take();
+      if (!text.empty()) {
+        co_return text;
+      }
+      parts_.signal->timer.expires_after(parts_.heartbeat);
+      auto waiting = parts_.signal->timer.async_wait(asio::as_tuple(asio::deferred));
+      const auto [error] = co_await std::move(waiting);
+      if (!error) {
+        co_return std::string{": heartbeat\n\n"};
+      }
+    }
+  }
+
+  void stop() override {
+    stopping_ = true;
+    parts_.signal->timer.cancel();
+  }
+
+ private:
+  /// What is new, as text; empty when nothing is.
+  std::string take() {
+    const StreamHub::Batch batch = parts_.subscription->take();
+    std::string text;
+    if (batch.reset) {
+      text += write_notice("reset", "Something was missed; load what you show anew.");
+    }
+    for (const StreamHub::Item& item : batch.items) {
+      text += write_stream_event(item.place, *item.stream_event);
+    }
+    if (batch.dropped) {
+      text += write_notice("dropped", "You read more slowly than things happen; connect again.");
+      ended_ = true;
+    } else if (stopping_) {
+      text += write_notice("end", "The server is shutting down; connect again in a moment.");
+      ended_ = true;
+    }
+    return text;
+  }
+
+  Parts parts_;
+  bool greeted_ = false;
+  bool stopping_ = false;
+  bool ended_ = false;
+};
+
+/// Runs on any thread, and outlives the stream.
+std::function<void()> wake_up(asio::any_io_executor executor, std::weak_ptr<Signal> signal) {
+  return [executor = std::move(executor), signal = std::move(signal)] {
+    asio::post(executor, [signal] {
+      if (const std::shared_ptr<Signal> living = signal.lock()) {
+        living->timer.cancel();
+      }
+    });
+  };
+}
+
+}  // namespace
+
+Awaitable<HttpResponse> stream_events(Context context, HttpRequest request) {
+  Parsed<StreamQuery> asked = read_query(request);
+  if (!asked) {
+    co_return render(asked.error());
+  }
+  const asio::any_io_executor executor = co_await asio::this_coro::executor;
+  const auto signal = std::make_shared<Signal>(executor);
+  Result<std::unique_ptr<StreamHub::Subscription>> subscription =
+      context.service->subscribe(std::move(asked->filter), asked->seen, wake_up(executor, signal));
+  if (!subscription) {
+    Problem problem = to_problem(subscription.error());
+    problem.code = "too_many_streams";
+    co_return render(problem);
+  }
+  HttpResponse response{
+      .status = 200, .content_type = "text/event-stream", .headers = {}, .body = {}};
+  response.headers.emplace_back("X-Accel-Buffering", "no");  // Proxies pass it on as it comes.
+  response.stream = std::make_shared<EventStream>(
+      EventStream::Parts{.signal = signal,
+                         .subscription = *std::move(subscription),
+                         .heartbeat = context.options->stream_heartbeat});
+  co_return response;
+}
+
+}  // namespace postrider::api

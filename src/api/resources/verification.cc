@@ -1,0 +1,92 @@
+#include "api/resources/verification.h"
+
+#include <fmt/format.h>
+
+#include "core/json/json_text.h"
+#include "core/request/signature.h"
+
+#include "adapters/openssl/digest.h"
+#include "api/json/event_json.h"
+
+namespace postrider::api {
+namespace {
+
+constexpr std::size_t challenge_bytes = 24;
+
+std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view blanks = " \t\r\n";
+  text.remove_prefix(std::min(text.find_first_not_of(blanks), text.size()));
+  return text.substr(0, text.find_last_not_of(blanks) + 1);
+}
+
+bool repeats(std::string_view body, std::string_view challenge) {
+  if (trimmed(body) == challenge) {
+    return true;
+  }
+  const Result<std::vector<JsonMember>> members = read_json_object(body);
+  if (!members) {
+    return decode_json_string(trimmed(body)) == challenge;
+  }
+  for (const JsonMember& member : *members) {
+    if (member.key == "challenge") {
+      return decode_json_string(member.value) == challenge;
+    }
+  }
+  return false;
+}
+
+Event challenge_event(const Context& context, const Webhook& webhook, std::string_view challenge) {
+  Event event;
+  event.id = EventId{context.service->new_uuid()};
+  event.tenant_id = webhook.tenant_id;
+  event.type = verification_type;
+  event.data = fmt::format(R"({{"challenge":"{}"}})", challenge);
+  event.idempotency_key = made_key(event.id);
+  event.created_at = context.service->now().wall;
+  event.timestamp = event.created_at;
+  return event;
+}
+
+}  // namespace
+
+VerificationRequest read_verification_request(ObjectReader& reader) {
+  return {.verify = reader.boolean("verify_url").value.value_or(false),
+          .require = reader.boolean("require_verification").value.value_or(false)};
+}
+
+std::optional<std::string> verification_fault(const Outcome& outcome, std::string_view challenge) {
+  if (outcome.failure || !outcome.http_status) {
+    return "The URL could not be verified: " + outcome.error_message;
+  }
+  if (*outcome.http_status < 200 || *outcome.http_status > 299) {
+    return fmt::format(
+        "The URL could not be verified: the receiver answered {} instead of 2xx with the challenge "
+        "in its body.",
+        *outcome.http_status);
+  }
+  if (!repeats(outcome.response_sample, challenge)) {
+    return "The URL could not be verified: the receiver's answer does not repeat the challenge.";
+  }
+  return std::nullopt;
+}
+
+Awaitable<Result<std::optional<std::string>>> verify(Context context, Webhook webhook) {
+  const std::string challenge = to_hex(random_bytes(challenge_bytes));
+  Event event = challenge_event(context, webhook, challenge);
+  auto pending = context.service->probe(std::move(webhook), std::move(event), verification_timeout);
+  const Result<Outcome> outcome = co_await std::move(pending);
+  if (!outcome) {
+    co_return tl::make_unexpected(outcome.error());
+  }
+  co_return verification_fault(*outcome, challenge);
+}
+
+Problem verification_failed(std::string detail) {
+  return {.status = 422,
+          .code = "verification_failed",
+          .title = "The receiver did not prove that it wants webhooks",
+          .detail = detail,
+          .errors = {{"url", detail}}};
+}
+
+}  // namespace postrider::api

@@ -1,0 +1,95 @@
+#include <algorithm>
+
+#include "api/json/list_answer.h"
+#include "api/json/memory_page.h"
+#include "api/json/webhook_json.h"
+#include "api/resources/resources.h"
+
+namespace postrider::api {
+namespace {
+
+struct WebhookFilter {
+  std::optional<bool> active;
+  std::optional<std::string> event_type;
+  std::optional<std::string> tenant_id;
+  std::optional<std::string> words;
+};
+
+std::string to_lower(std::string_view text) {
+  std::string lower{text};
+  std::ranges::transform(lower, lower.begin(), [](char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  });
+  return lower;
+}
+
+bool mentions(const Webhook& webhook, const std::string& words) {
+  const auto contains = [wanted = to_lower(words)](std::string_view text) {
+    return to_lower(text).find(wanted) != std::string::npos;
+  };
+  return contains(webhook.url) || contains(webhook.name.value_or("")) ||
+         contains(webhook.description.value_or("")) || contains(webhook.id.to_string());
+}
+
+bool passes(const Webhook& webhook, const WebhookFilter& filter) {
+  const auto matches_type = [&](const EventPattern& pattern) {
+    return pattern.matches(*filter.event_type);
+  };
+  return (!filter.active || webhook.active == *filter.active) &&
+         (!filter.tenant_id || webhook.tenant_id == *filter.tenant_id) &&
+         (!filter.event_type || std::ranges::any_of(webhook.events, matches_type)) &&
+         (!filter.words || mentions(webhook, *filter.words));
+}
+
+struct WebhookQuery {
+  WebhookFilter filter;
+  IdPage page;
+};
+
+Parsed<WebhookQuery> read_query(const HttpRequest& request) {
+  QueryReader query{request};
+  WebhookQuery asked;
+  asked.filter = {.active = query.boolean("active"),
+                  .event_type = query.text("event_type"),
+                  .tenant_id = query.text("tenant_id"),
+                  .words = query.text("q")};
+  if (asked.filter.event_type && !is_event_type(*asked.filter.event_type)) {
+    query.refuse("event_type", "must be an event type such as order.created.");
+  }
+  const Parsed<IdPage> page = read_id_page(query, ListKind::webhooks);
+  if (!page) {
+    return tl::make_unexpected(page.error());
+  }
+  asked.page = *page;
+  return asked;
+}
+
+std::string write_page(const ListedById<WebhookRef>& page, const LaneViews& lanes) {
+  const auto write_item = [&lanes](JsonWriter& writer, const WebhookRef& webhook) {
+    const auto lane = lanes.find(webhook->id);
+    write_webhook(writer, *webhook, {.lane = lane == lanes.end() ? nullptr : &lane->second});
+  };
+  return write_list(page, ListKind::webhooks, write_item);
+}
+
+}  // namespace
+
+Awaitable<HttpResponse> list_webhooks(Context context, HttpRequest request) {
+  const Parsed<WebhookQuery> asked = read_query(request);
+  if (!asked) {
+    co_return render(asked.error());
+  }
+  const auto directory = context.service->directory();
+  const auto wanted = [&](const Webhook& webhook) { return passes(webhook, asked->filter); };
+  const ListedById<WebhookRef> page = select_page(directory->all(), asked->page, wanted);
+  std::vector<WebhookId> ids;
+  ids.reserve(page.items.size());
+  for (const WebhookRef& webhook : page.items) {
+    ids.push_back(webhook->id);
+  }
+  auto pending = view_lanes(context, std::move(ids));
+  const LaneViews lanes = co_await std::move(pending);
+  co_return json_answer(200, write_page(page, lanes));
+}
+
+}  // namespace postrider::api

@@ -1,0 +1,132 @@
+#include "api/tenancy/tenant_history.h"
+
+#include <utility>
+
+namespace postrider::api {
+namespace {
+
+class TenantHistory final : public History {
+ public:
+  TenantHistory(History& all, TenantId tenant_id, std::shared_ptr<const Directory> webhooks)
+      : all_(all), tenant_id_(std::move(tenant_id)), webhooks_(std::move(webhooks)) {}
+
+  Result<Listed<DeliveryRecord>> list_deliveries(const DeliveryFilter& filter,
+                                                 const Page& page) override {
+    if (filter.tenant_id.value_or(tenant_id_) != tenant_id_) {
+      return Listed<DeliveryRecord>{};
+    }
+    DeliveryFilter mine = filter;
+    mine.tenant_id = tenant_id_;
+    return all_.list_deliveries(mine, page);
+  }
+
+  Result<DeliveryRecord> find_delivery(DeliveryId id) override {
+    POSTRIDER_TRY(DeliveryRecord record, all_.find_delivery(id));
+    if (record.tenant_id != tenant_id_) {
+      return fail(Errc::not_found, "There is no such delivery.");
+    }
+    return record;
+  }
+
+  Result<std::vector<Attempt>> attempts_of(DeliveryId id) override {
+    const Result<DeliveryRecord> record = find_delivery(id);
+    if (!record && record.error().code == Errc::not_found) {
+      return std::vector<Attempt>{};
+    }
+    POSTRIDER_CHECK(record);
+    return all_.attempts_of(id);
+  }
+
+  Result<std::map<std::uint32_t, RequestShape>> requests_of(DeliveryId id) override {
+    const Result<DeliveryRecord> record = find_delivery(id);
+    if (!record && record.error().code == Errc::not_found) {
+      return std::map<std::uint32_t, RequestShape>{};
+    }
+    POSTRIDER_CHECK(record);
+    return all_.requests_of(id);
+  }
+
+  Result<Listed<Event>> list_events(const EventFilter& filter, const Page& page) override {
+    if (filter.tenant_id.value_or(tenant_id_) != tenant_id_) {
+      return Listed<Event>{};
+    }
+    EventFilter mine = filter;
+    mine.tenant_id = tenant_id_;
+    return all_.list_events(mine, page);
+  }
+
+  Result<Event> find_event(EventId id) override {
+    POSTRIDER_TRY(Event event, all_.find_event(id));
+    if (event.tenant_id != tenant_id_) {
+      return fail(Errc::not_found, "There is no such event.");
+    }
+    return event;
+  }
+
+  Result<Listed<EventForWebhook>> list_events_for(WebhookId webhook_id, const EventFilter& filter,
+                                                  const ForwardPage& page) override {
+    if (filter.tenant_id.value_or(tenant_id_) != tenant_id_ || !webhooks_->find(webhook_id)) {
+      return Listed<EventForWebhook>{};
+    }
+    EventFilter mine = filter;
+    mine.tenant_id = tenant_id_;
+    return all_.list_events_for(webhook_id, mine, page);
+  }
+
+  Result<PartialCount> count_deliveries(const DeliveryFilter& filter,
+                                        const CountRange& range) override {
+    if (filter.tenant_id.value_or(tenant_id_) != tenant_id_) {
+      return PartialCount{};
+    }
+    DeliveryFilter mine = filter;
+    mine.tenant_id = tenant_id_;
+    return all_.count_deliveries(mine, range);
+  }
+
+  Result<WebhookHealth> webhook_health(WebhookId id) override {
+    return webhooks_->find(id) == nullptr ? WebhookHealth{} : all_.webhook_health(id);
+  }
+
+  Result<std::map<TenantId, std::uint64_t>> dead_letter_counts() override {
+    POSTRIDER_TRY(auto counts, all_.dead_letter_counts());
+    std::erase_if(counts, [this](const auto& item) { return item.first != tenant_id_; });
+    return counts;
+  }
+
+ private:
+  History& all_;
+  TenantId tenant_id_;
+  std::shared_ptr<const Directory> webhooks_;
+};
+
+class TenantAlerts final : public AlertReader {
+ public:
+  TenantAlerts(AlertReader& all, TenantId tenant_id)
+      : all_(all), tenant_id_(std::move(tenant_id)) {}
+
+  Result<Listed<Alert>> list_alerts(const AlertFilter& filter, const Page& page) override {
+    if (filter.tenant_id.value_or(tenant_id_) != tenant_id_) {
+      return Listed<Alert>{};
+    }
+    AlertFilter mine = filter;
+    mine.tenant_id = tenant_id_;
+    return all_.list_alerts(mine, page);
+  }
+
+ private:
+  AlertReader& all_;
+  TenantId tenant_id_;
+};
+
+}  // namespace
+
+std::unique_ptr<AlertReader> make_tenant_alerts(AlertReader& all, TenantId tenant_id) {
+  return std::make_unique<TenantAlerts>(all, std::move(tenant_id));
+}
+
+std::unique_ptr<History> make_tenant_history(History& all, TenantId tenant_id,
+                                             std::shared_ptr<const Directory> webhooks) {
+  return std::make_unique<TenantHistory>(all, std::move(tenant_id), std::move(webhooks));
+}
+
+}  // namespace postrider::api

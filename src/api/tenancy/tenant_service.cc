@@ -1,0 +1,250 @@
+#include "api/tenancy/tenant_service.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "api/tenancy/tenant_history.h"
+#include "api/tenancy/tenant_operations.h"
+#include "api/tenancy/tenant_stats.h"
+
+namespace postrider::api {
+namespace {
+
+tl::unexpected<Error> no_such_webhook() {
+  return fail(Errc::not_found, "There is no such webhook.");
+}
+
+tl::unexpected<Error> not_for_tenants() {
+  return fail(Errc::not_found, "There is no such thing for a tenant.");
+}
+
+class TenantService final : public Service {
+ public:
+  TenantService(Service& all, TenantId tenant_id) : all_(all), tenant_id_(std::move(tenant_id)) {}
+
+  Moment now() const override { return all_.now(); }
+  Uuid new_uuid() override { return all_.new_uuid(); }
+
+  std::shared_ptr<const Directory> directory() const override {
+    return std::make_shared<const Directory>(all_.directory()->only(tenant_id_));
+  }
+  std::shared_ptr<const AccessSnapshot> access() const override {
+    return std::make_shared<const AccessSnapshot>(all_.access()->only(tenant_id_));
+  }
+  std::shared_ptr<const EventTypeCatalog> event_types() const override {
+    return all_.event_types();
+  }
+  void note_key_use(const AccessKey& key) override { all_.note_key_use(key); }
+  QuotaWait take_quota(const EventCounts& counts) override { return all_.take_quota(counts); }
+
+  Awaitable<Result<std::vector<PublishReceipt>>> publish(std::vector<EventDraft> drafts,
+                                                         bool all_or_nothing) override;
+  Awaitable<Result<WebhookRef>> add_webhook(Webhook webhook, AuditEntry entry) override;
+  Awaitable<Result<WebhookRef>> edit_webhook(WebhookId id, WebhookEdit edit,
+                                             AuditEntry entry) override;
+  Awaitable<Result<void>> remove_webhook(WebhookId id, AuditEntry entry) override;
+  Awaitable<Result<Delivery>> revive(Revive revive, AuditEntry entry) override;
+  Awaitable<Result<Delivery>> cancel(DeliveryId id, AuditEntry entry) override;
+  Awaitable<Result<Operation>> start_operation(Operation operation, AuditEntry entry) override;
+  Awaitable<Result<Operation>> cancel_operation(OperationId id, AuditEntry entry) override;
+  Awaitable<Result<TestSent>> send_test(WebhookRef webhook, Event event, AuditEntry entry) override;
+  Awaitable<Result<Outcome>> probe(Webhook webhook, Event event, Millis timeout) override;
+  Awaitable<Result<void>> note(AuditEntry entry) override { return all_.note(std::move(entry)); }
+  Awaitable<Result<std::uint64_t>> reseal_secrets(AuditEntry) override {
+    co_return not_for_tenants();
+  }
+  Awaitable<Result<LaneView>> lane_view(WebhookId id) override;
+  Awaitable<Result<LaneView>> command_circuit(CircuitCommanded command, AuditEntry entry) override;
+  Awaitable<void> run_query(ReaderQuery query) override;
+
+  Awaitable<Result<EventTypeRef>> change_event_type(std::string, EventTypeEdit,
+                                                    AuditEntry) override {
+    co_return not_for_tenants();
+  }
+  Awaitable<Result<void>> change_registry(RegistryChange, AuditEntry) override {
+    co_return not_for_tenants();
+  }
+  Awaitable<Result<void>> remove_tenant(TenantId, bool, AuditEntry) override {
+    co_return not_for_tenants();
+  }
+  Result<std::unique_ptr<StreamHub::Subscription>> subscribe(StreamFilter filter,
+                                                             std::optional<StreamPosition> seen,
+                                                             std::function<void()> wake) override;
+  std::string metrics_text() override { return {}; }
+  std::optional<std::string> not_ready() const override { return all_.not_ready(); }
+
+ private:
+  [[nodiscard]] bool owns(WebhookId id) const {
+    const WebhookRef webhook = all_.directory()->find(id);
+    return webhook != nullptr && webhook->tenant_id == tenant_id_;
+  }
+  /// Does the delivery exist for this tenant? A delivery never changes its tenant.
+  Awaitable<Result<void>> find(DeliveryId id);
+
+  Service& all_;
+  TenantId tenant_id_;
+};
+
+Awaitable<Result<std::vector<PublishReceipt>>> TenantService::publish(
+    std::vector<EventDraft> drafts, bool all_or_nothing) {
+  const bool mine = std::ranges::all_of(
+      drafts, [this](const EventDraft& draft) { return draft.event.tenant_id == tenant_id_; });
+  if (!mine) {
+    co_return fail(Errc::invalid, "`tenant_id` must be left out or be that of this API key.");
+  }
+  auto pending = all_.publish(std::move(drafts), all_or_nothing);
+  co_return co_await std::move(pending);
+}
+
+Awaitable<Result<WebhookRef>> TenantService::add_webhook(Webhook webhook, AuditEntry entry) {
+  if (webhook.tenant_id != tenant_id_) {
+    co_return fail(Errc::invalid, "`tenant_id` must be left out or be that of this API key.");
+  }
+  auto pending = all_.add_webhook(std::move(webhook), std::move(entry));
+  co_return co_await std::move(pending);
+}
+
+Awaitable<Result<WebhookRef>> TenantService::edit_webhook(WebhookId id, WebhookEdit edit,
+                                                          AuditEntry entry) {
+  if (!owns(id)) {
+    co_return no_such_webhook();
+  }
+  WebhookEdit within = [edit = std::move(edit),
+                        tenant_id = tenant_id_](const Webhook& current) -> Result<Webhook> {
+    if (current.tenant_id != tenant_id) {
+      return no_such_webhook();
+    }
+    POSTRIDER_TRY(Webhook edited, edit(current));
+    if (edited.tenant_id != tenant_id) {
+      return fail(Errc::invalid, "`tenant_id` cannot be changed.");
+    }
+    return edited;
+  };
+  auto pending = all_.edit_webhook(id, std::move(within), std::move(entry));
+  co_return co_await std::move(pending);
+}
+
+Awaitable<Result<void>> TenantService::remove_webhook(WebhookId id, AuditEntry entry) {
+  if (!owns(id)) {
+    co_return no_such_webhook();
+  }
+  auto pending = all_.remove_webhook(id, std::move(entry));
+  co_return co_await std::move(pending);
+}
+
+Awaitable<Result<void>> TenantService::find(DeliveryId id) {
+  Result<void> found;
+  ReaderQuery query = [&found, id](Reader& reader) {
+    const Result<DeliveryRecord> record = reader.history->find_delivery(id);
+    if (!record) {
+      found = tl::make_unexpected(record.error());
+    }
+  };
+  auto pending = run_query(std::move(query));
+  co_await std::move(pending);
+  co_return found;
+}
+
+Awaitable<Result<Delivery>> TenantService::revive(Revive revive, AuditEntry entry) {
+  auto looking = find(revive.delivery_id);
+  const Result<void> found = co_await std::move(looking);
+  if (!found) {
+    co_return tl::make_unexpected(found.error());
+  }
+  auto pending = all_.revive(std::move(revive), std::move(entry));
+  co_return co_await std::move(pending);
+}
+
+Awaitable<Result<Delivery>> TenantService::cancel(DeliveryId id, AuditEntry entry) {
+  auto looking = find(id);
+  const Result<void> found = co_await std::move(looking);
+  if (!found) {
+    co_return tl::make_unexpected(found.error());
+  }
+  auto pending = all_.cancel(id, std::move(entry));
+  co_return co_await std::move(pending);
+}
+
+Awaitable<Result<Operation>> TenantService::start_operation(Operation operation, AuditEntry entry) {
+  if (operation.tenant_id != tenant_id_ || operation.spec.filter.tenant_id != tenant_id_) {
+    co_return fail(Errc::invalid, "`tenant_id` must be left out or be that of this API key.");
+  }
+  auto pending = all_.start_operation(std::move(operation), std::move(entry));
+  co_return co_await std::move(pending);
+}
+
+Awaitable<Result<Operation>> TenantService::cancel_operation(OperationId id, AuditEntry entry) {
+  const auto query = [id](Reader& reader) { return reader.operations->find(id); };
+  auto looking = read(query);
+  Result<Operation> found = co_await std::move(looking);
+  if (!found) {
+    co_return found;
+  }
+  auto pending = all_.cancel_operation(id, std::move(entry));
+  co_return co_await std::move(pending);
+}
+
+Awaitable<Result<TestSent>> TenantService::send_test(WebhookRef webhook, Event event,
+                                                     AuditEntry entry) {
+  if (!owns(webhook->id) || event.tenant_id != tenant_id_) {
+    co_return no_such_webhook();
+  }
+  auto pending = all_.send_test(std::move(webhook), std::move(event), std::move(entry));
+  co_return co_await std::move(pending);
+}
+
+Awaitable<Result<Outcome>> TenantService::probe(Webhook webhook, Event event, Millis timeout) {
+  if (webhook.tenant_id != tenant_id_ || event.tenant_id != tenant_id_) {
+    co_return no_such_webhook();
+  }
+  auto pending = all_.probe(std::move(webhook), std::move(event), timeout);
+  co_return co_await std::move(pending);
+}
+
+Awaitable<Result<LaneView>> TenantService::lane_view(WebhookId id) {
+  if (!owns(id)) {
+    co_return no_such_webhook();
+  }
+  auto pending = all_.lane_view(id);
+  co_return co_await std::move(pending);
+}
+
+Awaitable<Result<LaneView>> TenantService::command_circuit(CircuitCommanded command,
+                                                           AuditEntry entry) {
+  if (!owns(command.webhook_id)) {
+    co_return no_such_webhook();
+  }
+  auto pending = all_.command_circuit(std::move(command), std::move(entry));
+  co_return co_await std::move(pending);
+}
+
+Awaitable<void> TenantService::run_query(ReaderQuery query) {
+  const std::shared_ptr<const Directory> webhooks = directory();
+  ReaderQuery mine = [this, &query, &webhooks](Reader& reader) {
+    Reader theirs;  // Roles that are not handed on do not exist for a tenant.
+    theirs.history = make_tenant_history(*reader.history, tenant_id_, webhooks);
+    theirs.alerts = make_tenant_alerts(*reader.alerts, tenant_id_);
+    theirs.operations = make_tenant_operations(*reader.operations, tenant_id_);
+    theirs.stats = make_tenant_stats(*reader.stats, tenant_id_);
+    query(theirs);
+  };
+  auto pending = all_.run_query(std::move(mine));
+  co_await std::move(pending);
+}
+
+Result<std::unique_ptr<StreamHub::Subscription>> TenantService::subscribe(
+    StreamFilter filter, std::optional<StreamPosition> seen, std::function<void()> wake) {
+  if (filter.tenant_id.value_or(tenant_id_) != tenant_id_) {
+    filter.webhook_ids = {WebhookId{}};  // Of another tenant nothing is heard.
+  }
+  filter.tenant_id = tenant_id_;
+  return all_.subscribe(std::move(filter), seen, std::move(wake));
+}
+
+}  // namespace
+
+std::shared_ptr<Service> make_tenant_service(Service& all, TenantId tenant_id) {
+  return std::make_shared<TenantService>(all, std::move(tenant_id));
+}
+
+}  // namespace postrider::api

@@ -1,0 +1,38 @@
+#include "api/ui/status_page.h"
+
+#include "api/resources/resources.h"
+
+namespace postrider::api {
+namespace {
+
+// Nothing from elsewhere, nothing inline: text from a receiver can never become script.
+constexpr std::string_view content_policy =
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; base-uri 'none'; "
+    "form-action 'none'; frame-ancestors 'none'";
+
+HttpResponse page_answer(std::string_view content_type, std::string_view content) {
+  return {.status = 200,
+          .content_type = std::string{content_type},
+          .headers = {{"Content-Security-Policy", std::string{content_policy}},
+                      {"Referrer-Policy", "no-referrer"},
+                      {"Cross-Origin-Opener-Policy", "same-origin"},
+                      {"Cross-Origin-Resource-Policy", "same-origin"},
+                      {"Cache-Control", "no-cache"}},
+          .body = std::string{content}};
+}
+
+}  // namespace
+
+Awaitable<HttpResponse> get_status_page(Context, HttpRequest) {
+  co_return page_answer("text/html; charset=utf-8", status_html);
+}
+
+Awaitable<HttpResponse> get_status_style(Context, HttpRequest) {
+  co_return page_answer("text/css; charset=utf-8", status_css);
+}
+
+Awaitable<HttpResponse> get_status_script(Context, HttpRequest) {
+  co_return page_answer("text/javascript; charset=utf-8", status_js);
+}
+
+}  // namespace postrider::api

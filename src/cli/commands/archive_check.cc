@@ -1,0 +1,153 @@
+#include "cli/commands/archive_check.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+
+#include <boost/json/parse.hpp>
+#include <fmt/format.h>
+
+#include "core/json/json_text.h"
+#include "core/request/signature.h"
+
+#include "adapters/openssl/running_sha256.h"
+#include "adapters/zstd/line_reader.h"
+#include "cli/text/input.h"
+#include "cli/text/json_text.h"
+
+namespace postrider::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uint64_t format_known = 1;
+constexpr std::string_view suffix = ".jsonl.zst";
+constexpr std::size_t block_bytes = 256 * 1024;
+
+using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
+
+/// A name in a manifest is a file beside it, never a path to somewhere else.
+bool is_plain_name(const std::string& name) {
+  return !name.empty() && name != "." && name != ".." && name.find('/') == std::string::npos &&
+         name.find('\0') == std::string::npos;
+}
+
+Result<ArchivedFile> read_entry(const json::value& entry) {
+  ArchivedFile file{.name = text_at(entry, "name"),
+                    .sha256 = text_at(entry, "sha256"),
+                    .bytes = count_at(entry, "bytes"),
+                    .lines = count_at(entry, "lines")};
+  if (!is_plain_name(file.name) || file.sha256.size() != 64) {
+    return fail(Errc::invalid, "manifest.json lists a file without a proper name or sha256.");
+  }
+  return file;
+}
+
+/// Our own reader knows any number but not the depth that an archive's envelope adds to an event's
+/// own; the library knows any depth but not every number.
+bool is_json(std::string_view line) {
+  constexpr std::size_t depth_max = 64;
+  boost::system::error_code error;
+  return check_json(line).has_value() ||
+         (json::parse(line, error, {}, {.max_depth = depth_max}), !error);
+}
+
+/// What is found while a file is read once from start to end.
+struct Reading {
+  RunningSha256 sha256;
+  zstd::LineReader lines;
+  std::uint64_t bytes = 0;
+  std::uint64_t line_count = 0;
+};
+
+Result<void> read_through(std::FILE* file, const std::string& name, Reading& reading) {
+  std::string block(block_bytes, '\0');
+  std::size_t bytes = 0;
+  const auto check_line = [&](std::string_view line) -> Result<void> {
+    ++reading.line_count;
+    if (is_json(line)) {
+      return {};
+    }
+    return fail(Errc::corrupt, fmt::format("line {} is not JSON.", reading.line_count));
+  };
+  while ((bytes = std::fread(block.data(), 1, block.size(), file)) > 0) {
+    const std::string_view read{block.data(), bytes};
+    reading.bytes += bytes;
+    reading.sha256.add(read);
+    if (const Result<void> fed = reading.lines.feed(read, check_line); !fed) {
+      return fail(Errc::corrupt, fmt::format("{}: {}", name, fed.error().message));
+    }
+  }
+  if (std::ferror(file) != 0) {
+    return fail(Errc::unavailable, fmt::format("{} cannot be read.", name));
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<std::vector<ArchivedFile>> read_manifest(const fs::path& directory) {
+  POSTRIDER_TRY(const std::string text, read_input((directory / "manifest.json").string()));
+  boost::system::error_code error;
+  const json::value manifest = json::parse(text, error);
+  const json::value* const files = error ? nullptr : member(manifest, "files");
+  if (files == nullptr || !files->is_array()) {
+    return fail(Errc::invalid, "manifest.json is not the manifest of an archive.");
+  }
+  if (count_at(manifest, "format") != format_known) {
+    return fail(Errc::invalid,
+                fmt::format("manifest.json has format {}; this program knows format {}.",
+                            text_at(manifest, "format"), format_known));
+  }
+  std::vector<ArchivedFile> listed;
+  for (const json::value& entry : files->get_array()) {
+    POSTRIDER_TRY(ArchivedFile file, read_entry(entry));
+    listed.push_back(std::move(file));
+  }
+  return listed;
+}
+
+Result<void> check_file(const fs::path& directory, const ArchivedFile& wanted) {
+  const File file{std::fopen((directory / wanted.name).c_str(), "rb"), &std::fclose};
+  if (file == nullptr) {
+    return fail(Errc::not_found, fmt::format("{} is missing.", wanted.name));
+  }
+  Reading reading;
+  const Result<void> read = read_through(file.get(), wanted.name, reading);
+  // The sum is the better explanation for whatever else may be wrong, but needs every byte.
+  if (read && to_hex(reading.sha256.finish()) != wanted.sha256) {
+    return fail(
+        Errc::corrupt,
+        fmt::format("{} is not the file that was written: its SHA-256 differs.", wanted.name));
+  }
+  POSTRIDER_CHECK(read);
+  if (reading.bytes != wanted.bytes) {
+    return fail(Errc::corrupt, fmt::format("{} has {} bytes; the manifest says {}.", wanted.name,
+                                           reading.bytes, wanted.bytes));
+  }
+  if (!reading.lines.at_end()) {
+    return fail(Errc::corrupt, fmt::format("{} ends in the middle of its data.", wanted.name));
+  }
+  if (reading.line_count != wanted.lines) {
+    return fail(Errc::corrupt, fmt::format("{} has {} lines; the manifest says {}.", wanted.name,
+                                           reading.line_count, wanted.lines));
+  }
+  return {};
+}
+
+std::vector<std::string> unlisted_files(const fs::path& directory,
+                                        const std::vector<ArchivedFile>& files) {
+  std::vector<std::string> unlisted;
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator{directory, error}) {
+    const std::string name = entry.path().filename().string();
+    if (name.ends_with(suffix) &&
+        std::ranges::find(files, name, &ArchivedFile::name) == files.end()) {
+      unlisted.push_back(name);
+    }
+  }
+  std::ranges::sort(unlisted);
+  return unlisted;
+}
+
+}  // namespace postrider::cli

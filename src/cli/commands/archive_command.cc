@@ -1,0 +1,101 @@
+// `postrider archive verify`: checks what retention has put aside. Talks to no server.
+#include <memory>
+
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+#include <boost/json/serialize.hpp>
+#include <fmt/format.h>
+
+#include "cli/commands/archive_check.h"
+#include "cli/commands/command_line.h"
+#include "cli/commands/group.h"
+#include "cli/text/print.h"
+#include "cli/text/progress.h"
+
+namespace postrider::cli {
+namespace {
+
+constexpr const char* examples = R"(Examples:
+  postrider archive verify /var/lib/postrider/archive
+      Every file is there, is the one that was written, and holds the lines it should.)";
+
+struct ArchiveFlags {
+  std::string directory;
+  bool json = false;
+};
+
+struct Findings {
+  std::uint64_t files = 0;
+  std::uint64_t lines = 0;
+  std::vector<std::string> faults;
+};
+
+Result<Findings> inspect(const ArchiveFlags& flags) {
+  POSTRIDER_TRY(const std::vector<ArchivedFile> files, read_manifest(flags.directory));
+  Findings findings;
+  Progress progress{"archive", flags.json};
+  for (const ArchivedFile& file : files) {
+    if (const Result<void> checked = check_file(flags.directory, file); !checked) {
+      findings.faults.push_back(checked.error().message);
+    }
+    ++findings.files;
+    findings.lines += file.lines;
+    progress.show({.done = findings.files, .total = files.size(), .note = {}});
+  }
+  for (const std::string& name : unlisted_files(flags.directory, files)) {
+    findings.faults.push_back(fmt::format("{} is not in the manifest.", name));
+  }
+  return findings;
+}
+
+std::string text_of(const Findings& findings, bool json_wanted) {
+  if (json_wanted) {
+    const json::object answer{
+        {"ok", findings.faults.empty()},
+        {"files", findings.files},
+        {"lines", findings.lines},
+        {"faults", json::array(findings.faults.begin(), findings.faults.end())}};
+    return json::serialize(answer) + "\n";
+  }
+  std::string text;
+  for (const std::string& fault : findings.faults) {
+    text += fault + "\n";
+  }
+  return text + fmt::format("{} {} with {} lines, {} wrong.\n", findings.files,
+                            findings.files == 1 ? "file" : "files", findings.lines,
+                            findings.faults.size());
+}
+
+class ArchiveArguments final : public Subcommand {
+ public:
+  explicit ArchiveArguments(Syntax syntax) {
+    syntax.argument("DIR", flags_.directory, "The archive's directory");
+    syntax.flag("--json", flags_.json, "Print JSON");
+  }
+
+  Result<Command> finish(const Environment&) override {
+    return Command{Task{[flags = flags_] {
+      const Result<Findings> findings = inspect(flags);
+      if (!findings) {
+        return report(tl::make_unexpected(findings.error()));
+      }
+      print(text_of(*findings, flags.json));
+      return findings->faults.empty() ? exit_ok : exit_failed;
+    }}};
+  }
+
+ private:
+  ArchiveFlags flags_;
+};
+
+}  // namespace
+
+std::unique_ptr<Subcommand> add_archive(Syntax root) {
+  auto group = std::make_unique<Group>(root, "archive", "Check what retention has put aside");
+  group->syntax().footer(examples);
+  const Syntax syntax = group->syntax().command("verify", "Check an archive's files and counts");
+  group->add(syntax, std::make_unique<ArchiveArguments>(syntax));
+  return group;
+}
+
+}  // namespace postrider::cli

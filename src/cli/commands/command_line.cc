@@ -1,0 +1,63 @@
+#include "cli/commands/command_line.h"
+
+#include <exception>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "adapters/system/environment.h"
+#include "cli/commands/arguments.h"
+#include "cli/commands/commands.h"
+#include "cli/text/print.h"
+#include "cli/text/version.h"
+
+namespace postrider::cli {
+namespace {
+
+/// Runs whichever command was parsed.
+struct Runner {
+  const CommandHandlers& handlers;
+
+  int operator()(const ServeOptions& options) const { return handlers.serve(options); }
+  int operator()(const ListenOptions& options) const { return run_listen(options); }
+  int operator()(const SendOptions& options) const { return run_send(options); }
+  int operator()(const MigrateOptions& options) const { return handlers.migrate(options); }
+  int operator()(const BackupOptions& options) const { return handlers.backup(options); }
+  int operator()(const VersionOptions& options) const { return run_version(options); }
+  int operator()(const Task& task) const { return task.run(); }
+  int operator()(const HelpText& help) const {
+    print(help.text);
+    return exit_ok;
+  }
+  int operator()(const UsageError& error) const {
+    print_error(fmt::format("postrider: {}\n{}\n", error.message, error.hint));
+    return exit_usage;
+  }
+};
+
+}  // namespace
+
+int run_version(const VersionOptions& options) {
+  print(options.json ? fmt::format("{{\"version\":\"{}\"}}\n", version())
+                     : fmt::format("postrider {}\n", version()));
+  return exit_ok;
+}
+
+int run_command_line(int argc, char** argv, const CommandHandlers& handlers) {
+  try {
+    std::vector<std::string> arguments;
+    for (int i = 1; i < argc; ++i) {
+      arguments.emplace_back(argv[i]);
+    }
+    const Command command = parse_arguments(std::move(arguments), environment_variable);
+    return std::visit(Runner{handlers}, command);
+  } catch (const std::exception& exception) {  // The last resort: libraries may throw anything.
+    print_error(fmt::format("postrider: {}\n", exception.what()));
+    return exit_failed;
+  }
+}
+
+}  // namespace postrider::cli

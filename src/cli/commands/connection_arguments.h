@@ -1,0 +1,33 @@
+// The flags that every command that talks to a server has.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "core/base/result.h"
+
+#include "cli/client/connection.h"
+#include "cli/commands/arguments.h"
+#include "cli/commands/syntax.h"
+
+namespace postrider::cli {
+
+constexpr const char* default_url = "http://127.0.0.1:8080";
+
+/// `--url`, `--key`, `--timeout` and `--json`. Must live until the command line is parsed.
+class ConnectionArguments {
+ public:
+  void add_to(Syntax syntax);
+
+  /// Flags first, then POSTRIDER_URL and POSTRIDER_KEY (or POSTRIDER_ADMIN_KEY), then the default.
+  [[nodiscard]] Result<Connection> finish(const Environment& environment) const;
+
+ private:
+  std::optional<std::string> url_;
+  std::optional<std::string> key_;
+  std::uint32_t timeout_seconds_ = 30;
+  bool json_ = false;
+};
+
+}  // namespace postrider::cli

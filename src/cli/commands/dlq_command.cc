@@ -1,0 +1,81 @@
+// `postrider dlq`: what was given up, and how to bring it back.
+#include <memory>
+
+#include "cli/commands/dlq_commands.h"
+#include "cli/commands/query_flags.h"
+#include "cli/text/json_text.h"
+#include "cli/text/table.h"
+
+namespace postrider::cli {
+namespace {
+
+constexpr const char* examples = R"(Examples:
+  postrider dlq list --age gt_24h
+  postrider dlq retry dlv_01jx...
+  postrider dlq retry-batch --webhook whk_01jx... --category timeout --rate 10
+  postrider dlq retry-batch --classification recoverable --rate 5 --repeat 1d
+  postrider dlq discard --classification permanent --to 30d
+
+Environment:
+  POSTRIDER_URL   the server, instead of --url
+  POSTRIDER_KEY   the API key, instead of --key)";
+
+const std::vector<Column> columns = {{"ID", "id"},
+                                     {"TYPE", "event_type"},
+                                     {"ATTEMPTS", "attempt_count"},
+                                     {"HTTP", "http_status"},
+                                     {"FAILURE", "failure_category"},
+                                     {"REASON", "dead_letter.reason"},
+                                     {"WEBHOOK", "webhook_id"},
+                                     {"GIVEN UP", "completed_at"}};
+
+void add_list(Group& group) {
+  const auto flags = std::make_shared<QueryFlags>();
+  const auto run = [flags](const Session& session) {
+    return flags->query().and_then([&](const QueryFlags::Query& query) {
+      return session.show({.path = "/v1/dlq", .query = query}, [](const json::value& page) {
+        return page_text(page, columns, shown_width());
+      });
+    });
+  };
+  const Syntax syntax = group.add("list", "List dead letters, newest first", run);
+  add_dead_letter_flags(syntax, *flags);
+  flags->add_page(syntax);
+}
+
+void add_retry(Group& group) {
+  const auto id = std::make_shared<std::string>();
+  const auto run = [id](const Session& session) {
+    return session.show({.method = "POST", .path = "/v1/dlq/" + path_part(*id) + "/retry"},
+                        fields_text);
+  };
+  group.add("retry", "Bring one back: in line again, with a fresh budget of attempts", run)
+      .argument("ID", *id, "The delivery");
+}
+
+}  // namespace
+
+void add_dead_letter_flags(Syntax syntax, QueryFlags& flags) {
+  flags.add_list(syntax, {"--webhook ID", "webhook_id", "Only those to this webhook"});
+  flags.add_list(syntax, {"--event-type TYPE", "event_type",
+                          "Only events of this type, or of a pattern (order.*)"});
+  flags.add_list(syntax, {"--category CATEGORY", "failure_category",
+                          "Only those that failed last in this way, such as timeout"});
+  flags.add(syntax, {"--classification CLASS", "classification", "permanent or recoverable"});
+  flags.add(syntax, {"--age AGE", "age", "lt_1h, 1h_24h or gt_24h"});
+  flags.add(syntax, {"--tenant ID", "tenant_id", "Only this tenant's"});
+  flags.add_time(syntax, {"--from TIME", "from", "From this time on, or 2h ago"});
+  flags.add_time(syntax, {"--to TIME", "to", "Before this time"});
+}
+
+std::unique_ptr<Subcommand> add_dlq(Syntax root) {
+  auto group = std::make_unique<Group>(root, "dlq", "Look at dead letters and bring them back");
+  group->syntax().footer(examples);
+  add_list(*group);
+  add_retry(*group);
+  add_dlq_retry_batch(*group);
+  add_dlq_discard(*group);
+  return group;
+}
+
+}  // namespace postrider::cli

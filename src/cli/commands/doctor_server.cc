@@ -1,0 +1,151 @@
+// What `postrider doctor` asks the server.
+#include <algorithm>
+
+#include <boost/json/parse.hpp>
+#include <fmt/format.h>
+
+#include "core/policy/retry.h"
+
+#include "adapters/system/system_clock.h"
+#include "cli/client/http_client.h"
+#include "cli/commands/doctor_checks.h"
+#include "cli/text/json_text.h"
+#include "cli/text/version.h"
+
+namespace postrider::cli {
+namespace {
+
+using std::chrono::duration_cast;
+using std::chrono::seconds;
+
+constexpr seconds skew_ok_max{2};  // The header has whole seconds, and the way takes time.
+constexpr seconds skew_warn_max{
+    60};  // Receivers tolerate five minutes between them and the server.
+
+Result<ClientResponse> get(const Session& session, const std::string& path) {
+  ClientRequest request{
+      .server = session.connection().server, .path = path, .timeout = session.connection().timeout};
+  if (!session.connection().key.reveal().empty()) {
+    request.headers.emplace_back("Authorization", "Bearer " + session.connection().key.reveal());
+  }
+  return send_request(request);
+}
+
+std::string member_of(const ClientResponse& response, std::string_view path) {
+  boost::system::error_code error;
+  const json::value body = json::parse(response.body, error);
+  return error ? std::string{} : text_at(body, path);
+}
+
+/// Names, not addresses, that the webhooks of a page point at.
+std::vector<std::string> hosts_in(const std::string& page) {
+  constexpr std::size_t hosts_max = 3;  // Each may take seconds when nobody answers.
+  constexpr UrlPolicy any{.allow_http = true, .addresses = {.allow_private = true}};
+  std::vector<std::string> hosts;
+  boost::system::error_code error;
+  const json::value parsed = json::parse(page, error);
+  const json::value* const list = error ? nullptr : member(parsed, "data");
+  for (const json::value& webhook :
+       list != nullptr && list->is_array() ? list->get_array() : json::array{}) {
+    const Result<TargetUrl> url = parse_target_url(text_at(webhook, "url"), any);
+    const bool is_name = url && !url->address;
+    if (is_name && hosts.size() < hosts_max && std::ranges::find(hosts, url->host) == hosts.end()) {
+      hosts.push_back(url->host);
+    }
+  }
+  return hosts;
+}
+
+Finding judge_readiness(const Result<ClientResponse>& ready) {
+  if (ready && ready->status == 200) {
+    return {Grade::ok, "ready", "The store takes writes.", {}};
+  }
+  return {Grade::fail, "ready", ready ? member_of(*ready, "detail") : ready.error().message,
+          "Look at the server's log: a full disk, a failing store, or it is shutting down."};
+}
+
+Finding judge_key(const Result<ClientResponse>& answer) {
+  if (answer && answer->status == 200) {
+    return {Grade::ok, "key", "The server knows the key.", {}};
+  }
+  if (answer && answer->status == 403) {
+    return {Grade::warn, "key", "The server knows the key, but it may not read.",
+            "PublishWriter may well work; use an admin key to look at deliveries."};
+  }
+  return {Grade::fail, "key",
+          answer ? fmt::format("The server answers {}.", answer->status) : answer.error().message,
+          "Give a key of this server with --key or POSTRIDER_KEY."};
+}
+
+}  // namespace
+
+std::string_view to_string(Grade grade) {
+  switch (grade) {
+    case Grade::ok:
+      return "ok";
+    case Grade::warn:
+      return "warn";
+    case Grade::fail:
+      break;
+  }
+  return "fail";
+}
+
+Finding judge_clock(std::string_view date, WallTime now) {
+  // Read as a Retry-After counted from half a day ago, so that a clock may be off to both sides.
+  constexpr std::chrono::hours half_day{12};
+  const std::optional<Millis> since = parse_retry_after(date, now - half_day);
+  if (!since) {
+    return {Grade::warn, "clock", "The server does not say what time it is.",
+            "Compare the clocks of both machines by hand."};
+  }
+  const auto skew = duration_cast<seconds>(*since - half_day);
+  const auto off = std::chrono::abs(skew);
+  if (off <= skew_ok_max) {
+    return {Grade::ok, "clock", "The server's clock agrees with this one.", {}};
+  }
+  return {off <= skew_warn_max ? Grade::warn : Grade::fail, "clock",
+          fmt::format("The server's clock is {} s {} this one.", off.count(),
+                      skew.count() > 0 ? "ahead of" : "behind"),
+          "Let both follow a time server (chrony, systemd-timesyncd): signatures carry the time."};
+}
+
+Finding judge_version(std::string_view ours, std::string_view theirs) {
+  if (theirs.empty()) {
+    return {Grade::warn, "version", "The server does not say its version.",
+            "It may be older than this program, or something else answers there."};
+  }
+  if (ours == theirs) {
+    return {Grade::ok, "version", fmt::format("Both are {}.", ours), {}};
+  }
+  return {Grade::warn, "version", fmt::format("The server is {}, this program {}.", theirs, ours),
+          "Use the same version on both sides."};
+}
+
+ServerReport check_server(const Session& session) {
+  const Result<ClientResponse> alive = get(session, "/healthz");
+  if (!alive || alive->status != 200) {
+    const std::string seen =
+        alive ? fmt::format("Something answers {} there.", alive->status) : alive.error().message;
+    return {.findings = {{Grade::fail, "reachable", seen,
+                          "Start it with `postrider serve`, or say where it is with --url or "
+                          "POSTRIDER_URL."}},
+            .names = {}};
+  }
+  const Result<ClientResponse> webhooks = get(session, "/v1/webhooks?limit=50");
+  ServerReport report;
+  report.findings = {{Grade::ok,
+                      "reachable",
+                      fmt::format("{} answers.", session.connection().server.authority()),
+                      {}},
+                     judge_version(version(), member_of(*alive, "version")),
+                     judge_readiness(get(session, "/readyz")),
+                     judge_clock(alive->date, make_system_clock()->now().wall),
+                     judge_key(webhooks)};
+  if (webhooks && webhooks->status == 200) {
+    report.names = hosts_in(webhooks->body);
+  }
+  return report;
+}
+
+}  // namespace postrider::cli

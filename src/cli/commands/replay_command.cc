@@ -1,0 +1,69 @@
+// `postrider replay`: sends a webhook the events of a time again, missed ones included.
+#include <memory>
+#include <optional>
+
+#include "cli/commands/group.h"
+#include "cli/commands/operation.h"
+#include "cli/text/time_argument.h"
+
+namespace postrider::cli {
+namespace {
+
+constexpr const char* examples = R"(Examples:
+  postrider replay whk_01jx... --since 2h
+  postrider replay whk_01jx... --since 2026-01-31T10:00:00Z --until 2026-01-31T12:00:00Z
+  postrider replay whk_01jx... --since 7d --status dead_letter --event-type order.paid
+
+Environment:
+  POSTRIDER_URL   the server, instead of --url
+  POSTRIDER_KEY   the API key, instead of --key)";
+
+struct ReplayFlags {
+  std::string webhook;
+  std::string since;
+  std::optional<std::string> until;
+  std::vector<std::string> statuses, types;
+  bool no_wait = false;
+};
+
+Result<json::value> body_of(const ReplayFlags& flags) {
+  POSTRIDER_TRY(std::string since, time_argument("--since", flags.since));
+  json::object body{{"since", std::move(since)}};
+  if (flags.until) {
+    POSTRIDER_TRY(std::string until, time_argument("--until", *flags.until));
+    body["until"] = std::move(until);
+  }
+  if (!flags.statuses.empty()) {
+    body["status"] = json::array(flags.statuses.begin(), flags.statuses.end());
+  }
+  if (!flags.types.empty()) {
+    body["event_types"] = json::array(flags.types.begin(), flags.types.end());
+  }
+  return json::value(std::move(body));
+}
+
+}  // namespace
+
+std::unique_ptr<Subcommand> add_replay(Syntax root) {
+  const auto flags = std::make_shared<ReplayFlags>();
+  Syntax syntax = root.command("replay", "Send a webhook the events of a time again");
+  syntax.footer(examples);
+  syntax.argument("WEBHOOK", flags->webhook, "The webhook");
+  syntax.option("--since TIME", flags->since, "Events from this time on, or how long ago: 2h")
+      .required();
+  syntax.option("--until TIME", flags->until, "Events before this time");
+  syntax.option("--status STATUS", flags->statuses,
+                "Only those whose delivery ended so; several may be given");
+  syntax.option("--event-type TYPE", flags->types,
+                "Only events of this type or pattern; several may be given");
+  syntax.flag("--no-wait", flags->no_wait, "Start it and do not watch");
+  const auto run = [flags](const Session& session) -> Result<void> {
+    POSTRIDER_TRY(json::value body, body_of(*flags));
+    const std::string path = "/v1/webhooks/" + path_part(flags->webhook) + "/replay";
+    return run_operation(session, {.method = "POST", .path = path, .body = std::move(body)},
+                         {.label = "replay", .wait = !flags->no_wait});
+  };
+  return std::make_unique<ApiLeaf>(syntax, run);
+}
+
+}  // namespace postrider::cli

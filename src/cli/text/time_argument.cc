@@ -1,0 +1,86 @@
+#include "cli/text/time_argument.h"
+
+#include <charconv>
+
+#include <fmt/format.h>
+
+#include "adapters/system/system_clock.h"
+
+namespace postrider::cli {
+namespace {
+
+std::optional<std::chrono::seconds> unit_of(char letter) {
+  switch (letter) {
+    case 's':
+      return std::chrono::seconds{1};
+    case 'm':
+      return std::chrono::minutes{1};
+    case 'h':
+      return std::chrono::hours{1};
+    case 'd':
+      return std::chrono::hours{24};
+    case 'w':
+      return std::chrono::hours{24 * 7};
+    default:
+      return std::nullopt;
+  }
+}
+
+}  // namespace
+
+std::optional<std::chrono::seconds> parse_duration(std::string_view text) {
+  constexpr std::uint32_t count_max = 100'000;
+  const std::optional<std::chrono::seconds> unit =
+      text.empty() ? std::nullopt : unit_of(text.back());
+  std::uint32_t count = 0;
+  const char* const end = text.data() + text.size() - (text.empty() ? 0 : 1);
+  const auto [stop, error] = std::from_chars(text.data(), end, count);
+  if (!unit || error != std::errc{} || stop != end || count > count_max) {
+    return std::nullopt;
+  }
+  return *unit * static_cast<std::int64_t>(count);
+}
+
+std::optional<WallTime> parse_time_argument(std::string_view text, WallTime now) {
+  if (const std::optional<WallTime> time = parse_rfc3339(text)) {
+    return time;
+  }
+  const std::optional<std::chrono::seconds> ago = parse_duration(text);
+  return ago ? std::optional{now - *ago} : std::nullopt;
+}
+
+Result<std::string> time_argument(std::string_view flag, std::string_view text) {
+  const std::optional<WallTime> time = parse_time_argument(text, make_system_clock()->now().wall);
+  if (!time) {
+    return fail(Errc::invalid,
+                fmt::format("{}: `{}` is no time. Write 2026-01-31T10:00:00Z, or how long ago: "
+                            "90s, 15m, 2h, 7d.",
+                            flag, text));
+  }
+  return to_rfc3339(*time);
+}
+
+Result<std::string> later_argument(std::string_view flag, std::string_view text) {
+  if (const std::optional<WallTime> time = parse_rfc3339(text)) {
+    return to_rfc3339(*time);
+  }
+  const std::optional<std::chrono::seconds> wait = parse_duration(text);
+  if (!wait) {
+    return fail(Errc::invalid,
+                fmt::format("{}: `{}` is no time. Write 2026-01-31T10:00:00Z, or in how long: "
+                            "90s, 15m, 2h, 7d.",
+                            flag, text));
+  }
+  return to_rfc3339(make_system_clock()->now().wall + *wait);
+}
+
+Result<std::chrono::seconds> duration_argument(std::string_view flag, std::string_view text) {
+  const std::optional<std::chrono::seconds> duration = parse_duration(text);
+  if (!duration) {
+    return fail(Errc::invalid,
+                fmt::format("{}: `{}` is no duration. Write 90s, 15m, 2h or 7d.", flag, text));
+  }
+  return *duration;
+}
+
+}  // namespace postrider::cli

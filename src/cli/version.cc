@@ -1,7 +1,0 @@
-#include "cli/version.h"
-
-namespace postrider::cli {
-
-std::string_view version() { return POSTRIDER_VERSION; }
-
-}  // namespace postrider::cli

@@ -1,0 +1,92 @@
+#include "core/base/decimal.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdint>
+
+namespace postrider {
+namespace {
+
+// No text is long enough to bring an exponent beyond this one back.
+constexpr std::int64_t exponent_max = 1'000'000'000'000;
+
+// 0.d1d2d3… × 10^scale, d1 not zero. Reads its digits from the number's text, over the point.
+class Decimal {
+ public:
+  explicit Decimal(std::string_view text) {
+    if (text.starts_with('-')) {
+      negative_ = true;
+      text.remove_prefix(1);
+    }
+    const std::size_t mantissa_end = std::min(text.find_first_of("eE"), text.size());
+    mantissa_ = text.substr(0, mantissa_end);
+    const std::size_t point = std::min(mantissa_.find('.'), mantissa_.size());
+    const std::size_t first = std::min(mantissa_.find_first_not_of("0."), mantissa_.size());
+    const auto places = static_cast<std::int64_t>(point) - static_cast<std::int64_t>(first);
+    scale_ = places + (first > point ? 1 : 0) + read_exponent(text.substr(mantissa_end));
+    mantissa_.remove_prefix(first);
+  }
+
+  [[nodiscard]] bool is_zero() const { return mantissa_.empty(); }
+  [[nodiscard]] int sign() const { return is_zero() ? 0 : negative_ ? -1 : 1; }
+
+  /// Signs left aside; neither is zero.
+  [[nodiscard]] std::strong_ordering compare_magnitude(Decimal other) const {
+    if (scale_ != other.scale_) {
+      return scale_ <=> other.scale_;
+    }
+    Decimal mine = *this;
+    while (!mine.mantissa_.empty() || !other.mantissa_.empty()) {
+      const char left = mine.take_digit();
+      const char right = other.take_digit();
+      if (left != right) {
+        return left <=> right;
+      }
+    }
+    return std::strong_ordering::equal;
+  }
+
+ private:
+  [[nodiscard]] static std::int64_t read_exponent(std::string_view text) {
+    if (text.empty()) {
+      return 0;
+    }
+    text.remove_prefix(text.size() > 1 && text[1] == '+' ? 2 : 1);
+    std::int64_t exponent = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), exponent);
+    if (error == std::errc::result_out_of_range) {
+      return text.starts_with('-') ? -exponent_max : exponent_max;
+    }
+    return std::clamp(exponent, -exponent_max, exponent_max);
+  }
+
+  // Zeros follow the last digit.
+  char take_digit() {
+    if (mantissa_.starts_with('.')) {
+      mantissa_.remove_prefix(1);
+    }
+    if (mantissa_.empty()) {
+      return '0';
+    }
+    const char digit = mantissa_.front();
+    mantissa_.remove_prefix(1);
+    return digit;
+  }
+
+  std::string_view mantissa_;  // From the first digit that is not zero.
+  std::int64_t scale_ = 0;
+  bool negative_ = false;
+};
+
+}  // namespace
+
+std::strong_ordering compare_json_numbers(std::string_view a, std::string_view b) {
+  const Decimal left{a};
+  const Decimal right{b};
+  if (left.sign() != right.sign() || left.is_zero()) {
+    return left.sign() <=> right.sign();
+  }
+  return left.sign() > 0 ? left.compare_magnitude(right) : right.compare_magnitude(left);
+}
+
+}  // namespace postrider

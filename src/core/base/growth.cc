@@ -1,0 +1,28 @@
+#include "core/base/growth.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace postrider {
+
+Millis to_millis(double milliseconds) {
+  constexpr auto most = static_cast<double>(to_unix_ms(wall_time_max));
+  if (!(milliseconds > 0.0)) {
+    return Millis{0};  // Not a number ends here, too.
+  }
+  return Millis{std::llround(std::min(milliseconds, most))};
+}
+
+Millis grown(const Growth& growth, std::uint32_t steps) {
+  const Millis base = std::clamp(growth.base, Millis{0}, std::max(growth.max, Millis{0}));
+  const double factor = growth.factor > 1.0 ? growth.factor : 1.0;
+  if (base.count() == 0 || steps == 0) {
+    return base;  // Zero times an infinite power is not a number.
+  }
+  // The power becomes infinite rather than wrapping, and infinity is cut to `max` like anything
+  // else.
+  const double product = static_cast<double>(base.count()) * std::pow(factor, steps);
+  return std::min(to_millis(product), growth.max);
+}
+
+}  // namespace postrider

@@ -1,0 +1,110 @@
+// Identifiers: a prefix that says what it is and 26 characters of lower-case Crockford base32 over
+// a UUIDv7, so that ids of one kind sort by time. Each kind is its own type.
+#pragma once
+
+#include <array>
+#include <compare>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "core/base/time.h"
+
+namespace postrider {
+
+using Uuid = std::array<std::uint8_t, 16>;
+
+/// 26 characters. `parse_base32` accepts exactly what `to_base32` writes.
+[[nodiscard]] std::string to_base32(const Uuid& uuid);
+[[nodiscard]] std::optional<Uuid> parse_base32(std::string_view text);
+
+template <class Kind>
+struct Id {
+  Uuid bytes{};
+
+  [[nodiscard]] std::string to_string() const {
+    return std::string{Kind::prefix} + to_base32(bytes);
+  }
+
+  [[nodiscard]] static std::optional<Id> parse(std::string_view text) {
+    if (!text.starts_with(Kind::prefix)) {
+      return std::nullopt;
+    }
+    const std::optional<Uuid> uuid = parse_base32(text.substr(Kind::prefix.size()));
+    return uuid ? std::optional{Id{*uuid}} : std::nullopt;
+  }
+
+  auto operator<=>(const Id&) const = default;
+};
+
+struct EventKind {
+  static constexpr std::string_view prefix = "evt_";
+};
+struct WebhookKind {
+  static constexpr std::string_view prefix = "whk_";
+};
+struct DeliveryKind {
+  static constexpr std::string_view prefix = "dlv_";
+};
+struct AttemptKind {
+  static constexpr std::string_view prefix = "att_";
+};
+struct KeyKind {
+  static constexpr std::string_view prefix = "key_";
+};
+struct OperationIdKind {
+  static constexpr std::string_view prefix = "opr_";
+};
+struct AlertIdKind {
+  static constexpr std::string_view prefix = "alt_";
+};
+
+using EventId = Id<EventKind>;
+using WebhookId = Id<WebhookKind>;
+using DeliveryId = Id<DeliveryKind>;
+using AttemptId = Id<AttemptKind>;
+using KeyId = Id<KeyKind>;
+using OperationId = Id<OperationIdKind>;
+using AlertId = Id<AlertIdKind>;
+
+/// Makes UUIDv7 values that never repeat and always grow, even within one millisecond and when the
+/// wall clock steps back. Owned by one thread; its randomness is the seed it was given.
+class UuidMaker {
+ public:
+  explicit UuidMaker(std::uint64_t seed) : state_(seed) {}
+
+  [[nodiscard]] Uuid next(WallTime now);
+
+  template <class SomeId>
+  [[nodiscard]] SomeId make(WallTime now) {
+    return SomeId{next(now)};
+  }
+
+ private:
+  std::uint64_t state_;
+  std::int64_t last_ms_ = 0;
+  std::uint16_t counter_ = 0;  // The 12 bits after the time: order within a millisecond.
+};
+
+/// A stable hash: shards are chosen by it, so it must never change between versions.
+[[nodiscard]] constexpr std::uint64_t stable_hash(const Uuid& uuid) {
+  std::uint64_t hash = 14695981039346656037ull;  // FNV-1a.
+  for (const std::uint8_t byte : uuid) {
+    hash = (hash ^ byte) * 1099511628211ull;
+  }
+  return hash;
+}
+
+}  // namespace postrider
+
+template <class Kind>
+struct std::hash<postrider::Id<Kind>> {
+  std::size_t operator()(const postrider::Id<Kind>& id) const noexcept {
+    std::uint64_t low = 0;  // The random half of a UUIDv7 is hash enough.
+    std::memcpy(&low, id.bytes.data() + 8, sizeof low);
+    return static_cast<std::size_t>(low);
+  }
+};

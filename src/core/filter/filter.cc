@@ -1,0 +1,165 @@
+#include "core/filter/filter.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "core/json/json_cursor.h"
+#include "core/json/json_string.h"
+
+namespace postrider {
+namespace filter {
+
+bool holds(const Condition& condition, const std::vector<char>& facts) {
+  if (!std::ranges::all_of(condition.facts, [&](Fact fact) { return facts[fact] != 0; })) {
+    return false;
+  }
+  return std::ranges::all_of(condition.choices, [&](const std::vector<Condition>& choice) {
+    return std::ranges::any_of(
+        choice, [&](const Condition& alternative) { return holds(alternative, facts); });
+  });
+}
+
+namespace {
+
+// The recursion is as deep as the event's JSON, which is at most json_depth_max.
+class Walk {
+ public:
+  explicit Walk(const Plan& plan) : plan_(plan), facts_(plan.absent) {}
+
+  void value_of(const Field& field, JsonCursor cursor) {
+    Seen seen;
+    visit(field, cursor, seen);
+  }
+  void text_of(const Field& field, std::string_view text) {
+    Seen seen;
+    try_leaves(field, Scalar::from_text(text), seen);
+  }
+  [[nodiscard]] bool verdict() const {
+    return holds(plan_.levels.front().roots.front().condition, facts_);
+  }
+
+ private:
+  // What a field turned out to hold, through all its arrays.
+  struct Seen {
+    bool scalar = false;
+    bool object = false;
+  };
+
+  void visit(const Field& field, JsonCursor& cursor, Seen& seen) {
+    switch (cursor.peek()) {
+      case '{':
+        visit_object(field, cursor, seen);
+        break;
+      case '[':
+        cursor.enter();
+        while (cursor.next_element()) {
+          visit(field, cursor, seen);
+        }
+        break;
+      default:
+        visit_scalar(field, cursor, seen);
+        break;
+    }
+  }
+
+  void visit_scalar(const Field& field, JsonCursor& cursor, Seen& seen) {
+    const std::string_view raw = cursor.take_scalar();
+    if (!field.leaves.empty()) {
+      try_leaves(field, Scalar::from_json(raw), seen);
+    }
+  }
+
+  void try_leaves(const Field& field, const Scalar& value, Seen& seen) {
+    for (const Leaf& leaf : field.leaves) {
+      const bool so_far = seen.scalar && facts_[leaf.fact] != 0;
+      facts_[leaf.fact] = so_far || std::ranges::any_of(leaf.rules, [&](const Rule& rule) {
+                            return matches(rule, value);
+                          });
+    }
+    seen.scalar = true;
+  }
+
+  void visit_object(const Field& field, JsonCursor& cursor, Seen& seen) {
+    if (field.level == 0) {
+      cursor.skip_value();
+      return;
+    }
+    const Level& level = plan_.levels[field.level];
+    forget(level);
+    cursor.enter();
+    while (const std::optional<std::string_view> key = cursor.next_key()) {
+      if (const Field* inner = find(level, *key)) {
+        value_of_next(*inner, cursor);
+      } else {
+        cursor.skip_value();
+      }
+    }
+    for (const Root& root : level.roots) {
+      const bool so_far = seen.object && facts_[root.fact] != 0;
+      facts_[root.fact] = so_far || holds(root.condition, facts_);
+    }
+    seen.object = true;
+  }
+
+  void value_of_next(const Field& field, JsonCursor& cursor) {
+    Seen seen;
+    visit(field, cursor, seen);
+  }
+
+  // What was found in the element before says nothing about this one.
+  void forget(const Level& level) {
+    const auto reset = [this](Fact fact) { facts_[fact] = plan_.absent[fact]; };
+    for (const Field& field : level.fields) {
+      std::ranges::for_each(field.leaves, [&](const Leaf& leaf) { reset(leaf.fact); });
+      if (field.level != 0) {
+        const Level& inner = plan_.levels[field.level];
+        std::ranges::for_each(inner.roots, [&](const Root& root) { reset(root.fact); });
+      }
+    }
+  }
+
+  [[nodiscard]] static const Field* find(const Level& level, std::string_view escaped_key) {
+    std::string decoded;
+    if (escaped_key.find('\\') != std::string_view::npos) {
+      decoded = decode_json_content(escaped_key);
+      escaped_key = decoded;
+    }
+    const auto found = std::ranges::find(level.fields, escaped_key, &Field::key);
+    return found == level.fields.end() ? nullptr : &*found;
+  }
+
+  const Plan& plan_;
+  std::vector<char> facts_;
+};
+
+void look_at(const Field& field, const Event& event, Walk& walk) {
+  const std::string_view key = field.key;
+  if (key == "data" || key == "metadata") {
+    walk.value_of(field, JsonCursor{key == "data" ? event.data : event.metadata});
+  } else if (key == "type") {
+    walk.text_of(field, event.type);
+  } else if (key == "id") {
+    walk.text_of(field, event.id.to_string());
+  } else if (key == "timestamp") {
+    walk.text_of(field, to_rfc3339(event.timestamp));
+  } else if (key == "tenant_id" && !event.tenant_id.empty()) {
+    walk.text_of(field, event.tenant_id);
+  } else if (key == "resource_id" && event.resource_id) {
+    walk.text_of(field, *event.resource_id);
+  } else if (key == "source" && event.source) {
+    walk.text_of(field, *event.source);
+  }
+}
+
+}  // namespace
+}  // namespace filter
+
+bool Filter::matches(const Event& event) const {
+  filter::Walk walk{plan_};
+  for (const filter::Field& field : plan_.levels.front().fields) {
+    look_at(field, event, walk);
+  }
+  return walk.verdict();
+}
+
+}  // namespace postrider

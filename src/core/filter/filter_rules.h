@@ -1,0 +1,82 @@
+// The rules of a filter for one value: what may stand in the arrays of its pattern. Used by filter
+// only.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "core/base/wildcard.h"
+#include "core/net/address.h"
+
+namespace postrider::filter {
+
+/// A value in an event that is neither object nor array. Refers to the event's text; owns a copy
+/// only of a string with escapes in it.
+class Scalar {
+ public:
+  enum class Kind { string, number, literal };
+
+  /// `raw` is JSON text.
+  [[nodiscard]] static Scalar from_json(std::string_view raw);
+  [[nodiscard]] static Scalar from_text(std::string_view text) {
+    return Scalar{Kind::string, text};
+  }
+
+  [[nodiscard]] Kind kind() const { return kind_; }
+  /// A string's is decoded.
+  [[nodiscard]] std::string_view text() const { return decoded_ ? *decoded_ : text_; }
+
+ private:
+  Scalar(Kind kind, std::string_view text) : kind_(kind), text_(text) {}
+
+  Kind kind_;
+  std::string_view text_;
+  std::optional<std::string> decoded_;
+};
+
+struct AnyValue {};  // exists: true
+/// Plain values. Sorted, so that many of them cost little more than one.
+struct OneOf {
+  std::vector<std::string> texts;
+  std::vector<std::string> numbers;   // By value, as they were spelled.
+  std::vector<std::string> literals;  // true, false, null
+
+  void add(const Scalar& value);
+  /// After the last was added.
+  void sort();
+};
+struct TextIgnoringCase {
+  std::string text;
+};
+struct TextPrefix {
+  std::string text;
+  bool ignore_case = false;
+};
+struct TextSuffix {
+  std::string text;
+  bool ignore_case = false;
+};
+struct NumberBound {
+  std::string number;  // As it was spelled.
+  bool inclusive = false;
+};
+struct NumberRange {
+  std::optional<NumberBound> low;
+  std::optional<NumberBound> high;
+};
+
+using Test = std::variant<AnyValue, OneOf, TextIgnoringCase, TextPrefix, TextSuffix, NumberRange,
+                          Wildcard, Cidr>;
+
+/// True when any of its tests passes, or when none does if it is an `anything-but`.
+struct Rule {
+  std::vector<Test> tests;
+  bool anything_but = false;
+};
+
+[[nodiscard]] bool matches(const Rule& rule, const Scalar& value);
+
+}  // namespace postrider::filter

@@ -1,0 +1,113 @@
+#include "core/json/json_split.h"
+
+#include <cstring>
+
+namespace postrider {
+namespace {
+
+std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view space = " \n\r\t";
+  const std::size_t first = text.find_first_not_of(space);
+  if (first == std::string_view::npos) {
+    return {};
+  }
+  return text.substr(first, text.find_last_not_of(space) - first + 1);
+}
+
+/// `at` is behind the opening quote. Behind the closing one, or null.
+const char* skip_string(const char* at, const char* end) {
+  const char* const begin = at;
+  while (at < end) {
+    const auto* quote =
+        static_cast<const char*>(std::memchr(at, '"', static_cast<std::size_t>(end - at)));
+    if (quote == nullptr) {
+      return nullptr;
+    }
+    const char* before = quote;
+    while (before > begin && before[-1] == '\\') {
+      --before;
+    }
+    at = quote + 1;
+    if ((quote - before) % 2 == 0) {
+      return at;  // Not escaped.
+    }
+  }
+  return nullptr;
+}
+
+class Splitter {
+ public:
+  explicit Splitter(std::string_view text)
+      : at_(text.data()), end_(at_ + text.size()), element_(at_) {}
+
+  [[nodiscard]] std::optional<std::vector<std::string_view>> split() {
+    if (at_ == end_ || *at_ != '[') {
+      return std::nullopt;
+    }
+    while (at_ < end_ && step()) {
+    }
+    // The outermost bracket closed with the last character, or something is wrong.
+    return closed_ && at_ == end_ ? std::optional{std::move(elements_)} : std::nullopt;
+  }
+
+ private:
+  /// False when the array is over or cannot be.
+  bool step() {
+    const char character = *at_++;
+    switch (character) {
+      case '"':
+        at_ = skip_string(at_, end_);
+        if (at_ == nullptr) {
+          at_ = end_;
+          return false;
+        }
+        return true;
+      case '[':
+      case '{':
+        if (++depth_ == 1) {
+          element_ = at_;
+        }
+        return true;
+      case ']':
+      case '}':
+        if (--depth_ == 0) {
+          closed_ = character == ']';
+          keep(at_ - 1);
+          return false;
+        }
+        return true;
+      case ',':
+        if (depth_ == 1) {
+          keep(at_ - 1);
+          element_ = at_;
+          has_comma_ = true;
+        }
+        return true;
+      default:
+        return true;
+    }
+  }
+
+  void keep(const char* end) {
+    const std::string_view element = trimmed({element_, end});
+    if (!element.empty() || has_comma_ || *end == ',') {
+      elements_.push_back(element);
+    }
+  }
+
+  const char* at_;
+  const char* end_;
+  const char* element_;  // Where the current one begins.
+  std::size_t depth_ = 0;
+  bool has_comma_ = false;  // Of the outermost array: then nothing is an element, too, a bad one.
+  bool closed_ = false;
+  std::vector<std::string_view> elements_;
+};
+
+}  // namespace
+
+std::optional<std::vector<std::string_view>> split_json_array(std::string_view text) {
+  return Splitter{trimmed(text)}.split();
+}
+
+}  // namespace postrider

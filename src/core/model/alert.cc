@@ -1,0 +1,46 @@
+#include "core/model/alert.h"
+
+#include "core/base/enum_names.h"
+
+namespace postrider {
+namespace {
+
+constexpr EnumNames<AlertKind, AlertKind::pool_busy> kind_names{
+    {"circuit_opened", "circuit_recovered", "webhook_disabled", "dead_letters", "dns_failing",
+     "secret_old", "store_failing", "webhook_failing", "circuit_stays_open", "dead_letters_waiting",
+     "success_low", "queue_deep", "pool_busy"}};
+static_assert(kind_names.names.size() == alert_kind_count);
+
+constexpr EnumNames<Severity, Severity::critical> severity_names{{"info", "warning", "critical"}};
+
+}  // namespace
+
+std::string_view to_string(AlertKind kind) { return kind_names.name(kind); }
+
+std::optional<AlertKind> parse_alert_kind(std::string_view text) { return kind_names.find(text); }
+
+std::string_view to_string(Severity severity) { return severity_names.name(severity); }
+
+Severity severity_of(AlertKind kind) {
+  switch (kind) {
+    case AlertKind::webhook_disabled:
+    case AlertKind::store_failing:
+    case AlertKind::circuit_stays_open:
+    case AlertKind::queue_deep:
+      return Severity::critical;
+    case AlertKind::circuit_opened:
+    case AlertKind::dead_letters:
+    case AlertKind::dns_failing:
+    case AlertKind::webhook_failing:
+    case AlertKind::dead_letters_waiting:
+    case AlertKind::success_low:
+    case AlertKind::pool_busy:
+      return Severity::warning;
+    case AlertKind::circuit_recovered:
+    case AlertKind::secret_old:
+      break;
+  }
+  return Severity::info;
+}
+
+}  // namespace postrider

@@ -1,0 +1,77 @@
+#include "core/model/alert.h"
+
+#include <algorithm>
+#include <set>
+#include <string_view>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace postrider {
+namespace {
+
+struct Known {
+  AlertKind kind;
+  std::string_view name;
+  Severity severity;
+};
+
+constexpr Known kinds[] = {
+    {AlertKind::circuit_opened, "circuit_opened", Severity::warning},
+    {AlertKind::circuit_recovered, "circuit_recovered", Severity::info},
+    {AlertKind::webhook_disabled, "webhook_disabled", Severity::critical},
+    {AlertKind::dead_letters, "dead_letters", Severity::warning},
+    {AlertKind::dns_failing, "dns_failing", Severity::warning},
+    {AlertKind::secret_old, "secret_old", Severity::info},
+    {AlertKind::store_failing, "store_failing", Severity::critical},
+    {AlertKind::webhook_failing, "webhook_failing", Severity::warning},
+    {AlertKind::circuit_stays_open, "circuit_stays_open", Severity::critical},
+    {AlertKind::dead_letters_waiting, "dead_letters_waiting", Severity::warning},
+    {AlertKind::success_low, "success_low", Severity::warning},
+    {AlertKind::queue_deep, "queue_deep", Severity::critical},
+    {AlertKind::pool_busy, "pool_busy", Severity::warning},
+};
+
+TEST(AlertKind, HasTheWordOfTheApiAndItsSeverity) {
+  EXPECT_EQ(std::size(kinds), alert_kind_count);
+  for (const Known& known : kinds) {
+    EXPECT_EQ(to_string(known.kind), known.name);
+    EXPECT_EQ(parse_alert_kind(known.name), known.kind) << known.name;
+    EXPECT_EQ(severity_of(known.kind), known.severity) << known.name;
+  }
+}
+
+TEST(AlertKind, IsNoOtherWord) {
+  for (const std::string_view text :
+       {"", "circuit", "Circuit_opened", "circuit_opened ", "circuit-opened", "warning"}) {
+    EXPECT_EQ(parse_alert_kind(text), std::nullopt) << text;
+  }
+  EXPECT_DEATH((void)to_string(static_cast<AlertKind>(alert_kind_count)), "assertion failed");
+}
+
+TEST(Severity, HasTheWordOfTheApi) {
+  EXPECT_EQ(to_string(Severity::info), "info");
+  EXPECT_EQ(to_string(Severity::warning), "warning");
+  EXPECT_EQ(to_string(Severity::critical), "critical");
+  EXPECT_DEATH((void)to_string(static_cast<Severity>(3)), "assertion failed");
+}
+
+TEST(AlertSubject, IsTheKindAndTheWebhookOrTenantTogether) {
+  const WebhookId webhook{Uuid{1}};
+  const WebhookId other{Uuid{2}};
+  const std::set<AlertSubject> subjects = {
+      {AlertKind::circuit_opened, webhook},
+      {AlertKind::circuit_opened, other},
+      {AlertKind::dead_letters, webhook},
+      {AlertKind::store_failing, std::nullopt},
+      {AlertKind::circuit_opened, webhook},
+      {AlertKind::store_failing, std::nullopt},
+      {AlertKind::dead_letters_waiting, std::nullopt, "acme"},
+      {AlertKind::dead_letters_waiting, std::nullopt, "other"},
+      {AlertKind::dead_letters_waiting, std::nullopt, "acme"},
+  };
+  EXPECT_EQ(subjects.size(), 6u) << "the same subject is kept once";
+}
+
+}  // namespace
+}  // namespace postrider

@@ -1,0 +1,34 @@
+// What happened to deliveries over some time, counted: of one webhook, of a tenant, or of all.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "core/model/attempt.h"
+#include "core/model/duration_histogram.h"
+
+namespace postrider {
+
+struct DeliveryTally {
+  std::uint64_t published = 0;   // Events; of a webhook, those that it was to get.
+  std::uint64_t deliveries = 0;  // Made by publishing.
+  std::uint64_t attempts = 0;
+  std::uint64_t succeeded = 0;  // Attempts.
+  std::uint64_t retries = 0;    // Attempts after a delivery's first.
+  std::uint64_t dead_letters = 0;
+  std::array<std::uint32_t, failure_category_count> failures{};  // Attempts by category.
+  Micros duration_total{0};                                      // Of all attempts.
+  DurationHistogram durations;
+
+  void add(const Attempt& attempt);
+  void add(const DeliveryTally& other);
+
+  [[nodiscard]] bool empty() const {
+    return published == 0 && deliveries == 0 && attempts == 0 && dead_letters == 0;
+  }
+  [[nodiscard]] std::uint64_t failed() const { return attempts - succeeded; }
+
+  bool operator==(const DeliveryTally&) const = default;
+};
+
+}  // namespace postrider

@@ -1,0 +1,49 @@
+// Something that happened, published once. Its data is kept and sent byte for byte.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "core/base/ids.h"
+#include "core/base/time.h"
+
+namespace postrider {
+
+/// Whose data it is: `tnt_…` or the caller's own string. Empty means the default tenant.
+using TenantId = std::string;
+
+enum class Priority : std::uint8_t { high, normal, low };
+constexpr std::size_t priority_count = 3;
+
+[[nodiscard]] std::string_view to_string(Priority priority);
+[[nodiscard]] std::optional<Priority> parse_priority(std::string_view text);
+
+/// The source of what a test sent. It is for one webhook alone and never comes back.
+constexpr std::string_view test_source = "postrider.test";
+
+struct Event {
+  EventId id;
+  TenantId tenant_id;
+  std::string type;
+  std::string data;  // JSON text, verbatim.
+  std::string idempotency_key;
+  std::optional<std::string> resource_id;
+  std::optional<std::string> source;
+  std::optional<std::string> ordering_key;
+  std::string metadata = "{}";  // A JSON object, verbatim.
+  Priority priority = Priority::normal;
+  WallTime timestamp;   // When it happened, says the publisher; else when we accepted it.
+  WallTime created_at;  // When we accepted it.
+  /// Its place in publish order, given by the store, never to another; there are gaps. 0: not
+  /// stored.
+  std::int64_t sequence = 0;
+
+  bool operator==(const Event&) const = default;
+};
+
+[[nodiscard]] inline bool is_test(const Event& event) { return event.source == test_source; }
+
+}  // namespace postrider

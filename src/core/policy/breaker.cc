@@ -1,0 +1,290 @@
+#include "core/policy/breaker.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/assert.h"
+#include "core/base/enum_names.h"
+#include "core/base/growth.h"
+
+namespace postrider {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr EnumNames<CircuitState, CircuitState::half_open> state_names{
+    {"closed", "open", "half_open"}};
+constexpr EnumNames<BreakerWindow, BreakerWindow::count> window_names{{"time", "count"}};
+constexpr EnumNames<BreakerPreset, BreakerPreset::sensitive> preset_names{
+    {"standard", "patient", "sensitive"}};
+
+std::uint32_t probes_max(const BreakerPolicy& policy) {
+  return std::max(policy.half_open_max_calls, 1u);
+}
+
+/// How many probes must succeed. At least one: a circuit does not close on no evidence.
+std::uint32_t successes_needed(const BreakerPolicy& policy) {
+  const std::uint32_t probes = probes_max(policy);
+  const double needed = std::ceil(probes * policy.half_open_success_percentage / 100.0);
+  if (!(needed > 1.0)) {
+    return 1;
+  }
+  return needed < probes ? static_cast<std::uint32_t>(needed) : probes;
+}
+
+/// A stored end of sleep is believed only as far as a sleep can last: the clock may have been wrong
+/// when it was written, or the policy may have become kinder.
+WallTime sleep_end(const CircuitRecord& record, const BreakerPolicy& policy, WallTime now) {
+  const WallTime end = record.open_until.value_or(now);
+  return record.forced_until ? end : std::min(end, later(now, policy.sleep_max));
+}
+
+}  // namespace
+
+std::string_view to_string(CircuitState state) { return state_names.name(state); }
+
+std::optional<CircuitState> parse_circuit_state(std::string_view text) {
+  return state_names.find(text);
+}
+
+std::string_view to_string(BreakerWindow window) { return window_names.name(window); }
+
+std::optional<BreakerWindow> parse_breaker_window(std::string_view text) {
+  return window_names.find(text);
+}
+
+std::string_view to_string(BreakerPreset preset) { return preset_names.name(preset); }
+
+std::optional<BreakerPreset> parse_breaker_preset(std::string_view text) {
+  return preset_names.find(text);
+}
+
+BreakerPolicy breaker_policy(BreakerPreset preset) {
+  BreakerPolicy policy;
+  switch (preset) {
+    case BreakerPreset::standard:
+      break;
+    case BreakerPreset::patient:
+      policy.window = BreakerWindow::count;
+      policy.sleep_window = 1h;
+      policy.sleep_max = 24h;
+      policy.half_open_success_percentage = 100;
+      break;
+    case BreakerPreset::sensitive:
+      policy.minimum_throughput = 1;  // The failures are counted, not their share.
+      policy.failure_count_threshold = 5;
+      policy.sleep_window = 5min;
+      policy.sleep_multiplier = 1.0;
+      policy.sleep_max = 5min;
+      policy.half_open_max_calls = 1;
+      policy.half_open_success_percentage = 100;
+      break;
+  }
+  return policy;
+}
+
+Breaker::Breaker(const CircuitRecord& record) : record_(record) {}
+
+void Breaker::wake(const BreakerPolicy& policy, WallTime now) {
+  end_hold(now);
+  if (record_.state != CircuitState::open) {
+    return;
+  }
+  record_.open_until = sleep_end(record_, policy, now);
+  if (now >= *record_.open_until && in_flight_ == 0) {
+    enter(CircuitState::half_open, now);
+  }
+}
+
+std::optional<WallTime> Breaker::wakes_at(const BreakerPolicy& policy, WallTime now) const {
+  std::optional<WallTime> at = record_.forced_until;
+  if (!at && record_.state == CircuitState::open && in_flight_ == 0) {
+    at = sleep_end(record_, policy, now);
+  }
+  return at == wall_time_max ? std::nullopt : at;
+}
+
+bool Breaker::try_acquire(const BreakerPolicy& policy, WallTime now) {
+  wake(policy, now);
+  if (!policy.enabled && record_.state != CircuitState::closed) {
+    reset(now);
+  }
+  if (record_.state == CircuitState::half_open) {
+    judge_probes(policy, now);  // The policy may have changed since the last probe ended.
+  }
+  if (record_.state == CircuitState::open) {
+    return false;
+  }
+  if (record_.state == CircuitState::half_open &&
+      probes_ended_ + in_flight_ >= probes_max(policy)) {
+    return false;
+  }
+  ++in_flight_;
+  return true;
+}
+
+std::optional<WallTime> Breaker::retry_at(const BreakerPolicy& policy, WallTime now) const {
+  if (!policy.enabled || record_.state == CircuitState::closed) {
+    return now;
+  }
+  if (record_.state == CircuitState::open) {
+    const WallTime end = sleep_end(record_, policy, now);
+    if (now < end) {
+      return end;
+    }
+    return in_flight_ > 0 ? std::nullopt : std::optional{now};
+  }
+  const bool full = probes_ended_ + in_flight_ >= probes_max(policy);
+  return full && in_flight_ > 0 ? std::nullopt : std::optional{now};
+}
+
+void Breaker::on_success(const BreakerPolicy& policy, WallTime now) {
+  on_result(policy, now, false);
+}
+
+void Breaker::on_failure(const BreakerPolicy& policy, WallTime now) {
+  on_result(policy, now, true);
+}
+
+void Breaker::on_abandoned() { static_cast<void>(end_attempt()); }
+
+void Breaker::force_open(WallTime now, std::optional<WallTime> until) {
+  const WallTime end = std::min(until.value_or(wall_time_max), wall_time_max);
+  enter(CircuitState::open, now);
+  record_.open_until = end;
+  record_.forced_until = end;
+  record_.forced_open = true;
+}
+
+void Breaker::force_close(WallTime now, std::optional<WallTime> until) {
+  reset(now);
+  record_.forced_until = std::min(until.value_or(wall_time_max), wall_time_max);
+}
+
+void Breaker::reset(WallTime now) {
+  enter(CircuitState::closed, now);
+  record_.openings_in_row = 0;
+  record_.forced_until.reset();
+  record_.forced_open = false;
+}
+
+/// The one place where the state changes.
+void Breaker::enter(CircuitState state, WallTime now) {
+  if (record_.state != state) {
+    record_.state = state;
+    record_.changed_at = now;
+  }
+  record_.open_until.reset();
+  calls_.clear();
+  failures_ = 0;
+  late_ = in_flight_;
+  probes_ended_ = 0;
+  probes_succeeded_ = 0;
+  POSTRIDER_ASSERT(state != CircuitState::half_open || in_flight_ == 0);
+}
+
+void Breaker::open(const BreakerPolicy& policy, WallTime now) {
+  const Growth sleep{
+      .base = policy.sleep_window, .factor = policy.sleep_multiplier, .max = policy.sleep_max};
+  enter(CircuitState::open, now);
+  record_.open_until = later(now, grown(sleep, record_.openings_in_row));
+  if (record_.openings_in_row < UINT32_MAX) {
+    ++record_.openings_in_row;
+  }
+}
+
+/// A forced opening that is over looks like a sleep that is over.
+void Breaker::end_hold(WallTime now) {
+  if (record_.forced_until && now >= *record_.forced_until) {
+    record_.forced_until.reset();
+    record_.forced_open = false;
+  }
+}
+
+bool Breaker::failed_for(Millis duration, WallTime now) const {
+  return record_.failing_since && now - *record_.failing_since >= duration;
+}
+
+/// Late results count here as well: a delivery that arrived has arrived.
+void Breaker::note_failing(WallTime now, bool failed) {
+  if (!failed) {
+    record_.failing_since.reset();
+  } else {
+    record_.failing_since = std::min(record_.failing_since.value_or(now), now);
+  }
+}
+
+void Breaker::on_result(const BreakerPolicy& policy, WallTime now, bool failed) {
+  end_hold(now);
+  note_failing(now, failed);
+  if (!end_attempt() || !policy.enabled) {
+    return;
+  }
+  // Nothing starts while open, so whatever ends then is late and has been sorted out already.
+  POSTRIDER_ASSERT(record_.state != CircuitState::open);
+  if (record_.state == CircuitState::half_open) {
+    ++probes_ended_;
+    probes_succeeded_ += failed ? 0 : 1;
+    judge_probes(policy, now);
+    return;
+  }
+  count_call(policy, {.at = now, .failed = failed});
+  if (!record_.forced_until && too_many_failures(policy)) {
+    open(policy, now);
+  }
+}
+
+/// Takes one attempt off. Does its result count?
+bool Breaker::end_attempt() {
+  POSTRIDER_ASSERT(in_flight_ > 0);
+  --in_flight_;
+  if (late_ == 0) {
+    return true;
+  }
+  --late_;
+  return false;
+}
+
+void Breaker::count_call(const BreakerPolicy& policy, Call call) {
+  calls_.push_back(call);
+  failures_ += call.failed ? 1 : 0;
+
+  const std::size_t calls_max = policy.window == BreakerWindow::time
+                                    ? breaker_calls_max
+                                    : std::clamp(policy.window_calls, 1u, breaker_calls_max);
+  while (calls_.size() > calls_max) {
+    forget_oldest_call();
+  }
+  while (policy.window == BreakerWindow::time && !calls_.empty() &&
+         call.at - calls_.front().at >= policy.window_size) {
+    forget_oldest_call();
+  }
+}
+
+void Breaker::forget_oldest_call() {
+  failures_ -= calls_.front().failed ? 1 : 0;
+  calls_.pop_front();
+}
+
+bool Breaker::too_many_failures(const BreakerPolicy& policy) const {
+  if (failures_ == 0 || calls_.size() < std::min(policy.minimum_throughput, breaker_calls_max)) {
+    return false;
+  }
+  if (policy.failure_count_threshold > 0) {
+    return failures_ >= std::min(policy.failure_count_threshold, breaker_calls_max);
+  }
+  return failures_ * 100.0 >=
+         policy.error_threshold_percentage * static_cast<double>(calls_.size());
+}
+
+void Breaker::judge_probes(const BreakerPolicy& policy, WallTime now) {
+  const std::uint32_t needed = successes_needed(policy);
+  const std::uint32_t failed = probes_ended_ - probes_succeeded_;
+  if (probes_succeeded_ >= needed) {
+    reset(now);
+  } else if (failed > probes_max(policy) - needed) {
+    open(policy, now);
+  }
+}
+
+}  // namespace postrider

@@ -1,0 +1,236 @@
+#include "core/policy/retry.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "core/base/assert.h"
+#include "core/base/enum_names.h"
+#include "core/base/growth.h"
+#include "core/base/random.h"
+
+namespace postrider {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr EnumNames<RetryPreset, RetryPreset::standard> preset_names{
+    {"patient", "balanced", "quick", "steep", "hourly", "stepped", "standard"}};
+
+constexpr double timeout_growth_max = 3.0;  // Beyond that a slow receiver only holds a slot.
+
+Millis delay_min(FailureCategory category) {
+  switch (category) {
+    case FailureCategory::rate_limit:
+      return 60s;  // Most limits count per minute.
+    case FailureCategory::dns:
+      return 5s;  // Resolvers remember a failure about that long.
+    case FailureCategory::timeout:
+      return 2s;
+    default:
+      return 0s;
+  }
+}
+
+FailureCategory categorize_status(std::uint16_t status) {
+  switch (status) {
+    case 408:
+      return FailureCategory::timeout;
+    case 413:
+      return FailureCategory::payload_too_large;
+    case 429:
+      return FailureCategory::rate_limit;
+    default:
+      break;
+  }
+  switch (status / 100) {
+    case 3:
+      return FailureCategory::redirect;
+    case 4:
+      return FailureCategory::client_error;
+    case 5:
+      return FailureCategory::server_error;
+    default:
+      return FailureCategory::protocol;
+  }
+}
+
+/// The list is the owner's, so it may name statuses that are not the client's fault.
+std::string permanent_reason(std::uint16_t status) {
+  const std::string_view kind = status / 100 == 4   ? "client_error"
+                                : status / 100 == 5 ? "server_error"
+                                                    : "status";
+  return fmt::format("permanent_{}_{}", kind, status);
+}
+
+Verdict give_up(Classification classification, std::string reason) {
+  return GiveUp{.why = {.classification = classification, .reason = std::move(reason)}};
+}
+
+}  // namespace
+
+std::string_view to_string(RetryPreset preset) { return preset_names.name(preset); }
+
+std::optional<RetryPreset> parse_retry_preset(std::string_view text) {
+  return preset_names.find(text);
+}
+
+RetryPolicy retry_policy(RetryPreset preset) {
+  RetryPolicy policy;  // What a preset does not say is as in `patient`.
+  switch (preset) {
+    case RetryPreset::patient:
+      break;
+    case RetryPreset::balanced:
+      policy.delay_base = 1s;
+      policy.delay_max = 5min;
+      policy.jitter = {.minus = 0.25, .plus = 0.25};
+      policy.attempts_max = 5;
+      break;
+    case RetryPreset::quick:
+      policy.delay_base = 2s;
+      policy.delay_max = 32s;
+      policy.jitter = {.extra = 1s};
+      policy.attempts_max = 5;
+      break;
+    case RetryPreset::steep:
+      policy.delay_base = 1s;
+      policy.multiplier = 5.0;
+      policy.delay_max = 10min;
+      policy.jitter = {.minus = 0.2, .plus = 0.2};
+      policy.attempts_max = 6;
+      break;
+    case RetryPreset::hourly:
+      policy.delay_max = 1h;
+      policy.jitter = {};
+      policy.attempts_max = 5;
+      policy.timeout = 10s;
+      break;
+    case RetryPreset::stepped:
+      policy.schedule = {30s, 5min, 20min, 1h};
+      policy.delay_max = 1h;
+      policy.jitter = {};
+      policy.attempts_max = 5;
+      policy.timeout = 10s;
+      break;
+    case RetryPreset::standard:
+      policy.schedule = {5s, 5min, 30min, 2h, 5h, 10h, 14h, 20h, 24h};
+      policy.attempts_max = 10;
+      policy.timeout = 20s;
+      break;
+  }
+  return policy;
+}
+
+std::uint32_t attempts_auto(Millis delay_base, Millis delay_max) {
+  // By doubling rather than with a logarithm, whose rounding could be one off at a power of two.
+  std::uint32_t attempts = 1;
+  Millis delay = std::max(delay_base, Millis{1});
+  while (delay < delay_max && attempts < 64) {
+    delay = delay > delay_max / 2 ? delay_max : delay * 2;
+    ++attempts;
+  }
+  return attempts;
+}
+
+void count_attempts(RetryPolicy& policy) {
+  if (!policy.attempts_auto) {
+    return;
+  }
+  constexpr std::size_t count_max = 100;  // No policy may have more.
+  policy.attempts_max =
+      policy.schedule.empty()
+          ? attempts_auto(policy.delay_base, policy.delay_max)
+          : static_cast<std::uint32_t>(std::min(policy.schedule.size() + 1, count_max));
+}
+
+Millis backoff_delay(const RetryPolicy& policy, std::uint32_t attempt_number, double draw) {
+  POSTRIDER_ASSERT(attempt_number >= 1);
+  POSTRIDER_ASSERT(0.0 <= draw);
+  POSTRIDER_ASSERT(draw < 1.0);
+
+  const std::uint32_t step = attempt_number - 1;
+  const Millis planned =
+      policy.schedule.empty()
+          ? grown({.base = policy.delay_base, .factor = policy.multiplier, .max = policy.delay_max},
+                  step)
+          : policy.schedule[std::min<std::size_t>(step, policy.schedule.size() - 1)];
+
+  const auto center = static_cast<double>(planned.count());
+  const double low = center * (1.0 - policy.jitter.minus);
+  const double high =
+      center * (1.0 + policy.jitter.plus) + static_cast<double>(policy.jitter.extra.count());
+  return to_millis(low + (high - low) * draw);
+}
+
+bool same_schedule(const RetryPolicy& a, const RetryPolicy& b) {
+  return a.delay_base == b.delay_base && a.multiplier == b.multiplier &&
+         a.delay_max == b.delay_max && a.schedule == b.schedule && a.jitter == b.jitter &&
+         a.attempts_max == b.attempts_max;
+}
+
+DeadReason attempts_exceeded() {
+  return {.classification = Classification::recoverable, .reason = "max_attempts_exceeded"};
+}
+
+bool is_exhausted(const RetryPolicy& policy, const Delivery& delivery) {
+  return delivery.budget_used > 0 && delivery.budget_used >= policy.attempts_max;
+}
+
+WallTime due_under(const RetryPolicy& policy, const Delivery& delivery, WallTime now) {
+  if (delivery.budget_used == 0 || is_exhausted(policy, delivery)) {
+    return std::min(delivery.due, now);
+  }
+  SplitMix64 random{stable_hash(delivery.id.bytes) + delivery.budget_used};
+  const Millis delay = backoff_delay(policy, delivery.budget_used, random.draw());
+  return std::min(delivery.due, later(now, delay));
+}
+
+Millis attempt_timeout(const RetryPolicy& policy, std::uint32_t attempt_number) {
+  POSTRIDER_ASSERT(attempt_number >= 1);
+  const Growth growth{
+      .base = policy.timeout,
+      .factor = policy.timeout_growth,
+      .max = to_millis(static_cast<double>(policy.timeout.count()) * timeout_growth_max)};
+  return grown(growth, attempt_number - 1);
+}
+
+std::optional<FailureCategory> categorize(const Outcome& outcome) {
+  if (outcome.failure) {
+    return outcome.failure;
+  }
+  if (!outcome.http_status) {
+    return FailureCategory::protocol;
+  }
+  if (*outcome.http_status / 100 == 2) {
+    return std::nullopt;
+  }
+  return categorize_status(*outcome.http_status);
+}
+
+Verdict judge(const RetryPolicy& policy, const Outcome& outcome, const AttemptContext& context) {
+  POSTRIDER_ASSERT(context.budget_used >= 1);
+  const std::optional<FailureCategory> category = categorize(outcome);
+  if (!category) {
+    return Succeeded{};
+  }
+  if (!outcome.failure && outcome.http_status &&
+      std::ranges::count(policy.permanent_statuses, *outcome.http_status) > 0) {
+    return GiveUp{.why = {.classification = Classification::permanent,
+                          .reason = permanent_reason(*outcome.http_status)},
+                  .disable_webhook = *outcome.http_status == 410};
+  }
+  if (*category == FailureCategory::ssl && context.budget_used >= ssl_attempts_max) {
+    return give_up(Classification::recoverable, "ssl_error_retry_limit");
+  }
+  if (context.budget_used >= policy.attempts_max) {
+    return GiveUp{.why = attempts_exceeded()};
+  }
+
+  const Millis asked = std::min(outcome.retry_after.value_or(0ms), policy.delay_max);
+  const Millis least = policy.category_minimums ? delay_min(*category) : 0ms;
+  const Millis delay =
+      std::max({backoff_delay(policy, context.budget_used, context.draw), least, asked});
+  return RetryAt{later(context.now, delay)};
+}
+
+}  // namespace postrider

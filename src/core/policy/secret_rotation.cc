@@ -1,0 +1,52 @@
+#include "core/policy/secret_rotation.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "core/base/assert.h"
+
+namespace postrider {
+
+Result<Webhook> rotate_secret(Webhook webhook, NewSecret secret, WallTime now) {
+  POSTRIDER_ASSERT(Millis{0} <= secret.grace && secret.grace <= secret_grace_max);
+  if (secret.key == webhook.secret) {
+    return fail(Errc::invalid, "The new secret is the one the webhook has already.");
+  }
+  webhook.old_secrets = live_secrets(webhook, now);
+  if (secret.grace > Millis{0}) {
+    if (webhook.old_secrets.size() >= old_secrets_max) {
+      const auto first = std::ranges::min_element(webhook.old_secrets, {}, &OldSecret::ends_at);
+      return fail(Errc::conflict,
+                  fmt::format("{} old secrets sign beside the current one, which is the most there "
+                              "can be. The first of them ends at {}; until then only "
+                              "grace_period_seconds 0 is possible.",
+                              old_secrets_max, to_rfc3339(first->ends_at)));
+    }
+    webhook.old_secrets.insert(
+        webhook.old_secrets.begin(),
+        OldSecret{.key = std::move(webhook.secret), .ends_at = later(now, secret.grace)});
+  }
+  webhook.secret = std::move(secret.key);
+  webhook.secret_set_at = now;
+  return webhook;
+}
+
+std::vector<OldSecret> live_secrets(const Webhook& webhook, WallTime now) {
+  std::vector<OldSecret> live;
+  std::ranges::copy_if(webhook.old_secrets, std::back_inserter(live),
+                       [now](const OldSecret& old) { return now < old.ends_at; });
+  return live;
+}
+
+bool has_ended_secrets(const Webhook& webhook, WallTime now) {
+  return std::ranges::any_of(webhook.old_secrets,
+                             [now](const OldSecret& old) { return old.ends_at <= now; });
+}
+
+bool secret_is_old(const Webhook& webhook, WallTime now) {
+  return now - webhook.secret_set_at > secret_age_max;
+}
+
+}  // namespace postrider

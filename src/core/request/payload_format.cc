@@ -1,0 +1,212 @@
+#include "core/request/payload_format.h"
+
+#include <array>
+#include <charconv>
+
+#include "core/base/assert.h"
+
+namespace postrider {
+namespace {
+
+constexpr std::array<std::string_view, 6> names = {"standard",  "exchange", "platform",
+                                                   "workspace", "tenant",   "raw"};
+
+// What the largest envelope adds besides the event's own texts: field names, ids, times.
+constexpr std::size_t envelope_bytes = 256;
+
+void append_number(std::string& out, std::int64_t number) {
+  std::array<char, 20> digits{};
+  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr;
+  out.append(digits.data(), end);
+}
+
+void append_time(std::string& out, WallTime time) {
+  out += '"';
+  out += to_rfc3339(time);
+  out += '"';
+}
+
+void append_id(std::string& out, EventId id) {
+  out += '"';
+  out += EventKind::prefix;
+  out += to_base32(id.bytes);
+  out += '"';
+}
+
+void append_member(std::string& out, std::string_view name, std::string_view text) {
+  out += ",\"";
+  out += name;
+  out += "\":";
+  append_json_string(out, text);
+}
+
+void append_standard(std::string& out, const Event& event) {
+  out += R"({"id":)";
+  append_id(out, event.id);
+  append_member(out, "type", event.type);
+  out += R"(,"timestamp":)";
+  append_time(out, event.timestamp);
+  out += R"(,"data":)";
+  out += event.data;
+  out += '}';
+}
+
+void append_exchange(std::string& out, const Event& event) {
+  out += R"({"id":)";
+  append_id(out, event.id);
+  append_member(out, "type", event.type);
+  out += R"(,"created_at":)";
+  append_number(out, to_unix_seconds(event.timestamp));
+  out += R"(,"data":)";
+  out += event.data;
+  out += '}';
+}
+
+void append_platform(std::string& out, const Event& event) {
+  out += R"({"id":)";
+  append_id(out, event.id);
+  append_member(out, "event_type", event.type);
+  out += R"(,"data":)";
+  out += event.data;
+  out += R"(,"timestamp":)";
+  append_time(out, event.timestamp);
+  append_member(out, "idempotency_key", event.idempotency_key);
+  if (event.source) {
+    append_member(out, "source", *event.source);
+  } else {
+    out += R"(,"source":null)";
+  }
+  append_member(out, "priority", to_string(event.priority));
+  if (event.sequence > 0) {  // A challenge has none.
+    out += R"(,"sequence_number":)";
+    append_number(out, event.sequence);
+  }
+  if (!event.tenant_id.empty()) {
+    append_member(out, "tenant_id", event.tenant_id);
+  }
+  if (event.resource_id) {
+    append_member(out, "resource_id", *event.resource_id);
+  }
+  if (event.ordering_key) {
+    append_member(out, "ordering_key", *event.ordering_key);
+  }
+  if (event.metadata != "{}") {
+    out += R"(,"metadata":)";
+    out += event.metadata;
+  }
+  out += '}';
+}
+
+void append_workspace(std::string& out, const Event& event) {
+  out += R"({"event_type":)";
+  append_json_string(out, event.type);
+  out += R"(,"data":)";
+  out += event.data;
+  out += '}';
+}
+
+void append_tenant(std::string& out, const Event& event, DeliveryId delivery_id) {
+  out += R"({"id":")";
+  out += DeliveryKind::prefix;
+  out += to_base32(delivery_id.bytes);
+  out += '"';
+  append_member(out, "event", event.type);
+  out += R"(,"data":)";
+  out += event.data;
+  out += R"(,"timestamp":)";
+  append_time(out, event.timestamp);
+  out += '}';
+}
+
+constexpr bool needs_escape(char character) {
+  return static_cast<unsigned char>(character) < 0x20 || character == '"' || character == '\\';
+}
+
+void append_escaped(std::string& out, char character) {
+  constexpr std::string_view hex = "0123456789abcdef";
+  switch (character) {
+    case '"':
+      out += "\\\"";
+      return;
+    case '\\':
+      out += "\\\\";
+      return;
+    case '\n':
+      out += "\\n";
+      return;
+    case '\r':
+      out += "\\r";
+      return;
+    case '\t':
+      out += "\\t";
+      return;
+    default:
+      out += "\\u00";
+      out += hex[static_cast<unsigned char>(character) >> 4];
+      out += hex[static_cast<unsigned char>(character) & 15];
+  }
+}
+
+}  // namespace
+
+std::string_view to_string(PayloadFormat format) {
+  const auto index = static_cast<std::size_t>(format);
+  POSTRIDER_ASSERT(index < names.size());
+  return names[index];
+}
+
+std::optional<PayloadFormat> parse_payload_format(std::string_view text) {
+  for (std::size_t index = 0; index < names.size(); ++index) {
+    if (names[index] == text) {
+      return static_cast<PayloadFormat>(index);
+    }
+  }
+  return std::nullopt;
+}
+
+std::string render_body(PayloadFormat format, const Event& event, DeliveryId delivery_id) {
+  std::string body;
+  if (format == PayloadFormat::raw) {
+    body = event.data;
+    return body;
+  }
+  body.reserve(event.data.size() + event.type.size() + event.idempotency_key.size() +
+               envelope_bytes);
+  switch (format) {
+    case PayloadFormat::standard:
+      append_standard(body, event);
+      break;
+    case PayloadFormat::exchange:
+      append_exchange(body, event);
+      break;
+    case PayloadFormat::platform:
+      append_platform(body, event);
+      break;
+    case PayloadFormat::workspace:
+      append_workspace(body, event);
+      break;
+    case PayloadFormat::tenant:
+      append_tenant(body, event, delivery_id);
+      break;
+    case PayloadFormat::raw:
+      break;
+  }
+  POSTRIDER_ASSERT(!body.empty());
+  return body;
+}
+
+void append_json_string(std::string& out, std::string_view text) {
+  out += '"';
+  std::size_t done = 0;
+  for (std::size_t next = 0; next < text.size(); ++next) {
+    if (needs_escape(text[next])) {
+      out.append(text, done, next - done);
+      append_escaped(out, text[next]);
+      done = next + 1;
+    }
+  }
+  out.append(text, done);
+  out += '"';
+}
+
+}  // namespace postrider

@@ -1,0 +1,26 @@
+// The body that is sent: an envelope around the event's data, which stays verbatim in all of them.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "core/base/ids.h"
+#include "core/model/event.h"
+
+namespace postrider {
+
+enum class PayloadFormat : std::uint8_t { standard, exchange, platform, workspace, tenant, raw };
+
+[[nodiscard]] std::string_view to_string(PayloadFormat format);
+[[nodiscard]] std::optional<PayloadFormat> parse_payload_format(std::string_view text);
+
+/// Only the `tenant` envelope names the delivery; all others are the same for every webhook.
+[[nodiscard]] std::string render_body(PayloadFormat format, const Event& event,
+                                      DeliveryId delivery_id);
+
+/// Appends `text` as a JSON string, quotes included. `text` must be valid UTF-8.
+void append_json_string(std::string& out, std::string_view text);
+
+}  // namespace postrider

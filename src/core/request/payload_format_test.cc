@@ -1,0 +1,140 @@
+#include "core/request/payload_format.h"
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include "core/json/json_text.h"
+
+namespace postrider {
+namespace {
+
+constexpr PayloadFormat all_formats[] = {PayloadFormat::standard, PayloadFormat::exchange,
+                                         PayloadFormat::platform, PayloadFormat::workspace,
+                                         PayloadFormat::tenant,   PayloadFormat::raw};
+
+// Key order, number spelling and white space that a re-serialisation would lose.
+constexpr std::string_view odd_data = "{ \"b\" : 1.0e+2,\t\"a\":\"\\u00e4\\/\" }";
+
+const DeliveryId delivery;
+
+Event sample_event() {
+  Event event;
+  event.id.bytes.fill(0xff);
+  event.type = "swap.created";
+  event.data = odd_data;
+  event.idempotency_key = "key-1";
+  event.timestamp = wall_from_unix_ms(1'700'000'000'123);
+  event.created_at = wall_from_unix_ms(1'800'000'000'000);
+  return event;
+}
+
+TEST(PayloadFormat, NamesRoundTrip) {
+  for (const PayloadFormat format : all_formats) {
+    EXPECT_EQ(parse_payload_format(to_string(format)), format);
+  }
+  EXPECT_FALSE(parse_payload_format(""));
+  EXPECT_FALSE(parse_payload_format("Standard"));
+}
+
+TEST(RenderBody, WritesEachEnvelopeAroundTheUntouchedData) {
+  const Event event = sample_event();
+  const std::string data{odd_data};
+  const std::string id = "evt_7zzzzzzzzzzzzzzzzzzzzzzzzz";
+
+  EXPECT_EQ(render_body(PayloadFormat::standard, event, delivery),
+            R"({"id":")" + id +
+                R"(","type":"swap.created","timestamp":"2023-11-14T22:13:20.123Z","data":)" + data +
+                "}");
+  EXPECT_EQ(render_body(PayloadFormat::exchange, event, delivery),
+            R"({"id":")" + id + R"(","type":"swap.created","created_at":1700000000,"data":)" +
+                data + "}");
+  EXPECT_EQ(render_body(PayloadFormat::workspace, event, delivery),
+            R"({"event_type":"swap.created","data":)" + data + "}");
+  EXPECT_EQ(render_body(PayloadFormat::tenant, event, delivery),
+            R"({"id":"dlv_00000000000000000000000000","event":"swap.created","data":)" + data +
+                R"(,"timestamp":"2023-11-14T22:13:20.123Z"})");
+  EXPECT_EQ(render_body(PayloadFormat::raw, event, delivery), data);
+}
+
+TEST(RenderBody, PlatformCarriesTheWholeEvent) {
+  Event event = sample_event();
+  event.data = "1";
+  EXPECT_EQ(render_body(PayloadFormat::platform, event, delivery),
+            R"({"id":"evt_7zzzzzzzzzzzzzzzzzzzzzzzzz","event_type":"swap.created","data":1,)"
+            R"("timestamp":"2023-11-14T22:13:20.123Z","idempotency_key":"key-1","source":null,)"
+            R"("priority":"normal"})");
+  event.source = "api \"quoted\"";
+  event.priority = Priority::high;
+  event.tenant_id = "tnt_1";
+  event.resource_id = "order/7";
+  EXPECT_EQ(render_body(PayloadFormat::platform, event, delivery),
+            R"({"id":"evt_7zzzzzzzzzzzzzzzzzzzzzzzzz","event_type":"swap.created","data":1,)"
+            R"("timestamp":"2023-11-14T22:13:20.123Z","idempotency_key":"key-1",)"
+            R"("source":"api \"quoted\"","priority":"high",)"
+            R"("tenant_id":"tnt_1","resource_id":"order/7"})");
+  event.sequence = 12345;
+  event.tenant_id.clear();
+  EXPECT_TRUE(
+      render_body(PayloadFormat::platform, event, delivery)
+          .ends_with(R"("priority":"high","sequence_number":12345,"resource_id":"order/7"})"));
+}
+
+TEST(PayloadFormat, PlatformTellsOrderingKeyAndMetadataWhenThereAreSome) {
+  Event event;
+  event.type = "a.b";
+  event.data = "1";
+  const std::string plain = render_body(PayloadFormat::platform, event, {});
+  EXPECT_EQ(plain.find("ordering_key"), std::string::npos);
+  EXPECT_EQ(plain.find("metadata"), std::string::npos);
+  event.ordering_key = "order-7";
+  event.metadata = R"({"b": 1, "a": [2]})";
+  const std::string whole = render_body(PayloadFormat::platform, event, {});
+  EXPECT_TRUE(whole.ends_with(R"(,"ordering_key":"order-7","metadata":{"b": 1, "a": [2]}})"))
+      << whole;
+}
+
+TEST(RenderBody, TimesBeforeTheEpochRoundDown) {
+  Event event = sample_event();
+  event.data = "{}";
+  event.timestamp = wall_from_unix_ms(-1);
+  EXPECT_EQ(
+      render_body(PayloadFormat::exchange, event, delivery),
+      R"({"id":"evt_7zzzzzzzzzzzzzzzzzzzzzzzzz","type":"swap.created","created_at":-1,"data":{}})");
+}
+
+TEST(AppendJsonString, EscapesWhatJsonRequiresAndNothingElse) {
+  std::string out = "=";
+  append_json_string(out, std::string_view{"a\"b\\c/\n\r\t\b\f\0\x1f\x7f\xc3\xa4", 16});
+  EXPECT_EQ(out, "=\"a\\\"b\\\\c/\\n\\r\\t\\u0008\\u000c\\u0000\\u001f\x7f\xc3\xa4\"");
+  out.clear();
+  append_json_string(out, "");
+  EXPECT_EQ(out, "\"\"");
+}
+
+RC_GTEST_PROP(AppendJsonString, WhatItWritesDecodesToTheSameText, (std::string text)) {
+  for (char& character : text) {
+    character = static_cast<char>(character & 0x7f);
+  }
+  std::string written;
+  append_json_string(written, text);
+  RC_ASSERT(decode_json_string(written) == text);
+}
+
+RC_GTEST_PROP(RenderBody, AnyFormatOfAnyEventIsValidJson, (std::string name, std::string source)) {
+  Event event = sample_event();
+  for (std::string* text : {&name, &source}) {
+    for (char& character : *text) {
+      character = static_cast<char>(character & 0x7f);
+    }
+  }
+  event.type = name;
+  event.idempotency_key = source;
+  event.source = source;
+  event.tenant_id = name;
+  for (const PayloadFormat format : all_formats) {
+    RC_ASSERT(check_json(render_body(format, event, delivery)).has_value());
+  }
+}
+
+}  // namespace
+}  // namespace postrider

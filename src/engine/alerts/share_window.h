@@ -1,0 +1,38 @@
+// What share of the latest attempts was of some sort: counted by slices of time, the oldest of
+// which falls out. A plain value. All times are steady wall times.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "core/base/time.h"
+
+namespace postrider {
+
+class ShareWindow {
+ public:
+  struct Count {
+    std::uint64_t total = 0;
+    std::uint64_t part = 0;  // Of the total.
+
+    bool operator==(const Count&) const = default;
+  };
+
+  /// `window`: always the same one; after another, `*this = {}`.
+  void note(Count count, WallTime now, Millis window);
+  /// Of the slice that is under way and the nine before it.
+  [[nodiscard]] Count sum(WallTime now, Millis window) const;
+
+ private:
+  static constexpr std::size_t slice_count = 10;
+  struct Slice {
+    std::int64_t number = -1;
+    std::uint32_t total = 0;
+    std::uint32_t part = 0;
+  };
+
+  std::array<Slice, slice_count> slices_{};
+};
+
+}  // namespace postrider

@@ -1,0 +1,186 @@
+#include "engine/shard/fair_share.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+#include <gtest/gtest.h>
+
+namespace postrider {
+namespace {
+
+Offer offers(std::initializer_list<Priority> priorities) {
+  Offer offer;
+  for (const Priority priority : priorities) {
+    offer.all.set(static_cast<std::size_t>(priority));
+    offer.first_attempts.set(static_cast<std::size_t>(priority));
+  }
+  return offer;
+}
+
+Offer only_retries(Priority priority) {
+  Offer offer;
+  offer.all.set(static_cast<std::size_t>(priority));
+  return offer;
+}
+
+Turn take(FairShare& share, Candidates candidates = Candidates::all) {
+  const Turn turn = share.next(candidates).value();
+  share.take(turn, candidates);
+  return turn;
+}
+
+std::array<int, priority_count> priorities_of(FairShare& share, int picks) {
+  std::array<int, priority_count> counts{};
+  for (int i = 0; i < picks; ++i) {
+    ++counts[static_cast<std::size_t>(take(share).priority)];
+  }
+  return counts;
+}
+
+TEST(FairShare, SaturatedPrioritiesShareEightToFourToOneExactly) {
+  FairShare share;
+  for (LaneIndex lane = 0; lane < 3; ++lane) {
+    share.add(lane, lane);
+    share.offer(lane, offers({static_cast<Priority>(lane)}));
+  }
+  EXPECT_EQ(priorities_of(share, 1'300), (std::array{800, 400, 100}));
+}
+
+TEST(FairShare, TheSharesHoldWithinOneLaneToo) {
+  FairShare share;
+  share.add(0, 0);
+  share.offer(0, offers({Priority::high, Priority::normal, Priority::low}));
+  EXPECT_EQ(priorities_of(share, 1'300), (std::array{800, 400, 100}));
+}
+
+TEST(FairShare, LowIsServedOnceInThirteenTurnsAtTheLatest) {
+  FairShare share;
+  share.add(0, 0);
+  share.offer(0, offers({Priority::high, Priority::normal, Priority::low}));
+  int since_low = 0;
+  for (int i = 0; i < 1'000; ++i) {
+    since_low = take(share).priority == Priority::low ? 0 : since_low + 1;
+    ASSERT_LT(since_low, 13);
+  }
+}
+
+TEST(FairShare, WhoOffersNothingLeavesItsShareToTheOthers) {
+  FairShare share;
+  share.add(0, 0);
+  share.offer(0, offers({Priority::high, Priority::low}));
+  EXPECT_EQ(priorities_of(share, 900), (std::array{800, 0, 100}));
+  share.offer(0, offers({Priority::low}));
+  EXPECT_EQ(priorities_of(share, 10), (std::array{0, 0, 10}));
+}
+
+TEST(FairShare, TenantsTakeTurnsHoweverManyLanesTheyHave) {
+  FairShare share;
+  for (LaneIndex lane = 0; lane < 101; ++lane) {
+    share.add(lane, lane < 100 ? 0 : 1);
+    share.offer(lane, offers({Priority::normal}));
+  }
+  std::array<int, 2> turns{};
+  for (int i = 0; i < 1'000; ++i) {
+    ++turns[take(share).tenant];
+  }
+  EXPECT_EQ(turns, (std::array{500, 500}));
+}
+
+TEST(FairShare, TheLanesOfATenantTakeTurns) {
+  FairShare share;
+  for (LaneIndex lane = 0; lane < 4; ++lane) {
+    share.add(lane, 0);
+    share.offer(lane, offers({Priority::normal}));
+  }
+  std::map<LaneIndex, int> turns;
+  for (int i = 0; i < 400; ++i) {
+    ++turns[take(share).lane];
+  }
+  EXPECT_EQ(turns, (std::map<LaneIndex, int>{{0, 100}, {1, 100}, {2, 100}, {3, 100}}));
+}
+
+TEST(FairShare, LookingUsesUpNobodysTurn) {
+  FairShare share;
+  for (LaneIndex lane = 0; lane < 2; ++lane) {
+    share.add(lane, lane);
+    share.offer(lane, offers({Priority::normal}));
+  }
+  const std::optional<Turn> first = share.next(Candidates::all);
+  EXPECT_EQ(share.next(Candidates::all), first);
+  share.take(*first, Candidates::all);
+  EXPECT_NE(share.next(Candidates::all), first);
+}
+
+TEST(FairShare, AParkedTenantIsPassedOverAndKeepsWhatItsLanesOffer) {
+  FairShare share;
+  for (LaneIndex lane = 0; lane < 2; ++lane) {
+    share.add(lane, lane);
+    share.offer(lane, offers({Priority::normal}));
+  }
+  share.park(0);
+  for (int i = 0; i < 5; ++i) {
+    EXPECT_EQ(take(share).lane, 1u);
+  }
+  share.offer(1, {});
+  EXPECT_EQ(share.next(Candidates::all), std::nullopt);
+  share.unpark(0);
+  EXPECT_EQ(take(share).lane, 0u);
+}
+
+TEST(FairShare, ALaneThatBeginsToOfferWhileItsTenantIsParkedWaits) {
+  FairShare share;
+  share.add(0, 0);
+  share.park(0);
+  share.offer(0, offers({Priority::high}));
+  EXPECT_EQ(share.next(Candidates::all), std::nullopt);
+  share.unpark(0);
+  EXPECT_EQ(take(share).lane, 0u);
+}
+
+TEST(FairShare, WhenOnlyFirstAttemptsMayGoRetriesArePassedOver) {
+  FairShare share;
+  share.add(0, 0);
+  share.add(1, 0);
+  share.offer(0, only_retries(Priority::high));
+  share.offer(1, offers({Priority::low}));
+  EXPECT_EQ(share.next(Candidates::first_attempts)->lane, 1u);
+  EXPECT_EQ(share.next(Candidates::all)->lane, 0u);
+  share.offer(1, {});
+  EXPECT_EQ(share.next(Candidates::first_attempts), std::nullopt);
+}
+
+TEST(FairShare, ARemovedLaneIsNeverChosenAndItsNumberCanBeUsedAgain) {
+  FairShare share;
+  share.add(0, 0);
+  share.offer(0, offers({Priority::normal}));
+  share.remove(0);
+  EXPECT_EQ(share.next(Candidates::all), std::nullopt);
+  share.add(0, 5);
+  share.offer(0, offers({Priority::normal}));
+  EXPECT_EQ(take(share), (Turn{.lane = 0, .tenant = 5, .priority = Priority::normal}));
+}
+
+/// What a thousand deliveries cost when each leaves its lane with nothing to offer for a moment.
+std::uint64_t relinks(LaneIndex lanes) {
+  FairShare share;
+  for (LaneIndex lane = 0; lane < lanes; ++lane) {
+    share.add(lane, lane / 10);
+    share.offer(lane, offers({Priority::normal}));
+  }
+  const std::uint64_t before = share.relinks_total();
+  for (int i = 0; i < 1'000; ++i) {
+    const Turn turn = take(share);
+    share.offer(turn.lane, {});
+    share.offer(turn.lane, offers({Priority::normal}));
+  }
+  return share.relinks_total() - before;
+}
+
+TEST(FairShare, TenThousandLanesCostAsMuchPerTurnAsTen) {
+  EXPECT_EQ(relinks(10), 4'000u);
+  EXPECT_EQ(relinks(10'000), 4'000u);
+}
+
+}  // namespace
+}  // namespace postrider

@@ -1,0 +1,37 @@
+// The lanes of a shard, found by webhook or by number, and those among them that want a look.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "engine/shard/lane.h"
+
+namespace postrider {
+
+class LaneTable {
+ public:
+  /// Numbers are small and are used again. The webhook has no lane yet.
+  Lane& add(TenantIndex tenant, std::shared_ptr<const Webhook> webhook, MonoTime now);
+  void remove(const Lane& lane);
+
+  [[nodiscard]] Lane* find(WebhookId webhook_id);
+  [[nodiscard]] const Lane* find(WebhookId webhook_id) const;
+  [[nodiscard]] Lane& at(LaneIndex index);
+  [[nodiscard]] std::size_t size() const { return by_webhook_.size(); }
+
+  /// Something about the lane changed.
+  void touch(LaneIndex index);
+  /// The lanes touched since the last call, each once, in the order in which they were touched.
+  [[nodiscard]] std::vector<LaneIndex> take_touched();
+
+ private:
+  std::vector<std::unique_ptr<Lane>> lanes_;  // By number; null when free.
+  std::vector<LaneIndex> free_;
+  std::unordered_map<WebhookId, LaneIndex> by_webhook_;
+  std::vector<bool> is_touched_;
+  std::vector<LaneIndex> touched_;
+};
+
+}  // namespace postrider

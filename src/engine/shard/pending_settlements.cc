@@ -1,0 +1,67 @@
+#include "engine/shard/pending_settlements.h"
+
+#include <algorithm>
+
+#include "core/base/assert.h"
+#include "engine/shard/conclusion.h"
+
+namespace postrider {
+
+void PendingSettlements::add(const Settlement& settlement) {
+  const bool added = owed_.emplace(settlement.delivery.id, Owed{.settlement = settlement}).second;
+  POSTRIDER_ASSERT(added);
+}
+
+void PendingSettlements::confirm(DeliveryId id, MonoTime now) {
+  owed_.erase(id);
+  store_down_ = false;
+  pause_ = pauses_.min;
+  // The store writes again: no reason to keep the others waiting.
+  retry_at_ = failed_.empty() ? std::nullopt : std::optional{now};
+}
+
+void PendingSettlements::fail(const std::vector<LaneDelivery>& deliveries, MonoTime now) {
+  for (const LaneDelivery& delivery : deliveries) {
+    const auto found = owed_.find(delivery.delivery_id);
+    if (found != owed_.end() && !found->second.failed) {
+      found->second.failed = true;
+      failed_.push_back(delivery.delivery_id);
+    }
+  }
+  store_down_ = true;
+  if (!retry_at_) {
+    retry_at_ = now + pause_;
+    pause_ = std::min(pause_ * 2, pauses_.max);
+  }
+}
+
+void PendingSettlements::revive(DeliveryId id, const Revival& revival) {
+  const auto found = owed_.find(id);
+  if (found != owed_.end() && found->second.failed) {
+    postrider::revive(found->second.settlement, revival);
+  }
+}
+
+std::vector<Settlement> PendingSettlements::take_due(MonoTime now) {
+  std::vector<Settlement> due;
+  if (!retry_at_ || *retry_at_ > now) {
+    return due;
+  }
+  retry_at_.reset();
+  due.reserve(failed_.size());
+  for (const DeliveryId id : failed_) {
+    const auto found = owed_.find(id);
+    if (found != owed_.end() && found->second.failed) {
+      found->second.failed = false;
+      due.push_back(found->second.settlement);
+    }
+  }
+  failed_.clear();
+  if (owed_.empty()) {
+    store_down_ =
+        false;  // Nothing is owed, so nothing will be confirmed: going on is the only test.
+  }
+  return due;
+}
+
+}  // namespace postrider

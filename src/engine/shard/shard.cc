@@ -1,0 +1,72 @@
+#include "engine/shard/shard.h"
+
+#include <utility>
+
+#include "core/base/assert.h"
+#include "engine/shard/shard_state.h"
+
+namespace postrider {
+
+std::string_view to_string(BlockReason reason) {
+  switch (reason) {
+    case BlockReason::none:
+      return "none";
+    case BlockReason::paused:
+      return "paused";
+    case BlockReason::inactive:
+      return "inactive";
+    case BlockReason::circuit:
+      return "circuit";
+    case BlockReason::rate:
+      return "rate";
+    case BlockReason::slots:
+      return "slots";
+    case BlockReason::order:
+      return "order";
+    case BlockReason::store:
+      return "store";
+    case BlockReason::drain:
+      return "drain";
+  }
+  return "unknown";
+}
+
+Shard::Shard(ShardOptions options, std::uint64_t seed)
+    : state_(std::make_unique<ShardState>(options, seed)) {}
+Shard::Shard(ShardOptions options, std::uint64_t seed, Allowance& allowance)
+    : state_(std::make_unique<ShardState>(options, seed, &allowance)) {}
+Shard::~Shard() = default;
+Shard::Shard(Shard&&) noexcept = default;
+Shard& Shard::operator=(Shard&&) noexcept = default;
+
+Commands Shard::step(Input input, Moment now) {
+  ShardState& state = *state_;
+  POSTRIDER_ASSERT(state.commands.empty());
+  state.begin(now);
+  std::visit([&state](auto& each) { state.on(each); }, input);
+  state.wake();
+  state.look_at_touched();
+  state.ask_store_again();
+  state.start_what_may_start();
+  state.ask_for_loads();
+  state.finish_drain();
+  state.set_alarm();
+  return std::exchange(state.commands, {});
+}
+
+std::optional<LaneView> Shard::view(WebhookId webhook_id, Moment now) const {
+  const Lane* lane = state_->lanes.find(webhook_id);
+  if (!lane || lane->removed()) {
+    return std::nullopt;
+  }
+  return state_->view(*lane, Moment{now.steady, now.mono});
+}
+
+ShardView Shard::view() const {
+  ShardView view = state_->totals;
+  view.lanes = static_cast<std::uint32_t>(state_->lanes.size());
+  view.unsettled = static_cast<std::uint32_t>(state_->pending.size());
+  return view;
+}
+
+}  // namespace postrider

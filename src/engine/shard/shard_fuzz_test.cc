@@ -1,0 +1,47 @@
+// Random histories against a model of the store: whatever happens, nothing is lost, nothing is sent
+// out of order, no limit is broken, and once the trouble ends everything reaches a final state.
+#include <cstdint>
+#include <string>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "engine/shard/shard.h"
+#include "engine/shard/shard_world_test.h"
+
+namespace postrider {
+namespace {
+
+class ShardFuzz : public testing::TestWithParam<Ordering> {};
+
+TEST_P(ShardFuzz, WhateverHappensEverythingReachesAFinalState) {
+  for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+    SCOPED_TRACE(fmt::format("seed {}", seed));
+    test::ShardWorld world{seed, GetParam()};
+    world.run_with_trouble(600);
+    EXPECT_TRUE(world.run_to_the_end()) << world.unfinished();
+    if (HasFailure()) {
+      return;
+    }
+  }
+}
+
+TEST_P(ShardFuzz, TheSameSeedAndInputsGiveTheSameCommands) {
+  const auto run = [](std::uint64_t seed) {
+    test::ShardWorld world{seed, GetParam()};
+    world.run_with_trouble(1'000);
+    return world.log();
+  };
+  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+    EXPECT_EQ(run(seed), run(seed));
+    EXPECT_NE(run(seed), run(seed + 1));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Orderings, ShardFuzz,
+                         testing::Values(Ordering::none, Ordering::per_event_type,
+                                         Ordering::strict),
+                         [](const auto& param) { return std::string{to_string(param.param)}; });
+
+}  // namespace
+}  // namespace postrider

@@ -1,0 +1,81 @@
+#include <chrono>
+
+#include "engine/shard/shard_state.h"
+
+namespace postrider {
+namespace {
+
+struct Block {
+  BlockReason reason = BlockReason::none;
+  std::optional<WallTime> until;
+};
+
+/// For good is not a time to show.
+std::optional<WallTime> shown(std::optional<WallTime> until) {
+  return until && *until < wall_time_max ? until : std::nullopt;
+}
+
+WallTime to_wall(MonoTime at, Moment now) {
+  return later(now.wall, std::chrono::ceil<Millis>(at - now.mono));
+}
+
+/// The latest token of the three buckets is the one that counts.
+std::optional<MonoTime> token_at(const ShardState& state, const Lane& lane, MonoTime now) {
+  const std::optional<MonoTime> at = lane.rate_limited_until(now);
+  return std::max(at, state.allowance.token_at(lane.tenant(), now));
+}
+
+bool slots_taken(const ShardState& state, const Lane& lane, const Offer& offer) {
+  const bool only_reserve = state.allowance.candidates() == Candidates::first_attempts;
+  return lane.slots_full() || state.allowance.slots_taken(lane.tenant()) ||
+         (only_reserve && offer.first_attempts.none());
+}
+
+/// The first gate that is closed, in the order in which deliveries come to them.
+Block first_block(const ShardState& state, const Lane& lane, Moment now) {
+  const Webhook& webhook = lane.webhook();
+  if (const BlockReason reason = state.standstill(); reason != BlockReason::none) {
+    return {.reason = reason, .until = {}};
+  }
+  if (!webhook.active) {
+    return {.reason = BlockReason::inactive, .until = {}};
+  }
+  if (webhook.paused) {
+    return {.reason = BlockReason::paused, .until = {}};
+  }
+  const std::optional<WallTime> circuit_at = lane.breaker().retry_at(webhook.breaker, now.wall);
+  if (!circuit_at || *circuit_at > now.wall) {
+    return {.reason = BlockReason::circuit, .until = shown(circuit_at)};
+  }
+  const WindowOutlook waiting = lane.window().outlook(now.wall);
+  if (waiting.offer.all.none()) {
+    return waiting.held_by_order ? Block{.reason = BlockReason::order, .until = waiting.next_due}
+                                 : Block{};
+  }
+  if (slots_taken(state, lane, waiting.offer)) {
+    return {.reason = BlockReason::slots, .until = {}};
+  }
+  if (const std::optional<MonoTime> at = token_at(state, lane, now.mono)) {
+    return {.reason = BlockReason::rate,
+            .until = *at < MonoTime::max() ? std::optional{to_wall(*at, now)} : std::nullopt};
+  }
+  return {};
+}
+
+}  // namespace
+
+LaneView ShardState::view(const Lane& lane, Moment steady) const {
+  const Block block = first_block(*this, lane, steady);
+  LaneView view{.circuit = lane.breaker().record(),
+                .blocked = block.reason,
+                .blocked_until = block.until,
+                .in_flight = lane.in_flight_ids(),
+                .window_count = static_cast<std::uint32_t>(lane.window().count()),
+                .tokens = {}};
+  if (const std::optional<TokenBucket>& bucket = lane.bucket()) {
+    view.tokens = bucket->tokens(steady.mono);
+  }
+  return view;
+}
+
+}  // namespace postrider

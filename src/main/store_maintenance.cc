@@ -1,0 +1,83 @@
+#include "main/store_maintenance.h"
+
+#include <filesystem>
+#include <system_error>
+
+#include <fmt/format.h>
+
+#include "adapters/sqlite/database/maintenance.h"
+#include "cli/commands/command_line.h"
+#include "cli/text/print.h"
+#include "cli/text/progress.h"
+
+namespace postrider {
+namespace {
+
+/// As for `serve`: a data directory that is not one, is damaged or is in use is 2.
+int fail_with(const Error& error) {
+  cli::print_error(fmt::format("postrider: {}\n", error.message));
+  return error.code == Errc::unavailable ? cli::exit_failed : cli::exit_usage;
+}
+
+SqliteOptions store_of(const std::string& directory) {
+  return {.directory = directory, .vfs = std::string{}};
+}
+
+std::string versions_json(const SchemaVersions& versions) {
+  return fmt::format("{{\"from\":{},\"to\":{},\"up_to_date\":{}}}\n", versions.found,
+                     versions.newest, versions.found == versions.newest);
+}
+
+std::string versions_text(const SchemaVersions& versions, bool check) {
+  if (versions.found == versions.newest) {
+    return fmt::format("The schema is up to date (version {}).\n", versions.newest);
+  }
+  if (versions.found > versions.newest) {
+    return fmt::format("The schema is version {}; this program knows up to {}. Use a newer one.\n",
+                       versions.found, versions.newest);
+  }
+  return fmt::format("The schema {} from version {} to {}.\n",
+                     check ? "can be brought" : "was brought", versions.found, versions.newest);
+}
+
+}  // namespace
+
+int migrate(const cli::MigrateOptions& options) {
+  const SqliteOptions store = store_of(options.data_directory);
+  const Result<SchemaVersions> versions =
+      options.check ? sqlite_schema_versions(store) : migrate_sqlite(store);
+  if (!versions) {
+    return fail_with(versions.error());
+  }
+  cli::print(options.json ? versions_json(*versions) : versions_text(*versions, options.check));
+  if (versions->found > versions->newest) {
+    return cli::exit_usage;
+  }
+  return options.check && versions->found < versions->newest ? cli::exit_failed : cli::exit_ok;
+}
+
+int back_up(const cli::BackupOptions& options) {
+  std::error_code error;
+  if (!options.force && std::filesystem::exists(options.to, error)) {
+    cli::print_error(fmt::format(
+        "postrider: {} exists.\nChoose another name, or --force to replace it.\n", options.to));
+    return cli::exit_failed;
+  }
+  {
+    cli::Progress progress{"backup", options.json};
+    const Result<void> done =
+        back_up_sqlite(store_of(options.data_directory), options.to,
+                       [&](std::uint64_t pages, std::uint64_t total) {
+                         progress.show({.done = pages, .total = total, .note = {}});
+                       });
+    if (!done) {
+      return fail_with(done.error());
+    }
+  }
+  const std::uintmax_t bytes = std::filesystem::file_size(options.to, error);
+  cli::print(options.json ? fmt::format("{{\"bytes\":{}}}\n", bytes)
+                          : fmt::format("{} written, {} bytes.\n", options.to, bytes));
+  return cli::exit_ok;
+}
+
+}  // namespace postrider

@@ -1,0 +1,60 @@
+// Alerts, current and past.
+//
+// The specification is tests/contract/alert_contract.cc. Calls block; AlertWriter is used by the
+// store thread only, AlertReader by one reader thread each.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "core/base/result.h"
+#include "core/model/alert.h"
+#include "ports/history.h"
+
+namespace postrider {
+
+class AlertWriter {
+ public:
+  virtual ~AlertWriter() = default;
+
+  /// Those that are not resolved, in the order in which they were raised.
+  [[nodiscard]] virtual Result<std::vector<Alert>> load_active() = 0;
+  /// Durable when it returns. One that is there already stays as it is: an answer may have been
+  /// lost.
+  [[nodiscard]] virtual Result<void> raise(const Alert& alert) = 0;
+  /// One that is resolved already, or unknown, stays so.
+  [[nodiscard]] virtual Result<void> resolve(AlertId id, WallTime at) = 0;
+  /// Removes at most `limit` that were resolved before then, oldest first, and says how many.
+  [[nodiscard]] virtual Result<std::uint32_t> remove_resolved(WallTime before,
+                                                              std::uint32_t limit) = 0;
+
+ protected:
+  AlertWriter() = default;
+  AlertWriter(const AlertWriter&) = default;
+  AlertWriter& operator=(const AlertWriter&) = default;
+};
+
+/// Empty lists and nullopts do not restrict.
+struct AlertFilter {
+  std::optional<TenantId> tenant_id;
+  std::optional<WebhookId> webhook_id;
+  std::vector<AlertKind> kinds;
+  std::optional<bool> active;
+};
+
+class AlertReader {
+ public:
+  virtual ~AlertReader() = default;
+
+  /// Newest first.
+  [[nodiscard]] virtual Result<Listed<Alert>> list_alerts(const AlertFilter& filter,
+                                                          const Page& page) = 0;
+
+ protected:
+  AlertReader() = default;
+  AlertReader(const AlertReader&) = default;
+  AlertReader& operator=(const AlertReader&) = default;
+};
+
+}  // namespace postrider

@@ -1,0 +1,211 @@
+#include "runtime/admin/admin_changes.h"
+
+#include <memory>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "runtime/background/removed_webhook_cleanup.h"
+#include "runtime/delivery/placement.h"
+#include "runtime/store/idempotent_request.h"
+
+namespace postrider {
+namespace {
+
+void notify_lane(RepliesByShard& replies, WebhookId id, Input input) {
+  replies[worker_of(id, replies.size())].inputs.push_back(std::move(input));
+}
+
+/// Good moments to throw away what has expired: someone is at the links anyway.
+bool concerns_links(const RegistryChange& change) {
+  return std::holds_alternative<AddLink>(change) || std::holds_alternative<RedeemLink>(change);
+}
+
+AuditEntry removal_entry(const AuditEntry& cause, const Webhook& webhook) {
+  AuditEntry entry = cause;
+  entry.action = "webhook.delete";
+  entry.subject = webhook.id.to_string();
+  entry.tenant_id = webhook.tenant_id;
+  entry.detail = R"({"because":"tenant.delete"})";
+  return entry;
+}
+
+/// What the server did to a webhook by itself.
+AuditEntry own_entry(const Webhook& webhook, std::string action, WallTime now) {
+  AuditEntry entry;
+  entry.at = now;
+  entry.action = std::move(action);
+  entry.subject = webhook.id.to_string();
+  entry.tenant_id = webhook.tenant_id;
+  return entry;
+}
+
+/// The reason is one of our own sentences; JSON wants it tame.
+std::string reason_detail(const std::string& reason) {
+  std::string plain;
+  for (const char character : reason) {
+    const bool tame = character >= ' ' && character < 0x7f && character != '"' && character != '\\';
+    plain.push_back(tame ? character : '?');
+  }
+  return fmt::format(R"({{"reason":"{}"}})", plain);
+}
+
+}  // namespace
+
+AdminChanges::AdminChanges(Directory directory, AccessSnapshot access)
+    : directory_(std::move(directory)), access_(std::move(access)) {}
+
+Result<WebhookRef> AdminChanges::add_webhook(const ChangeContext& context, Webhook webhook) {
+  const TenantLimits limits = access()->limits_of(webhook.tenant_id);
+  if (limits.webhooks_max && directory()->count_of(webhook.tenant_id) >= *limits.webhooks_max) {
+    return fail(Errc::conflict, fmt::format("This tenant may have {} webhooks and has them.",
+                                            *limits.webhooks_max));
+  }
+  return store_webhook(context, std::move(webhook));
+}
+
+Result<WebhookRef> AdminChanges::edit_webhook(const ChangeContext& context, WebhookId id,
+                                              const Service::WebhookEdit& edit) {
+  const WebhookRef current = directory()->find(id);
+  if (!current) {
+    return fail(Errc::not_found, "There is no such webhook.");
+  }
+  POSTRIDER_TRY(Webhook edited, edit(*current));
+  return store_webhook(context, std::move(edited));
+}
+
+Result<WebhookRef> AdminChanges::store_webhook(const ChangeContext& context, Webhook webhook) {
+  const WebhookRef before = directory()->find(webhook.id);
+  const bool rescheduled = before && !same_schedule(before->retry, webhook.retry);
+  const auto write = [&]() -> Result<void> {
+    POSTRIDER_CHECK(take_request_key(context.store, context.entry));
+    POSTRIDER_CHECK(context.store.catalog->put_webhook(webhook));
+    if (rescheduled) {  // The lane will ask for it.
+      POSTRIDER_CHECK(context.store.catalog->mark_rescheduling(webhook.id));
+    }
+    return context.store.audit->append(context.entry);
+  };
+  POSTRIDER_CHECK(context.store.atomically(write));
+  auto stored = std::make_shared<const Webhook>(std::move(webhook));
+  // The lane learns of it before anyone can publish to it.
+  notify_lane(
+      context.replies, stored->id,
+      WebhookChanged{.webhook = stored, .circuit = std::nullopt, .backlog_due = std::nullopt});
+  directory_.replace(directory()->with(stored));
+  watchers_.stored(*stored);
+  return stored;
+}
+
+Result<void> AdminChanges::remove_webhook(const ChangeContext& context, WebhookId id) {
+  std::uint32_t cancelled = 0;
+  const auto write = [&]() -> Result<void> {
+    POSTRIDER_CHECK(context.store.catalog->remove_webhook(id));
+    // Whoever looks right away sees what most webhooks have waiting as cancelled.
+    POSTRIDER_TRY(cancelled,
+                  context.store.catalog->cancel_waiting(id, context.entry.at, cancelled_at_once));
+    return context.store.audit->append(context.entry);
+  };
+  POSTRIDER_CHECK(context.store.atomically(write));
+  directory_.replace(directory()->without(id));
+  notify_removed(context.replies, id);
+  watchers_.cancelled(cancelled);
+  return {};
+}
+
+void AdminChanges::notify_removed(RepliesByShard& replies, WebhookId id) const {
+  notify_lane(replies, id, WebhookRemoved{id});
+  watchers_.removed(id);
+}
+
+Result<void> AdminChanges::change_registry(const ChangeContext& context,
+                                           const RegistryChange& change) {
+  const WallTime now = context.entry.at;
+  POSTRIDER_TRY(AccessSnapshot changed, access()->with(change, now));
+  const bool sweeps = concerns_links(change) && changed.has_expired(now);
+  const SweepExpired sweep{now};
+  if (sweeps) {
+    POSTRIDER_TRY(changed, changed.with(sweep, now));
+  }
+  const auto write = [&]() -> Result<void> {
+    POSTRIDER_CHECK(take_request_key(context.store, context.entry));
+    POSTRIDER_CHECK(context.store.registry->apply(change));
+    if (sweeps) {
+      POSTRIDER_CHECK(context.store.registry->apply(sweep));
+    }
+    return context.store.audit->append(context.entry);
+  };
+  POSTRIDER_CHECK(context.store.atomically(write));
+  access_.replace(std::move(changed));
+  return {};
+}
+
+Result<void> AdminChanges::remove_tenant(const ChangeContext& context, const TenantId& id,
+                                         bool force) {
+  const RemoveTenant change{id};
+  POSTRIDER_TRY(AccessSnapshot changed, access()->with(change, context.entry.at));
+  const Directory theirs = directory()->only(id);
+  if (!force && !theirs.all().empty()) {
+    return fail(Errc::conflict,
+                fmt::format("The tenant has {} webhooks; delete them first, or everything with "
+                            "?force=true.",
+                            theirs.all().size()));
+  }
+  std::uint32_t left = cancelled_at_once;
+  const auto write = [&]() -> Result<void> {
+    for (const auto& [webhook_id, webhook] : theirs.all()) {
+      POSTRIDER_CHECK(context.store.catalog->remove_webhook(webhook_id));
+      POSTRIDER_TRY(const std::uint32_t cancelled,
+                    context.store.catalog->cancel_waiting(webhook_id, context.entry.at, left));
+      left -= cancelled;
+      POSTRIDER_CHECK(context.store.audit->append(removal_entry(context.entry, *webhook)));
+    }
+    POSTRIDER_CHECK(context.store.registry->apply(change));
+    return context.store.audit->append(context.entry);
+  };
+  POSTRIDER_CHECK(context.store.atomically(write));
+  access_.replace(std::move(changed));
+  directory_.replace(directory()->without_tenant(id));
+  for (const auto& [webhook_id, webhook] : theirs.all()) {
+    notify_removed(context.replies, webhook_id);
+  }
+  watchers_.cancelled(cancelled_at_once - left);
+  return {};
+}
+
+Result<void> AdminChanges::write_key_uses(Store& store) const {
+  const std::shared_ptr<const AccessSnapshot> known = access();
+  const NoteKeyUses note = known->unwritten_uses();
+  if (note.uses.empty()) {
+    return {};
+  }
+  POSTRIDER_CHECK(store.registry->apply(note));
+  for (const auto& [id, at] : note.uses) {
+    known->find_key(id)->mark_written(at);
+  }
+  return {};
+}
+
+Result<void> AdminChanges::disable_webhook(const SystemChange& context, WebhookId id,
+                                           const std::string& reason, WallTime now) {
+  const WebhookRef current = directory()->find(id);
+  if (!current || !current->active) {
+    return {};  // Several attempts may say the same.
+  }
+  Webhook disabled = *current;
+  switch_off(disabled, reason, now);
+  disabled.updated_at = now;
+  AuditEntry entry = own_entry(*current, "webhook.disable", now);
+  entry.detail = reason_detail(reason);
+  return store_webhook({context.store, context.replies, entry}, std::move(disabled))
+      .map([](const WebhookRef&) {});
+}
+
+Result<void> AdminChanges::sweep_secrets(const SystemChange& context, Webhook swept, WallTime now) {
+  const AuditEntry entry = own_entry(swept, "webhook.secret.end", now);
+  return store_webhook({context.store, context.replies, entry}, std::move(swept))
+      .map([](const WebhookRef&) {});
+}
+
+}  // namespace postrider

@@ -1,0 +1,75 @@
+// The part of Service that is the same wherever the desk stands: what it shows, and the changes
+// that are made at it. Where a change is carried out is left to whoever owns the store.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "runtime/admin/admin_changes.h"
+#include "runtime/admin/service.h"
+#include "runtime/limits/publish_quota.h"
+#include "runtime/store/event_type_catalog.h"
+
+namespace postrider {
+
+class AdminService : public Service {
+ public:
+  std::shared_ptr<const Directory> directory() const override { return changes_.directory(); }
+  std::shared_ptr<const AccessSnapshot> access() const override { return changes_.access(); }
+  std::shared_ptr<const EventTypeCatalog> event_types() const override {
+    return event_types_.catalog();
+  }
+  QuotaWait take_quota(const EventCounts& counts) override {
+    return quota_.try_take(*changes_.access(), counts, now().mono);
+  }
+  Awaitable<Result<WebhookRef>> add_webhook(Webhook webhook, AuditEntry entry) override;
+  Awaitable<Result<WebhookRef>> edit_webhook(WebhookId id, WebhookEdit edit,
+                                             AuditEntry entry) override;
+  Awaitable<Result<void>> remove_webhook(WebhookId id, AuditEntry entry) override;
+  Awaitable<Result<EventTypeRef>> change_event_type(std::string name, EventTypeEdit edit,
+                                                    AuditEntry entry) override;
+  Awaitable<Result<void>> change_registry(RegistryChange change, AuditEntry entry) override;
+  Awaitable<Result<void>> remove_tenant(TenantId id, bool force, AuditEntry entry) override;
+  Awaitable<Result<void>> note(AuditEntry entry) override;
+
+ protected:
+  AdminService(Directory directory, AccessSnapshot access, EventTypeCatalog event_types)
+      : changes_(std::move(directory), std::move(access)), event_types_(std::move(event_types)) {}
+
+  /// Carries `change` out where the store is written, once, and resumes with what came of it.
+  using Change = std::function<Result<void>(const ChangeContext&)>;
+  virtual Awaitable<Result<void>> run_on_store_thread(AuditEntry entry, Change change) = 0;
+
+  /// The same of a change that makes something.
+  template <class T>
+  Awaitable<Result<T>> make_on_store_thread(AuditEntry entry,
+                                            std::function<Result<T>(const ChangeContext&)> make);
+
+  AdminChanges changes_;
+  EventTypeChanges event_types_;
+
+ private:
+  PublishQuota quota_;
+};
+
+template <class T>
+Awaitable<Result<T>> AdminService::make_on_store_thread(
+    AuditEntry entry, std::function<Result<T>(const ChangeContext&)> make) {
+  // Shared: when the server ends, the change may be carried out after this coroutine is gone.
+  const auto made = std::make_shared<std::optional<T>>();
+  Change change = [made, make = std::move(make)](const ChangeContext& context) -> Result<void> {
+    POSTRIDER_TRY(*made, make(context));
+    return {};
+  };
+  auto pending = run_on_store_thread(std::move(entry), std::move(change));
+  const Result<void> done = co_await std::move(pending);
+  if (!done) {
+    co_return tl::make_unexpected(done.error());
+  }
+  co_return *std::move(*made);
+}
+
+}  // namespace postrider

@@ -1,0 +1,179 @@
+#include "runtime/background/housekeeping.h"
+
+#include <chrono>
+#include <optional>
+#include <utility>
+
+#include <boost/asio/post.hpp>
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include "core/policy/secret_rotation.h"
+
+#include "runtime/store/await_callback.h"
+
+namespace postrider {
+namespace {
+
+// How long a resolved alert can be looked up, and how many too old ones go at a time.
+constexpr Millis alert_life = std::chrono::hours{24 * 90};
+constexpr std::uint32_t alerts_removed_max = 100;
+// More than a person or a program makes in a few seconds, little enough for one turn.
+constexpr std::uint32_t request_keys_removed_max = 1'000;
+
+// A step of resealing: short enough that no commit waits for it.
+constexpr std::uint32_t reseal_step = 100;
+
+}  // namespace
+
+Housekeeping::Housekeeping(AlertRecorder recorder, Parts parts)
+    : recorder_(std::move(recorder)), parts_(std::move(parts)) {}
+
+void Housekeeping::on_alert_change(const AlertChange& heard) {
+  parts_.store->submit(StoreTask{[this, heard](Store& store, RepliesByShard&) {
+    change(heard);
+    return recorder_.write(store);
+  }});
+}
+
+void Housekeeping::start(boost::asio::io_context& io) {
+  timer_.emplace(io);
+  boost::asio::post(io, [this] { tick(); });
+}
+
+Awaitable<Result<ResealStep>> Housekeeping::reseal_some(std::optional<WebhookId> after,
+                                                        std::size_t origin) {
+  auto begin = [this, after, origin](std::function<void(Result<ResealStep>)> resume) {
+    auto run = [this, after, origin, resume](Store& store, RepliesByShard& replies) {
+      const bool first = !after && parts_.reload_keys;
+      const Result<void> reloaded = first ? parts_.reload_keys() : Result<void>{};
+      const Result<ResealStep> step =
+          reloaded.and_then([&] { return store.catalog->reseal_webhooks(after, reseal_step); });
+      replies[origin].completions.push_back([resume, step] { resume(step); });
+      return step.map([](const ResealStep&) {});
+    };
+    parts_.store->submit(StoreTask{std::move(run)});
+  };
+  co_return co_await await_callback<Result<ResealStep>>(begin);
+}
+
+Awaitable<Result<std::uint64_t>> Housekeeping::reseal(std::size_t origin) {
+  std::uint64_t resealed = 0;
+  std::optional<WebhookId> after;
+  do {
+    auto pending = reseal_some(after, origin);
+    const Result<ResealStep> step = co_await std::move(pending);
+    if (!step) {
+      co_return tl::make_unexpected(step.error());
+    }
+    resealed += step->resealed;
+    after = step->next;
+  } while (after);
+  co_return resealed;
+}
+
+Result<void> reseal_all(Catalog& catalog) {
+  ResealStep step;
+  std::uint64_t resealed = 0;
+  do {
+    POSTRIDER_TRY(step, catalog.reseal_webhooks(step.next, reseal_step));
+    resealed += step.resealed;
+  } while (step.next);
+  if (resealed > 0) {
+    spdlog::info("secrets.sealed webhooks={}", resealed);
+  }
+  return {};
+}
+
+void Housekeeping::tick() {
+  timer_->expires_after(housekeeping_period);
+  timer_->async_wait([this](const boost::system::error_code& error) {
+    if (!error) {
+      tick();
+    }
+  });
+  parts_.store->submit(StoreTask{[this](Store& store, RepliesByShard& replies) -> Result<void> {
+    parts_.tick_store();
+    POSTRIDER_CHECK(sweep(store, replies));
+    POSTRIDER_CHECK(recorder_.write(store));
+    const WallTime now = parts_.clock->now().wall;
+    POSTRIDER_CHECK(store.alerts->remove_resolved(now - alert_life, alerts_removed_max));
+    return store.request_keys->remove_expired(now, request_keys_removed_max).map([](std::uint32_t) {
+    });
+  }});
+}
+
+void Housekeeping::change(const AlertChange& change) {
+  const WallTime now = parts_.clock->now().wall;
+  if (!change.subject.webhook_id) {
+    recorder_.change(change, change.subject.tenant_id, now);
+    return;
+  }
+  const WebhookRef webhook = parts_.directory()->find(*change.subject.webhook_id);
+  // A person may have been quicker: deleted it, or switched it on again.
+  const bool settled = !webhook || (change.subject.kind == AlertKind::webhook_disabled &&
+                                    change.active && webhook->active);
+  if (!settled || !change.active) {
+    recorder_.change(change, webhook ? std::optional{webhook->tenant_id} : std::nullopt, now);
+  }
+}
+
+void Housekeeping::store_failed(std::uint32_t in_row) {
+  if (in_row != 0 && in_row != store_failures_alarming) {
+    return;
+  }
+  change({.subject = {AlertKind::store_failing, std::nullopt},
+          .active = in_row > 0,
+          .detail = fmt::format("The store has failed {} times in a row; nothing is accepted "
+                                "until it can write again.",
+                                in_row)});
+  if (in_row == 0) {
+    write_soon();
+  }
+}
+
+void Housekeeping::webhook_stored(const Webhook& webhook) {
+  if (webhook.active) {
+    change({.subject = {AlertKind::webhook_disabled, webhook.id}, .active = false, .detail = {}});
+  }
+  look_at_secret(webhook, parts_.clock->now().wall);
+  write_soon();
+}
+
+void Housekeeping::webhook_removed(WebhookId id) {
+  recorder_.forget(id, parts_.clock->now().wall);
+  write_soon();
+}
+
+void Housekeeping::write_soon() {
+  if (recorder_.owes()) {
+    parts_.store->submit(
+        StoreTask{[this](Store& store, RepliesByShard&) { return recorder_.write(store); }});
+  }
+}
+
+void Housekeeping::look_at_secret(const Webhook& webhook, WallTime now) {
+  recorder_.change(
+      {.subject = {AlertKind::secret_old, webhook.id},
+       .active = secret_is_old(webhook, now),
+       .detail = fmt::format("The secret was set at {}, more than 90 days ago. Rotate it.",
+                             to_rfc3339(webhook.secret_set_at))},
+      webhook.tenant_id, now);
+}
+
+Result<void> Housekeeping::sweep(Store& store, RepliesByShard& replies) {
+  const WallTime now = parts_.clock->now().wall;
+  const std::shared_ptr<const Directory> directory = parts_.directory();
+  for (const auto& [id, webhook] : directory->all()) {
+    look_at_secret(*webhook, now);
+    if (has_ended_secrets(*webhook, now)) {
+      Webhook swept = *webhook;
+      swept.old_secrets = live_secrets(swept, now);
+      POSTRIDER_CHECK(parts_.store_webhook(store, replies, std::move(swept)));
+      spdlog::info("webhook.old_secret_ended webhook={}", id.to_string());
+    }
+  }
+  return {};
+}
+
+}  // namespace postrider

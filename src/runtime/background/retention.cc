@@ -1,0 +1,276 @@
+#include "runtime/background/retention.h"
+
+#include <algorithm>
+#include <future>
+#include <utility>
+
+#include <spdlog/spdlog.h>
+
+#include "runtime/observability/attempt_log.h"
+
+namespace postrider {
+namespace {
+
+constexpr Millis interval_min{100};
+constexpr Millis interval_max = std::chrono::hours{1};
+constexpr std::int64_t looks_per_age = 24;
+constexpr std::size_t names_held_max = 100'000;  // Of one archive file: a few megabytes.
+constexpr std::uint32_t stats_turn = 2'000;
+constexpr std::uint32_t operations_turn = 200;
+
+std::vector<ExpiredKey> names_of(const ExpiredPage& page) {
+  std::vector<ExpiredKey> names;
+  for (const ExpiredEvent& old : page.items) {
+    names.push_back(name_of(old));
+  }
+  return names;
+}
+
+}  // namespace
+
+Millis sweep_interval(const RetentionOptions& options) {
+  Millis interval = interval_max;
+  for (const Millis age :
+       {options.ages.events, options.ages.dead_letters, options.stats, options.operations}) {
+    if (age > Millis{0}) {
+      interval = std::min(interval, age / looks_per_age);
+    }
+  }
+  return std::max(interval, interval_min);
+}
+
+Retention::Retention(RetentionOptions options, Parts parts)
+    : options_(options), parts_(std::move(parts)) {}
+
+Retention::~Retention() { stop(); }
+
+void Retention::start() {
+  thread_ = std::thread{[this] { run(); }};
+}
+
+void Retention::stop() {
+  {
+    const std::lock_guard lock{mutex_};
+    stopping_ = true;
+  }
+  wake_.notify_all();
+  if (thread_.joinable()) {
+    thread_.join();
+  }
+}
+
+bool Retention::rest(Millis duration) {
+  std::unique_lock lock{mutex_};
+  return !wake_.wait_for(lock, duration, [this] { return stopping_; });
+}
+
+bool Retention::rest_between_sweeps() {
+  std::unique_lock lock{mutex_};
+  wake_.wait_for(lock, sweep_interval(options_), [this] { return stopping_ || wanted_; });
+  if (std::optional<RetentionChange> wanted = std::exchange(wanted_, std::nullopt)) {
+    options_ = wanted->options;
+    if (wanted->other_archive) {
+      parts_.archive = std::move(wanted->archive);  // Between sweeps no file is under way.
+    }
+  }
+  return !stopping_;
+}
+
+void Retention::change(RetentionChange change) {
+  {
+    const std::lock_guard lock{mutex_};
+    if (wanted_ && wanted_->other_archive && !change.other_archive) {
+      change.other_archive = true;
+      change.archive = std::move(wanted_->archive);
+    }
+    wanted_ = std::move(change);
+  }
+  wake_.notify_all();
+}
+
+bool Retention::is_change_wanted() {
+  const std::lock_guard lock{mutex_};
+  return wanted_.has_value();
+}
+
+void Retention::run() {
+  while (rest_between_sweeps()) {
+    sweep();
+  }
+}
+
+/// Events first: they take their dead letters with them.
+void Retention::sweep() {
+  const WallTime now = parts_.clock->now().wall;
+  const RetentionCutoffs cutoffs = cutoffs_at(options_.ages, now);
+  forget_operations(now);  // Never archived, so no failing archive keeps them.
+  if (let_go(&RetentionReader::expired_events, cutoffs) &&
+      let_go(&RetentionReader::expired_dead_letters, cutoffs)) {
+    forget_stats(now);
+    give_back_space();
+  }
+}
+
+/// False when it was cut short; the next sweep begins anew.
+bool Retention::let_go(Look look, const RetentionCutoffs& cutoffs) {
+  const bool archiving = parts_.archive != nullptr;
+  std::vector<ExpiredKey> archived;
+  ExpiredQuery query{.cutoffs = cutoffs, .limit = options_.turn_max, .with_content = archiving};
+  for (std::optional<std::int64_t> next = 0; next;) {
+    query.after = *next;
+    const Result<ExpiredPage> page = look_up(look, query);
+    if (!page) {
+      return false;
+    }
+    next = page->next;
+    std::vector<ExpiredKey> names = names_of(*page);
+    if (archiving) {
+      const Result<bool> full = archive_page(*page);
+      archived.insert(archived.end(), names.begin(), names.end());
+      const bool enough = !next || (full && *full) || archived.size() >= names_held_max;
+      const Result<void> sealed = full && enough ? parts_.archive->seal() : Result<void>{};
+      if (!full || !sealed) {
+        archive_failed(full ? sealed.error() : full.error());
+        return false;
+      }
+      names = enough ? std::exchange(archived, {}) : std::vector<ExpiredKey>{};
+    }
+    if (!names.empty()) {
+      archive_worked();
+    }
+    // A change waits until what was archived is also removed, or it would be archived twice.
+    if (!remove_all(names, cutoffs) || !rest(options_.pause_min) ||
+        (archived.empty() && is_change_wanted())) {
+      return false;
+    }
+  }
+  return true;
+}
+
+Result<ExpiredPage> Retention::look_up(Look look, const ExpiredQuery& query) {
+  std::promise<Result<ExpiredPage>> found;
+  std::future<Result<ExpiredPage>> answer = found.get_future();
+  parts_.readers->submit(
+      [&](Reader& reader) { found.set_value(((*reader.retention).*look)(query)); });
+  return answer.get();
+}
+
+Result<bool> Retention::archive_page(const ExpiredPage& page) {
+  bool full = false;
+  for (const ExpiredEvent& old : page.items) {
+    POSTRIDER_TRY(full, parts_.archive->append(parts_.archive_line(old), old.event.created_at));
+  }
+  return full;
+}
+
+bool Retention::remove_all(const std::vector<ExpiredKey>& names, const RetentionCutoffs& cutoffs) {
+  for (std::size_t first = 0; first < names.size(); first += options_.turn_max) {
+    const std::size_t end = std::min(first + options_.turn_max, names.size());
+    const std::vector<ExpiredKey> turn(names.begin() + static_cast<std::ptrdiff_t>(first),
+                                       names.begin() + static_cast<std::ptrdiff_t>(end));
+    Removed removed;
+    const auto act = [&](Store& store) -> Result<void> {
+      POSTRIDER_TRY(removed, store.retention->remove(turn, cutoffs));
+      return {};
+    };
+    if (!on_store(act)) {
+      return false;
+    }
+    count(removed);
+  }
+  return true;
+}
+
+void Retention::forget_stats(WallTime now) {
+  if (options_.stats <= Millis{0}) {
+    return;
+  }
+  for (std::uint64_t forgotten = stats_turn; forgotten >= stats_turn;) {
+    const auto act = [&](Store& store) -> Result<void> {
+      POSTRIDER_TRY(forgotten, store.retention->remove_stats(now - options_.stats, stats_turn));
+      return {};
+    };
+    if (!on_store(act)) {
+      return;
+    }
+  }
+}
+
+void Retention::forget_operations(WallTime now) {
+  if (options_.operations <= Millis{0}) {
+    return;
+  }
+  for (std::uint32_t forgotten = operations_turn; forgotten >= operations_turn;) {
+    const auto act = [&](Store& store) -> Result<void> {
+      POSTRIDER_TRY(forgotten,
+                    store.operations->remove_finished(now - options_.operations, operations_turn));
+      return {};
+    };
+    if (!on_store(act)) {
+      return;
+    }
+    parts_.metrics->retention_removed("operation", forgotten);
+  }
+}
+
+void Retention::give_back_space() {
+  for (bool more = true; more;) {
+    const auto act = [&](Store& store) -> Result<void> {
+      POSTRIDER_TRY(more, store.retention->give_back_space());
+      return {};
+    };
+    if (!on_store(act)) {
+      return;
+    }
+  }
+}
+
+/// Runs `act` on the store thread and rests in proportion to the time it took there. Fails with
+/// unavailable also when it is time to end.
+Result<void> Retention::on_store(std::function<Result<void>(Store&)> act) {
+  struct Answer {
+    Result<void> result;
+    Micros spent{0};
+  };
+  std::promise<Answer> done;
+  std::future<Answer> answer = done.get_future();
+  auto run = [&](Store& store, RepliesByShard&) {
+    const MonoTime begun = parts_.clock->now().mono;
+    Result<void> result = act(store);
+    done.set_value({result, parts_.clock->now().mono - begun});
+    return result;
+  };
+  parts_.store->submit(StoreTask{std::move(run)});
+  const Answer given = answer.get();
+  const auto spent = std::chrono::duration_cast<Millis>(given.spent);
+  if (!rest(std::max(options_.pause_factor * spent, options_.pause_min))) {
+    return fail(Errc::unavailable, "The server is shutting down.");
+  }
+  return given.result;
+}
+
+void Retention::archive_failed(const Error& error) {
+  parts_.metrics->archive_failed();
+  if (!std::exchange(archive_failing_, true)) {
+    spdlog::error("archive.failed reason=\"{}\" next=\"nothing is removed until it works again\"",
+                  log_safe(error.message));
+  }
+}
+
+void Retention::archive_worked() {
+  if (std::exchange(archive_failing_, false)) {
+    spdlog::warn("archive.recovered");
+  }
+}
+
+void Retention::count(const Removed& removed) {
+  parts_.metrics->retention_removed("event", removed.events);
+  parts_.metrics->retention_removed("delivery", removed.deliveries);
+  parts_.metrics->retention_removed("attempt", removed.attempts);
+  for (const auto& [tenant_id, number] : removed.dead_letters) {
+    parts_.metrics->retention_removed("dead_letter", number);
+    parts_.metrics->dead_letters_changed(tenant_id, -static_cast<std::int64_t>(number));
+  }
+}
+
+}  // namespace postrider

@@ -1,0 +1,88 @@
+#include "runtime/delivery/interactive_sends.h"
+
+#include <utility>
+
+#include <boost/asio/post.hpp>
+
+#include "core/policy/retry.h"
+
+#include "runtime/store/await_callback.h"
+
+namespace postrider {
+namespace {
+
+// Beside the attempt's own timeout: for the lane to get to it and the store to keep it.
+constexpr Millis test_patience{2'000};
+
+/// One of a number of places, given back when it is destroyed.
+class Place {
+ public:
+  explicit Place(std::atomic<std::uint32_t>& taken) : taken_(taken), number_(++taken) {}
+  ~Place() { --taken_; }
+  Place(const Place&) = delete;
+  Place& operator=(const Place&) = delete;
+
+  [[nodiscard]] bool within(std::uint32_t count) const { return number_ <= count; }
+
+ private:
+  std::atomic<std::uint32_t>& taken_;
+  std::uint32_t number_;
+};
+
+}  // namespace
+
+TestSend plan_test(const Webhook& webhook, Event event, DeliveryId id, WallTime due) {
+  event.source = test_source;
+  TestSend test{.publish = {}, .patience = attempt_timeout(webhook.retry, 1) + test_patience};
+  test.publish.deliveries.push_back({.id = id,
+                                     .event_id = event.id,
+                                     .webhook_id = webhook.id,
+                                     .event_type = event.type,
+                                     .priority = Priority::high,
+                                     .trigger = Trigger::test,
+                                     .due = due});
+  test.publish.event = std::move(event);
+  return test;
+}
+
+Awaitable<Result<Outcome>> InteractiveSends::probe(Worker& home, Probe probe) {
+  const Place place{under_way_};
+  if (!place.within(at_once_max_)) {
+    co_return fail(Errc::unavailable, "Too many receivers are being tried out. Retry soon.");
+  }
+  auto begin = [&](std::function<void(Result<Outcome>)> resume) {
+    probe.done = [resume](Outcome outcome) { resume(std::move(outcome)); };
+    home.probe(std::move(probe));
+  };
+  co_return co_await await_callback<Result<Outcome>>(begin);
+}
+
+Awaitable<Result<TestSent>> InteractiveSends::send_test(Worker& home, Worker& owner,
+                                                        TestSend test) {
+  const Place place{under_way_};
+  if (!place.within(at_once_max_)) {
+    co_return fail(Errc::unavailable, "Too many receivers are being tried out. Retry soon.");
+  }
+  using Attempted = Result<std::optional<Settlement>>;
+  const DeliveryId id = test.publish.deliveries.front().id;
+  auto begin = [&](std::function<void(Attempted)> resume) {
+    test.done = [&io = home.io(), resume](Attempted attempted) {
+      boost::asio::post(io, [resume, attempted = std::move(attempted)]() mutable {
+        resume(std::move(attempted));
+      });
+    };
+    owner.send_test(std::move(test));
+  };
+  Attempted attempted = co_await await_callback<Attempted>(begin);
+  if (!attempted) {
+    co_return tl::make_unexpected(attempted.error());
+  }
+  TestSent sent{.delivery_id = id};
+  if (*attempted) {
+    sent.attempt = std::move((*attempted)->attempt);
+    sent.request = std::move((*attempted)->request);
+  }
+  co_return sent;
+}
+
+}  // namespace postrider

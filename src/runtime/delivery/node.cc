@@ -1,0 +1,405 @@
+#include "runtime/delivery/node.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <spdlog/spdlog.h>
+
+#include "core/base/assert.h"
+
+#include "runtime/admin/load_access.h"
+#include "runtime/delivery/interactive_sends.h"
+#include "runtime/delivery/running_node.h"
+#include "runtime/observability/batch_stream_events.h"
+#include "runtime/observability/transport_samples.h"
+
+namespace postrider {
+namespace {
+
+// How long stop() waits for the store to take the last settlements; they are sent again otherwise.
+constexpr Millis last_words_max{3'000};
+
+}  // namespace
+
+RunningNode::RunningNode(NodeOptions options, NodeParts parts, NodeContents contents)
+    : AdminService(std::move(contents.directory), std::move(contents.access),
+                   std::move(contents.event_types)),
+      options_(std::move(options)),
+      clock_(std::move(parts.clock)),
+      metrics_(make_metrics()),
+      ids_(options_.seed),
+      stream_({.epoch = static_cast<std::uint64_t>(to_unix_ms(clock_->now().wall))}),
+      interactive_sends_(options_.interactive_sends_max) {
+  POSTRIDER_ASSERT(options_.worker_count > 0);
+  readers_ = std::make_unique<ReaderPool>(std::move(parts.readers));
+  make_store(parts);
+  make_workers(parts);
+  make_retention(parts);
+  make_operations();
+  make_watch(contents.alerts);
+  make_housekeeping(std::move(contents.alerts), std::move(parts.reload_keys));
+  metrics_->add_samples([this] { return collect_transport_samples(); });
+}
+
+void RunningNode::make_retention(NodeParts& parts) {
+  Retention::Parts retention_parts{.clock = clock_.get(),
+                                   .metrics = metrics_.get(),
+                                   .readers = readers_.get(),
+                                   .store = store_.get(),
+                                   .archive = std::move(parts.archive),
+                                   .archive_line = std::move(parts.archive_line)};
+  retention_ = std::make_unique<Retention>(options_.retention, std::move(retention_parts));
+}
+
+std::vector<MetricSample> RunningNode::collect_transport_samples() const {
+  std::vector<TransportCounters> counters;
+  for (const auto& worker : workers_) {
+    counters.push_back(worker->transport_counters());
+  }
+  return to_samples(counters);
+}
+
+void RunningNode::make_store(NodeParts& parts) {
+  StoreThread::Parts store_parts{
+      .store = std::move(parts.store),
+      .clock = clock_.get(),
+      .metrics = metrics_.get(),
+      .send = [this](std::size_t worker,
+                     ShardReplies replies) { workers_[worker]->receive(std::move(replies)); },
+      .on_failure =
+          [](const std::string& reason) {
+            spdlog::error("store.failed reason=\"{}\" next=\"reopening\"", log_safe(reason));
+          },
+      .on_recovered =
+          [this](const std::vector<LaneBacklog>& backlog, RepliesByShard& replies) {
+            spdlog::warn("store.recovered");
+            notify_backlog(backlog, replies);
+          },
+      .on_committed = [this](const Batch& batch,
+                             const BatchReceipt& receipt) { publish_to_stream(batch, receipt); },
+      .on_streak = [this](std::uint32_t failures) { housekeeping_->store_failed(failures); },
+  };
+  store_ = std::make_unique<StoreThread>(StoreThreadOptions{.worker_count = options_.worker_count},
+                                         std::move(store_parts));
+  removed_webhook_cleanup_ = std::make_unique<RemovedWebhookCleanup>(*clock_, *store_, *metrics_);
+  retry_rescheduler_ =
+      std::make_unique<RetryRescheduler>(*clock_, *store_, [this] { return changes_.directory(); });
+}
+
+void RunningNode::make_workers(NodeParts& parts) {
+  const auto wake = [this](std::size_t worker, std::optional<TenantId> tenant_id) {
+    workers_[worker]->feed_later(SlotKept{std::move(tenant_id)});
+  };
+  allowance_ =
+      std::make_unique<SharedAllowance>(limits_of(options_.shard), options_.worker_count, wake);
+  for (std::size_t index = 0; index < options_.worker_count; ++index) {
+    WorkerOptions worker{.index = index,
+                         .shard = options_.shard,
+                         .seed = options_.seed + index + 1,
+                         .alerts = options_.alerts,
+                         .url_policy = options_.url_policy,
+                         .user_agent = options_.user_agent};
+    WorkerParts worker_parts{
+        .clock = clock_.get(),
+        .store = store_.get(),
+        .allowance = &allowance_->of(index),
+        .metrics = metrics_.get(),
+        .stream = &stream_,
+        .make_transport = parts.make_transport,
+        .make_sign = parts.make_sign,
+        .disable_webhook = [this](WebhookId id, const std::string& reason) { disable(id, reason); },
+        .reschedule = [this](WebhookId id) { retry_rescheduler_->add_later(id); },
+        .alert = [this](const AlertChange& change) { housekeeping_->on_alert_change(change); },
+        .drained = [this] { worker_drained(); },
+    };
+    workers_.push_back(std::make_unique<Worker>(std::move(worker), std::move(worker_parts)));
+  }
+}
+
+void RunningNode::publish_to_stream(const Batch& batch, const BatchReceipt& receipt) {
+  if (!stream_.is_wanted()) {
+    return;
+  }
+  for (StreamEvent& stream_event :
+       stream_events_of(batch, receipt, *directory(), clock_->now().wall)) {
+    stream_.tell(std::move(stream_event));
+  }
+}
+
+void RunningNode::make_operations() {
+  constexpr std::size_t worker = 0;
+  operations_ = std::make_unique<OperationRunner>(OperationRunnerParts{
+      .io = &workers_[worker]->io(),
+      .worker = worker,
+      .clock = clock_.get(),
+      .store = store_.get(),
+      .readers = readers_.get(),
+      .metrics = metrics_.get(),
+      .directory = [this] { return changes_.directory(); },
+      .new_uuid = [this] { return new_uuid(); },
+      .on_committed = [this](const Batch& batch,
+                             const BatchReceipt& receipt) { publish_to_stream(batch, receipt); }});
+}
+
+void RunningNode::load_counts(const std::map<TenantId, std::uint64_t>& dead_letters,
+                              std::uint64_t waiting) {
+  for (const auto& [tenant_id, count] : dead_letters) {
+    metrics_->dead_letters_changed(tenant_id, static_cast<std::int64_t>(count));
+  }
+  metrics_->waiting_counted(waiting);
+}
+
+void RunningNode::make_watch(const std::vector<Alert>& alerts) {
+  ServerAlertMonitor::Parts parts{
+      .clock = clock_.get(),
+      .metrics = metrics_.get(),
+      .look_at_webhooks =
+          [this] {
+            for (const auto& worker : workers_) {
+              worker->look_for_alerts();
+            }
+          },
+      .alert = [this](const AlertChange& change) { housekeeping_->on_alert_change(change); }};
+  watch_ = std::make_unique<ServerAlertMonitor>(options_.alerts, std::move(parts));
+  for (const Alert& alert : alerts) {
+    if (alert.subject.webhook_id) {
+      owner(*alert.subject.webhook_id).restore(alert.subject);
+    } else {
+      watch_->restore(alert.subject);
+    }
+  }
+}
+
+void RunningNode::make_housekeeping(std::vector<Alert> alerts,
+                                    std::function<Result<void>()> reload_keys) {
+  AlertRecorder recorder{
+      std::move(alerts),
+      {.make_id = [this] { return AlertId{new_uuid()}; }, .metrics = metrics_.get()}};
+  Housekeeping::Parts parts{.clock = clock_.get(),
+                            .store = store_.get(),
+                            .directory = [this] { return changes_.directory(); },
+                            .store_webhook = {},
+                            .tick_store =
+                                [this] {
+                                  removed_webhook_cleanup_->go_on();
+                                  retry_rescheduler_->go_on();
+                                },
+                            .reload_keys = std::move(reload_keys)};
+  parts.store_webhook = [this](Store& store, RepliesByShard& replies, Webhook webhook) {
+    return changes_.sweep_secrets({store, replies}, std::move(webhook), clock_->now().wall);
+  };
+  housekeeping_ = std::make_unique<Housekeeping>(std::move(recorder), std::move(parts));
+  changes_.watch(
+      {.stored = [this](const Webhook& webhook) { housekeeping_->webhook_stored(webhook); },
+       .removed =
+           [this](WebhookId id) {
+             housekeeping_->webhook_removed(id);
+             removed_webhook_cleanup_->add(id);
+           },
+       .cancelled =
+           [this](std::uint32_t count) { metrics_->waiting_changed(-std::int64_t{count}); }});
+}
+
+void RunningNode::load_lanes(const std::map<WebhookId, CircuitRecord>& circuits,
+                             const std::vector<LaneBacklog>& backlog) {
+  std::map<WebhookId, WallTime> due;
+  for (const LaneBacklog& lane : backlog) {
+    due.emplace(lane.webhook_id, lane.due);
+    if (!changes_.directory()->find(lane.webhook_id)) {
+      removed_webhook_cleanup_->add(lane.webhook_id);
+    }
+  }
+  for (const auto& [id, webhook] : changes_.directory()->all()) {
+    WebhookChanged input{.webhook = webhook, .at_start = true};
+    if (const auto circuit = circuits.find(id); circuit != circuits.end()) {
+      input.circuit = circuit->second;
+    }
+    if (const auto waiting = due.find(id); waiting != due.end()) {
+      input.backlog_due = waiting->second;
+    }
+    owner(id).feed_later(std::move(input));
+  }
+}
+
+void RunningNode::load_reschedules(const std::vector<WebhookId>& marked,
+                                   const std::vector<LaneBacklog>& backlog) {
+  for (const WebhookId id : marked) {
+    retry_rescheduler_->add(id);
+  }
+  // Retries keep their distance from now, not their date (P9).
+  const WallTime now = clock_->now().wall;
+  std::size_t from_the_future = 0;
+  for (const LaneBacklog& lane : backlog) {
+    if (is_from_the_future(lane, now)) {
+      retry_rescheduler_->add(lane.webhook_id);
+      ++from_the_future;
+    }
+  }
+  if (from_the_future > 0) {
+    spdlog::warn("clock.set_back webhooks={} next=\"their retries are planned anew\"",
+                 from_the_future);
+  }
+}
+
+std::vector<boost::asio::io_context*> RunningNode::io_contexts() {
+  std::vector<boost::asio::io_context*> contexts;
+  for (const auto& worker : workers_) {
+    contexts.push_back(&worker->io());
+  }
+  return contexts;
+}
+
+Result<void> RunningNode::open() {
+  for (const auto& worker : workers_) {
+    POSTRIDER_CHECK(worker->open());
+  }
+  return {};
+}
+
+void RunningNode::start() {
+  started_ = true;
+  store_->start();
+  for (const auto& worker : workers_) {
+    worker->start();
+  }
+  retention_->start();
+  housekeeping_->start(workers_.front()->io());
+  watch_->start(workers_.front()->io());
+}
+
+void RunningNode::change_alert_limits(const AlertLimits& limits) {
+  for (const auto& worker : workers_) {
+    worker->change_alert_limits(limits);
+  }
+  watch_->change(limits);
+}
+
+void RunningNode::change_url_policy(UrlPolicy policy) {
+  for (const auto& worker : workers_) {
+    worker->change_url_policy(policy);
+  }
+  // On the store thread, so that no edit of a webhook is overtaken by what it was before.
+  auto run = [this](Store&, RepliesByShard& replies) -> Result<void> {
+    for (const auto& [id, webhook] : changes_.directory()->all()) {
+      replies[worker_of(id, replies.size())].inputs.emplace_back(
+          WebhookChanged{.webhook = webhook});
+    }
+    return {};
+  };
+  store_->submit(StoreTask{std::move(run)});
+}
+
+void RunningNode::drain(std::function<void()> drained) {
+  {
+    const std::lock_guard lock{drain_mutex_};
+    POSTRIDER_ASSERT(!draining_);
+    drained_ = std::move(drained);
+    workers_draining_ = workers_.size();
+    draining_ = true;
+  }
+  operations_->stop();
+  for (const auto& worker : workers_) {
+    worker->drain();
+  }
+}
+
+void RunningNode::worker_drained() {
+  std::function<void()> drained;
+  {
+    const std::lock_guard lock{drain_mutex_};
+    POSTRIDER_ASSERT(workers_draining_ > 0);
+    if (--workers_draining_ > 0) {
+      return;
+    }
+    drained = drained_;
+  }
+  all_drained_.notify_all();
+  drained();
+}
+
+void RunningNode::stop() {
+  if (std::exchange(stopped_, true) || !started_) {
+    return;
+  }
+  retention_->stop();
+  removed_webhook_cleanup_->stop();
+  retry_rescheduler_->stop();
+  if (!draining_) {
+    drain([] {});
+  }
+  for (const auto& worker : workers_) {
+    worker->abandon();
+  }
+  {
+    // What was handed back needs no more than a trip through the loops and a last commit.
+    std::unique_lock lock{drain_mutex_};
+    all_drained_.wait_for(lock, last_words_max, [this] { return workers_draining_ == 0; });
+  }
+  write_key_uses();
+  store_->stop();
+  readers_->stop();
+  for (const auto& worker : workers_) {
+    worker->stop();
+  }
+}
+
+void RunningNode::notify_backlog(const std::vector<LaneBacklog>& backlog, RepliesByShard& replies) {
+  const std::shared_ptr<const Directory> directory = changes_.directory();
+  for (const LaneBacklog& lane : backlog) {
+    if (const WebhookRef webhook = directory->find(lane.webhook_id)) {
+      replies[worker_of(lane.webhook_id, replies.size())].inputs.emplace_back(
+          WebhookChanged{.webhook = webhook, .circuit = std::nullopt, .backlog_due = lane.due});
+    } else {
+      removed_webhook_cleanup_->add(lane.webhook_id);
+    }
+  }
+}
+
+void RunningNode::disable(WebhookId id, const std::string& reason) {
+  store_->submit(StoreTask{[this, id, reason](Store& store, RepliesByShard& replies) {
+    const Result<void> done =
+        changes_.disable_webhook({store, replies}, id, reason, clock_->now().wall);
+    if (!done) {
+      spdlog::error("webhook.disable_failed webhook={} reason=\"{}\"", id.to_string(),
+                    log_safe(done.error().message));
+    }
+    return done;
+  }});
+}
+
+Result<std::unique_ptr<Node>> make_node(NodeOptions options, NodeParts parts,
+                                        const std::optional<ApiKey>& key) {
+  POSTRIDER_TRY(std::vector<Webhook> webhooks, parts.store.catalog->load_webhooks());
+  POSTRIDER_CHECK(reseal_all(*parts.store.catalog));
+  POSTRIDER_TRY(const auto circuits, parts.store.catalog->load_circuits());
+  POSTRIDER_TRY(const auto rescheduling, parts.store.catalog->load_rescheduling());
+  POSTRIDER_TRY(EventTypeCatalog event_types,
+                load_event_types(*parts.store.event_types, parts.make_schema_check));
+  POSTRIDER_TRY(const std::vector<LaneBacklog> backlog, parts.store.ledger->backlog());
+  POSTRIDER_TRY(const std::uint64_t waiting, parts.store.ledger->count_waiting());
+  POSTRIDER_TRY(std::vector<Operation> operations, parts.store.operations->load_unfinished());
+  POSTRIDER_TRY(std::vector<Alert> alerts, parts.store.alerts->load_active());
+  std::map<TenantId, std::uint64_t> dead_letters;
+  if (!parts.readers.empty()) {
+    POSTRIDER_TRY(dead_letters, parts.readers.front().history->dead_letter_counts());
+  }
+  POSTRIDER_TRY(AccessSnapshot access, load_access(parts.store, key, parts.clock->now().wall));
+  std::vector<WebhookRef> refs;
+  refs.reserve(webhooks.size());
+  for (Webhook& webhook : webhooks) {
+    refs.push_back(std::make_shared<const Webhook>(std::move(webhook)));
+  }
+  auto node = std::make_unique<RunningNode>(std::move(options), std::move(parts),
+                                            NodeContents{.directory = Directory{std::move(refs)},
+                                                         .access = std::move(access),
+                                                         .event_types = std::move(event_types),
+                                                         .alerts = std::move(alerts)});
+  POSTRIDER_CHECK(node->open());
+  node->load_lanes(circuits, backlog);
+  node->load_reschedules(rescheduling, backlog);
+  node->load_counts(dead_letters, waiting);
+  node->load_operations(std::move(operations));
+  return node;
+}
+
+}  // namespace postrider

@@ -1,0 +1,238 @@
+#include <utility>
+
+#include <boost/asio/async_result.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+#include "core/base/assert.h"
+
+#include "runtime/delivery/running_node.h"
+#include "runtime/store/await_callback.h"
+
+namespace postrider {
+namespace {
+
+// How often the uses of keys are written down: often enough to tell a key that is in use from one
+// that is not, too seldom to cost anything.
+constexpr std::int64_t key_uses_period_ms = 60'000;
+
+}  // namespace
+
+Uuid RunningNode::new_uuid() {
+  const WallTime now = clock_->now().wall;
+  const std::lock_guard lock{ids_mutex_};
+  return ids_.next(now);
+}
+
+std::size_t RunningNode::origin() const {
+  const Worker* worker = Worker::current();
+  POSTRIDER_ASSERT(worker != nullptr);  // Service is for io threads.
+  return worker->index();
+}
+
+std::vector<Publish> RunningNode::plan(std::vector<EventDraft> drafts, bool all_or_nothing) {
+  const std::shared_ptr<const Directory> directory = changes_.directory();
+  std::vector<std::vector<WebhookRef>> wanting;  // Before the lock: a filter may take a while.
+  wanting.reserve(drafts.size());
+  for (const EventDraft& draft : drafts) {
+    wanting.push_back(directory->match(draft.event));
+  }
+  std::vector<Publish> publishes;
+  publishes.reserve(drafts.size());
+  const WallTime due = clock_->now().steady;
+  const std::lock_guard lock{ids_mutex_};
+  const std::uint64_t group = all_or_nothing && drafts.size() > 1 ? ++next_group_ : 0;
+  for (EventDraft& draft : drafts) {
+    publishes.push_back(plan_publish(std::move(draft.event), wanting[publishes.size()], ids_, due));
+    publishes.back().claim = std::move(draft.claim);
+    publishes.back().atomic_group = group;
+  }
+  return publishes;
+}
+
+Awaitable<Result<std::vector<PublishReceipt>>> RunningNode::publish(std::vector<EventDraft> drafts,
+                                                                    bool all_or_nothing) {
+  if (draining_) {
+    metrics_->publish_refused("draining");
+    co_return fail(Errc::unavailable,
+                   "The server is shutting down. Publish to another or retry soon.");
+  }
+  if (store_->failure()) {
+    metrics_->publish_refused("store");
+    co_return fail(Errc::unavailable, "The store cannot write at the moment. Retry soon.");
+  }
+  PublishJob job{
+      .publishes = plan(std::move(drafts), all_or_nothing), .origin = origin(), .done = {}};
+  auto begin = [this, &job](auto resume) {
+    job.done = resume;
+    if (!store_->try_publish(std::move(job))) {
+      metrics_->publish_refused("queue_full");
+      boost::asio::post(workers_[job.origin]->io(), [resume] {
+        resume(fail(Errc::unavailable, "The server has more to store than it can. Retry soon."));
+      });
+    }
+  };
+  co_return co_await await_callback<Result<std::vector<PublishReceipt>>>(begin);
+}
+
+Awaitable<Result<void>> RunningNode::run_on_store_thread(AuditEntry entry, Change change) {
+  const std::size_t from = origin();
+  auto begin = [this, from, &entry, &change](std::function<void(Result<void>)> resume) {
+    auto run = [from, resume, entry, change](Store& store, RepliesByShard& replies) {
+      const Result<void> done = change({store, replies, entry});
+      replies[from].completions.push_back([resume, done] { resume(done); });
+      return done;
+    };
+    store_->submit(StoreTask{std::move(run)});
+  };
+  co_return co_await await_callback<Result<void>>(begin);
+}
+
+void RunningNode::note_key_use(const AccessKey& key) {
+  const WallTime now = clock_->now().wall;
+  key.note_use(now);
+  const std::int64_t now_ms = to_unix_ms(now);
+  std::int64_t written_ms = key_uses_written_ms_.load(std::memory_order_relaxed);
+  if (now_ms - written_ms >= key_uses_period_ms &&
+      key_uses_written_ms_.compare_exchange_strong(written_ms, now_ms)) {
+    write_key_uses();
+  }
+}
+
+void RunningNode::write_key_uses() {
+  store_->submit(
+      StoreTask{[this](Store& store, RepliesByShard&) { return changes_.write_key_uses(store); }});
+}
+
+Awaitable<Result<Delivery>> RunningNode::revive(Revive revive, AuditEntry entry) {
+  revive.now = clock_->now().steady;  // Due at once, whatever the wall clock did.
+  ReviveJob job{.revive = revive, .audit = std::move(entry), .origin = origin(), .done = {}};
+  auto begin = [this, &job](auto resume) {
+    job.done = resume;
+    store_->submit(std::move(job));
+  };
+  co_return co_await await_callback<Result<Delivery>>(begin);
+}
+
+Awaitable<Result<Delivery>> RunningNode::cancel(DeliveryId id, AuditEntry entry) {
+  CancelJob job{.cancel = {.delivery_id = id, .now = clock_->now().wall},
+                .audit = std::move(entry),
+                .origin = origin(),
+                .done = {}};
+  auto begin = [this, &job](auto resume) {
+    job.done = resume;
+    store_->submit(std::move(job));
+  };
+  co_return co_await await_callback<Result<Delivery>>(begin);
+}
+
+Awaitable<Result<Operation>> RunningNode::start_operation(Operation operation, AuditEntry entry) {
+  return make_on_store_thread<Operation>(std::move(entry),
+                                         [this, operation](const ChangeContext& context) {
+                                           return operations_->add(context, operation);
+                                         });
+}
+
+Awaitable<Result<Operation>> RunningNode::cancel_operation(OperationId id, AuditEntry entry) {
+  return make_on_store_thread<Operation>(
+      std::move(entry),
+      [this, id](const ChangeContext& context) { return operations_->cancel(context, id); });
+}
+
+Awaitable<Result<TestSent>> RunningNode::send_test(WebhookRef webhook, Event event,
+                                                   AuditEntry entry) {
+  if (draining_ || store_->failure()) {
+    co_return fail(Errc::unavailable, "The server cannot store a test at the moment. Retry soon.");
+  }
+  const std::optional<RequestKey> key = entry.request_key;
+  auto noting = note(std::move(entry));
+  const Result<void> noted = co_await std::move(noting);
+  if (!noted) {
+    co_return tl::make_unexpected(noted.error());
+  }
+  const DeliveryId id{new_uuid()};
+  TestSend test = plan_test(*webhook, std::move(event), id, clock_->now().steady);
+  auto pending =
+      interactive_sends_.send_test(*workers_[origin()], owner(webhook->id), std::move(test));
+  Result<TestSent> sent = co_await std::move(pending);
+  if (!sent && key) {
+    Change forget = [key = *key](const ChangeContext& context) {
+      return context.store.request_keys->forget(key);
+    };
+    auto forgetting = run_on_store_thread(AuditEntry{}, std::move(forget));
+    (void)co_await std::move(forgetting);  // Else a repeat is refused, and that is all.
+  }
+  co_return sent;
+}
+
+Awaitable<Result<Outcome>> RunningNode::probe(Webhook webhook, Event event, Millis timeout) {
+  Probe probe{.webhook = std::make_shared<const Webhook>(std::move(webhook)),
+              .event = std::move(event),
+              .timeout = timeout,
+              .done = {}};
+  return interactive_sends_.probe(*workers_[origin()], std::move(probe));
+}
+
+Awaitable<Result<std::uint64_t>> RunningNode::reseal_secrets(AuditEntry entry) {
+  auto noting = note(std::move(entry));
+  const Result<void> noted = co_await std::move(noting);
+  if (!noted) {
+    co_return tl::make_unexpected(noted.error());
+  }
+  auto pending = housekeeping_->reseal(origin());
+  co_return co_await std::move(pending);
+}
+
+Awaitable<Result<LaneView>> RunningNode::lane_view(WebhookId id) {
+  boost::asio::io_context& home = workers_[origin()]->io();
+  auto begin = [this, &home, id](std::function<void(Result<LaneView>)> resume) {
+    owner(id).run_on_shard([&home, id, resume](Shard& shard, Moment now) {
+      Result<LaneView> answer = fail(Errc::not_found, "There is no such webhook.");
+      if (std::optional<LaneView> view = shard.view(id, now)) {
+        answer = *std::move(view);
+      }
+      boost::asio::post(home, [resume, answer = std::move(answer)] { resume(answer); });
+    });
+  };
+  co_return co_await await_callback<Result<LaneView>>(begin);
+}
+
+Awaitable<Result<LaneView>> RunningNode::command_circuit(CircuitCommanded command,
+                                                         AuditEntry entry) {
+  const WebhookId id = command.webhook_id;
+  // The lane stores its circuit itself, a moment later; what was asked is on record before.
+  auto noting = note(std::move(entry));
+  const Result<void> appended = co_await std::move(noting);
+  if (!appended) {
+    co_return tl::make_unexpected(appended.error());
+  }
+  owner(id).feed_later(command);
+  auto pending = lane_view(id);  // Behind the command in the same loop.
+  const Result<LaneView> view = co_await std::move(pending);
+  if (view && view->circuit.state == CircuitState::closed) {
+    housekeeping_->on_alert_change(
+        {.subject = {AlertKind::circuit_opened, id}, .active = false, .detail = {}});
+  }
+  co_return view;
+}
+
+Awaitable<void> RunningNode::run_query(ReaderQuery query) {
+  boost::asio::io_context& home = workers_[origin()]->io();
+  auto begin = [this, &home, &query](std::function<void(bool)> resume) {
+    auto job = [&home, &query, resume](Reader& reader) {
+      query(reader);
+      boost::asio::post(home, [resume] { resume(true); });
+    };
+    readers_->submit(std::move(job));
+  };
+  (void)co_await await_callback<bool>(begin);
+}
+
+std::optional<std::string> RunningNode::not_ready() const {
+  if (draining_) {
+    return "The server is shutting down.";
+  }
+  return store_->failure();
+}
+
+}  // namespace postrider

@@ -1,0 +1,140 @@
+// The running server: what node.h promises and what service.h lets the API ask for. Private to the
+// runtime; node.cc builds it and ends it, node_service.cc answers the API.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "runtime/admin/admin_service.h"
+#include "runtime/admin/operation_runner.h"
+#include "runtime/background/housekeeping.h"
+#include "runtime/background/removed_webhook_cleanup.h"
+#include "runtime/background/retry_rescheduler.h"
+#include "runtime/delivery/interactive_sends.h"
+#include "runtime/delivery/node.h"
+#include "runtime/delivery/placement.h"
+#include "runtime/limits/shared_allowance.h"
+#include "runtime/observability/server_alert_monitor.h"
+#include "runtime/store/reader_pool.h"
+
+namespace postrider {
+
+/// What the store held when the node was made.
+struct NodeContents {
+  Directory directory;
+  AccessSnapshot access;
+  EventTypeCatalog event_types;
+  std::vector<Alert> alerts;  // The active ones.
+};
+
+class RunningNode final : public Node, public AdminService {
+ public:
+  RunningNode(NodeOptions options, NodeParts parts, NodeContents contents);
+  ~RunningNode() override { stop(); }
+
+  // Node
+  Service& service() override { return *this; }
+  std::vector<boost::asio::io_context*> io_contexts() override;
+  void add_samples(CollectSamples take) override { metrics_->add_samples(std::move(take)); }
+  void start() override;
+  void change_url_policy(UrlPolicy policy) override;
+  void change_alert_limits(const AlertLimits& limits) override;
+  void change_retention(RetentionChange change) override { retention_->change(std::move(change)); }
+  void drain(std::function<void()> drained) override;
+  void stop() override;
+
+  // Service
+  Moment now() const override { return clock_->now(); }
+  Uuid new_uuid() override;
+  void note_key_use(const AccessKey& key) override;
+  Awaitable<Result<std::vector<PublishReceipt>>> publish(std::vector<EventDraft> drafts,
+                                                         bool all_or_nothing) override;
+  Awaitable<Result<Delivery>> revive(Revive revive, AuditEntry entry) override;
+  Awaitable<Result<Delivery>> cancel(DeliveryId id, AuditEntry entry) override;
+  Awaitable<Result<Operation>> start_operation(Operation operation, AuditEntry entry) override;
+  Awaitable<Result<Operation>> cancel_operation(OperationId id, AuditEntry entry) override;
+  Awaitable<Result<TestSent>> send_test(WebhookRef webhook, Event event, AuditEntry entry) override;
+  Awaitable<Result<Outcome>> probe(Webhook webhook, Event event, Millis timeout) override;
+  Awaitable<Result<std::uint64_t>> reseal_secrets(AuditEntry entry) override;
+  Awaitable<Result<LaneView>> lane_view(WebhookId id) override;
+  Awaitable<Result<LaneView>> command_circuit(CircuitCommanded command, AuditEntry entry) override;
+  Awaitable<void> run_query(ReaderQuery query) override;
+  Result<std::unique_ptr<StreamHub::Subscription>> subscribe(StreamFilter filter,
+                                                             std::optional<StreamPosition> seen,
+                                                             std::function<void()> wake) override {
+    return stream_.subscribe(std::move(filter), seen, std::move(wake));
+  }
+  std::string metrics_text() override { return metrics_->text(); }
+  std::optional<std::string> not_ready() const override;
+
+  [[nodiscard]] Result<void> open();
+  /// Before start(): tells every lane about its webhook.
+  void load_lanes(const std::map<WebhookId, CircuitRecord>& circuits,
+                  const std::vector<LaneBacklog>& backlog);
+  /// Goes on with what the last run did not finish.
+  void load_reschedules(const std::vector<WebhookId>& marked,
+                        const std::vector<LaneBacklog>& backlog);
+  /// Before start(): goes on with what was not finished.
+  void load_operations(std::vector<Operation> unfinished) {
+    operations_->resume(std::move(unfinished));
+  }
+  void load_counts(const std::map<TenantId, std::uint64_t>& dead_letters, std::uint64_t waiting);
+
+ private:
+  void make_store(NodeParts& parts);
+  void make_workers(NodeParts& parts);
+  void make_retention(NodeParts& parts);
+  [[nodiscard]] std::vector<MetricSample> collect_transport_samples() const;
+  void make_operations();
+  void publish_to_stream(const Batch& batch, const BatchReceipt& receipt);
+  void make_housekeeping(std::vector<Alert> alerts, std::function<Result<void>()> reload_keys);
+  void make_watch(const std::vector<Alert>& alerts);
+  [[nodiscard]] std::vector<Publish> plan(std::vector<EventDraft> drafts, bool all_or_nothing);
+  [[nodiscard]] std::size_t origin() const;
+  [[nodiscard]] Worker& owner(WebhookId id) { return *workers_[worker_of(id, workers_.size())]; }
+
+  /// On the store thread.
+  Awaitable<Result<void>> run_on_store_thread(AuditEntry entry, Change change) override;
+  void write_key_uses();
+
+  void notify_backlog(const std::vector<LaneBacklog>& backlog, RepliesByShard& replies);
+
+  void disable(WebhookId id, const std::string& reason);
+  void worker_drained();
+
+  NodeOptions options_;
+  std::unique_ptr<Clock> clock_;
+  std::unique_ptr<Metrics> metrics_;
+  std::atomic<std::int64_t> key_uses_written_ms_{0};
+  std::mutex ids_mutex_;
+  UuidMaker ids_;                 // Guarded by ids_mutex_.
+  std::uint64_t next_group_ = 0;  // Guarded by ids_mutex_.
+  StreamHub stream_;
+  std::unique_ptr<StoreThread> store_;
+  std::unique_ptr<RemovedWebhookCleanup> removed_webhook_cleanup_;
+  std::unique_ptr<RetryRescheduler> retry_rescheduler_;
+  std::unique_ptr<SharedAllowance> allowance_;
+  std::vector<std::unique_ptr<Worker>> workers_;
+  std::unique_ptr<Housekeeping> housekeeping_;
+  std::unique_ptr<ServerAlertMonitor> watch_;
+  InteractiveSends interactive_sends_;
+  std::unique_ptr<ReaderPool> readers_;
+  std::unique_ptr<Retention> retention_;
+  std::unique_ptr<OperationRunner> operations_;
+  std::atomic<bool> draining_{false};
+  std::mutex drain_mutex_;
+  std::condition_variable all_drained_;
+  std::size_t workers_draining_ = 0;  // Guarded by drain_mutex_.
+  std::function<void()> drained_;     // Guarded by drain_mutex_.
+  bool started_ = false;
+  bool stopped_ = false;
+};
+
+}  // namespace postrider

@@ -1,0 +1,122 @@
+// What every Allowance promises the shard that asks: the same for one that is the shard's own and
+// for one that several workers share.
+#include "engine/shard/allowance.h"
+
+#include <gtest/gtest.h>
+
+#include "runtime/limits/shared_allowance.h"
+
+namespace postrider {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr MonoTime start{1h};
+constexpr TenantIndex acme = 0;
+constexpr TenantIndex other = 1;
+constexpr auto first = Candidates::first_attempts;
+constexpr auto retry = Candidates::all;
+
+enum class Kind : std::uint8_t { own, shared };
+
+class AllowanceTest : public testing::TestWithParam<Kind> {
+ protected:
+  void limit(const AllowanceLimits& limits) {
+    if (GetParam() == Kind::own) {
+      own_ = make_own_allowance(limits);
+      allowance_ = own_.get();
+    } else {
+      shared_.emplace(limits, 1, [](std::size_t, const std::optional<TenantId>&) {});
+      allowance_ = &shared_->of(0);
+    }
+    allowance_->join(acme, "acme", start);
+    allowance_->join(other, "other", start);
+  }
+  [[nodiscard]] Permit ask(TenantIndex tenant, MonoTime now = start) {
+    return allowance_->take(tenant, first, now);
+  }
+  [[nodiscard]] Limit take(TenantIndex tenant, Candidates candidates = first) {
+    return allowance_->take(tenant, candidates, start).refused_by;
+  }
+
+  std::unique_ptr<Allowance> own_;
+  std::optional<SharedAllowance> shared_;
+  Allowance* allowance_ = nullptr;
+};
+
+TEST_P(AllowanceTest, GivesAsManySlotsAsThereAre) {  // P7
+  limit({.in_flight_max = 2, .tenant_in_flight_max = 2, .first_attempt_reserve = 0});
+  EXPECT_EQ(take(acme), Limit::none);
+  EXPECT_EQ(take(other), Limit::none);
+  EXPECT_EQ(take(acme), Limit::total_slots);
+  EXPECT_TRUE(allowance_->slots_taken(acme));
+  allowance_->give_back(other, 1);
+  EXPECT_EQ(take(acme), Limit::none);
+}
+
+TEST_P(AllowanceTest, CountsATenantsSlotsApart) {
+  limit({.in_flight_max = 9, .tenant_in_flight_max = 1, .first_attempt_reserve = 0});
+  EXPECT_EQ(take(acme), Limit::none);
+  EXPECT_EQ(take(acme), Limit::tenant_slots);
+  EXPECT_TRUE(allowance_->slots_taken(acme));
+  EXPECT_EQ(take(other), Limit::none);
+}
+
+TEST_P(AllowanceTest, KeepsTheReserveFromRetries) {
+  limit({.in_flight_max = 3, .tenant_in_flight_max = 3, .first_attempt_reserve = 2});
+  EXPECT_EQ(allowance_->candidates(), Candidates::all);
+  EXPECT_EQ(take(acme, retry), Limit::none);
+  EXPECT_EQ(allowance_->candidates(), Candidates::first_attempts);
+  EXPECT_EQ(take(acme, retry), Limit::total_slots);
+  EXPECT_EQ(take(acme, first), Limit::none);
+}
+
+TEST_P(AllowanceTest, LetsARetryStartHoweverLargeTheReserve) {
+  limit({.in_flight_max = 2, .tenant_in_flight_max = 2, .first_attempt_reserve = 2});
+  EXPECT_EQ(take(acme, retry), Limit::none);
+  EXPECT_EQ(take(acme, retry), Limit::total_slots);
+}
+
+TEST_P(AllowanceTest, SaysWhenTheNextTokenOfATenantIsThere) {
+  limit({.tenant_rate = RateLimit{.count = 2, .period = 1s, .burst = 1}});
+  EXPECT_EQ(ask(acme), Permit{});
+  EXPECT_EQ(ask(acme), (Permit{.refused_by = Limit::tenant_rate, .again_at = start + 500ms}));
+  EXPECT_EQ(ask(other), Permit{});
+  EXPECT_EQ(ask(acme, start + 500ms), Permit{});
+}
+
+TEST_P(AllowanceTest, SaysWhenTheNextTokenOfAllIsThere) {
+  limit({.total_rate = RateLimit{.count = 2, .period = 1s, .burst = 1}});
+  EXPECT_EQ(allowance_->token_at(acme, start), std::nullopt);
+  EXPECT_EQ(ask(acme), Permit{});
+  EXPECT_EQ(ask(other), (Permit{.refused_by = Limit::total_rate, .again_at = start + 500ms}));
+  EXPECT_EQ(ask(other, start + 500ms), Permit{});
+}
+
+TEST_P(AllowanceTest, TakesNothingOfOneLimitWhenAnotherRefuses) {
+  limit({.in_flight_max = 1,
+         .tenant_in_flight_max = 1,
+         .first_attempt_reserve = 0,
+         .total_rate = RateLimit{.count = 1, .period = 1s, .burst = 2}});
+  EXPECT_EQ(take(acme), Limit::none);
+  EXPECT_EQ(take(acme), Limit::total_slots);
+  allowance_->give_back(acme, 1);
+  EXPECT_EQ(take(acme), Limit::none);  // The token was still there.
+  allowance_->give_back(acme, 1);
+  EXPECT_EQ(take(acme), Limit::total_rate);
+  EXPECT_FALSE(allowance_->slots_taken(acme));
+}
+
+TEST_P(AllowanceTest, CountsWhatMovesForItsNewTenant) {
+  limit({.in_flight_max = 9, .tenant_in_flight_max = 1, .first_attempt_reserve = 0});
+  EXPECT_EQ(take(acme), Limit::none);
+  allowance_->move(acme, other, 1);
+  EXPECT_EQ(take(acme), Limit::none);
+  EXPECT_EQ(take(other), Limit::tenant_slots);
+}
+
+INSTANTIATE_TEST_SUITE_P(Own, AllowanceTest, testing::Values(Kind::own));
+INSTANTIATE_TEST_SUITE_P(Shared, AllowanceTest, testing::Values(Kind::shared));
+
+}  // namespace
+}  // namespace postrider

@@ -1,0 +1,179 @@
+#include "runtime/limits/shared_allowance.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/base/assert.h"
+
+namespace postrider {
+
+class SharedAllowance::Part final : public Allowance {
+ public:
+  Part(SharedAllowance& shared, std::size_t worker)
+      : shared_(shared),
+        limits_(shared.limits_),
+        worker_(worker),
+        place_{.worker = worker},
+        has_rates_(limits_.tenant_rate || limits_.total_rate) {}
+
+  void join(TenantIndex index, const TenantId& id, MonoTime now) override;
+  void leave(TenantIndex index) override;
+  [[nodiscard]] Candidates candidates() const override;
+  [[nodiscard]] Permit take(TenantIndex index, Candidates candidates, MonoTime now) override;
+  void give_back(TenantIndex index, std::uint32_t count) override;
+  void move(TenantIndex from, TenantIndex to, std::uint32_t count) override;
+  void forgo() override { shared_.slots_.leave(place_); }
+  void forgo(TenantIndex index) override {
+    tenants_[index].tenant->slots.leave(tenants_[index].place);
+  }
+  [[nodiscard]] bool slots_taken(TenantIndex index) const override;
+  [[nodiscard]] std::optional<MonoTime> token_at(TenantIndex index, MonoTime now) const override;
+
+ private:
+  struct Member {
+    TenantId id;
+    Tenant* tenant = nullptr;
+    SlotPool::Place place;
+  };
+
+  [[nodiscard]] Permit take_slots(Member& member, Candidates candidates);
+  [[nodiscard]] Permit ask_tokens(Tenant& tenant, MonoTime now);
+
+  SharedAllowance& shared_;
+  const AllowanceLimits& limits_;
+  std::size_t worker_;
+  SlotPool::Place place_;
+  bool has_rates_;
+  std::vector<Member> tenants_;  // By number.
+};
+
+SharedAllowance::SharedAllowance(const AllowanceLimits& limits, std::size_t worker_count, Wake wake)
+    : limits_(limits),
+      wake_(std::move(wake)),
+      slots_([this](std::size_t worker) { wake_(worker, std::nullopt); }) {
+  POSTRIDER_ASSERT(limits_.in_flight_max > 0 && limits_.tenant_in_flight_max > 0);
+  for (std::size_t worker = 0; worker < worker_count; ++worker) {
+    parts_.push_back(std::make_unique<Part>(*this, worker));
+  }
+}
+
+SharedAllowance::~SharedAllowance() = default;
+
+Allowance& SharedAllowance::of(std::size_t worker) { return *parts_[worker]; }
+
+void SharedAllowance::Part::join(TenantIndex index, const TenantId& id, MonoTime now) {
+  tenants_.resize(std::max<std::size_t>(tenants_.size(), index + 1));
+  const std::lock_guard lock{shared_.tenants_mutex_};
+  std::unique_ptr<Tenant>& tenant = shared_.tenants_[id];
+  if (!tenant) {
+    auto wake = [&shared = shared_, id](std::size_t worker) { shared.wake_(worker, id); };
+    tenant = std::make_unique<Tenant>(std::move(wake));
+    if (limits_.tenant_rate) {
+      tenant->tokens.emplace(*limits_.tenant_rate, now);
+    }
+  }
+  ++tenant->workers;
+  tenants_[index] = {.id = id, .tenant = tenant.get(), .place = {.worker = worker_}};
+}
+
+void SharedAllowance::Part::leave(TenantIndex index) {
+  forgo(index);
+  const Member member = std::exchange(tenants_[index], {});
+  const std::lock_guard lock{shared_.tenants_mutex_};
+  if (--member.tenant->workers == 0) {
+    POSTRIDER_ASSERT(member.tenant->slots.taken() == 0);
+    shared_.tenants_.erase(member.id);
+  }
+}
+
+Candidates SharedAllowance::Part::candidates() const {
+  return shared_.slots_.taken() < retries_max(limits_) ? Candidates::all
+                                                       : Candidates::first_attempts;
+}
+
+Permit SharedAllowance::Part::take(TenantIndex index, Candidates candidates, MonoTime now) {
+  Member& member = tenants_[index];
+  if (!has_rates_) {
+    return take_slots(member, candidates);  // The usual case: no lock.
+  }
+  const std::lock_guard lock{shared_.tokens_mutex_};
+  if (const Permit tokens = ask_tokens(*member.tenant, now); tokens.refused_by != Limit::none) {
+    return tokens;
+  }
+  const Permit slots = take_slots(member, candidates);
+  if (slots.refused_by == Limit::none) {
+    for (std::optional<SharedTokenBucket>* line : {&member.tenant->tokens, &shared_.tokens_}) {
+      if (*line) {
+        (*line)->take(worker_, now);
+      }
+    }
+  }
+  return slots;
+}
+
+/// The total first: a tenant's slot that is kept for this worker stays kept while it waits for one
+/// of all, so that it has both in the end.
+Permit SharedAllowance::Part::take_slots(Member& member, Candidates candidates) {
+  const std::uint32_t max =
+      candidates == Candidates::all ? retries_max(limits_) : limits_.in_flight_max;
+  if (!shared_.slots_.take(place_, max)) {
+    return {.refused_by = Limit::total_slots};
+  }
+  if (!member.tenant->slots.take(member.place, limits_.tenant_in_flight_max)) {
+    shared_.slots_.give_back(place_, 1);
+    return {.refused_by = Limit::tenant_slots};
+  }
+  return {};
+}
+
+Permit SharedAllowance::Part::ask_tokens(Tenant& tenant, MonoTime now) {
+  if (limits_.total_rate && !shared_.tokens_) {
+    shared_.tokens_.emplace(*limits_.total_rate, now);
+  }
+  if (tenant.tokens) {
+    if (const MonoTime at = tenant.tokens->ask(worker_, now); at > now) {
+      return {.refused_by = Limit::tenant_rate, .again_at = at};
+    }
+  }
+  if (shared_.tokens_) {
+    if (const MonoTime at = shared_.tokens_->ask(worker_, now); at > now) {
+      if (tenant.tokens) {
+        tenant.tokens->postpone(worker_, at);
+      }
+      return {.refused_by = Limit::total_rate, .again_at = at};
+    }
+  }
+  return {};
+}
+
+void SharedAllowance::Part::give_back(TenantIndex index, std::uint32_t count) {
+  tenants_[index].tenant->slots.give_back(tenants_[index].place, count);
+  shared_.slots_.give_back(place_, count);
+}
+
+void SharedAllowance::Part::move(TenantIndex from, TenantIndex to, std::uint32_t count) {
+  tenants_[to].tenant->slots.add(count);
+  tenants_[from].tenant->slots.give_back(tenants_[from].place, count);
+}
+
+bool SharedAllowance::Part::slots_taken(TenantIndex index) const {
+  return shared_.slots_.taken() >= limits_.in_flight_max ||
+         tenants_[index].tenant->slots.taken() >= limits_.tenant_in_flight_max;
+}
+
+std::optional<MonoTime> SharedAllowance::Part::token_at(TenantIndex index, MonoTime now) const {
+  if (!has_rates_) {
+    return std::nullopt;
+  }
+  const std::lock_guard lock{shared_.tokens_mutex_};
+  MonoTime at = now;
+  for (const std::optional<SharedTokenBucket>* line :
+       {&tenants_[index].tenant->tokens, &shared_.tokens_}) {
+    if (*line) {
+      at = std::max(at, (*line)->free_at(now));
+    }
+  }
+  return at > now ? std::optional{at} : std::nullopt;
+}
+
+}  // namespace postrider

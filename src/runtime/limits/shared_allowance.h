@@ -1,0 +1,56 @@
+// One set of limits for all workers of a process: the limits of docs/configuration.md hold over all
+// io threads together, and a single webhook on one of them can use them fully (P7).
+//
+// See docs/decisions/0018-limits-over-all-threads.md for why they are shared and not divided.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "engine/shard/allowance.h"
+
+#include "runtime/limits/shared_token_bucket.h"
+#include "runtime/limits/slot_pool.h"
+
+namespace postrider {
+
+class SharedAllowance {
+ public:
+  /// Feeds SlotKept to the worker's shard, later. Any thread; must not call back.
+  using Wake = std::function<void(std::size_t worker, std::optional<TenantId> tenant_id)>;
+
+  SharedAllowance(const AllowanceLimits& limits, std::size_t worker_count, Wake wake);
+  ~SharedAllowance();
+  SharedAllowance(const SharedAllowance&) = delete;
+  SharedAllowance& operator=(const SharedAllowance&) = delete;
+
+  /// What speaks for one worker, on its thread.
+  [[nodiscard]] Allowance& of(std::size_t worker);
+
+ private:
+  class Part;
+
+  struct Tenant {
+    explicit Tenant(std::function<void(std::size_t)> wake) : slots(std::move(wake)) {}
+
+    SlotPool slots;
+    std::optional<SharedTokenBucket> tokens;  // Guarded by tokens_mutex_.
+    std::uint32_t workers = 0;                // That have lanes of it. Guarded by tenants_mutex_.
+  };
+
+  AllowanceLimits limits_;
+  Wake wake_;
+  SlotPool slots_;
+  std::mutex tenants_mutex_;
+  std::unordered_map<TenantId, std::unique_ptr<Tenant>> tenants_;
+  std::mutex tokens_mutex_;
+  std::optional<SharedTokenBucket> tokens_;
+  std::vector<std::unique_ptr<Part>> parts_;
+};
+
+}  // namespace postrider

@@ -1,0 +1,141 @@
+#include "runtime/limits/shared_allowance.h"
+
+#include <gtest/gtest.h>
+
+namespace postrider {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr MonoTime start{1h};
+constexpr TenantIndex acme = 0;
+constexpr TenantIndex other = 1;
+constexpr auto first = Candidates::first_attempts;
+constexpr auto retry = Candidates::all;
+
+/// Two workers that both have lanes of two tenants.
+class SharedAllowanceTest : public testing::Test {
+ protected:
+  void share(const AllowanceLimits& limits) {
+    shared_.emplace(limits, 2, [this](std::size_t worker, std::optional<TenantId> tenant_id) {
+      woken_.emplace_back(worker, std::move(tenant_id));
+    });
+    for (const std::size_t worker : {0, 1}) {
+      shared_->of(worker).join(acme, "acme", start);
+      shared_->of(worker).join(other, "other", start);
+    }
+  }
+  [[nodiscard]] Limit take(std::size_t worker, TenantIndex tenant, Candidates candidates = first,
+                           MonoTime now = start) {
+    return shared_->of(worker).take(tenant, candidates, now).refused_by;
+  }
+
+  using Woken = std::vector<std::pair<std::size_t, std::optional<TenantId>>>;
+  Woken woken_;
+  std::optional<SharedAllowance> shared_;
+};
+
+TEST_F(SharedAllowanceTest, SlotsAreCountedOverAllWorkers) {  // P7
+  share({.in_flight_max = 2, .tenant_in_flight_max = 2, .first_attempt_reserve = 0});
+  EXPECT_EQ(take(0, acme), Limit::none);
+  EXPECT_EQ(take(1, acme), Limit::none);
+  EXPECT_EQ(take(0, other), Limit::total_slots);
+  EXPECT_TRUE(shared_->of(0).slots_taken(other));
+  shared_->of(1).give_back(acme, 1);
+  EXPECT_EQ(woken_, (Woken{{0, std::nullopt}}));
+  EXPECT_EQ(take(0, other), Limit::none);
+}
+
+TEST_F(SharedAllowanceTest, ATenantsSlotsAreCountedOverAllWorkers) {
+  share({.in_flight_max = 9, .tenant_in_flight_max = 1, .first_attempt_reserve = 0});
+  EXPECT_EQ(take(0, acme), Limit::none);
+  EXPECT_EQ(take(1, acme), Limit::tenant_slots);
+  EXPECT_EQ(take(1, other), Limit::none);
+  shared_->of(0).give_back(acme, 1);
+  EXPECT_EQ(woken_, (Woken{{1, "acme"}}));
+  EXPECT_EQ(take(0, acme), Limit::tenant_slots);
+  shared_->of(1).forgo(acme);
+  EXPECT_EQ(woken_, (Woken{{1, "acme"}, {0, "acme"}}));
+}
+
+TEST_F(SharedAllowanceTest, ATenantsSlotStaysKeptForWhoWaitsForOneOfAll) {
+  share({.in_flight_max = 2, .tenant_in_flight_max = 1, .first_attempt_reserve = 0});
+  EXPECT_EQ(take(0, acme), Limit::none);
+  EXPECT_EQ(take(1, acme), Limit::tenant_slots);
+  EXPECT_EQ(take(0, other), Limit::none);
+  EXPECT_EQ(take(1, other), Limit::total_slots);
+  shared_->of(0).give_back(acme, 1);  // Both that worker 1 waits for.
+  EXPECT_EQ(woken_, (Woken{{1, "acme"}, {1, std::nullopt}}));
+  EXPECT_EQ(take(1, acme), Limit::none);
+}
+
+TEST_F(SharedAllowanceTest, TheReserveIsKeptFromAllRetries) {
+  share({.in_flight_max = 3, .tenant_in_flight_max = 3, .first_attempt_reserve = 2});
+  EXPECT_EQ(take(0, acme, retry), Limit::none);
+  EXPECT_EQ(shared_->of(1).candidates(), Candidates::first_attempts);
+  EXPECT_EQ(take(1, acme, retry), Limit::total_slots);
+  EXPECT_EQ(take(1, acme, first), Limit::none);
+  EXPECT_EQ(take(0, other, first), Limit::none);
+  EXPECT_EQ(take(1, other, retry), Limit::total_slots);
+  shared_->of(0).give_back(acme, 1);
+  shared_->of(0).give_back(other, 1);
+  EXPECT_TRUE(woken_.empty());
+  shared_->of(1).give_back(acme, 1);
+  EXPECT_EQ(take(1, other, retry), Limit::none);
+}
+
+TEST_F(SharedAllowanceTest, TokensAreCountedOverAllWorkers) {  // P7
+  share({.total_rate = RateLimit{.count = 2, .period = 1s, .burst = 2}});
+  EXPECT_EQ(take(0, acme), Limit::none);
+  EXPECT_EQ(take(1, other), Limit::none);
+  const Permit refused = shared_->of(0).take(acme, first, start);
+  EXPECT_EQ(refused, (Permit{.refused_by = Limit::total_rate, .again_at = start + 500ms}));
+  EXPECT_EQ(shared_->of(1).token_at(other, start), start + 1s);
+  EXPECT_EQ(take(0, acme, first, start + 500ms), Limit::none);
+}
+
+TEST_F(SharedAllowanceTest, ATenantsRateIsItsOwnAndOneWorkerMayUseItAll) {
+  share({.tenant_rate = RateLimit{.count = 60, .period = 1min, .burst = 1}});
+  for (int second = 0; second < 10; ++second) {
+    EXPECT_EQ(take(0, acme, first, start + second * 1s), Limit::none);
+    EXPECT_EQ(take(0, acme, first, start + second * 1s), Limit::tenant_rate);
+  }
+  EXPECT_EQ(take(1, other, first, start + 9s), Limit::none);
+}
+
+TEST_F(SharedAllowanceTest, WhoIsRefusedATokenTakesNoSlotAndTheOtherWayRound) {
+  share({.in_flight_max = 2,
+         .tenant_in_flight_max = 2,
+         .first_attempt_reserve = 0,
+         .total_rate = RateLimit{.count = 1, .period = 1s, .burst = 3}});
+  EXPECT_EQ(take(0, acme), Limit::none);
+  EXPECT_EQ(take(0, acme), Limit::none);
+  EXPECT_EQ(take(1, acme), Limit::total_slots);
+  shared_->of(0).give_back(acme, 2);
+  EXPECT_EQ(take(1, acme), Limit::none);  // The token is still there.
+  EXPECT_EQ(take(1, acme), Limit::total_rate);
+  shared_->of(1).give_back(acme, 1);
+  EXPECT_EQ(take(0, acme, first, start + 2s), Limit::none);
+}
+
+TEST_F(SharedAllowanceTest, AttemptsThatMoveCountForTheirNewTenant) {
+  share({.in_flight_max = 9, .tenant_in_flight_max = 1, .first_attempt_reserve = 0});
+  EXPECT_EQ(take(0, acme), Limit::none);
+  EXPECT_EQ(take(1, acme), Limit::tenant_slots);
+  shared_->of(0).move(acme, other, 1);
+  EXPECT_EQ(woken_, (Woken{{1, "acme"}}));
+  EXPECT_EQ(take(1, other), Limit::tenant_slots);
+}
+
+TEST_F(SharedAllowanceTest, AWorkerThatLosesATenantHandsOnWhatWasKept) {
+  share({.in_flight_max = 9, .tenant_in_flight_max = 1, .first_attempt_reserve = 0});
+  EXPECT_EQ(take(0, acme), Limit::none);
+  EXPECT_EQ(take(1, acme), Limit::tenant_slots);
+  shared_->of(0).give_back(acme, 1);
+  EXPECT_EQ(take(0, acme), Limit::tenant_slots);
+  shared_->of(1).leave(acme);
+  EXPECT_EQ(take(0, acme), Limit::none);
+}
+
+}  // namespace
+}  // namespace postrider

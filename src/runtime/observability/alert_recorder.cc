@@ -1,0 +1,117 @@
+#include "runtime/observability/alert_recorder.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include "runtime/observability/attempt_log.h"
+
+namespace postrider {
+namespace {
+
+// An outage of the store in which every webhook of a large server changes its mind.
+constexpr std::size_t owed_max = 50'000;
+
+/// The engine tells these itself, and its word is logged and counted where it arrives.
+bool raised_by_engine(AlertKind kind) {
+  return kind == AlertKind::circuit_opened || kind == AlertKind::webhook_disabled;
+}
+
+std::string name_of(const AlertSubject& subject) {
+  if (subject.tenant_id) {
+    return fmt::format("none tenant=\"{}\"", log_safe(*subject.tenant_id));
+  }
+  return subject.webhook_id ? subject.webhook_id->to_string() : std::string{"none"};
+}
+
+}  // namespace
+
+AlertRecorder::AlertRecorder(std::vector<Alert> active, Parts parts) : parts_(std::move(parts)) {
+  for (Alert& alert : active) {
+    const AlertSubject subject = alert.subject;
+    parts_.metrics->alerts_changed(subject.kind, 1);
+    active_.insert_or_assign(subject, std::move(alert));
+  }
+}
+
+void AlertRecorder::change(const AlertChange& change, std::optional<TenantId> tenant_id,
+                           WallTime now) {
+  const auto active = active_.find(change.subject);
+  if (change.active && active == active_.end()) {
+    raise(change, std::move(tenant_id), now);
+  } else if (!change.active && active != active_.end()) {
+    resolve(active, now);
+  }
+}
+
+void AlertRecorder::forget(WebhookId webhook_id, WallTime now) {
+  for (auto each = active_.begin(); each != active_.end();) {
+    const auto active = each++;
+    if (active->first.webhook_id == webhook_id) {
+      resolve(active, now);
+    }
+  }
+}
+
+bool AlertRecorder::has_room() const { return raised_.size() + resolved_.size() < owed_max; }
+
+void AlertRecorder::raise(const AlertChange& change, std::optional<TenantId> tenant_id,
+                          WallTime now) {
+  if (!raised_by_engine(change.subject.kind)) {
+    parts_.metrics->alert_raised(change.subject.kind);
+    spdlog::warn("alert kind={} webhook={} detail=\"{}\"", to_string(change.subject.kind),
+                 name_of(change.subject), log_safe(change.detail));
+  }
+  if (!has_room()) {
+    spdlog::error("alert.not_kept kind={} webhook={}", to_string(change.subject.kind),
+                  name_of(change.subject));
+    return;
+  }
+  const Alert alert{.id = parts_.make_id(),
+                    .subject = change.subject,
+                    .tenant_id = std::move(tenant_id),
+                    .raised_at = now,
+                    .resolved_at = std::nullopt,
+                    .detail = change.detail};
+  active_.emplace(alert.subject, alert);
+  parts_.metrics->alerts_changed(alert.subject.kind, 1);
+  raised_.push_back(alert);
+}
+
+void AlertRecorder::resolve(std::map<AlertSubject, Alert>::iterator active, WallTime now) {
+  spdlog::info("alert.resolved kind={} webhook={}", to_string(active->first.kind),
+               name_of(active->first));
+  // A clock that was set back must not make it end before it began.
+  const WallTime at = std::max(now, active->second.raised_at);
+  const AlertId id = active->second.id;
+  parts_.metrics->alerts_changed(active->first.kind, -1);
+  active_.erase(active);
+  const auto unwritten = std::ranges::find(raised_, id, &Alert::id);
+  if (unwritten != raised_.end()) {
+    unwritten->resolved_at = at;
+  } else {
+    resolved_.push_back({.id = id, .at = at});
+  }
+}
+
+Result<void> AlertRecorder::write(Store& store) {
+  if (!owes()) {
+    return {};
+  }
+  POSTRIDER_CHECK(store.atomically([&]() -> Result<void> {
+    for (const Alert& alert : raised_) {
+      POSTRIDER_CHECK(store.alerts->raise(alert));
+    }
+    for (const Resolution& resolution : resolved_) {
+      POSTRIDER_CHECK(store.alerts->resolve(resolution.id, resolution.at));
+    }
+    return {};
+  }));
+  raised_.clear();
+  resolved_.clear();
+  return {};
+}
+
+}  // namespace postrider

@@ -1,0 +1,147 @@
+#include "runtime/observability/alert_recorder.h"
+
+#include <gtest/gtest.h>
+
+#include "adapters/memory/memory_store.h"
+
+namespace postrider {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr WallTime noon = wall_from_unix_ms(1'767'268'800'000);
+const WebhookId webhook{{1}};
+
+class AlertRecorderTest : public testing::Test {
+ protected:
+  AlertRecorder make_recorder(std::vector<Alert> active = {}) {
+    return AlertRecorder{
+        std::move(active),
+        {.make_id = [this] { return AlertId{{++ids_}}; }, .metrics = metrics_.get()}};
+  }
+  static AlertChange change(AlertKind kind, bool active) {
+    return {.subject = {kind, webhook}, .active = active, .detail = "It happened."};
+  }
+  std::vector<Alert> stored() {
+    std::vector<Alert> alerts;
+    for (const auto& [sequence, alert] : store_.alerts) {
+      alerts.push_back(alert);
+    }
+    return alerts;
+  }
+
+  MemoryStore store_;
+  Store roles_ = make_memory_store(store_);
+  std::unique_ptr<Metrics> metrics_ = make_metrics();
+  std::uint8_t ids_ = 0;
+};
+
+TEST_F(AlertRecorderTest, RaisesOnceAndResolvesOnce) {
+  AlertRecorder recorder = make_recorder();
+  EXPECT_FALSE(recorder.owes());
+  recorder.change(change(AlertKind::dns_failing, false), "acme", noon);
+  EXPECT_FALSE(recorder.owes());
+  recorder.change(change(AlertKind::dns_failing, true), "acme", noon);
+  recorder.change(change(AlertKind::dns_failing, true), "acme", noon + 1s);
+  ASSERT_TRUE(recorder.write(roles_).has_value());
+  EXPECT_FALSE(recorder.owes());
+  ASSERT_EQ(stored().size(), 1u);
+  EXPECT_EQ(stored()[0].raised_at, noon);
+  EXPECT_EQ(stored()[0].tenant_id, "acme");
+  EXPECT_EQ(stored()[0].detail, "It happened.");
+
+  recorder.change(change(AlertKind::dns_failing, false), "acme", noon + 2s);
+  recorder.change(change(AlertKind::dns_failing, false), "acme", noon + 3s);
+  ASSERT_TRUE(recorder.write(roles_).has_value());
+  EXPECT_EQ(stored()[0].resolved_at, noon + 2s);
+}
+
+TEST_F(AlertRecorderTest, AlertsOfDifferentTenantsAreDifferentAlerts) {
+  AlertRecorder recorder = make_recorder();
+  for (const char* tenant : {"acme", "other"}) {
+    const AlertSubject subject{AlertKind::dead_letters_waiting, std::nullopt, tenant};
+    recorder.change({.subject = subject, .active = true, .detail = "Many."}, tenant, noon);
+  }
+  recorder.change({.subject = {AlertKind::dead_letters_waiting, std::nullopt, "acme"},
+                   .active = false,
+                   .detail = {}},
+                  "acme", noon + 1s);
+  ASSERT_TRUE(recorder.write(roles_).has_value());
+  ASSERT_EQ(stored().size(), 2u);
+  EXPECT_EQ(stored()[0].tenant_id, "acme");
+  EXPECT_EQ(stored()[0].resolved_at, noon + 1s);
+  EXPECT_EQ(stored()[1].tenant_id, "other");
+  EXPECT_EQ(stored()[1].resolved_at, std::nullopt);
+}
+
+TEST_F(AlertRecorderTest, MetricsCountWhatIsActive) {
+  const auto active = [this](int count) {
+    return metrics_->text().find("postrider_alerts_active{kind=\"dns_failing\"} " +
+                                 std::to_string(count) + "\n") != std::string::npos;
+  };
+  AlertRecorder first = make_recorder();
+  first.change(change(AlertKind::dns_failing, true), "acme", noon);
+  first.change(change(AlertKind::dns_failing, true), "acme", noon);
+  EXPECT_TRUE(active(1));
+  first.change(change(AlertKind::dns_failing, false), "acme", noon);
+  EXPECT_TRUE(active(0));
+  first.change(change(AlertKind::dns_failing, true), "acme", noon);
+  ASSERT_TRUE(first.write(roles_).has_value());
+  metrics_ = make_metrics();  // A restart.
+  const AlertRecorder second = make_recorder(*roles_.alerts->load_active());
+  EXPECT_TRUE(active(1));
+}
+
+TEST_F(AlertRecorderTest, WhatIsOverBeforeItWasWrittenIsKeptAsHistory) {
+  AlertRecorder recorder = make_recorder();
+  recorder.change(change(AlertKind::circuit_opened, true), "acme", noon);
+  recorder.change(change(AlertKind::circuit_opened, false), "acme", noon + 1s);
+  recorder.change(change(AlertKind::circuit_opened, true), "acme", noon + 2s);
+  ASSERT_TRUE(recorder.write(roles_).has_value());
+  ASSERT_EQ(stored().size(), 2u);
+  EXPECT_EQ(stored()[0].resolved_at, noon + 1s);
+  EXPECT_EQ(stored()[1].resolved_at, std::nullopt);
+}
+
+TEST_F(AlertRecorderTest, AFailedWriteIsOwedUntilOneSucceeds) {
+  AlertRecorder recorder = make_recorder();
+  recorder.change(change(AlertKind::store_failing, true), std::nullopt, noon);
+  const auto works = std::exchange(roles_.atomically, [](const auto&) -> Result<void> {
+    return fail(Errc::unavailable, "No disk.");
+  });
+  EXPECT_FALSE(recorder.write(roles_).has_value());
+  EXPECT_TRUE(recorder.owes());
+  roles_.atomically = works;
+  ASSERT_TRUE(recorder.write(roles_).has_value());
+  EXPECT_EQ(stored().size(), 1u);
+}
+
+TEST_F(AlertRecorderTest, ActiveOnesOfBeforeAreResolvedAndNotRaisedAgain) {
+  const Alert before{.id = AlertId{{9}},
+                     .subject = {AlertKind::secret_old, webhook},
+                     .tenant_id = "acme",
+                     .raised_at = noon,
+                     .resolved_at = std::nullopt,
+                     .detail = "Old."};
+  ASSERT_TRUE(roles_.alerts->raise(before).has_value());
+  AlertRecorder recorder = make_recorder({before});
+  recorder.change(change(AlertKind::secret_old, true), "acme", noon + 1s);
+  EXPECT_FALSE(recorder.owes());
+  recorder.forget(webhook, noon - 1s);  // A clock that went back.
+  ASSERT_TRUE(recorder.write(roles_).has_value());
+  EXPECT_EQ(stored()[0].resolved_at, noon);
+}
+
+TEST_F(AlertRecorderTest, ARemovedWebhookTakesAllItsAlertsAlong) {
+  AlertRecorder recorder = make_recorder();
+  recorder.change(change(AlertKind::secret_old, true), "acme", noon);
+  recorder.change(change(AlertKind::dead_letters, true), "acme", noon);
+  recorder.change({.subject = {AlertKind::store_failing, std::nullopt}, .detail = "Disk."},
+                  std::nullopt, noon);
+  recorder.forget(webhook, noon + 1s);
+  ASSERT_TRUE(recorder.write(roles_).has_value());
+  EXPECT_EQ(roles_.alerts->load_active()->size(), 1u);
+}
+
+}  // namespace
+}  // namespace postrider

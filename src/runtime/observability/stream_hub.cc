@@ -1,0 +1,188 @@
+#include "runtime/observability/stream_hub.h"
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "core/filter/event_type_filter.h"
+
+namespace postrider {
+namespace {
+
+template <class Value>
+bool contains(const std::vector<Value>& wanted, const Value& value) {
+  return wanted.empty() || std::ranges::find(wanted, value) != wanted.end();
+}
+
+std::optional<std::uint64_t> parse_number(std::string_view text, int base) {
+  std::uint64_t value = 0;
+  const char* const end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, value, base);
+  return error == std::errc{} && rest == end ? std::optional{value} : std::nullopt;
+}
+
+}  // namespace
+
+StreamEvent stream_events_of(const Settlement& settlement, TenantId tenant_id) {
+  DeliveryUpdate about{.delivery = settlement.delivery, .dead = settlement.dead};
+  WallTime at = settlement.delivery.due;
+  if (settlement.attempt) {
+    const Attempt& attempt = *settlement.attempt;
+    about.attempt_number = attempt.number;
+    about.failure = attempt.failure_category;
+    about.http_status = attempt.outcome.http_status;
+    about.duration = attempt.outcome.duration;
+    at = attempt.outcome.executed_at;
+  }
+  return {.at = at,
+          .webhook_id = settlement.delivery.webhook_id,
+          .tenant_id = std::move(tenant_id),
+          .what = std::move(about)};
+}
+
+bool admits(const StreamFilter& filter, const StreamEvent& stream_event) {
+  if (filter.tenant_id && *filter.tenant_id != stream_event.tenant_id) {
+    return false;
+  }
+  if (!contains(filter.webhook_ids, stream_event.webhook_id)) {
+    return false;
+  }
+  if (const auto* about = std::get_if<DeliveryUpdate>(&stream_event.what)) {
+    return contains(filter.states, about->delivery.state) &&
+           admits_type(filter.event_types, about->delivery.event_type);
+  }
+  return filter.states.empty() && filter.event_types.empty();
+}
+
+std::string to_string(const StreamPosition& place) {
+  return fmt::format("{:x}-{}", place.epoch, place.sequence);
+}
+
+std::optional<StreamPosition> parse_stream_place(std::string_view text) {
+  const std::size_t dash = text.find('-');
+  if (dash == std::string_view::npos) {
+    return std::nullopt;
+  }
+  const auto epoch = parse_number(text.substr(0, dash), 16);
+  const auto sequence = parse_number(text.substr(dash + 1), 10);
+  return epoch && sequence ? std::optional{StreamPosition{*epoch, *sequence}} : std::nullopt;
+}
+
+struct StreamHub::Subscriber {
+  StreamFilter filter;
+  std::function<void()> wake;
+  Batch waiting;
+  bool woken = false;  // Since its last take.
+};
+
+class StreamHub::Handle final : public Subscription {
+ public:
+  Handle(StreamHub& hub, std::unique_ptr<Subscriber> subscriber)
+      : hub_(hub), subscriber_(std::move(subscriber)) {}
+  ~Handle() override { hub_.leave(*subscriber_); }
+  Handle(const Handle&) = delete;
+  Handle& operator=(const Handle&) = delete;
+
+  Batch take() override { return hub_.take(*subscriber_); }
+
+ private:
+  StreamHub& hub_;
+  std::unique_ptr<Subscriber> subscriber_;
+};
+
+void StreamHub::tell(StreamEvent stream_event) {
+  if (!is_wanted()) {
+    return;
+  }
+  const std::lock_guard lock{mutex_};
+  if (subscribers_.empty()) {
+    alone_since_ = alone_since_.value_or(stream_event.at);
+    if (stream_event.at - *alone_since_ >= options_.kept_for) {
+      // Nobody came back. From here on news are not counted: whoever comes back must be reset.
+      wanted_ = false;
+      kept_.clear();
+      ++last_sequence_;
+      return;
+    }
+  }
+  const Item item{{options_.epoch, ++last_sequence_},
+                  std::make_shared<const StreamEvent>(std::move(stream_event))};
+  kept_.push_back(item);
+  if (kept_.size() > options_.kept_max) {
+    kept_.pop_front();
+  }
+  for (Subscriber* subscriber : subscribers_) {
+    enqueue(*subscriber, item);
+  }
+}
+
+void StreamHub::enqueue(Subscriber& subscriber, const Item& item) {
+  Batch& waiting = subscriber.waiting;
+  if (waiting.dropped || !admits(subscriber.filter, *item.stream_event)) {
+    return;
+  }
+  if (waiting.items.size() >= options_.queue_max) {
+    waiting.dropped = true;
+  } else {
+    waiting.items.push_back(item);
+  }
+  if (!std::exchange(subscriber.woken, true)) {
+    subscriber.wake();
+  }
+}
+
+Result<std::unique_ptr<StreamHub::Subscription>> StreamHub::subscribe(
+    StreamFilter filter, std::optional<StreamPosition> seen, std::function<void()> wake) {
+  auto subscriber = std::make_unique<Subscriber>(Subscriber{
+      .filter = std::move(filter), .wake = std::move(wake), .waiting = {}, .woken = false});
+  const std::lock_guard lock{mutex_};
+  if (subscribers_.size() >= options_.subscribers_max) {
+    return fail(Errc::unavailable,
+                fmt::format("All {} places for live streams are taken; close one or try again in "
+                            "a moment.",
+                            options_.subscribers_max));
+  }
+  resume(*subscriber, seen);
+  subscribers_.push_back(subscriber.get());
+  alone_since_.reset();
+  wanted_ = true;
+  return std::make_unique<Handle>(*this, std::move(subscriber));
+}
+
+void StreamHub::resume(Subscriber& subscriber, const std::optional<StreamPosition>& seen) {
+  if (!seen) {
+    return;
+  }
+  const std::uint64_t oldest = kept_.empty() ? last_sequence_ + 1 : kept_.front().place.sequence;
+  const bool missed = seen->epoch != options_.epoch || seen->sequence + 1 < oldest ||
+                      seen->sequence > last_sequence_ || !wanted_;
+  if (missed) {
+    subscriber.waiting.reset = true;
+    return;
+  }
+  for (const Item& item : kept_) {
+    if (item.place.sequence > seen->sequence && admits(subscriber.filter, *item.stream_event)) {
+      subscriber.waiting.items.push_back(item);
+    }
+  }
+}
+
+void StreamHub::leave(Subscriber& subscriber) {
+  const std::lock_guard lock{mutex_};
+  std::erase(subscribers_, &subscriber);
+}
+
+StreamHub::Batch StreamHub::take(Subscriber& subscriber) {
+  const std::lock_guard lock{mutex_};
+  subscriber.woken = false;
+  return std::exchange(subscriber.waiting, Batch{});
+}
+
+std::size_t StreamHub::subscribers() const {
+  const std::lock_guard lock{mutex_};
+  return subscribers_.size();
+}
+
+}  // namespace postrider

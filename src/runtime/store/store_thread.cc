@@ -1,0 +1,380 @@
+#include "runtime/store/store_thread.h"
+
+#include <chrono>
+#include <iterator>
+#include <map>
+#include <utility>
+
+#include "core/base/assert.h"
+
+#include "runtime/delivery/placement.h"
+#include "runtime/store/receipt_replies.h"
+
+namespace postrider {
+namespace {
+
+template <class... Overloads>
+struct Overloaded : Overloads... {
+  using Overloads::operator()...;
+};
+
+struct SettledLane {
+  std::size_t worker = 0;
+  std::vector<LaneDelivery> deliveries;
+};
+
+/// Where the parts of a batch came from, so that its receipt can be taken apart again.
+struct Origins {
+  std::vector<PublishJob*> publishes;
+  std::vector<SettledLane> settles;
+  std::vector<ReviveJob*> revivals;
+  std::vector<CancelJob*> cancels;
+
+  [[nodiscard]] bool empty() const {
+    return publishes.empty() && settles.empty() && revivals.empty() && cancels.empty();
+  }
+};
+
+std::vector<LaneDelivery> names(const std::vector<Settlement>& settlements) {
+  std::vector<LaneDelivery> result;
+  result.reserve(settlements.size());
+  for (const Settlement& settlement : settlements) {
+    result.push_back({settlement.delivery.webhook_id, settlement.delivery.id});
+  }
+  return result;
+}
+
+Origins gather(std::vector<StoreJob>& jobs, Batch& batch) {
+  Origins origins;
+  const auto collect = Overloaded{
+      [&](PublishJob& job) {
+        std::move(job.publishes.begin(), job.publishes.end(), std::back_inserter(batch.publishes));
+        origins.publishes.push_back(&job);
+      },
+      [&](SettleJob& job) {
+        origins.settles.push_back({job.worker, names(job.settlements)});
+        std::move(job.settlements.begin(), job.settlements.end(),
+                  std::back_inserter(batch.settlements));
+      },
+      [&](ReviveJob& job) {
+        if (job.audit) {
+          batch.audits.push_back({.entry = *std::move(job.audit),
+                                  .revival = batch.revivals.size(),
+                                  .cancel = std::nullopt});
+        }
+        batch.revivals.push_back(job.revive);
+        origins.revivals.push_back(&job);
+      },
+      [&](CancelJob& job) {
+        if (job.audit) {
+          batch.audits.push_back({.entry = *std::move(job.audit),
+                                  .revival = std::nullopt,
+                                  .cancel = batch.cancels.size()});
+        }
+        batch.cancels.push_back(job.cancel);
+        origins.cancels.push_back(&job);
+      },
+      [&](CircuitJob& job) { batch.circuits.push_back(job.save); },
+      [](auto&) {},
+  };
+  for (StoreJob& job : jobs) {
+    std::visit(collect, job);
+  }
+  return origins;
+}
+
+/// Runs `done(value)` on the io thread `origin`.
+template <class Value>
+void complete(RepliesByShard& replies, std::size_t origin, std::function<void(Value)>& done,
+              Value value) {
+  replies[origin].completions.push_back(
+      [done = std::move(done), value = std::move(value)]() mutable { done(std::move(value)); });
+}
+
+/// The deliveries of one accepted publish, sorted to the io threads that own their lanes.
+void admit(Publish& publish, const Accepted& accepted, RepliesByShard& replies) {
+  if (!accepted.deliveries.empty()) {
+    publish.event.sequence = accepted.deliveries.front().sequence;  // The event has the first one.
+  }
+  const auto event = std::make_shared<const Event>(std::move(publish.event));
+  for (const Delivery& delivery : accepted.deliveries) {
+    ShardReplies& owner = replies[worker_of(delivery.webhook_id, replies.size())];
+    if (owner.events.empty() || owner.events.back() != event) {
+      owner.events.push_back(event);
+    }
+    // One Admitted collects all of a turn.
+    if (owner.inputs.empty() || !std::holds_alternative<Admitted>(owner.inputs.back())) {
+      owner.inputs.emplace_back(Admitted{});
+    }
+    std::get<Admitted>(owner.inputs.back()).deliveries.push_back(delivery);
+  }
+}
+
+void answer_publishes(const Origins& origins, Batch& batch, BatchReceipt& receipt,
+                      RepliesByShard& replies) {
+  std::size_t next = 0;
+  for (PublishJob* job : origins.publishes) {
+    const std::size_t count = job->publishes.size();
+    std::vector<PublishReceipt> receipts;
+    receipts.reserve(count);
+    for (std::size_t i = 0; i < count; ++i, ++next) {
+      if (const auto* accepted = std::get_if<Accepted>(&receipt.publishes[next])) {
+        admit(batch.publishes[next], *accepted, replies);
+      }
+      receipts.push_back(std::move(receipt.publishes[next]));
+    }
+    complete<Result<std::vector<PublishReceipt>>>(replies, job->origin, job->done,
+                                                  std::move(receipts));
+  }
+}
+
+void answer(Origins& origins, Batch& batch, BatchReceipt& receipt, RepliesByShard& replies) {
+  answer_publishes(origins, batch, receipt, replies);
+  for (SettledLane& lane : origins.settles) {
+    replies[lane.worker].inputs.emplace_back(Settled{std::move(lane.deliveries)});
+  }
+  notify_lanes(receipt, replies);
+  for (std::size_t i = 0; i < origins.revivals.size(); ++i) {
+    complete(replies, origins.revivals[i]->origin, origins.revivals[i]->done,
+             std::move(receipt.revivals[i]));
+  }
+  for (std::size_t i = 0; i < origins.cancels.size(); ++i) {
+    complete(replies, origins.cancels[i]->origin, origins.cancels[i]->done,
+             std::move(receipt.cancels[i]));
+  }
+}
+
+void answer_failure(Origins& origins, const Error& error, RepliesByShard& replies) {
+  const tl::unexpected<Error> failure{error};
+  for (PublishJob* job : origins.publishes) {
+    complete<Result<std::vector<PublishReceipt>>>(replies, job->origin, job->done, failure);
+  }
+  for (SettledLane& lane : origins.settles) {
+    replies[lane.worker].inputs.emplace_back(StoreFailed{std::move(lane.deliveries)});
+  }
+  for (ReviveJob* job : origins.revivals) {
+    complete<Result<Delivery>>(replies, job->origin, job->done, failure);
+  }
+  for (CancelJob* job : origins.cancels) {
+    complete<Result<Delivery>>(replies, job->origin, job->done, failure);
+  }
+}
+
+std::size_t bytes_of(const std::vector<Publish>& publishes) {
+  std::size_t bytes = 0;
+  for (const Publish& publish : publishes) {
+    bytes += publish.event.data.size() + 512;  // The rest of an event and its deliveries, roughly.
+  }
+  return bytes;
+}
+
+}  // namespace
+
+StoreThread::StoreThread(StoreThreadOptions options, Parts parts)
+    : options_(options), parts_(std::move(parts)) {
+  POSTRIDER_ASSERT(options_.worker_count > 0);
+}
+
+StoreThread::~StoreThread() { stop(); }
+
+void StoreThread::start() {
+  thread_ = std::thread{[this] { run(); }};
+}
+
+void StoreThread::stop() {
+  {
+    const std::lock_guard lock{mutex_};
+    stopping_ = true;
+  }
+  wake_.notify_one();
+  if (thread_.joinable()) {
+    thread_.join();
+  }
+}
+
+bool StoreThread::try_publish(PublishJob&& job) {
+  const std::size_t bytes = bytes_of(job.publishes);
+  {
+    const std::lock_guard lock{mutex_};
+    if (publishes_queued_ + job.publishes.size() > options_.publishes_queued_max ||
+        publish_bytes_queued_ + bytes > options_.publish_bytes_queued_max) {
+      return false;
+    }
+    publishes_queued_ += job.publishes.size();
+    publish_bytes_queued_ += bytes;
+    queue_.emplace_back(std::move(job));
+  }
+  wake_.notify_one();
+  return true;
+}
+
+void StoreThread::submit(StoreJob job) {
+  {
+    const std::lock_guard lock{mutex_};
+    queue_.push_back(std::move(job));
+  }
+  wake_.notify_one();
+}
+
+std::optional<std::string> StoreThread::failure() const {
+  const std::lock_guard lock{mutex_};
+  return failure_;
+}
+
+void StoreThread::set_failure(std::optional<std::string> reason) {
+  const std::lock_guard lock{mutex_};
+  failure_ = std::move(reason);
+}
+
+void StoreThread::run() {
+  for (;;) {
+    std::vector<StoreJob> jobs;
+    {
+      std::unique_lock lock{mutex_};
+      const auto something = [this] { return stopping_ || !queue_.empty(); };
+      if (broken_) {
+        // Try to come back by itself: nobody may be asking.
+        wake_.wait_for(lock, options_.recover_pause, [this] { return stopping_; });
+      } else {
+        wake_.wait(lock, something);
+      }
+      if (stopping_ && queue_.empty()) {
+        return;
+      }
+      jobs.swap(queue_);
+      publishes_queued_ = 0;
+      publish_bytes_queued_ = 0;
+    }
+    turn(std::move(jobs));
+  }
+}
+
+void StoreThread::turn(std::vector<StoreJob> jobs) {
+  RepliesByShard replies(options_.worker_count);
+  commit(jobs, replies);
+  for (StoreJob& job : jobs) {
+    perform(job, replies);
+  }
+  for (std::size_t worker = 0; worker < replies.size(); ++worker) {
+    if (!replies[worker].empty()) {
+      parts_.send(worker, std::move(replies[worker]));
+    }
+  }
+}
+
+bool StoreThread::ready(RepliesByShard& replies) {
+  if (!broken_) {
+    return true;
+  }
+  const Result<void> recovered = parts_.store.ledger->recover();
+  // A batch that was answered with an error may be in the store after all; the lanes must look.
+  const Result<std::vector<LaneBacklog>> backlog =
+      recovered.and_then([this] { return parts_.store.ledger->backlog(); });
+  const Result<std::uint64_t> waiting = backlog.and_then(
+      [this](const std::vector<LaneBacklog>&) { return parts_.store.ledger->count_waiting(); });
+  if (!waiting) {
+    count_streak(true);
+    return false;
+  }
+  parts_.metrics->waiting_counted(*waiting);
+  parts_.on_recovered(*backlog, replies);
+  broken_ = false;
+  set_failure(std::nullopt);
+  return true;
+}
+
+void StoreThread::commit(std::vector<StoreJob>& jobs, RepliesByShard& replies) {
+  if (!ready(replies)) {
+    Batch batch;
+    Origins origins = gather(jobs, batch);
+    owe(batch.circuits);
+    answer_failure(origins, Error{Errc::unavailable, "The store cannot write at the moment.", {}},
+                   replies);
+    return;
+  }
+  Batch batch;
+  batch.circuits.swap(unsaved_circuits_);
+  Origins origins = gather(jobs, batch);
+  if (origins.empty() && batch.circuits.empty()) {
+    return;
+  }
+  const MonoTime begun = parts_.clock->now().mono;
+  Result<BatchReceipt> receipt = parts_.store.ledger->commit(batch);
+  if (receipt) {
+    parts_.metrics->committed({.publishes = batch.publishes.size(),
+                               .settlements = batch.settlements.size(),
+                               .duration = parts_.clock->now().mono - begun});
+    if (parts_.on_committed) {
+      parts_.on_committed(batch, *receipt);
+    }
+    count_changes(*receipt, *parts_.metrics);
+    count_streak(false);
+    answer(origins, batch, *receipt, replies);
+    return;
+  }
+  owe(batch.circuits);
+  fail_store(receipt.error().message);
+  answer_failure(origins, receipt.error(), replies);
+}
+
+void StoreThread::fail_store(const std::string& reason) {
+  broken_ = true;
+  set_failure(reason);
+  parts_.metrics->store_failed();
+  parts_.on_failure(reason);
+  count_streak(true);
+}
+
+void StoreThread::count_streak(bool failed) {
+  if (!failed && failures_in_row_ == 0) {
+    return;
+  }
+  failures_in_row_ = failed ? failures_in_row_ + 1 : 0;
+  if (parts_.on_streak) {
+    parts_.on_streak(failures_in_row_);
+  }
+}
+
+void StoreThread::owe(std::vector<SaveCircuit>& circuits) {
+  std::move(circuits.begin(), circuits.end(), std::back_inserter(unsaved_circuits_));
+  // The latest of a webhook wins, so an outage cannot grow the list beyond the number of webhooks.
+  std::map<WebhookId, SaveCircuit> latest;
+  for (SaveCircuit& circuit : unsaved_circuits_) {
+    latest.insert_or_assign(circuit.webhook_id, std::move(circuit));
+  }
+  unsaved_circuits_.clear();
+  for (auto& [webhook_id, circuit] : latest) {
+    unsaved_circuits_.push_back(std::move(circuit));
+  }
+}
+
+void StoreThread::perform(StoreJob& job, RepliesByShard& replies) {
+  const auto act = Overloaded{
+      [&](LoadLaneJob& load) {
+        Result<LanePage> page = parts_.store.ledger->load_lane(load.query);
+        std::vector<Input>& inputs = replies[load.worker].inputs;
+        if (page) {
+          inputs.emplace_back(LaneLoaded{.webhook_id = load.query.webhook_id,
+                                         .deliveries = std::move(page->deliveries),
+                                         .rest_due = page->rest_due});
+        } else {
+          inputs.emplace_back(LaneLoadFailed{load.query.webhook_id});
+        }
+      },
+      [&](LoadEventsJob& load) {
+        complete(replies, load.worker, load.done, parts_.store.ledger->load_events(load.ids));
+      },
+      [&](StoreTask& desk) {
+        const Result<void> done = desk.run(parts_.store, replies);
+        if (done) {
+          count_streak(false);
+        } else if (done.error().code == Errc::unavailable && !broken_) {
+          fail_store(done.error().message);
+        }
+      },
+      [](auto&) {},
+  };
+  std::visit(act, job);
+}
+
+}  // namespace postrider
