@@ -1,12 +1,13 @@
-# The project's commands. Each installs what it needs, says little when all is well, and explains
-# itself when it is not. `make help` lists them.
+# The project's commands. Each installs the packages it needs. `make help` lists them.
 #
 #   PORT=9090 make run        another port for the demo (8080)
 #   JOBS=4 make build         parallel compiler runs (the number of cores)
+#   FUZZ_SECONDS=600 make fuzz
 
 PYTHON := /usr/bin/python3
 JOBS ?= $(shell nproc)
 PORT ?= 8080
+FUZZ_SECONDS ?= 30
 
 BINARY := build/release/postrider
 CLANG_FORMAT := git ls-files -z '*.h' '*.cc' | xargs -0 -r clang-format-19
@@ -14,13 +15,14 @@ CLANG_FORMAT := git ls-files -z '*.h' '*.cc' | xargs -0 -r clang-format-19
 export PYTHONDONTWRITEBYTECODE := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build run test bench format lint asan tsan clean
+.PHONY: help deps build run test bench format check lint asan tsan fuzz clean
 .PRECIOUS: build/%/build.ninja
-# Each recipe is parallel inside; one after the other keeps their messages apart.
+# Each recipe runs in parallel internally. Running the recipes one by one keeps their output apart.
 .NOTPARALLEL:
 
 help: ## Lists these targets.
-	@awk -F':.*## ' '/^[a-z]+:.*## / {printf "  make %-7s %s\n", $$1, $$2}' Makefile
+	@awk -F':.*## ' '/^[a-z%-]+:.*## / {sub("%", "NAME", $$1); printf "  make %-9s %s\n", $$1, $$2}' \
+	  Makefile
 
 deps: ## Installs every Debian package any target needs.
 	@tools/deps.sh
@@ -38,6 +40,10 @@ test: deps-test build/release/build.ninja ## Builds everything and runs every te
 	@cmake --build build/release -j $(JOBS) -- --quiet
 	@$(PYTHON) tools/run_tests.py --build build/release --jobs $(JOBS)
 
+test-%: deps-build build/release/build.ninja ## Runs one test program: core, engine, api, ...
+	@cmake --build build/release --target $*_test -j $(JOBS) -- --quiet
+	@build/release/$*_test --gtest_brief=1
+
 bench: deps-bench build/release/build.ninja ## Measures throughput and latency beside wrk.
 	@cmake --build build/release -j $(JOBS) -- --quiet
 	@$(PYTHON) bench/run.py
@@ -50,18 +56,24 @@ tsan: deps-test build/tsan/build.ninja ## Runs every test with the thread saniti
 	@cmake --build build/tsan -j $(JOBS) -- --quiet
 	@$(PYTHON) tools/run_tests.py --build build/tsan --jobs $(JOBS)
 
-format: deps-lint ## Formats every C++ file.
+fuzz: deps-fuzz build/fuzz/build.ninja ## Runs every fuzz target. FUZZ_SECONDS=30 for each.
+	@cmake --build build/fuzz --target fuzzers -j $(JOBS) -- --quiet
+	@tools/fuzz.sh build/fuzz $(FUZZ_SECONDS)
+
+format: deps-format ## Formats every C++ file.
 	@$(CLANG_FORMAT) -i
 
-lint: deps-lint build/debug/build.ninja ## Checks format, style and clang-tidy. Slow.
+check: deps-format ## Checks format and style. Quick; continuous integration runs it.
 	@$(CLANG_FORMAT) --dry-run -Werror
 	@$(PYTHON) tools/tidy.py
+
+lint: check deps-lint build/debug/build.ninja ## Runs check and clang-tidy. Slow.
 	@tools/clang_tidy.sh build/debug $(JOBS)
 
 clean: ## Removes what was built.
 	@rm -rf build tests/e2e/node_modules
 
-# CMake follows its own files by itself once configured, but not the presets.
+# Once configured, CMake tracks its own files but not the presets.
 build/%/build.ninja: CMakePresets.json | deps-build
 	@echo "Configuring build/$*. Its first build takes some minutes."
 	@mkdir -p $(@D)

@@ -1,5 +1,5 @@
-// Just enough HTTP/1.1 to cut a byte stream into messages with a Content-Length: for the
-// benchmark's own receiver and publisher, which must cost less than what they measure.
+// A minimal HTTP/1.1 parser that splits a byte stream into messages by Content-Length. For the
+// benchmark's receiver and publisher, which must be faster than the server they measure.
 #pragma once
 
 #include <charconv>
@@ -16,8 +16,7 @@ struct Message {
   std::size_t size = 0;  // Bytes of the whole message.
 };
 
-/// The value of a header, looked for as `\r\nname: `, without case folding beyond its first
-/// spelling.
+/// Returns the value after `needle` (`\r\nname: `, case-sensitive), or an empty string.
 inline std::string_view header_value(std::string_view head, std::string_view needle) {
   const std::size_t at = head.find(needle);
   if (at == std::string_view::npos) {
@@ -27,7 +26,7 @@ inline std::string_view header_value(std::string_view head, std::string_view nee
   return head.substr(begin, head.find('\r', begin) - begin);
 }
 
-/// The first complete message of `bytes`, or nullopt when more is needed.
+/// Returns the first complete message of `bytes`, or nullopt if bytes are missing.
 inline std::optional<Message> next_message(std::string_view bytes) {
   const std::size_t end = bytes.find("\r\n\r\n");
   if (end == std::string_view::npos) {

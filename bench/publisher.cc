@@ -34,7 +34,7 @@ struct Options {
   std::string ids_file;
 };
 
-/// One event of about 1 KiB.
+/// Returns one event of about 1 KiB.
 std::string event_json() {
   return R"({"type":"bench.event","data":{"filler":")" + std::string(960, 'x') + R"("}})";
 }
@@ -65,7 +65,7 @@ class Publisher {
     }
   }
 
-  /// False when an answer was not an acknowledgement.
+  /// Returns false if an answer was not an acknowledgement.
   bool run() {
     for (std::size_t i = 0; i < options_.connections; ++i) {
       open_connection();
@@ -161,7 +161,7 @@ class Publisher {
   std::string request_;
   int poll_;
   std::FILE* ids_ = nullptr;
-  std::vector<std::string> buffers_;  // By socket.
+  std::vector<std::string> buffers_;  // Indexed by socket.
   std::size_t sent_ = 0;
   std::size_t acknowledged_ = 0;
 };

@@ -1,10 +1,10 @@
-// The benchmark's receiver: answers every POST with 200 and remembers each webhook-id it saw.
+// The benchmark's receiver: answers every POST with 200 and stores each webhook-id.
 //
-//   bench_receiver PORT     (port 0 picks one; the port is printed)
+//   bench_receiver PORT     (0: any free port; prints the port)
 //   GET /count -> "requests distinct_ids"      GET /ids -> every id, one per line
 //
-// One thread, epoll. It serves wrk and Postrider alike, so that both are measured against the same
-// peer.
+// Single-threaded, epoll. Serves both wrk and Postrider, so that they are measured with the same
+// receiver.
 #include <array>
 #include <cstdint>
 #include <cstdio>
@@ -104,7 +104,7 @@ class Receiver {
     }
     buffer.erase(0, used);
     std::size_t sent = 0;
-    while (sent < answers.size()) {  // Small answers: the socket buffer takes them, except /ids.
+    while (sent < answers.size()) {  // Answers fit into the socket buffer, except /ids.
       const ssize_t wrote = write(socket, answers.data() + sent, answers.size() - sent);
       if (wrote > 0) {
         sent += static_cast<std::size_t>(wrote);

@@ -1,9 +1,10 @@
 #!/usr/bin/python3
-"""Measures Postrider against wrk in one run, and reconciles every event id.
+"""Compares the delivery rate of Postrider with wrk in one run and reconciles all event ids.
 
-W is the rate at which `wrk` posts 1 KiB requests straight to the receiver. Then the same receiver
-is registered as a webhook, events are published, and the clock runs until every one of them is
-delivered and recorded as succeeded in the store. The figure that matters is the ratio to W.
+W is the rate at which `wrk` posts 1 KiB requests directly to the receiver. Then the same receiver
+is registered as a webhook and events are published. The time is measured until all of them have
+been delivered. Afterwards the store must have recorded all of them as succeeded. The result is the
+ratio to W.
 """
 
 import argparse
@@ -43,11 +44,11 @@ def wait_until(condition, seconds, what):
         if condition():
             return
         time.sleep(0.02)
-    sys.exit(f"bench: gave up waiting until {what}")
+    sys.exit(f"bench: timed out after {seconds} s waiting until {what}")
 
 
 class Child:
-    """A process of ours, ended by its own id."""
+    """A child process that is terminated at the end of the block."""
 
     def __init__(self, command, **options):
         self.process = subprocess.Popen([str(part) for part in command], **options)
@@ -158,7 +159,7 @@ def main():
             result = measure_postrider(arguments.count, arguments.connections, batch, directory, 1)
             results.append({"batch": batch, **result})
         w_after = measure_w(arguments.seconds, arguments.connections)
-    w = (w_before + w_after) / 2  # The machine's mood changes; both ends of the run count.
+    w = (w_before + w_after) / 2  # The machine's speed varies, so use the mean.
     rows = [{"ratio": result["rate"] / w, **result} for result in results]
     if arguments.json:
         print(json.dumps({"w": w, "w_before": w_before, "w_after": w_after, "rows": rows}))

@@ -1,5 +1,5 @@
-// How many deliveries a second the embedded store takes through publish and settle, by batch size,
-// and what reads cost when many wait.
+// Measures how many deliveries per second the embedded store can publish and settle, by batch size,
+// and the time of reads with a large backlog.
 //
 //     store_bench [directory] [deliveries per run]
 //
@@ -75,7 +75,7 @@ class Workload {
   [[nodiscard]] WebhookId webhook() const { return webhooks_.front(); }
 
  private:
-  UuidMaker ids_{1};
+  UuidGenerator ids_{1};
   WallTime now_ = wall_from_unix_ms(1'700'000'000'000);
   std::string payload_;
   std::vector<WebhookId> webhooks_;
@@ -84,7 +84,7 @@ class Workload {
 
 using Stopwatch = std::chrono::steady_clock;
 
-/// Each batch publishes new deliveries and settles those of the batch before it.
+/// Each batch publishes new deliveries and settles those of the previous batch.
 bool measure(Ledger& ledger, Workload& workload, const Run& run) {
   std::vector<Delivery> published;
   Stopwatch::duration spent{};
@@ -130,7 +130,7 @@ void time_call(const char* name, Call call) {
   fmt::print("{:<28} {:>8.2f} ms{}\n", name, spent.count(), worked ? "" : " FAILED");
 }
 
-/// What reads cost with `count` deliveries waiting for one webhook.
+/// Measures reads with `count` deliveries waiting for one webhook.
 bool measure_reads(const SqliteOptions& options, Workload& workload, std::size_t count) {
   WebhookId webhook_id;
   {
@@ -192,7 +192,7 @@ int run(const std::filesystem::path& directory, std::size_t delivery_count) {
   Workload workload;
   for (const std::size_t batch_size :
        {std::size_t{1000}, std::size_t{200}, std::size_t{20}, std::size_t{1}}) {
-    // Small batches are slow: a twentieth of the work tells as much.
+    // Small batches are slow; a twentieth of the deliveries is enough.
     const std::size_t count = batch_size >= 200 ? delivery_count : delivery_count / 20;
     if (!measure(*store->ledger, workload, {.batch_size = batch_size, .delivery_count = count})) {
       return 1;

@@ -1,10 +1,10 @@
-// How many requests a second one io thread can post: the transport against the most trivial
-// receiver there can be, on a thread of its own.
+// Measures how many requests per second one io thread can send: the transport against a trivial
+// receiver on another thread.
 //
 //     transport_bench [requests] [concurrency] [body bytes]
 //
-// Prints the rate over wall time, and the client thread's own CPU time per request, which a busy
-// machine does not blur.
+// Prints the rate in wall time, and the client thread's CPU time per request, which other load does
+// not affect.
 #include <array>
 #include <cstdlib>
 #include <string>
@@ -33,8 +33,8 @@ constexpr std::string_view response =
     "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nDate: Thu, 01 Jan 2026 00:00:00 GMT\r\n"
     "Content-Length: 2\r\n\r\nok";
 
-/// Answers after every `request_bytes` bytes, without looking at them, until the last client is
-/// gone.
+/// Answers after every `request_bytes` bytes without parsing them, until the last client has
+/// closed.
 class BlindReceiver {
  public:
   explicit BlindReceiver(std::size_t request_bytes) : request_bytes_(request_bytes) {

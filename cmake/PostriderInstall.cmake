@@ -1,9 +1,9 @@
-# What `cmake --install` puts where: the program, its manual and completions, and the header for
-# receivers with a package that `find_package(postrider)` finds.
+# Installation: the program, its manual page and completions, and the header for receivers with a
+# package for `find_package(postrider)`.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
-# Not postrider's own code but a library for others: C++17, and nothing but libcrypto.
+# A header-only library for receivers. Needs only C++17 and libcrypto.
 add_library(postrider_verify INTERFACE)
 add_library(postrider::verify ALIAS postrider_verify)
 set_target_properties(postrider_verify PROPERTIES EXPORT_NAME verify)
@@ -30,7 +30,7 @@ install(FILES ${PROJECT_BINARY_DIR}/package/postriderConfig.cmake
 install(FILES ${PROJECT_SOURCE_DIR}/docs/man/postrider.1
   DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT program)
 
-# postrider_install_program(TARGET): the program, and the completions it writes itself.
+# postrider_install_program(TARGET): installs the program and the completions that it generates.
 function(postrider_install_program target)
   install(TARGETS ${target} COMPONENT program)
   set(shells bash zsh fish)

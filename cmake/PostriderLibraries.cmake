@@ -15,11 +15,11 @@ find_package(PkgConfig REQUIRED)
 pkg_check_modules(CARES REQUIRED IMPORTED_TARGET libcares)
 pkg_check_modules(ZSTD REQUIRED IMPORTED_TARGET libzstd)
 
-# Our own -Wconversion must not look into other people's headers.
+# SYSTEM: the project's warning flags do not apply to Boost's headers.
 add_library(postrider_boost INTERFACE)
 target_include_directories(postrider_boost SYSTEM INTERFACE ${Boost_INCLUDE_DIRS})
 target_compile_definitions(postrider_boost INTERFACE BOOST_ASIO_NO_DEPRECATED
   BOOST_ASIO_DISABLE_BOOST_COROUTINE)
 target_link_libraries(postrider_boost INTERFACE Threads::Threads)
-# GCC 12 takes Asio's paired operator new and delete of coroutine frames for a mismatch.
+# False positive of GCC 12 for Asio's operator new and delete of coroutine frames.
 target_compile_options(postrider_boost INTERFACE -Wno-mismatched-new-delete)

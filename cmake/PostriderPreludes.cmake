@@ -1,5 +1,5 @@
-# Preludes: headers that nearly every file of a group reads anyway, compiled once for all of them.
-# Only release builds use them (CMakePresets.json); the others hold every file to its own includes.
+# Preludes: precompiled headers shared by groups of targets. Only release builds use them
+# (CMakePresets.json); the other builds check that every file includes what it needs.
 file(CONFIGURE OUTPUT prelude.cc CONTENT "")  # A target needs a source.
 
 # postrider_prelude(NAME HEADERS ... LINK ...)
@@ -16,8 +16,7 @@ function(postrider_read_prelude target name)
   target_precompile_headers(${target} REUSE_FROM postrider_prelude_${name})
 endfunction()
 
-# GCC 12 forgets, with a precompiled header, that the impossible paths it sees at -O2 lie in other
-# people's headers.
+# With a precompiled header, GCC 12 at -O2 reports false positives in system headers.
 if(NOT CMAKE_DISABLE_PRECOMPILE_HEADERS)
   add_compile_options(-Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread)
 endif()

@@ -1,6 +1,5 @@
 #!/bin/sh
-# clang-tidy over every source of src/ that the build knows, but for tests: what they take for
-# granted, they check.
+# Runs clang-tidy on every source in src/ that the build compiles, except tests.
 #
 #   tools/clang_tidy.sh BUILD_DIRECTORY [JOBS]
 set -eu

@@ -1,7 +1,7 @@
-"""A server to look at: three receivers (good, moody, dead), three webhooks, a trickle of events.
+"""Runs a demo: a server, three webhooks with a healthy, a flaky and a dead receiver, sample events.
 
-Everything lives in a temporary directory and is gone when it ends. Ctrl-C drains the server and
-exits 0.
+All data is in a temporary directory that is deleted at the end. Ctrl-C drains the server and exits
+with 0.
 
     tools/demo.py [--binary build/release/postrider] [--port 8080]
 """
@@ -42,21 +42,21 @@ Admin key:            {key}
 Publish an event:
   curl -s http://127.0.0.1:{port}/v1/events -H 'Authorization: Bearer {key}' \\
     -H 'Content-Type: application/json' -d '{{"type":"order.paid","data":{{"order":17}}}}'
-See what became of it:
+List its deliveries:
   curl -s 'http://127.0.0.1:{port}/v1/deliveries?limit=5' -H 'Authorization: Bearer {key}'
 
-Sample events go to three webhooks: one receiver is healthy, one fails half the time, one is dead
-and soon has dead letters at /v1/dlq, then an open circuit.
+Sample events go to three webhooks. One receiver is healthy, one fails half of the time, and one is
+dead: its first deliveries become dead letters (/v1/dlq), then its circuit opens.
 Log: {log}
-Ctrl-C stops everything."""
+Press Ctrl-C to stop."""
 
 
-class Trouble(Exception):
-    """A sentence for the person in front of the screen."""
+class DemoError(Exception):
+    """An error with a message for the user."""
 
 
 class Child:
-    """A process of ours, in a session of its own so that Ctrl-C reaches only this script."""
+    """A child process in its own session, so that Ctrl-C reaches only this script."""
 
     def __init__(self, command, log, environment=None):
         self.log = pathlib.Path(log)
@@ -66,20 +66,20 @@ class Child:
                 env={**os.environ, **(environment or {})}, start_new_session=True)
 
     def port(self, stop):
-        """The port it says it listens on."""
+        """Returns the port that the process prints."""
         for _ in range(START_SECONDS_MAX * 20):
             found = re.search(r"127\.0\.0\.1:(\d+)", self.log.read_text(errors="replace"))
             if found:
                 return int(found.group(1))
             self.check()
             stop.wait(0.05)
-        raise Trouble(f"{self.process.args[0]} did not say where it listens; see {self.log}")
+        raise DemoError(f"{self.process.args[0]} did not print its port; see {self.log}")
 
     def check(self):
         if self.process.poll() is not None:
             sys.stderr.write(self.log.read_text(errors="replace")[-4000:])
-            raise Trouble(f"{' '.join(self.process.args[:2])} ended by itself "
-                          f"(exit code {self.process.returncode}); its last words are above.")
+            raise DemoError(f"{' '.join(self.process.args[:2])} exited unexpectedly "
+                            f"(exit code {self.process.returncode}); its last output is above.")
 
     def end(self, seconds):
         if self.process.poll() is None:
@@ -99,7 +99,7 @@ def call(port, key, path, body):
         with urllib.request.urlopen(request, timeout=10) as answer:
             return json.load(answer)
     except urllib.error.HTTPError as error:
-        raise Trouble(f"{path} answered {error.code}: {error.read().decode()}") from None
+        raise DemoError(f"{path} answered {error.code}: {error.read().decode()}") from None
 
 
 def check_port(port):
@@ -108,18 +108,19 @@ def check_port(port):
         try:
             probe.bind(("127.0.0.1", port))
         except OSError as error:
-            raise Trouble(f"Port {port} cannot be used ({error.strerror}); "
-                          f"choose another one, such as: PORT={port + 1} make run") from None
+            raise DemoError(f"Port {port} cannot be used ({error.strerror}). "
+                            f"Choose another one, for example: PORT={port + 1} make run") from None
 
 
-def dead_port():
+def unused_port():
     with socket.socket() as gone:
         gone.bind(("127.0.0.1", 0))
         return gone.getsockname()[1]
 
 
-# Short retries, so that there is soon something to see: the flaky receiver's are rarely in vain and
-# never blocked; the dead one's first events become dead letters, then its circuit opens.
+# Short retries, so that results appear soon. Retries to the flaky receiver usually succeed, and its
+# circuit never opens. The first deliveries to the dead one become dead letters, then its circuit
+# opens.
 POLICIES = {
     "healthy": {},
     "flaky": {"retry_config": {"preset": "quick", "base_delay_ms": 500, "max_attempts": 4},
@@ -130,14 +131,14 @@ POLICIES = {
 
 
 def register(port, key, ports):
-    """One webhook per receiver."""
+    """Creates one webhook per receiver."""
     for name, target in ports.items():
         call(port, key, "/v1/webhooks", {"url": f"http://127.0.0.1:{target}/{name}",
                                          "events": ["*"], "name": name, **POLICIES[name]})
 
 
-def trickle(port, key, server, stop):
-    """Publishes a sample event now and then until told to stop."""
+def publish_samples(port, key, server, stop):
+    """Publishes a sample event every half second until `stop` is set."""
     for type, data in itertools.cycle(SAMPLES):
         if stop.wait(EVENT_EVERY_SECONDS):
             return
@@ -147,12 +148,12 @@ def trickle(port, key, server, stop):
 
 @contextlib.contextmanager
 def own_terminal_group():
-    """Ctrl-C for us alone: make, our parent, would answer it by failing."""
+    """Makes the terminal send Ctrl-C only to this process: `make`, the parent, would fail."""
     if not sys.stdin.isatty() or os.tcgetpgrp(0) != os.getpgrp():
         yield
         return
     former = os.getpgrp()
-    signal.signal(signal.SIGTTOU, signal.SIG_IGN)  # Or changing the group would stop us.
+    signal.signal(signal.SIGTTOU, signal.SIG_IGN)  # Otherwise tcsetpgrp would stop this process.
     os.setpgid(0, 0)
     os.tcsetpgrp(0, os.getpgrp())
     try:
@@ -179,9 +180,9 @@ def demo(options, directory, stop):
                        environment={"POSTRIDER_ADMIN_KEY": key})
         server.port(stop)
         register(options.port, key, {"healthy": healthy.port(stop), "flaky": flaky.port(stop),
-                                     "dead": dead_port()})
+                                     "dead": unused_port()})
         print(WELCOME.format(port=options.port, key=key, log=server.log), flush=True)
-        trickle(options.port, key, server, stop)
+        publish_samples(options.port, key, server, stop)
         print("\nDraining …", flush=True)
         return server.end(DRAIN_SECONDS_MAX)
     finally:
@@ -201,10 +202,10 @@ def main():
     with own_terminal_group(), tempfile.TemporaryDirectory(prefix="postrider-demo-") as directory:
         try:
             return demo(options, pathlib.Path(directory), stop)
-        except (Trouble, OSError) as trouble:
+        except (DemoError, OSError) as error:
             if stop.is_set():
-                return 0  # Stopped while it was still starting.
-            print(f"make run: {trouble}", file=sys.stderr)
+                return 0  # Stopped during the start.
+            print(f"make run: {error}", file=sys.stderr)
             return 1
 
 

@@ -1,8 +1,8 @@
 #!/bin/sh
-# Installs the Debian packages of the named sections of tools/packages.txt (all sections when none
-# is named). Says and does nothing when they are there already.
+# Installs the Debian packages of the given sections of tools/packages.txt (default: all sections).
+# Prints nothing if all of them are installed.
 #
-#   tools/deps.sh [--print] [section ...]        --print: only name what is missing
+#   tools/deps.sh [--print] [section ...]        --print: only list the missing packages
 set -eu
 
 list=$(dirname "$0")/packages.txt
@@ -14,7 +14,7 @@ fi
 
 for section in "$@"; do
   if ! grep -qx "\[$section\]" "$list"; then
-    echo "tools/deps.sh: no section '$section' in tools/packages.txt; there are:" \
+    echo "tools/deps.sh: no section '$section' in tools/packages.txt; the sections are:" \
       "$(sed -n 's/^\[\(.*\)\]$/\1/p' "$list" | tr '\n' ' ')" >&2
     exit 2
   fi
@@ -27,7 +27,7 @@ packages_of() {
     wanted == "  " || index(wanted, " " section " ") { print $1 }' "$list" | sort -u
 }
 
-# A Node.js from elsewhere conflicts with Debian's npm, and serves as well from version 18 on.
+# A Node.js from another source conflicts with Debian's npm. Version 18 or newer is sufficient.
 node_is_good() {
   command -v npm >/dev/null 2>&1 || return 1
   major=$(node --version 2>/dev/null | sed -n 's/^v\([0-9]*\)\..*/\1/p')
@@ -35,7 +35,7 @@ node_is_good() {
 }
 
 missing() {
-  # dpkg-query complains about, and fails on, packages it has never heard of: those are missing too.
+  # dpkg-query fails on unknown packages; they count as missing.
   installed=$(dpkg-query -W -f '${db:Status-Status} ${Package}\n' "$@" 2>/dev/null |
     sed -n 's/^installed //p') || true
   for package in "$@"; do
@@ -67,13 +67,13 @@ echo "Installing Debian packages: $needed"
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 install_now() {
-  # npm brings 350 small packages. An fsync for each file of theirs would take minutes, and protect
-  # nothing that a second run could not install again.
+  # npm depends on 350 small packages. An fsync for each file would take minutes and is not needed:
+  # a second run can repeat the installation.
   # shellcheck disable=SC2086
   $as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
     -o Dpkg::Options::=--force-unsafe-io $needed >"$log" 2>&1
 }
-# The package lists may be absent (a fresh image) or stale (a version that is gone): update once.
+# The package lists may be missing or outdated: update them once and try again.
 if ! install_now; then
   $as_root apt-get update -qq >>"$log" 2>&1 || true
   if ! install_now; then

@@ -1,8 +1,8 @@
-"""Runs every test against one build and ends with `N passed, N failed`.
+"""Runs all tests against one build and prints `N passed, N failed` at the end.
 
-Each suite leaves its log and a machine-readable report in BUILD/reports. A suite that fails shows
-its log; the others still run. What counts is test cases, over all runners: a skipped case proves
-nothing and counts as failed, and so does a test program that died before it could report.
+Each suite writes its log and a machine-readable report to BUILD/reports. The log of a failed suite
+is printed; the other suites still run. The result counts the test cases of all runners. A skipped
+case counts as failed, and so does a test program that crashed before it wrote its report.
 
     tools/run_tests.py --build build/release [--jobs 2] [--suite programs] [--suite e2e]
 """
@@ -21,7 +21,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 E2E = ROOT / "tests" / "e2e"
 PYTEST = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--tb=short", "-rfE"]
 
-# Sanitized programs are several times slower; tests scale their deadlines by this.
+# Sanitized programs are slower; tests multiply their deadlines by this factor.
 SLOWNESS = {"asan": 3, "tsan": 6}
 
 SANITIZER_OPTIONS = {
@@ -45,7 +45,7 @@ class Run:
         self.environment["POSTRIDER_TEST_SLOWNESS"] = str(SLOWNESS.get(build.name, 1))
 
     def command(self, name, arguments, cwd=ROOT, env=None):
-        """Runs one command with its output in a log; shows the log when it fails."""
+        """Runs one command with its output in a log. Prints the log if the command fails."""
         log = self.reports / f"{name}.log"
         with log.open("wb") as sink:
             code = subprocess.run(
@@ -87,7 +87,7 @@ class Run:
         return tally.of_pytest(junit, code)
 
     def install_node_packages(self):
-        """npm ci, unless what it would install is there already. Not a test, but it can fail."""
+        """Runs `npm ci` unless the packages are up to date. Counts a failure as a failed case."""
         installed = E2E / "node_modules" / ".package-lock.json"
         lock = E2E / "package-lock.json"
         if installed.exists() and installed.stat().st_mtime >= lock.stat().st_mtime:

@@ -1,4 +1,4 @@
-"""Counts test cases from the reports that the runners leave behind."""
+"""Counts test cases in the reports of the test runners."""
 
 import dataclasses
 import pathlib
@@ -22,7 +22,7 @@ def _cases(report):
 
 
 def _gtest_case_passed(case):
-    # A disabled test (`notrun`) and a skipped one count as failed: they prove nothing.
+    # Disabled (`notrun`) and skipped tests count as failed.
     return (case.get("status", "run") == "run" and case.get("result", "completed") == "completed"
             and case.find("failure") is None and case.find("skipped") is None)
 
@@ -33,11 +33,11 @@ def of_gtest(report):
 
 
 def of_ctest(junit, gtest_directory):
-    """Cases of every program that ctest ran.
+    """Counts the cases of every program that ctest ran.
 
-    A program with a GoogleTest report counts its cases. One without (not a GoogleTest program, or
-    dead before it could write) counts as a single case. A program that ctest calls failed although
-    all its cases passed (a crash at exit, a leak, a timeout) adds a failed case.
+    A program with a GoogleTest report counts as its cases, one without as a single case. A program
+    that ctest reports as failed although all its cases passed (a crash at exit, a leak, a timeout)
+    adds a failed case.
     """
     if not pathlib.Path(junit).exists():
         return Count(failed=1)
@@ -56,7 +56,7 @@ def of_ctest(junit, gtest_directory):
 
 
 def of_pytest(junit, exit_code):
-    """Cases of a pytest run. An exit code that the report does not explain adds a failed case."""
+    """Counts the cases of a pytest run. An exit code without a failed case adds one."""
     if not pathlib.Path(junit).exists():
         return Count(failed=1)
     total = Count()

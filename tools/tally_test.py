@@ -1,4 +1,4 @@
-"""What counts as passed and what does not."""
+"""Which test cases count as passed and which as failed."""
 
 import pathlib
 import sys
@@ -27,7 +27,7 @@ def test_disabled_and_skipped_cases_count_as_failed(tmp_path):
     assert tally.of_gtest(report) == Count(passed=1, failed=3)
 
 
-def test_a_program_that_died_without_a_report_is_one_failure(tmp_path):
+def test_a_failed_program_without_a_report_is_one_failure(tmp_path):
     junit = tmp_path / "ctest.xml"
     junit.write_text(ctest("core_test", "fail"))
     assert tally.of_ctest(junit, tmp_path / "gtest") == Count(failed=1)
@@ -56,12 +56,12 @@ def test_pytest_errors_and_skips_count_as_failed(tmp_path):
     assert tally.of_pytest(junit, 1) == Count(passed=1, failed=3)
 
 
-def test_no_report_at_all_is_a_failure(tmp_path):
+def test_a_missing_report_is_a_failure(tmp_path):
     assert tally.of_pytest(tmp_path / "none.xml", 0) == Count(failed=1)
     assert tally.of_ctest(tmp_path / "none.xml", tmp_path) == Count(failed=1)
 
 
-def test_an_exit_code_that_no_case_explains_is_a_failure(tmp_path):
+def test_a_nonzero_exit_code_without_failed_cases_is_a_failure(tmp_path):
     junit = tmp_path / "p.xml"
     junit.write_text("<testsuites><testsuite><testcase/></testsuite></testsuites>")
     assert tally.of_pytest(junit, 3) == Count(passed=1, failed=1)

@@ -1,8 +1,8 @@
-"""The executable part of the style: what a reviewer should not have to say twice.
+"""Checks the project's style rules.
 
-Prints `path:line: rule: what is wrong; do this instead` for each finding and exits 1 if there is
-any. Exceptions live in tools/tidy_exceptions.txt, each with its reason; one that is no longer
-needed is a finding too, so that the list only shrinks.
+Prints `path:line: rule: what is wrong; what to do instead` for each finding and exits with 1 if
+there is any. tools/tidy_exceptions.txt lists exceptions with their reasons. An exception that is no
+longer needed is a finding too.
 
     tools/tidy.py [ROOT]
 """
@@ -20,7 +20,7 @@ RULES = {**tidy_cpp.RULES, **tidy_text.RULES}
 
 
 def read_exceptions(tree):
-    """`path: rule: reason` a line -> {(path, rule): line number}, and what is wrong in the list."""
+    """Parses lines of `path: rule: reason`. Returns {(path, rule): line number} and findings."""
     exceptions = {}
     findings = []
     source = tree.get(EXCEPTIONS)
@@ -29,7 +29,7 @@ def read_exceptions(tree):
             continue
         parts = [part.strip() for part in line.split(":", 2)]
         if len(parts) < 3 or not parts[2]:
-            what = "not `path: rule: reason`; an exception needs all three"
+            what = "the line is not `path: rule: reason`; an exception needs all three"
         elif parts[1] not in RULES:
             what = f"there is no rule `{parts[1]}`; remove the line"
         else:
@@ -40,7 +40,7 @@ def read_exceptions(tree):
 
 
 def check(tree):
-    """Every finding that no exception covers, in order of path and line."""
+    """Returns the findings without an exception, sorted by path and line."""
     exceptions, findings = read_exceptions(tree)
     used = set()
     for name, rule in RULES.items():

@@ -1,26 +1,14 @@
-"""Rules about C++. Each takes the tree and yields (path, line, what is wrong; do this instead)."""
+"""Rules for C++. Each takes the tree and yields (path, line, "what is wrong; what to do")."""
 
 import re
 
 from tidy_definitions import definitions
-from tidy_functions import long_functions
 
 PURE_LAYERS = ("core", "engine", "ports")
 INCLUDE = re.compile(r'^\s*#\s*include\s+(["<])([^">]+)[">]')
 
-# What each layer may include besides itself. Adapters meet only in main.
-KNOWS = {
-    "core": (),
-    "engine": ("core",),
-    "ports": ("core", "engine"),
-    "adapters": ("core", "engine", "ports"),
-    "runtime": ("core", "engine", "ports", "adapters/openssl"),
-    "api": ("core", "engine", "ports", "runtime", "adapters/openssl"),
-    "config": ("core",),
-    "cli": ("core", "engine", "ports", "api", "config", "adapters/openssl", "adapters/system",
-            "adapters/zstd"),
-}
-LAYER_NAMES = (*KNOWS, "main")
+# The engine's plain structs. Ports and adapters may use them, but not the engine's classes.
+ENGINE_MESSAGES = ("engine/batch.h", "engine/intake/publish.h", "engine/shard/messages.h")
 IMPURE_HEADERS = {"thread", "mutex", "shared_mutex", "condition_variable", "atomic", "future",
                   "stop_token", "iostream", "filesystem", "random", "coroutine", "regex"}
 
@@ -43,32 +31,30 @@ def _matches(sources, pattern, what):
 
 
 def _includes(source):
-    """(line, whether it is quoted, path)."""
+    """Yields (line, whether it is quoted, path)."""
     for number, line in enumerate(source.lines, start=1):
         match = INCLUDE.match(line)
         if match:
             yield number, match.group(1) == '"', match.group(2)
 
 
-def _may_know(layer, included):
-    own = layer.split("/")[0]
-    if own == "main" or included.startswith(layer + "/"):
-        return True
-    known = KNOWS.get(own, ())
-    return any(included == name or included.startswith(name + "/") for name in known)
-
-
-def include_direction(tree):
-    for source in tree.product_cpp():
+def rooted_include(tree):
+    for source in tree.cpp():
         for number, quoted, included in _includes(source):
-            if not quoted:
-                continue
-            if included.split("/")[0] not in LAYER_NAMES:
-                yield (source.path, number, f'"{included}" is not rooted at src/; '
-                       "write the path from src/")
-            elif not _may_know(source.layer, included):
-                yield (source.path, number, f"{source.layer} must not know {included}; "
-                       "pass it in as a port, or wire it in main")
+            if quoted and "/" not in included:
+                yield (source.path, number, f'"{included}" is relative; '
+                       "write the path from src/, or from the root for tests/")
+
+
+def engine_messages(tree):
+    """Ports and adapters link the engine but may use only its plain structs."""
+    for source in tree.product_cpp():
+        if source.layer != "ports" and not source.layer.startswith("adapters"):
+            continue
+        for number, _, included in _includes(source):
+            if included.startswith("engine/") and included not in ENGINE_MESSAGES:
+                yield (source.path, number, f"{included} declares a class of the engine; "
+                       "include a header of plain structs instead")
 
 
 def pure_includes(tree):
@@ -91,8 +77,8 @@ def ambient(tree):
     for path, number, what in _matches(sources, AMBIENT, "`{}`"):
         if "RAND_" in what and path.startswith("src/adapters/openssl/"):
             continue
-        yield (path, number, f"{what} reads the world directly; "
-               "take a Moment, a seed or an option as an argument (only adapters/system looks)")
+        yield (path, number, f"{what} reads a clock, entropy or the environment directly; "
+               "pass the value as an argument (only adapters/system reads it)")
 
 
 def no_sleep(tree):
@@ -111,7 +97,7 @@ def raw_memory(tree):
 def no_shared_ptr(tree):
     sources = [source for source in tree.product_cpp() if source.layer in ("core", "ports")]
     return _matches(sources, re.compile(r"\b(?:shared|weak)_ptr\b|\bmake_shared\b"),
-                    "`{}` in core or ports; give it one owner, pass values or references")
+                    "`{}` in core or ports; use one owner and pass values or references")
 
 
 def no_detached(tree):
@@ -125,19 +111,8 @@ def no_regex(tree):
                     "`{}` recurses on its input; write a small parser")
 
 
-def using_namespace(tree):
-    for source in tree.cpp():
-        if not source.is_header:
-            continue
-        for number, line in enumerate(source.code_lines, start=1):
-            match = re.search(r"\busing\s+namespace\s+([\w:]+)", line)
-            if match and not (source.is_test and "literals" in match.group(1)):
-                yield (source.path, number, f"using namespace {match.group(1)} in a header; "
-                       "qualify the names")
-
-
 def _awaited_expressions(code):
-    """(offset of co_await, the full expression around it)."""
+    """Yields (start of co_await, its end, the full expression around it)."""
     for match in re.finditer(r"\bco_await\b", code):
         start = max(code.rfind(stop, 0, match.start()) for stop in ";{}") + 1
         depth = 0
@@ -163,7 +138,7 @@ def co_await_lambda(tree):
 def co_await_condition(tree):
     for source in tree.cpp():
         for start, end, expression in _awaited_expressions(source.code):
-            # A lambda's body is its own set of expressions.
+            # The body of a lambda is a separate set of expressions.
             outer = re.sub(r"\{.*\}", "", expression, flags=re.DOTALL)
             if "co_await" in outer and CONDITIONAL.search(outer):
                 yield (source.path, source.line_of(start), "co_await inside `?:`, `&&` or `||` is "
@@ -179,19 +154,12 @@ def pragma_once(tree):
 def header_comment(tree):
     for source in tree.cpp():
         if source.is_header and not source.text.startswith("//"):
-            yield (source.path, 1, "no file comment; say what it is, who owns it and which thread "
-                   "it runs on")
-
-
-def function_length(tree):
-    for source in tree.cpp():
-        for line, length in long_functions(source.code, length_max=70):
-            yield (source.path, line, f"a function of {length} lines; split it at 70 along what it "
-                   "decides")
+            yield (source.path, 1, "no file comment; describe what it is, who owns it and which "
+                   "thread it runs on")
 
 
 def one_definition(tree):
-    """Two types of one name in one namespace are one to the linker, which keeps either."""
+    """Two types with one name in one namespace violate the one-definition rule."""
     first_places = {}
     for source in sorted(tree.cpp(), key=lambda source: (not source.is_header, source.path)):
         for offset, name in definitions(source.code):
@@ -202,7 +170,7 @@ def one_definition(tree):
 
 
 def _instantiations(tree, suite):
-    """What a store's tests may write to run `suite`: the plain macro, or a contract's own."""
+    """Matches an instantiation of `suite`, directly or through a macro of tests/contract."""
     spellings = [r"INSTANTIATE_TEST_SUITE_P\(\s*\w+,\s*" + suite + r"\b"]
     for source in tree.cpp():
         if source.path.startswith("tests/contract/"):
@@ -222,7 +190,7 @@ def contract_instances(tree):
                 if not any(other.path.startswith(store) and instance.search(other.code)
                            for other in tree.cpp()):
                     yield (source.path, 1, f"{suite} is not instantiated in {store}; "
-                           "every store passes every contract")
+                           "instantiate every contract suite for every store")
 
 
 def errc_used(tree):
@@ -234,12 +202,13 @@ def errc_used(tree):
     users = [other.code for other in tree.product_cpp() if other.layer != "core"]
     for value in re.findall(r"\b([a-z_]+)\b", body.group(1)):
         if not any(re.search(r"Errc::" + value + r"\b", code) for code in users):
-            yield (source.path, source.line_of(body.start()), f"nobody outside core uses "
-                   f"Errc::{value}; remove it")
+            yield (source.path, source.line_of(body.start()), f"Errc::{value} is not used "
+                   "outside core; remove it")
 
 
 RULES = {
-    "include-direction": include_direction,
+    "rooted-include": rooted_include,
+    "engine-messages": engine_messages,
     "pure-includes": pure_includes,
     "ambient": ambient,
     "no-sleep": no_sleep,
@@ -247,12 +216,10 @@ RULES = {
     "no-shared-ptr": no_shared_ptr,
     "no-detached": no_detached,
     "no-regex": no_regex,
-    "using-namespace": using_namespace,
     "co-await-lambda": co_await_lambda,
     "co-await-condition": co_await_condition,
     "pragma-once": pragma_once,
     "header-comment": header_comment,
-    "function-length": function_length,
     "one-definition": one_definition,
     "contract-instances": contract_instances,
     "errc-used": errc_used,

@@ -1,4 +1,4 @@
-"""Finds types defined at namespace scope by counting braces, as tidy_functions does."""
+"""Finds types defined at namespace scope by counting braces."""
 
 import re
 
@@ -6,11 +6,11 @@ _NAMESPACE = re.compile(r"\bnamespace\s*((?:\w+(?:\s*::\s*\w+)*)?)\s*$")
 _TYPE = re.compile(r"\b(?:struct|class|union|enum(?:\s+(?:class|struct))?)\s+"
                    r"(?:\[\[[^\]]*\]\]\s*)?(\w+)(?:\s+final)?\s*(?::(?!:)[^;{}()]*)?$")
 _MACRO = re.compile(r"^[ \t]*#(?:[^\n]*\\\n)*[^\n]*", re.MULTILINE)
-_LOCAL = None  # The scope of an anonymous namespace, a type or a function: names of its own.
+_LOCAL = None  # Inside an anonymous namespace, a type or a function: names are local to it.
 
 
 def _scope_of(header, around):
-    """What the `{` after this text opens: the namespace's full name, or _LOCAL."""
+    """Returns the scope that the `{` after this text opens: a namespace's full name, or _LOCAL."""
     namespace = _NAMESPACE.search(header)
     if around is _LOCAL or not namespace or not namespace.group(1):
         return _LOCAL
@@ -18,7 +18,7 @@ def _scope_of(header, around):
 
 
 def definitions(code):
-    """(offset, full name) of each type that other files could define as well."""
+    """Yields (offset, full name) of each type defined at namespace scope."""
     plain = _MACRO.sub(lambda match: re.sub(r"[^\n]", " ", match.group()), code)
     scopes = [""]
     start = 0

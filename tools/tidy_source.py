@@ -1,4 +1,4 @@
-"""The tree as tidy's rules see it: text files, and C++ without its comments and literals."""
+"""The source tree for the rules of tidy: text files, and C++ without comments and literals."""
 
 import dataclasses
 import functools
@@ -20,7 +20,7 @@ class Finding(typing.NamedTuple):
 
 
 # Comments, raw strings, strings and characters, whichever starts first. A digit separator (1'000)
-# is no character literal.
+# is not a character literal.
 _BLANKED = re.compile("|".join([
     r"//[^\n]*", r"/\*.*?\*/", r'R"(\w*)\(.*?\)\1"', r'"(?:\\.|[^"\\\n])*"',
     r"(?<![0-9a-fA-F])'(?:\\.|[^'\\\n])+'",
@@ -28,7 +28,7 @@ _BLANKED = re.compile("|".join([
 
 
 def _blank(match):
-    """The same length and line breaks, nothing to read."""
+    """Replaces everything except line breaks with spaces."""
     return re.sub(r"[^\n]", " ", match.group())
 
 
@@ -43,7 +43,7 @@ class Source:
 
     @functools.cached_property
     def code(self):
-        """C++ with comments and literals blanked out; positions stay what they were."""
+        """C++ with comments and literals replaced by spaces. Offsets do not change."""
         return _BLANKED.sub(_blank, self.text)
 
     @functools.cached_property
@@ -65,7 +65,7 @@ class Source:
 
     @property
     def layer(self):
-        """`core`, `adapters/sqlite`, …: the folder under src/ that decides what may be known."""
+        """The folder under src/ that determines the allowed dependencies, for example `core`."""
         parts = self.path.split("/")
         if parts[0] != "src" or len(parts) < 3:
             return ""
@@ -86,7 +86,7 @@ class Tree(dict):
 
 
 def tree_of(files):
-    """From {path: text}: for tests."""
+    """Creates a tree from {path: text}. For tests."""
     return Tree({path: Source(path, text) for path, text in files.items()})
 
 

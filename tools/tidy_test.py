@@ -1,4 +1,4 @@
-"""Each rule fires on a bad snippet, at the right line, and leaves the good one next to it alone."""
+"""Each rule reports a bad snippet at the right line and accepts a good one."""
 
 import pathlib
 import sys
@@ -10,27 +10,14 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import tidy  # noqa: E402
 from tidy_source import tree_of  # noqa: E402
 
-LONG_BODY = "int f() {\n" + "  g();\n" * 69 + "}\n"  # 71 lines.
-FITTING_BODY = "int f() {\n" + "  g();\n" * 68 + "}\n"
 OUTSIDE_PATH = "/wo" "rk/notes"
 UNFINISHED_MARK = "FIX" "ME"
 
 # rule, path, bad text, line of the finding, good text
 CASES = [
-    ("include-direction", "src/core/a.cc", '#include "engine/shard/shard.h"\n', 1,
-     '#include "core/b.h"\n'),
-    ("include-direction", "src/engine/a.cc", '\n#include "ports/ledger.h"\n', 2,
-     '#include "core/b.h"\n'),
-    ("include-direction", "src/adapters/sqlite/a.cc", '#include "adapters/system/clock.h"\n', 1,
-     '#include "adapters/sqlite/b.h"\n'),
-    ("include-direction", "src/api/a.cc", '#include "adapters/sqlite/ledger/ledger.h"\n', 1,
-     '#include "adapters/openssl/hmac.h"\n'),
-    ("include-direction", "src/runtime/a.cc", '#include "api/http/router.h"\n', 1,
-     '#include "ports/ledger.h"\n'),
-    ("include-direction", "src/cli/a.cc", '#include "adapters/asio_http/transport.h"\n', 1,
-     '#include "adapters/system/environment.h"\n'),
-    ("include-direction", "src/core/a.cc", '#include "b.h"\n', 1, '#include "core/b.h"\n'),
-    ("include-direction", "src/core/a.cc", '#include "main/wiring.h"\n', 1, "int wiring;\n"),
+    ("rooted-include", "src/core/a.cc", '\n#include "b.h"\n', 2, '#include "core/b.h"\n'),
+    ("engine-messages", "src/ports/a.h", '#include "engine/shard/shard.h"\n', 1,
+     '#include "engine/shard/messages.h"\n'),
     ("pure-includes", "src/engine/a.cc", "#include <mutex>\n", 1, "#include <map>\n"),
     ("pure-includes", "src/ports/a.h", "#include <boost/asio.hpp>\n", 1,
      "#include <tl/expected.hpp>\n"),
@@ -53,8 +40,6 @@ CASES = [
      "tasks.spawn(run());\n"),
     ("no-detached", "src/runtime/a.cc", "thread.detach();\n", 1, "thread.join();\n"),
     ("no-regex", "src/cli/a.cc", "std::regex r;\n", 1, "Pattern r;\n"),
-    ("using-namespace", "src/core/a.h", "using namespace std;\n", 1, "using std::string;\n"),
-    ("using-namespace", "src/core/a.h", "using namespace std::chrono_literals;\n", 1, "\n"),
     ("co-await-lambda", "src/api/a.cc", "\nco_await run([&store] { return store.all(); });\n", 2,
      "auto all = [&store] { return store.all(); };\nco_await run(all);\n"),
     ("co-await-lambda", "src/api/a.cc", "auto x =\n  co_await run(1,\n  [this](int y) {\n});\n", 2,
@@ -66,14 +51,8 @@ CASES = [
     ("pragma-once", "src/core/a.h", "// What it is.\nint a;\n", 1,
      "// What it is.\n#pragma once\n"),
     ("header-comment", "src/core/a.h", "#pragma once\n", 1, "// What it is.\n#pragma once\n"),
-    ("function-length", "src/core/a.cc", "namespace a {\n" + LONG_BODY + "}\n", 2,
-     "namespace a {\n" + FITTING_BODY + FITTING_BODY + "}\n"),
-    ("function-length", "src/core/a.cc", "A::A() : b_{1}, c_(2) {\n" + "  g();\n" * 70 + "}\n", 1,
-     "constexpr int table[] = {\n" + "  1,\n" * 100 + "};\n"),
-    ("function-length", "src/core/a.cc", 'TEST(A, B) {\n  f("}");\n' + "  // {\n" * 70 + "}\n", 1,
-     "struct A {\n" + "  int a(int b);\n" * 100 + "};\n"),
     ("file-length", "src/core/a.cc", "int a;\n" * 601, 601, "int a;\n" * 600),
-    ("line-length", "src/core/a.cc", "x" * 101 + "\n", 1, "é" * 100 + "\n"),
+    ("line-length", "tools/a.py", "x" * 101 + "\n", 1, "é" * 100 + "\n"),
     ("python-function-length", "tools/a.py", "def f():\n" + "    g()\n" * 70, 1,
      "def f():\n" + "    g()\n" * 69),
     ("unfinished", "src/core/a.cc", f"int a;  // {UNFINISHED_MARK} later\n", 1, "int a;\n"),
@@ -89,7 +68,7 @@ CASES = [
     ("stands-alone", "README.md", f"# A\nsee {OUTSIDE_PATH}\n", 2, "# A\nthis network works\n"),
 ]
 
-# What the rules look up in other files.
+# Files that the rules refer to.
 SURROUNDINGS = {
     "docs/invariants.md": "# Invariants\n\n- P1 Acknowledged means durable.\n",
     "docs/decisions/0001-a.md": "# A decision\n",
@@ -109,11 +88,11 @@ def test_a_rule_fires_on_the_bad_snippet_and_not_on_the_good_one(case):
     rule, path, bad, line, good = case
     found = findings({**SURROUNDINGS, path: bad}, rule)
     assert [(finding.path, finding.line) for finding in found] == [(path, line)]
-    assert "; " in found[0].what, "a finding says what to do instead"
+    assert "; " in found[0].what, "a finding includes what to do instead"
     assert findings({**SURROUNDINGS, path: good}, rule) == []
 
 
-def test_a_source_that_no_cmake_list_names_is_dead():
+def test_a_source_that_no_cmakelists_names_is_dead():
     files = {"src/core/CMakeLists.txt": "postrider_library(a SOURCES ids.cc sub/deep.cc)\n",
              "src/core/ids.cc": "", "src/core/sub/deep.cc": "", "src/core/old_ids.cc": ""}
     assert [finding.path for finding in findings(files, "dead-file")] == ["src/core/old_ids.cc"]
@@ -172,14 +151,14 @@ def test_a_type_is_defined_once_in_a_namespace(code, lines):
     assert all("src/core/z.h" in finding.what for finding in found)
 
 
-def test_two_sources_may_not_share_a_type_either():
+def test_two_sources_may_not_define_the_same_type():
     code = "namespace a {\nstruct Entry {};\n}\n"
     files = {"src/core/a.cc": code, "src/core/b_test.cc": code}
     assert [finding.path for finding in findings(files, "one-definition")] == [
         "src/core/b_test.cc"]
 
 
-def test_an_error_code_nobody_uses_is_found():
+def test_an_unused_error_code_is_found():
     codes = "enum class Errc : int {\n  invalid,  ///< Bad.\n  lost,\n};\n"
     files = {"src/core/base/result.h": codes,
              "src/api/a.cc": "return fail(Errc::invalid);\n"}
@@ -195,8 +174,10 @@ def test_every_rule_has_a_test():
 def test_tests_may_include_anything_and_read_clocks():
     files = {"src/core/a_test.cc": '#include <thread>\n#include "adapters/memory/ledger.h"\n'
                                    "auto t = std::chrono::steady_clock::now();\n"}
-    for rule in ("include-direction", "pure-includes", "ambient"):
+    product = {"src/core/a.cc": files["src/core/a_test.cc"]}
+    for rule in ("pure-includes", "ambient"):
         assert findings(files, rule) == []
+        assert findings(product, rule) != [], "the rule applies to product code"
 
 
 def test_an_exception_silences_one_rule_in_one_file():

@@ -1,9 +1,11 @@
-"""Rules about any text: sizes, white space, dead files, documents and what they point at."""
+"""Rules for all text files: sizes, white space, unused files, documents and their links."""
 
 import ast
 import posixpath
 import re
 
+# clang-format formats lines and white space in C++.
+FORMATTED_SUFFIXES = (".h", ".cc")
 CODE_SUFFIXES = (".h", ".cc", ".py", ".sh", ".sql", ".js", ".mjs", "CMakeLists.txt", ".cmake",
                  "Makefile")
 UNFINISHED = re.compile(r"\b(?:TO" r"DO|FIX" r"ME|XX" r"X|HA" r"CK)\b")
@@ -21,16 +23,16 @@ def file_length(tree):
     for source in tree.values():
         if _is_code(source) and source.text.count("\n") > 600:
             yield (source.path, 601, f"{len(source.lines) - 1} lines; split the file along its "
-                   "responsibilities (150 is good, 600 the end)")
+                   "responsibilities (aim at 150 lines, at most 600)")
 
 
 def line_length(tree):
     for source in tree.values():
-        if not _is_code(source):
+        if not _is_code(source) or source.path.endswith(FORMATTED_SUFFIXES):
             continue
         for number, line in enumerate(source.lines, start=1):
             if len(line) > 100:
-                yield source.path, number, f"{len(line)} columns; break the line at 100"
+                yield source.path, number, f"{len(line)} columns; use at most 100"
 
 
 def python_function_length(tree):
@@ -41,7 +43,7 @@ def python_function_length(tree):
             if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
                 length = node.end_lineno - node.lineno + 1
                 if length > 70:
-                    what = f"{node.name} has {length} lines; split it at 70"
+                    what = f"{node.name} has {length} lines; use at most 70"
                     yield source.path, node.lineno, what
 
 
@@ -50,12 +52,14 @@ def unfinished(tree):
         for number, line in enumerate(source.lines, start=1):
             match = UNFINISHED.search(line)
             if match:
-                yield (source.path, number, f"{match.group()}; finish it, or describe the limit "
-                       "where the reader meets it")
+                yield (source.path, number, f"{match.group()} marks unfinished work; finish it or "
+                       "document the limitation")
 
 
 def white_space(tree):
     for source in tree.values():
+        if source.path.endswith(FORMATTED_SUFFIXES):
+            continue
         for number, line in enumerate(source.lines, start=1):
             if line != line.rstrip():
                 yield source.path, number, "white space at the end of the line; remove it"
@@ -64,7 +68,7 @@ def white_space(tree):
 
 
 def _is_listed(tree, path):
-    """Does a CMakeLists.txt in the file's folder or above name it, or any by its full path?"""
+    """Does a CMakeLists.txt in its folder or above name the file, or any one by its full path?"""
     full = "${PROJECT_SOURCE_DIR}/" + path
     if any(full in source.text for source in tree.values()
            if source.path.endswith("CMakeLists.txt")):
@@ -89,7 +93,7 @@ def dead_file(tree):
         if source.is_header:
             rooted = source.path.removeprefix("src/").removeprefix("include/")
             known = rooted in included or source.path in included
-            what = "no file includes it; remove it, or use it"
+            what = "no file includes it; include it or remove it"
         else:
             known = _is_listed(tree, source.path)
             what = "no CMakeLists.txt lists it; list it or remove it"
@@ -98,7 +102,7 @@ def dead_file(tree):
 
 
 def _comments(source):
-    """(line, text) where people are spoken to: all of a document, the comments of code."""
+    """Yields (line, text) of prose: all lines of a document, the comments of code."""
     for number, line in enumerate(source.lines, start=1):
         if source.path.endswith(".md"):
             yield number, line
@@ -118,7 +122,7 @@ def promise_exists(tree):
             for cited in PROMISE.findall(text):
                 if cited not in promised and cited not in PERCENTILES:
                     yield (source.path, number, f"P{cited} is not in docs/invariants.md; "
-                           "cite a promise that exists, or write it down there")
+                           "cite an existing promise or add it there")
 
 
 def decision_exists(tree):
@@ -126,11 +130,11 @@ def decision_exists(tree):
         for number, line in enumerate(source.lines, start=1):
             for link in re.findall(r"docs/decisions/[\w-]+\.md", line):
                 if link not in tree:
-                    yield source.path, number, f"{link} does not exist; fix the link or write it"
+                    yield source.path, number, f"{link} does not exist; fix the link or add it"
 
 
 def _prose(source):
-    """(line, text) of a document outside its fenced code."""
+    """Yields (line, text) of a document outside of fenced code blocks."""
     fenced = False
     for number, line in enumerate(source.lines, start=1):
         if line.lstrip().startswith("```"):
@@ -153,7 +157,7 @@ def link_exists(tree):
                 known = (target in tree or target in folders or target == "LICENSE"
                          or any(folder.startswith(target + "/") for folder in folders))
                 if not known:
-                    yield source.path, number, f"the link to {link} leads nowhere; fix it"
+                    yield source.path, number, f"the link to {link} has no target; fix it"
 
 
 def one_title(tree):
@@ -172,8 +176,8 @@ def stands_alone(tree):
         for number, line in enumerate(source.lines, start=1):
             match = OUTSIDE.search(line)
             if match:
-                yield (source.path, number, f"`{match.group()}` is outside the project; "
-                       "the project stands alone")
+                yield (source.path, number, f"`{match.group()}` is outside of the project; "
+                       "remove the reference")
 
 
 RULES = {

@@ -1,16 +1,16 @@
-// Is this webhook from whoever knows the secret, and fresh? For the receivers' side.
+// Verifies the signature and age of a webhook. For programs that receive webhooks.
 //
-// One header for C++17 and later; needs OpenSSL's libcrypto (1.1.1 or later) and nothing else.
+// A single header for C++17 and later. Requires only OpenSSL's libcrypto (1.1.1 or later).
 //
 //     postrider::verify::Options options;
 //     options.keys = {"whsec_..."};
 //     const postrider::verify::Verifier verifier(options);
 //     const auto outcome = verifier.check({{"webhook-id", id}, ...}, body);
-//     if (outcome != postrider::verify::Outcome::valid) { log explain(outcome); answer 401; }
+//     if (outcome != postrider::verify::Outcome::valid) { log explain(outcome); respond 401; }
 //
-// `body` must be the bytes as they came, before any JSON parser saw them. Signatures are compared
-// in constant time. A Verifier does not change once made, so any thread may use it; nothing throws
-// but for want of memory.
+// `body` must be the bytes as received, before any JSON parsing. Signatures are compared in
+// constant time. A Verifier is immutable; any thread may use it. Throws only if memory is
+// exhausted.
 #pragma once
 
 #include <chrono>
@@ -31,66 +31,66 @@
 
 namespace postrider::verify {
 
-/// How a webhook is signed: the webhook's `signature.scheme`.
+/// The webhook's `signature.scheme`.
 enum class Scheme : std::uint8_t {
   standard,          ///< `webhook-signature: v1,<base64>`, HMAC over `id.timestamp.body`.
-  standard_ed25519,  ///< `webhook-signature: v1a,<base64>`, Ed25519 over the same.
+  standard_ed25519,  ///< `webhook-signature: v1a,<base64>`, Ed25519 over the same text.
   t_v1,              ///< `X-Webhook-Signature: t=<unix>,v1=<hex>`, HMAC over `timestamp.body`.
   sha256_timestamp,  ///< `X-Webhook-Signature: sha256=<hex>`, HMAC over `timestamp.body`.
   sha256_body,       ///< `X-Webhook-Signature: sha256=<hex>`, HMAC over the body alone.
 };
 
-/// Why a webhook is trusted or not.
+/// The result of a check.
 enum class Outcome : std::uint8_t {
   valid,
-  no_usable_key,      ///< None of the keys can be used with the scheme. A mistake on our side.
-  missing_header,     ///< A header that the scheme needs is not there.
-  malformed_header,   ///< It is there and cannot be read: no time, or no signature of the scheme.
-  wrong_signature,    ///< None of the keys made it, or what was signed has been changed.
-  timestamp_too_old,  ///< Rightly signed, but too long ago: perhaps a replay.
-  timestamp_too_new,  ///< Rightly signed, but in the future: a clock is wrong.
+  no_usable_key,      ///< No key can be used with the scheme. A mistake in the receiver's setup.
+  missing_header,     ///< A header that the scheme needs is missing.
+  malformed_header,   ///< A header has no valid timestamp or no signature of the scheme.
+  wrong_signature,    ///< Not signed with any of the keys, or the signed text was changed.
+  timestamp_too_old,  ///< Signed correctly, but too long ago. Possibly a replay attack.
+  timestamp_too_new,  ///< Signed correctly, but in the future. A clock is wrong.
 };
 
 struct Options {
-  /// `whsec_<base64>`, a secret of your own as it is, or `whpk_<base64>` (the public key) for
-  /// Ed25519. Several while a secret rotates: one that fits is enough.
+  /// `whsec_<base64>`, your own secret as plain text, or `whpk_<base64>` (the public key) for
+  /// Ed25519. Give several keys during a rotation: one that matches is enough.
   std::vector<std::string> keys;
   Scheme scheme = Scheme::standard;
-  std::chrono::seconds tolerance = std::chrono::minutes{5};  // To both sides.
-  std::string header_prefix = "X-Webhook-";  // Of the schemes that are not standard ones.
+  std::chrono::seconds tolerance = std::chrono::minutes{5};  // In both directions.
+  std::string header_prefix = "X-Webhook-";  // For the schemes other than the standard ones.
 };
 
-/// A header's value by its name, in any spelling of upper and lower case; nullopt: not there.
+/// Returns a header's value by its name, ignoring case, or nullopt if it is missing.
 using Lookup = std::function<std::optional<std::string>(std::string_view name)>;
-/// Or all headers, in any order; the first of a name counts.
+/// All headers, in any order. The first header of a name is used.
 using Headers = std::vector<std::pair<std::string, std::string>>;
 
 /// A sentence for the log.
 [[nodiscard]] inline std::string_view explain(Outcome outcome) {
   switch (outcome) {
     case Outcome::valid:
-      return "The signature is right.";
+      return "The signature is valid.";
     case Outcome::no_usable_key:
-      return "No key that was given can be used with this signature scheme.";
+      return "None of the keys can be used with this signature scheme.";
     case Outcome::missing_header:
-      return "A header of the signature is missing.";
+      return "A signature header is missing.";
     case Outcome::malformed_header:
-      return "A header of the signature cannot be read.";
+      return "A signature header is malformed.";
     case Outcome::wrong_signature:
-      return "The signature was not made with this key, or what was signed has been changed.";
+      return "The signature was not made with this key, or the signed content was changed.";
     case Outcome::timestamp_too_old:
-      return "The signature is right, but older than the tolerance allows.";
+      return "The signature is valid, but older than the tolerance allows.";
     case Outcome::timestamp_too_new:
-      return "The signature is right, but from a time that has not come yet.";
+      return "The signature is valid, but its timestamp is in the future.";
   }
   return "";
 }
 
 namespace detail {
 
-// More signatures than a rotation ever has are not looked at: each costs a computation.
+// More than any rotation needs. Further signatures are ignored, because each costs time.
 constexpr std::size_t signatures_max = 16;
-// Enough for the year 9999 and far from the end of the numbers.
+// Enough for the year 9999, and small enough not to overflow.
 constexpr std::size_t timestamp_digits_max = 12;
 constexpr std::size_t hmac_bytes = 32;
 constexpr std::size_t public_key_bytes = 32;
@@ -114,7 +114,7 @@ constexpr std::string_view base64_digits =
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 constexpr std::string_view hex_digits = "0123456789abcdef";
 
-/// RFC 4648 with its padding, strictly: one text per value.
+/// Strict RFC 4648 with padding: exactly one text per value.
 inline std::optional<std::string> from_base64(std::string_view text) {
   if (text.size() % 4 != 0) {
     return std::nullopt;
@@ -154,7 +154,7 @@ inline std::optional<std::string> from_hex(std::string_view text) {
   return text.size() % 2 == 0 ? std::optional<std::string>(std::move(bytes)) : std::nullopt;
 }
 
-/// Digits alone: no sign, no space, nothing that two readers could read differently.
+/// Accepts only digits: no sign, no space, nothing that parsers could interpret differently.
 inline std::optional<std::int64_t> parse_timestamp(std::string_view text) {
   if (text.empty() || text.size() > timestamp_digits_max) {
     return std::nullopt;
@@ -169,7 +169,7 @@ inline std::optional<std::int64_t> parse_timestamp(std::string_view text) {
   return seconds;
 }
 
-/// The next part of a list, which is shortened by it.
+/// Removes the first part from a list and returns it.
 inline std::string_view take_part(std::string_view& list, char separator) {
   const std::size_t end = list.find(separator);
   const std::string_view part = list.substr(0, end);
@@ -178,7 +178,7 @@ inline std::string_view take_part(std::string_view& list, char separator) {
 }
 
 inline const unsigned char* bytes_of(std::string_view text) {
-  // OpenSSL takes a null pointer for "no argument", and an empty text is one.
+  // OpenSSL treats a null pointer as a missing argument; an empty string_view may have one.
   return reinterpret_cast<const unsigned char*>(text.data() == nullptr ? "" : text.data());
 }
 
@@ -213,7 +213,7 @@ inline bool is_ed25519(std::string_view public_key, std::string_view signature,
                           message.size()) == 1;
 }
 
-/// The key's bytes; nullopt when this text cannot be a key of the scheme.
+/// The key's bytes. Returns nullopt if the text is not a valid key for the scheme.
 inline std::optional<std::string> decode_key(Scheme scheme, const std::string& text) {
   if (scheme == Scheme::standard_ed25519) {
     std::optional<std::string> key =
@@ -227,9 +227,9 @@ inline std::optional<std::string> decode_key(Scheme scheme, const std::string& t
   return key && !key->empty() ? std::move(key) : std::nullopt;
 }
 
-/// What the headers claim: who signed what, when.
+/// The contents of the signature headers, not yet verified.
 struct Claim {
-  std::string prefix;  // What is signed before the body.
+  std::string prefix;  // The signed text before the body.
   std::optional<std::int64_t> timestamp;
   std::vector<std::string> signatures;  // Raw bytes.
 };
@@ -260,7 +260,7 @@ class Verifier {
     if (!is_signed(claim, body)) {
       return Outcome::wrong_signature;
     }
-    return judge_time(claim, now_unix_seconds);
+    return check_time(claim, now_unix_seconds);
   }
 
   [[nodiscard]] Outcome check(const Headers& headers, std::string_view body,
@@ -276,7 +276,7 @@ class Verifier {
     return check(Lookup(find), body, now_unix_seconds);
   }
 
-  /// By this machine's clock.
+  /// Uses this machine's clock.
   [[nodiscard]] Outcome check(const Lookup& header, std::string_view body) const {
     return check(header, body, static_cast<std::int64_t>(std::time(nullptr)));
   }
@@ -299,7 +299,7 @@ class Verifier {
     }
   }
 
-  // `v1,<base64> v1a,<base64> …`; other versions are somebody else's.
+  // `v1,<base64> v1a,<base64> …`. Other versions are ignored.
   Outcome read_standard(const Lookup& header, detail::Claim& claim) const {
     const std::optional<std::string> id = header("webhook-id");
     const std::optional<std::string> timestamp = header("webhook-timestamp");
@@ -364,7 +364,7 @@ class Verifier {
     return claim.timestamp ? readable(claim) : Outcome::malformed_header;
   }
 
-  // Every pair is compared, so that the time it takes does not tell which one fits.
+  // Compares every pair, so that the time taken does not reveal which one matches.
   bool is_signed(const detail::Claim& claim, std::string_view body) const {
     std::string message = claim.prefix;
     message.append(body.data(), body.size());
@@ -381,9 +381,9 @@ class Verifier {
     return found;
   }
 
-  Outcome judge_time(const detail::Claim& claim, std::int64_t now) const {
+  Outcome check_time(const detail::Claim& claim, std::int64_t now) const {
     if (!claim.timestamp) {
-      return Outcome::valid;  // sha256-body signs no time: nothing can be said about it.
+      return Outcome::valid;  // sha256-body does not sign a timestamp.
     }
     if (*claim.timestamp < now - options_.tolerance.count()) {
       return Outcome::timestamp_too_old;

@@ -46,7 +46,7 @@ Result<void> check_tls(const Loaded& loaded) {
   const TlsConfig& tls = loaded.config.tls;
   if (tls.certificate.empty() != tls.key.empty()) {
     return refuse(loaded, tls.key.empty() ? "tls.certificate" : "tls.key",
-                  tls.key.empty() ? "needs tls.key beside it" : "needs tls.certificate beside it");
+                  tls.key.empty() ? "requires tls.key" : "requires tls.certificate");
   }
   return {};
 }
@@ -80,7 +80,7 @@ Result<void> check(Loaded& loaded) {
                 "POSTRIDER_ADMIN_KEY must be 1 to 256 visible ASCII characters without spaces.");
   }
   config.webhooks.defaults.rate_limit = config.webhooks.rate.limit();
-  count_attempts(config.webhooks.defaults.retry);
+  apply_attempts_auto(config.webhooks.defaults.retry);
   return {};
 }
 

@@ -1,4 +1,4 @@
-// What must hold between settings that are fine one by one.
+// Rules that involve several settings.
 #pragma once
 
 #include "core/base/result.h"
@@ -7,8 +7,8 @@
 
 namespace postrider::config {
 
-/// Also fills in what follows from several settings: the limits of `webhooks.defaults`.
-/// Errc::invalid with a sentence naming the settings and where they come from.
+/// Also derives the rate limit and the number of attempts of `webhooks.defaults`. Fails with
+/// invalid; the message names the settings and the origin of the value.
 [[nodiscard]] Result<void> check(Loaded& loaded);
 
 }  // namespace postrider::config

@@ -1,5 +1,5 @@
-// Everything an operator can decide, parsed once into plain values. Which key sets what, and its
-// range and default, is said in one place: the table in settings.h.
+// The configuration of the server as plain values. The table in settings.h defines the key, range
+// and default of each setting.
 #pragma once
 
 #include <cstdint>
@@ -16,22 +16,23 @@
 
 namespace postrider::config {
 
-/// A rate as people write it. Zero: not said.
+/// A rate in the units of the configuration. Zero means not set.
 struct RateSetting {
   std::uint32_t per_second = 0;
   std::uint32_t per_minute = 0;
   std::uint32_t burst = 0;
 
-  /// None without a rate. A burst that is not said is one second's worth.
+  /// Returns nullopt if no rate is set. The default burst is the rate of one second.
   [[nodiscard]] std::optional<RateLimit> limit() const;
 };
 
 /// The HTTP listener.
 struct ApiConfig {
-  std::size_t body_bytes_max = std::size_t{16} << 20;  // A batch of 1,000 ordinary events.
+  std::size_t body_bytes_max = std::size_t{16}
+                               << 20;  // Enough for a batch of 1,000 typical events.
   std::size_t header_bytes_max = std::size_t{16} << 10;
-  std::uint32_t connections_max = 10'000;             // All io threads together.
-  std::uint32_t connections_per_address_max = 1'000;  // Zero: no limit of their own.
+  std::uint32_t connections_max = 10'000;             // Across all io threads.
+  std::uint32_t connections_per_address_max = 1'000;  // Zero: no limit per address.
   Millis header_timeout{10'000};
   Millis body_timeout{30'000};
   Millis write_timeout{30'000};
@@ -42,7 +43,7 @@ struct ApiConfig {
 };
 
 struct TlsConfig {
-  std::string certificate;  // Both or none; PEM files.
+  std::string certificate;  // PEM files; both or neither.
   std::string key;
 };
 
@@ -60,7 +61,7 @@ struct IdempotencyConfig {
   KeyDerivation derive = KeyDerivation::none;
 };
 
-/// For the whole node; main divides it among the io threads.
+/// Limits of the whole node, across all io threads.
 struct EngineConfig {
   std::uint32_t in_flight_max = 4096;
   std::uint32_t tenant_in_flight_max = 0;  // Zero: half of in_flight_max.
@@ -69,22 +70,22 @@ struct EngineConfig {
   RateSetting total_rate;
 };
 
-/// What a new webhook has unless it says otherwise.
+/// Defaults of new webhooks.
 struct WebhookConfig {
   Webhook defaults;
   std::string retry_preset = "patient";
   std::string breaker_preset = "standard";
   RateSetting rate;
-  Millis disable_after{432'000'000};  // Five days of nothing but failures; zero: never.
-  bool require_verification = false;  // Every new URL must echo a challenge.
+  Millis disable_after{432'000'000};  // Five days without a success; zero: never.
+  bool require_verification = false;  // A new URL must echo a challenge.
 };
 
 struct RetentionConfig {
-  Millis events = std::chrono::hours{24 * 90};  // Zero: for good.
+  Millis events = std::chrono::hours{24 * 90};  // Zero: forever.
   Millis dead_letters = std::chrono::hours{24 * 30};
-  Millis operations = std::chrono::hours{24 * 30};  // Since they finished.
-  std::string archive_directory;                    // Empty: what is too old is deleted.
-  bool shrinking_store = true;  // A store that is made now can become smaller again.
+  Millis operations = std::chrono::hours{24 * 30};  // After they finish.
+  std::string archive_directory;  // Empty: expired data is deleted without an archive.
+  bool shrinking_store = true;    // Applies when the store is created.
 };
 
 struct SecretsConfig {
@@ -92,14 +93,14 @@ struct SecretsConfig {
   std::optional<Secret<std::string>> key;  // POSTRIDER_SECRETS_KEY.
 };
 
-/// When someone must be told.
+/// Thresholds of alerts.
 struct AlertConfig {
-  std::uint32_t dead_letters_per_hour = 10;    // Of one webhook.
-  std::uint32_t dead_letters_waiting = 1'000;  // Of one tenant.
-  Millis window{300'000};                      // How far back shares of attempts look.
-  double failure_percentage = 10;              // Of one webhook's attempts,
-  Millis failure{600'000};                     // for so long.
-  double success_percentage = 90;              // Of everyone's attempts; fewer.
+  std::uint32_t dead_letters_per_hour = 10;    // Per webhook.
+  std::uint32_t dead_letters_waiting = 1'000;  // Per tenant.
+  Millis window{300'000};                      // The period for the percentages of attempts.
+  double failure_percentage = 10;              // Above this share of a webhook's attempts,
+  Millis failure{600'000};                     // for this long.
+  double success_percentage = 90;              // Below this share of all attempts.
   Millis circuit_open{3'600'000};
   std::uint32_t queue_depth = 10'000;
   double pool_percentage = 80;
@@ -115,13 +116,13 @@ struct Config {
   std::string profile;
   std::string data = "./postrider-data";
   std::string listen = "127.0.0.1:8080";
-  std::uint32_t io_threads = 0;  // 0: one less than there are cores, at least one.
+  std::uint32_t io_threads = 0;  // 0: the number of cores minus one, at least one.
   Millis drain_timeout{30'000};
   std::string log_level = "info";
   LogFormat log_format = LogFormat::text;
-  std::vector<std::string> dns_servers;  // Empty: those of the system.
+  std::vector<std::string> dns_servers;  // Empty: the system's resolvers.
   bool metrics_open = true;
-  std::string public_url;  // Where people reach this server; empty: as the request names it.
+  std::string public_url;  // The base URL for users; empty: taken from the request.
   bool require_known_tenants = false;
   std::string user_agent;  // Empty: Postrider/<version>.
   UrlPolicy targets;
@@ -134,7 +135,7 @@ struct Config {
   RetentionConfig retention;
   SecretsConfig secrets;
   AlertConfig alerts;
-  std::vector<EventTypeConfig> event_types;      // Created at start when missing.
+  std::vector<EventTypeConfig> event_types;      // Created at start if missing.
   std::optional<Secret<std::string>> admin_key;  // POSTRIDER_ADMIN_KEY.
 };
 

@@ -39,7 +39,7 @@ std::string refusal(const Sources& from) {
   return loaded ? "accepted" : loaded.error().message;
 }
 
-TEST(Settings, EachKeyAndVariableIsThereOnce) {
+TEST(Settings, KeysAndVariablesAreUnique) {
   std::set<std::string> keys;
   std::set<std::string> variables;
   for (const Setting& setting : all_settings()) {
@@ -53,14 +53,14 @@ TEST(Settings, EachKeyAndVariableIsThereOnce) {
   EXPECT_EQ(variable_of("api.body_bytes_max"), "POSTRIDER_API_BODY_BYTES_MAX");
 }
 
-TEST(Settings, EveryDefaultIsWithinItsOwnRule) {
+TEST(Settings, DefaultsAreValid) {
   for (const Setting& setting : all_settings()) {
     Config config;
     EXPECT_TRUE(setting.assign(config, setting.read(Config{}))) << setting.key;
   }
 }
 
-TEST(Load, NeedsNothing) {
+TEST(Load, UsesDefaultsWithoutAnySource) {
   const Loaded loaded = load_file("");
   EXPECT_EQ(loaded.config.listen, "127.0.0.1:8080");
   EXPECT_EQ(loaded.config.data, "./postrider-data");
@@ -90,7 +90,7 @@ TEST(Load, LaterSourcesWin) {
   EXPECT_EQ(loaded.origin_of("data"), "default");
 }
 
-TEST(Load, AFileMayNameItsProfileAndAFlagAnother) {
+TEST(Load, AFlagOverridesTheProfileOfTheFile) {
   EXPECT_EQ(load_file("profile = \"tenant\"").config.webhooks.defaults.retry.timeout, 10s);
   Sources from = sources("profile = \"tenant\"");
   from.profile = "workspace";
@@ -99,7 +99,7 @@ TEST(Load, AFileMayNameItsProfileAndAFlagAnother) {
   EXPECT_EQ(load_all(sources("", {{"POSTRIDER_PROFILE", "outbox"}})).config.profile, "outbox");
 }
 
-TEST(Load, MistakesAreNamedWithTheirLine) {
+TEST(Load, ErrorsNameFileAndLine) {
   struct Case {
     std::string file;
     std::string message;
@@ -122,7 +122,7 @@ TEST(Load, MistakesAreNamedWithTheirLine) {
        "stepped, standard, not \"x\"."},
       {"[webhooks.retry]\nbase_delay_ms = 5000\nmax_delay_ms = 4000",
        "p.toml:3: webhooks.retry.max_delay_ms must be at least webhooks.retry.base_delay_ms."},
-      {"[tls]\ncertificate = \"c.pem\"", "p.toml:2: tls.certificate needs tls.key beside it."},
+      {"[tls]\ncertificate = \"c.pem\"", "p.toml:2: tls.certificate requires tls.key."},
       {"[webhooks.rate_limit]\nrequests_per_second = 1\nrequests_per_minute = 1",
        "p.toml:3: webhooks.rate_limit.requests_per_minute cannot be combined with "
        "webhooks.rate_limit.requests_per_second; set one of them."},
@@ -130,22 +130,22 @@ TEST(Load, MistakesAreNamedWithTheirLine) {
        "p.toml:1: an event type's name must be 1 to 256 letters, digits, `_`, `-` and single dots, "
        "such as order.created."},
       {"[[event_types]]\nnam = \"a\"",
-       "p.toml:2: an event type has a `name` and a `description`, both texts."},
+       "p.toml:2: an event type has only a `name` and a `description`, both strings."},
   };
   for (const Case& c : cases) {
     EXPECT_EQ(refusal(sources(c.file)), c.message) << c.file;
   }
-  EXPECT_TRUE(refusal(sources("a = ")).starts_with("p.toml:1: this is not TOML: "));
+  EXPECT_TRUE(refusal(sources("a = ")).starts_with("p.toml:1: invalid TOML: "));
   EXPECT_TRUE(refusal(sources("allowed_target_cidrs = [\"10.0.0.1/8\"]"))
                   .starts_with("p.toml:1: allowed_target_cidrs must be a list of addresses"));
   Sources from = sources("");
   from.profile = "exchnge";
   EXPECT_EQ(refusal(from),
-            "flag --profile: there is no profile `exchnge`; there are exchange, platform, outbox, "
+            "flag --profile: there is no profile `exchnge`; use one of exchange, platform, outbox, "
             "workspace, tenant.");
 }
 
-TEST(Load, VariablesAndFlagsAreNamedToo) {
+TEST(Load, ErrorsNameVariableAndFlag) {
   EXPECT_EQ(refusal(sources("", {{"POSTRIDER_IO_THREADS", "many"}})),
             "POSTRIDER_IO_THREADS must be an integer from 0 to 256, not `many`.");
   EXPECT_EQ(refusal(sources("", {{"POSTRIDER_IO_THREADS", "999"}})),
@@ -158,7 +158,7 @@ TEST(Load, VariablesAndFlagsAreNamedToo) {
   EXPECT_EQ(refusal(from), "--set: there is no setting `io_treads`; did you mean `io_threads`?");
 }
 
-TEST(Load, AVariableOfSomeoneElseIsNoted) {
+TEST(Load, ReportsUnknownVariables) {
   const Loaded loaded = load_all(sources("", {{"POSTRIDER_PORT_8080_TCP_ADDR", "10.0.0.1"},
                                               {"POSTRIDER_OWN_NOTES", "x"},
                                               {"POSTRIDER_URL", "http://x"}}));
@@ -166,7 +166,7 @@ TEST(Load, AVariableOfSomeoneElseIsNoted) {
             (std::vector<std::string>{"POSTRIDER_PORT_8080_TCP_ADDR", "POSTRIDER_OWN_NOTES"}));
 }
 
-TEST(Load, AVariableThatOtherCommandsReadIsNotUnknown) {
+TEST(Load, VariablesOfOtherCommandsAreNotUnknown) {
   const Loaded loaded = load_all(sources("", {{"POSTRIDER_KEY", "k"},
                                               {"POSTRIDER_BINARY", "/x"},
                                               {"POSTRIDER_TEST_SEED", "7"},
@@ -188,7 +188,7 @@ TEST(Load, ListsInVariablesAreSeparatedByCommas) {
   EXPECT_TRUE(retry.permanent_statuses.empty());
 }
 
-TEST(Load, APresetStartsItsSectionOverWhereverItStandsInTheFile) {
+TEST(Load, APresetResetsItsSectionWhateverItsPositionInTheFile) {
   Sources from = sources("[webhooks.retry]\nmax_attempts = 3\npreset = \"steep\"\n");
   from.profile = "tenant";
   const Loaded loaded = load_all(from);
@@ -199,14 +199,14 @@ TEST(Load, APresetStartsItsSectionOverWhereverItStandsInTheFile) {
   EXPECT_EQ(loaded.origin_of("webhooks.retry.timeout_ms"), "preset, p.toml:3");
 }
 
-TEST(Load, AttemptsMayFollowFromTheDelays) {
+TEST(Load, AutoDerivesMaxAttemptsFromTheDelays) {
   const auto attempts = [](const std::string& lines) {
     return load_file("[webhooks.retry]\n" + lines).config.webhooks.defaults.retry.attempts_max;
   };
   EXPECT_EQ(attempts("max_attempts = \"auto\""), 13u);  // 30 s and 24 h.
   EXPECT_EQ(attempts("max_attempts = \"auto\"\nbase_delay_ms = 1000\nmax_delay_ms = 8000"), 4u);
   EXPECT_EQ(attempts("max_attempts = \"auto\"\nbase_delay_ms = 5000\nmax_delay_ms = 5000"), 1u);
-  // A preset starts over, unless it is refined beside it.
+  // A preset resets max_attempts, unless the same source sets it again.
   Sources from = sources("[webhooks.retry]\nmax_attempts = \"auto\"",
                          {{"POSTRIDER_WEBHOOKS_RETRY_PRESET", "quick"}});
   EXPECT_EQ(load_all(from).config.webhooks.defaults.retry, retry_policy(RetryPreset::quick));
@@ -222,7 +222,7 @@ TEST(Load, AttemptsMayFollowFromTheDelays) {
   EXPECT_EQ(load_file(printed).config.webhooks.defaults, loaded.config.webhooks.defaults);
 }
 
-TEST(Load, OnlyTheOneWordStandsForANumberOfAttempts) {
+TEST(Load, AcceptsNoWordButAutoForMaxAttempts) {
   const std::string rule =
       "webhooks.retry.max_attempts must be an integer from 1 to 100, or "
       "\"auto\"";
@@ -236,7 +236,7 @@ TEST(Load, OnlyTheOneWordStandsForANumberOfAttempts) {
   EXPECT_NE(refusal(sources("[webhooks.retry]\ntimeout_ms = \"auto\"")), "accepted");
 }
 
-TEST(Load, NameServersAreAddressesWithOrWithoutAPort) {
+TEST(Load, DnsServersAreAddressesWithAnOptionalPort) {
   for (const char* good :
        {"9.9.9.9", "127.0.0.1:5353", "::1", "[::1]", "[::1]:53", "1.1.1.1:1", "1.1.1.1:65535"}) {
     const Loaded loaded = load_file(fmt::format("[dns]\nservers = [\"{}\"]", good));
@@ -250,7 +250,7 @@ TEST(Load, NameServersAreAddressesWithOrWithoutAPort) {
   }
 }
 
-TEST(Load, ARateInAnotherUnitReplacesTheOneBelow) {
+TEST(Load, ARateInAnotherUnitReplacesThatOfAnEarlierSource) {
   Sources from = sources("[webhooks.rate_limit]\nrequests_per_second = 7\n");
   from.profile = "platform";
   EXPECT_EQ(load_all(from).config.webhooks.defaults.rate_limit,
@@ -272,7 +272,7 @@ TEST(Load, SecretsComeFromTheEnvironmentAndAreNeverPrinted) {
   }
 }
 
-TEST(Print, WhatIsPrintedGivesTheSameConfigurationAgain) {
+TEST(Print, PrintedConfigurationLoadsAsTheSameConfiguration) {
   for (const std::string_view name : profile_names()) {
     Sources from = sources("user_agent = \"quote \\\" and \\\\ back\"");
     from.profile = name;
@@ -286,7 +286,7 @@ TEST(Print, WhatIsPrintedGivesTheSameConfigurationAgain) {
   }
 }
 
-TEST(Print, EachLineSaysWhereItsValueCameFrom) {
+TEST(Print, EachLineNamesTheOriginOfItsValue) {
   const std::string printed = print_config(load_file("io_threads = 3"));
   EXPECT_NE(printed.find("\nio_threads = 3  # p.toml:1\n"), std::string::npos);
   EXPECT_NE(printed.find("\nlisten = \"127.0.0.1:8080\"  # default\n"), std::string::npos);
@@ -294,7 +294,7 @@ TEST(Print, EachLineSaysWhereItsValueCameFrom) {
             std::string::npos);
 }
 
-TEST(Print, AnEventTypeSaysWhereItCameFrom) {
+TEST(Print, AnEventTypeNamesItsOrigin) {
   Sources from = sources("io_threads = 3\n[[event_types]]\nname = \"own.type\"");
   from.profile = "tenant";
   const Loaded loaded = load_all(from);
@@ -307,7 +307,7 @@ TEST(Print, AnEventTypeSaysWhereItCameFrom) {
             std::string::npos);
 }
 
-TEST(Print, NamesVariablesThatHaveNoEffect) {
+TEST(Print, ListsVariablesThatHaveNoEffect) {
   const Loaded loaded = load_all(sources("", {{"POSTRIDER_SOMETHING_ELSE_ENTIRELY", "1"}}));
   EXPECT_NE(print_config(loaded).find(
                 "\n# \"POSTRIDER_SOMETHING_ELSE_ENTIRELY\" is not a setting and has no effect.\n"),
@@ -317,15 +317,15 @@ TEST(Print, NamesVariablesThatHaveNoEffect) {
             std::string::npos);
 }
 
-TEST(Load, AProfileThatDoesNotExistIsNamedWithItsPlace) {
-  const std::string_view rest = "there is no profile `nope`; there are exchange, ";
+TEST(Load, AnUnknownProfileIsReportedWithItsOrigin) {
+  const std::string_view rest = "there is no profile `nope`; use one of exchange, ";
   const std::string file = refusal(sources("io_threads = 3\nprofile = \"nope\""));
   EXPECT_TRUE(file.starts_with(fmt::format("p.toml:2: {}", rest))) << file;
   const std::string variable = refusal(sources("", {{"POSTRIDER_PROFILE", "nope"}}));
   EXPECT_TRUE(variable.starts_with(fmt::format("environment POSTRIDER_PROFILE: {}", rest)));
 }
 
-TEST(Print, AsJsonEachValueStandsBesideItsOrigin) {
+TEST(Print, JsonHasValueAndOriginOfEachSetting) {
   Sources from = sources("io_threads = 3", {{"POSTRIDER_ADMIN_KEY", "canary-of-16-bytes"}});
   from.profile = "tenant";
   const Loaded loaded = load_all(from);
@@ -341,15 +341,15 @@ TEST(Print, AsJsonEachValueStandsBesideItsOrigin) {
   }
 }
 
-TEST(Reference, IsWhatTheTableSays) {
+TEST(Reference, DocsAreUpToDate) {
   std::ifstream file{POSTRIDER_SOURCE_DIR "/docs/configuration.md"};
   const std::string written{std::istreambuf_iterator<char>{file}, {}};
   EXPECT_EQ(written, print_reference())
-      << "docs/configuration.md is not current; run `postrider serve --print-reference > "
+      << "docs/configuration.md is out of date; run `postrider serve --print-reference > "
          "docs/configuration.md`";
 }
 
-TEST(Profiles, StartFromTheirPresets) {
+TEST(Profiles, UseTheirPresets) {
   const auto webhook = [](const std::string& name) {
     return load_file("profile = \"" + name + "\"").config.webhooks.defaults;
   };
@@ -364,7 +364,7 @@ TEST(Profiles, StartFromTheirPresets) {
   EXPECT_FALSE(webhook("outbox").breaker.enabled);
 }
 
-TEST(Reload, KeepsWhatTakesARestartAndNamesIt) {
+TEST(Reload, KeepsAndListsSettingsThatNeedARestart) {
   const Config running = load_file("io_threads = 1\ndata = \"a\"\n[log]\nlevel = \"info\"").config;
   const Config wanted = load_file(
                             "io_threads = 2\ndata = \"a\"\n[log]\nlevel = \"debug\"\n"
@@ -381,7 +381,7 @@ TEST(Reload, KeepsWhatTakesARestartAndNamesIt) {
   EXPECT_TRUE(merged.event_types.empty());
 }
 
-TEST(Reload, AgesAlertsAndTheLogChangeAtOnce) {
+TEST(Reload, RetentionAlertsAndLogChangeImmediately) {
   const Config wanted = load_file(
                             "[retention]\nevents_days = 1\narchive_directory = \"a\"\n"
                             "shrinking_store = false\n[alerts]\nqueue_depth = 1\n"

@@ -14,7 +14,8 @@ namespace {
 
 constexpr std::string_view variable_prefix = "POSTRIDER_";
 
-// Read elsewhere: secrets, where the configuration is, what other commands and the tests use.
+// Variables that other code reads: secrets, the location of the configuration, and variables of
+// other commands and of the tests.
 constexpr std::array<std::string_view, 8> other_variables = {
     "POSTRIDER_ADMIN_KEY", "POSTRIDER_SECRETS_KEY", "POSTRIDER_CONFIG", "POSTRIDER_PROFILE",
     "POSTRIDER_URL",       "POSTRIDER_KEY",         "POSTRIDER_SECRET", "POSTRIDER_BINARY"};
@@ -34,7 +35,7 @@ const Setting* setting_of_variable(std::string_view name) {
   return nullptr;
 }
 
-/// The name without the prefix that all have in common, or everything would look alike.
+/// Compares names without their common prefix, which would make all of them look similar.
 std::optional<std::string> nearest_variable(std::string_view name) {
   std::vector<std::string> known;
   for (const Setting& setting : all_settings()) {
@@ -45,8 +46,8 @@ std::optional<std::string> nearest_variable(std::string_view name) {
 
 Result<Assignment> parse_text(const Setting& setting, const std::string& given,
                               const std::string& name) {
-  const bool is_word = !setting.word.empty() && given == setting.word;
-  std::optional<Value> value = parse_value(is_word ? Kind::text : setting.kind, given);
+  const bool is_keyword = !setting.keyword.empty() && given == setting.keyword;
+  std::optional<Value> value = parse_value(is_keyword ? Kind::text : setting.kind, given);
   if (!value) {
     return fail(Errc::invalid, fmt::format("{} {}, not `{}`.", name, setting.rule, given));
   }

@@ -14,9 +14,9 @@
 namespace postrider::config {
 
 struct Assignment {
-  std::string key;     // Of a known setting.
-  Value value;         // Of its kind.
-  std::string origin;  // For people: `postrider.toml:12`, `environment POSTRIDER_LISTEN` …
+  std::string key;     // The key of a setting.
+  Value value;         // Has the kind of the setting.
+  std::string origin;  // Shown to users: `postrider.toml:12`, `environment POSTRIDER_LISTEN` …
 };
 
 struct EventTypeEntry {
@@ -29,18 +29,17 @@ struct Layer {
   std::vector<EventTypeEntry> event_types;
 };
 
-/// `name` is how people know the file; it stands in front of every complaint, with the line.
-/// Errc::invalid with one sentence.
+/// Fails with invalid; the message starts with `name`, the name of the file, and the line.
 [[nodiscard]] Result<Layer> read_toml(std::string_view text, const std::string& name);
 
 using Variables = std::vector<std::pair<std::string, std::string>>;
 
-/// Variables whose name is that of a setting. `unknown_variables` receives the other POSTRIDER_
-/// variables: a cluster may have put them there. One that looks mistyped is refused.
+/// Reads the variables that name a setting. `unknown_variables` receives the other POSTRIDER_
+/// variables, which an orchestrator may have set. Fails with invalid if a name looks mistyped.
 [[nodiscard]] Result<Layer> read_variables(const Variables& variables,
                                            std::vector<std::string>& unknown_variables);
 
-/// What the command line says about a setting.
+/// A setting given on the command line.
 struct Override {
   std::string key;
   std::string value;

@@ -25,7 +25,7 @@ bool is_nonzero(const Layer& layer, const std::string& key) {
   });
 }
 
-/// One source may say a rate in one unit only.
+/// One source may set a rate in one unit only.
 Result<void> refuse_two_units(const Layer& layer) {
   constexpr std::string_view minute = "requests_per_minute";
   for (const Assignment& assignment : layer.assignments) {
@@ -49,11 +49,11 @@ Result<void> assign(const Assignment& assignment, Loaded& loaded) {
     return fail(Errc::invalid, fmt::format("{}: {} {}, not {}.", assignment.origin, setting.key,
                                            setting.rule, to_toml(assignment.value)));
   }
-  if (!setting.starts.empty()) {
+  if (!setting.preset_prefix.empty()) {
     std::erase_if(loaded.origins,
-                  [&](const auto& each) { return each.first.starts_with(setting.starts); });
+                  [&](const auto& each) { return each.first.starts_with(setting.preset_prefix); });
     for (const Setting& other : all_settings()) {
-      if (other.key.starts_with(setting.starts)) {
+      if (other.key.starts_with(setting.preset_prefix)) {
         loaded.origins[other.key] = fmt::format("preset, {}", assignment.origin);
       }
     }
@@ -75,12 +75,12 @@ void add_event_types(const Layer& layer, Loaded& loaded) {
   }
 }
 
-/// Presets first: they are what the others refine.
+/// Applies presets first, because the other settings refine them.
 Result<void> apply(const Layer& layer, Loaded& loaded) {
   POSTRIDER_CHECK(refuse_two_units(layer));
   for (const bool presets : {true, false}) {
     for (const Assignment& assignment : layer.assignments) {
-      const bool is_preset = !find_setting(assignment.key)->starts.empty();
+      const bool is_preset = !find_setting(assignment.key)->preset_prefix.empty();
       if (is_preset == presets) {
         POSTRIDER_CHECK(assign(assignment, loaded));
       }

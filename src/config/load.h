@@ -1,5 +1,5 @@
-// From the five sources to one configuration: defaults, profile, file, environment, flags; later
-// ones win.
+// Loads the configuration from five sources: defaults, profile, file, environment, flags. Later
+// sources win.
 #pragma once
 
 #include <functional>
@@ -16,37 +16,37 @@
 namespace postrider::config {
 
 struct Sources {
-  std::string profile;  // --profile; empty: POSTRIDER_PROFILE, or what the file says.
+  std::string profile;  // --profile; empty: POSTRIDER_PROFILE, or the profile named in the file.
   std::string file;     // --config; empty: POSTRIDER_CONFIG, or none.
-  Variables variables;  // The environment, or the part that begins with POSTRIDER_.
+  Variables variables;  // At least those that begin with POSTRIDER_.
   std::vector<Override> overrides;
-  /// Reads a whole file. The error is a sentence.
+  /// Reads a whole file. The error message is shown to the user.
   std::function<Result<std::string>(const std::string& path)> read_file;
 };
 
 struct Loaded {
   Config config;
   std::map<std::string, std::string> origins;  // Of each setting that is not at its default.
-  std::vector<std::string> unknown_variables;  // POSTRIDER_ variables that mean nothing here.
+  std::vector<std::string> unknown_variables;  // POSTRIDER_ variables that are not settings.
 
-  /// Of a setting, or of an event type by its `event_type_key`:
+  /// The origin of a setting, or of an event type by its `event_type_key`:
   /// `default`, `profile tenant`, `postrider.toml:12`, `environment POSTRIDER_…`, `flag --listen`.
   [[nodiscard]] std::string origin_of(const std::string& key) const;
 };
 
 [[nodiscard]] std::string event_type_key(std::string_view name);
 
-/// Errc::invalid with one sentence that names the place.
+/// Fails with invalid; the message names the origin of the wrong value.
 [[nodiscard]] Result<Loaded> load(const Sources& sources);
 
-/// What a reload changes, by key.
+/// The keys that a reload finds changed.
 struct Changes {
-  std::vector<std::string> now;         // In force from now on.
-  std::vector<std::string> at_restart;  // Different in the file; takes a restart.
+  std::vector<std::string> now;         // Take effect immediately.
+  std::vector<std::string> at_restart;  // Take effect after a restart.
 };
 [[nodiscard]] Changes compare(const Config& running, const Config& wanted);
 
-/// `wanted` where a reload can change something, `running` everywhere else.
+/// Takes reloadable settings from `wanted` and all others from `running`.
 [[nodiscard]] Config merge_reload(const Config& running, const Config& wanted);
 
 }  // namespace postrider::config

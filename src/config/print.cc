@@ -11,42 +11,42 @@ namespace {
 constexpr std::string_view introduction =
     "# Configuration\n"
     "\n"
-    "Postrider needs none. Settings come from five places; later ones win:\n"
+    "Postrider runs without any configuration. Settings come from five sources; later sources "
+    "win:\n"
     "\n"
     "1. the defaults in the tables below,\n"
     "2. a profile: `--profile NAME`, `POSTRIDER_PROFILE`, or `profile = \"NAME\"` in the file,\n"
     "3. a TOML file: `--config FILE` or `POSTRIDER_CONFIG`,\n"
     "4. environment variables: `listen` is `POSTRIDER_LISTEN`, `api.body_bytes_max` is "
-    "`POSTRIDER_API_BODY_BYTES_MAX`; lists are separated by commas,\n"
-    "5. flags: `--data`, `--listen` and the others of `postrider serve --help`, and "
-    "`--set KEY=VALUE` for every setting.\n"
+    "`POSTRIDER_API_BODY_BYTES_MAX`; separate list items with commas,\n"
+    "5. flags: `--data`, `--listen` and the other flags in `postrider serve --help`, and `--set "
+    "KEY=VALUE` for any setting.\n"
     "\n"
-    "`postrider serve --print-config` prints the configuration in force as TOML (as JSON with "
-    "`--json`), with the place each value came from, and exits. A key that does not exist, a wrong "
-    "type or a value out of "
-    "range is refused with the file and the line (exit code 2).\n"
+    "`postrider serve --print-config` prints the effective configuration as TOML (as JSON with "
+    "`--json`) with the origin of each value, and exits. An unknown key, a wrong type or a value "
+    "out of range is an error that names the file and the line (exit code 2).\n"
     "\n"
-    "`kill -HUP` makes a running server read everything again. Settings marked *yes* under "
-    "*reload* change at once; others are named in a warning and wait for the next start. A file "
-    "with a mistake changes nothing, and the log says so. Policies under `webhooks.` are those of "
-    "webhooks created from then on; existing webhooks keep theirs.\n"
+    "`kill -HUP` makes a running server reload its configuration. Settings marked *yes* under "
+    "*reload* take effect immediately; changes to other settings are logged as a warning and take "
+    "effect after a restart. If the configuration is invalid, nothing changes and the error is "
+    "logged. Policies under `webhooks.` apply to webhooks created afterwards; existing webhooks "
+    "keep theirs.\n"
     "\n"
-    "A preset (`webhooks.retry.preset`, `webhooks.circuit_breaker.preset`) starts its section "
-    "over; the other settings of the same place refine it.\n"
+    "A preset (`webhooks.retry.preset`, `webhooks.circuit_breaker.preset`) resets its section; "
+    "other settings from the same source refine it.\n"
     "\n"
-    "Secrets are not settings: `POSTRIDER_ADMIN_KEY`, at best 16 visible ASCII characters or more, "
-    "is the "
-    "admin key to accept instead of a new one that is printed once; it replaces the one this "
-    "variable set before. "
-    "`POSTRIDER_SECRETS_KEY` is the key that encrypts stored secrets. Neither is ever printed.\n"
+    "Secrets are not settings. `POSTRIDER_ADMIN_KEY` is the admin key; use at least 16 visible "
+    "ASCII characters. Without it, the first start creates an admin key and prints it once. A new "
+    "value replaces the key that this variable set before. `POSTRIDER_SECRETS_KEY` is the key that "
+    "encrypts stored secrets. Neither is ever printed.\n"
     "\n"
-    "A `POSTRIDER_` variable that looks like a mistyped setting is refused; any other that is not "
-    "a setting has no effect, and the log and `--print-config` name it.\n"
+    "A `POSTRIDER_` variable that looks like a mistyped setting is an error. Any other variable "
+    "that is not a setting has no effect; the log and `--print-config` list it.\n"
     "\n"
-    "Event types that should be in the catalogue are tables: `[[event_types]]` with `name` and "
+    "To add event types to the catalogue at start, use `[[event_types]]` tables with `name` and "
     "`description`.\n"
     "\n"
-    "Profiles in the binary (`deploy/profiles` has them as files): ";
+    "Profiles built into the program (also as files in `deploy/profiles`): ";
 
 std::string section_of(std::string_view key) {
   const std::size_t dot = key.rfind('.');
@@ -64,7 +64,7 @@ std::string secret_note(std::string_view name, bool is_set) {
 
 std::string secret_of(bool is_set) { return is_set ? "set, not shown" : "not set"; }
 
-/// A pipe would end the cell.
+/// Escapes pipes, which would end the table cell.
 std::string cell(std::string text) {
   for (std::size_t at = text.find('|'); at != std::string::npos; at = text.find('|', at + 2)) {
     text.insert(at, "\\");
@@ -99,7 +99,7 @@ std::string print_config(const Loaded& loaded) {
   return out;
 }
 
-// TOML spells all these values as JSON does.
+// TOML and JSON write all these values in the same way.
 std::string print_config_json(const Loaded& loaded) {
   std::string settings;
   for (const Setting& setting : all_settings()) {
@@ -133,7 +133,7 @@ std::string print_reference() {
     if (section_of(setting.key) != section) {
       section = section_of(setting.key);
       out += fmt::format("\n## {}\n\n| setting | default | meaning | reload |\n|---|---|---|---|\n",
-                         section.empty() ? "The server" : "`[" + section + "]`");
+                         section.empty() ? "Server" : "`[" + section + "]`");
     }
     out += fmt::format("| `{}` | `{}` | {} It {}. | {} |\n", setting.key,
                        to_toml(setting.read(defaults)), cell(setting.help), cell(setting.rule),

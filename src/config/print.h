@@ -1,4 +1,4 @@
-// The configuration as text: what is in force and why, and what there is to set.
+// Prints the effective configuration with its origins, and the reference of all settings.
 #pragma once
 
 #include <string>
@@ -7,14 +7,14 @@
 
 namespace postrider::config {
 
-/// Valid TOML that gives the same configuration again, with the origin of each value behind it.
-/// Secrets are never part of it.
+/// Returns TOML that loads as the same configuration, with the origin of each value in a comment.
+/// Never contains secrets.
 [[nodiscard]] std::string print_config(const Loaded& loaded);
 
-/// The same as one JSON object: `settings` by their key, each with its value and its origin.
+/// The same as a JSON object: `settings` by key, each with its value and its origin.
 [[nodiscard]] std::string print_config_json(const Loaded& loaded);
 
-/// docs/configuration.md, as it should be.
+/// The contents of docs/configuration.md.
 [[nodiscard]] std::string print_reference();
 
 }  // namespace postrider::config

@@ -1,20 +1,21 @@
-// The profiles: whole sets of defaults by name, in the binary so that --profile needs no file.
+// Profiles: named sets of defaults, built into the program so that --profile needs no file.
 #pragma once
 
+#include <span>
 #include <string_view>
-#include <utility>
 #include <vector>
 
+#include "core/base/embedded_file.h"
 #include "core/base/result.h"
 
 namespace postrider::config {
 
-/// Name and TOML of each. Written by the build from deploy/profiles.
-[[nodiscard]] const std::vector<std::pair<std::string_view, std::string_view>>& embedded_profiles();
+/// The files in deploy/profiles.
+[[nodiscard]] std::span<const EmbeddedFile> embedded_profiles();
 
 [[nodiscard]] std::vector<std::string_view> profile_names();
 
-/// Errc::invalid with a sentence, to come after the place, that lists the names.
+/// Fails with invalid if there is no such profile; the message lists the names and has no origin.
 [[nodiscard]] Result<std::string_view> find_profile(std::string_view name);
 
 }  // namespace postrider::config

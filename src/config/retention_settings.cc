@@ -1,4 +1,4 @@
-// What is kept and for how long, with which key, and when someone is told.
+// Retention, the encryption key file, and the thresholds of alerts.
 #include "config/settings.h"
 
 namespace postrider::config {
@@ -9,7 +9,7 @@ constexpr std::int64_t day_ms = 86'400'000;
 constexpr Range count_range{0, 1'000'000'000};
 constexpr Bounds percentage_bounds{0, 100};
 
-/// Whole days; what is kept inside is finer.
+/// A setting in whole days for a field in milliseconds.
 template <class Field>
 Setting days(Label label, Field field) {
   Setting setting = integer(std::move(label), field, {0, days_max});
@@ -27,67 +27,69 @@ Setting days(Label label, Field field) {
 
 void add_alerts(std::vector<Setting>& all) {
   all.push_back(integer({"alerts.dead_letters_per_hour",
-                         "More new dead letters of one webhook in an hour than this."},
+                         "Alert if a webhook has more new dead letters than this in an hour."},
                         POSTRIDER_FIELD(alerts.dead_letters_per_hour), count_range));
   all.push_back(
-      integer({"alerts.dead_letters_waiting", "More dead letters of one tenant than this."},
+      integer({"alerts.dead_letters_waiting", "Alert if a tenant has more dead letters than this."},
               POSTRIDER_FIELD(alerts.dead_letters_waiting), count_range));
   all.push_back(integer({"alerts.window_ms",
-                         "How far back the two shares below look. Fewer than ten attempts say "
-                         "nothing."},
+                         "The period over which alerts.failure_percentage and "
+                         "alerts.success_percentage are measured. With fewer "
+                         "than ten attempts there is no alert."},
                         POSTRIDER_FIELD(alerts.window), {1'000, 86'400'000}));
   all.push_back(number({"alerts.failure_percentage",
-                        "A larger share of failed attempts of one webhook than this, for "
-                        "alerts.failure_ms."},
+                        "Alert if a larger percentage than this of the attempts to a webhook fails "
+                        "for alerts.failure_ms."},
                        POSTRIDER_FIELD(alerts.failure_percentage), percentage_bounds));
-  all.push_back(integer({"alerts.failure_ms", "How long it must stay so large."},
-                        POSTRIDER_FIELD(alerts.failure), {0, 86'400'000}));
-  all.push_back(number({"alerts.success_percentage",
-                        "A smaller share of successful attempts than this, all webhooks together."},
-                       POSTRIDER_FIELD(alerts.success_percentage), percentage_bounds));
-  all.push_back(integer({"alerts.circuit_open_ms",
-                         "A circuit open for longer than this; probes in between do not count as "
-                         "closed."},
-                        POSTRIDER_FIELD(alerts.circuit_open), {0, 31'536'000'000}));
-  all.push_back(integer({"alerts.queue_depth",
-                         "More waiting deliveries than this, all webhooks together, retries "
-                         "included."},
-                        POSTRIDER_FIELD(alerts.queue_depth), count_range));
   all.push_back(
-      number({"alerts.pool_percentage", "A larger share of engine.in_flight_max in use than this."},
+      integer({"alerts.failure_ms",
+               "How long the failure percentage must stay above alerts.failure_percentage."},
+              POSTRIDER_FIELD(alerts.failure), {0, 86'400'000}));
+  all.push_back(number({"alerts.success_percentage",
+                        "Alert if a smaller percentage than this of all attempts succeeds."},
+                       POSTRIDER_FIELD(alerts.success_percentage), percentage_bounds));
+  all.push_back(integer(
+      {"alerts.circuit_open_ms",
+       "Alert if a circuit is open for longer than this. A half-open circuit counts as open."},
+      POSTRIDER_FIELD(alerts.circuit_open), {0, 31'536'000'000}));
+  all.push_back(integer(
+      {"alerts.queue_depth", "Alert if more deliveries than this are waiting, including retries."},
+      POSTRIDER_FIELD(alerts.queue_depth), count_range));
+  all.push_back(
+      number({"alerts.pool_percentage",
+              "Alert if a larger percentage than this of engine.in_flight_max is in use."},
              POSTRIDER_FIELD(alerts.pool_percentage), percentage_bounds));
 }
 
 }  // namespace
 
-std::vector<Setting> keeping_settings() {
+std::vector<Setting> retention_settings() {
   std::vector<Setting> all;
-  all.push_back(days({"retention.events_days",
-                      "Days for which events, finished deliveries and attempts are kept; 0: for "
-                      "ever."},
-                     POSTRIDER_FIELD(retention.events)));
-  all.push_back(days({"retention.dead_letters_days",
-                      "Days for which dead letters are kept; 0: "
-                      "for ever."},
-                     POSTRIDER_FIELD(retention.dead_letters)));
-  all.push_back(days(
-      {"retention.operations_days", "Days for which finished operations are kept; 0: for ever."},
-      POSTRIDER_FIELD(retention.operations)));
-  all.push_back(text({"retention.archive_directory",
-                      "Where what is too old is written before it is deleted; empty: nowhere."},
-                     POSTRIDER_FIELD(retention.archive_directory)));
   all.push_back(
-      boolean({"retention.shrinking_store",
-               "A store that is made now gives space back to the disk; otherwise it keeps "
-               "and reuses it, and is a little faster."},
-              POSTRIDER_FIELD(retention.shrinking_store)));
+      days({"retention.events_days",
+            "How many days events, finished deliveries and attempts are kept; 0: forever."},
+           POSTRIDER_FIELD(retention.events)));
+  all.push_back(
+      days({"retention.dead_letters_days", "How many days dead letters are kept; 0: forever."},
+           POSTRIDER_FIELD(retention.dead_letters)));
+  all.push_back(
+      days({"retention.operations_days", "How many days finished operations are kept; 0: forever."},
+           POSTRIDER_FIELD(retention.operations)));
+  all.push_back(text(
+      {"retention.archive_directory",
+       "The directory in which expired data is archived before it is deleted; empty: no archive."},
+      POSTRIDER_FIELD(retention.archive_directory)));
+  all.push_back(boolean({"retention.shrinking_store",
+                         "Whether a store created now returns free space to the file system. A "
+                         "store that does not reuses the space and is slightly faster."},
+                        POSTRIDER_FIELD(retention.shrinking_store)));
   all.push_back(text({"secrets.key_file",
-                      "File with the key that encrypts stored secrets; POSTRIDER_SECRETS_KEY gives "
-                      "the key itself."},
+                      "The file with the key that encrypts stored secrets. POSTRIDER_SECRETS_KEY "
+                      "sets the key itself."},
                      POSTRIDER_FIELD(secrets.key_file)));
   add_alerts(all);
   for (Setting& setting : all) {
-    // A store is made once, and the key file is read again when somebody rotates the key.
+    // The store is created once. A rotation of the key reads the key file again.
     setting.reloads =
         setting.key != "retention.shrinking_store" && setting.key != "secrets.key_file";
   }

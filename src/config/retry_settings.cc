@@ -1,4 +1,4 @@
-// When a new webhook's deliveries are tried again, unless it says otherwise.
+// The default retry policy of new webhooks.
 #include "core/policy/retry.h"
 
 #include "config/settings.h"
@@ -25,44 +25,42 @@ Setting preset() {
         retry_policy(*parse_retry_preset(std::get<std::string>(value)));
     return true;
   };
-  return std::move(setting).starting("webhooks.retry.");
+  return std::move(setting).as_preset_of("webhooks.retry.");
 }
 
 void add_delays(std::vector<Setting>& all) {
   all.push_back(integer({"webhooks.retry.base_delay_ms", "The delay after the first attempt."},
                         POSTRIDER_FIELD(webhooks.defaults.retry.delay_base), delay_range));
   all.push_back(number({"webhooks.retry.backoff_multiplier",
-                        "How much longer each delay is than "
-                        "the one before."},
+                        "The factor by which each delay is longer than the previous one."},
                        POSTRIDER_FIELD(webhooks.defaults.retry.multiplier), {1, 100}));
   all.push_back(integer({"webhooks.retry.max_delay_ms", "The longest delay."},
                         POSTRIDER_FIELD(webhooks.defaults.retry.delay_max), delay_range));
   all.push_back(integers({"webhooks.retry.schedule_ms",
-                          "Fixed delays instead of the formula; the last one repeats. Empty: the "
-                          "formula."},
+                          "Fixed delays instead of exponential backoff; the last one repeats. "
+                          "Empty: exponential backoff."},
                          POSTRIDER_FIELD(webhooks.defaults.retry.schedule), delay_range));
   all.push_back(number({"webhooks.retry.jitter_minus",
-                        "The share of a delay by which chance may "
-                        "shorten it."},
+                        "The largest fraction of a delay by which jitter shortens it."},
                        POSTRIDER_FIELD(webhooks.defaults.retry.jitter.minus), share_bounds));
   all.push_back(number({"webhooks.retry.jitter_plus",
-                        "The share of a delay by which chance may "
-                        "lengthen it."},
+                        "The largest fraction of a delay by which jitter lengthens it."},
                        POSTRIDER_FIELD(webhooks.defaults.retry.jitter.plus), share_bounds));
   all.push_back(integer({"webhooks.retry.jitter_extra_ms",
-                         "What chance may add to a delay, "
-                         "however long it is."},
+                         "The longest time that jitter adds to a delay, whatever its length."},
                         POSTRIDER_FIELD(webhooks.defaults.retry.jitter.extra), {0, 3'600'000}));
 }
 
-/// A number, or `auto`, which becomes one when all settings are known: it depends on the delays.
+/// A number or `auto`. `auto` is resolved after all settings are read, because it depends on the
+/// delays.
 Setting max_attempts() {
-  Setting setting = integer({"webhooks.retry.max_attempts",
-                             "Attempts before a delivery becomes a dead letter. auto: as many as "
-                             "double the base delay up to the longest, or as schedule_ms has "
-                             "steps, and one more."},
-                            POSTRIDER_FIELD(webhooks.defaults.retry.attempts_max), {1, 100});
-  setting.word = "auto";
+  Setting setting =
+      integer({"webhooks.retry.max_attempts",
+               "The number of attempts before a delivery becomes a dead letter. "
+               "auto: one more than the number of doublings from base_delay_ms to max_delay_ms, "
+               "rounded up, or than the number of delays in schedule_ms."},
+              POSTRIDER_FIELD(webhooks.defaults.retry.attempts_max), {1, 100});
+  setting.keyword = "auto";
   setting.rule += ", or \"auto\"";
   setting.assign = [assign = setting.assign](Config& config, const Value& value) {
     const bool is_auto = kind_of(value) == Kind::text;
@@ -85,19 +83,19 @@ std::vector<Setting> retry_settings() {
   all.push_back(preset());
   add_delays(all);
   all.push_back(max_attempts());
-  all.push_back(integer({"webhooks.retry.timeout_ms", "How long one attempt may take."},
+  all.push_back(integer({"webhooks.retry.timeout_ms", "The longest time for one attempt."},
                         POSTRIDER_FIELD(webhooks.defaults.retry.timeout), {10, 300'000}));
   all.push_back(number({"webhooks.retry.timeout_growth_factor",
-                        "How much longer each attempt may take than the one before; never more "
-                        "than three times the first."},
+                        "The factor by which each attempt may take longer than the previous one, "
+                        "up to three times the first."},
                        POSTRIDER_FIELD(webhooks.defaults.retry.timeout_growth), {1, 3}));
-  all.push_back(boolean({"webhooks.retry.category_minimums",
-                         "Wait at least 60 s after a 429, 5 s after a name that could not be "
-                         "resolved, 2 s after a timeout."},
-                        POSTRIDER_FIELD(webhooks.defaults.retry.category_minimums)));
-  all.push_back(integers(
-      {"webhooks.retry.permanent_statuses", "Answers that make a delivery a dead letter at once."},
-      POSTRIDER_FIELD(webhooks.defaults.retry.permanent_statuses), {300, 599}));
+  all.push_back(
+      boolean({"webhooks.retry.category_minimums",
+               "Wait at least 60 s after a 429, 5 s after a DNS failure and 2 s after a timeout."},
+              POSTRIDER_FIELD(webhooks.defaults.retry.category_minimums)));
+  all.push_back(integers({"webhooks.retry.permanent_statuses",
+                          "HTTP statuses that make a delivery a dead letter immediately."},
+                         POSTRIDER_FIELD(webhooks.defaults.retry.permanent_statuses), {300, 599}));
   for (Setting& setting : all) {
     setting.reloads = true;
   }

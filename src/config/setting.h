@@ -1,7 +1,7 @@
-// One row of the table of settings, and the ways to write one.
+// One row of the settings table, and functions that build rows.
 //
-// A row says a key's name, kind, range and help once; reading files, variables and flags, printing,
-// the reference page and the rules of reloading all follow from it.
+// A row defines the key, kind, range and help of a setting once. Reading files, variables and
+// flags, printing, the reference page and reloading all use it.
 #pragma once
 
 #include <functional>
@@ -24,26 +24,25 @@ struct Setting {
   std::string key;  // Dotted, as in TOML.
   Kind kind = Kind::text;
   std::string help;
-  std::string rule;  // The end of a sentence: `must be an integer from 0 to 256`.
-  /// False when the value breaks the rule; then nothing has changed. `value` is of `kind`, or the
-  /// `word`.
+  std::string rule;  // Completes a sentence: `must be an integer from 0 to 256`.
+  /// Returns false and changes nothing if the value breaks the rule. `value` has the kind `kind`,
+  /// or is the `keyword`.
   std::function<bool(Config&, const Value&)> assign;
   std::function<Value(const Config&)> read;
-  bool reloads = false;  // SIGHUP is enough; otherwise it takes a restart.
-  std::string starts;    // A preset: replaces every setting whose key begins so.
-  std::string word;      // May stand for a value of the kind; `assign` gets it as text.
+  bool reloads = false;       // SIGHUP applies a change; otherwise a restart is needed.
+  std::string preset_prefix;  // Of a preset: it resets every setting whose key begins so.
+  std::string keyword;        // Accepted instead of a value of the kind; passed on as text.
 
   Setting&& on_reload() && {
     reloads = true;
     return std::move(*this);
   }
-  Setting&& starting(std::string prefix) && {
-    starts = std::move(prefix);
+  Setting&& as_preset_of(std::string prefix) && {
+    preset_prefix = std::move(prefix);
     return std::move(*this);
   }
 };
 
-/// What to call a setting, and what to say about it.
 struct Label {
   std::string key;
   std::string help;
@@ -58,7 +57,8 @@ struct Bounds {
   double max = 0;
 };
 
-// Each takes `field`: a generic function from a Config, const or not, to the place of the value.
+// Each function below takes `field`, which maps a Config (const or not) to a reference to the
+// value.
 
 template <class Field>
 Setting boolean(Label label, Field field) {
@@ -117,9 +117,9 @@ Setting number(Label label, Field field, Bounds bounds) {
           .read = [field](const Config& config) -> Value { return field(config); }};
 }
 
-/// `rule` completes "must be …"; `fits` decides.
+/// `rule` is the text for people; `fits` implements it.
 struct TextRule {
-  std::string rule = "must be a text of at most 1024 characters";
+  std::string rule = "must be a string of at most 1024 characters";
   std::function<bool(const std::string&)> fits = [](const std::string& text) {
     return text.size() <= 1024;
   };
@@ -143,7 +143,7 @@ Setting text(Label label, Field field, TextRule rule = {}) {
           .read = [field](const Config& config) -> Value { return field(config); }};
 }
 
-/// One of a closed list of words, for which core has `parse` and to_string.
+/// The names of an enumeration, comma-separated, and the function that parses them.
 template <class Parse>
 struct Words {
   std::string list;
@@ -177,8 +177,8 @@ Setting cidrs(Label label, Field field) {
           .kind = Kind::texts,
           .help = std::move(label.help),
           .rule =
-              "must be a list of addresses or ranges such as 10.0.0.0/8, with no bits set "
-              "behind the prefix",
+              "must be a list of addresses or ranges such as 10.0.0.0/8, with no bits set after "
+              "the prefix",
           .assign =
               [field](Config& config, const Value& value) {
                 std::vector<Cidr> ranges;
@@ -206,7 +206,7 @@ Number from_integer(std::int64_t integer) {
   return Number(static_cast<Number>(integer));
 }
 
-/// A list of at most 100 integers within the range, such as steps or statuses.
+/// A list of at most 100 integers within the range, such as delays or statuses.
 template <class Field>
 Setting integers(Label label, Field field, Range range) {
   return {.key = std::move(label.key),

@@ -1,4 +1,4 @@
-// The table of every setting, in the order in which it is printed.
+// The table of all settings, in the order in which they are printed.
 #pragma once
 
 #include <string>
@@ -9,22 +9,21 @@
 
 namespace postrider::config {
 
-/// One section of the table each.
+/// Each returns one section of the table.
 [[nodiscard]] std::vector<Setting> server_settings();
 [[nodiscard]] std::vector<Setting> api_settings();
 [[nodiscard]] std::vector<Setting> engine_settings();
 [[nodiscard]] std::vector<Setting> retry_settings();
 [[nodiscard]] std::vector<Setting> breaker_settings();
 [[nodiscard]] std::vector<Setting> webhook_settings();
-[[nodiscard]] std::vector<Setting> keeping_settings();
+[[nodiscard]] std::vector<Setting> retention_settings();
 
-/// All of them.
 [[nodiscard]] const std::vector<Setting>& all_settings();
 
-/// Null when there is none.
+/// Returns nullptr if there is no such setting.
 [[nodiscard]] const Setting* find_setting(std::string_view key);
 
-/// `api.body_bytes_max` is POSTRIDER_API_BODY_BYTES_MAX.
+/// The environment variable of a setting: `api.body_bytes_max` is POSTRIDER_API_BODY_BYTES_MAX.
 [[nodiscard]] std::string variable_of(std::string_view key);
 
 [[nodiscard]] std::string_view to_string(KeyDerivation derivation);
@@ -32,18 +31,19 @@ namespace postrider::config {
 [[nodiscard]] std::string_view to_string(LogFormat format);
 [[nodiscard]] std::optional<LogFormat> parse_log_format(std::string_view text);
 
-/// `requests_per_second`, `requests_per_minute` and `burst` under `prefix`, about `what`.
+/// The key prefix and the subject of the help texts of a rate limit.
 struct RateTexts {
   std::string prefix;
   std::string what;
 };
 
+/// Adds `requests_per_second`, `requests_per_minute` and `burst`.
 template <class Field>
 void add_rate(std::vector<Setting>& settings, const RateTexts& texts, Field field, bool reloads) {
-  // Said in the other unit by a layer above, a rate replaces the one below.
-  Setting per_second =
-      integer({texts.prefix + "requests_per_second", texts.what + ", a second; 0: not limited so."},
-              [field](auto& config) -> auto& { return field(config).per_second; }, {0, 1'000'000});
+  // Setting one unit clears the other, so that a later source replaces the rate of an earlier one.
+  Setting per_second = integer(
+      {texts.prefix + "requests_per_second", texts.what + " per second; 0: no limit per second."},
+      [field](auto& config) -> auto& { return field(config).per_second; }, {0, 1'000'000});
   per_second.assign = [field, assign = per_second.assign](Config& config, const Value& value) {
     if (!assign(config, value)) {
       return false;
@@ -52,9 +52,9 @@ void add_rate(std::vector<Setting>& settings, const RateTexts& texts, Field fiel
     rate.per_minute = rate.per_second > 0 ? 0 : rate.per_minute;
     return true;
   };
-  Setting per_minute =
-      integer({texts.prefix + "requests_per_minute", texts.what + ", a minute; 0: not limited so."},
-              [field](auto& config) -> auto& { return field(config).per_minute; }, {0, 60'000'000});
+  Setting per_minute = integer(
+      {texts.prefix + "requests_per_minute", texts.what + " per minute; 0: no limit per minute."},
+      [field](auto& config) -> auto& { return field(config).per_minute; }, {0, 60'000'000});
   per_minute.assign = [field, assign = per_minute.assign](Config& config, const Value& value) {
     if (!assign(config, value)) {
       return false;
@@ -64,7 +64,7 @@ void add_rate(std::vector<Setting>& settings, const RateTexts& texts, Field fiel
     return true;
   };
   Setting burst =
-      integer({texts.prefix + "burst", "How many may come at once; 0: one second's worth."},
+      integer({texts.prefix + "burst", "The largest burst; 0: the rate of one second."},
               [field](auto& config) -> auto& { return field(config).burst; }, {0, 1'000'000});
   for (Setting* setting : {&per_second, &per_minute, &burst}) {
     setting->reloads = reloads;
@@ -74,5 +74,5 @@ void add_rate(std::vector<Setting>& settings, const RateTexts& texts, Field fiel
 
 }  // namespace postrider::config
 
-/// Where a setting's value lives, for constant and changeable configurations alike.
+/// A function from a Config, const or not, to the field `path`.
 #define POSTRIDER_FIELD(path) [](auto& config) -> auto& { return config.path; }

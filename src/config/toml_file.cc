@@ -1,4 +1,4 @@
-// The only place that knows the TOML library.
+// Reads TOML files. The only file that uses the TOML library.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -78,7 +78,7 @@ bool is_section(const std::string& key) {
       all_settings(), [&](const Setting& setting) { return setting.key.starts_with(key + "."); });
 }
 
-/// Settings, and the sections they are in.
+/// The keys of all settings and sections.
 std::vector<std::string> known_keys() {
   std::vector<std::string> keys{std::string{event_types_key}};
   for (const Setting& setting : all_settings()) {
@@ -111,9 +111,10 @@ Result<EventTypeConfig> read_event_type(const toml::node& node, std::string_view
     const Place at{file, key.source().begin.line};
     const bool known = key.str() == "name" || key.str() == "description";
     if (!known || !value.is_string()) {
-      return fail(Errc::invalid,
-                  fmt::format("{}: an event type has a `name` and a `description`, both texts.",
-                              at.text()));
+      return fail(
+          Errc::invalid,
+          fmt::format("{}: an event type has only a `name` and a `description`, both strings.",
+                      at.text()));
     }
     (key.str() == "name" ? type.name : type.description) = value.as_string()->get();
   }
@@ -161,9 +162,9 @@ Result<void> read_node(const toml::node& node, const std::string& key, const Pla
     }
     return read_table(*node.as_table(), key + ".", place.file, layer);
   }
-  const bool is_word =
-      !setting->word.empty() && node.is_string() && node.as_string()->get() == setting->word;
-  std::optional<Value> value = value_of(node, is_word ? Kind::text : setting->kind);
+  const bool is_keyword =
+      !setting->keyword.empty() && node.is_string() && node.as_string()->get() == setting->keyword;
+  std::optional<Value> value = value_of(node, is_keyword ? Kind::text : setting->kind);
   if (!value) {
     return fail(Errc::invalid, fmt::format("{}: {} {}.", place.text(), key, setting->rule));
   }
@@ -171,7 +172,7 @@ Result<void> read_node(const toml::node& node, const std::string& key, const Pla
   return {};
 }
 
-// Sections nest as deep as the keys of the table do, and no deeper.
+// The recursion is bounded: unknown sections are refused, and known keys have few levels.
 Result<void> read_table(const toml::table& table, const std::string& prefix, std::string_view file,
                         Layer& layer) {
   for (const auto& [key, node] : table) {
@@ -187,8 +188,8 @@ Result<Layer> read_toml(std::string_view text, const std::string& name) {
   const toml::parse_result parsed = toml::parse(text, name);
   if (!parsed) {
     return fail(Errc::invalid,
-                fmt::format("{}:{}: this is not TOML: {}.", name,
-                            parsed.error().source().begin.line, parsed.error().description()));
+                fmt::format("{}:{}: invalid TOML: {}.", name, parsed.error().source().begin.line,
+                            parsed.error().description()));
   }
   Layer layer;
   POSTRIDER_CHECK(read_table(parsed.table(), "", name, layer));

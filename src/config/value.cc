@@ -1,16 +1,12 @@
 #include "config/value.h"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 
 #include <fmt/format.h>
 
 namespace postrider::config {
 namespace {
-
-constexpr std::array<std::string_view, 6> kind_names = {
-    "true or false", "an integer", "a number", "a text", "a list of texts", "a list of integers"};
 
 template <class Number>
 std::optional<Number> parse_number(std::string_view text) {
@@ -73,7 +69,7 @@ std::string written(bool value) { return value ? "true" : "false"; }
 std::string written(std::int64_t value) { return fmt::format("{}", value); }
 std::string written(const std::string& value) { return quoted(value); }
 
-// A whole number needs its point: without it TOML reads an integer.
+// Adds a decimal point to whole numbers, which TOML would otherwise read as integers.
 std::string written(double value) {
   std::string text = fmt::format("{}", value);
   return text.find_first_of(".en") == std::string::npos ? text + ".0" : text;
@@ -90,8 +86,6 @@ std::string written(const std::vector<Item>& items) {
 }
 
 }  // namespace
-
-std::string_view name_of(Kind kind) { return kind_names[static_cast<std::size_t>(kind)]; }
 
 std::optional<Value> parse_value(Kind kind, std::string_view text) {
   const auto as_value = [](const auto& parsed) {

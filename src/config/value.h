@@ -1,4 +1,4 @@
-// The value of a setting while it is still text or TOML.
+// The value of a setting as read from a file, variable or flag.
 #pragma once
 
 #include <cstdint>
@@ -20,13 +20,11 @@ enum class Kind : std::uint8_t { boolean, integer, number, text, texts, integers
 
 [[nodiscard]] inline Kind kind_of(const Value& value) { return static_cast<Kind>(value.index()); }
 
-/// `true or false`, `an integer` … for people.
-[[nodiscard]] std::string_view name_of(Kind kind);
-
-/// A variable's or a flag's text. Lists are separated by commas. nullopt: not of that kind.
+/// Parses the text of a variable or flag. List items are separated by commas. Returns nullopt if
+/// the text is not of that kind.
 [[nodiscard]] std::optional<Value> parse_value(Kind kind, std::string_view text);
 
-/// As TOML spells it.
+/// Formats a value as TOML.
 [[nodiscard]] std::string to_toml(const Value& value);
 
 }  // namespace postrider::config

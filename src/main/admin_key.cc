@@ -6,6 +6,7 @@
 #include "core/base/ids.h"
 
 #include "adapters/openssl/digest.h"
+#include "adapters/openssl/openssl_crypto.h"
 #include "api/resources/key_text.h"
 
 namespace postrider {
@@ -18,7 +19,7 @@ Uuid random_uuid() {
   return uuid;
 }
 
-/// Of the one key that the environment sets: always the same, so that a new one replaces it.
+/// The id of the key from the environment. It is constant, so that a new key replaces the old one.
 KeyId environment_id() {
   Uuid uuid{};
   const std::string digest = sha256("POSTRIDER_ADMIN_KEY");
@@ -48,8 +49,8 @@ AdminKey choose_admin_key(const std::optional<Secret<std::string>>& given,
   if (!known.empty()) {
     return {};
   }
-  const Secret<std::string> made = api::make_key_text(api::key_prefix);
-  return {.to_store = key_record(made, KeyId{random_uuid()}, now), .to_show = made};
+  const Secret<std::string> generated = api::make_key_text(openssl_crypto(), api::key_prefix);
+  return {.to_store = key_record(generated, KeyId{random_uuid()}, now), .to_show = generated};
 }
 
 }  // namespace postrider

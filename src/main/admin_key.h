@@ -1,4 +1,4 @@
-// The first key: given by the operator, or made once and shown once.
+// The first admin key: given by the operator, or generated at the first start and shown once.
 #pragma once
 
 #include <optional>
@@ -12,12 +12,12 @@
 namespace postrider {
 
 struct AdminKey {
-  std::optional<ApiKey> to_store;              // None: the store has it already.
-  std::optional<Secret<std::string>> to_show;  // Only a key that was just made.
+  std::optional<ApiKey> to_store;              // None if it is already stored.
+  std::optional<Secret<std::string>> to_show;  // Set only for a key that was just generated.
 };
 
-/// `given`, from the environment, takes the place of the one the environment gave before. Without
-/// it a key is made when the store has none.
+/// `given` comes from the environment and replaces the key that came from there before. Without it
+/// a key is generated if the store has none.
 [[nodiscard]] AdminKey choose_admin_key(const std::optional<Secret<std::string>>& given,
                                         const std::vector<ApiKey>& known, WallTime now);
 

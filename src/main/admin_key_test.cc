@@ -9,7 +9,7 @@ namespace {
 
 const WallTime now = wall_from_unix_ms(1'700'000'000'000);
 
-TEST(AdminKey, IsMadeAndShownOnceWhenThereIsNone) {
+TEST(AdminKey, IsGeneratedAndShownOnceIfThereIsNone) {
   const AdminKey key = choose_admin_key(std::nullopt, {}, now);
   ASSERT_TRUE(key.to_show);
   ASSERT_TRUE(key.to_store);
@@ -22,7 +22,7 @@ TEST(AdminKey, IsMadeAndShownOnceWhenThereIsNone) {
   EXPECT_FALSE(again.to_store);
 }
 
-TEST(AdminKey, OfTheOperatorIsStoredOnceAndNeverShown) {
+TEST(AdminKey, FromTheEnvironmentIsStoredOnceAndNeverShown) {
   const Secret<std::string> given{"operator's own key"};
   const AdminKey key = choose_admin_key(given, {}, now);
   EXPECT_FALSE(key.to_show);
@@ -33,7 +33,7 @@ TEST(AdminKey, OfTheOperatorIsStoredOnceAndNeverShown) {
   EXPECT_FALSE(again.to_store);
 }
 
-TEST(AdminKey, OfTheOperatorReplacesItsForerunnerAndNoOther) {
+TEST(AdminKey, FromTheEnvironmentReplacesOnlyItsPredecessor) {
   const AdminKey made = choose_admin_key(std::nullopt, {}, now);
   const AdminKey first = choose_admin_key(Secret<std::string>{"first"}, {*made.to_store}, now);
   ASSERT_TRUE(first.to_store);
@@ -42,12 +42,12 @@ TEST(AdminKey, OfTheOperatorReplacesItsForerunnerAndNoOther) {
       choose_admin_key(Secret<std::string>{"second"}, {*made.to_store, *first.to_store}, now);
   ASSERT_TRUE(second.to_store);
   EXPECT_EQ(second.to_store->id, first.to_store->id);
-  // The made key given by the environment pushes out the other as well.
+  // A generated key that is also given in the environment replaces the predecessor as well.
   EXPECT_EQ(choose_admin_key(*made.to_show, {*made.to_store, *second.to_store}, now).to_store->id,
             second.to_store->id);
 }
 
-TEST(AdminKey, EveryMadeKeyIsDifferent) {
+TEST(AdminKey, EveryGeneratedKeyIsDifferent) {
   EXPECT_NE(choose_admin_key(std::nullopt, {}, now).to_show->reveal(),
             choose_admin_key(std::nullopt, {}, now).to_show->reveal());
 }

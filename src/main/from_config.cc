@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "adapters/json_schema/schema_check.h"
+#include "adapters/openssl/openssl_crypto.h"
 #include "cli/text/version.h"
 
 namespace postrider {
@@ -69,6 +70,7 @@ api::ApiOptions api_options(const config::Config& config) {
   options.address_rate = config.api.unauthenticated_rate.limit();
   options.require_known_event_types = config.events.require_known_types;
   options.make_schema_check = make_schema_check;
+  options.crypto = &openssl_crypto();
   options.secrets_sealed = !config.secrets.key_file.empty() || config.secrets.key.has_value();
   options.require_known_tenants = config.require_known_tenants;
   options.require_verification = config.webhooks.require_verification;
@@ -89,7 +91,7 @@ api::HttpServerOptions http_options(const config::ApiConfig& config, std::size_t
   options.write_timeout = config.write_timeout;
   options.idle_timeout = config.idle_timeout;
   options.trusted_proxies = config.trusted_proxies;
-  // A body that is allowed must fit, however large the operator made it.
+  // A body of the allowed size must fit.
   options.buffered_bytes_max = std::max(options.buffered_bytes_max, config.body_bytes_max);
   return options;
 }

@@ -1,4 +1,4 @@
-// The configuration in the words of each part. Pure: values in, values out.
+// Translates the configuration into the options of each component. Pure.
 #pragma once
 
 #include <cstddef>
@@ -12,12 +12,12 @@ namespace postrider {
 
 [[nodiscard]] UrlPolicy url_policy(const config::Config& config);
 
-/// One core is left to the store thread.
+/// Leaves one core to the store thread unless the number is configured.
 [[nodiscard]] std::size_t worker_count(const config::Config& config, std::size_t cores);
 
 [[nodiscard]] std::string user_agent(const config::Config& config);
 
-/// For all workers together.
+/// Limits for all workers together.
 [[nodiscard]] ShardOptions shard_options(const config::Config& config);
 
 [[nodiscard]] AlertLimits alert_limits(const config::AlertConfig& alerts);
@@ -26,7 +26,7 @@ namespace postrider {
 
 [[nodiscard]] api::ApiOptions api_options(const config::Config& config);
 
-/// Of one of `listeners` listeners; without certificate, tally and callbacks.
+/// Options of one of `listeners` listeners, without certificate, tally and callbacks.
 [[nodiscard]] api::HttpServerOptions http_options(const config::ApiConfig& config,
                                                   std::size_t listeners);
 

@@ -7,7 +7,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-TEST(FromConfig, TheDefaultsAreThoseOfTheParts) {
+TEST(FromConfig, TheDefaultsAreThoseOfTheComponents) {
   const config::Config config;
   const ShardOptions shard = shard_options(config);
   EXPECT_EQ(shard.in_flight_max, ShardOptions{}.in_flight_max);
@@ -28,7 +28,7 @@ TEST(FromConfig, TheDefaultsAreThoseOfTheParts) {
   EXPECT_TRUE(api.user_agent.starts_with("Postrider/"));
 }
 
-TEST(FromConfig, SmallEnginesKeepRoomForRetriesAndForEveryTenant) {
+TEST(FromConfig, ShareAndReserveScaleWithInFlightMax) {
   config::Config config;
   config::EngineConfig& engine = config.engine;
   engine.in_flight_max = 50;
@@ -41,7 +41,7 @@ TEST(FromConfig, SmallEnginesKeepRoomForRetriesAndForEveryTenant) {
   EXPECT_EQ(shard_options(config).tenant_in_flight_max, 7u);
 }
 
-TEST(FromConfig, ListenersShareTheConnections) {
+TEST(FromConfig, ListenersShareTheConnectionLimit) {
   config::ApiConfig api;
   api.connections_max = 10;
   EXPECT_EQ(http_options(api, 1).connections_max, 10u);
@@ -50,7 +50,111 @@ TEST(FromConfig, ListenersShareTheConnections) {
   EXPECT_GE(http_options(api, 1).buffered_bytes_max, api.body_bytes_max);
 }
 
-TEST(FromConfig, PrivateTargetsMayBePlain) {
+TEST(FromConfig, EveryDeliverySettingIsPassedOn) {
+  config::Config config;
+  config.webhooks.disable_after = 1h;
+  config.engine.tenant_rate = {.per_second = 2, .burst = 3};
+  config.engine.total_rate = {.per_second = 4, .burst = 5};
+  config.user_agent = "Example/1";
+  const ShardOptions shard = shard_options(config);
+  EXPECT_EQ(shard.disable_after, 1h);
+  EXPECT_EQ(shard.tenant_rate, (RateLimit{.count = 2, .period = 1s, .burst = 3}));
+  EXPECT_EQ(shard.total_rate, (RateLimit{.count = 4, .period = 1s, .burst = 5}));
+  EXPECT_EQ(user_agent(config), "Example/1");
+}
+
+TEST(FromConfig, EveryAlertSettingIsPassedOn) {
+  const AlertLimits limits = alert_limits({.dead_letters_per_hour = 1,
+                                           .dead_letters_waiting = 2,
+                                           .window = 3ms,
+                                           .failure_percentage = 4,
+                                           .failure = 5ms,
+                                           .success_percentage = 6,
+                                           .circuit_open = 7ms,
+                                           .queue_depth = 8,
+                                           .pool_percentage = 9});
+  AlertLimits expected;
+  expected.dead_letters_max = 1;
+  expected.tenant_dead_letters_max = 2;
+  expected.share_window = 3ms;
+  expected.failures_max = 4;
+  expected.failing_for = 5ms;
+  expected.successes_min = 6;
+  expected.circuit_open_max = 7ms;
+  expected.queue_max = 8;
+  expected.pool_max = 9;
+  EXPECT_EQ(limits, expected);
+}
+
+TEST(FromConfig, EveryRetentionSettingIsPassedOn) {
+  const RetentionOptions options =
+      retention_options({.events = 1h, .dead_letters = 2h, .operations = 3h});
+  EXPECT_EQ(options.ages.events, 1h);
+  EXPECT_EQ(options.ages.dead_letters, 2h);
+  EXPECT_EQ(options.operations, 3h);
+}
+
+TEST(FromConfig, EveryApiSettingIsPassedOn) {
+  config::Config config;
+  config.targets.allow_http = true;
+  config.webhooks.defaults.max_in_flight = 7;
+  config.webhooks.require_verification = true;
+  config.events = {.data_bytes_max = 1'000, .require_known_types = true};
+  config.idempotency = {.window = 1h, .derive = config::KeyDerivation::resource};
+  config.api.rate = {.per_second = 2, .burst = 3};
+  config.api.unauthenticated_rate = {.per_second = 4, .burst = 5};
+  config.require_known_tenants = true;
+  config.public_url = "https://hooks.example.com";
+  config.metrics_open = false;
+  config.user_agent = "Example/1";
+  const api::ApiOptions options = api_options(config);
+  EXPECT_TRUE(options.url_policy.allow_http);
+  EXPECT_EQ(options.webhook_defaults.max_in_flight, 7u);
+  EXPECT_TRUE(options.require_verification);
+  EXPECT_EQ(options.data_bytes_max, 1'000u);
+  EXPECT_TRUE(options.require_known_event_types);
+  EXPECT_EQ(options.idempotency_window, 1h);
+  EXPECT_TRUE(options.derive_keys);
+  EXPECT_EQ(options.key_rate, (RateLimit{.count = 2, .period = 1s, .burst = 3}));
+  EXPECT_EQ(options.address_rate, (RateLimit{.count = 4, .period = 1s, .burst = 5}));
+  EXPECT_TRUE(options.require_known_tenants);
+  EXPECT_EQ(options.public_url, "https://hooks.example.com");
+  EXPECT_FALSE(options.open_metrics);
+  EXPECT_EQ(options.user_agent, "Example/1");
+  EXPECT_TRUE(options.make_schema_check);
+}
+
+TEST(FromConfig, SecretsAreSealedWithAKeyFromEitherSource) {
+  config::Config config;
+  EXPECT_FALSE(api_options(config).secrets_sealed);
+  config.secrets.key_file = "/etc/postrider/key";
+  EXPECT_TRUE(api_options(config).secrets_sealed);
+  config.secrets = {.key = Secret<std::string>{"key"}};
+  EXPECT_TRUE(api_options(config).secrets_sealed);
+}
+
+TEST(FromConfig, EveryListenerSettingIsPassedOn) {
+  config::ApiConfig api;
+  api.body_bytes_max = 1'001;
+  api.header_bytes_max = 1'002;
+  api.connections_per_address_max = 3;
+  api.header_timeout = 4s;
+  api.body_timeout = 5s;
+  api.write_timeout = 6s;
+  api.idle_timeout = 7s;
+  api.trusted_proxies = {*Cidr::parse("10.0.0.0/8")};
+  const api::HttpServerOptions options = http_options(api, 1);
+  EXPECT_EQ(options.body_bytes_max, 1'001u);
+  EXPECT_EQ(options.header_bytes_max, 1'002u);
+  EXPECT_EQ(options.connections_per_address_max, 3u);
+  EXPECT_EQ(options.header_timeout, 4s);
+  EXPECT_EQ(options.body_timeout, 5s);
+  EXPECT_EQ(options.write_timeout, 6s);
+  EXPECT_EQ(options.idle_timeout, 7s);
+  EXPECT_EQ(options.trusted_proxies, api.trusted_proxies);
+}
+
+TEST(FromConfig, PrivateTargetsMayUseHttp) {
   config::Config config;
   EXPECT_FALSE(url_policy(config).allow_http);
   config.targets.addresses.allow_private = true;

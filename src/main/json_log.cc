@@ -10,7 +10,7 @@
 namespace postrider {
 namespace {
 
-// A field must have one type, whatever its value happens to look like: these are numbers.
+// A field has the same type in every line. These fields, and all that end in `_ms`, are numbers.
 constexpr std::array<std::string_view, 7> number_fields = {
     "attempt", "http_status", "done", "skipped", "failed", "webhooks", "deadline_ms"};
 
@@ -22,12 +22,12 @@ bool is_number(std::string_view text) {
   double number = 0;
   const auto [end, error] =
       std::from_chars(text.data(), text.data() + text.size(), number, std::chars_format::fixed);
-  // It takes `nan` and `inf` as well, which JSON does not.
+  // from_chars accepts `nan` and `inf`; JSON does not.
   return error == std::errc{} && end == text.data() + text.size() && std::isfinite(number);
 }
 
-/// Lines are ASCII; should one not be, it must still be JSON.
-std::string tame(std::string_view text) {
+/// Log lines are ASCII. This keeps the output valid JSON if one is not.
+std::string replace_non_ascii(std::string_view text) {
   std::string safe{text};
   std::ranges::replace_if(safe, [](char c) { return c < ' ' || c > '~'; }, '?');
   return safe;
@@ -35,12 +35,12 @@ std::string tame(std::string_view text) {
 
 void append_text(std::string& out, std::string_view key, std::string_view value) {
   out += ',';
-  append_json_string(out, tame(key));
+  append_json_string(out, replace_non_ascii(key));
   out += ':';
-  append_json_string(out, tame(value));
+  append_json_string(out, replace_non_ascii(value));
 }
 
-/// Takes `"…"` off the front, without its quotes and escapes.
+/// Removes `"…"` from the front and returns it without quotes and escapes.
 std::string take_quoted(std::string_view& rest) {
   std::string value;
   std::size_t at = 1;
@@ -90,7 +90,7 @@ std::string to_json_line(const LogLine& line) {
   std::string_view rest = line.text;
   append_text(out, "message", take_word(rest));
   while (!rest.empty()) {
-    rest.remove_prefix(1);  // The blank.
+    rest.remove_prefix(1);  // The space.
     const std::size_t equals = rest.find('=');
     const std::string_view key = rest.substr(0, std::min(equals, rest.size()));
     if (equals == std::string_view::npos || !is_key(key)) {

@@ -1,8 +1,8 @@
-// The same log line as JSON: `delivery.attempted attempt=1 error="…"` becomes
+// Converts a log line to JSON: `delivery.attempted attempt=1 error="…"` becomes
 // {"time":"…","level":"info","message":"delivery.attempted","attempt":1,"error":"…"}.
 //
-// Pure. Lines are written once, as text, wherever something happens; this only spells them
-// differently, so both formats have the same fields and the same guards (P11).
+// Pure. Code logs text lines only; both formats therefore have the same fields and the same
+// protection of secrets (P11).
 #pragma once
 
 #include <string>
@@ -15,10 +15,11 @@ namespace postrider {
 struct LogLine {
   WallTime at;
   std::string_view level;
-  std::string_view text;  // The event's name, then `key=value` and `key="value"`.
+  std::string_view text;  // The event name, then `key=value` and `key="value"`.
 };
 
-/// One object, without a line feed. `message` is the event's name; what is no field is in `rest`.
+/// Returns one object without a line feed. `message` is the event name; `rest` is text that is not
+/// a field.
 [[nodiscard]] std::string to_json_line(const LogLine& line);
 
 }  // namespace postrider

@@ -21,13 +21,13 @@ TEST(JsonLog, HasTheFieldsOfTheTextLine) {
   EXPECT_EQ(json("a.b webhook=whk_1 kind=x"), with(R"(,"webhook":"whk_1","kind":"x")"));
 }
 
-TEST(JsonLog, SpellsQuotedTextAsJsonDoes) {
+TEST(JsonLog, EscapesQuotedTextForJson) {
   EXPECT_EQ(json(R"(a.b error="a \"b\" \\ c=d" dead="e")"),
             with(R"(,"error":"a \"b\" \\ c=d","dead":"e")"));
   EXPECT_EQ(json(R"(a.b error="")"), with(R"(,"error":"")"));
 }
 
-TEST(JsonLog, AFieldHasOneTypeWhateverItsValueLooksLike) {
+TEST(JsonLog, AFieldHasTheSameTypeForEveryValue) {
   EXPECT_EQ(json("a.b attempt=1 duration_ms=0.5 http_status=200"),
             with(R"(,"attempt":1,"duration_ms":0.5,"http_status":200)"));
   EXPECT_EQ(json("a.b type=200 id=1e5"), with(R"(,"type":"200","id":"1e5")"));
@@ -35,12 +35,12 @@ TEST(JsonLog, AFieldHasOneTypeWhateverItsValueLooksLike) {
             with(R"(,"attempt":"none","attempt":"1e5","attempt":"nan")"));
 }
 
-TEST(JsonLog, WhatIsNoFieldIsTheRest) {
+TEST(JsonLog, TextThatIsNotAFieldIsInRest) {
   EXPECT_EQ(json("a.b what now"), with(R"(,"rest":"what now")"));
   EXPECT_EQ(json("a.b x=1 What is = this"), with(R"(,"x":"1","rest":"What is = this")"));
 }
 
-TEST(JsonLog, BrokenLinesAreStillJson) {
+TEST(JsonLog, MalformedLinesBecomeValidJson) {
   EXPECT_EQ(json(R"(a.b error="no end)"), with(R"(,"error":"no end")"));
   EXPECT_EQ(json(R"(a.b error="no end\)"), with(R"(,"error":"no end\\")"));
   EXPECT_EQ(json("a.b x="), with(R"(,"x":"")"));

@@ -17,7 +17,7 @@ namespace {
 
 namespace asio = boost::asio;
 
-constexpr Millis drain_max{2'000};  // For the answers that are on their way.
+constexpr Millis drain_max{2'000};  // For responses that are being sent.
 
 std::string text_of(const asio::ip::tcp::endpoint& endpoint) {
   const std::string address = endpoint.address().to_string();
@@ -47,13 +47,13 @@ Result<api::HttpServerOptions> Listeners::options(const config::Config& config) 
   return options;
 }
 
-/// The listeners share their port, and would share it with another server's just as well: two
-/// stores behind one address. So the port is first taken for a moment by one who does not share.
-Result<void> Listeners::take_port_alone() {
-  api::HttpServerOptions alone;
-  alone.reuse_port = false;
+/// The listeners share their port with SO_REUSEPORT. The system would let another server share it
+/// as well: two stores behind one address. Listening once without sharing detects that.
+Result<void> Listeners::check_port_is_free() {
+  api::HttpServerOptions exclusive;
+  exclusive.reuse_port = false;
   POSTRIDER_TRY(const std::unique_ptr<api::HttpServer> probe,
-                api::listen(*node_.io_contexts().front(), address_, handler_, alone));
+                api::listen(*node_.io_contexts().front(), address_, handler_, exclusive));
   return {};
 }
 
@@ -61,11 +61,11 @@ Result<void> Listeners::open(const config::Config& config) {
   POSTRIDER_TRY(const api::HttpServerOptions http, options(config));
   tls_ = http.tls != nullptr;
   address_ = config.listen;
-  POSTRIDER_CHECK(take_port_alone());
+  POSTRIDER_CHECK(check_port_is_free());
   for (asio::io_context* io : node_.io_contexts()) {
     POSTRIDER_TRY(std::unique_ptr<api::HttpServer> server,
                   api::listen(*io, address_, handler_, http));
-    address_ = text_of(server->local_endpoint());  // With port 0 the others join the one picked.
+    address_ = text_of(server->local_endpoint());  // With port 0 the others use the same port.
     servers_.push_back(std::move(server));
   }
   return {};
@@ -118,7 +118,7 @@ void Listeners::drain() {
       asio::post(*contexts[i], [&server = *servers_[i]] { server.stop(); });
     }
     for (std::future<void>& wait : waits) {
-      wait.wait();  // stop() leaves no connection, so this is soon; `done` must outlive it.
+      wait.wait();  // Short, because stop() closes all connections. `done` must outlive it.
     }
   }
 }

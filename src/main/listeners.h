@@ -1,4 +1,4 @@
-// The HTTP listeners of a node, one per io thread, on one port.
+// The HTTP listeners of a node: one per io thread, all on the same port.
 #pragma once
 
 #include <memory>
@@ -14,34 +14,33 @@
 
 namespace postrider {
 
-/// Owned by the server; used from the main thread. The node outlives it.
+/// Owned by the server. Main thread only unless noted. The node must outlive this object.
 class Listeners {
  public:
   Listeners(Node& node, api::Handler handler);
 
-  /// The error is a sentence: the address is taken, the certificate cannot be read.
+  /// The error message is a sentence, for example that the address is in use or the certificate
+  /// cannot be read.
   [[nodiscard]] Result<void> open(const config::Config& config);
 
-  /// New limits and a freshly read certificate. On an error nothing has changed.
+  /// Applies new limits and reads the certificate again. Changes nothing on an error.
   [[nodiscard]] Result<void> change(const config::Config& config);
 
-  /// Once open, with the port that was picked.
+  /// Call after open(). Contains the actual port.
   [[nodiscard]] Endpoint endpoint() const;
-  /// `https://127.0.0.1:8443`.
+  /// For example `https://127.0.0.1:8443`.
   [[nodiscard]] std::string url() const;
 
-  /// For the metrics page; any thread.
+  /// Samples for the metrics page. Any thread.
   [[nodiscard]] std::vector<MetricSample> samples() const;
 
-  /// Answers what is under way, at most for a moment, and closes. The io threads still run.
+  /// Finishes open requests within two seconds and closes. Call while the io threads run.
   void drain();
-  /// After the io threads have ended.
-  void clear() { servers_.clear(); }
   [[nodiscard]] bool empty() const { return servers_.empty(); }
 
  private:
   [[nodiscard]] Result<api::HttpServerOptions> options(const config::Config& config) const;
-  Result<void> take_port_alone();
+  Result<void> check_port_is_free();
 
   Node& node_;
   api::Handler handler_;

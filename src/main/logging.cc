@@ -14,7 +14,7 @@
 namespace postrider {
 namespace {
 
-/// spdlog's own stderr sink flushes after every line.
+/// Unlike spdlog's stderr sink it does not flush after every line.
 class BufferedStderr final : public spdlog::sinks::base_sink<std::mutex> {
  protected:
   void sink_it_(const spdlog::details::log_msg& message) override {
@@ -27,7 +27,7 @@ class BufferedStderr final : public spdlog::sinks::base_sink<std::mutex> {
   }
 
   void flush_() override {
-    // A closed or full standard error must not stop deliveries: what cannot be written is lost.
+    // A closed or full standard error must not stop deliveries. Such lines are lost.
     (void)std::fwrite(buffer_.data(), 1, buffer_.size(), stderr);
     (void)std::fflush(stderr);
     buffer_.clear();
@@ -78,7 +78,7 @@ void set_up_logging(const config::Config& config) {
 void change_logging(const config::Config& config) { apply(*spdlog::default_logger(), config); }
 
 void end_logging() {
-  spdlog::default_logger()->flush();  // Sinks do not do so when they are destroyed.
+  spdlog::default_logger()->flush();  // Sinks do not flush when they are destroyed.
   spdlog::shutdown();
 }
 

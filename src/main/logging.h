@@ -1,5 +1,4 @@
-// Where log lines go: standard error, buffered, so that a line per attempt does not cost a system
-// call.
+// Writes the log to standard error, buffered: a line per attempt does not cost a system call.
 #pragma once
 
 #include <string>
@@ -8,14 +7,13 @@
 
 namespace postrider {
 
-/// The level is one of spdlog's names. Lines at warning and above are written at once, others
-/// within a second.
+/// Lines at level warning and above are written immediately, others within a second.
 void set_up_logging(const config::Config& config);
 
-/// From now on; any thread.
+/// Applies a new level and format. Any thread.
 void change_logging(const config::Config& config);
 
-/// Writes what is still buffered. Nothing may be logged after this.
+/// Writes all buffered lines. Do not log after this.
 void end_logging();
 
 }  // namespace postrider

@@ -1,10 +1,29 @@
-// The program. Everything it does is behind a subcommand.
+// The entry point of the program. All functions are subcommands.
+#include <memory>
+
+#include "adapters/openssl/openssl_crypto.h"
+#include "adapters/openssl/running_sha256.h"
+#include "adapters/system/environment.h"
+#include "adapters/system/machine.h"
+#include "adapters/system/system_clock.h"
+#include "adapters/system/terminal.h"
+#include "adapters/zstd/line_reader.h"
 #include "cli/commands/command_line.h"
 #include "main/serve.h"
 #include "main/store_maintenance.h"
 
 int main(int argc, char** argv) {
-  return postrider::cli::run_command_line(
-      argc, argv,
-      {.serve = postrider::serve, .migrate = postrider::migrate, .backup = postrider::back_up});
+  using namespace postrider;
+  const std::unique_ptr<Clock> clock = make_system_clock();
+  const std::unique_ptr<Terminal> terminal = make_system_terminal();
+  const std::unique_ptr<Machine> machine = make_system_machine();
+  return cli::run_command_line(
+      argc, argv, {.serve = serve, .migrate = migrate, .backup = back_up},
+      {.environment = environment_variable,
+       .clock = *clock,
+       .terminal = *terminal,
+       .machine = *machine,
+       .crypto = openssl_crypto(),
+       .make_sha256 = [] { return std::make_unique<RunningSha256>(); },
+       .make_archive_reader = [] { return std::make_unique<zstd::LineReader>(); }});
 }

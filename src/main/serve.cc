@@ -24,7 +24,7 @@
 namespace postrider {
 namespace {
 
-/// Sockets are what a delivery server runs out of first.
+/// Sockets are the first resource a delivery server runs out of.
 void raise_descriptor_limit() {
   rlimit limit{};
   if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
@@ -51,7 +51,7 @@ config::Sources sources_of(const cli::ServeOptions& options) {
           .read_file = read_file};
 }
 
-/// What only the API can judge is judged here, while the origin of each value is still known.
+/// Also checks values that only the API can check, because the error must name their origin.
 Result<config::Loaded> load_checked(const config::Sources& sources) {
   POSTRIDER_TRY(config::Loaded loaded, config::load(sources));
   if (const auto address = api::parse_listen_address(loaded.config.listen); !address) {
@@ -61,7 +61,7 @@ Result<config::Loaded> load_checked(const config::Sources& sources) {
   return loaded;
 }
 
-/// Ages finer than days, for trials.
+/// Applies the hidden flags that set retention in milliseconds, for tests.
 config::Config with_trial_ages(config::Config config, const cli::ServeOptions& options) {
   if (options.retention_events.count() > 0) {
     config.retention.events = options.retention_events;
@@ -95,7 +95,7 @@ int serve(const cli::ServeOptions& options) {
   }
   config::Config config = with_trial_ages(loaded->config, options);
   set_up_logging(config);
-  std::signal(SIGPIPE, SIG_IGN);  // A receiver that hangs up is an error value, not a signal.
+  std::signal(SIGPIPE, SIG_IGN);  // A closed connection is an error value, not a signal.
   raise_descriptor_limit();
 
   Result<std::unique_ptr<Server>> server =

@@ -1,13 +1,11 @@
-// `postrider serve`: wires adapters, runtime and API together and runs them until a signal. The
-// only place that names adapters.
+// `postrider serve`: loads the configuration and runs the server until a signal.
 #pragma once
 
 #include "cli/commands/serve_options.h"
 
 namespace postrider {
 
-/// Returns the exit code: 0 after a drain, 1 when the server failed, 2 when it could not start as
-/// asked.
+/// Returns the exit code: 0 after a drain, 2 if the server cannot start.
 [[nodiscard]] int serve(const cli::ServeOptions& options);
 
 }  // namespace postrider

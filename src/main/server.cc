@@ -28,21 +28,22 @@
 #include "cli/text/version.h"
 #include "config/load.h"
 #include "main/admin_key.h"
-#include "main/first_event_types.h"
+#include "main/configured_event_types.h"
 #include "main/from_config.h"
 #include "main/listeners.h"
 #include "main/logging.h"
 #include "main/vault.h"
 #include "runtime/delivery/node.h"
+#include "runtime/observability/attempt_log.h"
 
 namespace postrider {
 namespace {
 
 namespace asio = boost::asio;
 
-constexpr std::size_t admin_key_bytes_safe = 16;  // Too many to guess over the network.
-constexpr std::size_t reader_count =
-    2;  // People read now and then; two keep a slow query from blocking.
+constexpr std::size_t admin_key_bytes_safe = 16;  // Cannot be guessed over the network.
+// Reads by people are rare; with two readers a slow query does not block the others.
+constexpr std::size_t reader_count = 2;
 
 std::uint64_t random_seed() {
   const std::string bytes = random_bytes(sizeof(std::uint64_t));
@@ -62,7 +63,7 @@ MakeTransport transport_maker(const config::Config& config) {
   };
 }
 
-/// Null when there is to be none.
+/// Null if no archive is configured.
 Result<std::unique_ptr<Archive>> open_archive(const config::RetentionConfig& retention) {
   if (retention.archive_directory.empty()) {
     return nullptr;
@@ -83,7 +84,7 @@ class RunningServer final : public Server {
       : options_(std::move(options)), config_(options_.config) {}
   ~RunningServer() override { shut_down(); }
 
-  /// Everything that can fail.
+  /// Does everything that can fail.
   Result<void> start();
   void run_until_signal() override;
 
@@ -92,13 +93,13 @@ class RunningServer final : public Server {
   void announce() const;
   void wait_for_reload();
   void reload();
-  /// Tells whoever sends or takes URLs what may be sent to.
+  /// Applies the URL and address policy to the API and the deliveries.
   void apply_targets();
   void drain();
   void shut_down();
 
   ServerOptions options_;
-  config::Config config_;  // In force.
+  config::Config config_;  // The current configuration.
   AdminKey admin_key_;
   std::unique_ptr<Node> node_;
   api::Router router_;
@@ -107,7 +108,7 @@ class RunningServer final : public Server {
 
   asio::io_context main_io_;
   asio::signal_set signals_{main_io_, SIGTERM, SIGINT};
-  asio::signal_set hang_ups_{main_io_, SIGHUP};
+  asio::signal_set reload_signals_{main_io_, SIGHUP};
   asio::steady_timer deadline_{main_io_};
 };
 
@@ -160,7 +161,7 @@ Result<void> RunningServer::start() {
   };
   listeners_ = std::make_unique<Listeners>(*node_, handler);
   POSTRIDER_CHECK(listeners_->open(config_));
-  // Known only now: the port may have been picked by the system.
+  // The system may have chosen the port.
   config_.targets.addresses.own = listeners_->endpoint();
   apply_targets();
   node_->add_samples(
@@ -169,12 +170,13 @@ Result<void> RunningServer::start() {
   announce();
   if (!vault) {
     spdlog::warn(
-        "secrets.plain detail=\"No key was given: webhook secrets are stored in clear text. See "
-        "--secrets-key-file.\"");
+        "secrets.plain detail=\"No secrets key is configured: webhook secrets are stored in clear "
+        "text. Use --secrets-key-file.\"");
   }
   if (config_.admin_key && config_.admin_key->reveal().size() < admin_key_bytes_safe) {
-    spdlog::warn("admin_key.short detail=\"Fewer than {} characters can be guessed.\"",
-                 admin_key_bytes_safe);
+    spdlog::warn(
+        "admin_key.short detail=\"The admin key has fewer than {} characters and can be guessed.\"",
+        admin_key_bytes_safe);
   }
   return {};
 }
@@ -188,7 +190,7 @@ void RunningServer::announce() const {
     fmt::print("Postrider {}\n  address    {}/\n  data       {}\n", cli::version(),
                listeners_->url(), config_.data);
     if (!key.empty()) {
-      fmt::print("  admin key  {}   (shown this once; only its hash is kept)\n", key);
+      fmt::print("  admin key  {}   (shown only once; only its hash is stored)\n", key);
     }
   }
   (void)std::fflush(stdout);
@@ -206,7 +208,7 @@ void RunningServer::run_until_signal() {
 }
 
 void RunningServer::wait_for_reload() {
-  hang_ups_.async_wait([this](const boost::system::error_code& error, int) {
+  reload_signals_.async_wait([this](const boost::system::error_code& error, int) {
     if (!error) {
       reload();
       wait_for_reload();
@@ -214,7 +216,7 @@ void RunningServer::wait_for_reload() {
   });
 }
 
-/// All or nothing: whatever can fail comes before anything changes.
+/// All or nothing: everything that can fail comes before the first change.
 void RunningServer::reload() {
   const Result<config::Config> wanted = options_.reload();
   if (!wanted) {
@@ -251,11 +253,11 @@ void RunningServer::apply_targets() {
 
 void RunningServer::drain() {
   spdlog::warn("server.draining deadline_ms={}", config_.drain_timeout.count());
-  const auto enough = [this] { main_io_.stop(); };
-  node_->drain([this, enough] { asio::post(main_io_, enough); });
+  const auto stop_waiting = [this] { main_io_.stop(); };
+  node_->drain([this, stop_waiting] { asio::post(main_io_, stop_waiting); });
   deadline_.expires_after(config_.drain_timeout);
-  deadline_.async_wait([enough](const boost::system::error_code&) { enough(); });
-  signals_.async_wait([enough](const boost::system::error_code&, int) { enough(); });
+  deadline_.async_wait([stop_waiting](const boost::system::error_code&) { stop_waiting(); });
+  signals_.async_wait([stop_waiting](const boost::system::error_code&, int) { stop_waiting(); });
 }
 
 void RunningServer::shut_down() {

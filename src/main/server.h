@@ -1,4 +1,5 @@
-// The wired server: store, node and listeners, from start to the end of its drain.
+// The running server: store, node and listeners. Wires adapters, runtime and API together. Main
+// thread only.
 #pragma once
 
 #include <functional>
@@ -12,23 +13,23 @@ namespace postrider {
 
 struct ServerOptions {
   config::Config config;
-  /// Reads every source again, on SIGHUP. The error is a sentence.
+  /// Reads all configuration sources again, on SIGHUP. The error message is a sentence.
   std::function<Result<config::Config>()> reload;
-  bool json = false;  // What is printed for people becomes JSON lines.
+  bool json = false;  // Prints JSON instead of text.
 };
 
 class Server {
  public:
   virtual ~Server() = default;
 
-  /// SIGHUP reloads the configuration. Blocks until SIGTERM or SIGINT, then drains: no more
-  /// publishing, what is in flight finishes or is handed back within the deadline (P10). A second
-  /// signal cuts the wait short.
+  /// Blocks until SIGTERM or SIGINT, then drains: publishing is refused, and deliveries in flight
+  /// finish or are returned to the store within the deadline (P10). A second signal ends the drain.
+  /// SIGHUP reloads the configuration.
   virtual void run_until_signal() = 0;
 };
 
-/// Opens the store, starts the threads, listens, and prints where and with which key it can be
-/// reached. The error's message is a sentence for the operator.
+/// Opens the store, starts threads and listeners, and prints the address and a new admin key. The
+/// error message is a sentence for the operator.
 [[nodiscard]] Result<std::unique_ptr<Server>> start_server(ServerOptions options);
 
 }  // namespace postrider

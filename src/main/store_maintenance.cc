@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "adapters/sqlite/database/maintenance.h"
+#include "adapters/system/terminal.h"
 #include "cli/commands/command_line.h"
 #include "cli/text/print.h"
 #include "cli/text/progress.h"
@@ -13,7 +14,7 @@
 namespace postrider {
 namespace {
 
-/// As for `serve`: a data directory that is not one, is damaged or is in use is 2.
+/// As for `serve`: 2 if the data directory is missing, damaged or in use.
 int fail_with(const Error& error) {
   cli::print_error(fmt::format("postrider: {}\n", error.message));
   return error.code == Errc::unavailable ? cli::exit_failed : cli::exit_usage;
@@ -33,11 +34,12 @@ std::string versions_text(const SchemaVersions& versions, bool check) {
     return fmt::format("The schema is up to date (version {}).\n", versions.newest);
   }
   if (versions.found > versions.newest) {
-    return fmt::format("The schema is version {}; this program knows up to {}. Use a newer one.\n",
-                       versions.found, versions.newest);
+    return fmt::format(
+        "The schema has version {}. This program supports up to {}; use a newer one.\n",
+        versions.found, versions.newest);
   }
   return fmt::format("The schema {} from version {} to {}.\n",
-                     check ? "can be brought" : "was brought", versions.found, versions.newest);
+                     check ? "can be upgraded" : "was upgraded", versions.found, versions.newest);
 }
 
 }  // namespace
@@ -60,11 +62,14 @@ int back_up(const cli::BackupOptions& options) {
   std::error_code error;
   if (!options.force && std::filesystem::exists(options.to, error)) {
     cli::print_error(fmt::format(
-        "postrider: {} exists.\nChoose another name, or --force to replace it.\n", options.to));
+        "postrider: {} already exists.\nChoose another name, or use --force to replace it.\n",
+        options.to));
     return cli::exit_failed;
   }
   {
-    cli::Progress progress{"backup", options.json};
+    cli::Progress progress{
+        "backup",
+        {.silent = options.json, .terminal = make_system_terminal()->stderr_is_terminal()}};
     const Result<void> done =
         back_up_sqlite(store_of(options.data_directory), options.to,
                        [&](std::uint64_t pages, std::uint64_t total) {

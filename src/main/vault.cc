@@ -9,7 +9,7 @@
 namespace postrider {
 namespace {
 
-constexpr std::size_t key_file_bytes_max = 64u << 10;  // Hundreds of keys.
+constexpr std::size_t key_file_bytes_max = 64u << 10;  // Enough for hundreds of keys.
 
 Result<std::string> read_key_file(const std::string& name) {
   std::ifstream file{name, std::ios::binary};
@@ -44,7 +44,7 @@ Result<std::vector<VaultKey>> read_keys_from(const std::string& file) {
 Result<std::shared_ptr<AesVault>> open_vault(const config::SecretsConfig& secrets) {
   if (!secrets.key_file.empty() && secrets.key) {
     return fail(Errc::invalid,
-                "Give the secrets key in a file or with POSTRIDER_SECRETS_KEY, not with both.");
+                "Set the secrets key in a file or in POSTRIDER_SECRETS_KEY, not in both.");
   }
   if (!secrets.key_file.empty()) {
     return read_keys_from(secrets.key_file).map(make_aes_vault);

@@ -1,4 +1,4 @@
-// The key that secrets are sealed with, from the file or the environment the operator named.
+// Opens the vault that seals secrets, with the key from a file or the environment.
 #pragma once
 
 #include <memory>
@@ -10,11 +10,11 @@
 
 namespace postrider {
 
-/// Null when no key was given: secrets are then stored in clear text. Fails with invalid when a key
-/// was given and cannot be used.
+/// Returns null if no key is configured; secrets are then stored in clear text. Fails with invalid
+/// if the key cannot be used.
 [[nodiscard]] Result<std::shared_ptr<AesVault>> open_vault(const config::SecretsConfig& secrets);
 
-/// Reads the key file again. Without a file the keys stay as they are.
+/// Reads the key file again. Does nothing if the key does not come from a file.
 [[nodiscard]] Result<void> reload_vault(AesVault& vault, const config::SecretsConfig& secrets);
 
 }  // namespace postrider

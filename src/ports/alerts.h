@@ -1,7 +1,7 @@
-// Alerts, current and past.
+// Stores active and resolved alerts.
 //
-// The specification is tests/contract/alert_contract.cc. Calls block; AlertWriter is used by the
-// store thread only, AlertReader by one reader thread each.
+// The specification is tests/contract/alert_contract.cc. Calls block. AlertWriter is used by the
+// store thread only, each AlertReader by one reader thread.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 #include "core/base/result.h"
 #include "core/model/alert.h"
-#include "ports/history.h"
+#include "core/model/page.h"
 
 namespace postrider {
 
@@ -18,14 +18,15 @@ class AlertWriter {
  public:
   virtual ~AlertWriter() = default;
 
-  /// Those that are not resolved, in the order in which they were raised.
+  /// The unresolved alerts, in the order in which they were raised.
   [[nodiscard]] virtual Result<std::vector<Alert>> load_active() = 0;
-  /// Durable when it returns. One that is there already stays as it is: an answer may have been
-  /// lost.
+  /// Durable when it returns. An alert that exists already is not changed: an earlier answer may
+  /// have been lost.
   [[nodiscard]] virtual Result<void> raise(const Alert& alert) = 0;
-  /// One that is resolved already, or unknown, stays so.
+  /// Has no effect on an alert that is unknown or already resolved.
   [[nodiscard]] virtual Result<void> resolve(AlertId id, WallTime at) = 0;
-  /// Removes at most `limit` that were resolved before then, oldest first, and says how many.
+  /// Removes at most `limit` alerts resolved before `before`, oldest first. Returns the number
+  /// removed.
   [[nodiscard]] virtual Result<std::uint32_t> remove_resolved(WallTime before,
                                                               std::uint32_t limit) = 0;
 

@@ -1,8 +1,8 @@
-// Who changed what: an append-only log in which every entry is chained to the one before it, so
-// that a removed or altered entry shows.
+// The audit log: who changed what. Append-only; every entry is chained to the previous one by a
+// hash, so that removed or altered entries are detected.
 //
-// The specification is tests/contract/audit_contract.cc. Calls block. The AuditWriter is the store
-// thread's; an AuditReader belongs to one reader thread.
+// The specification is tests/contract/audit_contract.cc. Calls block. AuditWriter is used by the
+// store thread only, each AuditReader by one reader thread.
 #pragma once
 
 #include <cstdint>
@@ -12,33 +12,16 @@
 
 #include "core/base/result.h"
 #include "core/base/time.h"
+#include "core/model/audit_entry.h"
 #include "core/model/event.h"
-#include "ports/history.h"
-#include "ports/request_keys.h"
+#include "core/model/page.h"
 
 namespace postrider {
 
-/// SHA-256, 32 raw bytes. Given by whoever wires the store: it knows no cryptography.
+/// SHA-256, 32 raw bytes. Passed in, because a store has no cryptography of its own.
 using Digest = std::string (*)(std::string_view text);
 
-struct AuditEntry {
-  WallTime at;
-  std::string actor = "system";  // An API key's id; `system` for what the server did by itself.
-  std::string actor_name;
-  std::string remote_ip;
-  std::string request_id;
-  std::string action;         // `webhook.update`: the noun and the verb.
-  std::string subject;        // The id of what was changed.
-  TenantId tenant_id;         // Whose thing it is.
-  std::string detail = "{}";  // A JSON object. Never a secret (P11).
-  /// Set: what the entry tells of happens once (runtime/store/idempotent_request.h). Not part of
-  /// the log.
-  std::optional<RequestKey> request_key = std::nullopt;
-
-  bool operator==(const AuditEntry&) const = default;
-};
-
-/// An entry in its place. `hash` is over the hash before it, the sequence and the entry.
+/// A stored entry. `hash` covers the previous hash, the sequence and the entry.
 struct AuditRecord {
   std::int64_t sequence = 0;  // From 1, without gaps.
   AuditEntry entry;
@@ -51,7 +34,7 @@ class AuditWriter {
  public:
   virtual ~AuditWriter() = default;
 
-  /// Adds the entry at the end of the chain, in the transaction that is open or one of its own.
+  /// Appends the entry to the chain, in the open transaction or in its own.
   [[nodiscard]] virtual Result<void> append(const AuditEntry& entry) = 0;
 
  protected:
@@ -60,7 +43,7 @@ class AuditWriter {
   AuditWriter& operator=(const AuditWriter&) = default;
 };
 
-/// nullopts do not restrict.
+/// nullopt does not restrict.
 struct AuditFilter {
   std::optional<std::string> actor;
   std::optional<std::string> action;
@@ -70,13 +53,13 @@ struct AuditFilter {
   std::optional<WallTime> to;    // Exclusive.
 };
 
-/// What a walk along the chain found.
+/// The result of verifying a part of the chain.
 struct ChainWalk {
   std::uint64_t checked = 0;
-  std::int64_t last = 0;                  // The sequence of the last entry that fits.
-  std::string head;                       // Its hash; empty when there is none.
-  std::optional<std::int64_t> broken_at;  // The first sequence that is missing or does not fit.
-  bool more = false;                      // The walk ended at its limit: go on after `last`.
+  std::int64_t last = 0;                  // The sequence of the last valid entry.
+  std::string head;                       // Its hash; empty if there is none.
+  std::optional<std::int64_t> broken_at;  // The first sequence that is missing or invalid.
+  bool more = false;                      // The limit was reached: continue after `last`.
 
   bool operator==(const ChainWalk&) const = default;
 };
@@ -89,8 +72,8 @@ class AuditReader {
   [[nodiscard]] virtual Result<Listed<AuditRecord>> list(const AuditFilter& filter,
                                                          const Page& page) = 0;
 
-  /// Checks at most `limit` entries behind `after`, whose own hash is taken as it stands; 0 starts
-  /// at the beginning. What was cut off at the end cannot show: compare `head` with one noted
+  /// Verifies at most `limit` entries after `after`, whose own hash is trusted; 0 starts at the
+  /// beginning. Entries removed from the end are not detected: compare `head` with a copy kept
   /// elsewhere.
   [[nodiscard]] virtual Result<ChainWalk> verify(std::int64_t after, std::uint32_t limit) = 0;
 

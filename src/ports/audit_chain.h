@@ -1,4 +1,4 @@
-// How audit entries hang together, once for every store. Pure.
+// The hash chain of the audit log, shared by all stores. Pure.
 #pragma once
 
 #include <cstdint>
@@ -12,14 +12,14 @@ namespace postrider {
 
 namespace detail {
 
-/// The length in front makes it impossible that two different entries give the same text.
+/// The length prefix ensures that different entries never give the same text.
 inline void append_field(std::string& text, std::string_view field) {
   text.append(std::to_string(field.size())).append(":").append(field).append("\n");
 }
 
 }  // namespace detail
 
-/// What is hashed for the entry at `sequence` behind `previous`.
+/// The text that is hashed for the entry at `sequence`. `previous` is the hash of the entry before.
 [[nodiscard]] inline std::string chained_text(std::string_view previous, std::int64_t sequence,
                                               const AuditEntry& entry) {
   std::string text;
@@ -36,7 +36,7 @@ inline void append_field(std::string& text, std::string_view field) {
   return text;
 }
 
-/// The entry in its place behind `last`, the newest record; an empty record when there is none.
+/// The record that follows `last`, the newest record. `last` is empty if the log is empty.
 [[nodiscard]] inline AuditRecord chain_entry(const AuditRecord& last, AuditEntry entry,
                                              Digest digest) {
   const std::int64_t sequence = last.sequence + 1;
@@ -44,8 +44,8 @@ inline void append_field(std::string& text, std::string_view field) {
   return {.sequence = sequence, .entry = std::move(entry), .hash = std::move(hash)};
 }
 
-/// Takes the next record of a walk. False: the chain is broken there, and the walk is over.
-[[nodiscard]] inline bool walk_on(ChainWalk& walk, const AuditRecord& next, Digest digest) {
+/// Verifies the next record. Returns false if the chain is broken there.
+[[nodiscard]] inline bool verify_next(ChainWalk& walk, const AuditRecord& next, Digest digest) {
   const std::int64_t expected = walk.last + 1;
   if (next.sequence != expected ||
       next.hash != digest(chained_text(walk.head, expected, next.entry))) {

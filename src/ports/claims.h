@@ -1,5 +1,6 @@
-// The idempotency rules, once for every ledger (P3): which publishes of a group are new, which
-// repeat an earlier one, and which fall with their group. Pure; the store's part is the lookup.
+// The idempotency rules of publishing, shared by all ledgers (P3): which publishes of a group are
+// new, which repeat an earlier one, and which are refused with their group. Pure; the ledger
+// supplies the lookup.
 #pragma once
 
 #include <cstddef>
@@ -14,30 +15,30 @@
 #include <vector>
 
 #include "core/base/result.h"
-#include "engine/intake/intake.h"
-#include "ports/ledger.h"
+#include "core/base/time.h"
+#include "engine/batch.h"
+#include "engine/intake/publish.h"
 
 namespace postrider {
 
-/// What a stored claim says.
+/// A claim as stored.
 struct StoredClaim {
   std::string body_digest;
   WallTime expires_at;
-  Duplicate first;  // `same_body` is not the store's to say.
+  Duplicate first;  // Without `same_body`, which plan_group sets.
 };
 
-/// A publish that is to be stored.
+/// The publish is new and is stored.
 struct Fresh {};
 
-/// What becomes of one publish.
 using PublishPlan = std::variant<Fresh, Duplicate, Refused>;
 
-/// A claim lives until its expiry, exclusive; the publish's own time is now.
+/// A claim is live until its expiry, exclusive. The publish's created_at is the current time.
 [[nodiscard]] inline bool is_live(WallTime expires_at, const Publish& publish) {
   return publish.event.created_at < expires_at;
 }
 
-/// How many of the first publishes belong together: one, or the neighbours of one atomic group.
+/// The number of publishes at the front that are planned together: an atomic group, or one.
 [[nodiscard]] inline std::size_t group_length(std::span<const Publish> publishes) {
   const std::uint64_t group = publishes.front().atomic_group;
   std::size_t length = 1;
@@ -49,12 +50,12 @@ using PublishPlan = std::variant<Fresh, Duplicate, Refused>;
 
 namespace detail {
 
-/// A group while it is planned.
+/// The state of planning one group.
 struct PlannedGroup {
   std::vector<PublishPlan> plans;
-  std::vector<bool> repeats_neighbour;  // With the same body.
+  std::vector<bool> repeats_neighbour;  // Repeats another publish of the group, same body.
   bool conflict = false;                // A key was reused with another body.
-  /// Who of the group is to hold a key, by tenant and key.
+  /// The publish of the group that holds a key, by tenant and key.
   std::map<std::pair<std::string_view, std::string_view>, const Publish*> holders;
 
   void note(std::size_t index, const Duplicate& duplicate, bool of_neighbour) {
@@ -63,9 +64,10 @@ struct PlannedGroup {
     plans[index] = duplicate;
   }
 
-  /// Does `publish` repeat an earlier one of the group? If not, it holds its key from now on.
-  [[nodiscard]] std::optional<Duplicate> repeat_or_hold(const Publish& publish,
-                                                        const IdempotencyClaim& claim) {
+  /// Returns the duplicate if `publish` repeats an earlier one of the group. Otherwise `publish`
+  /// becomes the holder of its key.
+  [[nodiscard]] std::optional<Duplicate> find_repeat_or_hold(const Publish& publish,
+                                                             const IdempotencyClaim& claim) {
     const Publish*& holder = holders[{publish.event.tenant_id, claim.key}];
     if (holder == nullptr || !holder->claim || !is_live(holder->claim->expires_at, publish)) {
       holder = &publish;
@@ -80,10 +82,9 @@ struct PlannedGroup {
 
 }  // namespace detail
 
-/// Plans one group. `lookup(tenant_id, key)` answers Result<std::optional<StoredClaim>>; an expired
-/// claim counts as none. A key reused with another body inside an atomic group takes the whole
-/// group down: what would have been stored is Refused, what repeats something stored stays a
-/// Duplicate.
+/// Plans one group. `lookup(tenant_id, key)` returns Result<std::optional<StoredClaim>>; expired
+/// claims are ignored. If a key is reused with another body inside an atomic group, the whole group
+/// is refused: new publishes become Refused, repeats of stored publishes stay Duplicates.
 template <class Lookup>
 [[nodiscard]] Result<std::vector<PublishPlan>> plan_group(std::span<const Publish> group,
                                                           Lookup&& lookup) {
@@ -98,12 +99,12 @@ template <class Lookup>
     if (stored && is_live(stored->expires_at, group[i])) {
       stored->first.same_body = stored->body_digest == claim->body_digest;
       planned.note(i, stored->first, false);
-    } else if (const auto repeat = planned.repeat_or_hold(group[i], *claim)) {
+    } else if (const auto repeat = planned.find_repeat_or_hold(group[i], *claim)) {
       planned.note(i, *repeat, true);
     }
   }
-  const bool falls = planned.conflict && group.size() > 1;
-  for (std::size_t i = 0; falls && i < group.size(); ++i) {
+  const bool refuse_group = planned.conflict && group.size() > 1;
+  for (std::size_t i = 0; refuse_group && i < group.size(); ++i) {
     if (std::holds_alternative<Fresh>(planned.plans[i]) || planned.repeats_neighbour[i]) {
       planned.plans[i] = Refused{};
     }

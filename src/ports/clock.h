@@ -1,4 +1,4 @@
-// Where time comes from. Only adapters/system reads a real clock.
+// The source of time. Only adapters/system reads a real clock.
 #pragma once
 
 #include "core/base/time.h"

@@ -1,7 +1,7 @@
-// The catalogue of event types: a small table, read whole at start and kept in memory.
+// Stores the catalogue of event types: a small table, read at startup and kept in memory.
 //
-// The specification is tests/contract/event_types_contract.cc. Calls block; used by the store
-// thread only. Every call fails with unavailable while the store is broken; see Ledger::recover.
+// The specification is tests/contract/event_types_contract.cc. Calls block. Store thread only.
+// Every call fails with unavailable after a failed commit; see Ledger::recover.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// Sums a webhook's attempts up into its health, once for every History. Pure.
+// Computes a webhook's health from its attempts, shared by all History implementations. Pure.
 #pragma once
 
 #include <algorithm>
@@ -12,10 +12,10 @@
 
 namespace postrider {
 
-/// Takes at most health_attempts_max attempts, in any order.
+/// Add at most health_attempts_max attempts, in any order.
 class HealthTally {
  public:
-  /// `failure` none: it succeeded.
+  /// `failure` is nullopt if the attempt succeeded.
   void add(std::optional<FailureCategory> failure, Micros duration) {
     ++health_.attempts;
     durations_.push_back(duration);
@@ -26,7 +26,7 @@ class HealthTally {
     }
   }
 
-  /// Everything about attempts but the times of the last ones, which reach further back.
+  /// Everything but last_success_at, last_failure_at and deliveries.
   [[nodiscard]] WebhookHealth finish() {
     std::ranges::sort(durations_);
     health_.duration_p50 = percentile(50);
@@ -36,7 +36,7 @@ class HealthTally {
   }
 
  private:
-  /// Nearest rank: the smallest duration that at least so many per cent do not exceed.
+  /// Nearest rank: the smallest duration that at least `percent` of all do not exceed.
   [[nodiscard]] Micros percentile(std::size_t percent) const {
     if (durations_.empty()) {
       return Micros{0};

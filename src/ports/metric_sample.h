@@ -1,4 +1,4 @@
-// A number that somebody else keeps, for the metrics page: read when it is asked for.
+// A metric that is read when the metrics page is requested, for example from a store.
 #pragma once
 
 #include <functional>
@@ -11,12 +11,12 @@ namespace postrider {
 struct MetricSample {
   std::string name;
   std::string help;
-  bool is_total = false;  // It only ever grows; otherwise it goes up and down.
+  bool is_total = false;  // A counter; otherwise a gauge.
   std::vector<std::pair<std::string, std::string>> labels;
   double value = 0;
 };
 
-/// Readings of one name stand next to each other. Any thread may ask.
+/// Samples of the same name are adjacent. Any thread.
 using CollectSamples = std::function<std::vector<MetricSample>()>;
 
 }  // namespace postrider

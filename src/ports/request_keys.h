@@ -1,9 +1,8 @@
-// Which requests have been carried out: the idempotency keys of everything but events, whose keys
-// are the ledger's.
+// Stores the idempotency keys of API requests, except publishes: the ledger stores those.
 //
-// The specification is tests/contract/request_keys_contract.cc. Calls block. RequestKeyWriter
-// belongs to the store thread, RequestKeyReader to a reader thread. Implementations never read a
-// clock.
+// The specification is tests/contract/request_keys_contract.cc. Calls block. RequestKeyWriter is
+// used by the store thread only, each RequestKeyReader by one reader thread. Implementations never
+// read a clock.
 #pragma once
 
 #include <cstdint>
@@ -12,24 +11,14 @@
 
 #include "core/base/result.h"
 #include "core/base/time.h"
+#include "core/model/request_key.h"
 
 namespace postrider {
-
-/// A request that is to be carried out once.
-struct RequestKey {
-  std::string caller;  // Keys of different callers have nothing to do with each other.
-  std::string key;
-  std::string digest;        // Of everything that was asked for.
-  WallTime expires_at;       // Exclusive.
-  std::string subject = {};  // Of what is made, when the audit log is told of something else.
-
-  bool operator==(const RequestKey&) const = default;
-};
 
 /// What a key was used for.
 struct KeyUse {
   std::string digest;
-  std::string subject;  // The id of what was made.
+  std::string subject;  // The id of what was created.
 
   bool operator==(const KeyUse&) const = default;
 };
@@ -38,15 +27,15 @@ class RequestKeyWriter {
  public:
   virtual ~RequestKeyWriter() = default;
 
-  /// Notes that the request makes `subject`, in the transaction that is open or one of its own.
-  /// Fails with conflict, before anything is changed, when the key was used and has not expired.
+  /// Records that the request creates `subject`, in the open transaction or in its own. Fails with
+  /// conflict, without any change, if the key was used and has not expired.
   [[nodiscard]] virtual Result<void> take(const RequestKey& key, const std::string& subject,
                                           WallTime now) = 0;
 
-  /// The request was not carried out after all: it may come again.
+  /// Removes the key of a request that was not performed after all, so that it can be repeated.
   [[nodiscard]] virtual Result<void> forget(const RequestKey& key) = 0;
 
-  /// Forgets at most `limit` keys that have expired. How many they were.
+  /// Removes at most `limit` expired keys. Returns the number removed.
   [[nodiscard]] virtual Result<std::uint32_t> remove_expired(WallTime now, std::uint32_t limit) = 0;
 
  protected:
@@ -59,7 +48,7 @@ class RequestKeyReader {
  public:
   virtual ~RequestKeyReader() = default;
 
-  /// What the key was used for; none when it was not, or has expired.
+  /// Returns nullopt if the key was not used or has expired.
   [[nodiscard]] virtual Result<std::optional<KeyUse>> find(const std::string& caller,
                                                            const std::string& key,
                                                            WallTime now) = 0;

@@ -1,5 +1,5 @@
-// Letting old things go: a reader finds what may, the writer removes it. The rule is
-// core/policy/retention.h.
+// Removes old events and deliveries: the reader finds what has expired, the writer removes it. The
+// rules are in core/policy/retention.h.
 //
 // The specification is tests/contract/retention_contract.cc. Calls block. Implementations never
 // read a clock.
@@ -12,9 +12,9 @@
 
 #include "core/base/result.h"
 #include "core/model/attempt.h"
+#include "core/model/delivery_record.h"
 #include "core/model/event.h"
 #include "core/policy/retention.h"
-#include "ports/history.h"
 
 namespace postrider {
 
@@ -25,28 +25,29 @@ struct ExpiredDelivery {
   bool operator==(const ExpiredDelivery&) const = default;
 };
 
-/// An event that may go with all its deliveries, or one of its dead letters that may go alone.
+/// An event that can be removed with all its deliveries, or one dead letter that can be removed
+/// alone.
 struct ExpiredEvent {
   std::int64_t sequence = 0;                // Of the event.
-  std::optional<std::int64_t> dead_letter;  // Of the delivery that goes alone.
+  std::optional<std::int64_t> dead_letter;  // The sequence of the delivery that is removed alone.
   Event event;
-  std::vector<ExpiredDelivery> deliveries;  // Those that go.
+  std::vector<ExpiredDelivery> deliveries;  // Those to be removed.
 };
 
-/// In the order of their sequences. A page looks at so many events or dead letters, not at all.
+/// In sequence order. A page examines a limited number of events or dead letters.
 struct ExpiredPage {
   std::vector<ExpiredEvent> items;
-  std::optional<std::int64_t> next;  // Go on behind this sequence; nullopt: nothing old is left.
+  std::optional<std::int64_t> next;  // Continue after this sequence; nullopt at the end.
 };
 
 struct ExpiredQuery {
   RetentionCutoffs cutoffs;
   std::int64_t after = 0;     // Sequences above this.
-  std::uint32_t limit = 200;  // Looked at.
-  bool with_content = true;   // False: sequences alone, for who does not archive.
+  std::uint32_t limit = 200;  // Rows to examine.
+  bool with_content = true;   // False: sequences only, if nothing is archived.
 };
 
-/// Reads. One instance per reader thread.
+/// One instance per reader thread.
 class RetentionReader {
  public:
   virtual ~RetentionReader() = default;
@@ -60,43 +61,43 @@ class RetentionReader {
   RetentionReader& operator=(const RetentionReader&) = default;
 };
 
-/// What an ExpiredEvent is known by.
+/// Identifies an ExpiredEvent.
 struct ExpiredKey {
   std::int64_t sequence = 0;
   std::optional<std::int64_t> dead_letter;
 };
 
-[[nodiscard]] inline ExpiredKey name_of(const ExpiredEvent& old) {
-  return {old.sequence, old.dead_letter};
+[[nodiscard]] inline ExpiredKey key_of(const ExpiredEvent& expired) {
+  return {expired.sequence, expired.dead_letter};
 }
 
 struct Removed {
   std::uint64_t events = 0;
   std::uint64_t deliveries = 0;
   std::uint64_t attempts = 0;
-  std::map<TenantId, std::uint64_t> dead_letters;  // Among the deliveries.
+  std::map<TenantId, std::uint64_t> dead_letters;  // Included in `deliveries`.
 
   bool operator==(const Removed&) const = default;
 };
 
-/// Writes. Used by the store thread only.
+/// Store thread only.
 class RetentionWriter {
  public:
   virtual ~RetentionWriter() = default;
 
-  /// In one transaction, with everything that hangs on them. What may not go any more, because it
-  /// was revived meanwhile, stays; so does an event that holds a live idempotency key (P3). Numbers
-  /// over time are not touched. Sequences are never given again.
-  [[nodiscard]] virtual Result<Removed> remove(const std::vector<ExpiredKey>& names,
+  /// Removes these and everything that depends on them, in one transaction. Keeps what was revived
+  /// meanwhile and events that hold a live idempotency key (P3). Statistics are not changed.
+  /// Sequences are never reused.
+  [[nodiscard]] virtual Result<Removed> remove(const std::vector<ExpiredKey>& keys,
                                                const RetentionCutoffs& cutoffs) = 0;
 
-  /// Forgets at most `limit` sums of spans before `before`. How many they were.
+  /// Removes at most `limit` statistics of spans before `before`. Returns the number removed.
   [[nodiscard]] virtual Result<std::uint64_t> remove_stats(WallTime before,
                                                            std::uint32_t limit) = 0;
 
-  /// Hands a little of the space that removal left back to the file system, when that is much.
-  /// True: there is more to hand back.
-  [[nodiscard]] virtual Result<bool> give_back_space() = 0;
+  /// Returns some free space to the file system if there is much of it. Returns true if there is
+  /// more to release.
+  [[nodiscard]] virtual Result<bool> release_space() = 0;
 
  protected:
   RetentionWriter() = default;

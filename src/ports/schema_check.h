@@ -1,5 +1,5 @@
-// Whether JSON satisfies a JSON Schema. Compiling a schema is dear, checking against it is cheap:
-// a check is made once, when the schema is stored or loaded.
+// Checks JSON against a JSON Schema. Compiling a schema is expensive, checking is cheap: a
+// SchemaCheck is made once, when the schema is stored or loaded.
 #pragma once
 
 #include <functional>
@@ -17,13 +17,13 @@ struct SchemaFault {
   std::string message;  // The end of a sentence that begins with the path.
 };
 
-/// Immutable. Any number of threads at a time.
+/// Immutable. Any thread.
 class SchemaCheck {
  public:
   virtual ~SchemaCheck() = default;
 
-  /// `json` has passed check_json. Empty: it satisfies the schema. Takes bounded time whatever the
-  /// value; one that would take longer is at fault.
+  /// Returns no faults if `json`, which must have passed check_json, satisfies the schema. The time
+  /// is bounded; a value that would take longer has a fault.
   [[nodiscard]] virtual std::vector<SchemaFault> check(std::string_view json) const = 0;
 
  protected:
@@ -32,7 +32,7 @@ class SchemaCheck {
   SchemaCheck& operator=(const SchemaCheck&) = default;
 };
 
-/// Fails with invalid; the message says what is wrong with the schema, and where.
+/// Fails with invalid; the message says what is wrong with the schema and where.
 using MakeSchemaCheck =
     std::function<Result<std::unique_ptr<const SchemaCheck>>(std::string_view schema)>;
 

@@ -1,5 +1,5 @@
-// Numbers over time: what the lists add up to, kept as sums that are written with what they count.
-// Reads only; nothing here looks at single deliveries.
+// Reads statistics over time. They are kept as sums, which are written in the same transaction as
+// what they count; no call reads single deliveries.
 //
 // The specification is tests/contract/stats_contract.cc. Calls block; one instance per reader
 // thread, with the same view of the store as History.
@@ -21,11 +21,11 @@
 
 namespace postrider {
 
-/// What the store keeps apart: everything in one span is one sum.
+/// The resolution: the store keeps one sum per span.
 constexpr Millis stats_span{300'000};
 
-/// Which span a time is in. PublishWriter counts when the event was created, attempts and dead
-/// letters when they were settled.
+/// The span that contains `time`. Publishes are counted at the event's creation, attempts and dead
+/// letters at their settlement.
 [[nodiscard]] constexpr std::int64_t stats_span_of(WallTime time) {
   return std::chrono::floor<std::chrono::duration<std::int64_t, std::ratio<300>>>(
              time.time_since_epoch())
@@ -68,12 +68,12 @@ class Stats {
  public:
   virtual ~Stats() = default;
 
-  /// Sums of `bucket` (a multiple of stats_span, counted from 1970), oldest first. Those in which
-  /// nothing happened are left out.
+  /// One sum per `bucket` (a multiple of stats_span, aligned to 1970), oldest first. Empty buckets
+  /// are left out.
   [[nodiscard]] virtual Result<std::vector<SpanTally>> over_time(const StatsFilter& filter,
                                                                  Millis bucket) = 0;
 
-  /// Every webhook for which something happened, most attempts first, then by id.
+  /// Every webhook with a non-zero sum, most attempts first, then by id.
   [[nodiscard]] virtual Result<std::vector<WebhookTally>> by_webhook(const StatsFilter& filter) = 0;
 
  protected:

@@ -1,4 +1,4 @@
-// A store as the server holds it: one object per role. Which adapter made them is main's business.
+// A store: one object per role, all made by the same adapter.
 #pragma once
 
 #include <functional>
@@ -19,7 +19,7 @@
 
 namespace postrider {
 
-/// The roles that write. They belong to the store thread.
+/// The roles that write. Store thread only.
 struct Store {
   std::unique_ptr<Ledger> ledger;
   std::unique_ptr<Catalog> catalog;
@@ -31,8 +31,8 @@ struct Store {
   std::unique_ptr<RequestKeyWriter> request_keys;
   std::unique_ptr<RetentionWriter> retention;
 
-  /// Runs `body`, which may call any role, as one transaction: when it fails, nothing has happened.
-  /// The ledger's commit is durable only when this returns.
+  /// Runs `body`, which may call any role, as one transaction. If it fails, nothing is changed. A
+  /// Ledger::commit inside is durable only when this returns.
   std::function<Result<void>(const std::function<Result<void>()>& body)> atomically;
 };
 

@@ -1,5 +1,5 @@
-// Sends one HTTP request and reports what came of it. The specification is the transport's own
-// tests against real sockets; the simulation has its own implementation.
+// Sends one HTTP request and reports its outcome. The specification is the tests of
+// adapters/asio_http against real sockets; the simulation has an implementation of its own.
 #pragma once
 
 #include <cstdint>
@@ -14,32 +14,32 @@ namespace postrider {
 
 struct OutboundRequest {
   TargetUrl url;
-  std::string bytes;  // Head and body, complete.
-  Millis timeout{0};  // One deadline for resolve, connect, TLS, write and read.
+  std::string bytes;  // The complete request: head and body.
+  Millis timeout{0};  // One deadline for DNS, connect, TLS, write and read.
 };
 
-/// Connections, since the start but for `idle`.
+/// Connections. Totals since the start, except for `idle`.
 struct TransportCounters {
   std::uint64_t idle = 0;  // Kept for reuse.
   std::uint64_t opened = 0;
-  std::uint64_t reused = 0;  // Requests that found a connection open.
+  std::uint64_t reused = 0;  // Requests sent on a kept connection.
 };
 
-/// Belongs to one io thread; `send` is called and `done` runs on it.
+/// Used by one io thread: all calls and all `done` callbacks are on that thread unless noted.
 class Transport {
  public:
   virtual ~Transport() = default;
 
-  /// Calls `done` exactly once, later, never from inside `send`, and within the timeout. `done` may
-  /// call `send` and `stop`.
+  /// Calls `done` exactly once, within the timeout and never from inside `send`. `done` may call
+  /// `send` and `stop`.
   virtual void send(OutboundRequest request, std::function<void(Outcome)> done) = 0;
 
-  /// From now on nothing connects to, or reuses a connection to, what `addresses` forbids (P11).
-  /// Requests already on their way are not interrupted.
+  /// Replaces the address policy. A forbidden address is neither connected to nor reused any more
+  /// (P11). A request that already has a connection is not interrupted.
   virtual void change_addresses(AddressPolicy addresses) = 0;
 
-  /// Ends everything under way at once: each `done` runs, with a network failure, before `stop`
-  /// returns. What is sent afterwards fails the same way, later.
+  /// Ends all active requests with a network failure; every `done` has run when `stop` returns.
+  /// Later requests fail the same way, asynchronously.
   virtual void stop() = 0;
 
   /// Any thread.

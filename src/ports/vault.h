@@ -1,7 +1,7 @@
-// Keeps what must not be readable on disk: seals bytes and opens them again.
+// Encrypts what must not be readable on disk: seals bytes and opens them again.
 //
-// A store is given one when the operator gave a key; without one it stores such bytes as they are
-// and says so in the row. Any thread.
+// A store has a vault if the operator configured a key. Without one it stores such bytes in plain
+// text and marks the row accordingly. Any thread.
 #pragma once
 
 #include <string>
@@ -15,17 +15,17 @@ class Vault {
  public:
   virtual ~Vault() = default;
 
-  /// Sealed under the current key. `context` names the value's place (whose it is and which field):
-  /// it opens in that place only. The same bytes sealed twice look different.
+  /// Encrypts under the current key. `context` names the owner and the field of the value; it opens
+  /// only with the same context. Sealing the same bytes twice gives different results.
   [[nodiscard]] virtual std::string seal(std::string_view plain,
                                          std::string_view context) const = 0;
 
-  /// Fails with invalid when the key it was sealed under is not here, with corrupt when it was
-  /// changed or belongs to another place.
+  /// Fails with invalid if the key it was sealed under was not given, with corrupt if it was
+  /// altered or sealed with another context.
   [[nodiscard]] virtual Result<std::string> open(std::string_view sealed,
                                                  std::string_view context) const = 0;
 
-  /// Sealed under the key that seals now?
+  /// Whether it was sealed under the current key.
   [[nodiscard]] virtual bool is_current(std::string_view sealed) const = 0;
 
  protected:

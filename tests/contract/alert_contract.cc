@@ -24,12 +24,12 @@ Alert server_alert(std::uint8_t number) {
 
 }  // namespace
 
-TEST_P(AlertContract, AnEmptyStoreHasNone) {
+TEST_P(AlertContract, EmptyStoreHasNone) {
   EXPECT_TRUE(alerts().load_active()->empty());
   EXPECT_TRUE(list_alerts({}).items.empty());
 }
 
-TEST_P(AlertContract, AlertsComeBackAsTheyWereRaised) {
+TEST_P(AlertContract, AlertsRoundTrip) {
   ASSERT_TRUE(alerts().raise(sample_alert(2)).has_value());
   ASSERT_TRUE(alerts().raise(server_alert(1)).has_value());
   store_->reopen();
@@ -37,7 +37,7 @@ TEST_P(AlertContract, AlertsComeBackAsTheyWereRaised) {
   EXPECT_EQ(list_alerts({}).items, (std::vector<Alert>{server_alert(1), sample_alert(2)}));
 }
 
-TEST_P(AlertContract, AnAlertAboutATenantIsAboutThatTenantWhenItComesBack) {
+TEST_P(AlertContract, AlertAboutATenantKeepsItsTenant) {
   Alert alert = server_alert(1);
   alert.subject = {AlertKind::dead_letters_waiting, std::nullopt, "acme"};
   alert.tenant_id = "acme";
@@ -51,7 +51,7 @@ TEST_P(AlertContract, AnAlertAboutATenantIsAboutThatTenantWhenItComesBack) {
   EXPECT_EQ(list_alerts({.tenant_id = "acme"}).items, (std::vector<Alert>{alert}));
 }
 
-TEST_P(AlertContract, RaisingTheSameOneAgainChangesNothing) {
+TEST_P(AlertContract, RaisingTheSameAlertAgainChangesNothing) {
   ASSERT_TRUE(alerts().raise(sample_alert(1)).has_value());
   ASSERT_TRUE(alerts().resolve(sample_alert(1).id, store_epoch + Millis{9}).has_value());
   ASSERT_TRUE(alerts().raise(sample_alert(1)).has_value());
@@ -59,7 +59,7 @@ TEST_P(AlertContract, RaisingTheSameOneAgainChangesNothing) {
   EXPECT_EQ(list_alerts({}).items.size(), 1u);
 }
 
-TEST_P(AlertContract, AResolvedAlertIsHistoryAndKeepsItsFirstEnd) {
+TEST_P(AlertContract, ResolvedAlertIsInactiveAndKeepsItsFirstEnd) {
   ASSERT_TRUE(alerts().raise(sample_alert(1)).has_value());
   ASSERT_TRUE(alerts().raise(sample_alert(2)).has_value());
   ASSERT_TRUE(alerts().resolve(sample_alert(1).id, store_epoch + Millis{9}).has_value());
@@ -72,7 +72,7 @@ TEST_P(AlertContract, AResolvedAlertIsHistoryAndKeepsItsFirstEnd) {
   EXPECT_EQ(list_alerts({.active = true}).items, (std::vector<Alert>{sample_alert(2)}));
 }
 
-TEST_P(AlertContract, FiltersRestrictTogether) {
+TEST_P(AlertContract, AppliesAllFilters) {
   Alert of_other_tenant = sample_alert(3, AlertKind::dns_failing);
   of_other_tenant.tenant_id = "";
   for (const Alert& alert : {sample_alert(1), sample_alert(2, AlertKind::dead_letters),
@@ -92,21 +92,21 @@ TEST_P(AlertContract, PagesFollowEachOtherWithoutAGap) {
   for (std::uint8_t number = 1; number <= 5; ++number) {
     ASSERT_TRUE(alerts().raise(sample_alert(number)).has_value());
   }
-  std::vector<Alert> seen;
+  std::vector<Alert> listed_alerts;
   Page page{.limit = 2};
   for (int i = 0; i < 3; ++i) {
     const Listed<Alert> listed = list_alerts({}, page);
-    seen.insert(seen.end(), listed.items.begin(), listed.items.end());
+    listed_alerts.insert(listed_alerts.end(), listed.items.begin(), listed.items.end());
     page.before = listed.next;
     EXPECT_EQ(listed.next.has_value(), i < 2);
   }
-  EXPECT_EQ(seen, (std::vector<Alert>{sample_alert(5), sample_alert(4), sample_alert(3),
-                                      sample_alert(2), sample_alert(1)}));
+  EXPECT_EQ(listed_alerts, (std::vector<Alert>{sample_alert(5), sample_alert(4), sample_alert(3),
+                                               sample_alert(2), sample_alert(1)}));
   EXPECT_EQ(list_alerts({}, {.limit = 1, .offset = 3}).items,
             (std::vector<Alert>{sample_alert(2)}));
 }
 
-TEST_P(AlertContract, OldResolvedOnesAreRemovedAFewAtATime) {
+TEST_P(AlertContract, RemovesAtMostLimitOldResolvedAlerts) {
   for (std::uint8_t number = 1; number <= 4; ++number) {
     ASSERT_TRUE(alerts().raise(sample_alert(number)).has_value());
   }

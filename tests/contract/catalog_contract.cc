@@ -69,12 +69,12 @@ CircuitRecord open_circuit() {
 
 }  // namespace
 
-TEST_P(CatalogContract, AnEmptyStoreHasNothing) {
+TEST_P(CatalogContract, EmptyStoreHasNothing) {
   EXPECT_TRUE(catalog().load_webhooks()->empty());
   EXPECT_TRUE(catalog().load_circuits()->empty());
 }
 
-TEST_P(CatalogContract, WebhooksComeBackAsTheyWerePut) {
+TEST_P(CatalogContract, WebhooksRoundTrip) {
   Webhook bare = sample_webhook(second_);
   bare.events.clear();
   bare.retry.permanent_statuses.clear();
@@ -101,7 +101,7 @@ TEST_P(CatalogContract, ResealingLosesNothing) {
             (std::vector<Webhook>{unusual_webhook(first_), sample_webhook(second_)}));
 }
 
-TEST_P(CatalogContract, TheLatestCircuitIsKept) {
+TEST_P(CatalogContract, KeepsTheLatestCircuit) {
   ASSERT_TRUE(catalog().put_webhook(sample_webhook(first_)).has_value());
   commit({.circuits = {{first_, CircuitRecord{}}, {first_, open_circuit()}}});
   store_->reopen();
@@ -111,14 +111,14 @@ TEST_P(CatalogContract, TheLatestCircuitIsKept) {
   EXPECT_EQ(catalog().load_circuits()->at(first_), CircuitRecord{});
 }
 
-TEST_P(CatalogContract, TheCircuitOfAnUnknownWebhookIsIgnored) {
+TEST_P(CatalogContract, IgnoresTheCircuitOfAnUnknownWebhook) {
   commit({.circuits = {{first_, open_circuit()}}});
   EXPECT_TRUE(catalog().load_circuits()->empty());
   ASSERT_TRUE(catalog().put_webhook(sample_webhook(first_)).has_value());
   EXPECT_TRUE(catalog().load_circuits()->empty());
 }
 
-TEST_P(CatalogContract, ARemovedWebhooksWaitingDeliveriesAreCancelledAndItsHistoryStays) {
+TEST_P(CatalogContract, RemovingAWebhookKeepsItsHistoryAndItsDeliveriesCanBeCancelled) {
   ASSERT_TRUE(catalog().put_webhook(sample_webhook(first_)).has_value());
   ASSERT_TRUE(catalog().put_webhook(sample_webhook(second_)).has_value());
   commit({.circuits = {{first_, open_circuit()}}});
@@ -145,7 +145,7 @@ TEST_P(CatalogContract, ARemovedWebhooksWaitingDeliveriesAreCancelledAndItsHisto
   EXPECT_EQ(ledger().backlog()->at(0).webhook_id, second_);
 }
 
-TEST_P(CatalogContract, WaitingDeliveriesAreCancelledALittleAtATime) {
+TEST_P(CatalogContract, CancelsAtMostLimitWaitingDeliveriesPerCall) {
   std::vector<DeliveryId> waiting;
   for (int i = 0; i < 5; ++i) {
     waiting.push_back(accept(first_).id);
@@ -165,11 +165,11 @@ TEST_P(CatalogContract, WaitingDeliveriesAreCancelledALittleAtATime) {
   EXPECT_EQ(record(other.id).delivery, other);
 }
 
-TEST_P(CatalogContract, NothingWaitsForAWebhookThatWasNeverSentAnything) {
+TEST_P(CatalogContract, CancelsNothingForAWebhookWithoutDeliveries) {
   EXPECT_EQ(catalog().cancel_waiting(first_, script_.now, 2), 0u);
 }
 
-TEST_P(CatalogContract, RemovingAnUnknownWebhookIsNotFoundAndBreaksNothing) {
+TEST_P(CatalogContract, RemovingAnUnknownWebhookIsNotFound) {
   EXPECT_EQ(catalog().remove_webhook(first_).error().code, Errc::not_found);
   ASSERT_TRUE(catalog().put_webhook(sample_webhook(first_)).has_value());
   ASSERT_TRUE(catalog().remove_webhook(first_).has_value());

@@ -25,7 +25,7 @@ EventType plain_type(std::string name) {
 
 }  // namespace
 
-TEST_P(EventTypesContract, ComeBackAsTheyWerePutInNameOrder) {
+TEST_P(EventTypesContract, RoundTripInNameOrder) {
   EXPECT_TRUE(types().load()->empty());
   ASSERT_TRUE(types().put(plain_type("swap")).has_value());
   ASSERT_TRUE(types().put(unusual_type()).has_value());
@@ -44,7 +44,7 @@ TEST_P(EventTypesContract, PuttingAgainReplaces) {
   EXPECT_EQ(*types().load(), std::vector<EventType>{bare});
 }
 
-TEST_P(EventTypesContract, RemovingIsOnceAndForAll) {
+TEST_P(EventTypesContract, RemovedTypeIsNotFoundAgain) {
   EXPECT_EQ(types().remove("order.created").error().code, Errc::not_found);
   ASSERT_TRUE(types().put(unusual_type()).has_value());
   ASSERT_TRUE(types().put(plain_type("swap")).has_value());

@@ -1,4 +1,4 @@
-// What people read: lists, single records, health.
+// Reads of the history: lists, single records, health.
 #include <map>
 #include <string>
 #include <vector>
@@ -37,7 +37,7 @@ using Sequences = std::vector<std::int64_t>;
 
 }  // namespace
 
-TEST_P(HistoryContract, AnEmptyStoreListsNothing) {
+TEST_P(HistoryContract, EmptyStoreListsNothing) {
   EXPECT_EQ(*history().list_deliveries({}, {}), Listed<DeliveryRecord>{});
   EXPECT_EQ(*history().list_events({}, {}), Listed<Event>{});
   EXPECT_EQ(*history().webhook_health(first_), WebhookHealth{});
@@ -47,7 +47,7 @@ TEST_P(HistoryContract, AnEmptyStoreListsNothing) {
   EXPECT_EQ(history().find_event(EventId{}).error().code, Errc::not_found);
 }
 
-TEST_P(HistoryContract, AnAttemptHasTheRequestItWasMadeWith) {
+TEST_P(HistoryContract, AttemptKeepsItsRequest) {
   ASSERT_TRUE(catalog().put_webhook(sample_webhook(first_)).has_value());
   Delivery delivery = accept(first_);
   Delivery other = accept(second_);
@@ -77,7 +77,7 @@ TEST_P(HistoryContract, AnAttemptHasTheRequestItWasMadeWith) {
   EXPECT_EQ(*history().requests_of(delivery.id), expected);
 }
 
-TEST_P(HistoryContract, DeliveriesAreListedNewestFirstPageByPage) {
+TEST_P(HistoryContract, ListsDeliveriesNewestFirstInPages) {
   Sequences all;
   for (int i = 0; i < 5; ++i) {
     all.insert(all.begin(), accept(first_).sequence);
@@ -97,7 +97,7 @@ TEST_P(HistoryContract, DeliveriesAreListedNewestFirstPageByPage) {
   EXPECT_EQ(sequences(history().list_deliveries({}, {.limit = 0})), Sequences{});
 }
 
-TEST_P(HistoryContract, DeliveriesAreFilteredByWhereTheyGo) {
+TEST_P(HistoryContract, FiltersDeliveriesByWebhookTenantAndType) {
   const WebhookId third = StoreScript::webhook(3);
   const std::int64_t a = accept(first_, {.type = "x"}).sequence;
   const std::int64_t b = accept(second_, {.type = "y", .tenant_id = "other"}).sequence;
@@ -119,7 +119,7 @@ TEST_P(HistoryContract, DeliveriesAreFilteredByWhereTheyGo) {
   EXPECT_EQ(list({.webhook_ids = {first_}, .event_types = {"x"}}), (Sequences{a}));
 }
 
-TEST_P(HistoryContract, EventTypesAreNamesOrPatterns) {
+TEST_P(HistoryContract, FiltersByTypeNameOrPattern) {
   const Delivery a = accept(first_, {.type = "order"});
   const Delivery b = accept(first_, {.type = "order.paid"});
   const Delivery c = accept(second_, {.type = "order.leg.paid"});
@@ -156,7 +156,7 @@ TEST_P(HistoryContract, EventTypesAreNamesOrPatterns) {
   EXPECT_EQ(events({"a b"}), (std::pair<std::size_t, std::size_t>{0, 0}));
 }
 
-TEST_P(HistoryContract, SeveralWebhooksPageLikeOne) {
+TEST_P(HistoryContract, PagesOfSeveralWebhooksAreMerged) {
   Sequences all;
   for (int i = 0; i < 6; ++i) {
     all.insert(all.begin(), accept(i % 2 == 0 ? first_ : second_).sequence);
@@ -170,7 +170,7 @@ TEST_P(HistoryContract, SeveralWebhooksPageLikeOne) {
             (Sequences{all[3], all[4], all[5]}));
 }
 
-TEST_P(HistoryContract, TheDeliveriesOfAnEventAreFound) {
+TEST_P(HistoryContract, ListsTheDeliveriesOfAnEvent) {
   accept(first_);
   const std::vector<Delivery> wanted = std::get<Accepted>(publish({first_, second_})).deliveries;
   accept(second_);
@@ -182,7 +182,7 @@ TEST_P(HistoryContract, TheDeliveriesOfAnEventAreFound) {
   EXPECT_EQ(sequences(history().list_deliveries({.event_id = EventId{}}, {})), Sequences{});
 }
 
-TEST_P(HistoryContract, DeliveriesAreFilteredByWhatBecameOfThem) {
+TEST_P(HistoryContract, FiltersDeliveriesByStateAndFailure) {
   const Delivery pending = accept(first_);
   const Delivery retrying = accept(first_);
   const Delivery done = accept(second_);
@@ -218,7 +218,7 @@ TEST_P(HistoryContract, DeliveriesAreFilteredByWhatBecameOfThem) {
             (Sequences{retrying.sequence}));
 }
 
-TEST_P(HistoryContract, TimesFilterByCreationAndDeadLettersByTheirDeath) {
+TEST_P(HistoryContract, TimeFilterUsesCreationAndForDeadLettersCompletion) {
   const Delivery early = accept(first_);
   script_.now += Millis{1'000};
   const Delivery late = accept(first_);
@@ -237,7 +237,7 @@ TEST_P(HistoryContract, TimesFilterByCreationAndDeadLettersByTheirDeath) {
   EXPECT_EQ(list({.states = {DeliveryState::dead_letter}, .to = death}), Sequences{});
 }
 
-TEST_P(HistoryContract, EventsAreListedNewestFirstAlsoThoseNobodyWanted) {
+TEST_P(HistoryContract, ListsEventsNewestFirstIncludingThoseWithoutDeliveries) {
   const Publish a = script_.publish({first_, second_}, {.type = "x"});
   const Publish b = script_.publish({}, {.type = "y"});
   script_.now += Millis{10};
@@ -263,7 +263,7 @@ TEST_P(HistoryContract, EventsAreListedNewestFirstAlsoThoseNobodyWanted) {
   EXPECT_EQ(as_published(*history().find_event(a.event.id)), a.event);
 }
 
-TEST_P(HistoryContract, HealthCountsTheAttemptsOfTheWebhookAlone) {
+TEST_P(HistoryContract, HealthCountsOnlyTheAttemptsOfTheWebhook) {
   const Delivery done = accept(first_);
   const Delivery dead = accept(first_);
   const Delivery waiting = accept(first_);
@@ -294,7 +294,7 @@ TEST_P(HistoryContract, HealthCountsTheAttemptsOfTheWebhookAlone) {
   EXPECT_EQ(*health, expected);
 }
 
-TEST_P(HistoryContract, HealthLooksAtTheLatestAttemptsOnlyButRemembersTheLastSuccess) {
+TEST_P(HistoryContract, HealthCountsOnlyTheLatestAttemptsButKeepsTheLastSuccess) {
   settle(script_.success(accept(first_)));
   Delivery delivery = accept(first_);
   Batch batch;

@@ -1,4 +1,4 @@
-// What the engine reads back: the pages of a lane and the backlog of all.
+// The engine's reads: pages of one lane, and the backlog of all lanes.
 #include <string>
 #include <vector>
 
@@ -22,7 +22,7 @@ std::vector<DeliveryId> ids(const std::vector<Delivery>& deliveries) {
 
 }  // namespace
 
-TEST_P(LaneContract, AnUnknownWebhookHasAnEmptyLane) {
+TEST_P(LaneContract, UnknownWebhookHasAnEmptyLane) {
   for (const Ordering ordering : {Ordering::none, Ordering::per_event_type, Ordering::strict}) {
     const LanePage page = load(lane(first_, ordering, 10));
     EXPECT_TRUE(page.deliveries.empty());
@@ -30,7 +30,7 @@ TEST_P(LaneContract, AnUnknownWebhookHasAnEmptyLane) {
   }
 }
 
-TEST_P(LaneContract, WithoutOrderTheEarliestDueOfEachPriorityComeFirst) {
+TEST_P(LaneContract, WithoutOrderSortsByPriorityThenDueTime) {
   const Delivery late = accept(first_, {.due_in = Millis{900}});
   const Delivery early = accept(first_, {.due_in = Millis{100}});
   const Delivery same = accept(first_, {.due_in = Millis{100}});
@@ -43,7 +43,7 @@ TEST_P(LaneContract, WithoutOrderTheEarliestDueOfEachPriorityComeFirst) {
   EXPECT_EQ(page.rest_due, std::nullopt);
 }
 
-TEST_P(LaneContract, WithoutOrderThePageIsCutPerPriorityAndSaysWhenTheRestIsDue) {
+TEST_P(LaneContract, WithoutOrderLimitsEachPriorityAndReportsWhenTheRestIsDue) {
   const Delivery normal = accept(first_, {.due_in = Millis{10}});
   accept(first_, {.due_in = Millis{30}});
   const Delivery low = accept(first_, {.priority = Priority::low, .due_in = Millis{5}});
@@ -54,7 +54,7 @@ TEST_P(LaneContract, WithoutOrderThePageIsCutPerPriorityAndSaysWhenTheRestIsDue)
   EXPECT_EQ(page.rest_due, store_epoch + Millis{20});
 }
 
-TEST_P(LaneContract, WithoutOrderWhatIsDueLaterStaysInTheStore) {
+TEST_P(LaneContract, WithoutOrderLoadsOnlyWhatIsDueBefore) {
   const Delivery soon = accept(first_, {.due_in = Millis{999}});
   accept(first_, {.due_in = Millis{1'000}});
   accept(first_, {.priority = Priority::high, .due_in = Millis{5'000}});
@@ -64,7 +64,7 @@ TEST_P(LaneContract, WithoutOrderWhatIsDueLaterStaysInTheStore) {
   EXPECT_EQ(page.rest_due, store_epoch + Millis{1'000});
 }
 
-TEST_P(LaneContract, OnlyWaitingDeliveriesAreLoaded) {
+TEST_P(LaneContract, LoadsOnlyWaitingDeliveries) {
   const Delivery done = accept(first_);
   const Delivery dead = accept(first_);
   const Delivery cancelled = accept(first_);
@@ -84,7 +84,7 @@ TEST_P(LaneContract, OnlyWaitingDeliveriesAreLoaded) {
             (std::vector<DeliveryId>{dead.id, retrying.id}));
 }
 
-TEST_P(LaneContract, StrictOrderIsPublishOrderWhateverIsDueWhen) {  // P4
+TEST_P(LaneContract, StrictOrderIsPublishOrderRegardlessOfDueTimes) {  // P4
   const Delivery a = accept(first_, {.type = "z", .due_in = Millis{90'000}});
   const Delivery b = accept(first_, {.type = "a", .priority = Priority::high});
   const Delivery c = accept(first_, {.type = "z"});
@@ -119,7 +119,7 @@ TEST_P(LaneContract, OrderPerTypeLoadsTheFirstOfEachType) {  // P4
   EXPECT_EQ(one.rest_due, a2.due);
 }
 
-TEST_P(LaneContract, ALaneOfManyTypesGivesThoseWhoseHeadsAreDueFirst) {
+TEST_P(LaneContract, LaneOfManyTypesLoadsThoseWhoseHeadsAreDueFirst) {
   Batch batch;
   const std::size_t count = lane_types_max + 3;
   for (std::size_t i = 0; i < count; ++i) {
@@ -136,7 +136,7 @@ TEST_P(LaneContract, ALaneOfManyTypesGivesThoseWhoseHeadsAreDueFirst) {
   EXPECT_EQ(page.rest_due, script_.now + Millis{static_cast<std::int64_t>(count - 2)});
 }
 
-TEST_P(LaneContract, TheBacklogNamesEachWebhookWithItsEarliestDue) {
+TEST_P(LaneContract, BacklogHasEachWebhookWithItsEarliestDueTime) {
   const WebhookId third = StoreScript::webhook(3);
   EXPECT_TRUE(ledger().backlog()->empty());
   accept(second_, {.due_in = Millis{50}});

@@ -1,4 +1,4 @@
-// Deliveries that were made after their event was published.
+// Late deliveries: made after their event was published.
 #include "tests/contract/store_contract.h"
 
 namespace postrider::test {
@@ -16,7 +16,7 @@ std::vector<std::int64_t> sequences(const Result<Listed<DeliveryRecord>>& listed
 
 using Sequences = std::vector<std::int64_t>;
 
-TEST_P(LateDeliveryContract, GoesToTheEndOfTheLine) {
+TEST_P(LateDeliveryContract, GoesToTheEndOfTheLane) {
   const Delivery early = accept(first_);
   const Publish missed = script_.publish({});
   commit({.publishes = {missed}});
@@ -35,7 +35,7 @@ TEST_P(LateDeliveryContract, GoesToTheEndOfTheLine) {
   EXPECT_EQ(stored.tenant_id, "acme");
 }
 
-TEST_P(LateDeliveryContract, IsIgnoredWhenTheWebhookHasOneOrTheEventIsUnknown) {
+TEST_P(LateDeliveryContract, IsIgnoredIfTheWebhookHasOneOrTheEventIsUnknown) {
   const Publish event = script_.publish({first_});
   commit({.publishes = {event}});
   EXPECT_EQ(add_late_delivery(event.event.id, first_), std::nullopt);
@@ -51,7 +51,7 @@ TEST_P(LateDeliveryContract, IsIgnoredWhenTheWebhookHasOneOrTheEventIsUnknown) {
   EXPECT_EQ(receipt.late_deliveries.at(1), std::nullopt);
 }
 
-TEST_P(LateDeliveryContract, IsFoundByItsEventBesideTheOthers) {
+TEST_P(LateDeliveryContract, IsListedWithTheOtherDeliveriesOfItsEvent) {
   const Publish event = script_.publish({first_});
   const BatchReceipt receipt = commit({.publishes = {event}});
   const Delivery own = std::get<Accepted>(receipt.publishes.front()).deliveries.front();
@@ -74,7 +74,7 @@ TEST_P(LateDeliveryContract, IsFoundByItsEventBesideTheOthers) {
   EXPECT_EQ(history().count_deliveries(filter, {})->count, 2u);
 }
 
-TEST_P(LateDeliveryContract, KeepsARepeatedPublishFromBeingFinished) {
+TEST_P(LateDeliveryContract, MakesItsEventUnfinished) {
   const PublishOptions keyed{.key = "k"};
   const Publish event = script_.publish({}, keyed);
   commit({.publishes = {event}});
@@ -82,12 +82,12 @@ TEST_P(LateDeliveryContract, KeepsARepeatedPublishFromBeingFinished) {
   const Delivery late = *add_late_delivery(event.event.id, first_);
   const Duplicate waiting = std::get<Duplicate>(publish({}, keyed));
   EXPECT_FALSE(waiting.finished);
-  EXPECT_EQ(waiting.first_deliveries, 0u);  // As the first answer said.
+  EXPECT_EQ(waiting.first_deliveries, 0u);  // As in the first receipt.
   settle(script_.success(late));
   EXPECT_TRUE(std::get<Duplicate>(publish({}, keyed)).finished);
 }
 
-TEST_P(LateDeliveryContract, MakesItsEventAMatchedOne) {
+TEST_P(LateDeliveryContract, MakesItsEventMatched) {
   const Publish lonely = script_.publish({});
   const Publish other = script_.publish({}, {.tenant_id = "other"});
   const Publish wanted = script_.publish({first_});
@@ -119,7 +119,7 @@ TEST_P(LateDeliveryContract, SurvivesARestart) {
   EXPECT_EQ(add_late_delivery(event.event.id, first_), std::nullopt);
 }
 
-TEST_P(LateDeliveryContract, KeepsItsEventFromBeingRemovedAndGoesWithIt) {
+TEST_P(LateDeliveryContract, KeepsItsEventAndIsRemovedWithIt) {
   const Publish event = script_.publish({first_});
   const BatchReceipt receipt = commit({.publishes = {event}});
   const Delivery own = std::get<Accepted>(receipt.publishes.front()).deliveries.front();
@@ -133,8 +133,7 @@ TEST_P(LateDeliveryContract, KeepsItsEventFromBeingRemovedAndGoesWithIt) {
   const Result<ExpiredPage> page = retention_reader().expired_events({.cutoffs = cutoffs});
   ASSERT_EQ(page->items.size(), 1u);
   EXPECT_EQ(page->items.front().deliveries.size(), 2u);
-  const Result<Removed> removed =
-      retention_writer().remove({name_of(page->items.front())}, cutoffs);
+  const Result<Removed> removed = retention_writer().remove({key_of(page->items.front())}, cutoffs);
   EXPECT_EQ(removed->events, 1u);
   EXPECT_EQ(removed->deliveries, 2u);
   EXPECT_EQ(removed->attempts, 2u);
@@ -145,7 +144,7 @@ TEST_P(LateDeliveryContract, KeepsItsEventFromBeingRemovedAndGoesWithIt) {
 
 // ---------------------------------------------------------------- events for a replay
 
-TEST_P(LateDeliveryContract, AReplayIsShownEventsOldestFirstWithWhatTheWebhookHadOfThem) {
+TEST_P(LateDeliveryContract, ListsEventsForAReplayOldestFirstWithTheirDeliveries) {
   const Publish had = script_.publish({second_, first_});
   const Publish missed = script_.publish({second_}, {.type = "x"});
   const Publish foreign = script_.publish({}, {.tenant_id = "other"});
@@ -181,24 +180,24 @@ TEST_P(LateDeliveryContract, AReplayIsShownEventsOldestFirstWithWhatTheWebhookHa
 
 // ---------------------------------------------------------------- bounded work
 
-/// Goes through pages until the end, each of which looks at few rows only.
+/// Calls `step` until it returns nullopt. Each call reads only a few rows.
 template <class Step>
 Sequences walk(Step step) {
   Sequences found;
-  std::optional<std::int64_t> place;
+  std::optional<std::int64_t> cursor;
   for (int calls = 0; calls < 1'000; ++calls) {
-    const std::optional<std::int64_t> next = step(place, found);
+    const std::optional<std::int64_t> next = step(cursor, found);
     if (!next) {
       return found;
     }
-    EXPECT_NE(next, place) << "a call must get on";
-    place = next;
+    EXPECT_NE(next, cursor) << "the call made no progress";
+    cursor = next;
   }
-  ADD_FAILURE() << "the list has no end";
+  ADD_FAILURE() << "the list does not end";
   return found;
 }
 
-TEST_P(LateDeliveryContract, ListsThatLookAtFewRowsACallStillShowEverythingOnce) {
+TEST_P(LateDeliveryContract, DeliveryListsWithABoundedScanReturnEverythingOnce) {
   const DeadReason why{Classification::recoverable, "max_attempts_exceeded"};
   for (int i = 0; i < 40; ++i) {
     const bool rare = i % 13 == 0;
@@ -223,9 +222,10 @@ TEST_P(LateDeliveryContract, ListsThatLookAtFewRowsACallStillShowEverythingOnce)
   };
   for (const DeliveryFilter& filter : filters) {
     const Sequences expected = sequences(history().list_deliveries(filter, {.limit = 250}));
+    ASSERT_EQ(expected.empty(), filter.from.has_value());
     const auto page_by_page = [&](std::optional<std::int64_t> before, Sequences& found) {
       const auto page =
-          history().list_deliveries(filter, {.limit = 2, .before = before, .looked_at_max = 3});
+          history().list_deliveries(filter, {.limit = 2, .before = before, .scanned_max = 3});
       const Sequences part = sequences(page);
       EXPECT_LE(part.size(), 2u);
       found.insert(found.end(), part.begin(), part.end());
@@ -233,17 +233,17 @@ TEST_P(LateDeliveryContract, ListsThatLookAtFewRowsACallStillShowEverythingOnce)
     };
     EXPECT_EQ(walk(page_by_page), expected);
     std::uint64_t count = 0;
-    const auto stretch_by_stretch = [&](std::optional<std::int64_t> before, Sequences&) {
-      const auto part = history().count_deliveries(filter, {.before = before, .looked_at_max = 3});
+    const auto count_in_steps = [&](std::optional<std::int64_t> before, Sequences&) {
+      const auto part = history().count_deliveries(filter, {.before = before, .scanned_max = 3});
       count += part->count;
       return part->next;
     };
-    walk(stretch_by_stretch);
+    walk(count_in_steps);
     EXPECT_EQ(count, expected.size());
   }
 }
 
-TEST_P(LateDeliveryContract, EventListsThatLookAtFewRowsACallStillShowEverythingOnce) {
+TEST_P(LateDeliveryContract, EventListsWithABoundedScanReturnEverythingOnce) {
   for (int i = 0; i < 30; ++i) {
     publish(i % 5 == 0 ? std::vector<WebhookId>{} : std::vector{first_, second_},
             {.type = i % 7 == 0 ? "rare" : "common", .tenant_id = i % 2 == 0 ? "acme" : ""});
@@ -261,19 +261,19 @@ TEST_P(LateDeliveryContract, EventListsThatLookAtFewRowsACallStillShowEverything
       expected.push_back(item.sequence);
     }
     ASSERT_FALSE(expected.empty());
-    const auto onward = [&](std::optional<std::int64_t> after, Sequences& found) {
+    const auto forward = [&](std::optional<std::int64_t> after, Sequences& found) {
       const auto page = history().list_events_for(
-          first_, filter, {.after = after.value_or(0), .limit = 2, .looked_at_max = 3});
+          first_, filter, {.after = after.value_or(0), .limit = 2, .scanned_max = 3});
       for (const EventForWebhook& item : page->items) {
         found.push_back(item.sequence);
       }
       return page->next;
     };
-    EXPECT_EQ(walk(onward), expected);
+    EXPECT_EQ(walk(forward), expected);
     std::size_t listed = 0;
     walk([&](std::optional<std::int64_t> before, Sequences&) {
       const auto page =
-          history().list_events(filter, {.limit = 2, .before = before, .looked_at_max = 3});
+          history().list_events(filter, {.limit = 2, .before = before, .scanned_max = 3});
       listed += page->items.size();
       return page->next;
     });

@@ -1,4 +1,4 @@
-// What becomes of deliveries in a commit: settlements, revivals, cancels.
+// Settlements, revivals and cancels in a commit. See settlement_contract.cc for all combinations.
 #include <string>
 #include <variant>
 
@@ -13,7 +13,7 @@ const DeadReason gone{Classification::permanent, "permanent_client_error_404"};
 
 // ---------------------------------------------------------------- settlements
 
-TEST_P(LedgerContract, ASettlementMovesTheDeliveryAndKeepsTheAttempt) {
+TEST_P(LedgerContract, SettlementUpdatesTheDeliveryAndRecordsTheAttempt) {
   const Delivery delivery = accept(first_);
   script_.now += Millis{100};
   const Settlement retry = script_.retry(delivery, script_.now + Millis{30'000});
@@ -39,13 +39,13 @@ TEST_P(LedgerContract, ASettlementMovesTheDeliveryAndKeepsTheAttempt) {
   EXPECT_EQ(attempts(delivery.id), (std::vector<Attempt>{*retry.attempt, *success.attempt}));
 }
 
-TEST_P(LedgerContract, ADeadLetterKeepsItsReason) {
+TEST_P(LedgerContract, DeadLetterKeepsItsReason) {
   const Delivery delivery = accept(first_);
   settle(script_.death(delivery, gone));
   EXPECT_EQ(record(delivery.id).dead, gone);
 }
 
-TEST_P(LedgerContract, AnAttemptWithoutAResponseIsKept) {
+TEST_P(LedgerContract, RecordsAnAttemptWithoutAResponse) {
   const Delivery delivery = accept(first_);
   Settlement settlement = script_.retry(delivery, script_.now);
   settlement.attempt->outcome = {.failure = FailureCategory::dns,
@@ -68,7 +68,7 @@ TEST_P(LedgerContract, SettlingTwiceChangesNothing) {
   EXPECT_EQ(attempts(delivery.id).size(), 1u);
 }
 
-TEST_P(LedgerContract, AnEarlierSettlementThatComesAgainChangesNothing) {
+TEST_P(LedgerContract, RepeatedEarlierSettlementChangesNothing) {
   const Delivery delivery = accept(first_);
   const Settlement first = script_.retry(delivery, script_.now + Millis{5});
   const Settlement second = script_.retry(first.delivery, script_.now + Millis{9});
@@ -79,25 +79,25 @@ TEST_P(LedgerContract, AnEarlierSettlementThatComesAgainChangesNothing) {
   EXPECT_EQ(attempts(delivery.id).size(), 2u);
 }
 
-TEST_P(LedgerContract, AFinalDeliveryStaysFinalButItsLateAttemptIsRecorded) {
+TEST_P(LedgerContract, FinalDeliveryStaysFinalButItsLateAttemptIsRecorded) {
   const Delivery delivery = accept(first_);
   ASSERT_TRUE(cancel(delivery.id).has_value());
   settle(script_.retry(delivery, script_.now + Millis{30'000}));
   const DeliveryRecord cancelled = record(delivery.id);
   EXPECT_EQ(cancelled.delivery.state, DeliveryState::cancelled);
-  EXPECT_EQ(cancelled.delivery.attempt_count, 1u);  // So that a revival goes on with number 2.
+  EXPECT_EQ(cancelled.delivery.attempt_count, 1u);  // So that a revival continues with number 2.
   EXPECT_EQ(cancelled.last_http_status, 500);
   EXPECT_EQ(attempts(delivery.id).size(), 1u);
 }
 
-TEST_P(LedgerContract, ACancelledDeliveryThatIsAcceptedAllTheSameHasSucceeded) {
+TEST_P(LedgerContract, CancelledDeliveryThatItsReceiverAcceptsSucceeds) {
   const Delivery delivery = accept(first_);
   ASSERT_TRUE(cancel(delivery.id).has_value());
   script_.now += Millis{10};
   const Settlement success = script_.success(delivery);
   for (int twice = 0; twice < 2; ++twice) {
     const BatchReceipt receipt = commit({.settlements = {success}});
-    EXPECT_EQ(receipt.waiting_change, 0);  // The cancel has counted.
+    EXPECT_EQ(receipt.waiting_change, 0);  // The cancel was counted before.
     const DeliveryRecord accepted = record(delivery.id);
     EXPECT_EQ(accepted.delivery.state, DeliveryState::succeeded);
     EXPECT_EQ(accepted.delivery.attempt_count, 1u);
@@ -106,7 +106,7 @@ TEST_P(LedgerContract, ACancelledDeliveryThatIsAcceptedAllTheSameHasSucceeded) {
   }
 }
 
-TEST_P(LedgerContract, ASettlementWithoutAnAttemptClosesTheDelivery) {
+TEST_P(LedgerContract, SettlementWithoutAnAttemptClosesTheDelivery) {
   const Delivery delivery = accept(first_);
   Settlement settlement{.delivery = delivery, .dead = gone};
   settlement.delivery.state = DeliveryState::dead_letter;
@@ -128,7 +128,7 @@ TEST_P(LedgerContract, SettlementsOfUnknownDeliveriesAreIgnored) {
   EXPECT_TRUE(attempts(unknown.id).empty());
 }
 
-TEST_P(LedgerContract, ABatchPublishesBeforeItSettlesRevivesAndCancels) {
+TEST_P(LedgerContract, BatchPublishesThenSettlesThenRevivesThenCancels) {
   const Delivery done = accept(first_);
   settle(script_.success(done));
   const Delivery waiting = accept(first_);
@@ -145,7 +145,7 @@ TEST_P(LedgerContract, ABatchPublishesBeforeItSettlesRevivesAndCancels) {
 
 // ---------------------------------------------------------------- revivals and cancels
 
-TEST_P(LedgerContract, ARevivedDeliveryIsDueAtOnceWithAFreshBudgetAndItsHistory) {
+TEST_P(LedgerContract, RevivedDeliveryIsDueAtOnceWithANewBudgetAndItsHistory) {
   const Delivery delivery = accept(first_);
   settle(script_.death(delivery, gone));
   script_.now += Millis{1'000};
@@ -172,7 +172,7 @@ TEST_P(LedgerContract, ARevivedDeliveryIsDueAtOnceWithAFreshBudgetAndItsHistory)
   EXPECT_EQ(attempts(delivery.id).size(), 1u);
 }
 
-TEST_P(LedgerContract, ARevivedWaitingDeliveryKeepsItsStateAndPriority) {
+TEST_P(LedgerContract, RevivedWaitingDeliveryKeepsItsStateAndPriority) {
   const Delivery delivery = accept(first_, {.priority = Priority::low});
   settle(script_.retry(delivery, script_.now + Millis{60'000}));
   const Result<Delivery> revived = revive({.delivery_id = delivery.id, .now = script_.now});
@@ -184,12 +184,12 @@ TEST_P(LedgerContract, ARevivedWaitingDeliveryKeepsItsStateAndPriority) {
   EXPECT_EQ(revived->attempt_count, 1u);
 }
 
-TEST_P(LedgerContract, AnAttemptThatEndedBeforeARevivalDoesNotUndoIt) {
+TEST_P(LedgerContract, FailedAttemptFromBeforeARevivalDoesNotUndoIt) {
   const Delivery delivery = accept(first_);
-  const Settlement death = script_.death(delivery, gone);  // Not committed yet …
+  const Settlement death = script_.death(delivery, gone);  // Not committed yet.
   script_.now += Millis{1'000};
   ASSERT_TRUE(revive({.delivery_id = delivery.id, .now = script_.now}).has_value());
-  const BatchReceipt receipt = commit({.settlements = {death}});  // … and now it is.
+  const BatchReceipt receipt = commit({.settlements = {death}});
   const DeliveryRecord stored = record(delivery.id);
   EXPECT_EQ(receipt.revived_meanwhile, std::vector{stored.delivery});
   EXPECT_TRUE(receipt.dead_letter_changes.empty());
@@ -201,7 +201,7 @@ TEST_P(LedgerContract, AnAttemptThatEndedBeforeARevivalDoesNotUndoIt) {
   EXPECT_EQ(attempts(delivery.id).size(), 1u);
 }
 
-TEST_P(LedgerContract, ASuccessThatBeganBeforeARevivalIsWhatTheReviverWanted) {
+TEST_P(LedgerContract, SuccessFromBeforeARevivalCounts) {
   const Delivery delivery = accept(first_);
   const Settlement success = script_.success(delivery);
   ASSERT_TRUE(revive({.delivery_id = delivery.id, .now = script_.now}).has_value());
@@ -211,15 +211,15 @@ TEST_P(LedgerContract, ASuccessThatBeganBeforeARevivalIsWhatTheReviverWanted) {
   EXPECT_TRUE(receipt.revived_meanwhile.empty());
 }
 
-TEST_P(LedgerContract, AnOrderForADeliveryThatHasMovedOnIsRefused) {
+TEST_P(LedgerContract, OrderForADeliveryThatHasChangedIsAConflict) {
   const Delivery delivery = accept(first_);
   settle(script_.death(delivery, gone));
-  const Seen dead{.state = DeliveryState::dead_letter, .revivals = 0};
+  const DeliveryVersion dead{.state = DeliveryState::dead_letter, .revivals = 0};
   const Revive order{.delivery_id = delivery.id, .now = script_.now, .only_if = dead};
   EXPECT_TRUE(revive(order).has_value());
-  EXPECT_EQ(revive(order).error().code, Errc::conflict);  // It waits.
+  EXPECT_EQ(revive(order).error().code, Errc::conflict);  // It is waiting.
   settle(script_.death(record(delivery.id).delivery, gone));
-  EXPECT_EQ(revive(order).error().code, Errc::conflict);  // Dead again, in another life.
+  EXPECT_EQ(revive(order).error().code, Errc::conflict);  // Dead again, after a revival.
   const BatchReceipt receipt = commit({.cancels = {{.delivery_id = delivery.id,
                                                     .now = script_.now,
                                                     .of = CancelOf::dead_letter,
@@ -228,7 +228,7 @@ TEST_P(LedgerContract, AnOrderForADeliveryThatHasMovedOnIsRefused) {
   EXPECT_EQ(record(delivery.id).delivery.revivals, 1u);
 }
 
-TEST_P(LedgerContract, ADiscardedDeadLetterIsCancelledAndKeepsItsReason) {
+TEST_P(LedgerContract, DiscardedDeadLetterIsCancelledAndKeepsItsReason) {
   const Delivery delivery = accept(first_);
   const Cancel discard{
       .delivery_id = delivery.id, .now = script_.now + Millis{50}, .of = CancelOf::dead_letter};
@@ -245,7 +245,7 @@ TEST_P(LedgerContract, ADiscardedDeadLetterIsCancelledAndKeepsItsReason) {
   EXPECT_TRUE(revive({.delivery_id = delivery.id, .now = script_.now}).has_value());
 }
 
-TEST_P(LedgerContract, ABatchSaysHowTheDeadLettersOfEachTenantChanged) {
+TEST_P(LedgerContract, ReceiptHasTheDeadLetterChangesOfEachTenant) {
   using Changes = std::map<TenantId, std::int64_t>;
   const Delivery a = accept(first_);
   const Delivery b = accept(first_);
@@ -269,7 +269,7 @@ TEST_P(LedgerContract, RevivingAnUnknownDeliveryIsNotFound) {
   EXPECT_EQ(revive({.delivery_id = unknown, .now = script_.now}).error().code, Errc::not_found);
 }
 
-TEST_P(LedgerContract, CancellingStopsAWaitingDeliveryAndNoOther) {
+TEST_P(LedgerContract, CancelStopsAWaitingDeliveryOnly) {
   const Delivery delivery = accept(first_);
   script_.now += Millis{7};
   const Result<Delivery> cancelled = cancel(delivery.id);

@@ -1,10 +1,10 @@
-// Operations: kept with everything that was asked for and how far they got.
+// Operations: stored with their specification and progress.
 #include "tests/contract/store_contract.h"
 
 namespace postrider::test {
 namespace {
 
-Operation plain(UuidMaker& ids, OperationStatus status = OperationStatus::scheduled) {
+Operation plain(UuidGenerator& ids, OperationStatus status = OperationStatus::scheduled) {
   Operation operation;
   operation.id = ids.make<OperationId>(store_epoch);
   operation.status = status;
@@ -13,8 +13,8 @@ Operation plain(UuidMaker& ids, OperationStatus status = OperationStatus::schedu
   return operation;
 }
 
-/// Every field set.
-Operation full(UuidMaker& ids) {
+/// All fields set.
+Operation full(UuidGenerator& ids) {
   Operation operation = plain(ids, OperationStatus::running);
   operation.kind = OperationKind::replay;
   operation.tenant_id = "acme";
@@ -46,8 +46,8 @@ Operation full(UuidMaker& ids) {
 
 }  // namespace
 
-TEST_P(OperationsContract, WhatIsPutIsFoundWithEveryFieldAlsoAfterARestart) {
-  UuidMaker ids{3};
+TEST_P(OperationsContract, OperationsRoundTripAcrossARestart) {
+  UuidGenerator ids{3};
   const Operation a = plain(ids);
   const Operation b = full(ids);
   ASSERT_TRUE(operations().put(a).has_value());
@@ -63,7 +63,7 @@ TEST_P(OperationsContract, WhatIsPutIsFoundWithEveryFieldAlsoAfterARestart) {
 }
 
 TEST_P(OperationsContract, PuttingAgainReplaces) {
-  UuidMaker ids{3};
+  UuidGenerator ids{3};
   Operation operation = full(ids);
   ASSERT_TRUE(operations().put(operation).has_value());
   operation.status = OperationStatus::completed;
@@ -73,8 +73,8 @@ TEST_P(OperationsContract, PuttingAgainReplaces) {
   EXPECT_EQ(*operations().find(operation.id), operation);
 }
 
-TEST_P(OperationsContract, OnlyScheduledAndRunningOnesAreUnfinished) {
-  UuidMaker ids{3};
+TEST_P(OperationsContract, ScheduledAndRunningOperationsAreUnfinished) {
+  UuidGenerator ids{3};
   std::vector<Operation> unfinished;
   for (const OperationStatus status :
        {OperationStatus::scheduled, OperationStatus::completed, OperationStatus::running,
@@ -89,7 +89,7 @@ TEST_P(OperationsContract, OnlyScheduledAndRunningOnesAreUnfinished) {
 }
 
 TEST_P(OperationsContract, ListsAreNewestFirstAndPaged) {
-  UuidMaker ids{3};
+  UuidGenerator ids{3};
   const Operation a = plain(ids);
   const Operation b = full(ids);
   const Operation c = plain(ids, OperationStatus::completed);
@@ -101,7 +101,8 @@ TEST_P(OperationsContract, ListsAreNewestFirstAndPaged) {
   };
   using List = std::vector<Operation>;
   EXPECT_EQ(list({}), (List{c, b, a}));
-  EXPECT_EQ(list({}, {.limit = 1}), (List{c, b}));  // One more than asked for: there are more.
+  EXPECT_EQ(list({}, {.limit = 1}),
+            (List{c, b}));  // One more than the limit, because there are more.
   EXPECT_EQ(list({}, {.limit = 5, .before = b.id}), List{a});
   EXPECT_EQ(list({}, {.limit = 5, .offset = 1}), (List{b, a}));
   EXPECT_EQ(list({.tenant_id = "acme"}), List{b});
@@ -110,8 +111,8 @@ TEST_P(OperationsContract, ListsAreNewestFirstAndPaged) {
             (List{c, b}));
 }
 
-TEST_P(OperationsContract, FinishedOnesGoByAgeTheOldestFirstAndAFewAtATime) {
-  UuidMaker ids{3};
+TEST_P(OperationsContract, RemovesAtMostLimitFinishedOperationsOldestFirst) {
+  UuidGenerator ids{3};
   std::vector<Operation> all;
   const auto add = [&](OperationStatus status, std::optional<Millis> finished) {
     Operation operation = plain(ids, status);
@@ -125,29 +126,30 @@ TEST_P(OperationsContract, FinishedOnesGoByAgeTheOldestFirstAndAFewAtATime) {
   add(OperationStatus::failed, Millis{10});
   add(OperationStatus::cancelled, Millis{20});
   add(OperationStatus::completed, Millis{31});
-  add(OperationStatus::scheduled, Millis{5});  // It repeats: its last run finished, it did not.
+  add(OperationStatus::scheduled,
+      Millis{5});  // It repeats: its last run is finished, the operation is not.
   add(OperationStatus::running, std::nullopt);
   const auto left = [&] {
-    std::vector<std::size_t> places;
+    std::vector<std::size_t> indexes;
     for (std::size_t i = 0; i < all.size(); ++i) {
       if (operations().find(all[i].id)) {
-        places.push_back(i);
+        indexes.push_back(i);
       }
     }
-    return places;
+    return indexes;
   };
-  using Places = std::vector<std::size_t>;
+  using Indexes = std::vector<std::size_t>;
   const WallTime before = store_epoch + Millis{30};
   EXPECT_EQ(*operations().remove_finished(before, 2), 2u);
-  EXPECT_EQ(left(), (Places{0, 3, 4, 5}));
+  EXPECT_EQ(left(), (Indexes{0, 3, 4, 5}));
   EXPECT_EQ(*operations().remove_finished(before, 2), 1u);
   EXPECT_EQ(*operations().remove_finished(before, 2), 0u);
   store_->reopen();
-  EXPECT_EQ(left(), (Places{3, 4, 5}));
+  EXPECT_EQ(left(), (Indexes{3, 4, 5}));
 }
 
-TEST_P(OperationsContract, ProgressAndWhatItDidAreOneTransaction) {
-  UuidMaker ids{3};
+TEST_P(OperationsContract, ProgressAndItsDeliveriesAreStoredInOneTransaction) {
+  UuidGenerator ids{3};
   const Operation operation = plain(ids);
   const Publish missed = script_.publish({});
   commit({.publishes = {missed}});

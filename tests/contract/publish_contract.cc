@@ -1,4 +1,4 @@
-// What a commit does with publishes: events and their deliveries, idempotency keys, groups.
+// Publishes in a commit: events and their deliveries, idempotency keys, atomic groups.
 #include <string>
 #include <variant>
 
@@ -6,12 +6,12 @@
 
 namespace postrider::test {
 
-TEST_P(PublishContract, AnEmptyBatchIsFine) {
+TEST_P(PublishContract, EmptyBatchSucceeds) {
   const BatchReceipt receipt = commit({});
   EXPECT_TRUE(receipt.publishes.empty());
 }
 
-TEST_P(PublishContract, APublishIsAcceptedWithOneSequencePerDelivery) {
+TEST_P(PublishContract, AcceptedPublishHasOneSequencePerDelivery) {
   const Publish wanted = script_.publish({first_, second_});
   const BatchReceipt receipt = commit({.publishes = {wanted}});
   const auto& deliveries = std::get<Accepted>(receipt.publishes.at(0)).deliveries;
@@ -27,7 +27,7 @@ TEST_P(PublishContract, APublishIsAcceptedWithOneSequencePerDelivery) {
   }
 }
 
-TEST_P(PublishContract, SequencesGrowInCommitOrderAlsoAcrossReopening) {  // P4
+TEST_P(PublishContract, SequencesGrowInCommitOrderAcrossReopening) {  // P4
   const std::int64_t a = accept(first_).sequence;
   publish({});
   const std::int64_t b = accept(second_).sequence;
@@ -37,7 +37,7 @@ TEST_P(PublishContract, SequencesGrowInCommitOrderAlsoAcrossReopening) {  // P4
   EXPECT_LT(b, c);
 }
 
-TEST_P(PublishContract, AnEventIsKeptByteForByte) {
+TEST_P(PublishContract, EventIsStoredByteForByte) {
   Publish publish = script_.publish({first_});
   publish.event.data = "{\"b\" : 1.50,\t\"a\":[\"\\u0000\", \"\xc3\xa9\"] }";
   publish.event.metadata = "{ \"k\": \"v\" }";
@@ -54,7 +54,7 @@ TEST_P(PublishContract, AnEventIsKeptByteForByte) {
   EXPECT_EQ(as_published(events->front()), publish.event);
 }
 
-TEST_P(PublishContract, ALargeEventIsKept) {
+TEST_P(PublishContract, StoresALargeEvent) {
   const std::string large = '"' + std::string(300'000, 'x') + '"';
   const Publish publish = script_.publish({first_}, {.data = large});
   commit({.publishes = {publish}});
@@ -63,7 +63,7 @@ TEST_P(PublishContract, ALargeEventIsKept) {
   EXPECT_EQ(events->at(0).data, large);
 }
 
-TEST_P(PublishContract, EventsAreLoadedInTheOrderAskedForWithoutMissingOnes) {
+TEST_P(PublishContract, LoadsEventsInTheRequestedOrderWithoutMissingOnes) {
   const Publish a = script_.publish({first_});
   const Publish b = script_.publish({});
   const Publish never = script_.publish({first_});
@@ -76,7 +76,7 @@ TEST_P(PublishContract, EventsAreLoadedInTheOrderAskedForWithoutMissingOnes) {
   EXPECT_EQ(as_published(events->at(1)), a.event);
 }
 
-TEST_P(PublishContract, AnEventsSequenceIsItsPlaceInPublishOrderForGood) {
+TEST_P(PublishContract, SequenceOfAnEventIsItsPublishOrderAndNeverChanges) {
   const Publish a = script_.publish({first_, second_});
   const Publish none = script_.publish({});
   const Publish b = script_.publish({first_});
@@ -94,9 +94,9 @@ TEST_P(PublishContract, AnEventsSequenceIsItsPlaceInPublishOrderForGood) {
   }
 }
 
-// ---------------------------------------------------------------- how many wait
+// ---------------------------------------------------------------- waiting count
 
-TEST_P(PublishContract, WhatWaitsIsCountedAlong) {
+TEST_P(PublishContract, ReceiptHasTheChangeOfTheWaitingCount) {
   std::int64_t waiting = 0;
   const auto expect_change = [&](const BatchReceipt& receipt, std::int64_t change) {
     EXPECT_EQ(receipt.waiting_change, change);
@@ -113,11 +113,11 @@ TEST_P(PublishContract, WhatWaitsIsCountedAlong) {
   expect_change(commit({.settlements = {script_.retry(deliveries[0], script_.now)}}), 0);
   const Settlement done = script_.success(deliveries[1]);
   expect_change(commit({.settlements = {done}}), -1);
-  expect_change(commit({.settlements = {done}}), 0);  // Asked for again after a lost answer.
+  expect_change(commit({.settlements = {done}}), 0);  // Repeated after a lost answer.
 
   const Revive revival{.delivery_id = deliveries[1].id, .now = script_.now, .priority = {}};
   expect_change(commit({.revivals = {revival}}), 1);
-  expect_change(commit({.revivals = {revival}}), 0);  // It waits already.
+  expect_change(commit({.revivals = {revival}}), 0);  // It is already waiting.
   const Cancel cancel{.delivery_id = deliveries[1].id, .now = script_.now};
   expect_change(commit({.cancels = {cancel}}), -1);
   expect_change(commit({.cancels = {cancel}}), 0);
@@ -134,7 +134,7 @@ TEST_P(PublishContract, WhatWaitsIsCountedAlong) {
 
 // ---------------------------------------------------------------- idempotency (P3)
 
-TEST_P(PublishContract, TheSameKeyTwiceIsOneEvent) {
+TEST_P(PublishContract, SameKeyTwiceIsOneEvent) {
   const Publish first = script_.publish({first_, second_}, {.key = "k"});
   const Publish second = script_.publish({first_, second_}, {.key = "k"});
   commit({.publishes = {first}});
@@ -148,7 +148,7 @@ TEST_P(PublishContract, TheSameKeyTwiceIsOneEvent) {
   EXPECT_EQ(history().find_event(second.event.id).error().code, Errc::not_found);
 }
 
-TEST_P(PublishContract, TheSameKeyTwiceInOneBatchIsOneEvent) {
+TEST_P(PublishContract, SameKeyTwiceInOneBatchIsOneEvent) {
   const Publish first = script_.publish({first_}, {.key = "k"});
   const Publish second = script_.publish({first_}, {.key = "k", .body_digest = "other"});
   const BatchReceipt receipt = commit({.publishes = {first, second}});
@@ -158,19 +158,19 @@ TEST_P(PublishContract, TheSameKeyTwiceInOneBatchIsOneEvent) {
   EXPECT_FALSE(duplicate.same_body);
 }
 
-TEST_P(PublishContract, AKeySurvivesReopening) {
+TEST_P(PublishContract, KeySurvivesReopening) {
   publish({first_}, {.key = "k"});
   store_->reopen();
   EXPECT_TRUE(std::holds_alternative<Duplicate>(publish({first_}, {.key = "k"})));
 }
 
-TEST_P(PublishContract, AKeyBelongsToItsTenant) {
+TEST_P(PublishContract, KeyBelongsToItsTenant) {
   publish({first_}, {.tenant_id = "acme", .key = "k"});
   EXPECT_TRUE(
       std::holds_alternative<Accepted>(publish({first_}, {.tenant_id = "other", .key = "k"})));
 }
 
-TEST_P(PublishContract, AnEventIsFinishedWhenNoneOfItsDeliveriesWaits) {
+TEST_P(PublishContract, EventIsFinishedWhenNoneOfItsDeliveriesWaits) {
   const PublishReceipt first = publish({first_, second_}, {.key = "k"});
   const std::vector<Delivery> deliveries = std::get<Accepted>(first).deliveries;
   settle(script_.success(deliveries[0]));
@@ -179,14 +179,14 @@ TEST_P(PublishContract, AnEventIsFinishedWhenNoneOfItsDeliveriesWaits) {
   EXPECT_TRUE(std::get<Duplicate>(publish({first_}, {.key = "k"})).finished);
 }
 
-TEST_P(PublishContract, AnEventThatNobodyWantedIsFinishedAtOnce) {
+TEST_P(PublishContract, EventWithoutDeliveriesIsFinishedAtOnce) {
   publish({}, {.key = "k"});
   const Duplicate duplicate = std::get<Duplicate>(publish({}, {.key = "k"}));
   EXPECT_TRUE(duplicate.finished);
   EXPECT_EQ(duplicate.first_deliveries, 0u);
 }
 
-TEST_P(PublishContract, AKeyIsFreeAgainFromTheMomentItsClaimExpires) {
+TEST_P(PublishContract, KeyIsFreeAgainWhenItsClaimExpires) {
   publish({first_}, {.key = "k"});
   script_.now += StoreScript::claim_life - Millis{1};
   EXPECT_TRUE(std::holds_alternative<Duplicate>(publish({first_}, {.key = "k"})));
@@ -195,7 +195,7 @@ TEST_P(PublishContract, AKeyIsFreeAgainFromTheMomentItsClaimExpires) {
   EXPECT_TRUE(std::holds_alternative<Duplicate>(publish({first_}, {.key = "k"})));
 }
 
-TEST_P(PublishContract, ManyKeysComeAndGo) {
+TEST_P(PublishContract, ManyKeysExpireAndAreReused) {
   for (int day = 0; day < 3; ++day) {
     for (int i = 0; i < 20; ++i) {
       const std::string key = "k" + std::to_string(i);
@@ -206,7 +206,7 @@ TEST_P(PublishContract, ManyKeysComeAndGo) {
   }
 }
 
-TEST_P(PublishContract, AnAtomicGroupIsStoredWhole) {
+TEST_P(PublishContract, AtomicGroupIsStoredAsAWhole) {
   const BatchReceipt receipt =
       commit({.publishes = {script_.publish({first_}, {.key = "a", .atomic_group = 5}),
                             script_.publish({first_}, {.atomic_group = 5}),
@@ -216,7 +216,7 @@ TEST_P(PublishContract, AnAtomicGroupIsStoredWhole) {
   EXPECT_TRUE(std::get<Duplicate>(receipt.publishes.at(2)).same_body);
 }
 
-TEST_P(PublishContract, RepeatsWithinAGroupAllNameTheFirst) {
+TEST_P(PublishContract, RepeatsWithinAGroupReferToTheFirst) {
   const Publish first = script_.publish({first_}, {.key = "k", .atomic_group = 5});
   const BatchReceipt receipt =
       commit({.publishes = {first, script_.publish({}, {.key = "k", .atomic_group = 5}),
@@ -229,18 +229,18 @@ TEST_P(PublishContract, RepeatsWithinAGroupAllNameTheFirst) {
   }
 }
 
-TEST_P(PublishContract, AReusedKeyTakesItsWholeAtomicGroupDown) {
+TEST_P(PublishContract, KeyReusedWithAnotherBodyRefusesItsAtomicGroup) {
   publish({first_}, {.key = "used"});
   publish({first_}, {.key = "repeated"});
   const Publish outside = script_.publish({second_});
   const Publish fresh = script_.publish({first_}, {.key = "fresh", .atomic_group = 5});
   const Publish repeated = script_.publish({first_}, {.key = "repeated", .atomic_group = 5});
-  const Publish twin = script_.publish({first_}, {.key = "fresh", .atomic_group = 5});
+  const Publish repeated_in_group = script_.publish({first_}, {.key = "fresh", .atomic_group = 5});
   const Publish reused =
       script_.publish({first_}, {.key = "used", .body_digest = "other", .atomic_group = 5});
   const Publish next_group = script_.publish({second_}, {.atomic_group = 6});
   const BatchReceipt receipt =
-      commit({.publishes = {outside, fresh, repeated, twin, reused, next_group}});
+      commit({.publishes = {outside, fresh, repeated, repeated_in_group, reused, next_group}});
 
   EXPECT_TRUE(std::holds_alternative<Accepted>(receipt.publishes.at(0)));
   EXPECT_TRUE(std::holds_alternative<Refused>(receipt.publishes.at(1)));
@@ -252,7 +252,7 @@ TEST_P(PublishContract, AReusedKeyTakesItsWholeAtomicGroupDown) {
   EXPECT_TRUE(std::holds_alternative<Accepted>(publish({first_}, {.key = "fresh"})));
 }
 
-TEST_P(PublishContract, AKeyReusedWithinItsAtomicGroupTakesItDown) {
+TEST_P(PublishContract, KeyReusedWithinItsAtomicGroupRefusesTheGroup) {
   const Publish first = script_.publish({first_}, {.key = "k", .atomic_group = 5});
   const Publish second =
       script_.publish({first_}, {.key = "k", .body_digest = "other", .atomic_group = 5});

@@ -1,4 +1,4 @@
-// The idempotency keys of requests: taken once, for a while, by each caller for itself.
+// The idempotency keys of requests: each caller can take a key once until it expires.
 #include "tests/contract/store_contract.h"
 
 namespace postrider::test {
@@ -6,7 +6,9 @@ namespace {
 
 constexpr Millis life = std::chrono::hours{24};
 
-RequestKey key_of(std::string caller, std::string key, std::string digest = "digest\0\xff") {
+const std::string raw_digest("digest\0\xff", 8);
+
+RequestKey key_of(std::string caller, std::string key, std::string digest = raw_digest) {
   return {.caller = std::move(caller),
           .key = std::move(key),
           .digest = std::move(digest),
@@ -15,17 +17,17 @@ RequestKey key_of(std::string caller, std::string key, std::string digest = "dig
 
 }  // namespace
 
-TEST_P(RequestKeysContract, AKeyIsTakenOnceAlsoAcrossARestart) {
-  const std::string digest{"\0raw\xff", 5};
-  ASSERT_TRUE(keys().take(key_of("a", "k", digest), "whk_1", store_epoch).has_value());
+TEST_P(RequestKeysContract, KeyIsTakenOnceAcrossARestart) {
+  ASSERT_EQ(raw_digest.size(), 8u);
+  ASSERT_TRUE(keys().take(key_of("a", "k"), "whk_1", store_epoch).has_value());
   store_->reopen();
   const Result<void> again = keys().take(key_of("a", "k", "other"), "whk_2", store_epoch);
   ASSERT_FALSE(again.has_value());
   EXPECT_EQ(again.error().code, Errc::conflict);
-  EXPECT_EQ(find("a", "k", store_epoch), (KeyUse{.digest = digest, .subject = "whk_1"}));
+  EXPECT_EQ(find("a", "k", store_epoch), (KeyUse{.digest = raw_digest, .subject = "whk_1"}));
 }
 
-TEST_P(RequestKeysContract, CallersHaveKeysOfTheirOwn) {
+TEST_P(RequestKeysContract, KeysBelongToTheirCaller) {
   ASSERT_TRUE(keys().take(key_of("a", "k"), "one", store_epoch).has_value());
   EXPECT_EQ(find("b", "k", store_epoch), std::nullopt);
   EXPECT_EQ(find("a", "K", store_epoch), std::nullopt);
@@ -34,7 +36,7 @@ TEST_P(RequestKeysContract, CallersHaveKeysOfTheirOwn) {
   EXPECT_EQ(find("b", "k", store_epoch)->subject, "two");
 }
 
-TEST_P(RequestKeysContract, AKeyLivesUntilItsExpiryExclusively) {
+TEST_P(RequestKeysContract, KeyLivesUntilItsExpiryExclusive) {
   ASSERT_TRUE(keys().take(key_of("a", "k"), "old", store_epoch).has_value());
   const WallTime last = store_epoch + life - Millis{1};
   EXPECT_EQ(find("a", "k", last)->subject, "old");
@@ -48,7 +50,7 @@ TEST_P(RequestKeysContract, AKeyLivesUntilItsExpiryExclusively) {
   EXPECT_EQ(find("a", "k", over), (KeyUse{.digest = "another", .subject = "new"}));
 }
 
-TEST_P(RequestKeysContract, ExpiredKeysAreForgottenAFewAtATime) {
+TEST_P(RequestKeysContract, RemovesAtMostLimitExpiredKeys) {
   for (const char* name : {"1", "2", "3"}) {
     ASSERT_TRUE(keys().take(key_of("a", name), "s", store_epoch).has_value());
   }
@@ -63,7 +65,7 @@ TEST_P(RequestKeysContract, ExpiredKeysAreForgottenAFewAtATime) {
   EXPECT_EQ(find("a", "young", over)->subject, "s");
 }
 
-TEST_P(RequestKeysContract, AForgottenKeyCanBeTakenAgain) {
+TEST_P(RequestKeysContract, ForgottenKeyCanBeTakenAgain) {
   ASSERT_TRUE(keys().take(key_of("a", "k"), "first", store_epoch).has_value());
   ASSERT_TRUE(keys().take(key_of("b", "k"), "other", store_epoch).has_value());
   ASSERT_TRUE(keys().forget(key_of("a", "k")).has_value());
@@ -74,9 +76,9 @@ TEST_P(RequestKeysContract, AForgottenKeyCanBeTakenAgain) {
   EXPECT_TRUE(keys().take(key_of("a", "k"), "second", store_epoch).has_value());
 }
 
-TEST_P(RequestKeysContract, AKeyThatIsTakenStopsTheWholeTransaction) {
+TEST_P(RequestKeysContract, TakenKeyFailsTheTransaction) {
   ASSERT_TRUE(keys().take(key_of("a", "k"), "first", store_epoch).has_value());
-  UuidMaker ids{3};
+  UuidGenerator ids{3};
   Operation operation;
   operation.id = ids.make<OperationId>(store_epoch);
   Store& store = store_->store();

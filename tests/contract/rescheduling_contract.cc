@@ -1,4 +1,4 @@
-// Bringing waiting deliveries forward when a retry policy changed: step by step, once each.
+// Moving the due times of waiting deliveries forward after a change of the retry policy, in steps.
 #include "tests/contract/store_contract.h"
 
 namespace postrider::test {
@@ -19,7 +19,7 @@ BringForward order(WebhookId id, std::uint32_t limit) {
 
 }  // namespace
 
-TEST_P(ReschedulingContract, OnlyWhatWaitsTooLongIsMoved) {
+TEST_P(ReschedulingContract, MovesOnlyDeliveriesThatWaitTooLong) {
   const Delivery soon = accept(first_);
   settle(script_.retry(soon, store_epoch + Millis{999}));
   const Delivery late = accept(first_);
@@ -38,12 +38,12 @@ TEST_P(ReschedulingContract, OnlyWhatWaitsTooLongIsMoved) {
   EXPECT_TRUE(bring_forward(order(first_, 10)).moved.empty());
 }
 
-TEST_P(ReschedulingContract, OneThatWasNeverTriedIsDueAtOnce) {
+TEST_P(ReschedulingContract, DeliveryWithoutAnAttemptIsDueAtOnce) {
   accept(first_, {.due_in = Millis{500'000}});
   EXPECT_EQ(bring_forward(order(first_, 10)).moved.at(0).due, store_epoch);
 }
 
-TEST_P(ReschedulingContract, OneThatHasHadAllItsAttemptsIsDueAtOnce) {
+TEST_P(ReschedulingContract, DeliveryThatHasUsedAllAttemptsIsDueAtOnce) {
   Delivery delivery = accept(first_);
   for (int attempt = 0; attempt < 3; ++attempt) {
     settle(script_.retry(delivery, store_epoch + Millis{500'000}));
@@ -52,7 +52,7 @@ TEST_P(ReschedulingContract, OneThatHasHadAllItsAttemptsIsDueAtOnce) {
   EXPECT_EQ(bring_forward(order(first_, 10)).moved.at(0).due, store_epoch);
 }
 
-TEST_P(ReschedulingContract, AWalkInStepsLooksAtEachOnceInEveryPriority) {
+TEST_P(ReschedulingContract, StepsVisitEachDeliveryOfEachPriorityOnce) {
   std::size_t waiting = 0;
   for (const Priority priority : {Priority::low, Priority::high, Priority::normal}) {
     for (int i = 0; i < 5; ++i, ++waiting) {
@@ -82,7 +82,7 @@ TEST_P(ReschedulingContract, AWalkInStepsLooksAtEachOnceInEveryPriority) {
   EXPECT_EQ(page.deliveries.size(), waiting);
 }
 
-TEST_P(ReschedulingContract, AMarkStaysUntilTheWalkIsOverOrTheWebhookGone) {
+TEST_P(ReschedulingContract, MarkStaysUntilTheLastStepOrTheRemovalOfTheWebhook) {
   ASSERT_TRUE(catalog().put_webhook(sample_webhook(second_)).has_value());
   ASSERT_TRUE(catalog().mark_rescheduling(second_).has_value());
   ASSERT_TRUE(catalog().mark_rescheduling(first_).has_value());

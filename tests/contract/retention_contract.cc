@@ -1,4 +1,4 @@
-// Letting old things go.
+// Removing expired events, dead letters and statistics.
 #include <chrono>
 #include <set>
 #include <vector>
@@ -10,23 +10,23 @@ namespace {
 
 using std::chrono::hours;
 
-// A dead letter is given up at the end of its last attempt.
-constexpr Millis an_attempt = std::chrono::minutes{1};
+// A dead letter's age counts from the end of its last attempt, which takes less than this.
+constexpr Millis attempt_duration_max = std::chrono::minutes{1};
 constexpr RetentionAges ages{.events = hours{90}, .dead_letters = hours{30}};
 const DeadReason gone{Classification::permanent, "permanent_client_error_404"};
 
-std::vector<ExpiredKey> names(const ExpiredPage& page) {
+std::vector<ExpiredKey> keys(const ExpiredPage& page) {
   std::vector<ExpiredKey> found;
-  for (const ExpiredEvent& old : page.items) {
-    found.push_back(name_of(old));
+  for (const ExpiredEvent& expired : page.items) {
+    found.push_back(key_of(expired));
   }
   return found;
 }
 
 std::vector<std::int64_t> sequences(const ExpiredPage& page) {
   std::vector<std::int64_t> found;
-  for (const ExpiredEvent& old : page.items) {
-    found.push_back(old.sequence);
+  for (const ExpiredEvent& expired : page.items) {
+    found.push_back(expired.sequence);
   }
   return found;
 }
@@ -35,7 +35,7 @@ using Sequences = std::vector<std::int64_t>;
 
 }  // namespace
 
-/// What the whole suite does again and again: look, and let go.
+/// Finds and removes what has expired at `now`.
 class RetentionSweep {
  public:
   RetentionSweep(RetentionReader& reader, RetentionWriter& writer, WallTime now)
@@ -51,7 +51,7 @@ class RetentionSweep {
         .value();
   }
   Removed remove(const ExpiredPage& page) {
-    return retention_writer_.remove(names(page), cutoffs_).value();
+    return retention_writer_.remove(keys(page), cutoffs_).value();
   }
   Removed remove_events() { return remove(events()); }
   Removed remove_dead_letters() { return remove(dead_letters()); }
@@ -64,7 +64,7 @@ class RetentionSweep {
 
 #define POSTRIDER_SWEEP RetentionSweep(retention_reader(), retention_writer(), script_.now)
 
-TEST_P(RetentionContract, NothingIsOldInAnEmptyOrYoungStore) {
+TEST_P(RetentionContract, NothingHasExpiredInAnEmptyOrYoungStore) {
   EXPECT_TRUE(POSTRIDER_SWEEP.events().items.empty());
   settle(script_.success(accept(first_)));
   script_.now += hours{89};
@@ -74,10 +74,10 @@ TEST_P(RetentionContract, NothingIsOldInAnEmptyOrYoungStore) {
   EXPECT_EQ(retention_writer().remove({}, cutoffs_at(ages, script_.now)).value(), Removed{});
   EXPECT_EQ(retention_writer().remove({{.sequence = 99}}, cutoffs_at(ages, script_.now)).value(),
             Removed{})
-      << "unknown names are ignored";
+      << "unknown keys are ignored";
 }
 
-TEST_P(RetentionContract, AnOldEventIsShownWholeAndGoesWhole) {
+TEST_P(RetentionContract, ExpiredEventIsReadAndRemovedWithItsDeliveriesAndAttempts) {
   const std::vector<Delivery> deliveries =
       std::get<Accepted>(publish({first_, second_}, {.data = R"({"n":  7})"})).deliveries;
   const Settlement first_try = script_.retry(deliveries[0], script_.now);
@@ -91,27 +91,27 @@ TEST_P(RetentionContract, AnOldEventIsShownWholeAndGoesWhole) {
 
   const ExpiredPage page = POSTRIDER_SWEEP.events();
   ASSERT_EQ(page.items.size(), 1u);
-  const ExpiredEvent& old = page.items.front();
-  EXPECT_EQ(old.sequence, deliveries[0].sequence);
-  EXPECT_EQ(old.event.id, deliveries[0].event_id);
-  EXPECT_EQ(old.event.data, R"({"n":  7})");
-  ASSERT_EQ(old.deliveries.size(), 2u);
-  EXPECT_EQ(old.deliveries[0].record, record(deliveries[0].id));
-  EXPECT_EQ(old.deliveries[0].attempts,
+  const ExpiredEvent& expired = page.items.front();
+  EXPECT_EQ(expired.sequence, deliveries[0].sequence);
+  EXPECT_EQ(expired.event.id, deliveries[0].event_id);
+  EXPECT_EQ(expired.event.data, R"({"n":  7})");
+  ASSERT_EQ(expired.deliveries.size(), 2u);
+  EXPECT_EQ(expired.deliveries[0].record, record(deliveries[0].id));
+  EXPECT_EQ(expired.deliveries[0].attempts,
             (std::vector<Attempt>{*first_try.attempt, *second_try.attempt}));
-  EXPECT_EQ(old.deliveries[1].attempts.size(), 1u);
+  EXPECT_EQ(expired.deliveries[1].attempts.size(), 1u);
 
   EXPECT_EQ(POSTRIDER_SWEEP.remove(page),
             (Removed{.events = 1, .deliveries = 2, .attempts = 3, .dead_letters = {}}));
-  EXPECT_EQ(history().find_event(old.event.id).error().code, Errc::not_found);
+  EXPECT_EQ(history().find_event(expired.event.id).error().code, Errc::not_found);
   EXPECT_EQ(history().find_delivery(deliveries[0].id).error().code, Errc::not_found);
   EXPECT_TRUE(attempts(deliveries[0].id).empty());
   EXPECT_EQ(*history().list_deliveries({}, {}), Listed<DeliveryRecord>{});
   EXPECT_EQ(*history().list_events({}, {}), Listed<Event>{});
-  EXPECT_EQ(POSTRIDER_SWEEP.remove(page), Removed{}) << "gone is gone";
+  EXPECT_EQ(POSTRIDER_SWEEP.remove(page), Removed{}) << "already removed";
 }
 
-TEST_P(RetentionContract, WithoutContentOnlyTheNamesAreRead) {
+TEST_P(RetentionContract, WithoutContentOnlyTheKeysAreRead) {
   const Delivery delivery = accept(first_);
   settle(script_.success(delivery));
   script_.now += hours{90};
@@ -125,7 +125,7 @@ TEST_P(RetentionContract, WithoutContentOnlyTheNamesAreRead) {
   EXPECT_TRUE(page.items[0].event.data.empty());
 }
 
-TEST_P(RetentionContract, PagesGoOnBehindEachOther) {
+TEST_P(RetentionContract, PagesFollowEachOther) {
   Sequences all;
   for (int i = 0; i < 5; ++i) {
     const Delivery delivery = accept(first_);
@@ -148,20 +148,20 @@ TEST_P(RetentionContract, PagesGoOnBehindEachOther) {
   EXPECT_GT(young.sequence, all[4]);
 }
 
-TEST_P(RetentionContract, WhatWaitsAndYoungDeadLettersHoldTheirEvent) {
+TEST_P(RetentionContract, WaitingDeliveriesAndYoungDeadLettersKeepTheirEvent) {
   accept(first_);
   const Delivery dead = accept(first_);
   script_.now += hours{80};
   settle(script_.death(dead, gone));
   script_.now += hours{29};
   EXPECT_TRUE(POSTRIDER_SWEEP.events().items.empty());
-  script_.now += hours{1} + an_attempt;
+  script_.now += hours{1} + attempt_duration_max;
   EXPECT_EQ(sequences(POSTRIDER_SWEEP.events()), (Sequences{dead.sequence}));
   EXPECT_EQ(POSTRIDER_SWEEP.remove_events(),
             (Removed{.events = 1, .deliveries = 1, .attempts = 1, .dead_letters = {{"acme", 1}}}));
 }
 
-TEST_P(RetentionContract, ADeadLetterGoesAloneAndItsEventStays) {
+TEST_P(RetentionContract, ExpiredDeadLetterIsRemovedWithoutItsEvent) {
   const std::vector<Delivery> deliveries =
       std::get<Accepted>(publish({first_, second_})).deliveries;
   settle(script_.death(deliveries[0], gone));
@@ -181,10 +181,10 @@ TEST_P(RetentionContract, ADeadLetterGoesAloneAndItsEventStays) {
   EXPECT_TRUE(history().find_event(deliveries[0].event_id).has_value());
   EXPECT_EQ(history().list_deliveries({.event_id = deliveries[0].event_id}, {})->items.size(), 1u);
   script_.now += hours{60};
-  EXPECT_EQ(POSTRIDER_SWEEP.remove_events().deliveries, 1u) << "the rest goes with the event";
+  EXPECT_EQ(POSTRIDER_SWEEP.remove_events().deliveries, 1u) << "the rest is removed with the event";
 }
 
-TEST_P(RetentionContract, OldDeadLettersAreFoundPageByPage) {
+TEST_P(RetentionContract, ListsExpiredDeadLettersInPages) {
   Sequences all;
   for (int i = 0; i < 5; ++i) {
     const Delivery delivery = accept(first_);
@@ -192,15 +192,15 @@ TEST_P(RetentionContract, OldDeadLettersAreFoundPageByPage) {
     all.push_back(delivery.sequence);
     accept(second_);
   }
-  script_.now += hours{30} + an_attempt;
+  script_.now += hours{30} + attempt_duration_max;
   const Delivery young = accept(first_);
   settle(script_.death(young, gone));
   Sequences found;
   std::optional<std::int64_t> after = 0;
   for (int page_number = 0; after && page_number < 10; ++page_number) {
     const ExpiredPage page = POSTRIDER_SWEEP.dead_letters(2, *after);
-    for (const ExpiredEvent& old : page.items) {
-      found.push_back(old.dead_letter.value());
+    for (const ExpiredEvent& expired : page.items) {
+      found.push_back(expired.dead_letter.value());
     }
     after = page.next;
   }
@@ -208,7 +208,7 @@ TEST_P(RetentionContract, OldDeadLettersAreFoundPageByPage) {
   EXPECT_EQ(found, all);
 }
 
-TEST_P(RetentionContract, WhatWasRevivedMeanwhileStays) {
+TEST_P(RetentionContract, KeepsWhatWasRevivedMeanwhile) {
   const Delivery event_goes = accept(first_);
   const Delivery letter_goes = accept(first_);
   settle(script_.success(event_goes));
@@ -226,29 +226,29 @@ TEST_P(RetentionContract, WhatWasRevivedMeanwhileStays) {
       load({.webhook_id = first_, .due_before = wall_time_max, .limit = 10}).deliveries.size(), 2u);
 }
 
-TEST_P(RetentionContract, ALiveIdempotencyKeyHoldsItsEvent) {  // P3
+TEST_P(RetentionContract, LiveIdempotencyKeyKeepsItsEvent) {  // P3
   publish({}, {.key = "k"});
   const RetentionCutoffs at_once = cutoffs_at({.events = Millis{1}}, script_.now + hours{1});
   const ExpiredPage page = retention_reader().expired_events({.cutoffs = at_once}).value();
-  EXPECT_EQ(retention_writer().remove(names(page), at_once).value(), Removed{});
+  EXPECT_EQ(retention_writer().remove(keys(page), at_once).value(), Removed{});
   EXPECT_TRUE(std::holds_alternative<Duplicate>(publish({}, {.key = "k"})));
 
   script_.now += StoreScript::claim_life;
   const RetentionCutoffs later = cutoffs_at({.events = Millis{1}}, script_.now + hours{1});
-  EXPECT_EQ(retention_writer().remove(names(page), later)->events, 1u);
+  EXPECT_EQ(retention_writer().remove(keys(page), later)->events, 1u);
   EXPECT_TRUE(std::holds_alternative<Accepted>(publish({}, {.key = "k"})));
 }
 
-TEST_P(RetentionContract, TheListOfAWebhookShowsExactlyWhatIsLeft) {
-  // Every second event is held by a delivery that waits elsewhere: holes all along the chain.
+TEST_P(RetentionContract, ListOfAWebhookHasExactlyTheRemainingDeliveries) {
+  // Every second event is kept by a waiting delivery to another webhook, so the chain gets gaps.
   std::vector<DeliveryId> stays;
   for (int i = 0; i < 7; ++i) {
-    const bool held = i % 2 == 1;
+    const bool kept = i % 2 == 1;
     const std::vector<WebhookId> to =
-        held ? std::vector<WebhookId>{first_, second_} : std::vector<WebhookId>{first_};
+        kept ? std::vector<WebhookId>{first_, second_} : std::vector<WebhookId>{first_};
     const Delivery delivery = std::get<Accepted>(publish(to)).deliveries[0];
     settle(script_.success(delivery));
-    if (held) {
+    if (kept) {
       stays.insert(stays.begin(), delivery.id);
     }
   }
@@ -279,7 +279,7 @@ TEST_P(RetentionContract, TheListOfAWebhookShowsExactlyWhatIsLeft) {
   EXPECT_EQ(listed(50), stays);
   EXPECT_EQ(listed(2), stays);
 
-  // What held them is done; the middle goes, then the rest.
+  // Finish the waiting deliveries; then remove the middle event, then the others.
   for (const Delivery& waiting :
        load({.webhook_id = second_, .due_before = wall_time_max, .limit = 10}).deliveries) {
     settle(script_.success(waiting));
@@ -287,7 +287,7 @@ TEST_P(RetentionContract, TheListOfAWebhookShowsExactlyWhatIsLeft) {
   const ExpiredPage page = POSTRIDER_SWEEP.events();
   ASSERT_EQ(page.items.size(), 3u);
   EXPECT_EQ(
-      retention_writer().remove({name_of(page.items[1])}, cutoffs_at(ages, script_.now))->events,
+      retention_writer().remove({key_of(page.items[1])}, cutoffs_at(ages, script_.now))->events,
       1u);
   EXPECT_EQ(listed(50), (std::vector<DeliveryId>{stays[0], stays[1], stays[3]}));
   EXPECT_EQ(POSTRIDER_SWEEP.remove_events().events, 2u);
@@ -296,7 +296,7 @@ TEST_P(RetentionContract, TheListOfAWebhookShowsExactlyWhatIsLeft) {
   EXPECT_EQ(listed(50), (std::vector<DeliveryId>{fresh.id}));
 }
 
-TEST_P(RetentionContract, SequencesAreNeverGivenAgain) {
+TEST_P(RetentionContract, SequencesAreNeverReused) {
   const Delivery last = accept(first_);
   settle(script_.success(last));
   script_.now += hours{90};
@@ -305,7 +305,7 @@ TEST_P(RetentionContract, SequencesAreNeverGivenAgain) {
   EXPECT_GT(accept(first_).sequence, last.sequence);
 }
 
-TEST_P(RetentionContract, HealthLooksBackToWhatIsGoneAndRemembersTheLastTimes) {
+TEST_P(RetentionContract, HealthForgetsRemovedAttemptsButKeepsTheLastTimes) {
   settle(script_.success(accept(first_)));
   script_.now += hours{90};
   EXPECT_EQ(POSTRIDER_SWEEP.remove_events().attempts, 1u);
@@ -316,7 +316,7 @@ TEST_P(RetentionContract, HealthLooksBackToWhatIsGoneAndRemembersTheLastTimes) {
   EXPECT_EQ(history().webhook_health(first_)->attempts, 1u);
 }
 
-TEST_P(RetentionContract, ALateResultOfWhatIsGoneIsIgnored) {
+TEST_P(RetentionContract, SettlementOfARemovedDeliveryIsIgnored) {
   const Delivery delivery = accept(first_);
   ASSERT_TRUE(cancel(delivery.id).has_value());
   script_.now += hours{90};
@@ -326,7 +326,7 @@ TEST_P(RetentionContract, ALateResultOfWhatIsGoneIsIgnored) {
   EXPECT_EQ(history().webhook_health(first_)->attempts, 0u);
 }
 
-TEST_P(RetentionContract, NumbersStayUntilTheyAreOldThemselves) {
+TEST_P(RetentionContract, StatisticsAreRemovedByTheirOwnAge) {
   settle(script_.success(accept(first_)));
   const WallTime counted = script_.now;
   script_.now += hours{90};

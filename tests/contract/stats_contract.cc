@@ -1,4 +1,4 @@
-// Numbers over time.
+// Statistics over time.
 #include <chrono>
 #include <vector>
 
@@ -27,12 +27,12 @@ DeliveryTally sum(const Result<std::vector<SpanTally>>& spans) {
 
 }  // namespace
 
-TEST_P(StatsContract, AnEmptyStoreHasNoNumbers) {
+TEST_P(StatsContract, EmptyStoreHasNoStatistics) {
   EXPECT_TRUE(stats().over_time(around(script_.now), stats_span)->empty());
   EXPECT_TRUE(stats().by_webhook(around(script_.now))->empty());
 }
 
-TEST_P(StatsContract, EverythingThatHappensIsCountedOnce) {
+TEST_P(StatsContract, CountsEveryEventDeliveryAndAttemptOnce) {
   publish({});
   const Delivery once = accept(first_);
   const Delivery twice = accept(first_);
@@ -43,7 +43,7 @@ TEST_P(StatsContract, EverythingThatHappensIsCountedOnce) {
   again.attempt_count = 1;
   const Settlement death = script_.death(again, gone);
   settle(death);
-  settle(death);  // A settlement whose answer was lost comes again.
+  settle(death);  // Repeated after a lost answer.
 
   const auto spans = stats().over_time(around(script_.now), stats_span);
   ASSERT_EQ(spans->size(), 1u);
@@ -63,11 +63,11 @@ TEST_P(StatsContract, EverythingThatHappensIsCountedOnce) {
   const auto webhooks = stats().by_webhook(around(script_.now));
   ASSERT_EQ(webhooks->size(), 1u);
   DeliveryTally expected = total;
-  expected.published = 2;  // The third went to nobody.
+  expected.published = 2;  // The third event has no delivery.
   EXPECT_EQ(webhooks->front(), (WebhookTally{first_, expected}));
 }
 
-TEST_P(StatsContract, SpansAreKeptApartAndAddedUpToBuckets) {
+TEST_P(StatsContract, SpansAreSeparateAndAddUpToBuckets) {
   for (int i = 0; i < 4; ++i) {
     settle(script_.success(accept(first_)));
     script_.now += minutes{5};
@@ -92,7 +92,7 @@ TEST_P(StatsContract, SpansAreKeptApartAndAddedUpToBuckets) {
   EXPECT_EQ(sum(stats().over_time(outwards, stats_span)).attempts, 2u);
 }
 
-TEST_P(StatsContract, ResultsThatComeLateFindTheirSpan) {
+TEST_P(StatsContract, LateResultsAreCountedInTheirSpan) {
   const Delivery early = accept(first_);
   const Delivery other = accept(first_);
   const Settlement late = script_.success(early);
@@ -112,7 +112,7 @@ TEST_P(StatsContract, ResultsThatComeLateFindTheirSpan) {
       stats().over_time({.from = first_span, .to = first_span + hours{1}}, stats_span)->size(), 3u);
 }
 
-TEST_P(StatsContract, OneWebhookOrOneTenantCanBeAskedFor) {
+TEST_P(StatsContract, FiltersByWebhookAndTenant) {
   settle(script_.success(accept(first_)));
   settle(script_.success(accept(second_, {.tenant_id = "other"})));
   settle(script_.success(accept(second_, {.tenant_id = "other"})));
@@ -137,7 +137,7 @@ TEST_P(StatsContract, OneWebhookOrOneTenantCanBeAskedFor) {
   EXPECT_TRUE(stats().over_time(filter, stats_span)->empty());
 }
 
-TEST_P(StatsContract, AWebhookThatChangedItsTenantIsCountedForBoth) {
+TEST_P(StatsContract, WebhookWithDeliveriesOfTwoTenantsCountsForBoth) {
   const Delivery before = accept(first_, {.tenant_id = "one"});
   const Delivery after = accept(first_, {.tenant_id = "two"});
   settle(script_.success(before));
@@ -153,7 +153,7 @@ TEST_P(StatsContract, AWebhookThatChangedItsTenantIsCountedForBoth) {
   EXPECT_EQ(stats().by_webhook(filter)->front().tally.attempts, 2u);
 }
 
-TEST_P(StatsContract, TheBusiestWebhookComesFirst) {
+TEST_P(StatsContract, BusiestWebhookComesFirst) {
   accept(StoreScript::webhook(7));
   settle(script_.success(accept(second_)));
   settle(script_.success(accept(first_)));
@@ -168,7 +168,7 @@ TEST_P(StatsContract, TheBusiestWebhookComesFirst) {
                                            StoreScript::webhook(7)}));
 }
 
-TEST_P(StatsContract, NumbersSurviveARestart) {
+TEST_P(StatsContract, StatisticsSurviveARestart) {
   settle(script_.success(accept(first_)));
   store_->reopen();
   settle(script_.success(accept(first_)));

@@ -1,5 +1,5 @@
-// The specification of a store, as tests. An adapter's test binary links this library and
-// instantiates the suites with its own StoreMaker; that is all it has to write.
+// The contract of a store, as test suites. The test binary of each store adapter links this library
+// and instantiates all suites with POSTRIDER_STORE_CONTRACT and its own StoreFactory.
 #pragma once
 
 #include <memory>
@@ -11,17 +11,17 @@
 #include <gtest/gtest.h>
 
 #include "tests/contract/store_script.h"
-#include "tests/support/store_maker.h"
+#include "tests/support/store_factory.h"
 
 namespace postrider::test {
 
-/// Without what the store adds.
+/// The event without the sequence that the store assigns.
 [[nodiscard]] inline Event as_published(Event stored) {
   stored.sequence = 0;
   return stored;
 }
 
-class StoreContract : public testing::TestWithParam<StoreMaker> {
+class StoreContract : public testing::TestWithParam<StoreFactory> {
  protected:
   [[nodiscard]] Ledger& ledger() { return *store_->store().ledger; }
   [[nodiscard]] Catalog& catalog() { return *store_->store().catalog; }
@@ -33,15 +33,15 @@ class StoreContract : public testing::TestWithParam<StoreMaker> {
   [[nodiscard]] OperationWriter& operations() { return *store_->store().operations; }
   [[nodiscard]] AlertWriter& alerts() { return *store_->store().alerts; }
 
-  /// Each fails the test when the store does.
+  /// Each of these fails the test if the store fails.
   BatchReceipt commit(const Batch& batch);
   PublishReceipt publish(const std::vector<WebhookId>& to, const PublishOptions& options = {});
-  /// To one webhook, accepted.
+  /// Publishes to one webhook; fails the test unless the publish is accepted.
   Delivery accept(WebhookId to, const PublishOptions& options = {});
   void settle(const Settlement& settlement);
   Result<Delivery> revive(const Revive& order);
   Result<Delivery> cancel(DeliveryId id);
-  /// A late delivery; none when the store has no use for it.
+  /// Adds a late delivery. Returns nullopt if the store ignores it.
   std::optional<Delivery> add_late_delivery(EventId event, WebhookId to);
   LanePage load(const LoadLane& query);
   DeliveryRecord record(DeliveryId id);
@@ -80,7 +80,7 @@ class RegistryContract : public StoreContract {
   [[nodiscard]] Registry& registry() { return *store_->store().registry; }
 
   void apply(const RegistryChange& change);
-  /// After a restart.
+  /// The contents after a restart.
   RegistryContents contents();
 };
 class AlertContract : public StoreContract {};
@@ -92,7 +92,7 @@ class RequestKeysContract : public StoreContract {
   std::optional<KeyUse> find(const std::string& caller, const std::string& key, WallTime now);
 };
 
-/// All suites for one store: `POSTRIDER_STORE_CONTRACT(Memory, maker)`.
+/// Instantiates all suites for one store: `POSTRIDER_STORE_CONTRACT(Memory, factory)`.
 #define POSTRIDER_STORE_CONTRACT(prefix, ...)                       \
   POSTRIDER_STORE_SUITE(prefix, PublishContract, __VA_ARGS__);      \
   POSTRIDER_STORE_SUITE(prefix, LedgerContract, __VA_ARGS__);       \
@@ -113,7 +113,7 @@ class RequestKeysContract : public StoreContract {
 #define POSTRIDER_STORE_SUITE(prefix, suite, ...) \
   INSTANTIATE_TEST_SUITE_P(prefix, suite, testing::Values(__VA_ARGS__), store_name)
 
-[[nodiscard]] inline std::string store_name(const testing::TestParamInfo<StoreMaker>& info) {
+[[nodiscard]] inline std::string store_name(const testing::TestParamInfo<StoreFactory>& info) {
   return info.param.name;
 }
 

@@ -1,5 +1,5 @@
-// Builders for what a store is given: events, deliveries and settlements with small, known values.
-// Deterministic: the same calls make the same ids.
+// Builders of test data for stores: events, deliveries, settlements. Deterministic: the same calls
+// give the same ids.
 #pragma once
 
 #include <cstdint>
@@ -19,22 +19,22 @@ struct PublishOptions {
   Millis due_in{0};
   TenantId tenant_id = "acme";
   std::string data = R"({"n": 1})";
-  std::optional<std::string> key;  // With a claim on it, live for claim_life.
+  std::optional<std::string> key;  // An idempotency key, claimed for claim_life.
   std::string body_digest = "digest";
   std::uint64_t atomic_group = 0;
 };
 
-/// Every field is filled in; all others follow from the URL.
+/// All fields are set. Two shapes are equal if their URLs are.
 [[nodiscard]] RequestShapeRef sample_shape(const std::string& url);
 
 class StoreScript {
  public:
   static constexpr Millis claim_life{86'400'000};
 
-  WallTime now = store_epoch;  // Moves only when a test moves it.
-  RequestShapeRef request = sample_shape("https://example.com/hook");  // Of the next attempts.
+  WallTime now = store_epoch;                                          // Changed by tests only.
+  RequestShapeRef request = sample_shape("https://example.com/hook");  // For the next settlements.
 
-  /// Ids that sort by their number.
+  /// The ids are ordered by number.
   [[nodiscard]] static WebhookId webhook(std::uint8_t number);
 
   [[nodiscard]] Publish publish(const std::vector<WebhookId>& to,
@@ -43,18 +43,18 @@ class StoreScript {
   /// A late delivery of the event, due now.
   [[nodiscard]] AddLateDelivery add_late_delivery(EventId event, WebhookId to);
 
-  /// The delivery after one more attempt.
+  /// Each settles the delivery after one more attempt.
   [[nodiscard]] Settlement success(Delivery delivery);
   [[nodiscard]] Settlement retry(Delivery delivery, WallTime due);
   [[nodiscard]] Settlement death(Delivery delivery, DeadReason why);
 
-  /// An attempt with every field filled in.
+  /// An attempt with all fields set.
   [[nodiscard]] Attempt attempt(std::uint32_t number, std::optional<FailureCategory> failure);
 
  private:
   Settlement settle(Delivery delivery, DeliveryState state, std::optional<FailureCategory> failure);
 
-  UuidMaker ids_{7};
+  UuidGenerator ids_{7};
 };
 
 [[nodiscard]] Webhook sample_webhook(WebhookId id);

@@ -1,4 +1,4 @@
-"""Bytes that no honest HTTP client sends, and some that are merely odd: a function of a seed."""
+"""Generates malformed and unusual HTTP requests from a seed and checks the answers."""
 
 import json
 import random
@@ -47,7 +47,7 @@ BROKEN_LINES = [
 
 
 def chunked(body, rng):
-    """The body in random pieces, with what a chunk may carry along."""
+    """Encodes the body in random chunks, with extensions and trailers."""
     text = b""
     while body:
         size = rng.randint(1, len(body))
@@ -58,7 +58,7 @@ def chunked(body, rng):
 
 
 def broken(rng):
-    """One request that must be refused and end its connection."""
+    """One request that must be refused and whose connection must be closed."""
     choice = rng.randrange(6)
     if choice == 0:
         beside = rng.choice(BROKEN_BESIDE_LENGTH)
@@ -81,7 +81,7 @@ def broken(rng):
 
 
 def whole(rng):
-    """Requests that are fine however odd they look, and how many answers they get."""
+    """Unusual but valid requests, and the expected number of answers."""
     choice = rng.randrange(4)
     if choice == 0:
         return LINE + HOST + COMMON + CHUNKED + b"\r\n" + chunked(BODY, rng), 1
@@ -96,7 +96,7 @@ def whole(rng):
 
 
 def exchange(port, pieces):
-    """Sends the pieces, half-closes, and returns everything that comes back."""
+    """Sends the pieces, half-closes the connection and returns everything received."""
     with socket.create_connection(("127.0.0.1", port), timeout=DEADLINE) as connection:
         received = b""
         try:
@@ -106,7 +106,7 @@ def exchange(port, pieces):
             while piece := connection.recv(65536):
                 received += piece
         except (ConnectionResetError, BrokenPipeError):
-            pass  # It answered and closed while we were still talking.
+            pass  # The server answered and closed before everything was sent.
         return received
 
 
@@ -121,7 +121,7 @@ def cut(data, rng):
 
 
 def check_framing(port, seed, number):
-    """Sends the n-th bytes of a seed; fails when what comes back is wrong."""
+    """Sends request `number` of a seed. Fails if the answer is wrong."""
     rng = random.Random(f"{seed}/framing/{number}")
     choice = rng.randrange(4)
     if choice == 0:
@@ -140,12 +140,12 @@ def check_framing(port, seed, number):
         received = exchange(port, cut(data + FOLLOW_UP, rng))
         answered = statuses(received)
         fine = refused_and_closed(received, answered)
-    said = f"{answered} to {data[:600]!r}: {received[:400]!r}"
-    assert fine, f"framing {number} of seed {seed}: {said}"
+    details = f"{answered} to {data[:600]!r}: {received[:400]!r}"
+    assert fine, f"framing {number} of seed {seed}: {details}"
 
 
 def refused_and_closed(received, answered):
-    """One problem, `Connection: close`, and not a word about what followed."""
+    """Is there exactly one answer, a problem document with `Connection: close`?"""
     if len(answered) != 1 or not 400 <= answered[0] < 500:
         return False
     head, _, body = received.partition(b"\r\n\r\n")

@@ -1,7 +1,7 @@
-"""Requests that the contract forbids, and some that it allows: a pure function of a seed.
+"""Generates requests from the OpenAPI document and a seed. Most of them are invalid.
 
-Each request knows what may be answered: `refused` (any 4xx), a set of statuses, or `any` that is
-not the server's fault.
+Each request has the set of allowed answer statuses: REFUSED (any 4xx), ANY (no server error), or an
+explicit set.
 """
 
 import copy
@@ -20,7 +20,7 @@ BASE32 = "0123456789abcdefghjkmnpqrstvwxyz"
 
 @dataclasses.dataclass
 class Request:
-    operation: object  # None when the path or method is nobody's.
+    operation: object  # None if no operation has this path and method.
     method: str
     target: str
     headers: list
@@ -30,7 +30,7 @@ class Request:
 
 
 def must_refuse(operation, body):
-    """Does a strict reader or the schema say no?"""
+    """Is the body invalid for a strict JSON parser or for the schema?"""
     if not body.strip():
         return bool(operation.body.get("required")) or bool(body)
     try:
@@ -40,8 +40,8 @@ def must_refuse(operation, body):
     return not operation.body_validator.is_valid(value)
 
 
-class Author:
-    """Writes the n-th request of a seed. `live` has values for path parameters, bodies and keys."""
+class RequestGenerator:
+    """Generates request `number` of a seed. `live` has valid paths, bodies, cursors and a key."""
 
     def __init__(self, contract, live, seed):
         self.contract = contract
@@ -54,7 +54,7 @@ class Author:
         self.live = live
         self.seed = seed
 
-    def write(self, number):
+    def generate(self, number):
         rng = random.Random(f"{self.seed}/{number}")
         kinds = (self.bad_body,) * 10 + (self.bad_text,) * 3 + (self.bad_query,) * 4 + (
             self.bad_path,) * 3 + (self.bad_header,) * 3 + (self.bad_key,) + (
@@ -77,7 +77,7 @@ class Author:
                               rng)
 
     def object_in(self, value, rng):
-        """A random object within a body, itself included."""
+        """A random object within a body, which may be the body itself."""
         found = []
 
         def walk(node):
@@ -101,7 +101,7 @@ class Author:
         return self.request(operation, rng, body=body, allowed=allowed, why=f"body: {why}")
 
     def put_value(self, operation, value, rng):
-        """Sets a described member, at any depth, to something else."""
+        """Sets a documented member, at any depth, to an unexpected value."""
         place, schema, path = value, operation.body_schema, ""
         if isinstance(place, list):
             place, schema, path = place[0], {"$ref": "#/components/schemas/EventInput"}, "[0]"
@@ -122,7 +122,7 @@ class Author:
         return path
 
     def narrow(self, schema, rng):
-        """One of a schema's alternatives."""
+        """Chooses one alternative of a `oneOf` schema."""
         schema = self.contract.resolve(schema)
         while "oneOf" in schema:
             schema = self.contract.resolve(rng.choice(schema["oneOf"]))
@@ -139,7 +139,7 @@ class Author:
         names = [name for name in place if name]
         if not names:
             place["twice"] = Raw(b'{"a":1,"\\u0061":1}')
-            return "a name twice"
+            return "a duplicate name"
         name = rng.choice(names)
         place[name] = Raw(dump(place[name]) + b"," + dump(name) + b":" + dump(place[name]))
         return f"{name} twice"
@@ -152,7 +152,7 @@ class Author:
         return f"without {name}"
 
     def bad_text(self, rng):
-        """Damages the text itself."""
+        """Damages the JSON text."""
         operation = rng.choice(self.with_body)
         text = bytearray(dump(self.example(operation, rng)))
         change = rng.randrange(9)

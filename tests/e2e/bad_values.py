@@ -1,14 +1,14 @@
-"""Values that a careless or hostile client puts into JSON, and the second opinion on a body.
+"""Unusual and invalid JSON values, and a strict parser to judge a request body independently.
 
-A body under construction is made of dicts, lists and plain values; `Raw` stands for JSON text that
-goes out as it is, and `Pairs` for an object that may say the same thing twice.
+A body is built from dicts, lists and plain values. `Raw` is JSON text that is sent unchanged.
+`Pairs` is an object that may have duplicate names.
 """
 
 import json
 
 
 class Raw(bytes):
-    """JSON text, or what pretends to be."""
+    """Text that is sent unchanged; may be invalid JSON."""
 
 
 class Pairs(list):
@@ -69,7 +69,7 @@ def any_value(rng):
 
 
 def near_limits(schema):
-    """Values at and just beyond each limit that a schema states."""
+    """Values at and just outside each limit of a schema."""
     values = []
     for limit in ("minimum", "maximum"):
         if limit in schema:
@@ -91,16 +91,16 @@ def near_limits(schema):
     return values
 
 
-# ---------------------------------------------------------------- the second opinion
+# ---------------------------------------------------------------- strict parser
 
 def _integer(text):
     return int(text) if len(text) < 100 else float("inf")
 
 
-def _no_twins(pairs):
+def _unique_names(pairs):
     names = [name for name, _ in pairs]
     if len(set(names)) != len(names):
-        raise ValueError("a name twice")
+        raise ValueError("a duplicate name")
     return dict(pairs)
 
 
@@ -109,15 +109,15 @@ def _refuse_constant(text):
 
 
 def strict_parse(body):
-    """The value of a body that everybody reads alike; ValueError for all others."""
+    """Parses a body. Raises ValueError if it is invalid or ambiguous JSON."""
     if body.startswith(b"\xef\xbb\xbf"):
         raise ValueError("a byte order mark")
     if body.count(b"[") + body.count(b"{") > 5000:
-        raise ValueError("deeper than Python likes to look")
+        raise ValueError("too deep for Python's parser")
     try:
-        value = json.loads(body.decode("utf-8"), object_pairs_hook=_no_twins,
+        value = json.loads(body.decode("utf-8"), object_pairs_hook=_unique_names,
                            parse_int=_integer, parse_constant=_refuse_constant)
     except RecursionError:
         raise ValueError("too deep") from None
-    json.dumps(value, ensure_ascii=False).encode("utf-8")  # Lone surrogates stop here.
+    json.dumps(value, ensure_ascii=False).encode("utf-8")  # Raises for lone surrogates.
     return value

@@ -1,4 +1,4 @@
-// Reads an OpenAPI document from stdin and says what an independent validator thinks of it.
+// Validates the OpenAPI document on stdin with an independent validator. Prints the result as JSON.
 import { Validator } from "@seriousme/openapi-schema-validator";
 
 const chunks = [];

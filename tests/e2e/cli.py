@@ -1,4 +1,4 @@
-"""The command line as a person at a terminal sees it."""
+"""Runs subcommands of the binary, with and without a terminal."""
 
 import fcntl
 import json
@@ -29,14 +29,14 @@ class Cli:
         return json.loads(self.text(*arguments, "--json", **options))
 
     def refused(self, *arguments, code=1, **options):
-        """What is said on stderr."""
+        """Runs a command that must fail with this exit code. Returns its stderr."""
         done, stdout, stderr = self.run(*arguments, **options)
         assert done == code, (arguments, done, stdout, stderr)
         assert stderr.startswith("postrider: ") and len(stderr.splitlines()) <= 6, stderr
         return stderr
 
     def on_terminal(self, *arguments, columns=80):
-        """Runs with a terminal of that width as stdout and stderr: (exit code, what it shows)."""
+        """Runs with a terminal as stdout and stderr. Returns (exit code, output)."""
         controller, terminal = pty.openpty()
         fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 25, columns, 0, 0))
         process = subprocess.Popen([BINARY, *arguments], stdin=subprocess.DEVNULL, stdout=terminal,
@@ -47,7 +47,7 @@ class Cli:
         try:
             while block := os.read(controller, 65536):
                 shown += block
-        except OSError:  # The terminal is gone: the process has ended.
+        except OSError:  # The process has ended and closed its terminal.
             pass
         finally:
             os.close(controller)

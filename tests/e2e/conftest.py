@@ -39,7 +39,7 @@ def shared_receiver():
 @pytest.fixture
 def receiver(shared_receiver):
     yield shared_receiver
-    shared_receiver.forget()
+    shared_receiver.clear()
 
 
 @pytest.fixture
@@ -58,7 +58,7 @@ def api(server):
 
 @pytest.fixture(scope="session")
 def strict_api(tmp_path_factory):
-    """A client of a server as it is without any flag: public https targets alone."""
+    """A client of a server with default settings: only public https targets are allowed."""
     server = Server(tmp_path_factory.mktemp("strict"), arguments=()).start()
     client = server.api()
     yield client
@@ -68,7 +68,7 @@ def strict_api(tmp_path_factory):
 
 @pytest.fixture
 def make_world(receiver):
-    """World in a server of one's choice; cleaned up when the test ends well or badly."""
+    """Creates a World on a given server. Held receiver paths are released after the test."""
     worlds = []
 
     def make(server):
@@ -89,7 +89,7 @@ def world(server, make_world):
 
 @pytest.fixture
 def own_server(tmp_path):
-    """A factory of servers that this test alone uses. Each must end well, unless it was killed."""
+    """Creates servers for one test. Each must exit with 0 after the test unless it was killed."""
     servers = []
 
     def make(*arguments, name="own", **options):
@@ -109,7 +109,7 @@ def own_server(tmp_path):
 
 @pytest.fixture(scope="session")
 def tls_receiver(tmp_path_factory):
-    """An https receiver that nobody has reason to trust."""
+    """An https receiver with a self-signed certificate."""
     directory = tmp_path_factory.mktemp("tls")
     subprocess.run(
         ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1",

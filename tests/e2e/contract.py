@@ -1,4 +1,4 @@
-"""The contract as tests see it: the document's operations, what they take and what they answer."""
+"""Reads the OpenAPI document: its operations with their parameters, bodies and responses."""
 
 import functools
 import json
@@ -13,10 +13,11 @@ METHODS = ("get", "put", "post", "delete", "patch")
 
 
 def join(whole, part):
-    """Objects member by member; the same member twice is a mistake."""
+    """Merges `part` into `whole`, object by object. A value that both define is an error."""
     for name, value in part.items():
         if name in whole:
-            assert isinstance(value, dict) and isinstance(whole[name], dict), f"{name} twice"
+            both = isinstance(value, dict) and isinstance(whole[name], dict)
+            assert both, f"{name} is defined twice"
             join(whole[name], value)
         else:
             whole[name] = value
@@ -24,8 +25,9 @@ def join(whole, part):
 
 
 def from_fragments():
-    """The document as its sources say, so that tests can be counted before a server runs."""
-    listed = re.findall(r"^  (\w+\.json)", (FRAGMENTS / "CMakeLists.txt").read_text(), re.MULTILINE)
+    """Builds the document from its sources, so that tests can be collected without a server."""
+    lists = (FRAGMENTS / "CMakeLists.txt").read_text()
+    listed = re.findall(r"^ +(\w+\.json)", lists, re.MULTILINE)
     assert sorted(listed) == sorted(file.name for file in FRAGMENTS.glob("*.json"))
     document = {}
     for name in listed:
@@ -42,14 +44,14 @@ class Contract:
             for path, item in document["paths"].items() for method in METHODS if method in item]
 
     def resolve(self, node):
-        """The node a reference leads to; what stands beside the reference comes on top."""
+        """Follows a reference. Members beside `$ref` override those of its target."""
         while "$ref" in node:
             target = self.resolver.resolve(node["$ref"])[1]
             node = {**target, **{key: value for key, value in node.items() if key != "$ref"}}
         return node
 
     def properties(self, schema):
-        """{name: schema} of an object, from wherever its parts are described."""
+        """{name: schema} of an object, including those from `allOf` and `oneOf`."""
         schema = self.resolve(schema)
         found = dict(schema.get("properties", {}))
         for part in schema.get("allOf", []) + schema.get("oneOf", []):
@@ -85,14 +87,14 @@ class Operation:
 
     @property
     def is_stream(self):
-        """Does a success have no end?"""
+        """Is the successful response an endless event stream?"""
         return "text/event-stream" in self.responses["200"].get("content", {}) if (
             "200" in self.responses) else False
 
     def parameters_in(self, place):
         return [parameter for parameter in self.parameters if parameter["in"] == place]
 
-    # ------------------------------------------------------------ what it takes
+    # ------------------------------------------------------------ requests
 
     @property
     def body_schema(self):
@@ -108,7 +110,7 @@ class Operation:
     def body_validator(self):
         return self.contract.validator(self.body_schema)
 
-    # ------------------------------------------------------------ what it answers
+    # ------------------------------------------------------------ responses
 
     @property
     def successes(self):
@@ -116,14 +118,14 @@ class Operation:
 
     @functools.lru_cache(maxsize=None)
     def codes(self, status):
-        """The problem codes that may come with this status."""
+        """The documented problem codes of this status."""
         response = self.responses.get(str(status), self.responses["default"])
         schema = response["content"]["application/problem+json"]["schema"]
         return set(schema["properties"]["code"]["enum"])
 
     @property
     def problems(self):
-        """Every (status, code) of its own, without what no operation sees."""
+        """Every documented (status, code) of this operation except the default response."""
         return [(int(status), code) for status, response in self.responses.items()
                 if status != "default" and status[0] in "45"
                 for code in response["content"]["application/problem+json"]["schema"]
@@ -135,30 +137,30 @@ class Operation:
         return self.contract.validator(response["content"][media_type]["schema"])
 
     def check(self, answer, thoroughly=True):
-        """Fails unless the answer is one that the document describes."""
-        said = f"{self.id} answered {answer!r}"
+        """Fails unless the document describes this answer. `thoroughly` validates its schema."""
+        described = f"{self.id} answered {answer!r}"
         if answer.status == 204:
-            assert "204" in self.responses and not answer.body, said
+            assert "204" in self.responses and not answer.body, described
             return
         media_type = answer.headers["content-type"].split(";")[0]
         if answer.status >= 400:
-            assert media_type == "application/problem+json", said
+            assert media_type == "application/problem+json", described
             check_problem(answer)
-            assert answer.json["code"] in self.codes(answer.status), f"not documented: {said}"
+            assert answer.json["code"] in self.codes(answer.status), f"not documented: {described}"
         else:
-            assert str(answer.status) in self.responses, f"not documented: {said}"
-            assert media_type in self.responses[str(answer.status)]["content"], said
+            assert str(answer.status) in self.responses, f"not documented: {described}"
+            assert media_type in self.responses[str(answer.status)]["content"], described
         for name, header in self.responses.get(str(answer.status), {}).get("headers", {}).items():
             always = self.contract.resolve(header).get("required", True)
-            assert not always or name.lower() in answer.headers, f"{name} is missing: {said}"
+            assert not always or name.lower() in answer.headers, f"{name} is missing: {described}"
         if not media_type.endswith("json") or not thoroughly:
             return
         for error in self.answer_validator(answer.status, media_type).iter_errors(answer.json):
-            raise AssertionError(f"{said}\n{error.json_path}: {error.message}")
+            raise AssertionError(f"{described}\n{error.json_path}: {error.message}")
 
 
 def check_problem(answer):
-    """What every refusal has in common."""
+    """Checks what all problem documents have in common."""
     assert answer.headers["content-type"] == "application/problem+json", answer
     problem = answer.json
     assert set(problem) - {"errors", "id"} == {"type", "title", "status", "detail", "code"}, answer

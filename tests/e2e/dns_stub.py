@@ -1,4 +1,4 @@
-"""A name server on loopback that knows what a test tells it, and nothing else."""
+"""A DNS server on loopback with a table of names."""
 
 import socket
 import struct
@@ -6,7 +6,7 @@ import threading
 
 
 class DnsStub:
-    """Answers A questions from `names`; every other name does not exist."""
+    """Answers A queries from `names`. Every other name does not exist."""
 
     def __init__(self):
         self.names = {}  # {name: IPv4 address}

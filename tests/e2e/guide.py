@@ -1,8 +1,9 @@
-"""Runs the user guide: the commands of a page, in order, in one shell, and compares their output.
+"""Runs the commands of a page of the user guide in one shell and compares their output.
 
-A fence `sh` is run. The fence after it, when it says `answer`, is what the command prints: JSON
-must contain what the page shows, text must show its lines in order; `…` stands for anything. A
-fence `sh setup` is run at the start of every other page, too. A fence `sh aside` is only shown.
+A fenced block marked `sh` is run. A block marked `answer` after it shows the expected output: JSON
+output must contain the JSON of the page; text output must contain its lines in order; `…` matches
+anything. Blocks marked `sh setup` also run before every other page. Blocks marked `sh aside` are
+not run.
 """
 
 import contextlib
@@ -22,7 +23,7 @@ FENCE = re.compile(r"^```(?P<info>[^\n`]*)\n(?P<text>.*?)^```\s*$", re.MULTILINE
 
 
 class Step:
-    """One command of a page and what it is to print."""
+    """One command of a page and its expected output."""
 
     def __init__(self, command, line, setup):
         self.command = command
@@ -41,13 +42,14 @@ def steps_of(page):
         if words[:1] == ["sh"] and "aside" not in words:
             steps.append(Step(fence["text"], line, "setup" in words))
         elif "answer" in words:
-            assert steps and steps[-1].answer is None, f"{page.name}:{line}: an answer to nothing"
+            expected = steps and steps[-1].answer is None
+            assert expected, f"{page.name}:{line}: an answer without a command"
             steps[-1].answer = (words[0], fence["text"])
     return steps
 
 
 def fits(shown, printed):
-    """Does what was printed contain what the page shows?"""
+    """Does the output contain what the page shows?"""
     if shown == "…":
         return True
     if isinstance(shown, str) and isinstance(printed, str):
@@ -58,20 +60,20 @@ def fits(shown, printed):
     if isinstance(shown, list) and isinstance(printed, list):
         open_ended = bool(shown) and shown[-1] == "…"
         items = shown[:-1] if open_ended else shown
-        enough = len(printed) >= len(items) if open_ended else len(printed) == len(items)
-        return enough and all(fits(one, other) for one, other in zip(items, printed))
+        long_enough = len(printed) >= len(items) if open_ended else len(printed) == len(items)
+        return long_enough and all(fits(one, other) for one, other in zip(items, printed))
     return shown == printed
 
 
 def text_fits(shown, printed):
-    """Every line of the page comes, in this order; others may stand between."""
+    """Does the output contain the lines of the page in order, with any lines in between?"""
     rest = iter(printed.splitlines())
     return all(any(fits(line.strip(), other.strip()) for other in rest)
                for line in shown.splitlines() if line.strip())
 
 
 class Shell:
-    """One bash in a directory of its own, with what it started ended at the end."""
+    """A bash process in its own directory. `close` also ends the processes it started."""
 
     def __init__(self, directory, path, replacements):
         self.directory = pathlib.Path(directory)
@@ -85,13 +87,13 @@ class Shell:
                  "COLUMNS": "120"})
 
     def local(self, text):
-        """The page's text with the ports of this run."""
+        """Replaces the ports of the page with those of this run."""
         for old, new in self.replacements.items():
             text = text.replace(old, new)
         return text
 
     def run(self, command):
-        """The exit code and the output of some commands."""
+        """Runs commands. Returns their exit code and output."""
         command = self.local(command)
         self.count += 1
         script = self.directory / f".step{self.count}"
@@ -102,13 +104,14 @@ class Shell:
         self.process.stdin.flush()
         if not select.select([self.process.stdout], [], [], STEP_SECONDS_MAX)[0]:
             printed = output.read_text(errors="replace")
-            raise AssertionError(f"no end after {STEP_SECONDS_MAX:.0f} s:\n{command}\n{printed}")
+            raise AssertionError(
+                f"still running after {STEP_SECONDS_MAX:.0f} s:\n{command}\n{printed}")
         ended = self.process.stdout.readline()
-        assert ended.startswith("ended "), f"the shell is gone: {ended!r}"
+        assert ended.startswith("ended "), f"the shell has exited: {ended!r}"
         return int(ended.split()[1]), output.read_text(errors="replace")
 
     def close(self):
-        """Ends the shell and everything that it started: they are one process group."""
+        """Ends the shell and the processes it started, which share its process group."""
         os.killpg(self.process.pid, signal.SIGTERM)
         try:
             self.process.wait(timeout=STEP_SECONDS_MAX)
@@ -118,7 +121,7 @@ class Shell:
 
 
 def run_page(page, setup_page, binary_directory, replacements):
-    """Runs one page. Raises AssertionError naming the page's line."""
+    """Runs one page. An AssertionError names the line of the page."""
     steps = steps_of(page)
     if page != setup_page:
         steps = [step for step in steps_of(setup_page) if step.setup] + steps
@@ -143,7 +146,7 @@ def check(page, step, code, printed):
         try:
             good = fits(json.loads(shown), json.loads(printed))
         except json.JSONDecodeError as error:
-            raise AssertionError(f"{where}: no JSON: {error}\n{printed}") from error
+            raise AssertionError(f"{where}: the output is not JSON: {error}\n{printed}") from error
     else:
         good = text_fits(shown, printed)
-    assert good, f"{where}: the page shows\n{shown}\nbut this was printed\n{printed}"
+    assert good, f"{where}: the page shows\n{shown}\nbut the output is\n{printed}"

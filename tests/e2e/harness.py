@@ -1,4 +1,4 @@
-"""The real server as a test sees it: a process, its data directory, its HTTP API."""
+"""Runs the real server: its process, its data directory and a client of its HTTP API."""
 
 import contextlib
 import http.client
@@ -14,12 +14,12 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 BINARY = os.environ.get("POSTRIDER_BINARY") or str(ROOT / "build" / "release" / "postrider")
 ADMIN_KEY = "pk_test_0123456789abcdefghijklmnopqrstuvwxyz"
 
-# Deadlines are generous, so that a busy machine does not fail a test; nothing waits for them when
-# all is well. Sanitized servers get more.
+# Deadlines are generous, so that a busy machine does not fail a test. A passing test does not wait
+# for them. Sanitized servers get more.
 SLOWNESS = float(os.environ.get("POSTRIDER_TEST_SLOWNESS", "1"))
 DEADLINE = 20.0 * SLOWNESS
 
-# The server ends connections that have been idle for longer than this.
+# The server closes connections that have been idle for longer than this.
 IDLE_SECONDS_MAX = 30.0
 
 SANITIZER_REPORT = re.compile(
@@ -39,6 +39,27 @@ def wait_for(condition, what, deadline=DEADLINE):
             raise AssertionError(f"waited {deadline:.0f} s for {what}; last seen: {value!r}")
         time.sleep(pause)
         pause = min(pause * 1.5, 0.05)
+
+
+def metrics_page(api):
+    return api.request("GET", "/metrics").body.decode()
+
+
+def metric(page, series):
+    """The value of one series (`name` or `name{label="value"}`) on a metrics page."""
+    found = re.search(rf"^{re.escape(series)} (\S+)$", page, re.MULTILINE)
+    if not found:
+        raise KeyError(f"{series} is not on the metrics page")
+    return float(found.group(1))
+
+
+def wait_metric(api, series, condition):
+    """Polls until the series exists and its value satisfies `condition`."""
+    def satisfied():
+        with contextlib.suppress(KeyError):
+            return condition(metric(metrics_page(api), series))
+        return False
+    wait_for(satisfied, f"{series} to have the expected value")
 
 
 class Answer:
@@ -68,7 +89,7 @@ class Api:
         self._used_at = 0.0
 
     def request(self, method, path, body=None, headers=None):
-        """`body` may be bytes, sent as they are, or a value, sent as JSON."""
+        """Bytes in `body` are sent unchanged; any other value is sent as JSON."""
         sent = {"Authorization": f"Bearer {self.key}"} if self.key else {}
         if body is not None and not isinstance(body, bytes):
             body = json.dumps(body).encode()
@@ -128,7 +149,7 @@ class Api:
         return self._expect(expect, "DELETE", path)
 
     def all(self, path):
-        """Every item of a list, page after page."""
+        """Returns all items of a list by following its pages."""
         items = []
         cursor = ""
         separator = "&" if "?" in path else "?"
@@ -138,11 +159,11 @@ class Api:
             if not page.get("next_cursor"):
                 return items
             cursor = f"&cursor={page['next_cursor']}"
-        raise AssertionError(f"{path} has no end")
+        raise AssertionError(f"{path} has more than 1000 pages")
 
 
 class Server:
-    """One `postrider serve` process over a private directory."""
+    """One `postrider serve` process with its own directory."""
 
     def __init__(self, directory, arguments=("--allow-private-targets", "--allow-http"),
                  environment=None):
@@ -154,10 +175,10 @@ class Server:
         self.port = None
         self.runs = 0
 
-    # ------------------------------------------------------------ life
+    # ------------------------------------------------------------ start and stop
 
     def launch(self):
-        """Starts the process without waiting for it."""
+        """Starts the process without waiting until it is ready."""
         assert self.process is None
         self.runs += 1
         command = [BINARY, "serve", "--data", str(self.data), "--listen", "127.0.0.1:0",
@@ -181,7 +202,7 @@ class Server:
         os.kill(self.process.pid, number)
 
     def wait(self, deadline=DEADLINE * 2):
-        """The exit code."""
+        """Waits for the process to end and returns its exit code."""
         try:
             code = self.process.wait(deadline)
         except subprocess.TimeoutExpired:
@@ -191,7 +212,7 @@ class Server:
         return code
 
     def stop(self):
-        """SIGTERM; the server must drain and exit 0."""
+        """Sends SIGTERM. The server must drain and exit with 0."""
         if self.process is None:
             return
         self.signal(signal.SIGTERM)
@@ -200,7 +221,7 @@ class Server:
         assert not SANITIZER_REPORT.search(self.output()), self.output()
 
     def kill(self):
-        """kill -9."""
+        """Sends SIGKILL."""
         if self.process is not None:
             self.process.kill()
             self.process.wait()
@@ -209,7 +230,7 @@ class Server:
     def assert_alive(self):
         assert self.process.poll() is None, f"the server died:\n{self.output()}"
 
-    # ------------------------------------------------------------ what it wrote
+    # ------------------------------------------------------------ output
 
     @property
     def stdout_file(self):
@@ -220,7 +241,7 @@ class Server:
         return self.directory / f"stderr.{self.runs}"
 
     def output(self):
-        """Everything the current or last run wrote, and every run before it."""
+        """Everything that all runs have written to stdout and stderr."""
         files = sorted(self.directory.glob("stdout.*")) + sorted(self.directory.glob("stderr.*"))
         return "".join(file.read_text(errors="replace") for file in files)
 
@@ -237,7 +258,7 @@ class Server:
 
 
 def refuses_publishing(api):
-    """Is a publish turned away, by an answer or by a closed door? Never half accepted."""
+    """Publishes once. Returns whether it was refused, by a 503 or by a closed connection."""
     try:
         answer = api.request("POST", "/v1/events", {"type": "probe.event", "data": 1})
     except (OSError, http.client.HTTPException):
@@ -251,7 +272,7 @@ def refuses_publishing(api):
 
 
 def run_command(*arguments, environment=None, directory=None, deadline=DEADLINE, stdin=None):
-    """Runs the binary to its end: (exit code, stdout, stderr)."""
+    """Runs the binary until it exits. Returns (exit code, stdout, stderr)."""
     done = subprocess.run([BINARY, *arguments], capture_output=True, timeout=deadline, check=False,
                           text=True, cwd=directory, input=stdin,
                           env={**os.environ, "POSTRIDER_ADMIN_KEY": ADMIN_KEY,
@@ -260,7 +281,7 @@ def run_command(*arguments, environment=None, directory=None, deadline=DEADLINE,
 
 
 def integrity_check(data):
-    """What SQLite says about the store's file while nobody has it open."""
+    """Runs SQLite's integrity check. The store must not be open. Returns \"ok\" if it passes."""
     files = sorted(pathlib.Path(data).glob("*.db"))
     assert files, f"no database in {data}: {sorted(os.listdir(data))}"
     done = subprocess.run(["sqlite3", str(files[0]), "PRAGMA integrity_check"],

@@ -2,32 +2,32 @@
 
 from harness import wait_for
 
-OVER = ("completed", "cancelled", "failed")
+FINISHED = ("completed", "cancelled", "failed")
 
 
-def kill_off(world, hook, count, type="order.created", start=0):
-    """`count` dead letters: their event ids. The receiver must answer 404."""
+def make_dead_letters(world, hook, count, type="order.created", start=0):
+    """Creates `count` dead letters. Returns their event ids. The receiver must answer 404."""
     ids = []
-    before = dead_count(world, hook)
+    before = count_dead_letters(world, hook)
     for first in range(start, start + count, 100):
         numbers = range(first, min(first + 100, start + count))
         answer = world.publish_batch([{"type": type, "data": {"n": n}} for n in numbers])
         ids += [item["id"] for item in answer["results"]]
-    wait_for(lambda: dead_count(world, hook) >= before + count,
+    wait_for(lambda: count_dead_letters(world, hook) >= before + count,
              f"{count} dead letters of {hook.id}")
     return ids
 
 
-def dead_count(world, hook):
+def count_dead_letters(world, hook):
     return sum(world.api.get(f"/v1/dlq?webhook_id={hook.id}&limit=1")["age_buckets"].values())
 
 
-def wait_over(api, operation, *wanted):
-    """The operation once it is over, or in one of the states that are wanted."""
+def wait_finished(api, operation, *wanted):
+    """Waits until the operation has one of the wanted states (default: finished) and returns it."""
     def look():
         found = api.get(f"/v1/operations/{operation['id']}")
-        return found if found["status"] in (wanted or OVER) else None
-    return wait_for(look, f"{operation['id']} to be {' or '.join(wanted or OVER)}")
+        return found if found["status"] in (wanted or FINISHED) else None
+    return wait_for(look, f"{operation['id']} to be {' or '.join(wanted or FINISHED)}")
 
 
 def start(api, method, path, body=None):

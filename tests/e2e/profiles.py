@@ -1,4 +1,4 @@
-"""What the tests of the profiles share: the schedule without waiting for it, signatures."""
+"""Shared by the tests of the profiles: reads retry schedules without waiting; signatures."""
 
 import base64
 import datetime
@@ -9,17 +9,17 @@ import itertools
 from harness import wait_for
 from receiver import Held, Reply
 
-# A text is its own key: what the receivers of these profiles are used to.
+# Without the `whsec_` prefix, the bytes of the text are the key.
 SECRET = "a secret that both of us know"
 
-# Retries at once, so that a test gets to the attempt it wants to see.
-AT_ONCE = {"schedule_ms": [1], "jitter": 0, "category_minimums": False}
+# Retries after 1 ms, so that a test quickly reaches the attempt it checks.
+IMMEDIATE_RETRIES = {"schedule_ms": [1], "jitter": 0, "category_minimums": False}
 
 _labels = itertools.count(1)
 
 
 def seconds(text):
-    """A time of the API as seconds."""
+    """Converts a time of the API to Unix seconds."""
     return datetime.datetime.fromisoformat(text.replace("Z", "+00:00")).timestamp()
 
 
@@ -28,20 +28,21 @@ def hmac_hex(secret, text):
 
 
 def key_of(secret):
-    """The bytes behind a whsec_ secret."""
+    """Decodes a whsec_ secret."""
     return base64.b64decode(secret.removeprefix("whsec_"))
 
 
 def planned_delays(world, numbers, reply=Reply(500), **fields):
-    """{number: seconds planned after the failure of attempt `number`}, under the profile's policy.
+    """Returns {number: planned delay in seconds after the failure of attempt `number`}.
 
-    A webhook for each number fails at once until that attempt, which is held until the webhook has
-    its default policy again; what is planned then is what the profile says.
+    Creates a webhook for each number. Its attempts fail quickly until attempt `number`. The answer
+    to that attempt is held until the webhook has the profile's default policy again, so that the
+    next delay follows that policy.
     """
     hooks = {}
     for number in numbers:
         script = [Reply(500)] * (number - 1) + [Held(reply)]
-        hooks[number] = world.hook(f"plan{next(_labels)}", *script, retry_config=AT_ONCE,
+        hooks[number] = world.hook(f"plan{next(_labels)}", *script, retry_config=IMMEDIATE_RETRIES,
                                    circuit_breaker_config={"enabled": False}, **fields)
     event = world.publish()["id"]
     delays = {}
@@ -61,7 +62,7 @@ def planned_delays(world, numbers, reply=Reply(500), **fields):
 
 
 def check_delays(delays, planned, minus=0.0, plus=0.0, extra=0.0):
-    """Each delay is the planned one, spread as said; half a second for a busy machine."""
+    """Checks each delay against its plan and jitter. Allows 0.5 s more for a busy machine."""
     assert set(delays) == set(planned)
     for number, delay in delays.items():
         low, high = planned[number] * (1 - minus), planned[number] * (1 + plus) + extra
@@ -69,8 +70,8 @@ def check_delays(delays, planned, minus=0.0, plus=0.0, extra=0.0):
 
 
 def attempts_until_dead(world, reply=Reply(500), **fields):
-    """A delivery that failed as often as the profile allows, and its webhook."""
-    hook = world.hook(f"dead{next(_labels)}", reply, retry_config=AT_ONCE,
+    """Fails a delivery until it is a dead letter. Returns the delivery and its webhook."""
+    hook = world.hook(f"dead{next(_labels)}", reply, retry_config=IMMEDIATE_RETRIES,
                       circuit_breaker_config={"enabled": False}, **fields)
     delivery = world.wait_done(world.publish()["id"], hook)
     assert delivery["status"] == "dead_letter"
@@ -79,7 +80,7 @@ def attempts_until_dead(world, reply=Reply(500), **fields):
 
 
 def open_circuit(world, outcomes, **fields):
-    """A webhook whose receiver answered these statuses, one event each, in order."""
+    """Creates a webhook and publishes one event for each of the receiver's answers, in order."""
     hook = world.hook(f"circuit{next(_labels)}", *[Reply(status) for status in outcomes],
                       max_in_flight=1, retry_config={"schedule_ms": [600_000], "jitter": 0},
                       **fields)
@@ -94,9 +95,9 @@ def open_seconds(circuit):
 
 
 def names_with(request, prefix):
-    """The request's header names that begin so, in lower case, sorted."""
+    """The request's header names with this prefix, sorted."""
     return sorted(name for name, _ in request.headers if name.startswith(prefix))
 
 
 def event_type_names(config):
-    return [each["name"] for each in config.get("event_types", [])]
+    return [each["name"] for each in config["event_types"]]

@@ -1,8 +1,8 @@
-"""A receiver that does what a test tells it to and remembers everything it was sent.
+"""A scripted HTTP receiver that records every request.
 
-Runs on a thread of its own; every method may be called from the test's thread. Behaviour is set per
-path: a list of replies used up one by one, the last of which repeats. A reply may be a function of
-the request.
+Runs on its own thread; every method may be called from the test's thread. Each path has a script: a
+list of replies, used one after the other. The last reply repeats. A reply may be a function of the
+request.
 """
 
 import asyncio
@@ -17,12 +17,12 @@ class Reply:
     status: int = 200
     headers: tuple = ()
     body: bytes = b""
-    delay: float = 0.0  # Seconds before the answer; for overlap, never for synchronisation.
+    delay: float = 0.0  # Seconds before the answer. For overlap, not for synchronisation.
 
 
 @dataclasses.dataclass(frozen=True)
 class Hang:
-    """Never answers; the connection stays open until the sender closes it."""
+    """Never answers. The connection stays open until the sender closes it."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Raw:
 
 @dataclasses.dataclass(frozen=True)
 class Held:
-    """Answers with `reply`, but not before `release`."""
+    """Answers with `reply` after `release`."""
 
     reply: Reply
 
@@ -49,7 +49,7 @@ OK = Reply()
 
 @dataclasses.dataclass
 class Request:
-    """One request as it came in. `ended` stays None for one that was never answered."""
+    """One received request. `ended` is None until it has been answered."""
 
     number: int
     path: str
@@ -62,7 +62,7 @@ class Request:
 
     def header(self, name):
         values = [value for key, value in self.headers if key == name]
-        assert len(values) <= 1, f"{name} came {len(values)} times"
+        assert len(values) <= 1, f"{name} was sent {len(values)} times"
         return values[0] if values else None
 
     @property
@@ -105,31 +105,31 @@ class Receiver:
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join(10)
 
-    # ------------------------------------------------------------ what tests say
+    # ------------------------------------------------------------ behaviour
 
     def url(self, path="/"):
         return f"{'https' if self._tls else 'http'}://127.0.0.1:{self.port}{path}"
 
     def on(self, path, *script):
-        """From now on requests to `path` are answered by `script`, its last reply repeating."""
+        """Sets the script of `path`. Its last reply repeats."""
         with self._lock:
             self._path(path).script = list(script)
 
     def hold(self, path):
-        """Requests to `path` wait for their answer until `release`."""
-        def make():
+        """Holds the answers to requests to `path` until `release`."""
+        def close_gate():
             self._path(path).open = asyncio.Event()
-        self._call(make)
+        self._call(close_gate)
 
     def release(self, path):
-        def let_go():
+        def open_gate():
             state = self._path(path)
             if state.open:
                 state.open.set()
                 state.open = None
-        self._call(let_go)
+        self._call(open_gate)
 
-    # ------------------------------------------------------------ what tests ask
+    # ------------------------------------------------------------ recorded requests
 
     def requests(self, path=None):
         with self._lock:
@@ -139,17 +139,18 @@ class Receiver:
         return len(self.requests(path))
 
     def peak(self, path):
-        """The most requests to `path` that were open at once."""
+        """The highest number of concurrent requests to `path`."""
         with self._lock:
             return self._path(path).peak
 
-    def forget(self):
+    def clear(self):
+        """Forgets the recorded requests and peaks."""
         with self._lock:
             self._requests.clear()
             for state in self._paths.values():
                 state.peak = state.in_flight
 
-    # ------------------------------------------------------------ the thread
+    # ------------------------------------------------------------ the receiver's thread
 
     def _path(self, path):
         return self._paths.setdefault(path, _Path())
@@ -194,7 +195,7 @@ class Receiver:
             writer.close()
 
     async def _exchange(self, connection, reader, writer):
-        """One request and its answer. Returns whether the connection goes on."""
+        """Handles one request. Returns whether the connection stays open."""
         request = await self._read(connection, reader)
         if request is None:
             return False
@@ -240,7 +241,7 @@ class Receiver:
         if isinstance(reply, Close):
             return False
         if isinstance(reply, Hang):
-            await reader.read()  # Until the sender gives up.
+            await reader.read()  # Returns when the sender closes.
             return False
         if isinstance(reply, Raw):
             writer.write(reply.data)

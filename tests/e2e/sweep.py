@@ -1,9 +1,9 @@
-"""A sweep of bad requests over a running server, written by the contract and a seed.
+"""Sends generated bad requests to a server and checks every answer.
 
     tests/e2e/sweep.py [--seed N] [--requests N] [--first N] [--threads N]
 
-starts a server of its own, sends the requests and says which answers were wrong, each as a curl
-command. The n-th request of a seed is always the same, but for the ids of what is there.
+Starts its own server, sends the requests and prints each request with a wrong answer as a curl
+command. Request N of a seed is always the same except for the ids of existing resources.
 """
 
 import argparse
@@ -17,33 +17,33 @@ import tempfile
 import threading
 import time
 
-from bad_requests import Author
+from bad_requests import RequestGenerator
 from contract import Contract, check_problem, from_fragments
 from harness import ADMIN_KEY, DEADLINE, Answer
 from receiver import Receiver
-from stage import Stage, start_server
+from resources import Resources, start_server
 
-CANARY = "whsec_Q2FuYXJ5Q2FuYXJ5Q2FuYXJ5Q2FuYXJ5"  # Of every webhook in the pool; shown to nobody.
-ANSWER_SECONDS_MAX = 2 * DEADLINE  # A disk that stalls is not a server that hangs.
-THOROUGH_EVERY = 10  # Holding every answer to its schema would take longer than all the rest.
-NOWHERE = "http://127.0.0.1:9/"  # Nobody listens; deliveries fail at once and wait.
+CANARY = "whsec_Q2FuYXJ5Q2FuYXJ5Q2FuYXJ5Q2FuYXJ5"  # The secret of every webhook; never shown.
+ANSWER_SECONDS_MAX = 2 * DEADLINE  # Allows for a stalled disk.
+THOROUGH_EVERY = 10  # Validating the schema of every answer would be too slow.
+NOWHERE = "http://127.0.0.1:9/"  # Nothing listens here; attempts fail immediately.
 
 
-class Live:
-    """What is there to be asked for."""
+class LiveValues:
+    """Valid paths, bodies and cursors of the running server."""
 
     key = ADMIN_KEY
 
-    def __init__(self, stage, contract):
+    def __init__(self, resources, contract):
         self.numbers = itertools.count()
         self.pool = {}
         for operation in contract.operations:
             if operation.parameters_in("path"):
-                self.pool[operation.id] = [stage.path(operation) for _ in range(3)]
+                self.pool[operation.id] = [resources.path(operation) for _ in range(3)]
         for _ in range(3):
-            stage.event({"tenant_id": "acme"})
-            stage.webhook(secret=CANARY, events=["never.happens"])
-        self.cursors = [stage.api.get(f"/v1/{kind}?limit=1")["next_cursor"]
+            resources.event({"tenant_id": "acme"})
+            resources.webhook(secret=CANARY, events=["never.happens"])
+        self.cursors = [resources.api.get(f"/v1/{kind}?limit=1")["next_cursor"]
                         for kind in ("events", "deliveries", "webhooks")]
 
     def path(self, operation, rng):
@@ -65,7 +65,7 @@ class Live:
 
 
 class Client:
-    """One keep-alive connection that sends whatever it is told to. One thread."""
+    """One keep-alive connection that sends requests unchanged. Single-threaded."""
 
     def __init__(self, port):
         self.port = port
@@ -97,7 +97,7 @@ class Client:
             self.more()
         body, self.rest = self.rest[:length], self.rest[length:]
         if headers.get("content-type") == "text/event-stream":
-            self.close()  # It has no end.
+            self.close()  # The stream is endless.
         return Answer(int(first.split(" ")[1]), headers, body)
 
     def more(self):
@@ -131,8 +131,8 @@ def to_curl(request, port):
     return command
 
 
-def judge(request, answer, thoroughly):
-    """Fails when the answer is not what this request deserves."""
+def check_answer(request, answer, thoroughly):
+    """Fails if the answer is not allowed for this request."""
     assert answer.status in request.allowed, f"answered {answer.status}"
     assert answer.headers.get("x-request-id"), "no X-Request-Id"
     assert CANARY.encode() not in answer.body, "a secret was shown"
@@ -154,11 +154,11 @@ class Report:
 
 
 class Sweep:
-    """Sends requests first, first + 1, … over several connections and judges the answers."""
+    """Sends requests first, first + 1, … over several connections and checks the answers."""
 
-    def __init__(self, server, author, threads=4):
+    def __init__(self, server, generator, threads=4):
         self.server = server
-        self.author = author
+        self.generator = generator
         self.threads = threads
         self.report = Report()
         self._lock = threading.Lock()
@@ -186,12 +186,12 @@ class Sweep:
         client.close()
 
     def _one(self, client, number):
-        request = self.author.write(number)
+        request = self.generator.generate(number)
         started = time.monotonic()
         answer = None
         try:
             answer = client.send(request)
-            judge(request, answer, thoroughly=number % THOROUGH_EVERY == 0)
+            check_answer(request, answer, thoroughly=number % THOROUGH_EVERY == 0)
             took = time.monotonic() - started
             assert took < ANSWER_SECONDS_MAX, f"took {took:.1f} s"
         except (AssertionError, OSError, ValueError, KeyError) as problem:
@@ -200,14 +200,20 @@ class Sweep:
         else:
             self._count(answer.status, took)
             if "location" in answer.headers:
-                self._take_back(client, answer.headers["location"])
+                self._delete_created(client, answer.headers["location"])
 
-    def _take_back(self, client, target):
-        """What was created is deleted: thousands of webhooks would only slow the sweep down."""
-        answer = client.send(self.author.deletion(target))
-        # Another request may have been quicker, or have given a tenant a webhook.
+    def _delete_created(self, client, target):
+        """Deletes a created resource. Thousands of webhooks would slow down the sweep."""
+        request = self.generator.deletion(target)
+        try:
+            answer = client.send(request)
+        except (OSError, ValueError) as problem:
+            client.close()
+            self._fail(-1, request, str(problem))
+            return
+        # Another request may have deleted it already, or given the tenant a webhook.
         if answer.status not in (204, 404, 409):
-            self._fail(-1, self.author.deletion(target), f"{answer!r}")
+            self._fail(-1, request, f"{answer!r}")
 
     def _count(self, status, took):
         with self._lock:
@@ -216,7 +222,7 @@ class Sweep:
             self.report.statuses[status] = self.report.statuses.get(status, 0) + 1
 
     def _fail(self, number, request, problem):
-        text = (f"request {number} of seed {self.author.seed} ({request.why}): {problem}\n"
+        text = (f"request {number} of seed {self.generator.seed} ({request.why}): {problem}\n"
                 f"  {to_curl(request, self.server.port)}")
         with self._lock:
             self.report.failures.append(text)
@@ -224,8 +230,8 @@ class Sweep:
 
 def prepare(server, receiver, seed):
     contract = Contract(from_fragments())
-    live = Live(Stage(server, receiver), contract)
-    return Author(contract, live, seed)
+    live = LiveValues(Resources(server, receiver), contract)
+    return RequestGenerator(contract, live, seed)
 
 
 def main():

@@ -1,34 +1,35 @@
-"""Every setting under [alerts] has an effect: raised at its limit, over when it is over.
+"""Every setting under [alerts] has an effect: its alert is raised and resolved.
 
-Windows are a second here; that they are minutes otherwise, and what happens at their edges, is said
-by the tests of the engine, whose clock is a variable."""
+The windows are one second long here. Tests of the engine, which control its clock, check the exact
+limits.
+"""
 
 import signal
 
 import pytest
 
-from alert_world import active_alerts, alerts, resolved, settings, wait_alert
+from alert_api import active_alerts, alerts, settings, wait_alert, wait_resolved
 from dns_stub import DnsStub
-from harness import run_command, wait_for
+from harness import run_command, wait_for, wait_metric
 from receiver import OK, Reply
 from world import SLOW
 
 NO_BREAKER = {"circuit_breaker_config": {"enabled": False}}
-# Fifty attempts a second with ten events, for twenty seconds.
+# With ten events: fifty attempts per second for twenty seconds.
 STEADY = {"base_delay_ms": 200, "max_delay_ms": 200, "max_attempts": 100}
 PER_SECOND = {"window_ms": 1000, "failure_ms": 1000}
 
 
 @pytest.fixture
 def alert_server(own_server, make_world):
-    """A server with these alert settings, and a world in it."""
+    """Starts a server with these alert settings. Returns the server and a World."""
     def make(*arguments, **values):
         server = own_server(*settings(**values), *arguments).start()
         return server, make_world(server)
     return make
 
 
-def test_a_webhook_that_keeps_failing_is_an_alert_until_it_succeeds(alert_server):
+def test_a_failing_webhook_raises_an_alert_until_it_succeeds(alert_server):
     _, world = alert_server(**PER_SECOND, success_percentage=0, failure_percentage=50)
     hook = world.hook("hook", Reply(500), retry_config=STEADY, **NO_BREAKER)
     good = world.hook("good", events=["order.created"])
@@ -39,11 +40,11 @@ def test_a_webhook_that_keeps_failing_is_an_alert_until_it_succeeds(alert_server
     assert raised["detail"] == "More than 50 % of the attempts have failed for 1000 ms."
     assert active_alerts(world.api, "webhook_failing") == 1
     world.receiver.on(hook.path, OK)
-    resolved(world.api, raised)
+    wait_resolved(world.api, raised)
     assert alerts(world.api, webhook_id=good.id) == []
 
 
-def test_too_few_successes_of_all_are_an_alert_of_the_server(alert_server):
+def test_a_low_overall_success_rate_raises_a_server_alert(alert_server):
     _, world = alert_server(**PER_SECOND, failure_percentage=100)
     hook = world.hook("hook", Reply(500), retry_config=STEADY, **NO_BREAKER)
     world.publish_numbered(10)
@@ -52,10 +53,10 @@ def test_too_few_successes_of_all_are_an_alert_of_the_server(alert_server):
     assert (raised["webhook_id"], raised["tenant_id"]) == (None, None)
     assert raised["detail"] == "Fewer than 90 % of the attempts of the last 1 s succeeded."
     world.receiver.on(hook.path, OK)
-    resolved(world.api, raised)
+    wait_resolved(world.api, raised)
 
 
-def test_a_circuit_that_stays_open_is_a_second_alert(alert_server):
+def test_a_circuit_that_stays_open_raises_a_second_alert(alert_server):
     server, world = alert_server(circuit_open_ms=1500)
     hook = world.hook("hook", Reply(500), retry_config=SLOW, circuit_breaker_config={
         "failure_count_threshold": 1, "minimum_throughput": 1, "sleep_window_ms": 600_000})
@@ -69,11 +70,11 @@ def test_a_circuit_that_stays_open_is_a_second_alert(alert_server):
     world.api = server.api()
     assert wait_alert(world.api, kind="circuit_stays_open", status="active") == raised
     world.api.patch(f"/v1/webhooks/{hook.id}/circuit-breaker", {"action": "reset"})
-    resolved(world.api, raised)
+    wait_resolved(world.api, raised)
     assert len(alerts(world.api, kind="circuit_stays_open")) == 1
 
 
-def test_too_many_dead_letters_of_a_tenant_are_an_alert_until_they_are_fewer(alert_server):
+def test_too_many_dead_letters_of_a_tenant_raise_an_alert_until_they_are_fewer(alert_server):
     _, world = alert_server(dead_letters_waiting=2)
     hook = world.hook("hook", Reply(404), **NO_BREAKER)
     for event in world.publish_numbered(2):
@@ -81,46 +82,45 @@ def test_too_many_dead_letters_of_a_tenant_are_an_alert_until_they_are_fewer(ale
     world.publish()
     raised = wait_alert(world.api, kind="dead_letters_waiting", status="active")
     assert (raised["webhook_id"], raised["tenant_id"]) == (None, world.tenant)
-    assert raised["detail"] == "3 dead letters wait for somebody to decide, more than 2."
+    assert raised["detail"] == "There are 3 dead letters, more than 2."
     assert alerts(world.api, tenant_id=world.tenant, kind="dead_letters_waiting") == [raised]
     world.receiver.on(hook.path, OK)
     dead = world.api.get("/v1/dlq?limit=1")["data"][0]["id"]
     world.api.post(f"/v1/dlq/{dead}/retry", expect=202)
-    resolved(world.api, raised)
+    wait_resolved(world.api, raised)
 
 
-def test_a_deep_queue_is_an_alert_wherever_it_waits(alert_server):
+def test_a_deep_queue_raises_an_alert_whether_it_waits_in_memory_or_in_the_store(alert_server):
     server, world = alert_server(queue_depth=300)
     hook = world.hook("hook")
     world.api.post(f"/v1/webhooks/{hook.id}/pause")
-    # More than fits into memory: the rest waits in the store, and is counted as well.
+    # More than fit into memory: those that wait only in the store are counted too.
     world.publish_batch([{"type": "a.b", "data": n} for n in range(300)])
     world.publish()
     raised = wait_alert(world.api, kind="queue_deep", status="active")
     assert (raised["severity"], raised["webhook_id"]) == ("critical", None)
-    assert raised["detail"] == "301 deliveries wait, more than 300."
-    server.kill()  # What waits is counted anew.
+    assert raised["detail"] == "301 deliveries are waiting, more than 300."
+    server.kill()  # The count is restored from the store.
     server.start()
     world.api = server.api()
-    wait_for(lambda: "postrider_deliveries_waiting 301"
-             in world.api.request("GET", "/metrics").body.decode(), "301 to wait")
+    wait_metric(world.api, "postrider_deliveries_waiting", lambda count: count == 301)
     assert wait_alert(world.api, kind="queue_deep") == raised
     world.api.post(f"/v1/webhooks/{hook.id}/resume")
-    resolved(world.api, raised)
-    assert "postrider_deliveries_waiting 0" in world.api.request("GET", "/metrics").body.decode()
+    wait_resolved(world.api, raised)
+    wait_metric(world.api, "postrider_deliveries_waiting", lambda count: count == 0)
 
 
-def test_a_removed_webhook_takes_its_queue_with_it(alert_server):
+def test_deleting_a_webhook_resolves_the_alert_about_its_queue(alert_server):
     _, world = alert_server(queue_depth=3)
     hook = world.hook("hook")
     world.api.post(f"/v1/webhooks/{hook.id}/pause")
     world.publish_numbered(4)
     raised = wait_alert(world.api, kind="queue_deep", status="active")
     world.api.delete(f"/v1/webhooks/{hook.id}")
-    resolved(world.api, raised)
+    wait_resolved(world.api, raised)
 
 
-def test_a_busy_pool_is_an_alert(alert_server):
+def test_a_busy_connection_pool_raises_an_alert(alert_server):
     _, world = alert_server("--set", "engine.in_flight_max=4", "--set", "io_threads=1",
                             "--set", "engine.tenant_in_flight_max=4", pool_percentage=50)
     hook = world.hook("hook")
@@ -130,12 +130,12 @@ def test_a_busy_pool_is_an_alert(alert_server):
     world.publish()
     raised = wait_alert(world.api, kind="pool_busy", status="active")
     assert raised["severity"] == "warning"
-    assert raised["detail"] == "3 of 4 requests are under way, more than 50 %."
+    assert raised["detail"] == "3 of 4 requests are in flight, more than 50 %."
     world.receiver.release(hook.path)
-    resolved(world.api, raised)
+    wait_resolved(world.api, raised)
 
 
-def test_a_name_that_does_not_resolve_is_an_alert_until_it_does(alert_server, receiver):
+def test_an_unresolvable_host_name_raises_an_alert_until_it_resolves(alert_server, receiver):
     stub = DnsStub()
     _, world = alert_server("--set", f"dns.servers={stub.address}", success_percentage=0)
     port = receiver.url("/").split(":")[2].strip("/")
@@ -149,19 +149,20 @@ def test_a_name_that_does_not_resolve_is_an_alert_until_it_does(alert_server, re
 
     stub.names["hook.example"] = "127.0.0.1"
 
-    tried = []  # That there is no such name is remembered for three seconds.
+    attempted = []  # The negative DNS answer is cached for three seconds.
 
     def delivered():
-        tried.append(world.publish()["id"])
-        status = world.wait_status(tried[-1], hook, "retrying", "succeeded")["status"]
+        attempted.append(world.publish()["id"])
+        status = world.wait_status(attempted[-1], hook, "retrying", "succeeded")["status"]
         return status == "succeeded"
-    wait_for(delivered, "the name to be asked for again")
-    world.publish_batch([{"type": "a.b", "data": 1} for _ in tried])
-    resolved(world.api, raised)
+    wait_for(delivered, "the name to be resolved again")
+    # As many successes as there were failures.
+    world.publish_batch([{"type": "a.b", "data": 1} for _ in attempted])
+    wait_resolved(world.api, raised)
     stub.stop()
 
 
-def test_a_reload_changes_the_limits(own_server, make_world, tmp_path):
+def test_a_reload_changes_the_alert_limits(own_server, make_world, tmp_path):
     file = tmp_path / "own.toml"
     file.write_text("[alerts]\nqueue_depth = 100\n")
     server = own_server("--config", str(file)).start()
@@ -178,11 +179,11 @@ def test_a_reload_changes_the_limits(own_server, make_world, tmp_path):
     of_webhook = wait_alert(world.api, kind="dead_letters", status="active")
     file.write_text("")
     server.signal(signal.SIGHUP)
-    resolved(world.api, raised)
-    resolved(world.api, of_webhook)
+    wait_resolved(world.api, raised)
+    wait_resolved(world.api, of_webhook)
 
 
-def test_a_percentage_beyond_a_hundred_is_refused(tmp_path):
+def test_a_percentage_over_100_is_refused(tmp_path):
     code, _, error = run_command("serve", "--set", "alerts.pool_percentage=101",
                                  directory=tmp_path)
     assert code == 2

@@ -1,4 +1,4 @@
-"""The audit log: who changed what, in a chain that shows when someone edits it."""
+"""The audit log: who changed what, in a hash chain that reveals edits."""
 
 import concurrent.futures
 import contextlib
@@ -29,11 +29,11 @@ def test_changes_are_logged_with_who_made_them_and_without_secrets(world):
     assert secret not in str(entries)
     assert api.all(f"/v1/audit-log?subject={hook.id}&action=webhook.pause") == [entries[1]]
     assert api.all(f"/v1/audit-log?subject={hook.id}&actor=key_nobody") == []
-    assert api.all(f"/v1/audit-log?tenant_id={world.tenant}&from={update['at']}")[-1]["sequence"] \
-        in (update["sequence"], entries[3]["sequence"])
+    since = [entry for entry in entries if entry["at"] >= update["at"]]
+    assert api.all(f"/v1/audit-log?tenant_id={world.tenant}&from={update['at']}") == since
 
 
-def test_deliveries_that_are_retried_and_cancelled_are_logged_once_it_happened(world):
+def test_only_delivery_actions_that_took_effect_are_logged(world):
     hook = world.hook("hook", Reply(404))
     event = world.publish()
     dead = world.wait_done(event["id"], hook)
@@ -45,19 +45,19 @@ def test_deliveries_that_are_retried_and_cancelled_are_logged_once_it_happened(w
     assert entries[0]["tenant_id"] == world.tenant
 
 
-def test_what_the_server_does_by_itself_is_logged_as_the_systems(world):
+def test_automatic_changes_are_logged_with_the_system_as_actor(world):
     hook = world.hook("hook", Reply(410))
     world.publish()
 
     def disabled():
         return world.api.all(f"/v1/audit-log?subject={hook.id}&action=webhook.disable")
-    [entry] = wait_for(disabled, "the entry of the disabled webhook")
+    [entry] = wait_for(disabled, "the entry about the disabled webhook")
     assert entry["actor"] == "system"
     assert "410" in entry["detail"]["reason"]
     assert world.api.get(f"/v1/webhooks/{hook.id}")["active"] is False
 
 
-def test_an_edited_log_does_not_verify(own_server):
+def test_an_edited_audit_log_fails_verification(own_server):
     server = own_server().start()
     api = server.api()
     for number in range(5):

@@ -1,19 +1,19 @@
-"""The circuit breaker as receiver and API see it."""
+"""The circuit breaker, observed through the receiver and the API."""
 
 from harness import wait_for
 from receiver import Reply
 from world import SLOW
 
-# Opens after four failures; each test says how long it sleeps.
+# Opens after four failures. Each test sets the sleep time.
 BREAKER = {"window": "count", "window_calls": 4, "minimum_throughput": 4,
            "error_threshold_percentage": 50, "half_open_max_calls": 1,
            "half_open_success_percentage": 100}
-# Failed deliveries come back soon enough to watch, and often enough not to run out.
+# Short delays, and enough attempts for the whole test.
 RETRY = {"base_delay_ms": 20, "max_delay_ms": 40, "max_attempts": 100}
 
 
 def opened(world, sleep_ms, **breaker):
-    """A webhook whose circuit has just opened on four failures, and the events it failed."""
+    """Creates a webhook and opens its circuit with four failures."""
     hook = world.hook("hook", Reply(500), max_in_flight=1, retry_config=SLOW,
                       circuit_breaker_config={**BREAKER, "sleep_window_ms": sleep_ms,
                                               "sleep_max_ms": max(sleep_ms, 1_800_000), **breaker})
@@ -23,7 +23,7 @@ def opened(world, sleep_ms, **breaker):
     return hook
 
 
-def test_the_circuit_opens_and_nothing_more_is_sent(world):
+def test_an_open_circuit_sends_nothing(world):
     hook = opened(world, sleep_ms=600_000)
     control = world.hook("control")
     late = [world.publish() for _ in range(3)]
@@ -38,7 +38,7 @@ def test_the_circuit_opens_and_nothing_more_is_sent(world):
     assert health["circuit"]["state"] == "open"
 
 
-def test_reset_lets_everything_go_on(world):
+def test_a_reset_resumes_deliveries(world):
     hook = opened(world, sleep_ms=600_000)
     late = world.publish()
     world.wait_blocked(late["id"], hook)
@@ -46,11 +46,11 @@ def test_reset_lets_everything_go_on(world):
     world.api.patch(f"/v1/webhooks/{hook.id}/circuit-breaker", {"action": "reset"})
     assert world.wait_done(late["id"], hook)["status"] == "succeeded"
     assert world.circuit(hook)["state"] == "closed"
-    # What had failed is retried when its own time comes; a blocked try is not an attempt.
+    # The failed deliveries still wait for their retry. A blocked delivery makes no attempt.
     assert len(world.requests(hook)) == 5
 
 
-def test_it_recovers_by_itself_once_the_receiver_does(world):
+def test_the_circuit_closes_when_the_receiver_recovers(world):
     hook = world.hook("hook", Reply(500), max_in_flight=1, retry_config=RETRY,
                       circuit_breaker_config={**BREAKER, "sleep_window_ms": 200})
     events = [world.publish() for _ in range(6)]
@@ -62,12 +62,12 @@ def test_it_recovers_by_itself_once_the_receiver_does(world):
     assert (circuit["state"], circuit["openings_in_row"]) == ("closed", 0)
 
 
-def test_a_failed_probe_opens_it_again_for_longer(world):
+def test_a_failed_probe_reopens_the_circuit_for_longer(world):
     hook = world.hook("hook", Reply(500), max_in_flight=1, retry_config=RETRY,
                       circuit_breaker_config={**BREAKER, "sleep_window_ms": 100,
                                               "sleep_multiplier": 3, "sleep_max_ms": 3_600_000})
     world.publish()
-    # 100, 300, 900 ms: one probe each time, and no other request.
+    # After 100, 300 and 900 ms: one probe and no other request.
     wait_for(lambda: world.circuit(hook)["openings_in_row"] >= 3, "three openings in a row")
     requests = world.requests(hook)
     assert len(requests) in (6, 7)  # Four that opened it, then a probe per further opening.
@@ -83,21 +83,25 @@ def test_half_open_sends_no_more_probes_than_allowed(world):
     for _ in range(20):
         world.publish()
     world.wait_circuit(hook, "open")
-    # Requests that were in flight when it opened still end.
-    wait_for(lambda: all(request.ended for request in world.requests(hook)), "all in flight to end")
-    world.receiver.forget()
+    # Requests in flight when the circuit opened still finish.
+    wait_for(lambda: all(request.ended for request in world.requests(hook)),
+             "requests in flight to end")
+    world.receiver.clear()
     world.receiver.hold(hook.path)
     world.receiver.on(hook.path, Reply())
     world.wait_requests(hook, 2)
     world.wait_circuit(hook, "half_open")
+    control = world.hook("control")
+    world.publish()
+    world.wait_requests(control, 1)  # A third probe would have arrived before this request.
     assert len(world.requests(hook)) == 2
     world.receiver.release(hook.path)
     world.wait_circuit(hook, "closed")
-    wait_for(lambda: len({request.webhook_id for request in world.requests(hook)}) == 20,
-             "all twenty events")
+    wait_for(lambda: len({request.webhook_id for request in world.requests(hook)}) == 21,
+             "all events")
 
 
-def test_a_person_can_force_it_open_and_closed(world):
+def test_the_circuit_can_be_forced_open_and_reset(world):
     hook = world.hook()
     control = world.hook("control")
     circuit = f"/v1/webhooks/{hook.id}/circuit-breaker"
@@ -112,7 +116,7 @@ def test_a_person_can_force_it_open_and_closed(world):
     assert world.wait_done(event["id"], hook)["status"] == "succeeded"
 
 
-def test_forced_closed_it_sends_however_much_fails(world):
+def test_a_circuit_forced_closed_stays_closed_despite_failures(world):
     hook = world.hook("hook", Reply(500), max_in_flight=1, retry_config=SLOW,
                       circuit_breaker_config={**BREAKER, "sleep_window_ms": 600_000})
     world.api.patch(f"/v1/webhooks/{hook.id}/circuit-breaker", {"action": "force_close"})
@@ -122,7 +126,7 @@ def test_forced_closed_it_sends_however_much_fails(world):
     assert world.circuit(hook)["state"] == "closed"
 
 
-def test_a_forced_opening_ends_by_itself(world):
+def test_a_forced_opening_ends_after_its_duration(world):
     hook = world.hook()
     world.api.patch(f"/v1/webhooks/{hook.id}/circuit-breaker",
                     {"action": "force_open", "duration_seconds": 1})
@@ -131,7 +135,7 @@ def test_a_forced_opening_ends_by_itself(world):
     assert world.wait_done(event["id"], hook)["status"] == "succeeded"
 
 
-def test_its_sleep_and_a_persons_hold_end_also_when_nothing_is_sent(world):
+def test_open_and_forced_states_end_even_if_nothing_is_sent(world):
     hook = opened(world, sleep_ms=300)
     for delivery in world.api.get(f"/v1/webhooks/{hook.id}/deliveries")["data"]:
         world.api.post(f"/v1/deliveries/{delivery['id']}/cancel")

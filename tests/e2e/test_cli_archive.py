@@ -1,4 +1,4 @@
-"""`postrider archive verify`: what retention has put aside is whole."""
+"""`postrider archive verify`: checks the files that retention has archived."""
 
 import hashlib
 import json
@@ -39,7 +39,7 @@ def rewrite(folder, manifest, change):
     (folder / "manifest.json").write_text(json.dumps(manifest))
 
 
-def test_a_whole_archive_is_counted(tmp_path):
+def test_an_intact_archive_verifies_with_its_file_and_line_counts(tmp_path):
     write_archive(tmp_path, [LINES, b'{"deep":' + b"[" * 40 + b"]" * 40 + b"}\n"])
     code, stdout, stderr = verify(tmp_path, "--json")
     assert (code, stderr) == (0, "")
@@ -48,7 +48,7 @@ def test_a_whole_archive_is_counted(tmp_path):
 
 
 def damage(name):
-    """(what is done to the archive, what must be said)"""
+    """Returns (function that damages the archive, expected text)."""
     def flip(folder, manifest):
         file = folder / manifest["files"][0]["name"]
         data = bytearray(file.read_bytes())
@@ -83,8 +83,8 @@ def damage(name):
     def add(folder, _):
         (folder / "2027-01-01.jsonl.zst").write_bytes(compress(LINES))
 
-    return {"flip": (flip, "2026-01-01.jsonl.zst"), "replace": (replace, "SHA-256 differs"),
-            "cut": (cut, "ends in the middle"), "not_json": (not_json, "line 2 is not JSON"),
+    return {"flip": (flip, "2026-01-01.jsonl.zst"), "replace": (replace, "SHA-256 does not match"),
+            "cut": (cut, "is truncated"), "not_json": (not_json, "line 2 is not JSON"),
             "miscount": (miscount, "1000 lines; the manifest says 999"),
             "resize": (resize, "the manifest says 1."), "remove": (remove, "is missing"),
             "add": (add, "2027-01-01.jsonl.zst is not in the manifest")}[name]
@@ -92,19 +92,19 @@ def damage(name):
 
 @pytest.mark.parametrize("name", ["flip", "replace", "cut", "not_json", "miscount", "resize",
                                   "remove", "add"])
-def test_what_is_wrong_is_named(tmp_path, name):
+def test_damage_to_the_archive_is_named(tmp_path, name):
     manifest = write_archive(tmp_path, [LINES])
-    action, said = damage(name)
+    action, expected = damage(name)
     action(tmp_path, manifest)
     code, stdout, _ = verify(tmp_path)
-    assert code == 1 and said in stdout and stdout.endswith(", 1 wrong.\n"), stdout
+    assert code == 1 and expected in stdout and stdout.endswith(", 1 wrong.\n"), stdout
 
 
 @pytest.mark.parametrize("text", [
     "", "not json", "[]", "{}", '{"format": 1}', '{"format": 2, "files": []}',
     '{"format": 1, "files": [{"name": "../../etc/passwd", "sha256": "' + "0" * 64 + '"}]}',
     '{"format": 1, "files": [{"name": "a", "sha256": "0"}]}', '{"format": 1, "files": [7]}'])
-def test_a_manifest_that_is_none_is_refused(tmp_path, text):
+def test_an_invalid_manifest_is_refused(tmp_path, text):
     (tmp_path / "manifest.json").write_text(text)
     code, stdout, stderr = verify(tmp_path)
     assert (code, stdout) == (2, "") and "manifest.json" in stderr

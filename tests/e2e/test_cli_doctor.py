@@ -1,4 +1,4 @@
-"""`postrider doctor`: every check says ok, warn or fail, and what to do."""
+"""`postrider doctor`: every check reports ok, warn or fail, with advice."""
 
 import json
 import os
@@ -16,34 +16,33 @@ def findings(result, code=0):
     return {item["check"]: item for item in json.loads(stdout)}
 
 
-def test_all_is_well_with_a_server_that_is(own_server):
+def test_every_check_passes_on_a_healthy_server(own_server):
     server = own_server().start()
     cli = Cli(server.port)
     found = findings(cli.run("doctor", "--data", str(server.data), "--json"))
-    for check in ("reachable", "version", "ready", "clock", "key", "data directory", "open files",
-                  "dns"):
-        if check != "open files":  # That is this machine's affair.
-            assert (found[check]["status"], found[check]["advice"]) == ("ok", ""), found[check]
+    assert "open files" in found  # Its status depends on the machine.
+    for check in ("reachable", "version", "ready", "clock", "key", "data directory", "dns"):
+        assert (found[check]["status"], found[check]["advice"]) == ("ok", ""), found[check]
     text = cli.text("doctor", "--data", str(server.data))
     assert text.splitlines()[0].split() == [
         "ok", "reachable", f"127.0.0.1:{server.port}", "answers."]
 
 
-def test_a_server_that_is_not_there_is_one_failure_with_advice(tmp_path):
+def test_an_unreachable_server_is_one_failure_with_advice(tmp_path):
     code, stdout, stderr = Cli(1).run("doctor", directory=tmp_path)
-    assert code == 1 and stderr.endswith("1 check has failed.\n")
+    assert code == 1 and stderr.endswith("1 check failed.\n")
     first, advice = stdout.splitlines()[:2]
     assert first.startswith("fail  reachable") and "Connection refused" in first
     assert "POSTRIDER_URL" in advice
 
 
-def test_a_wrong_key_is_told_without_repeating_it(server):
+def test_a_wrong_key_is_reported_without_printing_it(server):
     result = Cli(server.port, key="wrong-key-canary").run("doctor", "--json")
     assert findings(result, code=1)["key"]["status"] == "fail"
     assert "canary" not in "".join(map(str, result))
 
 
-def test_a_data_directory_that_others_may_read_is_a_warning(server, tmp_path):
+def test_a_data_directory_readable_by_others_is_a_warning(server, tmp_path):
     os.chmod(tmp_path, 0o755)
     found = findings(Cli(server.port).run("doctor", "--data", str(tmp_path), "--json"))
     assert found["data directory"]["status"] == "warn"
@@ -53,10 +52,10 @@ def test_a_data_directory_that_others_may_read_is_a_warning(server, tmp_path):
     assert found["data directory"]["status"] == "fail"
 
 
-def test_names_that_resolve_and_names_that_do_not(server):
+def test_the_dns_check_resolves_the_given_name(server):
     cli = Cli(server.port)
     found = findings(cli.run("doctor", "--resolve", "127.0.0.1", "--json"))
-    assert found["dns"]["message"] == "127.0.0.1 is 127.0.0.1."
+    assert found["dns"]["message"] == "127.0.0.1 resolves to 127.0.0.1."
     found = findings(cli.run("doctor", "--resolve", "no such host", "--json"), code=1)
     assert found["dns"]["status"] == "fail" and found["dns"]["advice"]
 
@@ -65,11 +64,12 @@ def test_hosts_of_webhooks_are_resolved(own_server):
     server = own_server().start()
     server.api().post("/v1/webhooks", {"url": "http://localhost:9/", "events": ["*"]}, expect=201)
     found = findings(Cli(server.port).run("doctor", "--json"))
-    assert found["dns"]["message"] in ("localhost is 127.0.0.1.", "localhost is ::1.")
+    assert found["dns"]["message"] in (
+        "localhost resolves to 127.0.0.1.", "localhost resolves to ::1.")
 
 
 @pytest.mark.parametrize("limit, status", [(512, "warn"), (4096, "ok")])
-def test_too_few_open_files_are_a_warning(server, limit, status):
+def test_a_low_open_files_limit_is_a_warning(server, limit, status):
     limited = ["bash", "-c", f'ulimit -n {limit} && exec "$@"', "bash"]
     done = subprocess.run([*limited, BINARY, "doctor", "--json"], capture_output=True, text=True,
                           timeout=DEADLINE, check=False,

@@ -1,9 +1,9 @@
-"""`postrider keys` against the real server: made, listed, used, revoked."""
+"""`postrider keys` against the real server."""
 
 from cli import Cli
 
 
-def test_a_key_is_made_used_listed_and_revoked(server):
+def test_a_key_is_created_used_listed_and_revoked(server):
     admin = Cli(server.port)
     made = admin.json("keys", "create", "--scope", "read", "--name", "cli reader")
     reader = Cli(server.port, key=made["key"])
@@ -19,7 +19,7 @@ def test_a_key_is_made_used_listed_and_revoked(server):
     assert "401" in reader.refused("webhooks", "list")
 
 
-def test_a_tenants_key_sees_its_own_webhooks_alone(server, world):
+def test_a_tenant_key_sees_only_its_tenants_webhooks(server, world):
     hook = world.hook()
     made = Cli(server.port).json("keys", "create", "--tenant", world.tenant)
     tenant = Cli(server.port, key=made["key"])

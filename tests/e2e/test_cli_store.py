@@ -1,4 +1,4 @@
-"""`postrider backup` and `postrider migrate`: work on the data directory itself."""
+"""`postrider backup` and `postrider migrate`, which work on the data directory."""
 
 import json
 import os
@@ -20,8 +20,8 @@ def events_in(file):
         return database.execute("SELECT count(*) FROM event").fetchone()[0]
 
 
-def test_a_copy_made_under_load_is_whole_and_a_server_starts_from_it(own_server, make_world,
-                                                                      tmp_path):
+def test_a_backup_made_under_load_is_consistent_and_can_be_served(own_server, make_world,
+                                                                  tmp_path):
     server = own_server().start()
     world = make_world(server)
     world.publish_numbered(20)
@@ -45,8 +45,9 @@ def test_a_copy_made_under_load_is_whole_and_a_server_starts_from_it(own_server,
         stop.set()
         publisher.join()
     counts = [events_in(copy) for copy in copies]
+    assert counts[2] > 20, "events were published during the backups"
     assert 20 <= counts[0] <= counts[1] <= counts[2] <= 20 + len(published)
-    assert stat.S_IMODE(copies[0].stat().st_mode) == 0o600, "it holds every secret"
+    assert stat.S_IMODE(copies[0].stat().st_mode) == 0o600, "the copy contains all secrets"
     assert not list(tmp_path.glob("*.partial*")) and not list(tmp_path.glob("copy*-*al"))
     server.assert_alive()
 
@@ -58,10 +59,10 @@ def test_a_copy_made_under_load_is_whole_and_a_server_starts_from_it(own_server,
     restored.stop()
 
 
-def test_a_stopped_server_is_copied_as_well_and_left_as_it_was(own_server, make_world, tmp_path):
+def test_a_backup_of_a_killed_server_includes_its_write_ahead_log(own_server, make_world, tmp_path):
     server = own_server().start()
     make_world(server).publish_numbered(3)
-    server.kill()  # The log is full of what the file does not have yet.
+    server.kill()  # The events are still in the write-ahead log.
     copy = tmp_path / "copy.db"
     assert backup(server, copy)[0] == 0
     assert events_in(copy) == 3
@@ -69,7 +70,7 @@ def test_a_stopped_server_is_copied_as_well_and_left_as_it_was(own_server, make_
     assert len(server.api().all("/v1/events")) == 3
 
 
-def test_a_copy_replaces_nothing_unless_told(own_server, tmp_path):
+def test_a_backup_overwrites_a_file_only_with_force(own_server, tmp_path):
     server = own_server().start()
     target = tmp_path / "precious"
     target.write_text("precious")
@@ -79,7 +80,7 @@ def test_a_copy_replaces_nothing_unless_told(own_server, tmp_path):
     assert events_in(target) == 0
 
 
-def test_a_copy_that_cannot_be_made_leaves_nothing_behind(own_server, tmp_path):
+def test_a_failed_backup_leaves_no_files(own_server, tmp_path):
     server = own_server().start()
     code, _, stderr = backup(server, tmp_path / "no" / "such" / "folder")
     assert code == 1 and "no/such/folder" in stderr
@@ -92,7 +93,7 @@ def migrate(data, *arguments):
     return run_command("migrate", "--data", str(data), *arguments)
 
 
-def test_migrating_says_from_where_to_where(own_server):
+def test_migrate_reports_the_version_and_refuses_a_store_in_use(own_server):
     server = own_server().start()
     newest = json.loads(migrate(server.data, "--check", "--json")[1])["to"]
     assert newest >= 1
@@ -103,7 +104,7 @@ def test_migrating_says_from_where_to_where(own_server):
     assert (code, stdout) == (0, f"The schema is up to date (version {newest}).\n")
 
 
-def test_a_schema_that_is_behind_is_told_and_brought_up_to_date(tmp_path):
+def test_an_old_schema_is_reported_and_upgraded(tmp_path):
     data = tmp_path / "data"
     data.mkdir(mode=0o700)
     sqlite3.connect(data / "postrider.db").close()
@@ -112,11 +113,11 @@ def test_a_schema_that_is_behind_is_told_and_brought_up_to_date(tmp_path):
     newest = json.loads(stdout)["to"]
     assert (code, json.loads(stdout)) == (1, {"from": 0, "to": newest, "up_to_date": False})
     code, stdout, _ = migrate(data)
-    assert (code, stdout) == (0, f"The schema was brought from version 0 to {newest}.\n")
+    assert (code, stdout) == (0, f"The schema was upgraded from version 0 to {newest}.\n")
     assert migrate(data, "--check")[0] == 0
 
 
-def test_a_store_of_a_newer_version_is_left_alone(own_server):
+def test_a_store_of_a_newer_version_is_refused(own_server):
     server = own_server().start()
     server.stop()
     with sqlite3.connect(server.data / "postrider.db") as database:
@@ -126,13 +127,13 @@ def test_a_store_of_a_newer_version_is_left_alone(own_server):
     assert migrate(server.data, "--check")[0] == 2
 
 
-def test_there_is_nothing_to_migrate_where_there_is_no_store(tmp_path):
+def test_migrate_refuses_a_directory_without_a_store(tmp_path):
     code, _, stderr = migrate(tmp_path)
     assert code == 2 and "no store" in stderr and os.listdir(tmp_path) == []
 
 
 @pytest.mark.parametrize("command", [["migrate"], ["migrate", "--check"], ["backup", "--to", "x"]])
-def test_a_directory_that_is_none_of_ours_is_one_sentence_and_exit_code_2(tmp_path, command):
+def test_a_file_that_is_not_a_database_gets_one_sentence_and_exit_code_2(tmp_path, command):
     data = tmp_path / "data"
     data.mkdir(mode=0o700)
     (data / "postrider.db").write_bytes(b"This is not a database. " * 100)

@@ -1,4 +1,4 @@
-"""A wall clock that was set back while the server was down does not stall what waits (P9)."""
+"""Deliveries are not delayed if the wall clock is set back while the server is down (P9)."""
 
 import sqlite3
 
@@ -9,14 +9,13 @@ SOON = {"base_delay_ms": 3_000, "max_delay_ms": 3_000}
 
 
 def set_back_a_day(server):
-    """The store of a stopped server as it looks once the clock has been set back: written by a
-    clock that was a day ahead."""
+    """Changes the store of a stopped server as if the clock had been a day ahead until now."""
     with sqlite3.connect(server.data / "postrider.db") as database:
         database.execute(f"UPDATE delivery SET due = due + {DAY_MS}")
         database.execute(f"UPDATE lane SET last_failure_at = last_failure_at + {DAY_MS}")
 
 
-def test_a_retry_keeps_its_distance_when_the_clock_was_set_back(own_server, make_world):
+def test_a_retry_keeps_its_delay_if_the_clock_was_set_back(own_server, make_world):
     server = own_server().start()
     world = make_world(server)
     hook = world.hook("hook", Reply(500), Reply(), retry_config=SOON)
@@ -30,7 +29,7 @@ def test_a_retry_keeps_its_distance_when_the_clock_was_set_back(own_server, make
     assert "clock.set_back webhooks=1" in server.output()
 
 
-def test_a_first_attempt_does_not_wait_for_the_clock_to_catch_up(own_server, make_world):
+def test_a_first_attempt_is_not_delayed_if_the_clock_was_set_back(own_server, make_world):
     server = own_server().start()
     world = make_world(server)
     hook = world.hook("hook")

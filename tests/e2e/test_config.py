@@ -1,4 +1,4 @@
-"""Settings: where they come from, what is refused, what is printed, and what a reload changes."""
+"""Configuration: sources, errors, --print-config and reloads."""
 
 import json
 import os
@@ -20,7 +20,7 @@ def print_config(tmp_path, text=None, *arguments, environment=None):
                        directory=tmp_path)
 
 
-def test_the_configuration_in_force_is_printed_with_its_origins(tmp_path):
+def test_the_effective_configuration_is_printed_with_its_origins(tmp_path):
     code, stdout, stderr = print_config(
         tmp_path, "io_threads = 2\n[api]\nbody_bytes_max = 4096\n", "--profile", "exchange",
         "--listen", "127.0.0.1:0", environment={"POSTRIDER_LOG_LEVEL": "debug"})
@@ -42,7 +42,7 @@ def test_the_configuration_in_force_is_printed_with_its_origins(tmp_path):
     assert sorted(os.listdir(tmp_path)) == ["own.toml"], "nothing was created"
 
 
-def test_the_configuration_is_json_when_that_is_asked_for(tmp_path):
+def test_the_effective_configuration_is_printed_as_json(tmp_path):
     code, stdout, stderr = print_config(
         tmp_path, "io_threads = 2", "--profile", "exchange", "--json",
         environment={"POSTRIDER_ADMIN_KEY": "canary-admin-of-16", "POSTRIDER_KEY": "canary-key"})
@@ -63,20 +63,21 @@ def test_secrets_are_not_printed(tmp_path):
     code, stdout, stderr = print_config(tmp_path, environment=canaries)
     assert code == 0
     assert "canary" not in stdout + stderr
-    tomllib.loads(stdout)
+    assert tomllib.loads(stdout)["listen"], "the other settings are printed"
 
 
 @pytest.mark.parametrize("text, arguments, sentence", [
     ("\nlistn = 1", [], "own.toml:2: there is no setting `listn`; did you mean `listen`?"),
     ("io_threads = 257", [], "own.toml:1: io_threads must be an integer from 0 to 256, not 257."),
     ("[api]\nbody_bytes_max = \"1 MB\"", [], "own.toml:2: api.body_bytes_max must be an integer"),
-    ("x = [", [], "own.toml:1: this is not TOML"),
+    ("x = [", [], "own.toml:1: invalid TOML"),
     ("", ["--set", "io_treads=1"], "did you mean `io_threads`?"),
-    ("io_threads = 1\nprofile = \"nope\"", [], "own.toml:2: there is no profile `nope`; there are"),
-    ("", ["--profile", "nope"], "flag --profile: there is no profile `nope`; there are exchange"),
-    ("listen = \"x\"", [], "own.toml:1: `x` is not an address to listen on"),
+    ("io_threads = 1\nprofile = \"nope\"", [], "own.toml:2: there is no profile `nope`; use one"),
+    ("", ["--profile", "nope"], "flag --profile: there is no profile `nope`; use one of exchange"),
+    ("listen = \"x\"", [], "own.toml:1: `x` is not a valid listen address"),
 ])
-def test_a_mistake_is_one_sentence_with_its_place(tmp_path, text, arguments, sentence):
+def test_a_configuration_error_is_one_sentence_with_its_location(tmp_path, text, arguments,
+                                                                 sentence):
     for extra in ([], ["--print-config"]):
         file = tmp_path / "own.toml"
         file.write_text(text)
@@ -100,25 +101,29 @@ def test_a_missing_file_and_a_mistyped_variable_are_named(tmp_path):
     assert code == 2 and "POSTRIDER_IO_THREADS must be an integer from 0 to 256" in stderr
 
 
-def test_the_reference_page_is_current():
+def test_the_configuration_reference_is_up_to_date():
     code, stdout, _ = run_command("serve", "--print-reference")
     assert code == 0
     assert (ROOT / "docs" / "configuration.md").read_text() == stdout
 
 
-def test_the_profiles_in_the_binary_are_those_in_the_folder(tmp_path):
-    for file in sorted((ROOT / "deploy" / "profiles").glob("*.toml")):
-        _, by_name, _ = print_config(tmp_path, None, "--profile", file.stem)
-        _, by_file, _ = print_config(tmp_path, None, "--config", str(file))
+def test_the_embedded_profiles_equal_the_profile_files(tmp_path):
+    files = sorted((ROOT / "deploy" / "profiles").glob("*.toml"))
+    assert {"exchange", "outbox", "platform", "tenant", "workspace"} <= {
+        file.stem for file in files}
+    for file in files:
+        name_code, by_name, _ = print_config(tmp_path, None, "--profile", file.stem)
+        file_code, by_file, _ = print_config(tmp_path, None, "--config", str(file))
+        assert (name_code, file_code) == (0, 0), file
         named, read = tomllib.loads(by_name), tomllib.loads(by_file)
         named.pop("profile"), read.pop("profile")
-        assert named == read
+        assert named == read and named, file
 
 
 # ------------------------------------------------------------ reload
 
-class Reloaded:
-    """A server with a file of its own."""
+class ReloadableServer:
+    """A server with its own configuration file."""
 
     def __init__(self, own_server, tmp_path, text):
         self.file = pathlib.Path(tmp_path) / "own.toml"
@@ -128,7 +133,7 @@ class Reloaded:
         self.seen = 0
 
     def reload(self, text):
-        """SIGHUP with this text; the log line that answers it."""
+        """Writes the file and sends SIGHUP. Returns the log line about the reload."""
         self.file.write_text(text)
         self.server.signal(signal.SIGHUP)
 
@@ -136,7 +141,7 @@ class Reloaded:
             lines = [line for line in self.server.stderr_file.read_text().splitlines()
                      if "config.reload" in line]
             return lines[self.seen] if len(lines) > self.seen else None
-        line = wait_for(answered, "the reload to be answered")
+        line = wait_for(answered, "the reload to be logged")
         self.seen += 1
         return line
 
@@ -145,8 +150,9 @@ def publish(api, size):
     return api.request("POST", "/v1/events", {"type": "a.b", "data": "x" * size}).status
 
 
-def test_a_reload_changes_what_can_change_and_names_what_cannot(own_server, tmp_path, receiver):
-    running = Reloaded(own_server, tmp_path, "[events]\ndata_bytes_max = 1024\n")
+def test_a_reload_applies_changes_and_names_settings_that_need_a_restart(own_server, tmp_path,
+                                                                         receiver):
+    running = ReloadableServer(own_server, tmp_path, "[events]\ndata_bytes_max = 1024\n")
     assert publish(running.api, 2000) == 413
     line = running.reload("io_threads = 3\n[events]\ndata_bytes_max = 4096\n[webhooks.retry]\n"
                           "preset = \"quick\"\n[api]\nheader_bytes_max = 2048\n")
@@ -163,8 +169,8 @@ def test_a_reload_changes_what_can_change_and_names_what_cannot(own_server, tmp_
     assert fresh.request("GET", "/healthz", headers={"X-Large": "x" * 3000}).status == 431
 
 
-def test_a_wrong_file_changes_nothing_and_says_so(own_server, tmp_path):
-    running = Reloaded(own_server, tmp_path, "[events]\ndata_bytes_max = 1024\n")
+def test_a_reload_of_an_invalid_file_is_refused_and_changes_nothing(own_server, tmp_path):
+    running = ReloadableServer(own_server, tmp_path, "[events]\ndata_bytes_max = 1024\n")
     line = running.reload("[events]\ndata_bytes_max = 4096\nnonsense = 1\n")
     assert "config.reload_refused" in line and "events.nonsense" in line and "own.toml:3" in line
     assert publish(running.api, 2000) == 413
@@ -176,19 +182,19 @@ def test_a_wrong_file_changes_nothing_and_says_so(own_server, tmp_path):
     assert publish(running.api, 2000) == 202
 
 
-def test_a_reload_decides_anew_which_targets_are_allowed(tmp_path, own_server, receiver):
+def test_a_reload_changes_the_allowed_targets(tmp_path, own_server, receiver):
     file = tmp_path / "own.toml"
     file.write_text("allow_http = true\nallowed_target_cidrs = [\"127.0.0.1\"]\n")
     server = own_server("--config", str(file))
-    server.arguments = ["--config", str(file)]
-    running = Reloaded.__new__(Reloaded)
+    server.arguments = ["--config", str(file)]  # Without --allow-private-targets.
+    running = ReloadableServer.__new__(ReloadableServer)
     running.file, running.server, running.seen = file, server.start(), 0
     api = running.server.api()
     hook = api.post("/v1/webhooks", {"url": receiver.url("/target"), "events": ["*"]}, expect=201)
 
     def reload(text):
         running.reload(text)
-        # Lanes hear of it through the store, in line with other changes: this one comes after it.
+        # Lanes get the change through the store. A later change to the webhook is applied after it.
         api.patch(f"/v1/webhooks/{hook['id']}", {"name": "reloaded"})
 
     def category(event):
@@ -208,20 +214,20 @@ def test_a_reload_decides_anew_which_targets_are_allowed(tmp_path, own_server, r
     assert category(api.post("/v1/events", {"type": "a.b", "data": 1}, expect=202)) == "succeeded"
 
 
-@pytest.mark.parametrize("length, told", [(15, 1), (16, 0)])
-def test_an_admin_key_that_could_be_guessed_is_told(own_server, length, told):
+@pytest.mark.parametrize("length, warnings", [(15, 1), (16, 0)])
+def test_a_short_admin_key_is_logged_as_a_warning(own_server, length, warnings):
     server = own_server(environment={"POSTRIDER_ADMIN_KEY": "k" * length}).start()
     server.stop()
-    assert server.output().count("admin_key.short") == told
+    assert server.output().count("admin_key.short") == warnings
 
 
-def test_a_variable_without_effect_is_named(own_server):
+def test_an_unknown_environment_variable_is_logged(own_server):
     server = own_server(environment={"POSTRIDER_SOMETHING_ELSE_ENTIRELY": "1"}).start()
     wait_for(lambda: "config.unknown_variable name=POSTRIDER_SOMETHING_ELSE_ENTIRELY" in
              server.stderr_file.read_text(), "the variable's name in the log")
 
 
-def test_a_new_admin_key_replaces_the_one_before(own_server):
+def test_a_new_admin_key_replaces_the_previous_one(own_server):
     server = own_server(environment={"POSTRIDER_ADMIN_KEY": "first-key-of-16-bytes"}).start()
     assert server.api("first-key-of-16-bytes").request("GET", "/v1/webhooks").status == 200
     server.stop()

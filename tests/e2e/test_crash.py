@@ -9,7 +9,7 @@ from receiver import Reply
 
 
 class Publisher(threading.Thread):
-    """Publishes until told to stop, through crashes; remembers what was acknowledged."""
+    """Publishes until it is stopped, across crashes. Records the acknowledged events."""
 
     def __init__(self, server, tenant, name):
         super().__init__(daemon=True)
@@ -17,7 +17,7 @@ class Publisher(threading.Thread):
         self.tenant = tenant
         self.label = name
         self.acked = []
-        self.answers = {}  # Status -> how often.
+        self.answers = {}  # {status: count}
         self.stopping = threading.Event()
 
     def run(self):
@@ -30,7 +30,7 @@ class Publisher(threading.Thread):
                     number += 1
                     self.publish(api, number)
             except (OSError, http.client.HTTPException):
-                pass  # The server died under us: that publish was never acknowledged.
+                pass  # The server was killed: this publish was not acknowledged.
             finally:
                 api.close()
 
@@ -61,7 +61,7 @@ def test_strict_order_survives_kill_9(own_server, make_world):
     numbers = world.numbers(hook)
     assert numbers == sorted(numbers), "out of order"
     assert set(numbers) == set(range(400))
-    # Only what was in flight when it died comes twice.
+    # Only the delivery in flight at each kill is sent twice.
     assert len(numbers) <= 400 + 3
 
 
@@ -69,7 +69,7 @@ def test_kill_9_under_load_ten_times_loses_nothing(own_server, make_world, tmp_p
     server = own_server().start()
     world = make_world(server)
     healthy = world.hook("healthy", max_in_flight=20)
-    # Fails now and then, so that settlements of every kind are cut short, too.
+    # Fails sometimes, so that settlements of every kind are interrupted.
     flaky = world.hook("flaky", *([Reply(500), Reply(), Reply()] * 2000), max_in_flight=20,
                        retry_config={"base_delay_ms": 20, "max_delay_ms": 100, "max_attempts": 50},
                        circuit_breaker_config={"enabled": False})
@@ -85,7 +85,7 @@ def test_kill_9_under_load_ten_times_loses_nothing(own_server, make_world, tmp_p
         copy = tmp_path / f"copy-{cycle}"
         shutil.copytree(server.data, copy)
         assert integrity_check(copy) == "ok"
-        if cycle % 3 == 0:  # And once more while it is still recovering.
+        if cycle % 3 == 0:  # Kill it again during recovery.
             server.launch()
             server.kill()
         server.start()

@@ -1,4 +1,4 @@
-"""`make run` as a newcomer meets it."""
+"""`make run`: the demo."""
 
 import re
 import signal
@@ -21,13 +21,13 @@ def demo(port, output):
         stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT)
 
 
-def test_the_demo_shows_good_and_failing_deliveries_and_ends_well(tmp_path):
+def test_the_demo_shows_good_and_failing_deliveries_and_exits_with_0(tmp_path):
     port = free_port()
     log = tmp_path / "demo.log"
     with log.open("wb") as output:
         process = demo(port, output)
     try:
-        wait_for(lambda: "Ctrl-C" in log.read_text(), "the welcome")
+        wait_for(lambda: "Ctrl-C" in log.read_text(), "the welcome text")
         key = re.search(r"Bearer (\w+)", log.read_text()).group(1)
         api = Api(port, key)
         names = {item["name"] for item in api.get("/v1/webhooks")["data"]}
@@ -37,7 +37,7 @@ def test_the_demo_shows_good_and_failing_deliveries_and_ends_well(tmp_path):
             items = api.all("/v1/deliveries")
             return ({item["status"] for item in items} >= {"succeeded", "retrying", "dead_letter"}
                     and {item["failure_category"] for item in items} >= {"network"})
-        wait_for(seen, "deliveries that succeeded, are tried again and were given up")
+        wait_for(seen, "deliveries that succeeded, are retried and are dead letters")
         assert api.get("/v1/dlq")["data"]
         dead = next(item for item in api.get("/v1/webhooks")["data"] if item["name"] == "dead")
         wait_for(lambda: api.get(f"/v1/webhooks/{dead['id']}/health")["circuit"]["state"] == "open",
@@ -48,7 +48,7 @@ def test_the_demo_shows_good_and_failing_deliveries_and_ends_well(tmp_path):
     assert code == 0, log.read_text()
 
 
-def test_a_taken_port_gets_a_sentence(tmp_path):
+def test_a_port_in_use_is_reported_in_one_line(tmp_path):
     log = tmp_path / "demo.log"
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))

@@ -1,26 +1,22 @@
-"""The dead letter queue: what is in it, how old, and throwing things away."""
+"""The dead letter queue: lists, age counts, filters and discarding."""
 
 import json
 
-from harness import wait_for
-from operations import dead_count, kill_off, start, wait_over
+from harness import metric, metrics_page, wait_for
+from operations import count_dead_letters, make_dead_letters, start, wait_finished
 from receiver import Reply
 
-OPEN_DOOR = {"circuit_breaker_config": {"enabled": False}, "max_in_flight": 50}
+UNRESTRICTED = {"circuit_breaker_config": {"enabled": False}, "max_in_flight": 50}
 
 
 def dlq_size(world):
-    text = world.api.request("GET", "/metrics").body.decode()
-    for line in text.splitlines():
-        if line.startswith(f'webhook_dlq_size{{tenant_id="{world.tenant}"}}'):
-            return int(float(line.rsplit(" ", 1)[1]))
-    return None
+    return metric(metrics_page(world.api), f'webhook_dlq_size{{tenant_id="{world.tenant}"}}')
 
 
 def test_dead_letters_are_counted_by_age_for_the_same_filter(world):
-    hook = world.hook("hook", Reply(404), **OPEN_DOOR)
-    kill_off(world, hook, 4, type="a.one")
-    kill_off(world, hook, 3, type="a.two", start=4)
+    hook = world.hook("hook", Reply(404), **UNRESTRICTED)
+    make_dead_letters(world, hook, 4, type="a.one")
+    make_dead_letters(world, hook, 3, type="a.two", start=4)
     page = world.api.get(f"/v1/dlq?webhook_id={hook.id}&limit=2")
     assert len(page["data"]) == 2
     assert page["age_buckets"] == {"lt_1h": 7, "1h_24h": 0, "gt_24h": 0}
@@ -30,7 +26,7 @@ def test_dead_letters_are_counted_by_age_for_the_same_filter(world):
     assert page["age_buckets"] == {"lt_1h": 3, "1h_24h": 0, "gt_24h": 0}
     page = world.api.get(f"/v1/dlq?webhook_id={hook.id}&age=1h_24h")
     assert page["data"] == []
-    assert page["age_buckets"]["lt_1h"] == 7, "the buckets are of all ages"
+    assert page["age_buckets"]["lt_1h"] == 7, "the counts ignore the age filter"
     page = world.api.get(f"/v1/dlq?webhook_id={hook.id}&failure_category=timeout")
     assert page["age_buckets"]["lt_1h"] == 0
     page = world.api.get(f"/v1/dlq?webhook_id={hook.id}&classification=recoverable")
@@ -38,12 +34,12 @@ def test_dead_letters_are_counted_by_age_for_the_same_filter(world):
 
 
 def test_discarded_dead_letters_are_cancelled_and_keep_their_history(world):
-    hook = world.hook("hook", Reply(404), **OPEN_DOOR)
-    kept = kill_off(world, hook, 2, type="a.kept")
-    gone = kill_off(world, hook, 3, type="a.gone", start=2)
+    hook = world.hook("hook", Reply(404), **UNRESTRICTED)
+    kept = make_dead_letters(world, hook, 2, type="a.kept")
+    gone = make_dead_letters(world, hook, 3, type="a.gone", start=2)
     operation = start(world.api, "DELETE", f"/v1/dlq?webhook_id={hook.id}&event_type=a.gone")
     assert operation["kind"] == "discard"
-    done = wait_over(world.api, operation)
+    done = wait_finished(world.api, operation)
     assert (done["status"], done["total"], done["done"]) == ("completed", 3, 3)
     for event_id in gone:
         delivery = world.delivery(event_id, hook)
@@ -51,34 +47,34 @@ def test_discarded_dead_letters_are_cancelled_and_keep_their_history(world):
         assert len(delivery["attempts"]) == 1
         assert delivery["dead_letter"]["reason"] == "permanent_client_error_404"
     assert {world.delivery(event_id, hook)["status"] for event_id in kept} == {"dead_letter"}
-    assert dead_count(world, hook) == 2
+    assert count_dead_letters(world, hook) == 2
     assert len(world.requests(hook)) == 5, "nothing was sent"
     bad = world.api.request("DELETE", "/v1/dlq?colour=red")
     assert (bad.status, bad.json["code"]) == (400, "invalid_query")
 
 
-def test_everything_is_discarded_only_when_that_is_said(own_server, make_world):
+def test_discarding_everything_requires_all_true(own_server, make_world):
     server = own_server().start()
     world = make_world(server)
-    hook = world.hook("hook", Reply(404), **OPEN_DOOR)
-    kill_off(world, hook, 3)
+    hook = world.hook("hook", Reply(404), **UNRESTRICTED)
+    make_dead_letters(world, hook, 3)
     for query in ("", "?all=false", f"?all=true&webhook_id={hook.id}", "?all=yes"):
         refused = world.api.request("DELETE", f"/v1/dlq{query}")
         assert (refused.status, refused.json["code"]) == (400, "invalid_query"), query
         assert refused.json["errors"][0]["field"] == "all"
     refused = world.api.request("DELETE", "/v1/dlq?webhok_id=x")
-    assert refused.json["errors"][0]["field"] == "webhok_id", "a slip is named first"
-    assert dead_count(world, hook) == 3
-    done = wait_over(world.api, start(world.api, "DELETE", "/v1/dlq?all=true"))
+    assert refused.json["errors"][0]["field"] == "webhok_id", "an unknown parameter is named first"
+    assert count_dead_letters(world, hook) == 3
+    done = wait_finished(world.api, start(world.api, "DELETE", "/v1/dlq?all=true"))
     assert (done["status"], done["total"], done["done"]) == ("completed", 3, 3)
-    assert dead_count(world, hook) == 0
+    assert count_dead_letters(world, hook) == 0
 
 
 def test_event_types_are_names_or_patterns_in_every_list(world):
-    hook = world.hook("hook", Reply(404), **OPEN_DOOR)
-    kill_off(world, hook, 2, type="a.one")
-    kill_off(world, hook, 1, type="a.b.two", start=2)
-    kill_off(world, hook, 1, type="ab.three", start=3)
+    hook = world.hook("hook", Reply(404), **UNRESTRICTED)
+    make_dead_letters(world, hook, 2, type="a.one")
+    make_dead_letters(world, hook, 1, type="a.b.two", start=2)
+    make_dead_letters(world, hook, 1, type="ab.three", start=3)
     paths = ["/v1/dlq", "/v1/deliveries", f"/v1/webhooks/{hook.id}/deliveries", "/v1/events"]
     for path in paths:
         def types(query, path=path):
@@ -95,32 +91,32 @@ def test_event_types_are_names_or_patterns_in_every_list(world):
             assert "order.*" in refused.json["detail"] or not bad
     refused = world.api.request("DELETE", "/v1/dlq?event_type=a%20b")
     assert (refused.status, refused.json["errors"][0]["field"]) == (400, "event_type")
-    done = wait_over(world.api, start(world.api, "DELETE",
+    done = wait_finished(world.api, start(world.api, "DELETE",
                                       f"/v1/dlq?webhook_id={hook.id}&event_type=a.*"))
     assert done["done"] == 3
 
 
-def test_the_size_of_the_queue_is_right_all_along(own_server, make_world):
+def test_the_queue_size_metric_follows_every_change_and_a_restart(own_server, make_world):
     server = own_server().start()
     world = make_world(server)
-    hook = world.hook("hook", Reply(404), **OPEN_DOOR)
-    kill_off(world, hook, 6)
+    hook = world.hook("hook", Reply(404), **UNRESTRICTED)
+    make_dead_letters(world, hook, 6)
     assert dlq_size(world) == 6
     server.stop()
     world.api = server.start().api()
-    assert dlq_size(world) == 6, "known from the start"
+    assert dlq_size(world) == 6, "the size survives a restart"
     letter = world.api.get(f"/v1/dlq?webhook_id={hook.id}&limit=1")["data"][0]
     world.receiver.on(hook.path, Reply())
     world.api.post(f"/v1/dlq/{letter['id']}/retry", expect=202)
-    wait_for(lambda: dlq_size(world) == 5, "one less after a revival")
+    wait_for(lambda: dlq_size(world) == 5, "one less after a retry")
     start(world.api, "DELETE", f"/v1/dlq?webhook_id={hook.id}")
     wait_for(lambda: dlq_size(world) == 0, "none after discarding")
     assert json.loads(world.api.request("GET", "/v1/dlq").body)["data"] == []
 
 
-def test_delivery_lists_are_filtered_by_everything(world):
+def test_delivery_lists_can_be_filtered_by_every_field(world):
     hook = world.hook("hook", lambda request: Reply(
-        {"a.gone": 404, "a.fine": 200}[request.header("x-webhook-event")]), **OPEN_DOOR)
+        {"a.gone": 404, "a.fine": 200}[request.header("x-webhook-event")]), **UNRESTRICTED)
     gone = world.publish("a.gone")["id"]
     fine = world.publish("a.fine")["id"]
     for event_id in (gone, fine):
@@ -141,7 +137,7 @@ def test_delivery_lists_are_filtered_by_everything(world):
     assert "pending" in refused.json["detail"]
 
 
-def test_events_that_matched_nobody_are_found(world):
+def test_events_without_a_matching_webhook_can_be_listed(world):
     lonely = world.publish("a.lonely")["id"]
     hook = world.hook(events=["a.wanted"])
     wanted = world.publish("a.wanted")["id"]

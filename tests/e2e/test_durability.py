@@ -7,7 +7,7 @@ from receiver import Hang, Reply
 from world import SLOW
 
 
-def test_sigterm_finishes_what_is_in_flight_and_exits_0(own_server, make_world):
+def test_sigterm_finishes_attempts_in_flight_and_exits_with_0(own_server, make_world):
     server = own_server().start()
     world = make_world(server)
     hook = world.hook()
@@ -18,7 +18,7 @@ def test_sigterm_finishes_what_is_in_flight_and_exits_0(own_server, make_world):
     server.signal(signal.SIGTERM)
     wait_for(lambda: refuses_publishing(server.api()), "publishing to be refused")
     refused = server.api().request("POST", "/v1/events", {"type": "late.event", "data": 1})
-    assert refused.status == 503, refused  # With a sentence, while there is someone to say it.
+    assert refused.status == 503, refused  # A refusal, not a closed connection.
     assert server.api().request("GET", "/readyz").status == 503
     world.receiver.release(hook.path)
     assert server.wait() == 0
@@ -34,7 +34,7 @@ def test_sigterm_finishes_what_is_in_flight_and_exits_0(own_server, make_world):
 def test_a_drain_that_cannot_finish_ends_at_its_deadline_and_loses_nothing(own_server, make_world):
     server = own_server("--drain-timeout", "1").start()
     world = make_world(server)
-    hook = world.hook("hook", Hang(), Reply())
+    hook = world.hook("hook", Hang(), Reply(), timeout_ms=300_000)
     event = world.publish()
     world.wait_requests(hook, 1)
     server.signal(signal.SIGTERM)
@@ -46,18 +46,6 @@ def test_a_drain_that_cannot_finish_ends_at_its_deadline_and_loses_nothing(own_s
     requests = world.requests(hook)
     assert len(requests) == 2
     assert {request.webhook_id for request in requests} == {event["id"]}
-
-
-def test_a_second_sigterm_ends_the_drain_at_once(own_server, make_world):
-    server = own_server("--drain-timeout", "600").start()
-    world = make_world(server)
-    hook = world.hook("hook", Hang())
-    world.publish()
-    world.wait_requests(hook, 1)
-    server.signal(signal.SIGTERM)
-    wait_for(lambda: refuses_publishing(server.api()), "the drain to begin")
-    server.signal(signal.SIGTERM)
-    assert server.wait() == 0
 
 
 def test_a_backlog_of_two_thousand_survives_a_restart_and_is_sent_once(own_server, make_world):
@@ -117,10 +105,11 @@ def test_an_idempotency_key_survives_kill_9(own_server, make_world):
     assert other["code"] == "idempotency_key_reused"
 
 
-def test_a_first_start_without_a_key_prints_one_that_works_and_only_once(own_server):
-    server = own_server(environment={"POSTRIDER_ADMIN_KEY": ""})
+def test_the_first_start_without_a_key_prints_a_working_key_once(own_server):
+    server = own_server()
     del server.environment["POSTRIDER_ADMIN_KEY"]
     server.start()
+
     def works(key):
         return server.api(key=key).request("GET", "/v1/webhooks").status == 200
     words = server.stdout_file.read_text().replace('"', " ").split()
@@ -133,8 +122,7 @@ def test_a_first_start_without_a_key_prints_one_that_works_and_only_once(own_ser
     assert works(key)
 
 
-def test_a_removed_webhook_with_much_waiting_leaves_nothing_pending_even_after_a_crash(own_server,
-                                                                                      make_world):
+def test_cancelling_the_backlog_of_a_deleted_webhook_resumes_after_a_crash(own_server, make_world):
     server = own_server().start()
     world = make_world(server)
     hook = world.hook()
@@ -142,7 +130,7 @@ def test_a_removed_webhook_with_much_waiting_leaves_nothing_pending_even_after_a
     for _ in range(5):
         world.publish_batch([{"type": "a.b", "data": number} for number in range(1000)])
     world.api.delete(f"/v1/webhooks/{hook.id}")
-    server.kill()  # The removal is durable; most of what waited is cancelled afterwards.
+    server.kill()  # The deletion is durable; most deliveries are cancelled after it.
 
     server.start()
     world.api = server.api()

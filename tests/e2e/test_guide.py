@@ -1,4 +1,4 @@
-"""The user guide is true: every command in it is run, every answer compared."""
+"""Runs every command of the user guide and compares the output."""
 
 import pathlib
 import socket
@@ -23,13 +23,13 @@ def free_ports(count):
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_the_commands_of_the_page_do_what_it_says(page):
+def test_the_commands_of_a_page_print_what_it_shows(page):
     server, receiver = free_ports(2)
     guide.run_page(page, GUIDE / "quick-start.md", pathlib.Path(BINARY).parent,
                    {":8080": f":{server}", ":9000": f":{receiver}"})
 
 
-def test_the_guide_has_its_pages():
+def test_the_main_pages_of_the_guide_contain_commands():
     assert {page.stem for page in PAGES} >= {"quick-start", "publishing", "receiving", "policies",
                                              "operations"}
 
@@ -42,10 +42,10 @@ def test_the_guide_has_its_pages():
     ([1, "…"], [1, 2, 3], True),
     ([1], [1, 2], False),
 ])
-def test_an_answer_fits_when_it_contains_what_is_shown(shown, printed, good):
+def test_output_matches_if_it_contains_what_the_page_shows(shown, printed, good):
     assert bool(guide.fits(shown, printed)) == good
 
 
-def test_lines_may_stand_between_but_not_be_missing():
+def test_text_output_may_have_more_lines_but_none_missing():
     assert guide.text_fits("one\nthr…", "one\ntwo\nthree\n")
     assert not guide.text_fits("two\none", "one\ntwo\n")

@@ -1,4 +1,4 @@
-"""The API's listener: TLS, trusted proxies, and the limits that keep it standing."""
+"""The API's listener: TLS, trusted proxies and limits."""
 
 import http.client
 import json
@@ -13,7 +13,7 @@ from harness import ADMIN_KEY, run_command, wait_for
 
 
 def make_certificate(directory, name):
-    """(certificate file, key file) of a fresh self-signed identity for 127.0.0.1."""
+    """Creates a self-signed certificate for 127.0.0.1. Returns (certificate file, key file)."""
     directory.mkdir(exist_ok=True)
     certificate, key = directory / f"{name}.pem", directory / f"{name}.key"
     subprocess.run(
@@ -40,6 +40,21 @@ def ask(port, context, method="GET", path="/readyz", body=None, headers=None):
     return answer
 
 
+def keep_alive(port, context):
+    """A connection that fails instead of reconnecting when the server closes it."""
+    connection = http.client.HTTPSConnection("127.0.0.1", port, context=context, timeout=20)
+    connection.connect()
+    connection.auto_open = False
+    return connection
+
+
+def get_health(connection):
+    connection.request("GET", "/healthz")
+    response = connection.getresponse()
+    response.read()
+    return response.status
+
+
 @pytest.fixture
 def tls_server(own_server, tmp_path):
     certificate, key = make_certificate(tmp_path / "tls", "one")
@@ -62,10 +77,9 @@ def test_the_api_speaks_tls(tls_server):
     status, answer = ask(tls_server.port, context, "GET", f"/v1/events/{event}")
     assert status == 200 and len(answer) > 100_000
 
-    connection = http.client.HTTPSConnection("127.0.0.1", tls_server.port, context=context)
-    for _ in range(3):  # Kept alive.
-        connection.request("GET", "/healthz")
-        assert connection.getresponse().read() is not None
+    connection = keep_alive(tls_server.port, context)
+    for _ in range(3):
+        assert get_health(connection) == 200
     connection.close()
 
 
@@ -84,7 +98,7 @@ def test_a_refused_body_over_tls_still_gets_its_answer(tls_server):
         assert b"401" in client.recv(4096)
 
 
-def test_old_tls_and_plain_http_get_nothing(tls_server):
+def test_old_tls_versions_and_plain_http_are_refused(tls_server):
     old = trusting(tls_server.certificate)
     old.set_ciphers("ALL:@SECLEVEL=0")
     old.minimum_version = ssl.TLSVersion.TLSv1
@@ -97,16 +111,14 @@ def test_old_tls_and_plain_http_get_nothing(tls_server):
     assert ask(tls_server.port, trusting(tls_server.certificate))[0] == 200
 
 
-def test_a_renewed_certificate_is_taken_up_on_sighup(tls_server, tmp_path):
-    kept = http.client.HTTPSConnection("127.0.0.1", tls_server.port,
-                                       context=trusting(tls_server.certificate))
-    kept.request("GET", "/healthz")
-    assert kept.getresponse().read() is not None
+def test_sighup_loads_a_renewed_certificate(tls_server, tmp_path):
+    kept = keep_alive(tls_server.port, trusting(tls_server.certificate))
+    assert get_health(kept) == 200
 
     old = tls_server.certificate.read_bytes()
     certificate, key = make_certificate(tmp_path / "new", "two")
     tls_server.certificate.write_bytes(certificate.read_bytes())
-    tls_server.signal(signal.SIGHUP)  # The key does not fit: nothing may change.
+    tls_server.signal(signal.SIGHUP)  # The key does not match: nothing changes.
     wait_for(lambda: "config.reload_refused" in tls_server.output(), "the refusal")
     (tmp_path / "old.pem").write_bytes(old)
     assert ask(tls_server.port, trusting(tmp_path / "old.pem"))[0] == 200
@@ -117,8 +129,7 @@ def test_a_renewed_certificate_is_taken_up_on_sighup(tls_server, tmp_path):
     assert ask(tls_server.port, trusting(certificate))[0] == 200
     with pytest.raises(ssl.SSLError):
         ask(tls_server.port, trusting(tmp_path / "old.pem"))
-    kept.request("GET", "/healthz")  # A connection from before goes on.
-    assert kept.getresponse().status == 200
+    assert get_health(kept) == 200, "a connection from before the reload stays open"
     kept.close()
 
 
@@ -141,7 +152,7 @@ def test_wrong_certificate_files_are_named(tmp_path):
 # ------------------------------------------------------------ limits
 
 def raw(port, data=b"", deadline=20):
-    """Sends these bytes, and all that is answered until the server closes."""
+    """Sends these bytes and returns everything received until the server closes."""
     with socket.create_connection(("127.0.0.1", port), timeout=deadline) as client:
         client.sendall(data)
         answer = b""
@@ -158,7 +169,7 @@ def test_a_slow_request_is_answered_408(own_server):
     slow_body = raw(server.port, b"POST /v1/events HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n"
                                  b"\r\n{")
     assert slow_body.startswith(b"HTTP/1.1 408 ")
-    assert raw(server.port) == b"", "who says nothing is hung up on without a word"
+    assert raw(server.port) == b"", "an idle connection is closed without an answer"
 
 
 def test_size_limits_are_named(own_server):
@@ -171,7 +182,7 @@ def test_size_limits_are_named(own_server):
     assert api.request("GET", "/healthz").status == 200
 
 
-def test_too_many_connections_are_turned_away(own_server):
+def test_connections_over_the_limit_of_an_address_are_refused(own_server):
     server = own_server("--set", "api.connections_per_address_max=3", "--io-threads", "2").start()
 
     def connect():
@@ -186,7 +197,8 @@ def test_too_many_connections_are_turned_away(own_server):
         for client, _ in clients:
             client.close()
         return None
-    held = wait_for(open_three, "three connections")  # The harness' own may not be closed yet.
+    # The harness's own connection may still be open.
+    held = wait_for(open_three, "three connections")
     extra, line = connect()
     assert line == b"HTTP/1.1 503 Service Unavailable"
     extra.close()
@@ -196,14 +208,16 @@ def test_too_many_connections_are_turned_away(own_server):
         client.close()
 
 
-def test_a_key_has_its_own_rate(own_server):
+def test_each_key_has_its_own_request_rate(own_server):
     server = own_server("--set", "api.rate_limit.requests_per_second=1",
                         "--set", "api.rate_limit.burst=3").start()
     api = server.api()
+    other = server.api(api.post("/v1/api-keys", {"scope": "read"}, expect=201)["key"])
     answers = [api.request("GET", "/v1/webhooks") for _ in range(5)]
-    assert [answer.status for answer in answers[:3]] == [200] * 3
+    assert [answer.status for answer in answers[:2]] == [200] * 2, "the burst is three requests"
     refused = [answer for answer in answers if answer.status == 429]
     assert refused
+    assert other.request("GET", "/v1/webhooks").status == 200, "another key has its own tokens"
     assert refused[0].headers["content-type"] == "application/problem+json"
     assert refused[0].json["code"] == "rate_limited"
     assert int(refused[0].headers["retry-after"]) == 1
@@ -212,7 +226,7 @@ def test_a_key_has_its_own_rate(own_server):
     wait_for(lambda: api.request("GET", "/v1/webhooks").status == 200, "the next token")
 
 
-def test_guessing_keys_is_slow_and_an_address_cannot_be_made_up(own_server):
+def test_unauthenticated_requests_are_limited_by_their_real_address(own_server):
     arguments = ["--set", "api.unauthenticated_rate_limit.requests_per_second=1",
                  "--set", "api.unauthenticated_rate_limit.burst=2"]
     server = own_server(*arguments).start()
@@ -221,9 +235,9 @@ def test_guessing_keys_is_slow_and_an_address_cannot_be_made_up(own_server):
     def guess(api, address=None):
         headers = {"X-Forwarded-For": address} if address else {}
         return api.request("GET", "/v1/webhooks", headers=headers).status
-    # Nobody is trusted: the header means nothing.
+    # No proxy is trusted, so the header is ignored.
     assert [guess(guesser, f"203.0.113.{n}") for n in range(4)] == [401, 401, 429, 429]
-    assert server.api().request("GET", "/v1/webhooks").status == 200, "a key is another matter"
+    assert server.api().request("GET", "/v1/webhooks").status == 200, "a valid key is not limited"
 
     trusting_server = own_server(*arguments, "--set", "api.trusted_proxies=127.0.0.0/8",
                                  name="proxied").start()

@@ -1,4 +1,4 @@
-"""The log: the same fields as text and as JSON, and never a secret."""
+"""The log: text and JSON have the same fields and no secrets."""
 
 import json
 import re
@@ -20,7 +20,7 @@ def attempts_logged(server, count):
 
 
 def deliver_and_fail(world):
-    """One attempt that succeeds, and one that dies, of an event with a telling payload."""
+    """Publishes an event with a canary. One delivery succeeds, the other becomes a dead letter."""
     good = world.hook("good", secret=SECRET, headers={"X-Token": "canary-header"})
     bad = world.hook("bad", Close(), Reply(404), retry_config={"base_delay_ms": 10,
                                                                "max_delay_ms": 10})
@@ -31,7 +31,7 @@ def deliver_and_fail(world):
 
 
 def text_fields(line):
-    """`time level=x name key=value key="value"` -> the same keys and values as the JSON line."""
+    """Parses `time level=x name key=value key="value"` into the fields of the JSON line."""
     stamp, level, name, *_ = line.split(" ")
     fields = re.findall(r' (\w+)=(?:"((?:[^"\\]|\\.)*)"|(\S*))', line)[1:]
     return {"time": stamp, "level": level.removeprefix("level="), "message": name,
@@ -39,13 +39,13 @@ def text_fields(line):
 
 
 def shape(fields):
-    """What a line says, without what differs from run to run."""
+    """The field names of a line, and the values that are the same in every run."""
     return sorted(fields), {key: str(fields[key]) for key in
                             ("level", "message", "type", "attempt", "trigger", "state",
                              "http_status", "failure") if key in fields}
 
 
-def test_json_has_one_object_a_line_with_the_fields_of_the_text(own_server, make_world):
+def test_json_lines_have_the_same_fields_as_text_lines(own_server, make_world):
     shapes = []
     for name in ("text", "json"):
         server = own_server("--set", f"log.format={name}", name=name).start()

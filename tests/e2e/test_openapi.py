@@ -1,4 +1,4 @@
-"""The document and the server say the same: every operation, every example, every refusal."""
+"""The OpenAPI document and the server agree: operations, examples, answers, limits, problems."""
 
 import json
 import socket
@@ -10,7 +10,7 @@ from bad_framing import COMMON, exchange
 from contract import Contract, from_fragments
 from harness import DEADLINE, ROOT, wait_for
 from provoke import PROVOKED_ELSEWHERE, PROVOKERS, SUCCESSES
-from stage import FILLERS, VALUES, Stage, start_server
+from resources import FILLERS, VALUES, Resources, start_server
 from sweep import Client
 from test_store_faults import injected
 from test_stream import Stream
@@ -20,15 +20,15 @@ OPERATIONS = CONTRACT.operations
 
 
 @pytest.fixture(scope="module")
-def stage(shared_receiver, tmp_path_factory):
+def resources(shared_receiver, tmp_path_factory):
     server = start_server(tmp_path_factory.mktemp("contract"))
-    yield Stage(server, shared_receiver)
+    yield Resources(server, shared_receiver)
     server.stop()
 
 
-# ---------------------------------------------------------------- the document by itself
+# ---------------------------------------------------------------- the document
 
-def test_the_served_document_is_what_its_fragments_say(server):
+def test_the_served_document_equals_its_fragments(server):
     api = server.api(key=None)
     served = api.request("GET", "/openapi.json")
     document = served.json
@@ -49,7 +49,7 @@ def test_an_independent_validator_finds_the_document_valid(server):
     assert verdict["version"] == "3.1"
 
 
-def test_every_reference_leads_somewhere_and_every_component_is_used():
+def test_every_reference_resolves_and_every_component_is_used():
     used = set()
 
     def walk(node):
@@ -77,7 +77,7 @@ def test_names_are_unique_and_tags_are_described():
 
 
 @pytest.mark.parametrize("operation", OPERATIONS, ids=repr)
-def test_an_operation_is_described_with_examples_that_fit(operation):
+def test_an_operation_is_described_with_valid_examples(operation):
     assert operation.node["summary"] and "default" in operation.responses
     if not operation.is_open:
         assert {"401", "403"} <= set(operation.responses)
@@ -88,7 +88,7 @@ def test_an_operation_is_described_with_examples_that_fit(operation):
     if operation.body:
         assert operation.body_examples
     for name, value in operation.body_examples.items():
-        operation.body_validator.validate(value), name
+        assert operation.body_validator.is_valid(value), name
     for status, response in operation.responses.items():
         for media_type, content in response.get("content", {}).items():
             if not media_type.endswith("json") or operation.id == "getContract":
@@ -100,14 +100,14 @@ def test_an_operation_is_described_with_examples_that_fit(operation):
 
 
 def open_objects(schema, inside, seen):
-    """Places in a schema where an object could carry members that nobody described."""
+    """Yields the objects in a schema that allow undescribed members."""
     if not isinstance(schema, dict):
         return
     if "$ref" in schema and schema["$ref"] not in seen:
         target = CONTRACT.resolver.resolve(schema["$ref"])[1]
         yield from open_objects(target, inside, seen | {schema["$ref"]})
-    says = {"additionalProperties", "unevaluatedProperties"} & set(schema)
-    if schema.get("type") == "object" and not says and not inside:
+    closes = {"additionalProperties", "unevaluatedProperties"} & set(schema)
+    if schema.get("type") == "object" and not closes and not inside:
         yield schema
     for key in ("properties", "$defs"):
         for child in schema.get(key, {}).values():
@@ -120,7 +120,7 @@ def open_objects(schema, inside, seen):
 
 
 @pytest.mark.parametrize("operation", OPERATIONS, ids=repr)
-def test_answers_leave_no_room_for_fields_that_nobody_described(operation):
+def test_response_schemas_allow_no_undescribed_fields(operation):
     for response in operation.responses.values():
         for content in response.get("content", {}).values():
             assert list(open_objects(content["schema"], False, frozenset())) == []
@@ -134,9 +134,9 @@ def documented_methods(path):
 
 
 @pytest.mark.parametrize("path", CONTRACT.document["paths"])
-def test_a_path_answers_the_documented_methods_and_no_others(stage, path):
+def test_a_path_accepts_only_the_documented_methods(resources, path):
     operation = next(operation for operation in OPERATIONS if operation.path == path)
-    answer = stage.api.request("OPTIONS", stage.unknown_path(operation))
+    answer = resources.api.request("OPTIONS", resources.unknown_path(operation))
     assert answer.status == 405
     assert set(answer.headers["allow"].split(", ")) == documented_methods(path)
 
@@ -146,10 +146,10 @@ EXAMPLES = [(operation, name) for operation in OPERATIONS
 
 
 @pytest.mark.parametrize("operation, name", EXAMPLES, ids=lambda value: str(value))
-def test_an_example_succeeds_and_its_answer_is_as_described(stage, operation, name):
+def test_an_example_request_succeeds_as_documented(resources, operation, name):
     value = operation.body_examples.get(name)
-    body = None if value is None else stage.body(value)
-    answer = stage.send(operation, body=body, key=None if operation.is_open else True)
+    body = None if value is None else resources.body(value)
+    answer = resources.send(operation, body=body, key=None if operation.is_open else True)
     assert answer.status in operation.successes
 
 
@@ -158,27 +158,28 @@ PARAMETERS = [(operation, parameter["name"]) for operation in OPERATIONS
 
 
 @pytest.mark.parametrize("operation, name", PARAMETERS, ids=lambda value: str(value))
-def test_a_parameter_works_as_its_example_shows(stage, operation, name):
+def test_a_parameter_works_as_its_example_shows(resources, operation, name):
     parameter = next(one for one in operation.parameters if one["name"] == name)
-    body = stage.any_body(operation)
+    body = resources.any_body(operation)
     if parameter["in"] == "header":
-        answer = stage.send(operation, body=body, headers={name: stage.body(parameter["example"])})
+        value = resources.body(parameter["example"])
+        answer = resources.send(operation, body=body, headers={name: value})
     else:
-        path = stage.path(operation)
+        path = resources.path(operation)
         value = VALUES.get((operation.id, name), lambda: parameter["example"])()
         if name == "cursor":
-            value = cursor_of(stage, operation, path)
+            value = cursor_of(resources, operation, path)
         value = str(value).lower() if isinstance(value, bool) else value
-        answer = stage.send(operation, path=f"{path}?{name}={value}", body=body)
+        answer = resources.send(operation, path=f"{path}?{name}={value}", body=body)
     assert answer.status in operation.successes
 
 
-def cursor_of(stage, operation, path):
-    """A live cursor of this list."""
+def cursor_of(resources, operation, path):
+    """Adds two items to this list and returns a cursor of it."""
     for _ in range(2):
-        fill = FILLERS.get(operation.id, lambda stage, _: stage.dead_letter())
-        fill(stage, path)
-    page = stage.api.get(f"{path}?limit=1")
+        fill = FILLERS.get(operation.id, lambda resources, _: resources.dead_letter())
+        fill(resources, path)
+    page = resources.api.get(f"{path}?limit=1")
     cursor = page.get("webhooks", page)["next_cursor"]
     assert cursor
     return cursor
@@ -187,8 +188,8 @@ def cursor_of(stage, operation, path):
 @pytest.mark.parametrize("operation, status", [
     (operation, status) for operation in OPERATIONS for status in operation.successes
     if len(operation.successes) > 1], ids=lambda value: str(value))
-def test_each_further_success_can_be_had(stage, operation, status):
-    assert SUCCESSES[operation.id, status](stage, operation).status == status
+def test_each_documented_success_status_can_be_reached(resources, operation, status):
+    assert SUCCESSES[operation.id, status](resources, operation).status == status
 
 
 PROBLEMS = [(operation, status, code) for operation in OPERATIONS
@@ -198,27 +199,34 @@ PROBLEMS = [(operation, status, code) for operation in OPERATIONS
 
 
 @pytest.mark.parametrize("operation, status, code", PROBLEMS, ids=lambda value: str(value))
-def test_each_documented_problem_can_be_provoked(stage, operation, status, code):
+def test_each_documented_problem_can_be_provoked(resources, operation, status, code):
     provoke = PROVOKERS.get((operation.id, code)) or PROVOKERS[code]
-    answer = provoke(stage, operation)
+    answer = provoke(resources, operation)
     assert (answer.status, answer.json["code"]) == (status, code), answer
+
+
+def test_problems_provoked_elsewhere_have_a_test():
+    python_tests = "".join(file.read_text() for file in (ROOT / "tests" / "e2e").glob("test_*.py"))
+    for name in PROVOKED_ELSEWHERE.values():
+        exists = (ROOT / name).exists() if "/" in name else f"def {name}(" in python_tests
+        assert exists, name
 
 
 # ---------------------------------------------------------------- limits
 
-# What else must be said for a field to reach its limits.
+# Other fields that a request needs for a field to reach its limits.
 COMPANIONS = {
     "base_delay_ms": {"max_delay_ms": 604_800_000}, "max_delay_ms": {"base_delay_ms": 1},
     "sleep_window_ms": {"sleep_max_ms": 604_800_000}, "sleep_max_ms": {"sleep_window_ms": 10},
     ("createApiKey", "tenant_id"): {"scope": "tenant"},
     "burst": {"requests_per_second": 1}, "duration_seconds": {"action": "force_open"},
 }
-# Lengths that say less than the rule does: a URL must be one, a token must be known.
+# Fields with stricter rules than a length: a URL must be valid, a token must exist.
 RULED_OTHERWISE = {"url", "secret", "header_prefix", "token"}
 
 
 def limited_fields(schema, path=()):
-    """(path, schema) of every field with a limit, at any depth."""
+    """Yields (path, schema) of every field with a limit, at any depth."""
     for name, child in CONTRACT.properties(schema).items():
         child = CONTRACT.resolve(child)
         for part in [child, *map(CONTRACT.resolve, child.get("oneOf", []))]:
@@ -227,7 +235,7 @@ def limited_fields(schema, path=()):
         yield from limited_fields(child, (*path, name))
 
 
-# What they take is tried with the operations that create.
+# Their fields are tested with the operations that create.
 CHANGES = {"publishBatch", "putEventType", "putWebhook", "updateEventType", "updateWebhook"}
 LIMITS = [(operation, ".".join(path), part) for operation in OPERATIONS
           if operation.body and operation.id not in CHANGES
@@ -235,7 +243,7 @@ LIMITS = [(operation, ".".join(path), part) for operation in OPERATIONS
 
 
 def beside(part):
-    """(the values at a field's limits, those just beyond them)."""
+    """Returns (values at the field's limits, values just outside them)."""
     if "maximum" in part:
         return (part["minimum"], part["maximum"]), (part["minimum"] - 1, part["maximum"] + 1)
     return ("x", "x" * part["maxLength"]), ("", "x" * (part["maxLength"] + 1))
@@ -243,26 +251,26 @@ def beside(part):
 
 @pytest.mark.parametrize("operation, path, part", LIMITS, ids=lambda value: (
     value if isinstance(value, str) else getattr(value, "id", "")))
-def test_a_limit_is_exactly_where_the_document_says(stage, operation, path, part):
+def test_a_limit_is_exactly_where_the_document_says(resources, operation, path, part):
     names = path.split(".")
-    target = stage.path(operation)
+    target = resources.path(operation)
     within, beyond = beside(part)
     for value in (*within, *beyond):
-        body = stage.any_body(operation)
+        body = resources.any_body(operation)
         place = body
         for name in names[:-1]:
             place = place.setdefault(name, {})
         others = COMPANIONS.get((operation.id, names[-1])) or COMPANIONS.get(names[-1], {})
         place.update({**others, names[-1]: value})
-        answer = stage.send(operation, path=target, body=body)
+        answer = resources.send(operation, path=target, body=body)
         assert (answer.status < 300) == (value in within), f"{path} {str(value)[:20]}: {answer!r}"
         if value in beyond:
             assert answer.status == 422 and answer.json["errors"][0]["field"] == path
 
 
-# ---------------------------------------------------------------- a server in trouble: 429, 503
+# ---------------------------------------------------------------- overload and store failures
 
-def test_a_client_over_its_limit_is_told_when_to_go_on(own_server):
+def test_a_client_over_its_rate_gets_429_with_retry_after(own_server):
     server = own_server("--set", "api.rate_limit.requests_per_second=1",
                         "--set", "api.rate_limit.burst=1").start()
     api = server.api()
@@ -274,27 +282,27 @@ def test_a_client_over_its_limit_is_told_when_to_go_on(own_server):
             answer = api.request(operation.method, operation.path, body)
             operation.check(answer)
             return answer.status == 429 and answer
-        answer = wait_for(over_limit, "the limit to be reached")
+        answer = wait_for(over_limit, "the rate limit to be reached")
         assert answer.json["code"] == "rate_limited" and int(answer.headers["retry-after"]) >= 1
     received = exchange(server.port, [
         b"GET /v1/webhooks HTTP/1.1\r\nHost: x\r\n" + COMMON + b"\r\n"] * 2)
-    assert received.count(b"HTTP/1.1 429") == received.count(b"Retry-After: ") >= 1
+    assert received.count(b"HTTP/1.1 429") == received.count(b"Retry-After: ") >= 1, received
 
 
-def test_one_stream_too_many_is_refused_until_another_ends(own_server, receiver):
+def test_a_stream_over_the_limit_is_refused_until_another_ends(own_server, receiver):
     server = own_server().start()
-    stage = Stage(server, receiver)
+    resources = Resources(server, receiver)
     operation = CONTRACT.operation("streamNews")
     streams = [Stream(server) for _ in range(256)]
     assert {stream.status for stream in streams} == {200}
-    answer = stage.send(operation)
+    answer = resources.send(operation)
     assert (answer.status, answer.json["code"]) == (503, "too_many_streams")
     for stream in streams:
         stream.close()
-    wait_for(lambda: stage.send(operation).status == 200, "the streams to be over")
+    wait_for(lambda: resources.send(operation).status == 200, "the streams to end")
 
 
-def test_one_connection_too_many_is_told_so(own_server):
+def test_a_connection_over_the_limit_gets_503(own_server):
     server = own_server("--set", "api.connections_max=2").start()
     held = [socket.create_connection(("127.0.0.1", server.port), DEADLINE) for _ in range(64)]
     client = Client(server.port)
@@ -305,31 +313,34 @@ def test_one_connection_too_many_is_told_so(own_server):
         CONTRACT.operation(name).check(answer)
     for connection in (client, *held):
         connection.close()
-    wait_for(lambda: server.api().request("GET", "/healthz").status == 200, "room")
+    wait_for(lambda: server.api().request("GET", "/healthz").status == 200, "a free connection")
 
 
-def test_without_a_key_there_is_nothing_to_rotate(server):
+def test_rotating_the_secrets_key_without_one_is_a_conflict(server):
     operation = CONTRACT.operation("rotateSecretsKey")
     answer = server.api().request("POST", operation.path)
     operation.check(answer)
     assert (answer.status, answer.json["code"]) == (409, "no_secrets_key")
 
 
-def test_a_store_that_cannot_be_written_or_read_is_answered_as_documented(
+def test_a_failing_store_is_answered_as_documented(
         shared_receiver, tmp_path):
     server = start_server(tmp_path)
-    stage = Stage(server, shared_receiver)
+    resources = Resources(server, shared_receiver)
     prepared = []
     for operation in OPERATIONS:
         if (503, "unavailable") in operation.problems:
-            prepared.append((operation, stage.plain(operation), stage.any_body(operation)))
-    stage.event({"tenant_id": "stage"})  # What the readers have in memory is old from here on.
+            prepared.append((operation, resources.plain(operation), resources.any_body(operation)))
+    # Invalidates the pages that the readers have cached.
+    resources.event({"tenant_id": "resources"})
+    assert prepared
     fault = "fdatasync,fsync,pread64:error=EIO"
     with injected(server, fault, tmp_path / "strace.log"):
         for operation, path, body in prepared:
-            answer = stage.send(operation, path=path, body=body)
-            assert answer.status == 503, f"{operation.id}: {answer!r}"
+            answer = resources.send(operation, path=path, body=body)
+            assert (answer.status, answer.json["code"]) == (503, "unavailable"), (
+                f"{operation.id}: {answer!r}")
         ready = CONTRACT.operation("getReadiness")
-        assert stage.send(ready, key=None).json["code"] == "not_ready"
-    wait_for(lambda: stage.api.request("GET", "/readyz").status == 200, "the store to recover")
+        assert resources.send(ready, key=None).json["code"] == "not_ready"
+    wait_for(lambda: resources.api.request("GET", "/readyz").status == 200, "the store to recover")
     server.stop()

@@ -1,4 +1,4 @@
-"""Order (P4), limits (P7) and priority as the receiver sees them."""
+"""Order (P4), limits (P7) and priority, observed at the receiver."""
 
 import json
 
@@ -12,7 +12,7 @@ def number_of(request):
 
 
 def failing(numbers, times):
-    """A receiver that answers each event of `numbers` with 500 the first `times` times."""
+    """A reply function: 500 for the first `times` requests of each event in `numbers`, then 200."""
     left = {number: times for number in numbers}
 
     def reply(request):
@@ -38,7 +38,7 @@ def test_strict_order_sends_one_at_a_time_in_publish_order_through_failures(worl
     assert world.receiver.peak(hook.path) == 1
 
 
-def test_strict_order_goes_on_after_a_dead_letter(world):
+def test_strict_order_continues_after_a_dead_letter(world):
     hook = world.hook("hook", lambda request: Reply(404 if number_of(request) == 0 else 200),
                       ordering_guarantee="strict")
     ids = world.publish_numbered(3)
@@ -47,7 +47,7 @@ def test_strict_order_goes_on_after_a_dead_letter(world):
     assert world.delivery(ids[0], hook)["status"] == "dead_letter"
 
 
-def test_strict_order_holds_for_a_batch_and_for_more_than_a_window(world):
+def test_strict_order_holds_for_a_batch_larger_than_the_window(world):
     hook = world.hook("hook", failing([0, 7, 300], times=1), ordering_guarantee="strict",
                       retry_config=FAST)
     world.publish_batch([{"type": "a.b", "data": {"n": number}} for number in range(400)])
@@ -79,7 +79,7 @@ def test_per_event_type_order_holds_within_a_type_and_only_there(world):
     assert numbers == sorted(numbers) and set(numbers) == {100, 101, 102}
 
 
-def test_without_order_a_failing_event_delays_no_other(world):
+def test_without_ordering_a_failing_event_does_not_delay_others(world):
     hook = world.hook("hook", lambda request: Reply(500 if number_of(request) == 0 else 200),
                       retry_config=SLOW, max_in_flight=1)
     ids = world.publish_numbered(6)
@@ -87,7 +87,7 @@ def test_without_order_a_failing_event_delays_no_other(world):
     assert world.delivery(ids[0], hook)["status"] == "retrying"
 
 
-def test_no_more_requests_are_open_than_max_in_flight(world):
+def test_max_in_flight_limits_open_requests(world):
     hook = world.hook(max_in_flight=3)
     world.receiver.hold(hook.path)
     control = world.hook("control")
@@ -100,13 +100,13 @@ def test_no_more_requests_are_open_than_max_in_flight(world):
     assert world.receiver.peak(hook.path) == 3
 
 
-def test_the_rate_limit_holds_in_every_window(world):
+def test_the_rate_limit_holds_in_every_interval(world):
     rate, burst, count = 20, 2, 24
     hook = world.hook(max_in_flight=50,
                       rate_limit={"requests_per_second": rate, "burst": burst})
     world.publish_batch([{"type": "a.b", "data": {"n": number}} for number in range(count)])
     times = [request.started for request in world.wait_requests(hook, count)]
-    # Arrival is not sending: a slice of the scheduler may bring two requests closer together.
+    # Scheduling may bring two requests closer together on arrival than when they were sent.
     slack = 0.1
     for first in range(count):
         for last in range(first + 1, count):
@@ -137,6 +137,6 @@ def test_high_priority_overtakes_low_without_starving_it(world):
     order = world.numbers(hook)[1:]
     highs = [place for place, number in enumerate(order) if number < 1000]
     lows = [place for place, number in enumerate(order) if number >= 1000]
-    # 8:1 while both wait: sixteen high ones let at most three low ones in between.
+    # The ratio is 8:1 while both wait: at most three low ones come before the last high one.
     assert highs[-1] <= 18, order
     assert lows[0] < highs[-1], f"low priority starved: {order}"

@@ -8,7 +8,7 @@ def test_the_servers_own_listener_is_refused_by_address(server, world):
     assert "own listener" in answer.json["detail"]
 
 
-def test_the_servers_own_listener_is_refused_when_a_name_leads_to_it(server, world):
+def test_the_servers_own_listener_is_refused_when_a_name_resolves_to_it(server, world):
     hook = world.hook(url=f"http://localhost:{server.port}/v1/events",
                       retry_config={"max_attempts": 1})
     event = world.publish()

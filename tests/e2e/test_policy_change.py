@@ -1,4 +1,4 @@
-"""A changed retry policy holds for deliveries that already wait."""
+"""A changed retry policy applies to deliveries that already wait."""
 
 import datetime
 
@@ -36,17 +36,17 @@ def test_a_shorter_schedule_brings_the_next_attempt_forward(world):
     assert (delivery["status"], delivery["attempt_count"]) == ("succeeded", 2)
 
 
-def test_a_longer_schedule_leaves_what_waits_as_it_is(world):
+def test_a_longer_schedule_does_not_delay_waiting_deliveries(world):
     hook = world.hook("hook", Reply(500), retry_config=SLOW)
     event = failed_once(world, hook)[0]
     before = world.delivery(event, hook)["next_attempt_at"]
     change(world, hook, base_delay_ms=3_000_000)
-    # The change has gone through the lane when a delivery that follows it has.
+    # The lane has applied the change before it handles a later event.
     failed_once(world, hook)
     assert world.delivery(event, hook)["next_attempt_at"] == before
 
 
-def test_fewer_attempts_than_it_has_had_end_it_without_another(world):
+def test_a_lower_attempt_limit_dead_letters_a_waiting_delivery(world):
     hook = world.hook("hook", Reply(500), retry_config=SLOW)
     event = failed_once(world, hook)[0]
     change(world, hook, max_attempts=1)
@@ -59,7 +59,7 @@ def test_fewer_attempts_than_it_has_had_end_it_without_another(world):
     assert [letter["id"] for letter in letters] == [delivery["id"]]
 
 
-def test_with_order_the_next_in_line_follows_what_was_given_up(world):
+def test_with_strict_order_the_next_delivery_follows_the_dead_letter(world):
     hook = world.hook("hook", Reply(500), Reply(), ordering_guarantee="strict", retry_config=SLOW)
     first = failed_once(world, hook)[0]
     second = world.publish(data={"n": 1})["id"]
@@ -68,7 +68,7 @@ def test_with_order_the_next_in_line_follows_what_was_given_up(world):
     assert world.wait_done(second, hook)["status"] == "succeeded"
 
 
-def test_more_than_fit_into_memory_are_all_brought_forward(world):
+def test_deliveries_waiting_in_the_store_are_brought_forward(world):
     hook = world.hook("hook", *[Reply(500)] * 700, Reply(), max_in_flight=50, retry_config=SLOW,
                       circuit_breaker_config={"enabled": False})
     world.publish_batch([{"type": "a.b", "data": {"n": number}} for number in range(700)])
@@ -76,11 +76,10 @@ def test_more_than_fit_into_memory_are_all_brought_forward(world):
     change(world, hook, **SOON)
     world.wait_requests(hook, 1400)
     waiting = f"/v1/webhooks/{hook.id}/deliveries?status=retrying"
-    wait_for(lambda: not world.api.get(waiting)["data"],
-             "nothing to wait any more")
+    wait_for(lambda: not world.api.get(waiting)["data"], "all deliveries to succeed")
 
 
-def test_a_restart_goes_on_with_it(own_server, make_world):
+def test_bringing_deliveries_forward_resumes_after_a_crash(own_server, make_world):
     server = own_server()
     server.start()
     world = make_world(server)

@@ -1,4 +1,4 @@
-"""Portal links: one link, one session, one tenant, a short time."""
+"""Portal links: one link gives one short session for one tenant."""
 
 import concurrent.futures
 
@@ -27,7 +27,7 @@ def test_a_link_lets_a_tenants_user_manage_the_tenants_webhooks(server, world):
     portal.close()
 
 
-def test_of_many_who_redeem_a_link_at_once_one_gets_in(server, api):
+def test_one_of_many_concurrent_redemptions_of_a_link_succeeds(server, api):
     token = api.post("/v1/portal-links", {"tenant_id": "t"}, expect=201)["token"]
     with concurrent.futures.ThreadPoolExecutor(8) as pool:
         answers = list(pool.map(lambda _: redeem(server, token), range(16)))
@@ -36,7 +36,7 @@ def test_of_many_who_redeem_a_link_at_once_one_gets_in(server, api):
         {"portal_link_spent"}
 
 
-def test_a_link_is_good_once_also_across_a_restart(own_server):
+def test_a_link_can_be_redeemed_once_even_across_a_restart(own_server):
     server = own_server().start()
     api = server.api()
     used = api.post("/v1/portal-links", {"tenant_id": "t"}, expect=201)["token"]
@@ -53,14 +53,14 @@ def test_a_link_is_good_once_also_across_a_restart(own_server):
     assert used not in server.output() and session["key"] not in server.output()
 
 
-def test_links_and_sessions_expire_and_are_swept(own_server):
+def test_links_and_sessions_expire_and_are_removed(own_server):
     server = own_server().start()
     api = server.api()
     link = {"tenant_id": "t", "expires_in_seconds": 1, "session_seconds": 1}
     late = api.post("/v1/portal-links", link, expect=201)["token"]
     session = redeem(server, api.post("/v1/portal-links", link, expect=201)["token"]).json
     portal = server.api(session["key"])
-    wait_for(lambda: portal.request("GET", "/v1/webhooks").status == 401, "the session's end")
+    wait_for(lambda: portal.request("GET", "/v1/webhooks").status == 401, "the session to expire")
     portal.close()
     assert redeem(server, late).status == 410
     api.post("/v1/portal-links", {"tenant_id": "t"}, expect=201)

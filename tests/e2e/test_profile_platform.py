@@ -1,4 +1,4 @@
-"""The platform profile: quick retries by category, a breaker over the last minute."""
+"""The platform profile: short retry delays by category, a breaker over the last minute."""
 
 import json
 import re
@@ -18,12 +18,12 @@ def platform(own_server, make_world):
     return make_world(own_server("--profile", "platform", "--io-threads", "4").start())
 
 
-def test_delays_double_from_one_second_with_a_quarter_of_jitter(platform):
+def test_delays_double_from_one_second_with_25_percent_jitter(platform):
     delays = profiles.planned_delays(platform, [1, 2, 3, 4])
     profiles.check_delays(delays, {1: 1, 2: 2, 3: 4, 4: 8}, minus=0.25, plus=0.25)
 
 
-def test_some_failures_wait_longer(platform):
+def test_rate_limits_and_timeouts_have_longer_delays(platform):
     limited = profiles.planned_delays(platform, [1], reply=Reply(429))
     profiles.check_delays(limited, {1: 60})
     hook = platform.hook("hangs", Hang(), timeout_ms=100)
@@ -31,10 +31,10 @@ def test_some_failures_wait_longer(platform):
     attempt = delivery["attempts"][0]
     assert attempt["failure_category"] == "timeout"
     waited = profiles.seconds(attempt["next_retry_at"]) - profiles.seconds(attempt["executed_at"])
-    assert waited >= 2
+    assert 2 <= waited < 4, "the attempt of 100 ms, then at least two seconds"
 
 
-def test_five_attempts(platform):
+def test_five_attempts_lead_to_a_dead_letter(platform):
     delivery, _ = profiles.attempts_until_dead(platform)
     assert delivery["attempt_count"] == 5
     assert delivery["dead_letter"] == {"classification": "recoverable",
@@ -42,7 +42,7 @@ def test_five_attempts(platform):
 
 
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 410, 413, 414, 415, 451])
-def test_what_will_not_change_is_not_asked_again(platform, status):
+def test_a_permanent_failure_is_not_retried(platform, status):
     hook = platform.hook("permanent", Reply(status))
     delivery = platform.wait_done(platform.publish()["id"], hook)
     assert delivery["status"] == "dead_letter" and delivery["attempt_count"] == 1
@@ -50,9 +50,10 @@ def test_what_will_not_change_is_not_asked_again(platform, status):
                                        "reason": f"permanent_client_error_{status}"}
 
 
-def test_the_request_is_signed_and_named_as_the_platform_says(platform):
+def test_body_headers_and_signature_follow_the_profile(platform):
     hook = platform.hook("signed", Reply(500), Held(Reply(200)), secret=profiles.SECRET,
-                         headers={"X-Custom-Header": "value"}, retry_config=profiles.AT_ONCE)
+                         headers={"X-Custom-Header": "value"},
+                         retry_config=profiles.IMMEDIATE_RETRIES)
     event = platform.publish("user.created", {"user_id": 12345}, source="api-service",
                              priority="high")
     first, second = platform.wait_requests(hook, 2)
@@ -81,10 +82,11 @@ def test_the_request_is_signed_and_named_as_the_platform_says(platform):
     platform.receiver.release(hook.path)
 
 
-def test_a_sequence_number_grows_and_stays_with_its_event(own_server, make_world):
+def test_sequence_numbers_increase_and_do_not_change_on_retry(own_server, make_world):
     server = own_server("--profile", "platform").start()
     world = make_world(server)
-    hook = world.hook("hook", Reply(500), retry_config={**profiles.AT_ONCE, "max_attempts": 1})
+    hook = world.hook("hook", Reply(500),
+                      retry_config={**profiles.IMMEDIATE_RETRIES, "max_attempts": 1})
     events = [world.publish()["id"] for _ in range(3)]
     for event in events:
         world.wait_done(event, hook)
@@ -97,7 +99,7 @@ def test_a_sequence_number_grows_and_stays_with_its_event(own_server, make_world
     assert len(set(first.values())) == 3 and min(first.values()) >= 1
 
     world.receiver.on(hook.path, Reply(200))
-    server.kill()  # What is sent again comes from the store, not from memory.
+    server.kill()  # Retries read the events from the store, not from memory.
     server.start()
     world.api = server.api()
     late = world.hook("late")
@@ -113,7 +115,7 @@ def test_a_sequence_number_grows_and_stays_with_its_event(own_server, make_world
     assert json.loads(request.body)["sequence_number"] == numbers()[newest]
 
 
-def test_a_key_is_one_event_and_large_events_are_refused(platform):
+def test_an_idempotency_key_publishes_once_and_large_events_are_refused(platform):
     hook = platform.hook("once")
     first = platform.publish(idempotency_key="k-1")
     platform.wait_status(first["id"], hook, "succeeded")
@@ -123,7 +125,7 @@ def test_a_key_is_one_event_and_large_events_are_refused(platform):
     assert large.status == 413 and "262144" in large.json["detail"]
 
 
-def test_the_circuit_opens_at_half_of_ten_calls_for_thirty_seconds(platform):
+def test_the_circuit_opens_for_30_seconds_at_five_failures_in_ten_calls(platform):
     hook = profiles.open_circuit(platform, [200] * 5 + [500] * 4, rate_limit={
         "requests_per_second": 1000, "burst": 1000})
     assert platform.circuit(hook)["state"] == "closed"
@@ -133,7 +135,7 @@ def test_the_circuit_opens_at_half_of_ten_calls_for_thirty_seconds(platform):
     assert profiles.open_seconds(circuit) == 30
     late = platform.publish()["id"]
     assert platform.wait_blocked(late, hook)["blocked"]["reason"] == "circuit"
-    assert platform.delivery(late, hook)["attempt_count"] == 0, "a blocked try is no attempt"
+    assert platform.delivery(late, hook)["attempt_count"] == 0, "blocked is not an attempt"
     assert platform.delivery(last, hook)["attempt_count"] == 1
 
     soon = {"circuit_breaker_config": {"sleep_window_ms": 10, "sleep_max_ms": 10}}
@@ -147,7 +149,7 @@ def test_the_circuit_opens_at_half_of_ten_calls_for_thirty_seconds(platform):
     assert profiles.open_seconds(circuit) == 30, "every opening is as long as the first"
 
 
-def test_a_hundred_a_minute_after_a_burst_of_twenty(platform):
+def test_the_rate_is_100_per_minute_after_a_burst_of_20(platform):
     hook = platform.hook("limited", max_in_flight=50)
     platform.publish_batch([{"type": "a.b", "data": n} for n in range(25)])
     times = [request.started for request in platform.wait_requests(hook, 22)][:22]
@@ -155,10 +157,10 @@ def test_a_hundred_a_minute_after_a_burst_of_twenty(platform):
     assert times[21] - times[0] >= 0.9
     assert times[19] - times[0] < times[20] - times[0]
     waiting = platform.api.get(f"/v1/webhooks/{hook.id}/deliveries?status=pending")["data"]
-    assert {each["blocked"]["reason"] for each in waiting} == {"rate"}
+    assert waiting and {each["blocked"]["reason"] for each in waiting} == {"rate"}
 
 
-def test_what_else_the_platform_decides(platform):
+def test_other_settings_of_the_profile(platform):
     created = platform.hook("shown").created
     assert created["retry_config"]["preset"] == "balanced"
     assert created["rate_limit"] == {"requests_per_minute": 100, "burst": 20}

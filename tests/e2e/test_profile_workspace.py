@@ -1,4 +1,4 @@
-"""The workspace profile: steep retries, a breaker that counts failures, its own header names."""
+"""The workspace profile: fivefold delays, a breaker that counts failures, own header names."""
 
 import json
 import re
@@ -16,24 +16,24 @@ def workspace(own_server, make_world):
     return make_world(own_server("--profile", "workspace", "--io-threads", "4").start())
 
 
-def test_delays_grow_fivefold_to_ten_minutes_with_a_fifth_of_jitter(workspace):
+def test_delays_grow_fivefold_to_ten_minutes_with_20_percent_jitter(workspace):
     delays = profiles.planned_delays(workspace, [1, 2, 3, 4, 5])
     profiles.check_delays(delays, {1: 1, 2: 5, 3: 25, 4: 125, 5: 600}, minus=0.2, plus=0.2)
 
 
 @pytest.mark.parametrize("status", [400, 404, 429, 503])
-def test_every_failure_is_tried_again(workspace, status):
+def test_every_failure_is_retried(workspace, status):
     delays = profiles.planned_delays(workspace, [1], reply=Reply(status))
     profiles.check_delays(delays, {1: 1}, minus=0.2, plus=0.2)
 
 
-def test_six_attempts(workspace):
+def test_six_attempts_lead_to_a_dead_letter(workspace):
     delivery, _ = profiles.attempts_until_dead(workspace, Reply(400))
     assert delivery["attempt_count"] == 6
     assert delivery["dead_letter"]["reason"] == "max_attempts_exceeded"
 
 
-def test_the_request_is_signed_and_named_as_the_workspace_says(workspace):
+def test_body_headers_and_signature_follow_the_profile(workspace):
     hook = workspace.hook("signed", secret=profiles.SECRET)
     event = workspace.publish("config.deployed", {"variant": "a"})
     request, = workspace.wait_requests(hook, 1)
@@ -70,17 +70,19 @@ def test_five_failures_open_the_circuit_for_five_minutes(workspace):
     workspace.api.patch(f"/v1/webhooks/{hook.id}", soon)
     workspace.wait_requests(hook, 26)
     workspace.api.patch(f"/v1/webhooks/{hook.id}", {"circuit_breaker_config": None})
-    workspace.receiver.release(hook.path)  # One failed test request opens it again.
+    workspace.receiver.release(hook.path)  # One failed probe opens it again.
     circuit = workspace.wait_circuit(hook, "open")
     assert profiles.open_seconds(circuit) == 300
 
     workspace.receiver.on(hook.path, Reply(200))
     workspace.api.patch(f"/v1/webhooks/{hook.id}", soon)
-    wait_for(lambda: workspace.publish() and workspace.circuit(hook)["state"] == "closed",
-             "one good test request to close it")
+    probe = workspace.publish()["id"]
+    assert workspace.wait_done(probe, hook)["status"] == "succeeded"
+    workspace.wait_circuit(hook, "closed")
+    assert len(workspace.requests(hook)) == 27, "one successful probe closes it"
 
 
-def test_fifty_deliveries_at_once(own_server, receiver):
+def test_at_most_fifty_deliveries_are_in_flight(own_server, receiver):
     server = own_server("--profile", "workspace", "--io-threads", "4").start()
     api = server.api()
     receiver.hold("/crowd")
@@ -95,7 +97,7 @@ def test_fifty_deliveries_at_once(own_server, receiver):
     assert receiver.peak("/crowd") == 50
 
 
-def test_what_else_the_workspace_decides():
+def test_other_settings_of_the_profile():
     _, stdout, _ = run_command("serve", "--profile", "workspace", "--print-config")
     config = tomllib.loads(stdout)
     assert config["retention"]["events_days"] == 30

@@ -1,4 +1,4 @@
-"""Rotation of a webhook's secret: old and new sign side by side, and not a moment longer."""
+"""Rotation of a webhook's secret: old and new secrets sign during the grace period."""
 
 import base64
 import datetime
@@ -7,7 +7,7 @@ import subprocess
 import pytest
 
 from harness import wait_for
-from secrets_world import signature, signatures
+from secret_checks import signature, signatures
 
 
 def rotate(world, hook, expect=200, **fields):
@@ -15,13 +15,13 @@ def rotate(world, hook, expect=200, **fields):
 
 
 def send(world, hook):
-    """One event; the request it became."""
+    """Publishes one event. Returns the received request."""
     before = world.receiver.count(hook.path)
     world.publish()
     return world.wait_requests(hook, before + 1)[-1]
 
 
-def test_old_and_new_secret_sign_side_by_side(world):
+def test_old_and_new_secret_both_sign_after_a_rotation(world):
     hook = world.hook()
     answer = rotate(world, hook)
     assert answer["secret"] != hook.secret
@@ -31,7 +31,7 @@ def test_old_and_new_secret_sign_side_by_side(world):
                                    signature(hook.secret, request)]
 
 
-def test_the_grace_period_is_a_day_unless_said_otherwise(world):
+def test_the_default_grace_period_is_one_day(world):
     hook = world.hook()
     answer = rotate(world, hook)
     day = 24 * 3600
@@ -53,7 +53,7 @@ def test_without_grace_only_the_new_secret_signs(world):
     assert signatures(request) == [signature(answer["secret"], request)]
 
 
-def test_an_old_secret_ends_by_itself(world):
+def test_an_old_secret_stops_signing_after_its_grace_period(world):
     hook = world.hook()
     answer = rotate(world, hook, grace_period_seconds=1)
 
@@ -62,18 +62,18 @@ def test_an_old_secret_ends_by_itself(world):
         made = signatures(request)
         assert made[0] == signature(answer["secret"], request)
         return len(made) == 1
-    wait_for(only_the_new_one_signs, "the old secret to end")
+    wait_for(only_the_new_one_signs, "the old secret to expire")
     assert world.api.get(f"/v1/webhooks/{hook.id}/secret")["old_secrets"] == []
 
 
-def test_a_secret_of_ones_own_is_taken(world):
+def test_a_caller_can_choose_the_new_secret(world):
     hook = world.hook()
     mine = "whsec_" + base64.b64encode(b"a secret of my own, long enough").decode()
     assert rotate(world, hook, secret=mine)["secret"] == mine
     request = send(world, hook)
     assert signatures(request)[0] == signature(mine, request)
     refused = rotate(world, hook, expect=422, secret=mine)
-    assert refused["detail"] == "The new secret is the one the webhook has already."
+    assert refused["detail"] == "The new secret is the same as the webhook's current secret."
 
 
 def test_at_most_ten_old_secrets_sign(world):
@@ -94,14 +94,14 @@ def test_at_most_ten_old_secrets_sign(world):
     ({"secret": None}, "secret"),
     ({"sekret": "x"}, "sekret"),
 ])
-def test_a_bad_rotation_is_refused_by_field(world, body, field):
+def test_an_invalid_rotation_is_refused_with_the_field(world, body, field):
     hook = world.hook()
     problem = rotate(world, hook, expect=422, **body)
     assert [error["field"] for error in problem["errors"]] == [field]
     assert world.api.get(f"/v1/webhooks/{hook.id}/secret")["secret"] == hook.secret
 
 
-def test_the_secret_is_shown_to_those_who_ask_for_it_and_kept_by_no_cache(world):
+def test_the_secret_is_shown_only_by_its_own_route_and_is_not_cacheable(world):
     hook = world.hook()
     answer = world.api.request("GET", f"/v1/webhooks/{hook.id}/secret")
     assert answer.status == 200
@@ -129,9 +129,9 @@ def test_asymmetric_keys_rotate_with_their_public_keys(world, tmp_path):
 
 
 def verify_ed25519(directory, public_key, value, text):
-    """Asks another implementation."""
+    """Verifies a signature with OpenSSL."""
     assert value.startswith("v1a,")
-    # The fixed beginning of every Ed25519 public key in DER, then its bytes.
+    # The fixed DER prefix of an Ed25519 public key, then its bytes.
     der = bytes.fromhex("302a300506032b6570032100") + base64.b64decode(public_key[len("whpk_"):])
     (directory / "key.der").write_bytes(der)
     (directory / "signature").write_bytes(base64.b64decode(value[len("v1a,"):]))

@@ -1,11 +1,11 @@
-"""What a delivery shows as sent is what the receiver got, whatever was changed since."""
+"""A delivery shows the requests that the receiver got, even if the webhook has changed since."""
 
 import base64
 import os
 
 from harness import wait_for
 from receiver import Held, Reply
-from secrets_world import bytes_on_disk
+from secret_checks import bytes_on_disk
 from world import SLOW
 
 SIGNATURES = ("webhook-signature", "x-webhook-signature", "x-own-signature")
@@ -15,8 +15,8 @@ CHANGED = {"headers": {"Authorization": None, "X-Plain": "two", "X-Api-Token": C
            "signature": {"scheme": "t-v1", "header_prefix": "X-Own-"}}
 
 
-def as_got(request, *hidden):
-    """The headers of a received request as they are to be shown: names and values, in order."""
+def expected_headers(request, *hidden):
+    """The headers that the API must show for a received request: (name, value), in order."""
     shown = []
     for name, value in request.headers:
         if name in SIGNATURES:
@@ -27,7 +27,7 @@ def as_got(request, *hidden):
     return shown
 
 
-def as_shown(request):
+def shown_headers(request):
     return [(name.lower(), value) for name, value in request["headers"].items()]
 
 
@@ -43,7 +43,7 @@ def wait_attempts(world, delivery, count):
 
 
 def first_attempt(world, hook, **event):
-    """A delivery that failed once and waits."""
+    """Publishes an event. Returns its delivery after the first failed attempt."""
     return world.wait_status(world.publish(**event)["id"], hook, "retrying")
 
 
@@ -52,7 +52,7 @@ def make_hook(world, label="old", **fields):
                       headers={"Authorization": CREDENTIAL, "X-Plain": "one"}, **fields)
 
 
-def test_every_attempt_shows_what_the_receiver_got_then(world):
+def test_every_attempt_shows_the_request_that_the_receiver_got(world):
     hook = make_hook(world)
     delivery = first_attempt(world, hook, data={"n": 1.50}, idempotency_key="schl\u00fcssel 7")
     new = world.path("new") + "?a=%20b"
@@ -67,7 +67,7 @@ def test_every_attempt_shows_what_the_receiver_got_then(world):
                                  (delivery["attempts"][1], second, "x-api-token")]:
         assert attempt["request"]["method"] == "POST"
         assert attempt["request"]["url"] == world.receiver.url(got.path)
-        assert as_shown(attempt["request"]) == as_got(got, hidden)
+        assert shown_headers(attempt["request"]) == expected_headers(got, hidden)
         assert got.header(hidden) == CREDENTIAL
     assert delivery["attempts"][0]["request"]["body"] == first.body.decode()
     assert delivery["request"].pop("body") == second.body.decode()
@@ -81,7 +81,7 @@ def test_every_attempt_shows_what_the_receiver_got_then(world):
     assert CREDENTIAL not in str(after)
 
 
-def test_a_request_that_is_under_way_is_not_touched_by_a_change(world):
+def test_a_change_does_not_affect_a_request_in_flight(world):
     hook = world.hook("hook", Held(Reply(500)), retry_config=SLOW)
     event = world.publish()["id"]
     request, = world.wait_requests(hook, 1)
@@ -90,11 +90,11 @@ def test_a_request_that_is_under_way_is_not_touched_by_a_change(world):
     world.receiver.release(hook.path)
     delivery = world.wait_status(event, hook, "retrying")
     assert delivery["request"]["url"] == world.receiver.url(hook.path)
-    assert as_shown(delivery["request"]) == as_got(request)
+    assert shown_headers(delivery["request"]) == expected_headers(request)
     assert delivery["request"]["body"] == request.body.decode()
 
 
-def test_what_has_not_been_sent_has_no_request(world):
+def test_a_delivery_without_attempts_has_no_request(world):
     hook = world.hook()
     world.api.post(f"/v1/webhooks/{hook.id}/pause")
     delivery = world.wait_blocked(world.publish()["id"], hook)
@@ -102,7 +102,7 @@ def test_what_has_not_been_sent_has_no_request(world):
     assert delivery["request"] is None
 
 
-def test_a_request_that_found_nobody_is_shown_as_it_would_have_gone(world):
+def test_a_request_that_could_not_connect_is_shown(world):
     url = "http://127.0.0.1:1/nobody"
     created = world.api.post("/v1/webhooks", {"url": url, "events": ["*"], "retry_config": SLOW,
                                               "tenant_id": world.tenant}, expect=201)
@@ -113,15 +113,15 @@ def test_a_request_that_found_nobody_is_shown_as_it_would_have_gone(world):
     world.api.delete(f"/v1/webhooks/{created['id']}")
 
 
-def test_a_test_answers_with_its_request(world):
+def test_a_test_send_answers_with_its_request(world):
     hook = make_hook(world)
     answer = world.api.post(f"/v1/webhooks/{hook.id}/test")
     got, = world.requests(hook)
-    assert as_shown(answer["attempt"]["request"]) == as_got(got, "authorization")
+    assert shown_headers(answer["attempt"]["request"]) == expected_headers(got, "authorization")
     assert answer["attempt"]["request"]["body"] == got.body.decode()
 
 
-def test_requests_outlive_crashes_and_a_new_user_agent_and_are_sealed(own_server, make_world):
+def test_stored_requests_survive_a_crash_and_are_sealed(own_server, make_world):
     key = base64.b64encode(os.urandom(32)).decode()
     plain = "canary-plain-header-77c0"
     server = own_server(environment={"POSTRIDER_SECRETS_KEY": key,
@@ -146,7 +146,7 @@ def test_requests_outlive_crashes_and_a_new_user_agent_and_are_sealed(own_server
     delivery = world.api.get(f"/v1/deliveries/{delivery['id']}")
     agents = []
     for attempt, got in zip(delivery["attempts"], world.requests(hook), strict=True):
-        assert as_shown(attempt["request"]) == as_got(got, "authorization")
+        assert shown_headers(attempt["request"]) == expected_headers(got, "authorization")
         assert attempt["request"]["headers"]["X-Plain"] == plain
         agents.append(attempt["request"]["headers"]["User-Agent"])
     assert agents == ["One/1", "Two/2"]

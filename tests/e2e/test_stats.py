@@ -1,8 +1,6 @@
-"""Numbers over time: GET /v1/stats and the metrics beside it."""
+"""Statistics over time: GET /v1/stats and the metrics page."""
 
-import re
-
-from harness import wait_for
+from harness import metric, metrics_page, wait_for, wait_metric
 from receiver import Reply
 from world import FAST
 
@@ -53,7 +51,7 @@ def test_attempts_are_counted_by_outcome(world):
     assert [item["webhook_id"] for item in one["webhooks"]["data"]] == [good.id]
 
 
-def test_numbers_survive_kill_9(own_server, make_world):
+def test_statistics_survive_kill_9(own_server, make_world):
     server = own_server().start()
     world = make_world(server)
     hook = world.hook()
@@ -66,19 +64,14 @@ def test_numbers_survive_kill_9(own_server, make_world):
     assert stats_of(world, webhook_id=hook.id)["total"]["succeeded"] == 50
 
 
-def test_a_bad_question_is_refused(api):
+def test_an_invalid_query_is_refused(api):
     answer = api.request("GET", "/v1/stats?bucket=1w")
     assert answer.status == 400
     assert answer.json["errors"][0]["field"] == "bucket"
     assert "5m, 1h or 1d" in answer.json["detail"]
 
 
-def metric(text, name):
-    found = re.search(rf"^{re.escape(name)} (\S+)$", text, re.MULTILINE)
-    return float(found.group(1)) if found else None
-
-
-def test_connections_of_both_sides_are_on_the_metrics_page(own_server, make_world):
+def test_the_metrics_page_shows_incoming_and_outgoing_connections(own_server, make_world):
     server = own_server().start()
     world = make_world(server)
     hook = world.hook()
@@ -87,11 +80,8 @@ def test_connections_of_both_sides_are_on_the_metrics_page(own_server, make_worl
         world.wait_requests(hook, number + 1)
     connections = len({request.connection for request in world.requests(hook)})
 
-    def look():
-        text = world.api.request("GET", "/metrics").body.decode()
-        handled = metric(text, 'http_server_requests_total{result="handled"}')
-        return text if handled and handled >= 6 else None
-    text = wait_for(look, "the requests to be counted")
+    wait_metric(world.api, 'http_server_requests_total{result="handled"}', lambda n: n >= 6)
+    text = metrics_page(world.api)
     assert metric(text, "webhook_transport_connections_opened_total") == connections
     assert metric(text, "webhook_transport_connections_reused_total") == 5 - connections
     assert metric(text, "webhook_transport_connections_idle") >= 1

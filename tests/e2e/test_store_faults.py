@@ -1,4 +1,4 @@
-"""A disk that fails, fills up, or loses its server at any system call (P1, P12).
+"""A disk that fails or is full, and a server killed at a system call (P1, P12).
 
 strace attaches to the running server and makes its system calls fail or kill it.
 """
@@ -17,7 +17,7 @@ from harness import integrity_check, refuses_publishing, wait_for
 
 @contextlib.contextmanager
 def injected(server, fault, log):
-    """`fault` as strace's -e inject= takes it, while the block runs."""
+    """Injects `fault` (in the syntax of strace -e inject=) while the block runs."""
     calls = fault.split(":")[0]
     process = subprocess.Popen(
         ["strace", "-f", "-qq", "-o", log, "-p", str(server.process.pid), "-e", f"trace={calls}",
@@ -32,7 +32,7 @@ def injected(server, fault, log):
         wait_for(attached, "strace to attach")
         yield
     finally:
-        process.terminate()  # Lets go of the server; what it does from now on is real again.
+        process.terminate()  # Detaches from the server; its system calls work again.
         process.wait()
         process.stderr.close()
 
@@ -61,7 +61,7 @@ def test_a_failing_disk_stops_acknowledging_and_recovers(own_server, make_world,
     acked |= set(world.publish_numbered(10, start=10))
     wait_for(lambda: acked <= {request.webhook_id for request in world.requests(hook)},
              "every acknowledged event")
-    assert "store.failed" in server.output(), "the operator is told"
+    assert "store.failed" in server.output(), "the failure is logged"
 
     server.kill()
     shutil.copytree(server.data, tmp_path / "copy")
@@ -87,30 +87,30 @@ def test_an_attempt_that_ends_while_the_disk_fails_is_recorded_later_and_not_rep
     assert len(world.requests(hook)) == 1
 
 
-def test_a_store_that_fails_five_times_is_an_alert_even_if_it_cannot_be_stored_yet(
+def test_five_store_failures_in_a_row_raise_an_alert_that_is_stored_later(
         own_server, make_world, tmp_path):  # P12
     server = own_server().start()
     world = make_world(server)
     with injected(server, "fdatasync,fsync:error=EIO", tmp_path / "strace.log"):
         wait_for(lambda: refuses_publishing(world.api), "publishing to be refused")
-        wait_for(lambda: "alert kind=store_failing" in server.output(), "the log to say so")
+        wait_for(lambda: "alert kind=store_failing" in server.output(), "the alert in the log")
     wait_for(lambda: world.api.request("GET", "/readyz").status == 200, "recovery")
-    kept = "/v1/alerts?status=resolved&kind=store_failing"
-    alert, = wait_for(lambda: world.api.get(kept)["data"], "the alert to be kept and over")
+    resolved = "/v1/alerts?status=resolved&kind=store_failing"
+    alert, = wait_for(lambda: world.api.get(resolved)["data"], "the resolved alert")
     assert alert["severity"] == "critical"
     assert alert["webhook_id"] is None
     assert "5 times in a row" in alert["detail"]
 
 
 def publish_until_killed(world):
-    """Publishes one by one; the ids that were acknowledged before the server died."""
+    """Publishes until the server is killed. Returns the ids that were acknowledged."""
     acked = []
     try:
         for number in range(200):
             acked += world.publish_numbered(1, start=number)
     except (OSError, http.client.HTTPException):
         return acked
-    raise AssertionError("the server survived what should have killed it")
+    raise AssertionError("the injected fault did not kill the server")
 
 
 def test_a_kill_at_any_system_call_of_the_store_loses_nothing(own_server, make_world, tmp_path):

@@ -1,11 +1,11 @@
-"""Test events: sent now, once, through the same path, and answered with what came of them."""
+"""Test events: sent once and immediately; the answer contains the attempt."""
 
 import json
 
 import pytest
 
 from receiver import Close, Hang, Reply
-from secrets_world import signature, signatures
+from secret_checks import signature, signatures
 from world import FAST, SLOW
 
 
@@ -13,7 +13,7 @@ def send_test(world, hook, body=None, expect=200):
     return world.api.post(f"/v1/webhooks/{hook.id}/test", body, expect=expect)
 
 
-def test_a_test_is_sent_now_and_answered_with_its_attempt(world):
+def test_a_test_event_is_sent_immediately_and_its_attempt_returned(world):
     hook = world.hook("hook", Reply(201, body=b"thanks"))
     other = world.hook("other")
     answer = send_test(world, hook)
@@ -47,7 +47,7 @@ def test_type_and_data_can_be_chosen(world):
 @pytest.mark.parametrize("reply, category", [
     (Reply(503), "server_error"), (Reply(404), "client_error"), (Close(), "network"),
 ], ids=["503", "404", "closed"])
-def test_a_failed_test_is_over_and_no_dead_letter(world, reply, category):
+def test_a_failed_test_event_is_cancelled_and_not_dead_lettered(world, reply, category):
     hook = world.hook("hook", reply, retry_config=FAST)
     answer = send_test(world, hook)
     assert answer["attempt"]["status"] == "failed"
@@ -57,12 +57,12 @@ def test_a_failed_test_is_over_and_no_dead_letter(world, reply, category):
     assert delivery["status"] == "cancelled"
     assert delivery["dead_letter"] is None
     assert world.api.get(f"/v1/dlq?tenant_id={world.tenant}")["data"] == []
-    # By the time an event has been given up a retry of the test would have come, too.
+    # A retry of the test event would have been sent before this event is finished.
     world.wait_done(world.publish()["id"], hook)
     assert world.api.get(f"/v1/deliveries/{answer['delivery_id']}")["attempt_count"] == 1
 
 
-def test_a_blocked_webhook_is_a_conflict_with_the_reason(world):
+def test_testing_a_blocked_webhook_is_a_conflict_with_the_reason(world):
     hook = world.hook("hook", retry_config=SLOW)
     world.api.post(f"/v1/webhooks/{hook.id}/pause")
     assert send_test(world, hook, expect=409)["code"] == "webhook_paused"
@@ -80,17 +80,17 @@ def test_a_blocked_webhook_is_a_conflict_with_the_reason(world):
     assert world.requests(hook) == []
 
 
-def test_a_test_that_takes_too_long_is_answered_with_its_ids(world):
+def test_a_test_event_that_is_not_sent_in_time_is_answered_with_its_ids(world):
     hook = world.hook("hook", rate_limit={"requests_per_minute": 1, "burst": 1}, timeout_ms=1000)
     send_test(world, hook)
-    answer = send_test(world, hook, expect=202)  # No token within its second and a little more.
+    answer = send_test(world, hook, expect=202)  # The next token comes too late.
     assert answer["attempt"] is None
     delivery = world.api.get(f"/v1/deliveries/{answer['delivery_id']}")
     assert delivery["event_id"] == answer["event_id"]
     assert delivery["status"] == "pending"
 
 
-def test_a_receiver_that_hangs_is_a_timeout(world):
+def test_a_hanging_receiver_is_reported_as_a_timeout(world):
     hook = world.hook("hook", Hang(), timeout_ms=1000)
     assert send_test(world, hook)["attempt"]["failure_category"] == "timeout"
 
@@ -100,7 +100,7 @@ def test_a_receiver_that_hangs_is_a_timeout(world):
     ({"event_type": 1}, "event_type"),
     ({"type": "order.paid"}, "type"),
 ])
-def test_a_bad_test_is_refused_by_field(world, body, field):
+def test_an_invalid_test_request_is_refused_with_the_field(world, body, field):
     hook = world.hook()
     assert send_test(world, hook, body, expect=422)["errors"][0]["field"] == field
     assert world.requests(hook) == []

@@ -1,6 +1,6 @@
-// Verifies requests with somebody else's library: `standardwebhooks` (the reference) or `svix`.
-// Reads a JSON list of {secret, headers, body} on stdin, writes a JSON list of null (verified) or
-// the error's text.
+// Verifies requests with an independent library: `standardwebhooks` (the reference) or `svix`.
+// Reads a JSON list of {secret, headers, body} from stdin. Writes a JSON list with null for each
+// verified request and the error text for the others.
 import { readFileSync } from "node:fs";
 
 const { Webhook } = await import(process.argv[2] ?? "standardwebhooks");

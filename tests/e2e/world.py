@@ -1,4 +1,4 @@
-"""A test's own corner of a shared server: its tenant, its webhooks, its paths on the receiver."""
+"""Separates tests that share a server: each has its own tenant, webhooks and receiver paths."""
 
 import dataclasses
 import json
@@ -7,9 +7,9 @@ from harness import wait_for
 
 FINAL = ("succeeded", "dead_letter", "cancelled")
 
-# Retries that a test can wait for.
+# Retries quickly enough for a test to wait for them.
 FAST = {"base_delay_ms": 50, "max_delay_ms": 200, "max_attempts": 5}
-# Retries that no test lives to see: the delivery stays `retrying`.
+# Retries so late that the delivery stays `retrying` during the test.
 SLOW = {"base_delay_ms": 600_000, "max_delay_ms": 3_600_000, "max_attempts": 5}
 
 
@@ -37,7 +37,7 @@ class World:
         return f"/{self.tenant}/{label}"
 
     def hook(self, label="hook", /, *script, **fields):
-        """Creates a webhook at the path `label`; `script`: how its receiver behaves (else 200)."""
+        """Creates a webhook for path `label`. `script`: the receiver's replies (default 200)."""
         path = self.path(label)
         if script:
             self.receiver.on(path, *script)
@@ -53,7 +53,7 @@ class World:
         return self.api.post("/v1/events", body, expect=expect)
 
     def publish_numbered(self, count, type="order.created", start=0, **fields):
-        """`count` events, one after the other, whose data is {"n": start…}. Their ids."""
+        """Publishes events with data {"n": start}, {"n": start + 1}, … Returns their ids."""
         return [self.publish(type, {"n": number}, **fields)["id"]
                 for number in range(start, start + count)]
 
@@ -61,7 +61,7 @@ class World:
         body = {"events": [{"tenant_id": self.tenant, **event} for event in events]}
         return self.api.post("/v1/events/batch" + query, body, expect=expect)
 
-    # ------------------------------------------------------------ what became of it
+    # ------------------------------------------------------------ results
 
     def requests(self, hook):
         return self.receiver.requests(hook.path)
@@ -72,7 +72,7 @@ class World:
         return self.requests(hook)
 
     def numbers(self, hook):
-        """The `n` of every request, in the order of arrival."""
+        """The `n` of every request, in order of arrival."""
         return [json.loads(request.body)["data"]["n"] for request in self.requests(hook)]
 
     def delivery(self, event_id, hook):
@@ -92,7 +92,7 @@ class World:
         return self.wait_status(event_id, hook, *FINAL)
 
     def wait_blocked(self, event_id, hook):
-        """A delivery that waits for its lane, with the reason."""
+        """Waits until the delivery shows a `blocked` reason and returns it."""
         def look():
             delivery = self.delivery(event_id, hook)
             return delivery if delivery["blocked"] else None
@@ -108,7 +108,7 @@ class World:
         return wait_for(look, f"the circuit of {hook.id} to be {state}")
 
     def clean(self):
-        """Takes the webhooks away, so that nothing of this test runs on beside the next."""
+        """Deletes the webhooks, so that nothing of this test runs during the next one."""
         for hook in self.hooks:
             self.receiver.release(hook.path)
             self.api.request("DELETE", f"/v1/webhooks/{hook.id}")

@@ -7,10 +7,10 @@
 namespace postrider::sim {
 namespace {
 
-// How long a fresh event may wait for a healthy receiver that nothing holds back.
+// How long a new event may wait for a healthy receiver without any limit (P5).
 constexpr Micros prompt_max = std::chrono::seconds{5};
 
-/// What the last start has too much of; empty when nothing.
+/// Describes how the last start exceeds the limit. Empty if it does not.
 std::string excess_of(const std::optional<RateLimit>& limit, const std::vector<MonoTime>& starts) {
   for (std::size_t first = 0; limit && first < starts.size(); ++first) {
     const double waited = static_cast<double>((starts.back() - starts[first]).count());
@@ -38,9 +38,9 @@ void Checks::admitted(const Delivery& delivery) {
 void Checks::attempt_started(const StartAttempt& start) {
   const Delivery& delivery = start.delivery;
   const std::string name = delivery.id.to_string();
-  attempts_owed_.erase(delivery.id);
-  const auto found = told_.find(delivery.webhook_id);
-  if (found == told_.end()) {
+  attempts_due_.erase(delivery.id);
+  const auto found = known_webhooks_.find(delivery.webhook_id);
+  if (found == known_webhooks_.end()) {
     violate("an attempt to a removed webhook: " + name);
     return;
   }
@@ -104,7 +104,7 @@ void Checks::check_rate(const Webhook& webhook) {
   }
 }
 
-/// Over all shards together, whichever of them the attempts belong to.
+/// These limits hold for all shards together.
 void Checks::check_shared_limits(const Webhook& webhook) {
   const ShardOptions& limits = scenario_.shard;
   const auto of_tenant = std::ranges::count_if(
@@ -135,7 +135,8 @@ void Checks::check_spacing(const Delivery& delivery, const Webhook& webhook) {
   // The steady wall runs at most twice as fast as the monotonic clock, whatever the wall clock
   // does.
   Millis delay = Millis::max();
-  for (const RetryPolicy& policy : policies_[webhook.id]) {  // A longer one holds from the next on.
+  for (const RetryPolicy& policy :
+       policies_[webhook.id]) {  // A longer one applies from the next attempt on.
     delay = std::min(delay, backoff_delay(policy, delivery.budget_used, 0.0));
   }
   const Micros least = Micros{delay} / 2;
@@ -154,7 +155,7 @@ void Checks::check_waits(WebhookId id) {
   }
 }
 
-/// A changed policy holds for what waits already: nothing waits longer than it allows.
+/// A changed policy also applies to deliveries that wait already.
 void Checks::check_wait(DeliveryId id) {
   const auto found = durable_.delivery_sequences.find(id);
   const auto stored = found == durable_.delivery_sequences.end()
@@ -170,7 +171,7 @@ void Checks::check_wait(DeliveryId id) {
     return;
   }
   const RetryPolicy& policy = webhook->second.retry;
-  // What its receiver asked for, and the least wait of its kind of failure, may be longer.
+  // A Retry-After and the minimum of the failure category may be longer.
   Millis longest = std::max(backoff_delay(policy, delivery.budget_used, 0.999999), Millis{1});
   const bool asked = stored->second.last_http_status == 429;
   longest = asked ? std::max(longest, policy.delay_max) : longest;
@@ -180,7 +181,7 @@ void Checks::check_wait(DeliveryId id) {
   }
 }
 
-/// Memory waits no longer than the store says.
+/// A lane must not wait longer than the stored due time.
 void Checks::check_memory(const Delivery& delivery) {
   const auto found = durable_.deliveries.find(delivery.sequence);
   if (found == durable_.deliveries.end()) {
@@ -238,6 +239,34 @@ void Checks::drained(const ShardView& view) {
   if (view.in_flight > 0) {
     violate("P10: drained with attempts in flight");
   }
+  // A drain does not wait for a store that is down.
+  if (view.unsettled > 0 && scenario_.commit_fails == 0) {
+    violate("P10: drained with settlements that are not stored");
+  }
+}
+
+void Checks::drain_overdue() { violate("P10: the drain did not end"); }
+
+void Checks::started_while_draining(DeliveryId id) {
+  violate("P10: an attempt started while draining: " + id.to_string());
+}
+
+void Checks::sent(DeliveryId id, WebhookId webhook_id, EventId event_id) {
+  const auto sequence = durable_.delivery_sequences.find(id);
+  if (sequence == durable_.delivery_sequences.end()) {
+    violate("a request for an unknown delivery: " + id.to_string());
+    return;
+  }
+  const Delivery& delivery = durable_.deliveries.at(sequence->second).delivery;
+  if (delivery.webhook_id != webhook_id || delivery.event_id != event_id) {
+    violate("the wrong event or receiver: " + id.to_string());
+  }
+  if (!flights_.contains(id)) {
+    violate("a request without an attempt: " + id.to_string());
+  }
+  if (!known_webhooks_.contains(webhook_id)) {
+    violate("a request to a removed webhook: " + id.to_string());
+  }
 }
 
 void Checks::accepted(DeliveryId id) {
@@ -253,11 +282,11 @@ void Checks::crashed() {
   ambiguous_.insert(unsettled_.begin(), unsettled_.end());
   unsettled_.clear();
   flights_.clear();
-  tenant_starts_.clear();  // The next start does not know what was sent.
+  tenant_starts_.clear();  // A new process does not know what was sent.
   all_starts_.clear();
-  told_.clear();
+  known_webhooks_.clear();
   admitted_at_.clear();
-  ended_at_.clear();  // The next start trusts the wall clock as it finds it.
+  ended_at_.clear();  // A new process trusts the wall clock.
   trouble();
 }
 
@@ -292,7 +321,7 @@ void Checks::check_end() {
     if (delivery.state == DeliveryState::succeeded && !accepted_.contains(delivery.id)) {
       violate("P2: succeeded, but no receiver accepted it: " + delivery.id.to_string());
     }
-    if (delivery.state == DeliveryState::dead_letter && attempts_owed_.contains(delivery.id)) {
+    if (delivery.state == DeliveryState::dead_letter && attempts_due_.contains(delivery.id)) {
       violate("P2: revived, but never tried again: " + delivery.id.to_string());
     }
     if (is_waiting(delivery.state)) {

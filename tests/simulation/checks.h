@@ -1,5 +1,5 @@
-// One check per promise, fed with everything that happens in the simulated world. Knows the
-// promises (docs/invariants.md) and nothing of how the engine keeps them.
+// Checks the promises of docs/invariants.md against everything that happens in the simulated world.
+// Independent of how the engine keeps them.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,8 @@
 #include <unordered_set>
 #include <vector>
 
-#include "engine/shard/shard.h"
+#include "engine/shard/messages.h"
+#include "engine/shard/shard_view.h"
 
 #include "adapters/memory/memory_store.h"
 
@@ -24,45 +25,50 @@ class Checks {
   Checks(const Scenario& scenario, const MemoryStore& durable, const Timeline& timeline)
       : scenario_(scenario), durable_(durable), timeline_(timeline) {}
 
-  // What publishers and people saw.
+  // What publishers and users saw.
   void acknowledged(EventId id) { acknowledged_.insert(id); }
   void revived(DeliveryId id) { revived_.insert(id); }
-  /// It is on disk: there will be another attempt.
+  /// The revival is on disk, so another attempt must follow.
   void revival_stored(DeliveryId id) {
-    attempts_owed_.insert(id);
+    attempts_due_.insert(id);
     admitted_at_[id] = timeline_.mono();
   }
 
-  // What the node did and was told.
-  void told(const Webhook& webhook) {
-    told_.insert_or_assign(webhook.id, webhook);
+  // What the node did and received.
+  void webhook_changed(const Webhook& webhook) {
+    known_webhooks_.insert_or_assign(webhook.id, webhook);
     policies_[webhook.id].push_back(webhook.retry);
   }
-  void told_removed(WebhookId id) { told_.erase(id); }
+  void webhook_removed(WebhookId id) { known_webhooks_.erase(id); }
   void admitted(const Delivery& delivery);
   void attempt_started(const StartAttempt& start);
-  /// `sent` is false when it was abandoned before anything went out.
+  /// `sent` is false if the attempt was abandoned.
   void attempt_ended(DeliveryId delivery_id, bool sent);
-  void settling(DeliveryId id) { unsettled_.insert(id); }
+  void settle_requested(DeliveryId id) { unsettled_.insert(id); }
   void settled(DeliveryId id) {
     unsettled_.erase(id);
     check_wait(id);
   }
-  /// All that waits for the webhook is as its policy wants.
+  /// All waiting deliveries of the webhook must follow its retry policy.
   void check_waits(WebhookId id);
   void lane_seen(const LaneView& view, bool started);
   void shard_seen(const ShardView& view);
   void drained(const ShardView& view);
+  /// The drain has not ended although every attempt has.
+  void drain_overdue();
+  void started_while_draining(DeliveryId id);
 
   // What receivers and the world did.
+  /// A request with these ids was sent.
+  void sent(DeliveryId id, WebhookId webhook_id, EventId event_id);
   void accepted(DeliveryId id);
   void ambiguous(DeliveryId id) { ambiguous_.insert(id); }
   void trouble() { last_trouble_ = timeline_.mono(); }
   void crashed();
 
-  /// P1 and P3, whenever the store is at rest.
+  /// P1 and P3. Call when no transaction is in progress.
   void check_store();
-  /// P2, when everything has come to rest.
+  /// P2. Call when nothing is left to do.
   void check_end();
 
   [[nodiscard]] const std::vector<std::string>& violations() const { return violations_; }
@@ -90,11 +96,11 @@ class Checks {
 
   std::set<EventId> acknowledged_;
   std::unordered_set<DeliveryId> revived_;
-  std::unordered_set<DeliveryId> attempts_owed_;  // Revived and not tried since.
+  std::unordered_set<DeliveryId> attempts_due_;  // Revived, and not attempted since.
   std::unordered_set<DeliveryId> ambiguous_;
   std::unordered_set<DeliveryId> unsettled_;
-  std::map<WebhookId, Webhook> told_;
-  std::map<WebhookId, std::vector<RetryPolicy>> policies_;  // All that it had.
+  std::map<WebhookId, Webhook> known_webhooks_;
+  std::map<WebhookId, std::vector<RetryPolicy>> policies_;  // All it ever had.
   std::unordered_map<DeliveryId, Flight> flights_;
   std::unordered_map<DeliveryId, MonoTime> admitted_at_;
   std::unordered_map<DeliveryId, MonoTime> ended_at_;

@@ -17,27 +17,27 @@ Reply failure(FailureCategory category, Micros delay, bool accepted) {
 
 }  // namespace
 
-Reply reply_of(Manners manners, Millis timeout, SplitMix64& random) {
+Reply reply_of(Behavior behavior, Millis timeout, SplitMix64& random) {
   const Micros soon{static_cast<std::int64_t>(1'000 + random.below(100'000))};
-  switch (manners) {
-    case Manners::healthy:
+  switch (behavior) {
+    case Behavior::healthy:
       return status(200, soon);
-    case Manners::flaky:
+    case Behavior::flaky:
       return status(random.below(2) == 0 ? 500 : 200, soon);
-    case Manners::slow: {
+    case Behavior::slow: {
       const Micros late{static_cast<std::int64_t>(
           random.below(static_cast<std::uint64_t>(Micros{timeout}.count()) * 2))};
       return late < timeout ? status(200, late)
                             : failure(FailureCategory::timeout, timeout, random.below(2) == 0);
     }
-    case Manners::lying:
+    case Behavior::loses_answers:
       return random.below(2) == 0 ? failure(FailureCategory::network, soon, true)
                                   : status(200, soon);
-    case Manners::hanging:
+    case Behavior::hanging:
       return failure(FailureCategory::timeout, timeout, false);
-    case Manners::refusing:
+    case Behavior::refusing:
       return status(random.below(20) == 0 ? 410 : 404, soon);
-    case Manners::throttling: {
+    case Behavior::throttling: {
       Reply reply = status(random.below(3) == 0 ? 429 : 200, soon);
       if (!reply.accepted) {
         reply.outcome.retry_after = Millis{static_cast<std::int64_t>(random.below(120'000))};

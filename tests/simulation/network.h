@@ -1,5 +1,5 @@
-// What a receiver does with one request: how long it takes, whether it took the event, what we
-// hear.
+// How a receiver answers one request: after which time, with which outcome, and whether it accepted
+// the event.
 #pragma once
 
 #include "core/base/random.h"
@@ -15,6 +15,6 @@ struct Reply {
   bool accepted = false;  // The receiver has the event.
 };
 
-[[nodiscard]] Reply reply_of(Manners manners, Millis timeout, SplitMix64& random);
+[[nodiscard]] Reply reply_of(Behavior behavior, Millis timeout, SplitMix64& random);
 
 }  // namespace postrider::sim

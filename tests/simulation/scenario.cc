@@ -52,12 +52,12 @@ Receiver some_receiver(SplitMix64& random, std::uint32_t number) {
   if (one_in(random, 3)) {
     webhook.rate_limit = some_rate(random);
   }
-  receiver.manners = static_cast<Manners>(random.below(7));
-  receiver.churned = one_in(random, 2);
+  receiver.behavior = static_cast<Behavior>(random.below(7));
+  receiver.edited = one_in(random, 2);
   return receiver;
 }
 
-/// Always there, so that P5 has somebody to protect.
+/// In every scenario, so that P5 can be checked.
 Receiver healthy_receiver(std::uint32_t number) {
   Receiver receiver;
   receiver.webhook.id.bytes[15] = static_cast<std::uint8_t>(number);
@@ -70,14 +70,14 @@ Receiver healthy_receiver(std::uint32_t number) {
 
 ShardOptions some_shard(SplitMix64& random) {
   ShardOptions options;
-  if (one_in(random, 2)) {  // Tiny limits find what large ones hide.
+  if (one_in(random, 2)) {  // Small limits find bugs that large ones hide.
     options.window_max = between(random, 1, 8);
     options.waiting_max = between(random, 4, 64);
     options.loads_max = between(random, 1, 3);
     options.unsettled_max = between(random, 2, 16);
     options.load_ahead = Millis{between(random, 0, 5'000)};
   }
-  if (one_in(random, 3)) {  // Few enough that shards stand in line for them.
+  if (one_in(random, 3)) {  // So few that shards must wait for them.
     options.in_flight_max = between(random, 1, 6);
     options.tenant_in_flight_max = between(random, 1, 4);
     options.first_attempt_reserve = between(random, 0, 2);
@@ -95,7 +95,7 @@ ShardOptions some_shard(SplitMix64& random) {
 
 RetryPolicy another_retry(SplitMix64& random) {
   RetryPolicy policy = some_retry(random);
-  if (one_in(random, 2)) {  // Much shorter than before, so that a wait by the old one shows.
+  if (one_in(random, 2)) {  // Much shorter, so that a wait by the old policy is noticed.
     policy.delay_base = Millis{between(random, 10, 100)};
     policy.delay_max = Millis{between(random, 200, 1'000)};
     policy.category_minimums = false;
@@ -117,6 +117,7 @@ Scenario make_scenario(std::uint64_t seed) {
   scenario.trouble_time = minutes{between(random, 1, 10)};
   scenario.shard = some_shard(random);
   scenario.shard_count = between(random, 1, 3);
+  scenario.payload_cache_bytes = one_in(random, 3) ? 1 : 1u << 20;  // One event, or all of them.
   scenario.commit_time_max = Millis{one_in(random, 2) ? 5 : 500};
   scenario.commit_fails = one_in(random, 2) ? 0 : between(random, 1, 100);
   scenario.commit_ambiguous = between(random, 0, 1'000);

@@ -1,4 +1,5 @@
-// What a seed makes of the world: how many webhooks of which kind, and how likely each fault is.
+// The configuration of a run, made from a seed: which webhooks there are, and how likely each fault
+// is.
 #pragma once
 
 #include <cstdint>
@@ -11,43 +12,44 @@
 
 namespace postrider::sim {
 
-enum class Manners : std::uint8_t {
-  healthy,    // 200, soon.
-  flaky,      // 500 now and then.
-  slow,       // 200, sometimes too late.
-  lying,      // Accepts, but the answer is lost.
-  hanging,    // Never answers.
-  refusing,   // 404: permanent.
-  throttling  // 429 with Retry-After now and then.
+enum class Behavior : std::uint8_t {
+  healthy,        // 200, soon.
+  flaky,          // 500 half of the time.
+  slow,           // 200, sometimes too late.
+  loses_answers,  // Accepts, but the answer is lost.
+  hanging,        // Never answers.
+  refusing,       // 404: permanent.
+  throttling      // 429 with Retry-After, a third of the time.
 };
 
 struct Receiver {
   Webhook webhook;
-  Manners manners = Manners::healthy;
-  bool churned = false;  // Paused, changed and forced by people during the run.
+  Behavior behavior = Behavior::healthy;
+  bool edited = false;  // Users pause, edit and remove it and force its circuit.
 };
 
-/// Chances are per mille, per opportunity.
+/// Chances are in per mille.
 struct Scenario {
   std::uint64_t seed = 0;
   std::vector<Receiver> receivers;
   std::uint32_t event_count = 0;
-  Micros trouble_time{0};  // How long faults go on. Then everything must come to rest.
+  Micros trouble_time{0};  // How long faults happen. Afterwards every delivery must end.
   ShardOptions shard;
   std::size_t shard_count = 1;
+  std::size_t payload_cache_bytes = 0;
   Millis commit_time_max{0};
   std::uint32_t commit_fails = 0;
-  std::uint32_t commit_ambiguous = 0;  // Of the failed ones: how many are stored nevertheless.
-  std::uint32_t crashes = 0;           // In the whole run, like the following.
+  std::uint32_t commit_ambiguous = 0;  // The share of failed commits that are stored after all.
+  std::uint32_t crashes = 0;           // In the whole run, like the next three.
   std::uint32_t drains = 0;
   std::uint32_t clock_jumps = 0;
-  std::uint32_t changes = 0;  // By people: pause, resume, edit, remove, circuit, revive, cancel.
+  std::uint32_t changes = 0;  // By users: pause, resume, edit, remove, circuit, revive, cancel.
 };
 
-/// Swarm testing: each seed switches some faults off and turns others up.
-/// What a person may change a webhook's to.
+/// A retry policy that a user may set.
 [[nodiscard]] RetryPolicy another_retry(SplitMix64& random);
 
+/// Swarm testing: each seed disables some kinds of faults and makes others frequent.
 [[nodiscard]] Scenario make_scenario(std::uint64_t seed);
 
 }  // namespace postrider::sim

@@ -5,8 +5,52 @@
 #include <utility>
 
 #include "core/base/assert.h"
+#include "core/base/overloaded.h"
+
+#include "runtime/delivery/placement.h"
+#include "runtime/store/receipt_replies.h"
 
 namespace postrider::sim {
+namespace {
+
+// How often payloads cannot be read, per mille.
+constexpr std::uint32_t event_loads_failing = 30;
+
+Batch gather(const std::vector<SimJob>& jobs) {
+  Batch batch;
+  const auto collect = Overloaded{
+      [&](const SimPublish& job) { batch.publishes.push_back(job.publish); },
+      [&](const SimSettle& job) {
+        std::ranges::copy(job.settlements, std::back_inserter(batch.settlements));
+      },
+      [&](const SimCircuit& job) { batch.circuits.push_back(job.save); },
+      [&](const SimRevive& job) { batch.revivals.push_back(job.revive); },
+      [&](const SimReplay& job) {
+        std::ranges::copy(job.revivals, std::back_inserter(batch.revivals));
+        std::ranges::copy(job.late_deliveries, std::back_inserter(batch.late_deliveries));
+      },
+      [&](const SimCancel& job) { batch.cancels.push_back(job.cancel); },
+      // Performed after the commit.
+      [](const SimLoadLane&) {},
+      [](const SimLoadEvents&) {},
+      [](const SimReschedule&) {},
+      [](const SimCatalog&) {},
+  };
+  for (const SimJob& job : jobs) {
+    std::visit(collect, job);
+  }
+  return batch;
+}
+
+std::vector<LaneDelivery> deliveries_of(const SimSettle& job) {
+  std::vector<LaneDelivery> deliveries;
+  for (const Settlement& settlement : job.settlements) {
+    deliveries.push_back({settlement.delivery.webhook_id, settlement.delivery.id});
+  }
+  return deliveries;
+}
+
+}  // namespace
 
 SimStore::SimStore(MemoryStore& durable, Parts parts)
     : parts_(std::move(parts)),
@@ -33,131 +77,134 @@ void SimStore::begin_turn() {
 }
 
 void SimStore::end_turn() {
-  const std::vector<SimJob> jobs = *std::exchange(under_way_, std::nullopt);
+  std::vector<SimJob> jobs = *std::exchange(under_way_, std::nullopt);
+  RepliesByShard replies(parts_.scenario->shard_count);
   if (broken_) {
-    recover();
+    recover(replies);
   }
+  commit(jobs, replies);
+  for (std::size_t shard = 0; shard < replies.size(); ++shard) {
+    if (!replies[shard].empty()) {
+      parts_.deliver(shard, std::move(replies[shard]));
+    }
+  }
+  busy_ = false;
+  if (broken_ || !queue_.empty()) {
+    begin_turn();  // A broken store recovers by itself, even if no job arrives.
+  }
+}
+
+void SimStore::commit(std::vector<SimJob>& jobs, RepliesByShard& replies) {
   Batch batch = gather(jobs);
-  std::move(unsaved_circuits_.begin(), unsaved_circuits_.end(), std::back_inserter(batch.circuits));
-  unsaved_circuits_.clear();
-  const bool fails = troubled_ && chance(parts_.scenario->commit_fails);
-  if (fails) {
+  std::ranges::copy(std::exchange(unsaved_circuits_, {}), std::back_inserter(batch.circuits));
+  if (troubled_ && chance(parts_.scenario->commit_fails)) {
     if (chance(parts_.scenario->commit_ambiguous)) {
       POSTRIDER_ASSERT(ledger_->commit(batch).has_value());
     }
     unsaved_circuits_ = std::move(batch.circuits);
     broken_ = true;
-    answer_failure(jobs);
-  } else {
-    const Result<BatchReceipt> receipt = ledger_->commit(batch);
-    POSTRIDER_ASSERT(receipt.has_value());
-    answer(jobs, *receipt);
-    perform(jobs);
+    answer_failure(jobs, replies);
+    return;
   }
-  busy_ = false;
-  if (broken_ || !queue_.empty()) {
-    begin_turn();  // A broken store comes back by itself, even when nobody asks.
-  }
+  Result<BatchReceipt> receipt = ledger_->commit(batch);
+  POSTRIDER_ASSERT(receipt.has_value());
+  answer(jobs, batch, *receipt, replies);
+  perform(jobs, replies);
 }
 
-void SimStore::recover() {
+void SimStore::recover(RepliesByShard& replies) {
   broken_ = false;
   const Result<std::vector<LaneBacklog>> backlog = ledger_->backlog();
   POSTRIDER_ASSERT(backlog.has_value());
-  parts_.recovered(*backlog);
+  parts_.recovered(*backlog, replies);
 }
 
-Batch SimStore::gather(const std::vector<SimJob>& jobs) const {
-  Batch batch;
-  for (const SimJob& job : jobs) {
-    if (const auto* publish = std::get_if<SimPublish>(&job)) {
-      batch.publishes.push_back(publish->publish);
-    } else if (const auto* settle = std::get_if<SimSettle>(&job)) {
-      batch.settlements.push_back(settle->settlement);
-    } else if (const auto* circuit = std::get_if<SimCircuit>(&job)) {
-      batch.circuits.push_back(circuit->save);
-    } else if (const auto* revive = std::get_if<SimRevive>(&job)) {
-      batch.revivals.push_back(revive->revive);
-    } else if (const auto* replay = std::get_if<SimReplay>(&job)) {
-      std::ranges::copy(replay->revivals, std::back_inserter(batch.revivals));
-      std::ranges::copy(replay->late_deliveries, std::back_inserter(batch.late_deliveries));
-    } else if (const auto* cancel = std::get_if<SimCancel>(&job)) {
-      batch.cancels.push_back(cancel->cancel);
-    }
-  }
-  return batch;
-}
-
-void SimStore::answer(const std::vector<SimJob>& jobs, const BatchReceipt& receipt) {
+void SimStore::answer(std::vector<SimJob>& jobs, Batch& batch, BatchReceipt& receipt,
+                      RepliesByShard& replies) {
   std::size_t next_publish = 0;
-  for (const SimJob& job : jobs) {
-    if (const auto* publish = std::get_if<SimPublish>(&job)) {
-      const PublishReceipt& each = receipt.publishes[next_publish++];
+  for (SimJob& job : jobs) {
+    if (auto* publish = std::get_if<SimPublish>(&job)) {
+      const PublishReceipt& each = receipt.publishes[next_publish];
       if (const auto* accepted = std::get_if<Accepted>(&each)) {
-        for (const Delivery& delivery : accepted->deliveries) {
-          parts_.tell(delivery.webhook_id, Admitted{{delivery}});
-        }
+        admit_deliveries(batch.publishes[next_publish], *accepted, replies);
       }
       publish->done(each);
+      ++next_publish;
     } else if (const auto* settle = std::get_if<SimSettle>(&job)) {
-      const Delivery& delivery = settle->settlement.delivery;
-      parts_.tell(delivery.webhook_id, Settled{{{delivery.webhook_id, delivery.id}}});
+      replies[settle->shard].inputs.emplace_back(Settled{deliveries_of(*settle)});
     }
-  }
-  for (const Delivery& delivery : receipt.revived_meanwhile) {
-    parts_.tell(delivery.webhook_id, Admitted{{delivery}});
   }
   for (const Result<Delivery>& revived : receipt.revivals) {
     if (revived) {
       parts_.revived(*revived);
-      parts_.tell(revived->webhook_id, Admitted{{*revived}});
     }
   }
-  for (const std::optional<Delivery>& late : receipt.late_deliveries) {
-    if (late) {
-      parts_.tell(late->webhook_id, Admitted{{*late}});
-    }
-  }
-  for (const Result<Delivery>& cancelled : receipt.cancels) {
-    if (cancelled) {
-      parts_.tell(cancelled->webhook_id, DeliveryCancelled{cancelled->webhook_id, cancelled->id});
-    }
+  notify_lanes(receipt, replies);
+}
+
+void SimStore::answer_failure(std::vector<SimJob>& jobs, RepliesByShard& replies) {
+  const auto refuse = Overloaded{
+      [](SimPublish& job) { job.done(fail(Errc::unavailable, "The disk failed.")); },
+      [&](SimSettle& job) {
+        replies[job.shard].inputs.emplace_back(StoreFailed{deliveries_of(job)});
+      },
+      [&](SimLoadLane& job) {
+        replies[job.shard].inputs.emplace_back(LaneLoadFailed{job.query.webhook_id});
+      },
+      [&](SimLoadEvents& job) {
+        replies[job.shard].completions.push_back(
+            [done = job.done] { done(fail(Errc::unavailable, "The disk failed.")); });
+      },
+      // Their callers try again.
+      [this](SimReschedule& job) { queue_.emplace_back(job); },
+      [this](SimCatalog& job) { queue_.emplace_back(job); },
+      // Their callers give up. Circuits are kept by `commit`.
+      [](SimCircuit&) {},
+      [](SimRevive&) {},
+      [](SimReplay&) {},
+      [](SimCancel&) {},
+  };
+  for (SimJob& job : jobs) {
+    std::visit(refuse, job);
   }
 }
 
-void SimStore::answer_failure(const std::vector<SimJob>& jobs) {
-  for (const SimJob& job : jobs) {
-    if (const auto* publish = std::get_if<SimPublish>(&job)) {
-      publish->done(fail(Errc::unavailable, "The disk failed."));
-    } else if (const auto* settle = std::get_if<SimSettle>(&job)) {
-      const Delivery& delivery = settle->settlement.delivery;
-      parts_.tell(delivery.webhook_id, StoreFailed{{{delivery.webhook_id, delivery.id}}});
-    } else if (const auto* load = std::get_if<SimLoad>(&job)) {
-      parts_.tell(load->query.webhook_id, LaneLoadFailed{load->query.webhook_id});
-    } else if (std::holds_alternative<SimCatalog>(job) ||
-               std::holds_alternative<SimReschedule>(job)) {
-      queue_.push_back(job);  // Whoever asked for the change asks again.
-    }
+void SimStore::perform(std::vector<SimJob>& jobs, RepliesByShard& replies) {
+  const auto act = Overloaded{
+      [&](SimLoadLane& job) { load_lane(job.query, replies[job.shard]); },
+      [&](SimLoadEvents& job) { load_events(job, replies[job.shard]); },
+      [&](SimReschedule& job) { reschedule(job.order, replies); },
+      [&](SimCatalog& job) { job.run(*catalog_, replies); },
+      // Part of the commit.
+      [](SimPublish&) {},
+      [](SimSettle&) {},
+      [](SimCircuit&) {},
+      [](SimRevive&) {},
+      [](SimReplay&) {},
+      [](SimCancel&) {},
+  };
+  for (SimJob& job : jobs) {
+    std::visit(act, job);
   }
 }
 
-void SimStore::perform(const std::vector<SimJob>& jobs) {
-  for (const SimJob& job : jobs) {
-    if (const auto* load = std::get_if<SimLoad>(&job)) {
-      Result<LanePage> page = ledger_->load_lane(load->query);
-      POSTRIDER_ASSERT(page.has_value());
-      parts_.tell(load->query.webhook_id, LaneLoaded{.webhook_id = load->query.webhook_id,
-                                                     .deliveries = std::move(page->deliveries),
-                                                     .rest_due = page->rest_due});
-    } else if (const auto* step = std::get_if<SimReschedule>(&job)) {
-      reschedule(step->order);
-    } else if (const auto* catalog = std::get_if<SimCatalog>(&job)) {
-      catalog->run(*catalog_);
-    }
-  }
+void SimStore::load_lane(const LoadLane& query, ShardReplies& replies) {
+  Result<LanePage> page = ledger_->load_lane(query);
+  POSTRIDER_ASSERT(page.has_value());
+  replies.inputs.emplace_back(LaneLoaded{.webhook_id = query.webhook_id,
+                                         .deliveries = std::move(page->deliveries),
+                                         .rest_due = page->rest_due});
 }
 
-void SimStore::reschedule(BringForward order) {
+void SimStore::load_events(SimLoadEvents& load, ShardReplies& replies) {
+  Result<std::vector<Event>> events = ledger_->load_events(load.ids);
+  if (troubled_ && chance(event_loads_failing)) {
+    events = fail(Errc::unavailable, "The disk failed.");
+  }
+  replies.completions.push_back([done = load.done, events = std::move(events)] { done(events); });
+}
+
+void SimStore::reschedule(BringForward order, RepliesByShard& replies) {
   const std::shared_ptr<const Webhook> webhook = parts_.webhook(order.webhook_id);
   if (!webhook) {
     return;
@@ -168,11 +215,12 @@ void SimStore::reschedule(BringForward order) {
   POSTRIDER_ASSERT(done.has_value());
   if (done->next) {
     order.after = done->next;
-    queue_.push_back(SimReschedule{order});
+    queue_.emplace_back(SimReschedule{order});
   } else {
     parts_.rescheduled(order.webhook_id);
   }
-  parts_.tell(order.webhook_id, Rescheduled{order.webhook_id, std::move(done->moved)});
+  replies[worker_of(order.webhook_id, replies.size())].inputs.emplace_back(
+      Rescheduled{order.webhook_id, std::move(done->moved)});
 }
 
 void SimStore::crash() {

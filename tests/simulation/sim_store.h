@@ -1,5 +1,6 @@
-// The store thread, modelled: takes what queued up, spends some time, commits it as one, answers in
-// order. A commit may fail, may be stored although it failed, and may be cut off by a crash.
+// A model of the store thread: takes what has queued up, spends some time, commits it as one
+// transaction and answers in order. A commit may fail, may be stored although it failed, and may be
+// interrupted by a crash.
 #pragma once
 
 #include <cstdint>
@@ -12,6 +13,7 @@
 #include "core/base/random.h"
 
 #include "adapters/memory/memory_store.h"
+#include "runtime/store/shard_replies.h"
 
 #include "tests/simulation/scenario.h"
 #include "tests/simulation/timeline.h"
@@ -24,7 +26,7 @@ struct SimPublish {
 };
 struct SimSettle {
   std::size_t shard = 0;
-  Settlement settlement;
+  std::vector<Settlement> settlements;
 };
 struct SimCircuit {
   SaveCircuit save;
@@ -40,45 +42,51 @@ struct SimReplay {
 struct SimCancel {
   Cancel cancel;
 };
-struct SimLoad {
+struct SimLoadLane {
   std::size_t shard = 0;
   LoadLane query;
 };
-/// One step of bringing forward what waits; the next one queues up behind what came meanwhile.
+struct SimLoadEvents {
+  std::size_t shard = 0;
+  std::vector<EventId> ids;
+  std::function<void(Result<std::vector<Event>>)> done;
+};
+/// One step of bringing waiting deliveries forward. The next step queues behind newer jobs.
 struct SimReschedule {
   BringForward order;
 };
-/// A change to the catalogue, after the turn's commit.
+/// A change to the catalogue, performed after the turn's commit.
 struct SimCatalog {
-  std::function<void(Catalog&)> run;
+  std::function<void(Catalog&, RepliesByShard&)> run;
 };
 using SimJob = std::variant<SimPublish, SimSettle, SimCircuit, SimRevive, SimReplay, SimCancel,
-                            SimLoad, SimReschedule, SimCatalog>;
+                            SimLoadLane, SimLoadEvents, SimReschedule, SimCatalog>;
 
 class SimStore {
  public:
+  /// Everything referred to must outlive the store.
   struct Parts {
     Timeline* timeline = nullptr;
     SplitMix64* random = nullptr;
     const Scenario* scenario = nullptr;
-    /// To the shard that owns the webhook.
-    std::function<void(WebhookId, Input)> tell;
-    /// None when it is gone.
+    /// Hands one turn's replies to a shard.
+    std::function<void(std::size_t shard, ShardReplies replies)> deliver;
+    /// Returns null if the webhook is gone.
     std::function<std::shared_ptr<const Webhook>(WebhookId)> webhook;
-    /// All that waits for it is as its policy wants.
+    /// All waiting deliveries of the webhook follow its retry policy.
     std::function<void(WebhookId)> rescheduled;
-    /// A revival is on disk, and whoever asked for it knows.
+    /// A revival is on disk.
     std::function<void(const Delivery&)> revived;
     /// A failed commit may be stored after all: the lanes must look.
-    std::function<void(const std::vector<LaneBacklog>&)> recovered;
+    std::function<void(const std::vector<LaneBacklog>&, RepliesByShard&)> recovered;
   };
 
   SimStore(MemoryStore& durable, Parts parts);
 
   void submit(SimJob job);
-  /// Nothing queued survives. The transaction under way made it to the disk, or did not.
+  /// Drops everything queued. The transaction in progress is stored or lost.
   void crash();
-  /// No more failures from now on.
+  /// Ends all failures.
   void calm() { troubled_ = false; }
   [[nodiscard]] bool idle() const { return !busy_ && queue_.empty(); }
   [[nodiscard]] bool failing() const { return broken_; }
@@ -86,12 +94,15 @@ class SimStore {
  private:
   void begin_turn();
   void end_turn();
-  [[nodiscard]] Batch gather(const std::vector<SimJob>& jobs) const;
-  void answer(const std::vector<SimJob>& jobs, const BatchReceipt& receipt);
-  void answer_failure(const std::vector<SimJob>& jobs);
-  void perform(const std::vector<SimJob>& jobs);
-  void recover();
-  void reschedule(BringForward order);
+  void commit(std::vector<SimJob>& jobs, RepliesByShard& replies);
+  void answer(std::vector<SimJob>& jobs, Batch& batch, BatchReceipt& receipt,
+              RepliesByShard& replies);
+  void answer_failure(std::vector<SimJob>& jobs, RepliesByShard& replies);
+  void perform(std::vector<SimJob>& jobs, RepliesByShard& replies);
+  void load_lane(const LoadLane& query, ShardReplies& replies);
+  void load_events(SimLoadEvents& load, ShardReplies& replies);
+  void recover(RepliesByShard& replies);
+  void reschedule(BringForward order, RepliesByShard& replies);
   [[nodiscard]] bool chance(std::uint32_t per_mille) {
     return parts_.random->below(1'000) < per_mille;
   }
@@ -102,7 +113,7 @@ class SimStore {
   std::vector<SimJob> queue_;
   std::optional<std::vector<SimJob>> under_way_;
   std::vector<SaveCircuit> unsaved_circuits_;
-  std::uint64_t life_ = 0;  // What was scheduled before a crash does not happen after it.
+  std::uint64_t life_ = 0;  // Counts crashes: what was scheduled before one does not happen.
   bool busy_ = false;       // Until the last answer of a turn is given.
   bool broken_ = false;
   bool troubled_ = true;

@@ -1,4 +1,4 @@
-// Replays one seed, or runs many.
+// Runs one seed or many.
 //
 //   simulate --seed S [--trace]       one run; --trace prints everything that happens
 //   simulate --from S --count N       N runs, each twice; prints the seeds that fail

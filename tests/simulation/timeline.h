@@ -1,4 +1,4 @@
-// Virtual time: what happens when, in an order that depends on nothing but the seed.
+// Virtual time: runs scheduled functions in an order that depends on the seed alone.
 #pragma once
 
 #include <cstdint>
@@ -8,6 +8,7 @@
 
 #include "core/base/time.h"
 #include "core/policy/steady_wall.h"
+#include "ports/clock.h"
 
 namespace postrider::sim {
 
@@ -23,35 +24,35 @@ class Timeline {
   [[nodiscard]] MonoTime mono() const { return mono_; }
 
   void at(MonoTime when, Act act) {
-    happenings_.push({when < mono_ ? mono_ : when, next_order_++, std::move(act)});
+    scheduled_.push({when < mono_ ? mono_ : when, next_order_++, std::move(act)});
   }
   void after(Micros delay, Act act) { at(mono_ + delay, std::move(act)); }
 
-  /// The wall clock is set, forwards or back.
+  /// Sets the wall clock forwards or back.
   void jump(Millis by) { wall_offset_ += by; }
 
-  /// A new process knows only what the wall clock says now.
+  /// Starts a new steady wall clock from the wall clock, as a new process does.
   void forget_wall() { steady_wall_ = {}; }
 
-  /// Does the next thing. False when nothing is left.
+  /// Runs the next function. Returns false if none is left.
   bool step() {
-    if (happenings_.empty()) {
+    if (scheduled_.empty()) {
       return false;
     }
-    Happening next = happenings_.top();
-    happenings_.pop();
+    Scheduled next = scheduled_.top();
+    scheduled_.pop();
     mono_ = next.when;
     next.act();
     return true;
   }
 
  private:
-  struct Happening {
+  struct Scheduled {
     MonoTime when;
-    std::uint64_t order = 0;  // Ties are broken by who asked first.
+    std::uint64_t order = 0;  // Breaks ties: first scheduled, first run.
     Act act;
 
-    bool operator<(const Happening& other) const {
+    bool operator<(const Scheduled& other) const {
       return when != other.when ? when > other.when : order > other.order;
     }
   };
@@ -65,7 +66,18 @@ class Timeline {
   mutable SteadyWall steady_wall_;
   Millis wall_offset_{0};
   std::uint64_t next_order_ = 0;
-  std::priority_queue<Happening> happenings_;
+  std::priority_queue<Scheduled> scheduled_;
+};
+
+class TimelineClock final : public Clock {
+ public:
+  /// `timeline` must outlive this object.
+  explicit TimelineClock(const Timeline& timeline) : timeline_(timeline) {}
+
+  [[nodiscard]] Moment now() const override { return timeline_.now(); }
+
+ private:
+  const Timeline& timeline_;
 };
 
 }  // namespace postrider::sim

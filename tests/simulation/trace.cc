@@ -5,51 +5,51 @@
 namespace postrider::sim {
 namespace {
 
-std::string tell(const StartAttempt& start) {
+std::string text_of(const StartAttempt& start) {
   return fmt::format("start {} webhook {} attempt {} timeout {} ms", start.delivery.id.to_string(),
                      start.delivery.webhook_id.to_string(), start.attempt_number,
                      start.timeout.count());
 }
 
-std::string tell(const Settle& settle) {
+std::string text_of(const Settle& settle) {
   const Delivery& delivery = settle.settlement.delivery;
   return fmt::format("settle {} {} due {} attempts {} budget {}", delivery.id.to_string(),
                      to_string(delivery.state), to_unix_ms(delivery.due), delivery.attempt_count,
                      delivery.budget_used);
 }
 
-std::string tell(const LoadLane& load) {
+std::string text_of(const LoadLane& load) {
   return fmt::format("load {} limit {} before {}", load.webhook_id.to_string(), load.limit,
                      to_unix_ms(load.due_before));
 }
 
-std::string tell(const Reschedule& reschedule) {
+std::string text_of(const Reschedule& reschedule) {
   return fmt::format("reschedule {}", reschedule.webhook_id.to_string());
 }
 
-std::string tell(const SetAlarm& alarm) {
+std::string text_of(const SetAlarm& alarm) {
   return fmt::format("alarm {}", alarm.at.time_since_epoch().count());
 }
 
-std::string tell(const SaveCircuit& save) {
+std::string text_of(const SaveCircuit& save) {
   return fmt::format("circuit {} {} openings {}", save.webhook_id.to_string(),
                      to_string(save.record.state), save.record.openings_in_row);
 }
 
-std::string tell(const DisableWebhook& disable) {
+std::string text_of(const DisableWebhook& disable) {
   return fmt::format("disable {}", disable.webhook_id.to_string());
 }
 
-std::string tell(const RaiseAlert& alert) {
-  return fmt::format("tell {} {}", to_string(alert.kind), alert.webhook_id.to_string());
+std::string text_of(const RaiseAlert& alert) {
+  return fmt::format("alert {} {}", to_string(alert.kind), alert.webhook_id.to_string());
 }
 
-std::string tell(const Drained&) { return "drained"; }
+std::string text_of(const Drained&) { return "drained"; }
 
 }  // namespace
 
 std::string describe(const Command& command) {
-  return std::visit([](const auto& each) { return tell(each); }, command);
+  return std::visit([](const auto& each) { return text_of(each); }, command);
 }
 
 }  // namespace postrider::sim

@@ -1,9 +1,9 @@
-// Commands and inputs as text: for the trace hash and for whoever replays a seed.
+// Commands as text, for the trace hash and for reading a replayed run.
 #pragma once
 
 #include <string>
 
-#include "engine/shard/shard.h"
+#include "engine/shard/messages.h"
 
 namespace postrider::sim {
 

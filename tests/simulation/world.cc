@@ -4,7 +4,9 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
 
+#include "tests/simulation/sim_worker.h"
 #include "tests/simulation/world_state.h"
 
 namespace postrider::sim {
@@ -13,7 +15,8 @@ namespace {
 using std::chrono::hours;
 using std::chrono::seconds;
 
-constexpr Micros rest_max = hours{96};  // A day's jump back, at half speed, and some.
+constexpr Micros rest_max =
+    hours{96};  // Longer than a wall clock set back by a day can delay anything.
 
 }  // namespace
 
@@ -21,16 +24,19 @@ World::World(const Scenario& scenario, std::function<void(const std::string&)> l
     : scenario_(scenario),
       log_(std::move(log)),
       random_(scenario.seed ^ 0x5eedull),
+      clock_(timeline_),
       checks_(scenario_, durable_, timeline_),
       store_(durable_,
              {.timeline = &timeline_,
               .random = &random_,
               .scenario = &scenario_,
-              .tell = [this](WebhookId id, Input input) { tell(id, std::move(input)); },
+              .deliver = [this](std::size_t shard,
+                                ShardReplies replies) { deliver(shard, std::move(replies)); },
               .webhook = [this](WebhookId id) { return directory_.find(id); },
               .rescheduled = [this](WebhookId id) { checks_.check_waits(id); },
               .revived = [this](const Delivery& delivery) { checks_.revival_stored(delivery.id); },
-              .recovered = [this](const auto& backlog) { recovered(backlog); }}),
+              .recovered = [this](const auto& backlog,
+                                  RepliesByShard& replies) { recovered(backlog, replies); }}),
       ids_(scenario.seed + 1) {
   for (const Receiver& receiver : scenario_.receivers) {
     durable_.webhooks.emplace(receiver.webhook.id, receiver.webhook);
@@ -64,36 +70,36 @@ void World::schedule_everything() {
     timeline_.after(sometime(), [this] { begin_drain(); });
   }
   for (std::uint32_t i = 0; i < scenario_.clock_jumps; ++i) {
-    timeline_.after(sometime(), [this] { jump_clock(); });
+    timeline_.after(sometime(), [this] { jump_wall_clock(); });
   }
   for (std::uint32_t i = 0; i < scenario_.changes; ++i) {
-    timeline_.after(sometime(), [this] { change_something(); });
+    timeline_.after(sometime(), [this] { make_user_change(); });
   }
-  timeline_.after(scenario_.trouble_time + 2 * drain_deadline, [this] { calm_down(); });
+  timeline_.after(scenario_.trouble_time + 2 * drain_deadline, [this] { end_faults(); });
 }
 
-void World::jump_clock() {
+void World::jump_wall_clock() {
   constexpr std::int64_t jumps_ms[] = {1'000, 300'000, 3'600'000, 86'400'000};
   const std::int64_t by = jumps_ms[random_.below(4)] * (random_.below(2) == 0 ? 1 : -1);
   note(fmt::format("jump {} ms", by));
   timeline_.jump(Millis{by});
 }
 
-void World::calm_down() {
+void World::end_faults() {
   if (!up_ || draining_) {
-    timeline_.after(seconds{1}, [this] { calm_down(); });
+    timeline_.after(seconds{1}, [this] { end_faults(); });
     return;
   }
   note("calm");
   calm_ = true;
   store_.calm();
   for (Receiver& receiver : scenario_.receivers) {
-    if (receiver.manners != Manners::refusing) {
-      receiver.manners = Manners::healthy;
+    if (receiver.behavior != Behavior::refusing) {
+      receiver.behavior = Behavior::healthy;
     }
     const WebhookId id = receiver.webhook.id;
     change_webhook(id, [](Webhook& webhook) { webhook.paused = false; });
-    tell(id, CircuitCommanded{id, CircuitAction::reset, {}});
+    feed(id, CircuitCommanded{id, CircuitAction::reset, {}});
   }
 }
 
@@ -122,6 +128,7 @@ RunResult World::run() {
 }
 
 RunResult run_world(const Scenario& scenario, const std::function<void(const std::string&)>& log) {
+  spdlog::set_level(spdlog::level::off);  // The trace says more.
   return World{scenario, log}.run();
 }
 

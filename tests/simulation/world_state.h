@@ -1,4 +1,4 @@
-// The world's parts and what it does with them. Private to the simulation; world.h runs it.
+// The state of one simulated run. Private to the simulation; use world.h.
 #pragma once
 
 #include <chrono>
@@ -16,6 +16,9 @@
 
 #include "adapters/memory/memory_store.h"
 #include "runtime/limits/shared_allowance.h"
+#include "runtime/observability/metrics.h"
+#include "runtime/observability/stream_hub.h"
+#include "runtime/store/shard_replies.h"
 
 #include "tests/simulation/checks.h"
 #include "tests/simulation/scenario.h"
@@ -25,45 +28,47 @@
 
 namespace postrider::sim {
 
-constexpr Micros drain_deadline = std::chrono::minutes{1};  // Longer than any attempt here takes.
+constexpr Micros drain_deadline = std::chrono::minutes{1};  // Longer than any attempt takes.
 
-/// One run. What happens is drawn from one generator, so the order of draws is part of the seed's
-/// meaning.
+/// One run. Everything random comes from one generator, so changing the order of draws changes what
+/// a seed does.
 class World {
  public:
   World(const Scenario& scenario, std::function<void(const std::string&)> log);
 
+  ~World();
+  World(const World&) = delete;
+  World& operator=(const World&) = delete;
+
   RunResult run();
 
  private:
+  class SimWorker;
+
   // The node's life: world_node.cc.
   void boot();
   void crash();
+  void load_lanes();
   void begin_drain();
-  void end_drain(std::uint64_t life);
-  void feed(std::size_t shard, Input input);
-  void tell(WebhookId webhook_id, Input input);
-  void recovered(const std::vector<LaneBacklog>& backlog);
-  [[nodiscard]] std::size_t shard_of(WebhookId id) const {
-    return stable_hash(id.bytes) % scenario_.shard_count;
-  }
-
-  // Its commands: world_node.cc.
-  void perform(std::size_t shard, const Command& command);
-  void start(std::size_t shard, const StartAttempt& command);
-  void set_alarm(std::size_t shard, MonoTime at);
+  void abandon();
+  void shard_drained();
+  void end_drain();
+  void feed(WebhookId webhook_id, Input input);
+  void deliver(std::size_t shard, ShardReplies replies);
+  void recovered(const std::vector<LaneBacklog>& backlog, RepliesByShard& replies);
+  static void reply(RepliesByShard& replies, WebhookId webhook_id, Input input);
   void reschedule(WebhookId id);
 
   // The course of a run: world.cc.
   void schedule_everything();
-  void jump_clock();
-  void calm_down();
+  void jump_wall_clock();
+  void end_faults();
   [[nodiscard]] bool at_rest() const;
   void note(const std::string& line);
 
-  // Publishers and people: world_people.cc.
+  // Publishers and users: world_users.cc.
   void publish(Event draft, bool keyed);
-  void change_something();
+  void make_user_change();
   void replay(WebhookId id);
   void change_webhook(WebhookId id, const std::function<void(Webhook&)>& edit);
   void remove_webhook(WebhookId id);
@@ -73,8 +78,8 @@ class World {
     return Micros{static_cast<std::int64_t>(
         random_.below(static_cast<std::uint64_t>(scenario_.trouble_time.count())))};
   }
-  /// What passing a word from thread to thread takes.
-  [[nodiscard]] Micros some_moment() {
+  /// How long a message takes from thread to thread.
+  [[nodiscard]] Micros handover_delay() {
     return Micros{static_cast<std::int64_t>(random_.below(200))};
   }
   template <class Act>
@@ -90,14 +95,16 @@ class World {
   std::function<void(const std::string&)> log_;
   SplitMix64 random_;
   Timeline timeline_;
+  TimelineClock clock_;
+  std::unique_ptr<Metrics> metrics_ = make_metrics();
+  StreamHub stream_{StreamOptions{}};
   MemoryStore durable_;
   Checks checks_;
   SimStore store_;
-  UuidMaker ids_;
+  UuidGenerator ids_;
 
   std::unique_ptr<SharedAllowance> allowance_;
-  std::vector<Shard> shards_;
-  std::vector<std::uint64_t> alarms_;  // Which alarm of a shard is the latest.
+  std::vector<std::unique_ptr<SimWorker>> workers_;  // Empty while the server is down.
   Directory directory_;
   std::uint64_t life_ = 0;
   bool up_ = false;

@@ -107,8 +107,8 @@ std::uint16_t port_of(int fd) {
 
 DnsStub::DnsStub(Answer answer) : answer_(std::move(answer)) {
   constexpr int tries_max = 100;
-  for (int attempt = 0; attempt < tries_max && tcp_ < 0;
-       ++attempt) {  // The port must be free twice.
+  // The port must be free for both UDP and TCP.
+  for (int attempt = 0; attempt < tries_max && tcp_ < 0; ++attempt) {
     if (udp_ >= 0) {
       ::close(udp_);
     }
@@ -178,9 +178,9 @@ void DnsStub::serve_udp() {
 
 void DnsStub::serve_tcp() {
   const int fd = ::accept4(tcp_, nullptr, nullptr, SOCK_CLOEXEC);
-  const timeval patience{2, 0};
-  ::setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
-  constexpr int queries_max = 2;  // A and AAAA of one name come over one connection.
+  const timeval timeout{2, 0};
+  ::setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof timeout);
+  constexpr int queries_max = 2;  // The A and AAAA queries of one name use one connection.
   for (int number = 0; number < queries_max; ++number) {
     std::array<unsigned char, 2> size{};
     if (::recv(fd, size.data(), size.size(), MSG_WAITALL) != 2) {
@@ -218,9 +218,9 @@ std::string DnsStub::respond(const std::string& query, bool tcp) {
   std::size_t count = 0;
   for (const DnsRecord& record : reply.records) {
     const std::string encoded = encode_record(record);
-    const bool asked = record.type == DnsRecord::Type::cname ||
-                       static_cast<std::uint16_t>(record.type) == question.type;
-    if (asked && !truncated && records.size() + encoded.size() < message_bytes_max - 1024) {
+    const bool queried = record.type == DnsRecord::Type::cname ||
+                         static_cast<std::uint16_t>(record.type) == question.type;
+    if (queried && !truncated && records.size() + encoded.size() < message_bytes_max - 1024) {
       records += encoded;
       ++count;
     }

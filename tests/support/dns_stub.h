@@ -1,4 +1,4 @@
-// A name server on loopback, over UDP and TCP, that answers what a test tells it to.
+// A DNS server on loopback, over UDP and TCP, whose replies a test defines. Runs its own thread.
 #pragma once
 
 #include <atomic>
@@ -14,7 +14,7 @@ namespace postrider::test {
 
 struct DnsRecord {
   enum class Type : std::uint16_t { a = 1, cname = 5, aaaa = 28 };
-  std::string name = {};  // Empty: the name that was asked for.
+  std::string name = {};  // Empty: the queried name.
   Type type = Type::a;
   std::string value = {};  // An address, or a name for cname.
   std::uint32_t time_to_live = 60;
@@ -23,14 +23,14 @@ struct DnsRecord {
 struct DnsReply {
   enum class Code : std::uint8_t { ok = 0, servfail = 2, nxdomain = 3, refused = 5 };
   Code code = Code::ok;
-  std::vector<DnsRecord> records = {};  // Those of the asked type, and aliases, are sent.
-  bool silent = false;                  // Never answer.
-  bool only_over_tcp = false;           // Over UDP: truncated and empty.
+  std::vector<DnsRecord> records = {};  // Only records of the queried type and aliases are sent.
+  bool silent = false;                  // Send no reply.
+  bool only_over_tcp = false;           // Over UDP, reply truncated and empty.
 };
 
 class DnsStub {
  public:
-  /// Asked for each query with the name in lower case; runs on the stub's thread.
+  /// Called for each query with the name in lower case, on the stub's thread.
   using Answer = std::function<DnsReply(const std::string& name)>;
 
   explicit DnsStub(Answer answer);
@@ -38,13 +38,13 @@ class DnsStub {
   DnsStub& operator=(const DnsStub&) = delete;
   ~DnsStub();
 
-  /// Always the same records.
+  /// Replies with the same records to every query.
   static Answer always(std::vector<DnsRecord> records);
 
-  /// `127.0.0.1:port`, as the transport's options take it.
+  /// The address as `127.0.0.1:port`, for the transport's options.
   [[nodiscard]] std::string server() const;
 
-  /// How often the A record of `name` was asked for, by UDP or TCP.
+  /// The number of A queries for `name`, over UDP and TCP.
   [[nodiscard]] std::size_t queries(const std::string& name) const;
   [[nodiscard]] std::size_t queries_over_tcp() const { return queries_over_tcp_; }
 

@@ -1,7 +1,7 @@
-// A ledger whose calls fail when told to, for everything that must survive a failing store.
+// A ledger that fails on demand, for tests of code that must survive a failing store.
 //
-// Like the real ones it stays broken after a failed commit until `recover` succeeds. A failed
-// commit may or may not have happened, which is the caller's problem to live with (P1).
+// Like a real ledger it stays broken after a failed commit until `recover` succeeds. A failed
+// commit may or may not have been stored (P1).
 #pragma once
 
 #include <cstdint>
@@ -15,11 +15,11 @@
 namespace postrider::test {
 
 enum class StoreFault : std::uint8_t {
-  lost,       ///< The call fails and did nothing.
-  ambiguous,  ///< The call fails although it was done. For reads the same as lost.
+  lost,       ///< The call fails and changes nothing.
+  ambiguous,  ///< The call fails, but its changes are stored. For reads the same as lost.
 };
 
-/// Decides about the n-th call, counted from 0 over all of them. nullopt: it works.
+/// The fault of the n-th call, counted from 0 over all functions. nullopt: the call succeeds.
 using StoreFaultPlan = std::function<std::optional<StoreFault>(std::uint64_t call)>;
 
 [[nodiscard]] inline StoreFaultPlan fail_nth(std::uint64_t nth, StoreFault fault) {
@@ -34,22 +34,22 @@ class FaultyLedger final : public Ledger {
 
   Result<BatchReceipt> commit(const Batch& batch) override {
     if (broken_) {
-      return refuse();
+      return injected_failure();
     }
-    const std::optional<StoreFault> fault = draw();
+    const std::optional<StoreFault> fault = next_fault();
     if (!fault) {
       return real_.commit(batch);
     }
     broken_ = true;
     if (*fault == StoreFault::ambiguous) {
-      [[maybe_unused]] const Result<BatchReceipt> unseen = real_.commit(batch);
+      [[maybe_unused]] const Result<BatchReceipt> ignored = real_.commit(batch);
     }
-    return refuse();
+    return injected_failure();
   }
 
   Result<void> recover() override {
-    if (draw()) {
-      return refuse();
+    if (next_fault()) {
+      return injected_failure();
     }
     POSTRIDER_CHECK(real_.recover());
     broken_ = false;
@@ -57,44 +57,44 @@ class FaultyLedger final : public Ledger {
   }
 
   Result<LanePage> load_lane(const LoadLane& query) override {
-    if (broken_ || draw()) {
-      return refuse();
+    if (broken_ || next_fault()) {
+      return injected_failure();
     }
     return real_.load_lane(query);
   }
 
   Result<std::vector<LaneBacklog>> backlog() override {
-    if (broken_ || draw()) {
-      return refuse();
+    if (broken_ || next_fault()) {
+      return injected_failure();
     }
     return real_.backlog();
   }
 
   Result<BroughtForward> bring_forward(const BringForward& order) override {
     if (broken_) {
-      return refuse();
+      return injected_failure();
     }
-    const std::optional<StoreFault> fault = draw();
+    const std::optional<StoreFault> fault = next_fault();
     if (!fault) {
       return real_.bring_forward(order);
     }
     broken_ = true;
     if (*fault == StoreFault::ambiguous) {
-      [[maybe_unused]] const Result<BroughtForward> unseen = real_.bring_forward(order);
+      [[maybe_unused]] const Result<BroughtForward> ignored = real_.bring_forward(order);
     }
-    return refuse();
+    return injected_failure();
   }
 
   Result<std::uint64_t> count_waiting() override {
-    if (broken_ || draw()) {
-      return refuse();
+    if (broken_ || next_fault()) {
+      return injected_failure();
     }
     return real_.count_waiting();
   }
 
   Result<std::vector<Event>> load_events(const std::vector<EventId>& ids) override {
-    if (broken_ || draw()) {
-      return refuse();
+    if (broken_ || next_fault()) {
+      return injected_failure();
     }
     return real_.load_events(ids);
   }
@@ -102,11 +102,11 @@ class FaultyLedger final : public Ledger {
   [[nodiscard]] std::uint64_t faults_fired() const { return faults_fired_; }
 
  private:
-  static tl::unexpected<Error> refuse() {
-    return fail(Errc::unavailable, "The store is made to fail.");
+  static tl::unexpected<Error> injected_failure() {
+    return fail(Errc::unavailable, "Injected store failure.");
   }
 
-  std::optional<StoreFault> draw() {
+  std::optional<StoreFault> next_fault() {
     const std::optional<StoreFault> fault = plan_(calls_++);
     faults_fired_ += fault ? 1 : 0;
     return fault;
@@ -119,12 +119,11 @@ class FaultyLedger final : public Ledger {
   std::uint64_t faults_fired_ = 0;
 };
 
-/// Runs `scenario(plan)` again and again, letting a different call fail each time, until it makes
-/// no further calls; it answers whether the fault fired. Error paths nobody thought of get tested
-/// without being written. Returns how many calls failed, one after the other.
+/// Runs `scenario(plan)` once for each of its ledger calls, with that call failing. `scenario`
+/// returns whether the fault fired. Returns the number of calls that failed.
 template <class Scenario>
 std::uint64_t for_every_store_fault(StoreFault fault, Scenario scenario) {
-  constexpr std::uint64_t calls_max = 10'000;  // No scenario is meant to be that long.
+  constexpr std::uint64_t calls_max = 10'000;  // More than any scenario has.
   std::uint64_t nth = 0;
   while (nth < calls_max && scenario(fail_nth(nth, fault))) {
     ++nth;

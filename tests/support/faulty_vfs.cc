@@ -17,11 +17,11 @@ struct FaultyVfs::Registration {
 
 namespace {
 
-/// What SQLite allocates for an open file: this, and behind it the real one's.
+/// The memory that SQLite allocates for an open file: this struct, followed by the real file's.
 struct FaultyFile {
   sqlite3_file base;
   FaultyVfs* owner;
-  std::string* path;  // SQLite knows no destructors: freed in close.
+  std::string* path;  // Freed in do_close, because SQLite calls no destructor.
 };
 
 FaultyFile& self(sqlite3_file* file) { return *reinterpret_cast<FaultyFile*>(file); }
@@ -35,8 +35,8 @@ int do_close(sqlite3_file* file) {
 }
 
 int do_read(sqlite3_file* file, void* data, int size, sqlite3_int64 offset) {
-  if (self(file).owner->refuses_read()) {
-    errno = EIO;  // As the system's layer leaves it and what it makes of it.
+  if (self(file).owner->next_read_fails()) {
+    errno = EIO;  // The default VFS sets the same errno and returns the same code.
     return SQLITE_IOERR_CORRUPTFS;
   }
   return real(file)->pMethods->xRead(real(file), data, size, offset);
@@ -44,7 +44,7 @@ int do_read(sqlite3_file* file, void* data, int size, sqlite3_int64 offset) {
 
 int do_write(sqlite3_file* file, const void* data, int size, sqlite3_int64 offset) {
   FaultyFile& faulty = self(file);
-  const std::optional<int> fault = faulty.owner->draw_fault(false);
+  const std::optional<int> fault = faulty.owner->next_fault(false);
   const int written = fault ? size / 2 : size;
   const int code = real(file)->pMethods->xWrite(real(file), data, written, offset);
   faulty.owner->note_write(*faulty.path, {.offset = static_cast<std::uint64_t>(offset),
@@ -63,7 +63,7 @@ int do_truncate(sqlite3_file* file, sqlite3_int64 size) {
 
 int do_sync(sqlite3_file* file, int flags) {
   FaultyFile& faulty = self(file);
-  if (const std::optional<int> fault = faulty.owner->draw_fault(true)) {
+  if (const std::optional<int> fault = faulty.owner->next_fault(true)) {
     return *fault;
   }
   const int code = real(file)->pMethods->xSync(real(file), flags);
@@ -174,12 +174,12 @@ void FaultyVfs::fail_nth(std::uint64_t nth, Kind kind) {
   fired_ = false;
 }
 
-void FaultyVfs::refuse_reads_from(std::uint64_t nth) {
+void FaultyVfs::fail_reads_from(std::uint64_t nth) {
   reads_left_ = nth;
   fired_ = false;
 }
 
-bool FaultyVfs::refuses_read() {
+bool FaultyVfs::next_read_fails() {
   if (!reads_left_ || *reads_left_ > 0) {
     reads_left_ = reads_left_ ? std::optional{*reads_left_ - 1} : std::nullopt;
     return false;
@@ -193,7 +193,7 @@ void FaultyVfs::heal() {
   reads_left_.reset();
 }
 
-std::optional<int> FaultyVfs::draw_fault(bool is_sync) {
+std::optional<int> FaultyVfs::next_fault(bool is_sync) {
   if (!countdown_) {
     return std::nullopt;
   }
@@ -203,7 +203,7 @@ std::optional<int> FaultyVfs::draw_fault(bool is_sync) {
   }
   fired_ = true;
   if (kind_ == Kind::disk_full) {
-    // Syncing works on a full disk; there is just nothing new to sync.
+    // A sync succeeds on a full disk.
     return is_sync ? std::nullopt : std::optional{SQLITE_FULL};
   }
   countdown_.reset();

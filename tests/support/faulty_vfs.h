@@ -1,7 +1,8 @@
-// SQLite's file layer with a disk that fails and loses power on command.
+// A SQLite file layer (VFS) that injects disk failures and simulates power cuts.
 //
-// Wraps the system's. Every write and sync is counted and can be made to fail. What was synced is
-// remembered apart from what was only written, so that a test can see what a power cut would leave.
+// Wraps the default VFS. Counts every write and sync and can make each of them fail. Tracks synced
+// and unsynced writes separately, so that a test can construct the files that a power cut would
+// leave.
 #pragma once
 
 #include <cstdint>
@@ -15,13 +16,12 @@
 
 namespace postrider::test {
 
-/// What happens to writes that were not followed by a sync when the power goes. Called once for
-/// each.
+/// Decides for each unsynced write whether it survives a power cut.
 using Survives = std::function<bool()>;
 
 class FaultyVfs {
  public:
-  /// Registers itself under `name`, which SqliteOptions::vfs takes.
+  /// Registers itself under `name`, for SqliteOptions::vfs.
   explicit FaultyVfs(std::string name);
   ~FaultyVfs();
   FaultyVfs(const FaultyVfs&) = delete;
@@ -30,21 +30,21 @@ class FaultyVfs {
   [[nodiscard]] const std::string& name() const { return name_; }
 
   enum class Kind : std::uint8_t {
-    disk_full,  ///< A write gets half of its bytes down and fails; so do all after it, until
-                ///< healed.
-    io_error,   ///< One write or sync fails; the next works again.
+    disk_full,  ///< A write stores half of its bytes and fails, and so do all later ones until
+                ///< heal().
+    io_error,   ///< One write or sync fails.
   };
-  /// The n-th write or sync from now on fails, counted from 0.
+  /// Makes the n-th write or sync from now on fail, counted from 0.
   void fail_nth(std::uint64_t nth, Kind kind);
-  /// The disk refuses the n-th read from now on, counted from 0, and all after it, until healed.
-  void refuse_reads_from(std::uint64_t nth);
+  /// Makes the n-th read from now on, counted from 0, and all later ones fail until heal().
+  void fail_reads_from(std::uint64_t nth);
   void heal();
   [[nodiscard]] bool fault_fired() const { return fired_; }
 
   /// Called after every successful sync.
   void on_sync(std::function<void()> callback) { on_sync_ = std::move(callback); }
 
-  /// Writes the files as a power cut at this moment would leave them.
+  /// Writes the files as a power cut at this moment would leave them into `directory`.
   void write_crash_image(const std::filesystem::path& directory, const Survives& survives) const;
 
   // ------------------------------------------------------------ for the file methods
@@ -59,9 +59,9 @@ class FaultyVfs {
     std::vector<Write> unsynced;
   };
 
-  /// The SQLite code to fail with, if this call is to fail.
-  [[nodiscard]] std::optional<int> draw_fault(bool is_sync);
-  [[nodiscard]] bool refuses_read();
+  /// The SQLite error code of this call, if it must fail.
+  [[nodiscard]] std::optional<int> next_fault(bool is_sync);
+  [[nodiscard]] bool next_read_fails();
   void note_write(const std::string& path, Write write);
   void note_sync(const std::string& path);
   void note_delete(const std::string& path) { files_.erase(path); }

@@ -6,13 +6,14 @@
 #include "engine/intake/intake.h"
 
 #include "adapters/openssl/digest.h"
+#include "runtime/admin/api_key_use.h"
 #include "runtime/store/idempotent_request.h"
 
 namespace postrider::test {
 
-/// Lanes are not told: there are none.
-struct MemoryService::Visit {
-  Visit(MemoryService& service, const AuditEntry& entry)
+/// The replies to lanes are dropped: there are no lanes.
+struct MemoryService::DirectChange {
+  DirectChange(MemoryService& service, const AuditEntry& entry)
       : context{.store = service.roles_, .replies = replies, .entry = entry} {}
 
   RepliesByShard replies{1};
@@ -24,18 +25,18 @@ MemoryService::MemoryService()
       roles_(make_memory_store(store)),
       reader_(make_memory_reader(store)) {
   store.digest = sha256;
-  changes_.watch({.stored = [this](const Webhook& webhook) { lanes.try_emplace(webhook.id); },
-                  .removed = [this](WebhookId id) { lanes.erase(id); }});
+  changes_.observe(*this);
 }
 
 void MemoryService::add_key(ApiKey key) {
   const AuditEntry entry;
-  Visit visit{*this, entry};
-  POSTRIDER_ASSERT(changes_.change_registry(visit.context, AddKey{std::move(key)}).has_value());
+  DirectChange direct{*this, entry};
+  POSTRIDER_ASSERT(
+      changes_.change_registry(direct.context, AddKey{std::move(key)}, std::nullopt).has_value());
 }
 
-void MemoryService::note_key_use(const AccessKey& key) {
-  key.note_use(moment.wall);
+void MemoryService::record_key_use(const AccessKey& key) {
+  note_use(key, moment.wall);
   key_uses.emplace_back(key.key().id, moment.wall);
 }
 
@@ -48,13 +49,14 @@ Result<BatchReceipt> MemoryService::commit(const Batch& batch) {
 
 void MemoryService::apply_now(WebhookId id, const WebhookEdit& edit) {
   const AuditEntry entry;
-  Visit visit{*this, entry};
-  POSTRIDER_ASSERT(changes_.edit_webhook(visit.context, id, edit).has_value());
+  DirectChange direct{*this, entry};
+  POSTRIDER_ASSERT(changes_.edit_webhook(direct.context, id, edit, std::nullopt).has_value());
 }
 
 void MemoryService::apply_now(const std::string& event_type, const EventTypeEdit& edit) {
   const AuditEntry entry;
-  POSTRIDER_ASSERT(event_types_.change(roles_, event_type, edit, entry).has_value());
+  POSTRIDER_ASSERT(
+      event_types_.change(roles_, {event_type, edit}, entry, std::nullopt).has_value());
 }
 
 RequestShapeRef MemoryService::shape_for(WebhookId id) const {
@@ -65,7 +67,7 @@ RequestShapeRef MemoryService::shape_for(WebhookId id) const {
   const UrlPolicy any{.allow_http = true, .addresses = {.allow_private = true}};
   const TargetUrl url = parse_target_url(webhook->url, any).value();
   return std::make_shared<const RequestShape>(
-      RequestTemplate{*webhook, url, "Postrider/test"}.kept_shape());
+      RequestTemplate{*webhook, url, "Postrider/test"}.stored_shape());
 }
 
 void MemoryService::settle(DeliveryId id, DeliveryState state, const Outcome& outcome,
@@ -111,8 +113,8 @@ Awaitable<Result<void>> MemoryService::run_on_store_thread(AuditEntry entry, Cha
   if (store_failure) {
     co_return tl::make_unexpected(*store_failure);
   }
-  Visit visit{*this, entry};
-  co_return change(visit.context);
+  DirectChange direct{*this, entry};
+  co_return change(direct.context);
 }
 
 Awaitable<Result<Delivery>> MemoryService::revive(Revive revive, AuditEntry entry) {
@@ -137,12 +139,13 @@ Awaitable<Result<Delivery>> MemoryService::cancel(DeliveryId id, AuditEntry entr
   co_return std::move(receipt->cancels.front());
 }
 
-/// Stored and never carried out.
-Awaitable<Result<Operation>> MemoryService::start_operation(Operation operation, AuditEntry entry) {
+/// Stores the operation; it never runs.
+Awaitable<Result<Operation>> MemoryService::start_operation(Operation operation, AuditEntry entry,
+                                                            std::optional<RequestKey> key) {
   if (store_failure) {
     co_return tl::make_unexpected(*store_failure);
   }
-  if (const Result<void> taken = take_request_key(roles_, entry); !taken) {
+  if (const Result<void> taken = take_request_key(roles_, key, entry.subject, entry.at); !taken) {
     co_return tl::make_unexpected(taken.error());
   }
   POSTRIDER_ASSERT(roles_.operations->put(operation).has_value());
@@ -156,7 +159,7 @@ Awaitable<Result<Operation>> MemoryService::cancel_operation(OperationId id, Aud
     co_return operation;
   }
   if (!is_unfinished(operation->status)) {
-    co_return fail(Errc::conflict, "The operation is over.");
+    co_return fail(Errc::conflict, "The operation has ended.");
   }
   operation->status = OperationStatus::cancelled;
   operation->finished_at = moment.wall;
@@ -166,8 +169,10 @@ Awaitable<Result<Operation>> MemoryService::cancel_operation(OperationId id, Aud
 }
 
 Awaitable<Result<TestSent>> MemoryService::send_test(WebhookRef webhook, Event event,
-                                                     AuditEntry entry) {
-  if (const Result<void> taken = take_request_key(roles_, entry); !taken) {
+                                                     AuditEntry entry,
+                                                     std::optional<RequestKey> key) {
+  if (const Result<void> taken = take_request_key(roles_, key, event.id.to_string(), entry.at);
+      !taken) {
     co_return tl::make_unexpected(taken.error());
   }
   Publish publish{.event = event};
@@ -183,7 +188,7 @@ Awaitable<Result<TestSent>> MemoryService::send_test(WebhookRef webhook, Event e
   batch.publishes.push_back(std::move(publish));
   const Result<BatchReceipt> receipt = commit(batch);
   if (!receipt) {
-    POSTRIDER_ASSERT(!entry.request_key || roles_.request_keys->forget(*entry.request_key));
+    POSTRIDER_ASSERT(!key || roles_.request_keys->forget(*key));
     co_return tl::make_unexpected(receipt.error());
   }
   POSTRIDER_ASSERT(roles_.audit->append(entry).has_value());

@@ -1,5 +1,5 @@
-// The server without threads, sockets and clock: everything the API asks for happens at once, on a
-// store in memory. Nothing is ever sent; tests say themselves what came of a delivery.
+// A Service without threads, sockets and clock, on a store in memory. Every call completes at once.
+// It sends nothing: tests record the outcomes of deliveries with settle().
 #pragma once
 
 #include <map>
@@ -18,45 +18,47 @@
 namespace postrider::test {
 
 /// One thread.
-class MemoryService final : public AdminService {
+class MemoryService final : public AdminService, private WebhookObserver {
  public:
   MemoryService();
 
-  // What a test moves and looks at directly.
+  // Tests set and read these directly.
   Moment moment{.wall = wall_from_unix_ms(1'767'225'600'000), .mono = MonoTime{}};  // 2026-01-01.
   MemoryStore store;
-  std::map<WebhookId, LaneView> lanes;  // Instead of shards; an entry for every webhook.
-  std::optional<Error> store_failure;   // Set: everything that touches the store fails with it.
+  std::map<WebhookId, LaneView> lanes;  // One entry per webhook, in place of shards.
+  std::optional<Error> store_failure;   // Set: every use of the store fails with it.
   std::optional<std::string> why_not_ready;
-  std::function<void()> before_change;  // Runs where another change could slip in.
+  std::function<void()> before_change;  // Runs between a request's checks and its change.
   std::vector<std::pair<KeyId, WallTime>> key_uses;
   StreamHub hub{StreamOptions{.epoch = 0x5eed}};
-  /// What receivers answer to probes and tests; unset: nothing in time.
+  /// How receivers answer probes and tests. Unset: they time out.
   std::function<std::optional<Outcome>(const Webhook&, const Event&)> receive;
-  std::uint64_t resealed = 0;  // What resealing is to say.
+  std::uint64_t resealed = 0;  // Returned by reseal_secrets.
 
-  /// Records an attempt as a lane would: the delivery moves to `state`. What was sent follows from
-  /// the webhook as it is; nothing was when there is none.
+  /// Records an attempt as a lane would; the delivery moves to `state`. The request is derived from
+  /// the current webhook; there is none if the webhook is gone.
   void settle(DeliveryId id, DeliveryState state, const Outcome& outcome,
               std::optional<DeadReason> dead);
 
   void add_key(ApiKey key);
 
-  /// Another caller's edit, done at once.
+  /// Applies an edit of another caller.
   void apply_now(WebhookId id, const WebhookEdit& edit);
   void apply_now(const std::string& event_type, const EventTypeEdit& edit);
 
   [[nodiscard]] Moment now() const override { return moment; }
   [[nodiscard]] Uuid new_uuid() override { return ids_.next(moment.wall); }
-  void note_key_use(const AccessKey& key) override;
+  void record_key_use(const AccessKey& key) override;
 
   Awaitable<Result<std::vector<PublishReceipt>>> publish(std::vector<EventDraft> drafts,
                                                          bool all_or_nothing) override;
   Awaitable<Result<Delivery>> revive(Revive revive, AuditEntry entry) override;
   Awaitable<Result<Delivery>> cancel(DeliveryId id, AuditEntry entry) override;
-  Awaitable<Result<Operation>> start_operation(Operation operation, AuditEntry entry) override;
+  Awaitable<Result<Operation>> start_operation(Operation operation, AuditEntry entry,
+                                               std::optional<RequestKey> key) override;
   Awaitable<Result<Operation>> cancel_operation(OperationId id, AuditEntry entry) override;
-  Awaitable<Result<TestSent>> send_test(WebhookRef webhook, Event event, AuditEntry entry) override;
+  Awaitable<Result<TestSent>> send_test(WebhookRef webhook, Event event, AuditEntry entry,
+                                        std::optional<RequestKey> key) override;
   Awaitable<Result<Outcome>> probe(Webhook webhook, Event event, Millis timeout) override;
   Awaitable<Result<std::uint64_t>> reseal_secrets(AuditEntry entry) override;
   Awaitable<Result<LaneView>> lane_view(WebhookId id) override;
@@ -71,16 +73,21 @@ class MemoryService final : public AdminService {
   [[nodiscard]] std::optional<std::string> not_ready() const override { return why_not_ready; }
 
  private:
-  /// At once.
+  // WebhookObserver
+  void webhook_stored(const Webhook& webhook) override { lanes.try_emplace(webhook.id); }
+  void webhook_removed(WebhookId id) override { lanes.erase(id); }
+  void deliveries_cancelled(std::uint32_t) override {}
+
+  /// Runs the change immediately.
   Awaitable<Result<void>> run_on_store_thread(AuditEntry entry, Change change) override;
   Result<BatchReceipt> commit(const Batch& batch);
   [[nodiscard]] RequestShapeRef shape_for(WebhookId id) const;
-  /// What a change at the desk is made with.
-  struct Visit;
+  /// A ChangeContext and what it refers to.
+  struct DirectChange;
 
   Store roles_;
   Reader reader_;
-  UuidMaker ids_{1};
+  UuidGenerator ids_{1};
 };
 
 }  // namespace postrider::test

@@ -1,4 +1,4 @@
-// For tests: a SQLite store in a directory of its own that goes away with it.
+// A SQLite store in a temporary directory, for tests. The directory is removed with the object.
 #pragma once
 
 #include <filesystem>
@@ -11,7 +11,7 @@
 
 #include "adapters/sqlite/database/sqlite_store.h"
 
-#include "tests/support/store_maker.h"
+#include "tests/support/store_factory.h"
 #include "tests/support/test_digest.h"
 
 namespace postrider::test {
@@ -19,7 +19,7 @@ namespace postrider::test {
 class TemporaryDirectory {
  public:
   TemporaryDirectory() {
-    // In memory when there is such a place: what these tests look at does not depend on a disk.
+    // In memory if possible, for speed. These tests do not depend on a real disk.
     const std::filesystem::path memory = "/dev/shm";
     const bool usable = std::filesystem::is_directory(memory);
     std::string name =

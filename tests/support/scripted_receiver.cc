@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
@@ -21,7 +22,7 @@
 namespace postrider::test {
 namespace {
 
-constexpr std::chrono::seconds patience{10};
+constexpr std::chrono::seconds timeout{10};
 
 sockaddr_storage to_sockaddr(const std::string& address, std::uint16_t port, socklen_t& length) {
   sockaddr_storage storage{};
@@ -142,7 +143,7 @@ void Peer::write_endlessly(std::string_view bytes) {
 }
 
 bool Peer::client_present() const {
-  pollfd waiting{fd_, POLLRDHUP, 0};  // Not POLLIN: a client that is still sending is not gone.
+  pollfd waiting{fd_, POLLRDHUP, 0};  // Not POLLIN: unread data does not mean that it is gone.
   return ::poll(&waiting, 1, 0) == 0;
 }
 
@@ -151,10 +152,12 @@ void Peer::hold() {
   }
 }
 
-void Peer::drain() {
+bool Peer::drain() {
+  errno = 0;
   while (read_more()) {
     buffer_.clear();
   }
+  return errno != ECONNRESET;
 }
 
 void Peer::half_close() { ::shutdown(fd_, SHUT_WR); }
@@ -162,7 +165,7 @@ void Peer::half_close() { ::shutdown(fd_, SHUT_WR); }
 void Peer::reset() {
   const linger at_once{1, 0};
   ::setsockopt(fd_, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
-  // The receiver closes the descriptor when the script returns; only then does the RST go out.
+  // The RST is sent when the receiver closes the descriptor, after the script has returned.
 }
 
 std::string Peer::server_name() const {
@@ -202,7 +205,7 @@ ScriptedReceiver::~ScriptedReceiver() {
   changed_.notify_all();
   ::shutdown(listener_, SHUT_RDWR);
   acceptor_.join();
-  for (std::thread& server : servers_) {  // Nobody adds to them any more.
+  for (std::thread& server : servers_) {  // The acceptor has ended, so nothing adds to it.
     server.join();
   }
   ::close(listener_);
@@ -222,7 +225,7 @@ std::string ScriptedReceiver::last_request() const {
 
 bool ScriptedReceiver::wait_for_ended(std::size_t count) const {
   std::unique_lock lock{mutex_};
-  return changed_.wait_for(lock, patience, [&] { return ended_ >= count; });
+  return changed_.wait_for(lock, timeout, [&] { return ended_ >= count; });
 }
 
 void ScriptedReceiver::accept_connections() {

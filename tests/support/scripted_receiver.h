@@ -1,6 +1,6 @@
-// A receiver on loopback that behaves exactly as badly as a test wants it to: every connection runs
-// a script over blocking raw bytes, on a thread of its own. Knows nothing of HTTP but where a
-// request ends.
+// A TCP or TLS server on loopback whose behaviour a test scripts, for example slow, broken or
+// hostile. Each connection runs the script on its own thread with blocking I/O on raw bytes. The
+// only HTTP it understands is where a request ends.
 #pragma once
 
 #include <atomic>
@@ -22,42 +22,42 @@ namespace postrider::test {
 
 class ScriptedReceiver;
 
-/// One accepted connection as its script sees it. Every call returns at once when the receiver is
-/// being destroyed.
+/// One accepted connection, used by its script. Calls return at once while the receiver is being
+/// destroyed. "Gone" means that the client has closed the connection.
 class Peer {
  public:
-  /// Head and as much body as Content-Length says. nullopt when the client is gone.
+  /// Reads the head and as much body as Content-Length says. Returns nullopt if the client is gone.
   std::optional<std::string> read_request();
 
-  /// False when the client is gone.
+  /// Returns false if the client is gone.
   bool write(std::string_view bytes);
 
-  /// Waits until the client's kernel has everything that was written.
+  /// Waits until the client's kernel has received everything written.
   void wait_for_arrival();
 
-  /// One byte at a time, `pause` apart, until all is written or the client is gone.
+  /// Writes one byte per `pause` until all is written or the client is gone.
   void write_slowly(std::string_view bytes, std::chrono::milliseconds pause);
 
-  /// Reads one byte at a time, `pause` apart, until the client is gone.
+  /// Reads one byte per `pause` until the client is gone.
   void read_slowly(std::chrono::milliseconds pause);
 
-  /// Writes the same bytes again and again until the client is gone.
+  /// Writes the same bytes repeatedly until the client is gone.
   void write_endlessly(std::string_view bytes);
 
-  /// Reads nothing, writes nothing, until the client is gone.
+  /// Waits without reading or writing until the client is gone.
   void hold();
 
   [[nodiscard]] bool client_present() const;
 
-  /// Discards what comes until the client is gone.
-  void drain();
+  /// Discards what comes until the client is gone. False if it reset the connection.
+  bool drain();
 
-  void half_close();  ///< No more from us; the client may go on sending.
-  void reset();       ///< RST instead of FIN.
+  void half_close();  ///< Closes the sending direction. The client may still send.
+  void reset();       ///< Makes the connection end with RST instead of FIN.
 
   /// The first connection is number 1.
   [[nodiscard]] std::size_t number() const { return number_; }
-  /// The server name the client sent, if this is TLS and it sent one.
+  /// The TLS server name (SNI) that the client sent; empty if none.
   [[nodiscard]] std::string server_name() const;
   [[nodiscard]] bool tls_resumed() const {
     return ssl_ != nullptr && SSL_session_reused(ssl_) == 1;
@@ -75,14 +75,14 @@ class Peer {
   int fd_;
   std::size_t number_;
   SSL* ssl_ = nullptr;
-  std::string buffer_;  // Read, but not yet part of a request.
+  std::string buffer_;  // Bytes that were read but not yet returned as a request.
 };
 
 struct ReceiverOptions {
   std::string address = "127.0.0.1";
   std::uint16_t port = 0;             // 0: any free one.
-  std::shared_ptr<SSL_CTX> tls = {};  // Set: the script starts after a completed handshake.
-  int receive_buffer_bytes = 0;       // Small: a client that writes much will have to wait.
+  std::shared_ptr<SSL_CTX> tls = {};  // If set, the script starts after the handshake.
+  int receive_buffer_bytes = 0;  // 0: the default. A small buffer blocks a client that writes much.
 };
 
 class ScriptedReceiver {
@@ -102,10 +102,10 @@ class ScriptedReceiver {
   [[nodiscard]] std::size_t requests() const { return requests_; }
   [[nodiscard]] std::size_t handshakes_failed() const { return handshakes_failed_; }
 
-  /// The last request that was read completely.
+  /// The last complete request.
   [[nodiscard]] std::string last_request() const;
 
-  /// Waits until that many scripts have ended and their connections are closed.
+  /// Waits until `count` scripts have ended and their connections are closed.
   [[nodiscard]] bool wait_for_ended(std::size_t count) const;
 
  private:
@@ -113,7 +113,7 @@ class ScriptedReceiver {
   void accept_connections();
   void serve(int fd, std::size_t number);
   bool handshake(Peer& peer);
-  bool pause(std::chrono::milliseconds duration);  // False when stopping.
+  bool pause(std::chrono::milliseconds duration);  // Returns false if the receiver is stopping.
 
   Script script_;
   ReceiverOptions options_;

@@ -27,7 +27,7 @@ void add_extension(X509* certificate, X509* issuer, int kind, const std::string&
 
 long seconds(std::chrono::hours hours) { return std::chrono::seconds{hours}.count(); }
 
-/// Unsigned; `issuer` is nullptr for a certificate that signs itself.
+/// Returns an unsigned certificate. `issuer` is null for a self-signed one.
 std::shared_ptr<X509> make_certificate(const CertificateSpec& spec, EVP_PKEY* key, X509* issuer) {
   static long serial = 1;
   const std::shared_ptr<X509> certificate{X509_new(), X509_free};
@@ -98,7 +98,7 @@ std::shared_ptr<SSL_CTX> tls_server(const TestCertificate& certificate, const Tl
   constexpr unsigned char session_context[] = "test";
   SSL_CTX_set_session_id_context(context.get(), session_context, sizeof session_context);
   if (spec.version_max != 0) {
-    // Old versions need the lowest security level even to be offered.
+    // OpenSSL offers old versions only at the lowest security level.
     SSL_CTX_set_security_level(context.get(), 0);
     SSL_CTX_set_min_proto_version(context.get(), TLS1_VERSION);
     SSL_CTX_set_max_proto_version(context.get(), spec.version_max);

@@ -1,4 +1,4 @@
-// Certificates made on the spot, good and bad ones, and TLS servers that show them.
+// Generates valid and invalid certificates, and TLS server contexts that present them.
 #pragma once
 
 #include <chrono>
@@ -12,10 +12,10 @@ namespace postrider::test {
 struct CertificateSpec {
   std::string common_name = "receiver";
   std::string alternative_names =
-      "DNS:receiver.test,IP:127.0.0.1";  // OpenSSL's syntax; may be empty.
+      "DNS:receiver.test,IP:127.0.0.1";  // In OpenSSL's syntax. May be empty.
   std::chrono::hours valid_from{-1};     // Relative to now.
   std::chrono::hours valid_until{24};
-  unsigned rsa_bits = 0;  // 0: an elliptic curve key, which is faster to make.
+  unsigned rsa_bits = 0;  // 0: an elliptic curve key, which is faster to generate.
 };
 
 struct TestCertificate {
@@ -23,10 +23,10 @@ struct TestCertificate {
   std::shared_ptr<EVP_PKEY> key;
 };
 
-/// A certificate nobody vouches for but itself.
+/// A self-signed certificate.
 [[nodiscard]] TestCertificate self_signed(const CertificateSpec& spec);
 
-/// A certificate authority with a key of its own.
+/// A certificate authority with its own key.
 class TestAuthority {
  public:
   explicit TestAuthority(std::string name = "Test Authority");
@@ -41,7 +41,7 @@ struct TlsServerSpec {
   int version_max = 0;  // 0: the newest.
   bool allow_weak_keys = false;
   bool require_client_certificate = false;
-  int certificate_copies = 0;  // Sent along as a bloated chain.
+  int certificate_copies = 0;  // Added to the chain to make it large.
 };
 
 [[nodiscard]] std::shared_ptr<SSL_CTX> tls_server(const TestCertificate& certificate,

@@ -1,4 +1,5 @@
-// A stand-in for SHA-256 where no adapter for it is at hand: 32 bytes that change with every bit.
+// A substitute for SHA-256 in tests that do not link OpenSSL: 32 bytes that depend on every bit of
+// the input. Not cryptographic.
 #pragma once
 
 #include <cstdint>

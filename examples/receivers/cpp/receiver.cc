@@ -1,9 +1,9 @@
-// A webhook receiver in C++17: verifies each request before it looks inside, answers at once.
+// A webhook receiver in C++17. Verifies each request before using its content.
 //
 //   SECRET=whsec_... PORT=9000 ./receiver
 //
-// A thread for each connection keeps the example short; Postrider opens only a few. A real receiver
-// would put the event into a queue before it answers.
+// One thread per connection keeps the example short; Postrider opens only a few connections. A real
+// receiver would put the event into a queue and then respond.
 #include <cstdlib>
 #include <functional>
 #include <iostream>
@@ -27,7 +27,7 @@ using Request = http::request<http::string_body>;
 
 namespace {
 
-/// Deliveries come at least once: the id tells a repeat. A real receiver keeps it in its database.
+/// Delivery is at least once: a known id is a repeat. A real receiver stores the ids in a database.
 std::mutex seen_lock;
 std::set<std::string> seen;
 

@@ -1,4 +1,4 @@
-// A webhook receiver in Node.js (18 or later): verifies each request before it looks inside.
+// A webhook receiver in Node.js (18 or later). Verifies each request before using its content.
 //
 //   npm install
 //   SECRET=whsec_... PORT=9000 node receiver.mjs
@@ -11,13 +11,13 @@ if (!SECRET) {
   process.exit(2);
 }
 const webhook = new Webhook(SECRET);
-// Deliveries come at least once: the id tells a repeat. A real receiver keeps it in its database.
+// Delivery is at least once: a known id is a repeat. A real receiver stores the ids in a database.
 const seen = new Set();
 
 const server = createServer(async (request, response) => {
   const chunks = [];
   for await (const chunk of request) chunks.push(chunk);
-  const body = Buffer.concat(chunks).toString("utf8"); // As it came: not parsed and printed again.
+  const body = Buffer.concat(chunks).toString("utf8"); // As received, not re-serialised.
   try {
     const event = webhook.verify(body, request.headers);
     const id = request.headers["webhook-id"];

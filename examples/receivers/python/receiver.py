@@ -1,8 +1,8 @@
-"""A webhook receiver in Python, with the standard library alone.
+"""A webhook receiver in Python that uses only the standard library.
 
     SECRET=whsec_... PORT=9000 python3 receiver.py
 
-Verifies each request before it looks inside, and answers at once.
+Verifies each request before using its content.
 """
 
 import base64
@@ -16,18 +16,18 @@ import time
 TOLERANCE_SECONDS = 300
 
 
-def why_refused(key, headers, body, now):
-    """None when the request is genuine and fresh, else the reason."""
+def rejection_reason(key, headers, body, now):
+    """Returns None if the request is authentic and recent, otherwise the reason."""
     message_id = headers.get("webhook-id")
     timestamp = headers.get("webhook-timestamp")
     signatures = headers.get("webhook-signature")
     if not (message_id and timestamp and signatures):
-        return "a header of the signature is missing"
+        return "a signature header is missing"
     if not (timestamp.isascii() and timestamp.isdigit()):
         return "the timestamp is not a number"
     signed = b".".join([message_id.encode(), timestamp.encode(), body])
     wanted = base64.b64encode(hmac.new(key, signed, hashlib.sha256).digest())
-    # Several while a secret rotates: one that fits is enough.
+    # During a rotation there are several signatures: one that matches is enough.
     fits = [hmac.compare_digest(wanted, part.removeprefix("v1,").encode())
             for part in signatures.split(" ") if part.startswith("v1,")]
     if not any(fits):
@@ -40,12 +40,12 @@ def why_refused(key, headers, body, now):
 class Receiver(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     key = b""
-    # Deliveries come at least once: the id tells a repeat. A real receiver has it in its database.
+    # Delivery is at least once: a known id is a repeat. A real receiver stores ids in a database.
     seen = set()
 
     def do_POST(self):
         body = self.rfile.read(int(self.headers.get("content-length", 0)))
-        reason = why_refused(self.key, self.headers, body, time.time())
+        reason = rejection_reason(self.key, self.headers, body, time.time())
         if reason:
             print(f"refused: {reason}", flush=True)
         else:
@@ -58,7 +58,7 @@ class Receiver(http.server.BaseHTTPRequestHandler):
         self.end_headers()
 
     def log_message(self, *arguments):
-        """Says nothing: what matters is printed above."""
+        """Disables the default log."""
 
 
 def main():

@@ -10,7 +10,7 @@ namespace postrider::asio_http {
 
 AddressPlan plan_addresses(const std::vector<IpAddress>& resolved, const AddressPolicy& policy) {
   AddressPlan plan;
-  std::array<std::vector<IpAddress>, 2> by_family;  // IPv6 first, as RFC 6724 has it.
+  std::array<std::vector<IpAddress>, 2> by_family;  // IPv6 first (RFC 6724).
   for (const IpAddress& address : resolved) {
     const std::optional<std::string> rule = forbidden_address(address, policy);
     if (!rule) {

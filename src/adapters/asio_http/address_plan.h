@@ -1,4 +1,4 @@
-// Which addresses of a name may be tried, and in which order. Pure.
+// Selects the addresses of a host to try, and their order. Pure.
 #pragma once
 
 #include <string>
@@ -8,14 +8,16 @@
 
 namespace postrider::asio_http {
 
-constexpr std::size_t planned_addresses_max = 8;  // Trying more would only eat up the deadline.
+constexpr std::size_t planned_addresses_max = 8;  // More attempts would only use up the deadline.
 
 struct AddressPlan {
-  std::vector<IpAddress> addresses;  // Allowed ones, IPv6 and IPv4 taking turns. May be empty.
-  std::string refusal;               // When empty: `127.0.0.1: loopback (127.0.0.0/8)`.
+  /// The allowed addresses, IPv6 and IPv4 alternating. May be empty.
+  std::vector<IpAddress> addresses;
+  /// The first forbidden address and its rule: `127.0.0.1: loopback (127.0.0.0/8)`. May be empty.
+  std::string refusal;
 };
 
-/// Forbidden addresses are left out; there is no falling back to one (P11).
+/// Leaves out forbidden addresses; they are never a fallback (P11).
 [[nodiscard]] AddressPlan plan_addresses(const std::vector<IpAddress>& resolved,
                                          const AddressPolicy& policy);
 

@@ -54,7 +54,7 @@ error_code Connection::connect(const IpAddress& address, ConnectionUser& user) {
   if (failure) {
     return failure;
   }
-  // Requests are written in one piece; waiting to fill a segment would only delay them.
+  // Requests are written in one piece; Nagle's algorithm would only delay them.
   socket_.set_option(tcp::no_delay{true}, failure);
   socket_.non_blocking(true, failure);
   if (failure) {
@@ -64,8 +64,8 @@ error_code Connection::connect(const IpAddress& address, ConnectionUser& user) {
   address_text_ = address.to_string();
   user_ = &user;
   socket_.async_connect(endpoint, [self = ConnectionPtr{this}](const error_code& result) {
-    if (const boost::intrusive_ptr<ConnectionUser> told{self->user_}) {
-      told->on_connected(result);
+    if (const boost::intrusive_ptr<ConnectionUser> current{self->user_}) {
+      current->on_connected(result);
     }
   });
   return {};
@@ -85,8 +85,8 @@ error_code Connection::handshake(TlsContext& context, MonoTime now) {
   }
   tls_->async_handshake(asio::ssl::stream_base::client,
                         [self = ConnectionPtr{this}](const error_code& result) {
-                          if (const boost::intrusive_ptr<ConnectionUser> told{self->user_}) {
-                            told->on_handshaken(result);
+                          if (const boost::intrusive_ptr<ConnectionUser> current{self->user_}) {
+                            current->on_handshake_done(result);
                           }
                         });
   return {};
@@ -98,7 +98,7 @@ error_code Connection::write(std::string_view bytes) {
     write_rest(*tls_, bytes);
     return {};
   }
-  // The socket of a peer that keeps up takes it all, without a turn through the event loop.
+  // Usually the socket takes everything at once, which saves a turn of the event loop.
   error_code failure;
   const std::size_t count = socket_.write_some(asio::buffer(bytes), failure);
   if (failure && failure != asio::error::would_block) {
@@ -113,7 +113,7 @@ error_code Connection::write(std::string_view bytes) {
 template <class Stream>
 void Connection::write_rest(Stream& stream, std::string_view rest) {
   writing_ = true;
-  // The handler holds the user too: the bytes are the user's.
+  // The handler keeps the user alive, because the bytes belong to it.
   asio::async_write(stream, asio::buffer(rest),
                     [self = ConnectionPtr{this}, user = boost::intrusive_ptr{user_}](
                         const error_code& failure, std::size_t) {
@@ -144,45 +144,45 @@ void Connection::read_from(Stream& stream) {
 
 void Connection::finish_read(const error_code& failure, std::size_t count) {
   reading_ = false;
-  if (const boost::intrusive_ptr<ConnectionUser> told{user_}) {
-    told->on_read(failure, {buffer_.data(), count});
+  if (const boost::intrusive_ptr<ConnectionUser> current{user_}) {
+    current->on_read(failure, {buffer_.data(), count});
   }
 }
 
-void Connection::listen() {
+void Connection::watch_while_idle() {
   POSTRIDER_ASSERT(!reading_);
-  if (listening_) {
+  if (watching_) {
     return;
   }
-  listening_ = true;
-  // A read would take the bytes away at once and tell of them later; in between the connection
-  // would look quiet, and they would pass for the answer to the next request.
+  watching_ = true;
+  // An asynchronous read would consume the bytes before its handler runs. In between the connection
+  // would look idle, and the bytes could be taken for the response to the next request.
   socket_.async_wait(Socket::wait_read, [self = ConnectionPtr{this}](const error_code&) {
-    self->listening_ = false;
-    if (self->keeper_ != nullptr) {
-      self->on_heard();
+    self->watching_ = false;
+    if (self->idle_observer_ != nullptr) {
+      self->on_idle_event();
     }
   });
 }
 
-void Connection::on_heard() {
+void Connection::on_idle_event() {
   if (tls_) {
-    // Session tickets come unasked. Nothing is being read or written, so TLS may be asked directly.
+    // Session tickets may arrive at any time. No operation is pending, so a direct read is safe.
     error_code failure;
     (void)tls_->read_some(asio::buffer(buffer_), failure);
     if (failure == asio::error::would_block) {
-      return listen();
+      return watch_while_idle();
     }
   }
-  keeper_->on_spoiled(*this);
+  idle_observer_->on_unusable(*this);
 }
 
 void Connection::close() {
   user_ = nullptr;
   tls_peer_.context = nullptr;
   if (tls_ && SSL_is_init_finished(tls_->native_handle()) == 1) {
-    // No close_notify is sent, as every message says where it ends; but OpenSSL must not think that
-    // the session broke, or it could not be resumed.
+    // No close_notify is sent, because the end of every message is known. Without this call OpenSSL
+    // would consider the session broken and not resume it.
     SSL_set_shutdown(tls_->native_handle(), SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN);
   }
   error_code ignored;
@@ -223,7 +223,7 @@ bool Connection::has_unread_input() const {
   return SSL_has_pending(session) != 0 || BIO_ctrl_pending(SSL_get_rbio(session)) != 0;
 }
 
-bool Connection::quiet() const {
+bool Connection::is_still_idle() const {
   if (has_unread_input()) {
     return false;
   }

@@ -1,8 +1,8 @@
-// One connection to a receiver, plain or TLS. It moves bytes and reports; it decides nothing.
+// One connection to a receiver, plain or TLS. It transfers bytes and reports events; its user makes
+// all decisions.
 //
-// Reference-counted, because Asio's handlers outlive a close. While it is kept for reuse a read
-// stays armed, so that a receiver that hangs up or speaks unasked is noticed at once. Not
-// thread-safe.
+// Reference-counted, because Asio calls handlers after a close. While the connection is idle its
+// socket is watched, so that a close or unexpected bytes are noticed at once. Not thread-safe.
 #pragma once
 
 #include <array>
@@ -28,32 +28,32 @@ namespace postrider::asio_http {
 
 using boost::system::error_code;
 
-/// What a connection can be reused for.
+/// A connection can be reused for requests to the same origin.
 struct Origin {
   bool tls = false;
   std::string host;
   std::uint16_t port = 0;
 };
 
-/// Whoever is using a connection at the moment.
+/// Receives the events of a connection while it is in use.
 class ConnectionUser
     : public boost::intrusive_ref_counter<ConnectionUser, boost::thread_unsafe_counter> {
  public:
   virtual ~ConnectionUser() = default;
   virtual void on_connected(const error_code& failure) = 0;
-  virtual void on_handshaken(const error_code& failure) = 0;
+  virtual void on_handshake_done(const error_code& failure) = 0;
   virtual void on_written(const error_code& failure) = 0;
   virtual void on_read(const error_code& failure, std::string_view bytes) = 0;
 };
 
-/// Whoever keeps a connection while nobody uses it.
-class ConnectionKeeper {
+/// Receives the events of an idle connection.
+class IdleConnectionObserver {
  public:
-  /// The receiver hung up or sent something: the connection is of no use any more.
-  virtual void on_spoiled(class Connection& connection) = 0;
+  /// The receiver closed the connection or sent unexpected bytes: it cannot be reused.
+  virtual void on_unusable(class Connection& connection) = 0;
 
  protected:
-  ~ConnectionKeeper() = default;
+  ~IdleConnectionObserver() = default;
 };
 
 struct OriginTag;
@@ -70,41 +70,40 @@ class Connection : public boost::intrusive_ref_counter<Connection, boost::thread
   /// Starts connecting; `on_connected` follows unless an error is returned.
   error_code connect(const IpAddress& address, ConnectionUser& user);
 
-  /// Starts the handshake; `on_handshaken` follows unless an error is returned.
+  /// Starts the handshake; `on_handshake_done` follows unless an error is returned.
   error_code handshake(TlsContext& context, MonoTime now);
 
-  /// Writes at once what the socket takes. `on_written` follows if `writing()`; the bytes must live
-  /// as long as the user does.
+  /// Writes synchronously as much as the socket takes. `on_written` follows if `writing()`. The
+  /// bytes must live as long as the user.
   error_code write(std::string_view bytes);
 
-  /// `on_read` follows. One at a time.
+  /// Starts a read; `on_read` follows. Only one read at a time.
   void read();
 
-  /// While nobody uses it: tells the keeper as soon as anything comes. What comes is left where it
-  /// is, so that `quiet` sees it even before the keeper is told.
-  void listen();
+  /// Watches an idle connection and calls the observer when anything arrives. Does not consume the
+  /// bytes, so that `is_still_idle` sees them even before the observer is called.
+  void watch_while_idle();
 
-  /// Says goodbye: what was written still arrives.
+  /// Closes gracefully: bytes already written still arrive.
   void close();
 
-  /// Drops everything at once, also what the kernel still holds for a receiver that does not read.
+  /// Resets the connection and discards unsent bytes, including those in the kernel.
   void abort();
 
   void set_user(ConnectionUser* user) { user_ = user; }
-  void set_keeper(ConnectionKeeper* keeper) { keeper_ = keeper; }
+  void set_idle_observer(IdleConnectionObserver* observer) { idle_observer_ = observer; }
 
-  /// The address at the other end, as the kernel knows it. nullopt when it is gone already.
+  /// The peer's address as reported by the kernel. Returns nullopt if the connection is closed.
   [[nodiscard]] std::optional<IpAddress> peer_address() const;
   [[nodiscard]] std::optional<IpAddress> local_address() const;
 
-  /// Nothing has come that nobody asked for, and the receiver has not hung up.
-  [[nodiscard]] bool quiet() const;
+  /// No bytes have arrived and the receiver has not closed the connection.
+  [[nodiscard]] bool is_still_idle() const;
 
-  /// TLS has taken bytes from the socket that nobody has read yet.
+  /// TLS has taken bytes from the socket that have not been read yet.
   [[nodiscard]] bool has_unread_input() const;
 
   [[nodiscard]] bool writing() const { return writing_; }
-  [[nodiscard]] bool is_open() const { return socket_.is_open(); }
   [[nodiscard]] const Origin& origin() const { return origin_; }
   [[nodiscard]] const IpAddress& address() const { return address_; }
   [[nodiscard]] const std::string& address_text() const { return address_text_; }
@@ -112,10 +111,10 @@ class Connection : public boost::intrusive_ref_counter<Connection, boost::thread
 
   MonoTime created_at;
   MonoTime idle_since;
-  std::uint64_t policy_epoch = 0;  // Of the address policy that last allowed it.
+  std::uint64_t policy_epoch = 0;  // Of the address policy that last allowed this address.
 
  private:
-  // The concrete executor: Asio's default is type-erased and costs a little on every operation.
+  // The concrete executor type: Asio's default is type-erased, which costs on every operation.
   using Socket = boost::asio::basic_stream_socket<boost::asio::ip::tcp,
                                                   boost::asio::io_context::executor_type>;
   using TlsStream = boost::asio::ssl::stream<Socket&>;
@@ -125,20 +124,20 @@ class Connection : public boost::intrusive_ref_counter<Connection, boost::thread
   template <class Stream>
   void read_from(Stream& stream);
   void finish_read(const error_code& failure, std::size_t count);
-  void on_heard();
+  void on_idle_event();
 
   Origin origin_;
   IpAddress address_;
   std::string address_text_;
-  TlsPeer tls_peer_;  // Outlives tls_, which refers to it.
+  TlsPeer tls_peer_;  // Must outlive tls_, which refers to it.
   Socket socket_;
   std::unique_ptr<TlsStream> tls_;
   ConnectionUser* user_ = nullptr;
-  ConnectionKeeper* keeper_ = nullptr;
+  IdleConnectionObserver* idle_observer_ = nullptr;
   bool reading_ = false;
-  bool listening_ = false;
+  bool watching_ = false;
   bool writing_ = false;
-  std::array<char, 4096> buffer_;  // A typical response fits several times.
+  std::array<char, 4096> buffer_;  // Several typical responses fit.
 };
 using ConnectionPtr = boost::intrusive_ptr<Connection>;
 

@@ -11,10 +11,10 @@ ConnectionPtr ConnectionPool::take(const OriginView& origin, MonoTime now) {
   if (found == origins_.end()) {
     return nullptr;
   }
-  Kept& kept = found->second;
-  kept.used_at = now;
-  while (!kept.idle.empty()) {
-    ConnectionPtr connection = unlink(kept.idle.back());
+  OriginEntry& entry = found->second;
+  entry.used_at = now;
+  while (!entry.idle.empty()) {
+    ConnectionPtr connection = unlink(entry.idle.back());
     if (fit_for_reuse(*connection, now)) {
       reused_.add(1);
       return connection;
@@ -35,7 +35,7 @@ bool ConnectionPool::fit_for_reuse(Connection& connection, MonoTime now) const {
     }
     connection.policy_epoch = policy_.epoch;
   }
-  return connection.quiet();
+  return connection.is_still_idle();
 }
 
 void ConnectionPool::give_back(const ConnectionPtr& connection, MonoTime now) {
@@ -51,22 +51,22 @@ void ConnectionPool::give_back(const ConnectionPtr& connection, MonoTime now) {
   if (found == origins_.end()) {
     found = origins_.try_emplace(connection->origin()).first;
   }
-  Kept& kept = found->second;
-  if (kept.idle.size() >= options_.idle_per_origin_max) {
-    drop(kept.idle.front());
+  OriginEntry& entry = found->second;
+  if (entry.idle.size() >= options_.idle_per_origin_max) {
+    drop(entry.idle.front());
   }
   if (count_ >= options_.idle_max) {
     drop(by_age_.front());
   }
 
-  kept.used_at = now;
+  entry.used_at = now;
   connection->idle_since = now;
-  connection->set_keeper(this);
-  kept.idle.push_back(*connection);
+  connection->set_idle_observer(this);
+  entry.idle.push_back(*connection);
   by_age_.push_back(*connection);
   idle_.set(++count_);
-  connection->listen();
-  intrusive_ptr_add_ref(connection.get());  // The lists' reference; unlink() takes it back.
+  connection->watch_while_idle();
+  intrusive_ptr_add_ref(connection.get());  // The reference of the lists; unlink() returns it.
 }
 
 ConnectionPtr ConnectionPool::unlink(Connection& connection) {
@@ -76,7 +76,7 @@ ConnectionPtr ConnectionPool::unlink(Connection& connection) {
   found->second.idle.erase(found->second.idle.iterator_to(connection));
   by_age_.erase(by_age_.iterator_to(connection));
   idle_.set(--count_);
-  connection.set_keeper(nullptr);
+  connection.set_idle_observer(nullptr);
   return {&connection, false};
 }
 

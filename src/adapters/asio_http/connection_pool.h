@@ -1,6 +1,6 @@
-// Connections kept for the next request to the same origin, the most recently used first. Bounded
-// in number, idle time and age; every reuse is checked against the address policy in force (P6,
-// P11).
+// Idle connections kept for the next request to the same origin; the most recently used is taken
+// first. Bounded in number, idle time and age. Every reuse is checked against the current address
+// policy (P6, P11). Io thread only unless noted.
 #pragma once
 
 #include <atomic>
@@ -20,13 +20,13 @@
 
 namespace postrider::asio_http {
 
-/// The operator's address policy and a number that changes with it.
-struct PolicyInForce {
+/// The operator's address policy. `epoch` changes with every new policy.
+struct CurrentPolicy {
   AddressPolicy addresses;
   std::uint64_t epoch = 0;
 };
 
-/// An origin by reference, so that looking one up copies nothing.
+/// An origin by reference: lookups copy nothing.
 struct OriginView {
   bool tls = false;
   std::string_view host;
@@ -35,41 +35,43 @@ struct OriginView {
   bool operator==(const OriginView&) const = default;
 };
 
-class ConnectionPool final : private ConnectionKeeper {
+class ConnectionPool final : private IdleConnectionObserver {
  public:
-  ConnectionPool(const PoolOptions& options, const PolicyInForce& policy)
+  ConnectionPool(const PoolOptions& options, const CurrentPolicy& policy)
       : options_(options), policy_(policy) {}
   ConnectionPool(const ConnectionPool&) = delete;
   ConnectionPool& operator=(const ConnectionPool&) = delete;
   ~ConnectionPool() { close_all(); }
 
-  /// A connection that is still good, or nullptr.
+  /// Returns a usable connection, or nullptr.
   [[nodiscard]] ConnectionPtr take(const OriginView& origin, MonoTime now);
 
-  /// Keeps the connection, or closes it if it is too old, spoilt or one too many.
+  /// Keeps the connection, or closes it if it is too old or has unread input. Closes the oldest
+  /// connection if the pool is full.
   void give_back(const ConnectionPtr& connection, MonoTime now);
 
-  /// Closes what has been idle for too long.
+  /// Closes connections that have been idle for too long. Call periodically.
   void sweep(MonoTime now);
 
-  /// True if there was any.
+  /// Returns true if there was any connection.
   bool close_all();
 
   [[nodiscard]] std::size_t size() const { return count_; }
 
-  void note_opened() { opened_.add(1); }
+  void count_opened() { opened_.add(1); }
   /// Any thread.
   [[nodiscard]] TransportCounters counters() const {
     return {.idle = idle_.get(), .opened = opened_.get(), .reused = reused_.get()};
   }
+  /// True if no origin has an entry, not even one without connections.
   [[nodiscard]] bool empty() const { return origins_.empty(); }
 
  private:
   template <class Tag>
   using IdleList = boost::intrusive::list<Connection, boost::intrusive::base_hook<IdleHook<Tag>>>;
 
-  /// Changed by the pool's thread, read by any: no more than a plain number costs.
-  class Tally {
+  /// Written by the pool's thread, read by any thread. Costs no more than a plain number.
+  class Counter {
    public:
     void add(std::uint64_t more) { set(get() + more); }
     void set(std::uint64_t value) { value_.store(value, std::memory_order_relaxed); }
@@ -94,27 +96,27 @@ class ConnectionPool final : private ConnectionKeeper {
       return view(a) == view(b);
     }
   };
-  struct Kept {
+  struct OriginEntry {
     IdleList<OriginTag> idle;  // Most recently used last.
-    MonoTime used_at;          // An empty entry stays a while, so that busy origins do not churn.
+    MonoTime used_at;          // An empty entry is kept for a while, so that it is not recreated.
   };
 
   static OriginView view(const Origin& origin) { return {origin.tls, origin.host, origin.port}; }
   static OriginView view(const OriginView& origin) { return origin; }
 
-  void on_spoiled(Connection& connection) override { drop(connection); }
+  void on_unusable(Connection& connection) override { drop(connection); }
   [[nodiscard]] bool fit_for_reuse(Connection& connection, MonoTime now) const;
   ConnectionPtr unlink(Connection& connection);
   void drop(Connection& connection);
 
   PoolOptions options_;
-  const PolicyInForce& policy_;
-  std::unordered_map<Origin, Kept, Hash, Equal> origins_;
+  const CurrentPolicy& policy_;
+  std::unordered_map<Origin, OriginEntry, Hash, Equal> origins_;
   IdleList<AgeTag> by_age_;  // Longest idle first.
   std::size_t count_ = 0;
-  Tally idle_;  // count_, for other threads.
-  Tally opened_;
-  Tally reused_;
+  Counter idle_;  // count_ for other threads.
+  Counter opened_;
+  Counter reused_;
 };
 
 }  // namespace postrider::asio_http

@@ -5,13 +5,13 @@
 namespace postrider::asio_http {
 
 void DeadlineWheel::set(DeadlineEntry& entry, MonoTime deadline) {
-  drop(entry);
-  // Rounded up: never told before the time is really up.
+  cancel(entry);
+  // Rounded up: an entry is never due before its deadline.
   entry.tick_ = std::max(ticks_before(deadline + (tick - Micros{1})), current_ + 1);
   slot(entry.tick_).push_back(entry);
 }
 
-void DeadlineWheel::drop(DeadlineEntry& entry) {
+void DeadlineWheel::cancel(DeadlineEntry& entry) {
   if (entry.is_linked()) {
     entry.unlink();
   }
@@ -36,7 +36,7 @@ void DeadlineWheel::advance(MonoTime now) {
   }
 }
 
-/// What is not due waits for a later turn of the wheel.
+/// Entries that are not due wait for a later turn of the wheel.
 void DeadlineWheel::move_due(Slot& from, Slot& due) const {
   for (auto next = from.begin(); next != from.end();) {
     DeadlineEntry& entry = *next++;

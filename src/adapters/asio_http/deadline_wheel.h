@@ -1,5 +1,5 @@
-// Deadlines of everything under way, kept so that setting and dropping one costs no system call, no
-// allocation and no comparison with the others. Pure: the time is an argument.
+// A timer wheel for the deadlines of active requests. Setting and cancelling a deadline needs no
+// system call, no allocation and no comparison with others. Pure: the time is an argument.
 #pragma once
 
 #include <array>
@@ -14,7 +14,7 @@ namespace postrider::asio_http {
 
 struct DeadlineTag;
 
-/// Something that wants to be told when its time is up. Destroying it drops the deadline.
+/// Base class of an object with a deadline. Destroying the object cancels the deadline.
 class DeadlineEntry : public boost::intrusive::list_base_hook<
                           boost::intrusive::tag<DeadlineTag>,
                           boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
@@ -32,15 +32,16 @@ class DeadlineEntry : public boost::intrusive::list_base_hook<
 
 class DeadlineWheel {
  public:
-  static constexpr Millis tick{10};  // How late a deadline may be noticed.
+  static constexpr Millis tick{10};  // Maximum delay of a deadline.
 
   explicit DeadlineWheel(MonoTime now) : current_(ticks_before(now)) {}
 
-  /// Replaces an earlier deadline of the same entry. One that has passed counts from the next tick.
+  /// Replaces an earlier deadline of the same entry. A deadline in the past is due at the next
+  /// tick.
   void set(DeadlineEntry& entry, MonoTime deadline);
-  static void drop(DeadlineEntry& entry);
+  static void cancel(DeadlineEntry& entry);
 
-  /// Calls `on_deadline` of every entry whose time is up; these may set and drop any entry.
+  /// Calls `on_deadline` of every entry that is due. These calls may set and cancel any entry.
   void advance(MonoTime now);
 
  private:
@@ -49,7 +50,8 @@ class DeadlineWheel {
                                        boost::intrusive::link_mode<boost::intrusive::auto_unlink>>>;
   using Slot =
       boost::intrusive::list<DeadlineEntry, Hook, boost::intrusive::constant_time_size<false>>;
-  static constexpr std::int64_t slot_count = 1024;  // One turn takes about ten seconds.
+  static constexpr std::int64_t slot_count =
+      1024;  // One turn of the wheel takes about ten seconds.
 
   static std::int64_t ticks_before(MonoTime time) { return time.time_since_epoch() / tick; }
   void move_due(Slot& from, Slot& due) const;
@@ -57,7 +59,7 @@ class DeadlineWheel {
     return slots_[static_cast<std::size_t>(tick_number % slot_count)];
   }
 
-  std::int64_t current_;  // The last tick that was looked at.
+  std::int64_t current_;  // The last tick that was processed.
   std::array<Slot, static_cast<std::size_t>(slot_count)> slots_;
 };
 

@@ -9,7 +9,7 @@ DnsAnswerPtr DnsCache::find(const std::string& name, MonoTime now) const {
   return found != entries_.end() && now < found->second.until ? found->second.answer : nullptr;
 }
 
-void DnsCache::keep(const std::string& name, DnsAnswerPtr answer, MonoTime now, MonoTime until) {
+void DnsCache::put(const std::string& name, DnsAnswerPtr answer, MonoTime now, MonoTime until) {
   if (until <= now || entries_max_ == 0) {
     entries_.erase(name);
     return;
@@ -26,7 +26,7 @@ void DnsCache::make_room(MonoTime now) {
   }
   std::erase_if(entries_, [now](const auto& entry) { return entry.second.until <= now; });
   if (entries_.size() >= entries_max_) {
-    entries_.erase(entries_.begin());  // Whichever it is, forgetting it costs one lookup.
+    entries_.erase(entries_.begin());  // Any entry will do: losing it costs one lookup.
   }
 }
 

@@ -1,4 +1,4 @@
-// Answers of the name servers, for as long as they said, within limits. Pure: time is an argument.
+// A bounded cache of DNS answers. Pure: the time is an argument.
 #pragma once
 
 #include <cstddef>
@@ -13,8 +13,8 @@
 namespace postrider::asio_http {
 
 struct DnsAnswer {
-  std::vector<IpAddress> addresses;  // As received: the policy is applied when they are used.
-  std::string error;                 // Why there are none, as a clause: `the name does not exist`.
+  std::vector<IpAddress> addresses;  // Unfiltered: the address policy is applied on use.
+  std::string error;                 // Why there are none: `the name does not exist`.
   std::chrono::seconds time_to_live{0};
 };
 using DnsAnswerPtr = std::shared_ptr<const DnsAnswer>;
@@ -23,9 +23,9 @@ class DnsCache {
  public:
   explicit DnsCache(std::size_t entries_max) : entries_max_(entries_max) {}
 
-  /// nullptr: not known, or not any more.
+  /// Returns nullptr if there is no entry or it has expired.
   [[nodiscard]] DnsAnswerPtr find(const std::string& name, MonoTime now) const;
-  void keep(const std::string& name, DnsAnswerPtr answer, MonoTime now, MonoTime until);
+  void put(const std::string& name, DnsAnswerPtr answer, MonoTime now, MonoTime until);
 
   [[nodiscard]] std::size_t size() const { return entries_.size(); }
 

@@ -1,7 +1,9 @@
-// Name servers that answer well, badly, late or deceitfully. Nothing here ever leaves loopback:
-// what stands for a private address is one that the policy denies.
+// DNS: correct, malformed, late and malicious answers. All traffic stays on loopback; an address
+// that the policy denies stands for a private one.
 #include <array>
 #include <atomic>
+#include <fstream>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -12,6 +14,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "adapters/asio_http/resolver.h"
 #include "adapters/asio_http/transport_fixture.h"
 
 #include "tests/support/dns_stub.h"
@@ -23,7 +26,7 @@ using Type = DnsRecord::Type;
 
 class Dns : public TransportFixture {
  protected:
-  /// Requests to any name go through `answer`, and from there to `receiver_`.
+  /// All names are resolved by `answer`.
   void use(DnsStub::Answer answer) {
     stub_ = std::make_unique<DnsStub>(std::move(answer));
     options_.dns.servers = stub_->server();
@@ -48,7 +51,7 @@ class Dns : public TransportFixture {
   std::unique_ptr<DnsStub> stub_;
 };
 
-TEST_F(Dns, ANameIsResolvedOnceAndThenRemembered) {
+TEST_F(Dns, ANameIsResolvedOnceAndCached) {
   use(DnsStub::always({{.value = "127.0.0.1"}}));
   const Outcome first = post("a.test");
   EXPECT_EQ(first.http_status, 200) << first.error_message;
@@ -60,33 +63,33 @@ TEST_F(Dns, ANameIsResolvedOnceAndThenRemembered) {
   EXPECT_EQ(stub_->queries("b.test"), 1u);
 }
 
-TEST_F(Dns, TheTimeToLiveIsHonouredUpToALimit) {
+TEST_F(Dns, TheTimeToLiveIsRespected) {
   use(DnsStub::always({{.value = "127.0.0.1", .time_to_live = 20}}));
   EXPECT_EQ(post("a.test").http_status, 200);
-  clock_.pushed += 19s;
+  clock_.offset += 19s;
   EXPECT_EQ(post("a.test").http_status, 200);
   EXPECT_EQ(stub_->queries("a.test"), 1u);
-  clock_.pushed += 2s;
+  clock_.offset += 2s;
   EXPECT_EQ(post("a.test").http_status, 200);
   EXPECT_EQ(stub_->queries("a.test"), 2u);
 }
 
-TEST_F(Dns, AnAnswerIsNotKeptForDays) {
+TEST_F(Dns, TheCacheTimeIsLimited) {
   use(DnsStub::always({{.value = "127.0.0.1", .time_to_live = 604'800}}));
   EXPECT_EQ(post("a.test").http_status, 200);
-  clock_.pushed += 5min + 1s;
+  clock_.offset += 5min + 1s;
   EXPECT_EQ(post("a.test").http_status, 200);
   EXPECT_EQ(stub_->queries("a.test"), 2u);
 }
 
-TEST_F(Dns, ATimeToLiveOfZeroIsAskedForEveryTime) {
+TEST_F(Dns, AnAnswerWithTimeToLiveZeroIsNotCached) {
   use(DnsStub::always({{.value = "127.0.0.1", .time_to_live = 0}}));
   EXPECT_EQ(post("a.test").http_status, 200);
   EXPECT_EQ(post("a.test").http_status, 200);
   EXPECT_EQ(stub_->queries("a.test"), 2u);
 }
 
-TEST_F(Dns, RequestsAtTheSameTimeShareOneQuery) {
+TEST_F(Dns, ConcurrentRequestsShareOneQuery) {
   use(DnsStub::always({{.value = "127.0.0.1", .time_to_live = 0}}));
   int ended = 0;
   for (int number = 0; number < 20; ++number) {
@@ -99,17 +102,17 @@ TEST_F(Dns, RequestsAtTheSameTimeShareOneQuery) {
   EXPECT_EQ(stub_->queries("a.test"), 1u);
 }
 
-TEST_F(Dns, FailuresAreNamedAndRememberedForAMoment) {
+TEST_F(Dns, FailuresAreExplainedAndCachedBriefly) {
   struct Case {
     DnsReply reply;
     std::string_view reason;
   };
   const Case cases[] = {
       {{.code = DnsReply::Code::nxdomain}, "the name does not exist"},
-      {{.code = DnsReply::Code::servfail}, "no name server gave an answer"},
-      {{.code = DnsReply::Code::refused}, "no name server gave an answer"},
-      {{}, "the name has no address"},
-      {{.silent = true}, "the name server did not answer in time"},
+      {{.code = DnsReply::Code::servfail}, "no DNS server gave an answer"},
+      {{.code = DnsReply::Code::refused}, "no DNS server gave an answer"},
+      {{}, "the name has no IP address"},
+      {{.silent = true}, "the DNS server did not answer in time"},
   };
   for (const Case& failing : cases) {
     transport_.reset();
@@ -120,26 +123,50 @@ TEST_F(Dns, FailuresAreNamedAndRememberedForAMoment) {
     EXPECT_GE(asked, 1u);
     expect_unresolved(post("a.test"), "a.test", failing.reason);
     EXPECT_EQ(stub_->queries("a.test"), asked) << failing.reason;
-    clock_.pushed += options_.dns.negative_cache;
+    clock_.offset += options_.dns.negative_cache;
     expect_unresolved(post("a.test"), "a.test", failing.reason);
     EXPECT_GT(stub_->queries("a.test"), asked) << failing.reason;
   }
 }
 
-TEST_F(Dns, TheDeadlineCoversTheLookup) {
+TEST_F(Dns, TheNumberOfTriesIsConfigurable) {
+  use([](const std::string&) { return DnsReply{.silent = true}; });
+  options_.dns.try_timeout = 20ms;
+  options_.dns.tries = 3;
+  expect_unresolved(post("a.test"), "a.test", "the DNS server did not answer in time");
+  EXPECT_EQ(stub_->queries("a.test"), 3u);
+}
+
+TEST_F(Dns, ConcurrentLookupsAreBounded) {  // P6
+  use([](const std::string&) { return DnsReply{.silent = true}; });
+  constexpr int lookups_max = 4'096;
+  std::vector<std::string> errors;
+  for (int number = 0; number <= lookups_max; ++number) {
+    transport().send(request_to(fmt::format("a{}.test", number), receiver_.port()),
+                     [&](const Outcome& outcome) { errors.push_back(outcome.error_message); });
+  }
+  io_.poll();
+  const std::vector<std::string> rejected = errors;
+  transport().stop();
+  EXPECT_EQ(rejected, std::vector<std::string>{"The host name 'a4096.test' could not be resolved: "
+                                               "too many DNS lookups are in progress."});
+  EXPECT_EQ(errors.size(), lookups_max + 1u);
+}
+
+TEST_F(Dns, TheDeadlineIncludesTheLookup) {
   use([](const std::string&) { return DnsReply{.silent = true}; });
   const Outcome outcome = post("a.test", 100ms);
   EXPECT_EQ(outcome.failure, FailureCategory::timeout);
   EXPECT_EQ(outcome.error_message, "Timed out after 100 ms while resolving the host name.");
 }
 
-TEST_F(Dns, NoNameServerAtAllIsADnsFailure) {
+TEST_F(Dns, AnUnreachableNameServerIsADnsFailure) {
   use(DnsStub::always({}));
   stub_.reset();
   EXPECT_EQ(post("a.test").failure, FailureCategory::dns);
 }
 
-TEST_F(Dns, AnUnreadableServerListIsRefusedAtTheStart) {
+TEST_F(Dns, RejectsAMalformedServerList) {
   options_.dns.servers = "not an address";
   EXPECT_EQ(make_asio_transport(io_, options_, clock_).error().code, Errc::invalid);
 }
@@ -152,7 +179,7 @@ TEST_F(Dns, TruncatedAnswersComeOverTcp) {
   EXPECT_GE(stub_->queries_over_tcp(), 1u);
 }
 
-TEST_F(Dns, ThousandsOfAnswersAreBounded) {
+TEST_F(Dns, AnAnswerWithThousandsOfRecordsWorks) {
   DnsReply many{.only_over_tcp = true};
   for (int number = 0; number < 4'000; ++number) {
     many.records.push_back({.value = "127.0.0.2"});
@@ -160,6 +187,24 @@ TEST_F(Dns, ThousandsOfAnswersAreBounded) {
   many.records.insert(many.records.begin() + 10, {.value = "127.0.0.1"});
   use([many](const std::string&) { return many; });
   EXPECT_EQ(post("a.test").http_status, 200);
+}
+
+class LastAnswer final : public asio_http::ResolveWaiter {
+ public:
+  void on_resolved(const asio_http::DnsAnswerPtr& answer) override { answer_ = answer; }
+  asio_http::DnsAnswerPtr answer_;
+};
+
+TEST_F(Dns, TheAddressesOfAnAnswerAreBounded) {  // P6
+  use([](const std::string&) {
+    return DnsReply{.records = std::vector<DnsRecord>(4'000, {.value = "127.0.0.2"}),
+                    .only_over_tcp = true};
+  });
+  const auto resolver = *asio_http::Resolver::make(io_, options_.dns, clock_);
+  LastAnswer waiter;
+  ASSERT_EQ(resolver->resolve("a.test", waiter), nullptr);
+  ASSERT_TRUE(run_until([&] { return waiter.answer_ != nullptr; }));
+  EXPECT_EQ(waiter.answer_->addresses.size(), 64u);
 }
 
 TEST_F(Dns, AliasesAreFollowedAndLoopsEnd) {
@@ -175,21 +220,21 @@ TEST_F(Dns, AliasesAreFollowedAndLoopsEnd) {
     return reply;
   });
   EXPECT_EQ(post("alias.test").http_status, 200);
-  clock_.pushed += 6s;  // The alias lives shorter than what it points to.
+  clock_.offset += 6s;  // The alias has a shorter time to live than its target.
   EXPECT_EQ(post("alias.test").http_status, 200);
   EXPECT_EQ(stub_->queries("alias.test"), 2u);
 
   EXPECT_EQ(post("one.test").failure, FailureCategory::dns);
 }
 
-TEST_F(Dns, NamesThatAreNoneAreDnsFailures) {
+TEST_F(Dns, InvalidNamesAreDnsFailures) {
   use(DnsStub::always({{.value = "127.0.0.1"}}));
   EXPECT_EQ(post(std::string(300, 'a')).failure, FailureCategory::dns);
   EXPECT_EQ(post(std::string(64, 'a') + ".test").failure, FailureCategory::dns);
   EXPECT_EQ(post("a..test").failure, FailureCategory::dns);
 }
 
-// --- Deceit ---
+// --- Malicious answers ---
 
 TEST_F(Dns, OnlyAllowedAddressesOfAMixedAnswerAreUsed) {  // P11
   use(DnsStub::always({{.value = "127.0.0.2"},
@@ -226,7 +271,7 @@ TEST_F(Dns, ANameThatIsReboundToAForbiddenAddressIsBlocked) {  // P11
   EXPECT_EQ(receiver_.connections(), 1u);
 }
 
-TEST_F(Dns, ACachedAnswerIsCheckedAgainstThePolicyOfToday) {  // P11
+TEST_F(Dns, ACachedAnswerIsCheckedAgainstTheCurrentPolicy) {  // P11
   use(DnsStub::always({{.value = "127.0.0.1"}}));
   EXPECT_EQ(post("a.test").http_status, 200);
   transport().change_addresses({});
@@ -234,17 +279,40 @@ TEST_F(Dns, ACachedAnswerIsCheckedAgainstThePolicyOfToday) {  // P11
   EXPECT_EQ(stub_->queries("a.test"), 1u);
 }
 
-TEST_F(Dns, ANameServerCannotSayWhatLocalhostIs) {
+TEST_F(Dns, LocalhostIsNotResolvedByDns) {
   use(DnsStub::always({{.value = "127.0.0.2"}}));
   EXPECT_EQ(post("localhost").http_status, 200);
   EXPECT_EQ(stub_->queries("localhost"), 0u);
 }
 
+TEST_F(Dns, OnlyTheDomainLocalhostIsLocal) {
+  use(DnsStub::always({{.value = "127.0.0.1"}}));
+  EXPECT_EQ(post("mylocalhost").http_status, 200);
+  EXPECT_EQ(stub_->queries("mylocalhost"), 1u);
+}
+
+/// Names in the hosts file of this machine must be resolved by the DNS server as well.
+TEST_F(Dns, TheHostsFileIsNotRead) {
+  use(DnsStub::always({{.value = "127.0.0.1"}}));
+  std::ifstream hosts{"/etc/hosts"};
+  for (std::string line; std::getline(hosts, line);) {
+    std::istringstream words{line.substr(0, line.find('#'))};
+    std::string address;
+    words >> address;
+    for (std::string name; words >> name;) {
+      if (name != "localhost" && !name.ends_with(".localhost")) {
+        EXPECT_EQ(post(name).http_status, 200) << name;
+        EXPECT_GE(stub_->queries(name), 1u) << name;
+      }
+    }
+  }
+}
+
 // --- Several addresses ---
 
-TEST_F(Dns, TheNextAddressIsTriedWhenOneRefuses) {
+TEST_F(Dns, TheNextAddressIsTriedIfOneRefuses) {
   options_.addresses.allowed.push_back(*Cidr::parse("127.0.0.0/8"));
-  use(DnsStub::always({{.value = "127.0.0.3"},  // Nobody listens there.
+  use(DnsStub::always({{.value = "127.0.0.3"},  // Nothing listens there.
                        {.value = "127.0.0.4"},
                        {.type = Type::aaaa, .value = "::1"},
                        {.value = "127.0.0.1"}}));
@@ -253,7 +321,7 @@ TEST_F(Dns, TheNextAddressIsTriedWhenOneRefuses) {
   EXPECT_EQ(outcome.remote_ip, "127.0.0.1");
 }
 
-/// An address that swallows connection attempts: its accept queue is full, and stays so.
+/// An address that does not answer connection attempts, because its accept queue stays full.
 class BlackHole {
  public:
   BlackHole(std::string_view address, std::uint16_t port) {
@@ -284,7 +352,7 @@ class BlackHole {
   std::array<int, 4> clients_{open_socket(), open_socket(), open_socket(), open_socket()};
 };
 
-TEST_F(Dns, AnAddressThatSwallowsConnectionsLeavesTimeForTheNext) {
+TEST_F(Dns, AnUnresponsiveAddressLeavesTimeForTheNext) {
   options_.addresses.allowed.push_back(*Cidr::parse("127.0.0.0/8"));
   const BlackHole hole{"127.0.0.2", receiver_.port()};
   use(DnsStub::always({{.value = "127.0.0.2"}, {.value = "127.0.0.1"}}));
@@ -292,6 +360,53 @@ TEST_F(Dns, AnAddressThatSwallowsConnectionsLeavesTimeForTheNext) {
   EXPECT_EQ(outcome.http_status, 200) << outcome.error_message;
   EXPECT_EQ(outcome.remote_ip, "127.0.0.1");
   EXPECT_GE(outcome.duration, 400ms);
+}
+
+/// While connecting, each of several addresses has a shorter deadline of its own.
+TEST_F(Dns, TheWholeDeadlineAppliesAgainOnceConnected) {
+  options_.addresses.allowed.push_back(*Cidr::parse("127.0.0.0/8"));
+  use(DnsStub::always({{.value = "127.0.0.1"}, {.value = "127.0.0.3"}}));
+  std::atomic<bool> answer{false};
+  const ScriptedReceiver slow{[&](Peer& peer) {
+    peer.read_request();
+    while (!answer) {
+      std::this_thread::yield();
+    }
+    peer.write(ok_response());
+    peer.hold();
+  }};
+  const ScriptedReceiver silent{[](Peer& peer) { peer.hold(); }};
+  std::optional<Outcome> outcome;
+  transport().send(request_to("a.test", slow.port()),
+                   [&](Outcome result) { outcome = std::move(result); });
+  run_until([&] { return slow.requests() == 1; });
+  bool wheel_advanced = false;
+  OutboundRequest shorter = request_to("127.0.0.1", silent.port());
+  shorter.timeout = 3s;
+  transport().send(std::move(shorter), [&](const Outcome&) { wheel_advanced = true; });
+  clock_.offset += 3s;  // More than half of the deadline, which is five seconds.
+  run_until([&] { return wheel_advanced; });
+  EXPECT_FALSE(outcome) << outcome->error_message;
+  answer = true;
+  ASSERT_TRUE(run_until([&] { return outcome.has_value(); }));
+  EXPECT_EQ(outcome->http_status, 200) << outcome->error_message;
+}
+
+TEST_F(Dns, OneAddressHasAtMostThreeSecondsToConnect) {
+  options_.addresses.allowed.push_back(*Cidr::parse("127.0.0.0/8"));
+  const BlackHole hole{"127.0.0.2", receiver_.port()};
+  use(DnsStub::always({{.value = "127.0.0.2"}, {.value = "127.0.0.1"}}));
+  OutboundRequest request = request_to("a.test", receiver_.port());
+  request.timeout = 60s;
+  std::optional<Outcome> outcome;
+  transport().send(std::move(request), [&](Outcome result) { outcome = std::move(result); });
+  ASSERT_TRUE(run_until([&] {
+    clock_.offset += 50ms;
+    return outcome.has_value();
+  }));
+  EXPECT_EQ(outcome->http_status, 200) << outcome->error_message;
+  EXPECT_GE(outcome->duration, 3s);
+  EXPECT_LT(outcome->duration, 8s);
 }
 
 TEST_F(Dns, ConnectingEndsWithTheDeadline) {
@@ -304,7 +419,7 @@ TEST_F(Dns, ConnectingEndsWithTheDeadline) {
   EXPECT_EQ(outcome.error_message, "Timed out after 300 ms while connecting.");
 }
 
-TEST_F(Dns, AnIPv6OnlyNameWorks) {
+TEST_F(Dns, AnIPv6OnlyNameIsReached) {
   const ScriptedReceiver receiver{ScriptedReceiver::answering(ok_response()), {.address = "::1"}};
   use(DnsStub::always({{.type = Type::aaaa, .value = "::1"}}));
   const Outcome outcome = send(request_to("a.test", receiver.port()));

@@ -15,11 +15,10 @@
 namespace postrider::asio_http {
 namespace {
 
-// An address that swallows packets must leave time for the others; a living one answers much
-// sooner.
+// An address that does not answer must leave time for the others. Working ones answer much sooner.
 constexpr Millis connect_budget_max{3'000};
-constexpr const char* stopping_sentence =
-    "The request was given up because this server is stopping.";
+constexpr const char* stopping_message =
+    "The request was cancelled because this server is shutting down.";
 
 }  // namespace
 
@@ -45,31 +44,31 @@ void Exchange::start() {
     outcome_.remote_ip = connection_->address_text();
     send_request();
   } else {
-    start_fresh();
+    open_connection();
   }
   starting_ = false;
 }
 
-void Exchange::refuse() {
+void Exchange::fail_stopped() {
   POSTRIDER_ASSERT(!self_);
   self_ = this;
   starting_ = true;
-  end_failed(FailureCategory::network, stopping_sentence);
+  end_failed(FailureCategory::network, stopping_message);
 }
 
 void Exchange::stop() {
   const boost::intrusive_ptr<Exchange> keep{this};
   now_ = context_.clock.now();
   if (stage_ == Stage::ended) {
-    deliver();
+    report_outcome();
   } else {
-    end_failed(FailureCategory::network, stopping_sentence);
+    end_failed(FailureCategory::network, stopping_message);
   }
 }
 
-// --- Towards a connection ---
+// --- Connecting ---
 
-void Exchange::start_fresh() {
+void Exchange::open_connection() {
   reused_ = false;
   enter(Stage::resolving);
   if (request_.url.address) {
@@ -124,7 +123,7 @@ void Exchange::connect_next() {
       context_.wheel.set(*this, now_.mono + budget);
       return;
     }
-    let_go_of_connection();
+    close_connection();
     connect_failure_ = explain_connect_failure(address.to_string(), request_.url.port, failure);
   }
   end_failed(FailureCategory::network, std::move(connect_failure_));
@@ -135,10 +134,10 @@ void Exchange::on_connected(const error_code& failure) {
   if (failure) {
     connect_failure_ =
         explain_connect_failure(connection_->address_text(), request_.url.port, failure);
-    let_go_of_connection();
+    close_connection();
     return connect_next();
   }
-  context_.pool.note_opened();
+  context_.pool.count_opened();
   context_.wheel.set(*this, deadline_);
   outcome_.timings.connect = stage_duration(now_.mono);
   outcome_.remote_ip = connection_->address_text();
@@ -154,16 +153,16 @@ void Exchange::on_connected(const error_code& failure) {
   }
 }
 
-/// What the kernel says we are connected to counts, not what we asked for.
+/// Checks the address that the kernel reports, not the one that was requested.
 bool Exchange::peer_is_allowed() {
   const std::optional<IpAddress> peer = connection_->peer_address();
   if (!peer) {
-    end_failed(FailureCategory::network, "The receiver closed the connection at once.");
+    end_failed(FailureCategory::network, "The receiver closed the connection immediately.");
     return false;
   }
   std::optional<std::string> rule = forbidden_address(*peer, context_.policy.addresses);
-  if (!rule && reaches_own(context_.policy.addresses, {*peer, request_.url.port},
-                           connection_->local_address())) {
+  if (!rule && is_own_listener(context_.policy.addresses, {*peer, request_.url.port},
+                               connection_->local_address())) {
     rule = own_address_rule;
   }
   if (rule) {
@@ -176,7 +175,7 @@ bool Exchange::peer_is_allowed() {
   return true;
 }
 
-void Exchange::on_handshaken(const error_code& failure) {
+void Exchange::on_handshake_done(const error_code& failure) {
   now_ = context_.clock.now();
   outcome_.timings.tls = stage_duration(now_.mono);
   if (!failure) {
@@ -201,24 +200,24 @@ void Exchange::send_request() {
   enter(Stage::writing);
   const error_code failure = connection_->write(request_.bytes);
   connection_->read();
-  wrote_all_ = !failure && !connection_->writing();
-  if (wrote_all_) {
+  request_written_ = !failure && !connection_->writing();
+  if (request_written_) {
     stage_ = Stage::awaiting_response;
   }
-  // A failed write is left to the read: the receiver may have answered before it hung up.
+  // A failed write is not an error yet: the receiver may have answered before it closed.
 }
 
 void Exchange::on_written(const error_code& failure) {
-  wrote_all_ = !failure;
+  request_written_ = !failure;
   if (stage_ == Stage::writing) {
-    stage_ = Stage::awaiting_response;  // stage_began_ stays: first_byte counts from the writing.
+    stage_ = Stage::awaiting_response;  // stage_began_ stays: first_byte includes writing.
   }
 }
 
 void Exchange::on_read(const error_code& failure, std::string_view bytes) {
   now_ = context_.clock.now();
   if (failure) {
-    return on_peer_gone(failure);
+    return on_connection_lost(failure);
   }
   if (stage_ != Stage::reading_response) {
     outcome_.timings.first_byte = stage_duration(now_.mono);
@@ -233,7 +232,7 @@ void Exchange::take_response_bytes(std::string_view bytes) {
       connection_->read();
       return;
     case ResponseReader::Progress::complete:
-      if (reader_.connection_reusable() && wrote_all_) {
+      if (reader_.connection_reusable() && request_written_) {
         context_.pool.give_back(connection_, now_.mono);
         connection_.reset();
       }
@@ -245,14 +244,14 @@ void Exchange::take_response_bytes(std::string_view bytes) {
   }
 }
 
-void Exchange::on_peer_gone(const error_code& failure) {
+void Exchange::on_connection_lost(const error_code& failure) {
   if (is_end_of_stream(failure) && reader_.complete_at_end()) {
     return end_complete();
   }
-  if (may_try_again()) {
-    let_go_of_connection();
+  if (may_retry()) {
+    close_connection();
     outcome_.remote_ip.clear();
-    return start_fresh();
+    return open_connection();
   }
   if (is_tls_failure(failure)) {
     return end_failed(FailureCategory::ssl, explain_tls_failure(failure));
@@ -261,18 +260,18 @@ void Exchange::on_peer_gone(const error_code& failure) {
              explain_broken_connection(failure, reader_.started(), reader_.status()));
 }
 
-/// A kept connection may have died of old age while the request was on its way. Once the receiver
-/// has said anything it has seen the request, and asking again would be a second attempt.
-bool Exchange::may_try_again() const { return reused_ && !reader_.started(); }
+/// The receiver may have closed a kept connection while the request was being sent. Once it has
+/// sent any byte it has seen the request, and sending again would be a second attempt.
+bool Exchange::may_retry() const { return reused_ && !reader_.started(); }
 
-// --- Ends ---
+// --- Ending ---
 
 void Exchange::on_deadline() {
   now_ = context_.clock.now();
   if (stage_ == Stage::connecting && now_.mono < deadline_) {
-    connect_failure_ = fmt::format("Could not connect to {} port {}: it did not answer.",
+    connect_failure_ = fmt::format("Could not connect to {} port {}: the host did not answer.",
                                    connection_->address_text(), request_.url.port);
-    let_go_of_connection();
+    close_connection();
     return connect_next();
   }
   end_at_deadline();
@@ -320,22 +319,22 @@ void Exchange::end_failed(FailureCategory category, std::string sentence) {
 void Exchange::end() {
   POSTRIDER_ASSERT(stage_ != Stage::ended);
   stage_ = Stage::ended;
-  let_go_of_connection();
-  DeadlineWheel::drop(*this);
+  close_connection();
+  DeadlineWheel::cancel(*this);
   if (ResolveWaiter::is_linked()) {
     ResolveWaiter::unlink();
   }
   outcome_.executed_at = started_at_.wall;
   outcome_.duration = now_.mono - started_at_.mono;
   if (!starting_) {
-    return deliver();
+    return report_outcome();
   }
-  boost::asio::post(context_.io, [keep = boost::intrusive_ptr{this}] { keep->deliver(); });
+  boost::asio::post(context_.io, [keep = boost::intrusive_ptr{this}] { keep->report_outcome(); });
 }
 
-void Exchange::deliver() {
+void Exchange::report_outcome() {
   if (!self_) {
-    return;  // Delivered already, by stop().
+    return;  // stop() has called it.
   }
   const boost::intrusive_ptr<Exchange> keep = std::move(self_);
   ActiveHook::unlink();
@@ -343,11 +342,11 @@ void Exchange::deliver() {
   done(std::move(outcome_));
 }
 
-void Exchange::let_go_of_connection() {
+void Exchange::close_connection() {
   if (!connection_) {
     return;
   }
-  if (outcome_.http_status && wrote_all_) {
+  if (outcome_.http_status && request_written_) {
     connection_->close();
   } else {
     connection_->abort();

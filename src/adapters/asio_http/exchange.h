@@ -1,6 +1,6 @@
-// One request on its way: reuse a connection or resolve, check, connect, shake hands; write; read;
-// and end exactly once, in an Outcome. A state machine driven by the connection, the resolver and
-// the deadline wheel; it keeps itself alive until it has ended.
+// One request from start to Outcome: take a kept connection, or resolve, check, connect and do the
+// TLS handshake; then write and read. A state machine driven by the connection, the resolver and
+// the deadline wheel. It ends exactly once and holds a reference to itself until then.
 #pragma once
 
 #include <functional>
@@ -23,11 +23,11 @@
 
 namespace postrider::asio_http {
 
-/// What all exchanges of a transport share. Outlives them.
+/// Shared by all exchanges of a transport. Must outlive them.
 struct ExchangeContext {
   boost::asio::io_context& io;
   const Clock& clock;
-  const PolicyInForce& policy;
+  const CurrentPolicy& policy;
   ConnectionPool& pool;
   Resolver& resolver;
   TlsContext& tls;
@@ -46,13 +46,13 @@ class Exchange final : public ConnectionUser,
 
   Exchange(const ExchangeContext& context, OutboundRequest request, Done done);
 
-  /// To be called once. `done` is not called from inside it.
+  /// Call once. `done` is not called from inside start().
   void start();
 
-  /// Instead of start(): ends it as stop() does, but `done` is called later.
-  void refuse();
+  /// Instead of start(): fails as stop() does, but calls `done` asynchronously.
+  void fail_stopped();
 
-  /// Ends it, if need be, and calls `done` before returning.
+  /// Fails the request unless it has ended. `done` has been called when this returns.
   void stop();
 
  private:
@@ -68,44 +68,44 @@ class Exchange final : public ConnectionUser,
 
   void on_resolved(const DnsAnswerPtr& answer) override;
   void on_connected(const error_code& failure) override;
-  void on_handshaken(const error_code& failure) override;
+  void on_handshake_done(const error_code& failure) override;
   void on_written(const error_code& failure) override;
   void on_read(const error_code& failure, std::string_view bytes) override;
   void on_deadline() override;
 
-  void start_fresh();
+  void open_connection();
   void use_addresses(const std::vector<IpAddress>& resolved);
   void connect_next();
   bool peer_is_allowed();
   void send_request();
   void take_response_bytes(std::string_view bytes);
-  void on_peer_gone(const error_code& failure);
-  [[nodiscard]] bool may_try_again() const;
+  void on_connection_lost(const error_code& failure);
+  [[nodiscard]] bool may_retry() const;
 
   void enter(Stage stage);
   Micros stage_duration(MonoTime now) const;
   void end_complete();
   void end_failed(FailureCategory category, std::string sentence);
   void end_at_deadline();
-  void let_go_of_connection();
+  void close_connection();
   void end();
-  void deliver();
+  void report_outcome();
 
   const ExchangeContext& context_;
   OutboundRequest request_;
   Done done_;
-  boost::intrusive_ptr<Exchange> self_;  // Until delivered.
+  boost::intrusive_ptr<Exchange> self_;  // Reset when `done` is called.
   Moment started_at_;
   MonoTime deadline_;
-  Moment now_;  // When the event being handled came.
+  Moment now_;  // Time of the event being handled.
   MonoTime stage_began_;
   Stage stage_ = Stage::resolving;
   bool starting_ = false;  // Inside start(), where `done` must not be called.
-  bool reused_ = false;    // The connection has carried an earlier request.
-  bool wrote_all_ = false;
+  bool reused_ = false;    // The connection comes from the pool.
+  bool request_written_ = false;
   ConnectionPtr connection_;
-  std::vector<IpAddress> addresses_;  // Still to be tried, next one last.
-  std::string connect_failure_;       // Of the last address tried.
+  std::vector<IpAddress> addresses_;  // Not tried yet; the next one is last.
+  std::string connect_failure_;       // Error of the last address tried.
   ResponseReader reader_;
   Outcome outcome_;
 };

@@ -14,16 +14,16 @@ std::string clause(const boost::system::error_code& failure) {
     return "the connection was refused";
   }
   if (failure == error::network_unreachable || failure == error::host_unreachable) {
-    return "there is no route to it";
+    return "there is no route to the host";
   }
   if (failure == error::timed_out) {
-    return "it did not answer";
+    return "the host did not answer";
   }
   if (is_out_of_descriptors(failure)) {
     return "this server has no free file descriptor";
   }
   if (failure == boost::system::errc::address_not_available) {
-    return "this server has no free port";
+    return "this server has no free local port";
   }
   if (failure == error::connection_reset || failure == error::broken_pipe) {
     return "the connection was reset";
@@ -54,10 +54,11 @@ std::string explain_broken_connection(const boost::system::error_code& failure,
           ? "The receiver closed the connection"
           : fmt::format("The connection to the receiver broke ({})", clause(failure));
   if (status != 0) {
-    return fmt::format("{} in the middle of its response (status {}).", what, status);
+    return fmt::format("{} in the middle of the response (status {}).", what, status);
   }
-  return fmt::format("{} {}.", what,
-                     response_started ? "in the middle of its response" : "without answering");
+  return fmt::format(
+      "{} {}.", what,
+      response_started ? "in the middle of the response" : "before a response arrived");
 }
 
 }  // namespace postrider::asio_http

@@ -1,5 +1,5 @@
-// What an owner of a webhook reads when a request to it failed. Sentences, without jargon where the
-// owner could not act on it.
+// Error messages for the owner of a webhook: complete sentences, with technical terms only where
+// the owner can act on them.
 #pragma once
 
 #include <cstdint>
@@ -14,14 +14,14 @@ namespace postrider::asio_http {
 [[nodiscard]] std::string explain_connect_failure(std::string_view address, std::uint16_t port,
                                                   const boost::system::error_code& failure);
 
-/// The connection broke before a complete response had come. `status` is 0 when not even that had.
+/// The connection was lost before the response was complete. `status` is 0 if it is not known yet.
 [[nodiscard]] std::string explain_broken_connection(const boost::system::error_code& failure,
                                                     bool response_started, std::uint16_t status);
 
-/// The peer has ended its side in an orderly way or by dropping it, TLS or not.
+/// The peer closed the connection, with or without a TLS close_notify.
 [[nodiscard]] bool is_end_of_stream(const boost::system::error_code& failure);
 
-/// This process may not open another descriptor.
+/// The limit of open file descriptors is reached.
 [[nodiscard]] bool is_out_of_descriptors(const boost::system::error_code& failure);
 
 }  // namespace postrider::asio_http

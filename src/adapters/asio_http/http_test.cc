@@ -1,5 +1,6 @@
-// Receivers that answer well, badly, slowly or not at all, over plain sockets: each ends in exactly
-// one bounded outcome, and memory stays flat (P6, P12).
+// Requests over plain sockets to receivers that answer correctly, incorrectly, slowly or not at
+// all. Each ends with exactly one outcome, within bounds of time and memory (P6, P12).
+#include <atomic>
 #include <string>
 #include <vector>
 
@@ -13,7 +14,7 @@ namespace {
 
 class Http : public TransportFixture {
  protected:
-  /// What comes of one request to a receiver that reads it and runs `script`.
+  /// The outcome of one request to a receiver that reads it and runs `script`.
   Outcome outcome_of(ScriptedReceiver::Script script, Millis timeout = 5s) {
     const ScriptedReceiver receiver{[&](Peer& peer) {
       if (peer.read_request()) {
@@ -62,6 +63,46 @@ TEST_F(Http, AResponseIsReportedCompletely) {
             "POST /hook HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 5\r\n\r\nhello");
 }
 
+TEST_F(Http, TimesAreCountedFromTheStartOfTheRequest) {
+  std::atomic<bool> answer{false};
+  const ScriptedReceiver receiver{[&](Peer& peer) {
+    peer.read_request();
+    while (!answer) {
+      std::this_thread::yield();
+    }
+    peer.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\no");
+    peer.wait_for_arrival();
+    peer.write("k");
+    peer.hold();
+  }};
+  const WallTime before = clock_.now().wall;
+  std::optional<Outcome> outcome;
+  transport().send(request_to("127.0.0.1", receiver.port()),
+                   [&](Outcome result) { outcome = std::move(result); });
+  const WallTime sent = clock_.now().wall;
+  run_until([&] { return receiver.requests() == 1; });
+  clock_.offset += 2s;
+  answer = true;
+  ASSERT_TRUE(run_until([&] { return outcome.has_value(); }));
+  EXPECT_EQ(outcome->http_status, 200) << outcome->error_message;
+  EXPECT_GE(outcome->executed_at, before);
+  EXPECT_LE(outcome->executed_at, sent);
+  EXPECT_GE(outcome->duration, 2s);
+  EXPECT_GE(outcome->timings.first_byte, 2s);
+}
+
+TEST_F(Http, ACompleteExchangeEndsWithoutReset) {
+  std::atomic<bool> closed_cleanly{false};
+  const ScriptedReceiver receiver{[&](Peer& peer) {
+    peer.read_request();
+    peer.write("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 0\r\n\r\n");
+    closed_cleanly = peer.drain();
+  }};
+  EXPECT_EQ(post(receiver).http_status, 200);
+  EXPECT_TRUE(receiver.wait_for_ended(1));
+  EXPECT_TRUE(closed_cleanly);
+}
+
 TEST_F(Http, RedirectsAreReportedNotFollowed) {
   for (const int status : {301, 302, 303, 307, 308}) {
     for (const std::string_view target :
@@ -74,7 +115,7 @@ TEST_F(Http, RedirectsAreReportedNotFollowed) {
   }
 }
 
-TEST_F(Http, RetryAfterIsUnderstood) {
+TEST_F(Http, RetryAfterIsParsed) {
   struct Case {
     std::string_view value;
     std::optional<Millis> want;
@@ -98,7 +139,7 @@ TEST_F(Http, RetryAfterIsUnderstood) {
   }
 }
 
-TEST_F(Http, CompressedBodiesAndOddHeadersAreLeftAlone) {
+TEST_F(Http, BodiesAndUnknownHeadersAreNotInterpreted) {
   const std::string body("\x1f\x8b\x08\x00\x00\x00\x00\x00", 8);
   const Outcome outcome = outcome_of_bytes(
       "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nSet-Cookie: a=b\r\nAlt-Svc: h3=\":443\"\r\n"
@@ -126,7 +167,7 @@ TEST_F(Http, ChunkedAndUntilCloseBodiesAreRead) {
   EXPECT_EQ(half_closed.http_status, 200);
 }
 
-// --- Silence and slowness ---
+// --- Slow receivers ---
 
 TEST_F(Http, AReceiverThatNeverReadsTimesOut) {
   const ScriptedReceiver receiver{[](Peer& peer) { peer.hold(); }, {.receive_buffer_bytes = 4'096}};
@@ -159,7 +200,7 @@ TEST_F(Http, AReceiverThatNeverAnswersTimesOut) {
   EXPECT_GE(outcome.duration, 300ms);
 }
 
-TEST_F(Http, ADripOfBytesDoesNotExtendTheDeadline) {
+TEST_F(Http, SlowBytesDoNotExtendTheDeadline) {
   const std::string_view slow_heads[] = {
       "HTTP/1.1 200 OK\r\nX-Slow: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
       "HTTP/1.1 200 OK\r\n\r\nbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"};
@@ -182,9 +223,9 @@ TEST_F(Http, ATimeoutOfZeroStillEnds) {
   EXPECT_EQ(outcome.failure, FailureCategory::timeout);
 }
 
-// --- Too much ---
+// --- Limits ---
 
-TEST_F(Http, EndlessBodiesAreCutButTheStatusCounts) {
+TEST_F(Http, EndlessBodiesAreCutAndTheStatusCounts) {
   const std::string block(8'192, 'b');
   struct Case {
     std::string_view head;
@@ -208,7 +249,7 @@ TEST_F(Http, EndlessBodiesAreCutButTheStatusCounts) {
   }
 }
 
-TEST_F(Http, EndlessHeadsAreRefused) {
+TEST_F(Http, EndlessHeadsAreRejected) {
   struct Case {
     std::string_view begin;
     std::string_view again;
@@ -224,7 +265,7 @@ TEST_F(Http, EndlessHeadsAreRefused) {
        "A chunk header of the receiver's response is too long."},
       {"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n", "X-Trailer: b\r\n",
        "The receiver's response has more than 100 headers."},
-      {"", "garbage", "The receiver's answer is not HTTP/1.0 or HTTP/1.1."},
+      {"", "garbage", "The receiver's response is not HTTP/1.0 or HTTP/1.1."},
   };
   for (const Case& endless : cases) {
     const Outcome outcome = outcome_of([&](Peer& peer) {
@@ -277,38 +318,37 @@ TEST_F(Http, ARefusedConnectionIsANetworkFailure) {
   EXPECT_EQ(outcome.remote_ip, "");
 }
 
-TEST_F(Http, HangingUpWithoutAnAnswerIsANetworkFailure) {
+TEST_F(Http, ClosingBeforeTheResponseIsANetworkFailure) {
   expect_failure(outcome_of([](Peer&) {}), FailureCategory::network,
-                 "The receiver closed the connection without answering.");
+                 "The receiver closed the connection before a response arrived.");
   expect_failure(
       outcome_of([](Peer& peer) { peer.reset(); }), FailureCategory::network,
-      "The connection to the receiver broke (the connection was reset) without answering.");
+      "The connection to the receiver broke (the connection was reset) before a response arrived.");
 }
 
-TEST_F(Http, HangingUpInTheMiddleIsANetworkFailure) {
+TEST_F(Http, ClosingDuringTheResponseIsANetworkFailure) {
   expect_failure(outcome_of([](Peer& peer) { peer.write("HTTP/1.1 200 OK\r\nContent-"); }),
                  FailureCategory::network,
-                 "The receiver closed the connection in the middle of its response.");
+                 "The receiver closed the connection in the middle of the response.");
   expect_failure(outcome_of([](Peer& peer) {
                    peer.write("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf");
                  }),
                  FailureCategory::network,
-                 "The receiver closed the connection in the middle of its response (status 200).");
+                 "The receiver closed the connection in the middle of the response (status 200).");
   expect_failure(
       outcome_of([](Peer& peer) {
         peer.write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n");
       }),
       FailureCategory::network,
-      "The receiver closed the connection in the middle of its response (status 200).");
+      "The receiver closed the connection in the middle of the response (status 200).");
 }
 
-TEST_F(Http, ACompleteAnswerCountsWhateverHappensToTheConnection) {
+TEST_F(Http, AResetAfterACompleteResponseIsTolerated) {
   const Outcome outcome = outcome_of([](Peer& peer) {
     peer.write(ok_response());
     peer.reset();
   });
-  // The RST may overtake the answer in the kernel; then it is a network failure, and never anything
-  // else.
+  // If the RST overtakes the response in the kernel, the outcome is a network failure.
   if (outcome.failure) {
     EXPECT_EQ(outcome.failure, FailureCategory::network);
   } else {
@@ -317,7 +357,7 @@ TEST_F(Http, ACompleteAnswerCountsWhateverHappensToTheConnection) {
   EXPECT_TRUE(run_until([&] { return transport().idle_connections() == 0; }));
 }
 
-TEST_F(Http, AnAnswerBeforeTheRequestIsReadIsAcceptedAndTheConnectionClosed) {
+TEST_F(Http, AnEarlyResponseIsAcceptedAndTheConnectionClosed) {
   const ScriptedReceiver receiver{
       [](Peer& peer) {
         peer.write("HTTP/1.1 413 Too Large\r\nContent-Length: 0\r\n\r\n");
@@ -332,7 +372,7 @@ TEST_F(Http, AnAnswerBeforeTheRequestIsReadIsAcceptedAndTheConnectionClosed) {
   EXPECT_TRUE(receiver.wait_for_ended(1));
 }
 
-TEST_F(Http, ALargeRequestArrivesWhole) {
+TEST_F(Http, ALargeRequestArrivesCompletely) {
   const ScriptedReceiver receiver{ScriptedReceiver::answering(ok_response()),
                                   {.receive_buffer_bytes = 4'096}};
   OutboundRequest request = request_to("127.0.0.1", receiver.port());
@@ -361,7 +401,30 @@ TEST_F(Http, AForbiddenAddressIsNeverConnectedTo) {  // P11
   EXPECT_EQ(receiver.connections(), 0u);
 }
 
-TEST_F(Http, LocalhostMeansLoopbackWhenTheOperatorAllowsIt) {
+TEST_F(Http, ThePolicyIsCheckedAgainAfterConnecting) {  // P11
+  const ScriptedReceiver receiver{ScriptedReceiver::answering(ok_response())};
+  std::optional<Outcome> outcome;
+  transport().send(request_to("127.0.0.1", receiver.port()),
+                   [&](Outcome result) { outcome = std::move(result); });
+  transport().change_addresses({});  // The connection is not established yet.
+  ASSERT_TRUE(run_until([&] { return outcome.has_value(); }));
+  EXPECT_EQ(outcome->failure, FailureCategory::blocked_address);
+  EXPECT_EQ(receiver.requests(), 0u);
+}
+
+TEST_F(Http, TheServersOwnListenerIsNeverSentARequest) {  // P11
+  const ScriptedReceiver own{ScriptedReceiver::answering(ok_response())};
+  const ScriptedReceiver other{ScriptedReceiver::answering(ok_response())};
+  options_.addresses.own = {*IpAddress::parse("127.0.0.1"), own.port()};
+  const Outcome outcome = send(request_to("localhost", own.port()));
+  EXPECT_EQ(outcome.failure, FailureCategory::blocked_address);
+  EXPECT_EQ(outcome.error_message,
+            "Requests to this address are not allowed: 127.0.0.1: this server's own listener.");
+  EXPECT_EQ(own.requests(), 0u);
+  EXPECT_EQ(post(other).http_status, 200);
+}
+
+TEST_F(Http, LocalhostIsLoopbackIfThePolicyAllowsIt) {
   const ScriptedReceiver receiver{ScriptedReceiver::answering(ok_response())};
   EXPECT_EQ(send(request_to("localhost", receiver.port())).http_status, 200);
   EXPECT_EQ(send(request_to("app.localhost", receiver.port())).http_status, 200);
@@ -370,7 +433,7 @@ TEST_F(Http, LocalhostMeansLoopbackWhenTheOperatorAllowsIt) {
             FailureCategory::blocked_address);
 }
 
-TEST_F(Http, IPv6WorksToo) {
+TEST_F(Http, SendsOverIPv6) {
   const ScriptedReceiver receiver{ScriptedReceiver::answering(ok_response()), {.address = "::1"}};
   const Outcome outcome = send(request_to("::1", receiver.port()));
   EXPECT_EQ(outcome.http_status, 200);

@@ -1,4 +1,4 @@
-// Every request ends exactly once, whatever happens to the transport or the process meanwhile.
+// Every request ends exactly once, also if the transport is stopped or resources run out.
 #include <string>
 #include <vector>
 
@@ -13,7 +13,7 @@ namespace {
 
 class Lifecycle : public TransportFixture {};
 
-TEST_F(Lifecycle, ManyRequestsAtOnceEachEndOnce) {
+TEST_F(Lifecycle, ManyConcurrentRequestsEachEndOnce) {
   const ScriptedReceiver receiver{ScriptedReceiver::answering(ok_response())};
   constexpr int count = 200;
   std::vector<int> calls(count, 0);
@@ -37,13 +37,14 @@ TEST_F(Lifecycle, StopEndsEverythingBeforeItReturns) {
     transport().send(request_to("127.0.0.1", receiver.port()), collect);
   }
   options_.addresses = {};
-  OutboundRequest blocked = request_to("10.0.0.1", 80);  // Has failed, but has not been told yet.
+  OutboundRequest blocked = request_to("10.0.0.1", 80);  // Fails inside send().
   transport().send(std::move(blocked), collect);
   run_until([&] { return receiver.connections() == 3 && outcomes.size() == 1; });
   transport().stop();
   ASSERT_EQ(outcomes.size(), 4u);
   EXPECT_EQ(outcomes[1].failure, FailureCategory::network);
-  EXPECT_EQ(outcomes[1].error_message, "The request was given up because this server is stopping.");
+  EXPECT_EQ(outcomes[1].error_message,
+            "The request was cancelled because this server is shutting down.");
 
   transport().send(request_to("127.0.0.1", receiver.port()), collect);
   EXPECT_EQ(outcomes.size(), 4u);
@@ -52,7 +53,7 @@ TEST_F(Lifecycle, StopEndsEverythingBeforeItReturns) {
   EXPECT_TRUE(receiver.wait_for_ended(3));
 }
 
-TEST_F(Lifecycle, StopTellsAlsoWhatHadFailedInsideSend) {
+TEST_F(Lifecycle, StopReportsARequestThatFailedInsideSend) {
   int calls = 0;
   transport().send(request_to("10.0.0.1", 80), [&](const Outcome& outcome) {
     EXPECT_EQ(outcome.failure, FailureCategory::blocked_address);
@@ -63,6 +64,18 @@ TEST_F(Lifecycle, StopTellsAlsoWhatHadFailedInsideSend) {
   EXPECT_EQ(calls, 1);
   io_.poll();
   EXPECT_EQ(calls, 1);
+}
+
+TEST_F(Lifecycle, StopClosesIdleConnectionsAndLeavesNothingRunning) {
+  const ScriptedReceiver receiver{ScriptedReceiver::answering(ok_response())};
+  EXPECT_EQ(post(receiver).http_status, 200);
+  ASSERT_EQ(transport().idle_connections(), 1u);
+  transport().stop();
+  EXPECT_EQ(transport().idle_connections(), 0u);
+  EXPECT_TRUE(receiver.wait_for_ended(1));
+  io_.restart();
+  io_.poll();
+  EXPECT_TRUE(io_.stopped()) << "the event loop still has work";
 }
 
 TEST_F(Lifecycle, DoneMaySendAgainAndMayDestroyTheTransport) {
@@ -83,7 +96,7 @@ TEST_F(Lifecycle, DoneMaySendAgainAndMayDestroyTheTransport) {
   EXPECT_EQ(receiver.requests(), 10u);
 }
 
-TEST_F(Lifecycle, DestroyingTheTransportEndsWhatIsUnderWay) {
+TEST_F(Lifecycle, DestroyingTheTransportEndsActiveRequests) {
   const ScriptedReceiver receiver{[](Peer& peer) { peer.hold(); }};
   int calls = 0;
   transport().send(request_to("127.0.0.1", receiver.port()), [&](const Outcome& outcome) {
@@ -96,7 +109,7 @@ TEST_F(Lifecycle, DestroyingTheTransportEndsWhatIsUnderWay) {
   EXPECT_EQ(calls, 1);
 }
 
-TEST_F(Lifecycle, WithoutDescriptorsIdleConnectionsAreGivenUpFirst) {
+TEST_F(Lifecycle, IdleConnectionsAreClosedIfDescriptorsRunOut) {
   const ScriptedReceiver first{ScriptedReceiver::answering(ok_response())};
   const ScriptedReceiver second{[](Peer& peer) {
     peer.read_request();
@@ -108,7 +121,7 @@ TEST_F(Lifecycle, WithoutDescriptorsIdleConnectionsAreGivenUpFirst) {
   rlimit before{};
   ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
   rlimit tight = before;
-  tight.rlim_cur = 3;  // Below what is open already: nothing new can be opened.
+  tight.rlim_cur = 3;  // Fewer than are open: no new one can be opened.
   ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &tight), 0);
   std::vector<Outcome> outcomes;
   transport().send(request_to("127.0.0.1", second.port()),

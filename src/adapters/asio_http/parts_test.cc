@@ -1,4 +1,4 @@
-// The transport's pure parts: deadlines, the cache of names, the order of addresses.
+// The pure parts of the transport: deadline wheel, DNS cache, order of addresses.
 #include <memory>
 #include <string>
 #include <vector>
@@ -19,33 +19,33 @@ constexpr MonoTime start{std::chrono::hours{5}};
 
 struct Alarm final : DeadlineEntry {
   void on_deadline() override {
-    ++rang;
+    ++fired;
     if (then) {
       then();
     }
   }
-  int rang = 0;
+  int fired = 0;
   std::function<void()> then;
 };
 
-TEST(DeadlineWheel, RingsOnceWhenTheTimeIsUpAndNotBefore) {
+TEST(DeadlineWheel, FiresOnceAndNotBeforeTheDeadline) {
   for (const Micros delay : {Micros{1}, Micros{10ms}, Micros{15ms}, Micros{300ms}, Micros{10s},
                              Micros{30s}, Micros{24h}}) {
     DeadlineWheel wheel{start};
-    const MonoTime begin = start + 48h + 3 * delay;  // Wherever the wheel happens to stand.
+    const MonoTime begin = start + 48h + 3 * delay;  // The wheel has turned before.
     wheel.advance(begin);
     Alarm alarm;
     wheel.set(alarm, begin + delay);
     wheel.advance(begin + delay - Micros{1});
-    EXPECT_EQ(alarm.rang, 0) << delay.count();
+    EXPECT_EQ(alarm.fired, 0) << delay.count();
     wheel.advance(begin + delay + DeadlineWheel::tick);
-    EXPECT_EQ(alarm.rang, 1) << delay.count();
+    EXPECT_EQ(alarm.fired, 1) << delay.count();
     wheel.advance(begin + delay + 60s);
-    EXPECT_EQ(alarm.rang, 1) << delay.count();
+    EXPECT_EQ(alarm.fired, 1) << delay.count();
   }
 }
 
-TEST(DeadlineWheel, RingsInSmallStepsToo) {
+TEST(DeadlineWheel, FiresWithSmallSteps) {
   DeadlineWheel wheel{start};
   std::vector<std::unique_ptr<Alarm>> alarms;
   for (int number = 1; number <= 3'000; ++number) {  // Several turns of the wheel.
@@ -54,9 +54,22 @@ TEST(DeadlineWheel, RingsInSmallStepsToo) {
   }
   for (int number = 1; number <= 3'000; ++number) {
     const auto index = static_cast<std::size_t>(number - 1);
-    EXPECT_EQ(alarms[index]->rang, 0);
+    EXPECT_EQ(alarms[index]->fired, 0);
     wheel.advance(start + number * 10ms);
-    ASSERT_EQ(alarms[index]->rang, 1) << number;
+    ASSERT_EQ(alarms[index]->fired, 1) << number;
+  }
+}
+
+TEST(DeadlineWheel, FiresEveryDueEntryAfterALongPause) {
+  DeadlineWheel wheel{start};
+  std::vector<std::unique_ptr<Alarm>> alarms;
+  for (int number = 1; number <= 3'000; ++number) {  // Every slot of the wheel has entries.
+    alarms.push_back(std::make_unique<Alarm>());
+    wheel.set(*alarms.back(), start + number * 10ms);
+  }
+  wheel.advance(start + 60s);
+  for (const std::unique_ptr<Alarm>& alarm : alarms) {
+    EXPECT_EQ(alarm->fired, 1);
   }
 }
 
@@ -66,41 +79,41 @@ TEST(DeadlineWheel, ANewDeadlineReplacesTheOld) {
   wheel.set(alarm, start + 20ms);
   wheel.set(alarm, start + 100ms);
   wheel.advance(start + 50ms);
-  EXPECT_EQ(alarm.rang, 0);
+  EXPECT_EQ(alarm.fired, 0);
   wheel.set(alarm, start + 60ms);
   wheel.advance(start + 70ms);
-  EXPECT_EQ(alarm.rang, 1);
+  EXPECT_EQ(alarm.fired, 1);
 }
 
-TEST(DeadlineWheel, ADroppedOrDestroyedEntryDoesNotRing) {
+TEST(DeadlineWheel, ACancelledOrDestroyedEntryDoesNotFire) {
   DeadlineWheel wheel{start};
   Alarm dropped;
   wheel.set(dropped, start + 20ms);
-  DeadlineWheel::drop(dropped);
+  DeadlineWheel::cancel(dropped);
   {
     Alarm destroyed;
     wheel.set(destroyed, start + 20ms);
   }
   wheel.advance(start + 1s);
-  EXPECT_EQ(dropped.rang, 0);
+  EXPECT_EQ(dropped.fired, 0);
 }
 
-TEST(DeadlineWheel, AnAlarmMaySetAndDropOthers) {
+TEST(DeadlineWheel, ADueEntryMaySetAndCancelOthers) {
   DeadlineWheel wheel{start};
   Alarm first;
   Alarm second;
   wheel.set(first, start + 20ms);
   wheel.set(second, start + 20ms);
   first.then = [&] {
-    DeadlineWheel::drop(second);
-    wheel.set(first, start);  // Already past: rings at the next tick, not for ever now.
+    DeadlineWheel::cancel(second);
+    wheel.set(first, start);  // In the past: due at the next tick, not in this call.
   };
   wheel.advance(start + 20ms);
-  EXPECT_EQ(first.rang, 1);
-  EXPECT_EQ(second.rang, 0);
+  EXPECT_EQ(first.fired, 1);
+  EXPECT_EQ(second.fired, 0);
   first.then = nullptr;
   wheel.advance(start + 30ms);
-  EXPECT_EQ(first.rang, 2);
+  EXPECT_EQ(first.fired, 2);
 }
 
 DnsAnswerPtr answer_of(std::string_view address) {
@@ -108,34 +121,34 @@ DnsAnswerPtr answer_of(std::string_view address) {
       DnsAnswer{.addresses = {*IpAddress::parse(address)}, .error = {}, .time_to_live = 1s});
 }
 
-TEST(DnsCache, ForgetsWhenTheTimeIsUp) {
+TEST(DnsCache, EntriesExpire) {
   DnsCache cache{10};
-  cache.keep("a.test", answer_of("192.0.2.1"), start, start + 1s);
+  cache.put("a.test", answer_of("192.0.2.1"), start, start + 1s);
   EXPECT_NE(cache.find("a.test", start + 999ms), nullptr);
   EXPECT_EQ(cache.find("a.test", start + 1s), nullptr);
   EXPECT_EQ(cache.find("b.test", start), nullptr);
 }
 
-TEST(DnsCache, DoesNotKeepWhatHasNoTimeToLive) {
+TEST(DnsCache, DoesNotStoreAnswersWithoutTimeToLive) {
   DnsCache cache{10};
-  cache.keep("a.test", answer_of("192.0.2.1"), start, start + 1s);
-  cache.keep("a.test", answer_of("192.0.2.2"), start, start);
+  cache.put("a.test", answer_of("192.0.2.1"), start, start + 1s);
+  cache.put("a.test", answer_of("192.0.2.2"), start, start);
   EXPECT_EQ(cache.find("a.test", start), nullptr);
   EXPECT_EQ(cache.size(), 0u);
 }
 
-TEST(DnsCache, IsBoundedAndDropsTheExpiredFirst) {
+TEST(DnsCache, IsBoundedAndRemovesExpiredEntriesFirst) {
   DnsCache cache{100};
-  cache.keep("living.test", answer_of("192.0.2.1"), start, start + 1h);
+  cache.put("living.test", answer_of("192.0.2.1"), start, start + 1h);
   for (int number = 1; number < 100; ++number) {
-    cache.keep(fmt::format("{}.test", number), answer_of("192.0.2.1"), start, start + 1s);
+    cache.put(fmt::format("{}.test", number), answer_of("192.0.2.1"), start, start + 1s);
   }
   EXPECT_EQ(cache.size(), 100u);
-  cache.keep("new.test", answer_of("192.0.2.1"), start + 2s, start + 3s);
+  cache.put("new.test", answer_of("192.0.2.1"), start + 2s, start + 3s);
   EXPECT_EQ(cache.size(), 2u);
   EXPECT_NE(cache.find("living.test", start + 2s), nullptr);
   for (int number = 0; number < 1'000; ++number) {
-    cache.keep(fmt::format("{}.more", number), answer_of("192.0.2.1"), start + 2s, start + 1h);
+    cache.put(fmt::format("{}.more", number), answer_of("192.0.2.1"), start + 2s, start + 1h);
   }
   EXPECT_EQ(cache.size(), 100u);
   EXPECT_NE(cache.find("999.more", start + 2s), nullptr);
@@ -149,7 +162,7 @@ std::vector<IpAddress> addresses(std::initializer_list<std::string_view> texts) 
   return parsed;
 }
 
-TEST(AddressPlan, FamiliesTakeTurns) {
+TEST(AddressPlan, AddressFamiliesAlternate) {
   const AddressPlan plan = plan_addresses(
       addresses({"8.8.8.8", "8.8.4.4", "1.1.1.1", "2606:4700::1111", "2606:4700::1001"}), {});
   EXPECT_EQ(plan.addresses,
@@ -162,7 +175,7 @@ TEST(AddressPlan, LeavesForbiddenAddressesOut) {  // P11
   EXPECT_EQ(plan.addresses, addresses({"8.8.8.8"}));
 }
 
-TEST(AddressPlan, NamesTheFirstRuleWhenNothingIsLeft) {  // P11
+TEST(AddressPlan, NamesTheFirstRuleIfNoAddressIsAllowed) {  // P11
   const AddressPlan plan = plan_addresses(addresses({"10.1.2.3", "127.0.0.1"}), {});
   EXPECT_TRUE(plan.addresses.empty());
   EXPECT_EQ(plan.refusal,

@@ -12,26 +12,26 @@
 namespace postrider::asio_http {
 namespace {
 
-constexpr std::size_t lookups_max = 4'096;  // At the same time; c-ares tells them apart by 16 bits.
-constexpr std::size_t addresses_max = 64;   // Of one name; only a few will ever be tried.
+constexpr std::size_t lookups_max = 4'096;  // At the same time; c-ares uses 16-bit query ids.
+constexpr std::size_t addresses_max = 64;   // Of one name; only a few are ever tried.
 
 std::string_view explain(int status) {
   switch (status) {
     case ARES_ENOTFOUND:
       return "the name does not exist";
     case ARES_ENODATA:
-      return "the name has no address";
+      return "the name has no IP address";
     case ARES_ETIMEOUT:
-      return "the name server did not answer in time";
+      return "the DNS server did not answer in time";
     case ARES_ESERVFAIL:
     case ARES_EREFUSED:
-    case ARES_ECONNREFUSED:  // Also what c-ares makes of the two above.
-      return "no name server gave an answer";
+    case ARES_ECONNREFUSED:  // c-ares also returns this for the two above.
+      return "no DNS server gave an answer";
     case ARES_EBADNAME:
-      return "it is not a valid name";
+      return "it is not a valid host name";
     case ARES_ECANCELLED:
     case ARES_EDESTRUCTION:
-      return "the lookup was given up";
+      return "the lookup was cancelled";
     default:
       return ares_strerror(status);
   }
@@ -75,7 +75,7 @@ DnsAnswer to_answer(const ares_addrinfo& result) {
   return answer;
 }
 
-/// RFC 6761: these names mean this machine, whatever a name server says.
+/// These names always mean this machine (RFC 6761).
 bool is_localhost(std::string_view name) {
   return name == "localhost" || name.ends_with(".localhost");
 }
@@ -95,14 +95,14 @@ DnsAnswerPtr localhost_answer() {
 
 }  // namespace
 
-/// Watches one of c-ares' own sockets. c-ares closes it, so it is released, never closed, here.
+/// Watches a socket that belongs to c-ares. c-ares closes it; this class only releases it.
 class DnsSocket : public boost::intrusive_ref_counter<DnsSocket, boost::thread_unsafe_counter> {
  public:
   DnsSocket(boost::asio::io_context& io, Resolver& resolver, ares_socket_t fd)
       : resolver_(&resolver), fd_(fd), descriptor_(io, fd) {}
   DnsSocket(const DnsSocket&) = delete;
   DnsSocket& operator=(const DnsSocket&) = delete;
-  ~DnsSocket() { let_go(); }
+  ~DnsSocket() { release(); }
 
   void want(bool read, bool write) {
     wants_read_ = read;
@@ -110,7 +110,7 @@ class DnsSocket : public boost::intrusive_ref_counter<DnsSocket, boost::thread_u
     watch();
   }
 
-  void let_go() {
+  void release() {
     resolver_ = nullptr;
     if (descriptor_.is_open()) {
       descriptor_.release();
@@ -143,7 +143,8 @@ class DnsSocket : public boost::intrusive_ref_counter<DnsSocket, boost::thread_u
     if (resolver_ == nullptr || failure == boost::asio::error::operation_aborted) {
       return;
     }
-    const boost::intrusive_ptr<Resolver> resolver{resolver_};  // A waiter may drop everything.
+    // A waiter may destroy the transport.
+    const boost::intrusive_ptr<Resolver> resolver{resolver_};
     resolver->process(readable, writable);
     if (resolver_ != nullptr) {
       watch();
@@ -164,10 +165,10 @@ Resolver::Resolver(boost::asio::io_context& io, const DnsOptions& options, const
 
 Resolver::~Resolver() {
   if (channel_ != nullptr) {
-    ares_destroy(channel_);  // Calls on_addresses for what is under way; nobody is told any more.
+    ares_destroy(channel_);  // Calls on_addresses for active lookups; their waiters are not called.
   }
   for (const auto& [fd, socket] : sockets_) {
-    socket->let_go();
+    socket->release();
   }
 }
 
@@ -183,10 +184,10 @@ Result<void> Resolver::open() {
   if (const int status = ares_library_init(ARES_LIB_INIT_ALL); status != ARES_SUCCESS) {
     return fail(Errc::unavailable, fmt::format("c-ares: {}.", ares_strerror(status)));
   }
-  char lookups[] = "b";  // Name servers only, no hosts file.
+  char lookups[] = "b";  // DNS servers only, no hosts file.
   ares_options options{};
   options.flags = ARES_FLAG_NOSEARCH | ARES_FLAG_NOALIASES | ARES_FLAG_EDNS;
-  options.ednspsz = 1232;  // What crosses the internet unfragmented; larger answers come over TCP.
+  options.ednspsz = 1232;  // Avoids fragmentation; larger answers come over TCP.
   options.timeout = static_cast<int>(options_.try_timeout.count());
   options.tries = options_.tries;
   options.lookups = lookups;
@@ -200,7 +201,9 @@ Result<void> Resolver::open() {
   }
   if (!options_.servers.empty() &&
       ares_set_servers_ports_csv(channel_, options_.servers.c_str()) != ARES_SUCCESS) {
-    return fail(Errc::invalid, fmt::format("'{}' is not a list of DNS servers.", options_.servers));
+    return fail(
+        Errc::invalid,
+        fmt::format("'{}' is not a list of DNS servers. Use ip:port,ip:port.", options_.servers));
   }
   return {};
 }
@@ -219,7 +222,7 @@ DnsAnswerPtr Resolver::resolve(const std::string& name, ResolveWaiter& waiter) {
   }
   if (lookups_.size() >= lookups_max) {
     return std::make_shared<const DnsAnswer>(DnsAnswer{
-        .addresses = {}, .error = "too many names are being looked up", .time_to_live = {}});
+        .addresses = {}, .error = "too many DNS lookups are in progress", .time_to_live = {}});
   }
 
   Lookup& lookup =
@@ -231,7 +234,7 @@ DnsAnswerPtr Resolver::resolve(const std::string& name, ResolveWaiter& waiter) {
   hints.ai_socktype = SOCK_STREAM;
   ares_getaddrinfo(channel_, name.c_str(), nullptr, &hints, &Resolver::on_addresses, &lookup);
 
-  // c-ares may have failed on the spot.
+  // c-ares may have failed immediately.
   const auto ended = std::ranges::find(finished_, &lookup, &std::unique_ptr<Lookup>::get);
   if (ended == finished_.end()) {
     lookup.waiters.push_back(waiter);
@@ -267,7 +270,7 @@ void Resolver::on_socket_state(void* self, ares_socket_t fd, int readable, int w
   const auto found = resolver.sockets_.find(fd);
   if (readable == 0 && writable == 0) {
     if (found != resolver.sockets_.end()) {
-      found->second->let_go();
+      found->second->release();
       resolver.sockets_.erase(found);
     }
     return;
@@ -301,7 +304,7 @@ void Resolver::finish(Lookup& lookup, DnsAnswer answer) {
   const Micros kept = found ? std::min<Micros>(answer.time_to_live, options_.cache_max)
                             : Micros{options_.negative_cache};
   lookup.answer = std::make_shared<const DnsAnswer>(std::move(answer));
-  cache_.keep(lookup.name, lookup.answer, now, now + kept);
+  cache_.put(lookup.name, lookup.answer, now, now + kept);
 
   auto node = lookups_.extract(lookup.name);
   POSTRIDER_ASSERT(!node.empty());

@@ -1,5 +1,5 @@
-// Names to addresses, by c-ares on the transport's io_context. Looks neither into /etc/hosts nor at
-// search domains: what a name means must not depend on the machine. Not thread-safe.
+// Resolves host names with c-ares on the transport's io_context. Uses neither /etc/hosts nor search
+// domains: the meaning of a name must not depend on the machine. Not thread-safe.
 #pragma once
 
 #include <memory>
@@ -25,7 +25,7 @@ using AutoUnlink = boost::intrusive::link_mode<boost::intrusive::auto_unlink>;
 
 struct WaiterTag;
 
-/// Who asked for a name. Unlinking or destroying it withdraws the question.
+/// Base class of an object that waits for a lookup. Unlinking or destroying it cancels the wait.
 class ResolveWaiter
     : public boost::intrusive::list_base_hook<boost::intrusive::tag<WaiterTag>, AutoUnlink> {
  public:
@@ -45,11 +45,11 @@ class Resolver : public boost::intrusive_ref_counter<Resolver, boost::thread_uns
                                                      const DnsOptions& options, const Clock& clock);
   ~Resolver();
 
-  /// Returns the answer if it is known at once; else nullptr, and `waiter` is told later.
-  /// Questions for a name that is already being asked for share one query.
+  /// Returns the answer if it is available at once. Otherwise returns nullptr and calls `waiter`
+  /// later. Lookups of the same name at the same time share one query.
   [[nodiscard]] DnsAnswerPtr resolve(const std::string& name, ResolveWaiter& waiter);
 
-  /// Lets c-ares notice its own timeouts. To be called every few milliseconds while `busy`.
+  /// Handles the timeouts of c-ares. Call every few milliseconds while `busy`.
   void tick();
   [[nodiscard]] bool busy() const { return !lookups_.empty(); }
 
@@ -82,7 +82,7 @@ class Resolver : public boost::intrusive_ref_counter<Resolver, boost::thread_uns
   ares_channel channel_ = nullptr;
   std::unordered_map<ares_socket_t, boost::intrusive_ptr<DnsSocket>> sockets_;
   std::unordered_map<std::string, std::unique_ptr<Lookup>> lookups_;
-  std::vector<std::unique_ptr<Lookup>> finished_;  // Told only after c-ares has returned.
+  std::vector<std::unique_ptr<Lookup>> finished_;  // Reported after c-ares has returned.
 };
 
 }  // namespace postrider::asio_http

@@ -21,7 +21,7 @@ ResponseReader::Progress ResponseReader::feed(std::string_view bytes) {
     bytes.remove_prefix(take_some(bytes));
   }
   if (!bytes.empty()) {
-    reusable_ = false;  // Nobody asked for these: the next response might be forged.
+    reusable_ = false;  // Unexpected bytes could be a forged next response.
   }
   return progress_;
 }
@@ -49,10 +49,10 @@ std::size_t ResponseReader::take_line(Text bytes) {
   }
   if (newline == Text::npos) {
     line_.append(bytes);
-    // A peer that speaks something else is told from one that is slow by its first bytes.
+    // The first bytes show whether the peer is slow or speaks another protocol.
     const std::size_t known = std::min(line_.size(), version_prefix.size());
     if (part_ == Part::status_line && !Text{line_}.starts_with(version_prefix.substr(0, known))) {
-      fail("The receiver's answer is not HTTP/1.0 or HTTP/1.1.");
+      fail("The receiver's response is not HTTP/1.0 or HTTP/1.1.");
     }
     return taken;
   }
@@ -63,7 +63,7 @@ std::size_t ResponseReader::take_line(Text bytes) {
     line = line_;
   }
   if (!line.ends_with('\r')) {
-    fail("A line of the receiver's response does not end in CR LF.");
+    fail("A line of the receiver's response does not end with CR LF.");
     return taken;
   }
   line.remove_suffix(1);
@@ -98,7 +98,7 @@ void ResponseReader::read_line(Text line) {
       return read_chunk_size_line(line);
     case Part::chunk_end_line:
       if (!line.empty()) {
-        return fail("A chunk of the receiver's response is longer than it says.");
+        return fail("A chunk of the receiver's response is longer than its declared size.");
       }
       part_ = Part::chunk_size_line;
       return;
@@ -115,7 +115,7 @@ void ResponseReader::read_line(Text line) {
 void ResponseReader::read_status_line(Text line) {
   if (line.size() < status_line_bytes_min || !line.starts_with(version_prefix) ||
       (line[7] != '0' && line[7] != '1') || line[8] != ' ') {
-    return fail("The receiver's answer is not HTTP/1.0 or HTTP/1.1.");
+    return fail("The receiver's response is not HTTP/1.0 or HTTP/1.1.");
   }
   const std::optional<std::uint64_t> status = parse_length(line.substr(9, 3));
   const bool reason_valid =
@@ -168,7 +168,7 @@ void ResponseReader::read_field_line(Text line) {
 }
 
 void ResponseReader::note_field(Text name, Text value) {
-  // By length first: most headers are none of these and cost one comparison.
+  // The length first: most headers are none of these and cost one comparison.
   switch (name.size()) {
     case 10:
       if (equals_ignoring_case(name, "connection") && list_contains(value, "close")) {
@@ -203,7 +203,7 @@ void ResponseReader::note_content_length(Text value) {
   if (content_length_) {
     reusable_ = false;
     if (*content_length_ != *length) {
-      return fail("The receiver's response has two different Content-Lengths.");
+      return fail("The receiver's response has two different Content-Length values.");
     }
   }
   content_length_ = length;
@@ -224,7 +224,7 @@ void ResponseReader::end_head() {
     return fail("The receiver sent more than 16 interim (1xx) responses.");
   }
   if (content_length_ || chunked_) {
-    reusable_ = false;  // Interim responses have no body; who says otherwise is not to be trusted.
+    reusable_ = false;  // Interim responses have no body; the framing cannot be trusted.
   }
   content_length_.reset();
   chunked_ = false;
@@ -277,7 +277,7 @@ std::size_t ResponseReader::take_body(Text bytes) {
     progress_ = Progress::complete;
   } else if (content_length_.value_or(0) > body_bytes_max &&
              sample_.size() == response_sample_bytes_max) {
-    progress_ = Progress::enough;  // It will not be read to its end, so why wait for more of it.
+    progress_ = Progress::enough;  // The body will not be read to its end anyway.
   }
   return taken;
 }
@@ -290,7 +290,7 @@ void ResponseReader::read_chunk_size_line(Text line) {
     if (!value) {
       break;
     }
-    if (++digits > 15) {  // 60 bits; nobody sends a chunk of an exabyte in good faith.
+    if (++digits > 15) {  // 60 bits; no real chunk is that large.
       return fail("A chunk size of the receiver's response is too large.");
     }
     size = size * 16 + *value;
@@ -314,7 +314,7 @@ void ResponseReader::read_trailer_line(Text line) {
   if (!split_field(line, name, value)) {
     return;
   }
-  // Trailers are not kept. One that talks about framing tries to confuse somebody.
+  // Trailers are not stored. One that contains framing is an attempt to confuse parsers.
   if (equals_ignoring_case(name, "content-length") ||
       equals_ignoring_case(name, "transfer-encoding")) {
     reusable_ = false;

@@ -1,7 +1,7 @@
-// Reads one HTTP/1.x response from bytes as they come. Pure: no socket, no clock.
+// An incremental parser for one HTTP/1.x response. Pure: no socket, no clock.
 //
-// Strict where leniency would let two readers disagree about where a message ends; generous only in
-// what it throws away. A receiver can neither make it hold more than its limits nor read for ever.
+// Strict about everything that decides where a message ends, so that no other parser can disagree.
+// A receiver can make it neither store nor read more than its limits.
 #pragma once
 
 #include <cstddef>
@@ -14,10 +14,10 @@
 
 namespace postrider::asio_http {
 
-constexpr std::size_t head_bytes_max = 16'384;  // Status lines, headers and trailers together.
-constexpr std::size_t head_fields_max = 100;    // Browsers and proxies draw the line about there.
-constexpr std::size_t interim_responses_max = 16;  // 100, 102 and 103 before the real answer.
-constexpr std::size_t body_bytes_max = 65'536;     // Whoever sends more is hung up on.
+constexpr std::size_t head_bytes_max = 16'384;     // Status lines, headers and trailers together.
+constexpr std::size_t head_fields_max = 100;       // Similar to the limits of browsers and proxies.
+constexpr std::size_t interim_responses_max = 16;  // 100, 102 and 103 before the final response.
+constexpr std::size_t body_bytes_max = 65'536;     // The connection is closed if there is more.
 constexpr std::size_t chunk_line_bytes_max = 1'024;
 constexpr std::size_t field_name_bytes_kept = 64;
 constexpr std::size_t field_value_bytes_kept = 256;
@@ -25,30 +25,30 @@ constexpr std::size_t field_value_bytes_kept = 256;
 class ResponseReader {
  public:
   enum class Progress : std::uint8_t {
-    more,      ///< Feed it again.
-    complete,  ///< The whole response is there.
-    enough,    ///< Status and sample are there; the rest of the body is not worth reading.
-    failed,    ///< Not an acceptable response; `error()` says why.
+    more,      ///< Call feed() with the next bytes.
+    complete,  ///< The response is complete.
+    enough,    ///< Status and sample are known; the rest of the body is not read.
+    failed,    ///< The response is invalid; see `error()`.
   };
 
-  /// Takes the next bytes. Not to be called again after anything but `more`.
+  /// Reads the next bytes. Call again only after `more`.
   Progress feed(std::string_view bytes);
 
-  /// The peer will send no more: is what came a complete response?
+  /// True if the end of the connection completes the response.
   [[nodiscard]] bool complete_at_end() const { return part_ == Part::body_until_close; }
 
-  /// True from the first byte on, also when it was only an interim response's.
+  /// True from the first byte on, including bytes of an interim response.
   [[nodiscard]] bool started() const { return started_; }
 
-  /// 0 until the final response's head has been read.
+  /// 0 until the head of the final response has been read.
   [[nodiscard]] std::uint16_t status() const { return head_complete_ ? status_ : std::uint16_t{0}; }
 
-  /// May the connection carry another request?
+  /// True if the connection may carry another request.
   [[nodiscard]] bool connection_reusable() const {
     return reusable_ && progress_ == Progress::complete;
   }
 
-  /// A sentence for the webhook's owner. Only when `failed`.
+  /// A sentence for the owner of the webhook. Only after `failed`.
   [[nodiscard]] std::string_view error() const { return error_; }
 
   [[nodiscard]] const std::optional<std::string>& retry_after() const { return retry_after_; }
@@ -97,11 +97,11 @@ class ResponseReader {
   std::size_t interim_count_ = 0;
   std::size_t head_bytes_ = 0;
   std::size_t field_count_ = 0;
-  std::size_t body_bytes_ = 0;   // As they came, chunk framing included.
-  std::uint64_t remaining_ = 0;  // Of the body or of the chunk.
+  std::size_t body_bytes_ = 0;   // As received, including chunk framing.
+  std::uint64_t remaining_ = 0;  // Bytes left of the body or the chunk.
   std::optional<std::uint64_t> content_length_;
   std::optional<std::string> retry_after_;
-  std::string line_;  // The beginning of a line whose end has not come yet.
+  std::string line_;  // The beginning of an incomplete line.
   std::string_view error_;
   Headers headers_;
   std::string sample_;

@@ -12,7 +12,7 @@ namespace {
 
 using Progress = ResponseReader::Progress;
 
-/// Everything that can be told from outside, to be compared between ways of cutting the bytes.
+/// The complete result of reading a response, for comparisons.
 struct Reading {
   Progress progress = Progress::more;
   std::uint16_t status = 0;
@@ -32,7 +32,7 @@ Reading read_pieces(const std::vector<std::string_view>& pieces) {
   bool surplus = false;
   for (const std::string_view piece : pieces) {
     if (reading.progress != Progress::more) {
-      surplus = surplus || !piece.empty();  // What the connection would find while idle.
+      surplus = surplus || !piece.empty();  // The idle connection would notice these bytes.
       continue;
     }
     reading.progress = reader.feed(piece);
@@ -47,7 +47,8 @@ Reading read_pieces(const std::vector<std::string_view>& pieces) {
   return reading;
 }
 
-/// Reads the bytes whole, then cut in two at every position, then one by one: all must agree.
+/// Reads the bytes in one piece, split in two at every position, and one by one. The results must
+/// be equal.
 Reading read(std::string_view bytes) {
   const Reading whole = read_pieces({bytes});
   const std::size_t step = bytes.size() > 4'000 ? 997 : 1;
@@ -119,13 +120,13 @@ TEST(ResponseReader, AnIncompleteResponseIsNotCompleteAtTheEnd) {
   }
 }
 
-TEST(ResponseReader, SomeStatusesHaveNoBody) {
+TEST(ResponseReader, Status204And304HaveNoBody) {
   EXPECT_EQ(read("HTTP/1.1 204 No Content\r\n\r\n").progress, Progress::complete);
   EXPECT_TRUE(read("HTTP/1.1 204 No Content\r\n\r\n").reusable);
   EXPECT_TRUE(read("HTTP/1.1 204 No Content\r\nContent-Length: 0\r\n\r\n").reusable);
   EXPECT_EQ(read("HTTP/1.1 304 Not Modified\r\nContent-Length: 10\r\n\r\n").progress,
             Progress::complete);
-  // A length on a 204 is a lie; where the next message begins is then anybody's guess.
+  // A 204 has no body; with a length it is unclear where the next message begins.
   EXPECT_FALSE(read("HTTP/1.1 204 No Content\r\nContent-Length: 3\r\n\r\n").reusable);
   EXPECT_FALSE(read("HTTP/1.1 204 No Content\r\nTransfer-Encoding: chunked\r\n\r\n").reusable);
 }
@@ -148,7 +149,7 @@ TEST(ResponseReader, SkipsInterimResponsesUpToALimit) {
                  "The receiver switched to another protocol (101).");
 }
 
-TEST(ResponseReader, AnInterimResponseWithABodyLengthSpoilsTheConnection) {
+TEST(ResponseReader, AnInterimResponseWithABodyLengthPreventsReuse) {
   const Reading reading = read(
       "HTTP/1.1 100 Continue\r\nContent-Length: 5\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: "
       "0\r\n\r\n");
@@ -156,8 +157,8 @@ TEST(ResponseReader, AnInterimResponseWithABodyLengthSpoilsTheConnection) {
   EXPECT_FALSE(reading.reusable);
 }
 
-TEST(ResponseReader, RefusesOtherVersions) {
-  const std::string_view sentence = "The receiver's answer is not HTTP/1.0 or HTTP/1.1.";
+TEST(ResponseReader, RejectsOtherVersions) {
+  const std::string_view sentence = "The receiver's response is not HTTP/1.0 or HTTP/1.1.";
   for (const std::string_view bytes :
        {"HTTP/3.7 200 OK\r\n\r\n", "HTTP/1.2 200 OK\r\n\r\n", "HTTP/2 200\r\n\r\n",
         "http/1.1 200 OK\r\n\r\n", "<html>hello</html>\r\n", "SSH-2.0-OpenSSH_9.2\r\n",
@@ -167,7 +168,7 @@ TEST(ResponseReader, RefusesOtherVersions) {
   }
 }
 
-TEST(ResponseReader, RefusesWhatIsNoStatus) {
+TEST(ResponseReader, RejectsAnInvalidStatus) {
   for (const std::string_view bytes :
        {"HTTP/1.1 2OO OK\r\n\r\n", "HTTP/1.1 -20 OK\r\n\r\n", "HTTP/1.1 2000 OK\r\n\r\n",
         "HTTP/1.1  200 OK\r\n\r\n", "HTTP/1.1 20\xc2\xb2 OK\r\n\r\n"}) {
@@ -184,13 +185,13 @@ TEST(ResponseReader, RefusesWhatIsNoStatus) {
   EXPECT_EQ(read("HTTP/1.1 599 \r\nContent-Length: 0\r\n\r\n").status, 599);
 }
 
-TEST(ResponseReader, RefusesAmbiguousFraming) {
+TEST(ResponseReader, RejectsAmbiguousFraming) {
   expect_failure(with_headers("Content-Length: 5\r\nTransfer-Encoding: chunked\r\n"),
                  "The receiver's response has both Content-Length and Transfer-Encoding.");
   expect_failure(with_headers("Transfer-Encoding: chunked\r\nContent-Length: 5\r\n"),
                  "The receiver's response has both Content-Length and Transfer-Encoding.");
   expect_failure(with_headers("Content-Length: 5\r\nContent-Length: 6\r\n"),
-                 "The receiver's response has two different Content-Lengths.");
+                 "The receiver's response has two different Content-Length values.");
   expect_failure("HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n",
                  "The receiver's HTTP/1.0 response has a Transfer-Encoding.");
   for (const std::string_view value :
@@ -204,7 +205,7 @@ TEST(ResponseReader, RefusesAmbiguousFraming) {
                  "The receiver's response has a Transfer-Encoding other than chunked.");
 }
 
-TEST(ResponseReader, RefusesLengthsThatAreNotPlainNumbers) {
+TEST(ResponseReader, RejectsAContentLengthThatIsNotANumber) {
   for (const std::string_view value :
        {"-1", "+5", "5 5", "0x5", "5,5", "", "1e3", "9999999999999999999", "5;", "\"5\""}) {
     expect_failure(with_headers(fmt::format("Content-Length: {}\r\n", value)),
@@ -212,13 +213,13 @@ TEST(ResponseReader, RefusesLengthsThatAreNotPlainNumbers) {
   }
 }
 
-TEST(ResponseReader, EqualLengthsAreAcceptedButTheConnectionIsNotKept) {
+TEST(ResponseReader, DuplicateEqualLengthsPreventReuse) {
   const Reading reading = read(with_headers("Content-Length: 2\r\nContent-Length: 2\r\n") + "ok");
   EXPECT_EQ(reading.progress, Progress::complete);
   EXPECT_FALSE(reading.reusable);
 }
 
-TEST(ResponseReader, RefusesMalformedHeaders) {
+TEST(ResponseReader, RejectsMalformedHeaders) {
   expect_failure(with_headers("X-A: b\r\n c\r\n"),
                  "A header of the receiver's response is folded over several lines.");
   expect_failure(with_headers("X-A: b\r\n\tc\r\n"),
@@ -231,9 +232,9 @@ TEST(ResponseReader, RefusesMalformedHeaders) {
                    "A header of the receiver's response is malformed.");
   }
   expect_failure("HTTP/1.1 200 OK\nContent-Length: 0\n\n",
-                 "A line of the receiver's response does not end in CR LF.");
+                 "A line of the receiver's response does not end with CR LF.");
   expect_failure("HTTP/1.1 200 OK\r\nContent-Length: 0\n\r\n",
-                 "A line of the receiver's response does not end in CR LF.");
+                 "A line of the receiver's response does not end with CR LF.");
 }
 
 TEST(ResponseReader, LimitsTheHead) {
@@ -260,7 +261,7 @@ TEST(ResponseReader, LimitsTheHead) {
   expect_failure(fmt::format("HTTP/1.1 204 OK\r\nX: {}a\r\n\r\n", fitting), too_large);
 }
 
-TEST(ResponseReader, KeepsHeadersShort) {
+TEST(ResponseReader, TruncatesLongHeaders) {
   const Reading reading = read(fmt::format("HTTP/1.1 204 OK\r\n{}: {}\r\n\r\n",
                                            std::string(100, 'n'), std::string(1'000, 'v')));
   ASSERT_EQ(reading.headers.size(), 1u);
@@ -268,7 +269,7 @@ TEST(ResponseReader, KeepsHeadersShort) {
   EXPECT_EQ(reading.headers[0].second, std::string(field_value_bytes_kept, 'v'));
 }
 
-TEST(ResponseReader, RefusesBadChunks) {
+TEST(ResponseReader, RejectsMalformedChunks) {
   const auto chunked = [](std::string_view body) {
     return fmt::format("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n{}", body);
   };
@@ -279,8 +280,8 @@ TEST(ResponseReader, RefusesBadChunks) {
   expect_failure(chunked("FFFFFFFFFFFFFFFFF\r\n"),
                  "A chunk size of the receiver's response is too large.");
   expect_failure(chunked("1\r\nab\r\n"),
-                 "A chunk of the receiver's response is longer than it says.");
-  expect_failure(chunked("1\nab"), "A line of the receiver's response does not end in CR LF.");
+                 "A chunk of the receiver's response is longer than its declared size.");
+  expect_failure(chunked("1\nab"), "A line of the receiver's response does not end with CR LF.");
   expect_failure(chunked("1;" + std::string(1'000'000, 'e') + "\r\n"),
                  "A chunk header of the receiver's response is too long.");
   expect_failure(chunked("0\r\nX: " + std::string(1'000'000, 't') + "\r\n\r\n"),
@@ -289,7 +290,7 @@ TEST(ResponseReader, RefusesBadChunks) {
                  "A header of the receiver's response is malformed.");
 }
 
-TEST(ResponseReader, ATrailerAboutFramingSpoilsTheConnection) {
+TEST(ResponseReader, ATrailerWithFramingPreventsReuse) {
   const Reading reading =
       read("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nContent-Length: 9\r\n\r\n");
   EXPECT_EQ(reading.progress, Progress::complete);
@@ -351,7 +352,7 @@ TEST(ResponseReader, RespectsConnectionClose) {
       read("HTTP/1.0 200 OK\r\nConnection: keep-alive\r\nContent-Length: 0\r\n\r\n").reusable);
 }
 
-TEST(ResponseReader, BytesAfterTheResponseSpoilTheConnection) {
+TEST(ResponseReader, BytesAfterTheResponsePreventReuse) {
   const Reading reading = read(with_headers("Content-Length: 2\r\n") +
                                "okHTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
   EXPECT_EQ(reading.progress, Progress::complete);
@@ -359,13 +360,13 @@ TEST(ResponseReader, BytesAfterTheResponseSpoilTheConnection) {
   EXPECT_FALSE(reading.reusable);
 }
 
-TEST(ResponseReader, TheFirstRetryAfterCounts) {
+TEST(ResponseReader, UsesTheFirstRetryAfter) {
   const Reading reading =
       read(with_headers("retry-AFTER: 120\r\nRetry-After: 5\r\nContent-Length: 0\r\n"));
   EXPECT_EQ(reading.retry_after, "120");
 }
 
-RC_GTEST_PROP(ResponseReader, NeverHoldsMoreThanItsLimits,
+RC_GTEST_PROP(ResponseReader, NeverStoresMoreThanItsLimits,
               (const std::vector<std::string>& noise)) {
   ResponseReader reader;
   Progress progress = reader.feed("HTTP/1.1 200 OK\r\n");
@@ -379,8 +380,9 @@ RC_GTEST_PROP(ResponseReader, NeverHoldsMoreThanItsLimits,
   RC_ASSERT(reader.take_headers().size() <= response_headers_max);
 }
 
-/// The answer to any well-formed response is the same however the network cuts it.
-RC_GTEST_PROP(ResponseReader, CutsDoNotMatter, (const std::vector<std::uint8_t>& cuts)) {
+/// The result is the same for every way in which the network splits the bytes.
+RC_GTEST_PROP(ResponseReader, TheResultDoesNotDependOnHowTheBytesAreSplit,
+              (const std::vector<std::uint8_t>& cuts)) {
   const std::string bytes =
       "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 429 Slow down\r\nRetry-After: 7\r\n"
       "Transfer-Encoding: chunked\r\n\r\nA;x=y\r\n0123456789\r\n1\r\nz\r\n0\r\nT: v\r\n\r\n";

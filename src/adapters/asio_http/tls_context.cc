@@ -52,7 +52,7 @@ Result<void> TlsContext::configure(const TlsOptions& options) {
   SSL_CTX_set_options(native, SSL_OP_NO_COMPRESSION | SSL_OP_NO_RENEGOTIATION);
   SSL_CTX_set_verify(native, SSL_VERIFY_PEER, nullptr);
   SSL_CTX_set_alpn_protos(native, alpn_http_1_1.data(), alpn_http_1_1.size());
-  // Our own store, because OpenSSL's is keyed by session and a client needs it by host.
+  // OpenSSL's own cache is keyed by session id; a client needs one keyed by host and port.
   SSL_CTX_set_session_cache_mode(native, SSL_SESS_CACHE_CLIENT | SSL_SESS_CACHE_NO_INTERNAL);
   SSL_CTX_sess_set_new_cb(native, &TlsContext::on_new_session);
 
@@ -85,12 +85,12 @@ Result<void> TlsContext::configure(const TlsOptions& options) {
 
 bool TlsContext::prepare(SSL* ssl, TlsPeer& peer, MonoTime now) {
   peer.context = this;
-  peer.certificate_seen_at = now;
+  peer.certificate_checked_at = now;
   if (SSL_set_ex_data(ssl, peer_index(), &peer) != 1) {
     return false;
   }
   X509_VERIFY_PARAM* expected = SSL_get0_param(ssl);
-  // A common name is no longer a name, and half a label is no wildcard (RFC 9525).
+  // The common name is ignored, and a wildcard must be a whole label (RFC 9525).
   X509_VERIFY_PARAM_set_hostflags(
       expected, X509_CHECK_FLAG_NEVER_CHECK_SUBJECT | X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
   if (peer.is_address) {
@@ -103,10 +103,10 @@ bool TlsContext::prepare(SSL* ssl, TlsPeer& peer, MonoTime now) {
   }
   const auto found = sessions_by_key_.find(peer.session_key);
   if (found != sessions_by_key_.end() &&
-      now - found->second->certificate_seen_at < tls_session_age_max) {
-    // A resumed session shows no certificate, so it inherits the age of the one that was verified.
-    // Should the receiver refuse to resume, the age is only overstated.
-    peer.certificate_seen_at = found->second->certificate_seen_at;
+      now - found->second->certificate_checked_at < tls_session_age_max) {
+    // A resumed session presents no certificate, so it inherits the time of the last check. If the
+    // receiver does not resume, the next check only comes earlier than needed.
+    peer.certificate_checked_at = found->second->certificate_checked_at;
     SSL_set_session(ssl, found->second->session);
   }
   return true;
@@ -117,15 +117,15 @@ int TlsContext::on_new_session(SSL* ssl, SSL_SESSION* session) {
   if (peer == nullptr || peer->context == nullptr || SSL_SESSION_is_resumable(session) != 1) {
     return 0;
   }
-  peer->context->keep(*peer, session);
-  return 1;  // The reference is ours now.
+  peer->context->store_session(*peer, session);
+  return 1;  // The cache owns the reference now.
 }
 
-void TlsContext::keep(const TlsPeer& peer, SSL_SESSION* session) {
+void TlsContext::store_session(const TlsPeer& peer, SSL_SESSION* session) {
   if (const auto found = sessions_by_key_.find(peer.session_key); found != sessions_by_key_.end()) {
     SSL_SESSION_free(found->second->session);
     found->second->session = session;
-    found->second->certificate_seen_at = peer.certificate_seen_at;
+    found->second->certificate_checked_at = peer.certificate_checked_at;
     sessions_.splice(sessions_.begin(), sessions_, found->second);
     return;
   }
@@ -134,7 +134,7 @@ void TlsContext::keep(const TlsPeer& peer, SSL_SESSION* session) {
     SSL_SESSION_free(sessions_.back().session);
     sessions_.pop_back();
   }
-  sessions_.push_front(Session{peer.session_key, session, peer.certificate_seen_at});
+  sessions_.push_front(Session{peer.session_key, session, peer.certificate_checked_at});
   sessions_by_key_.emplace(sessions_.front().key, sessions_.begin());
 }
 
@@ -149,7 +149,7 @@ std::string explain_tls_failure(const boost::system::error_code& failure) {
 std::string explain_handshake_failure(const boost::system::error_code& failure, const SSL* ssl) {
   const long verified = ssl == nullptr ? X509_V_OK : SSL_get_verify_result(ssl);
   if (verified != X509_V_OK) {
-    return fmt::format("The receiver's TLS certificate was refused: {}.",
+    return fmt::format("The receiver's TLS certificate was rejected: {}.",
                        X509_verify_cert_error_string(verified));
   }
   return fmt::format("The TLS handshake with the receiver failed: {}.", reason_of(failure));

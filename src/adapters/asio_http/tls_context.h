@@ -1,5 +1,5 @@
-// What all TLS connections of a transport share: authorities, rules, and sessions to resume.
-// Not thread-safe.
+// Shared by all TLS connections of a transport: certificate authorities, protocol rules and the
+// cache of sessions to resume. Not thread-safe.
 #pragma once
 
 #include <list>
@@ -18,16 +18,16 @@
 namespace postrider::asio_http {
 
 constexpr std::size_t tls_sessions_max = 2'048;   // A few KiB each.
-constexpr Millis tls_session_age_max{3'600'000};  // Then the certificate is looked at again.
+constexpr Millis tls_session_age_max{3'600'000};  // Then the certificate is checked again.
 
-/// Whom a connection expects at the other end. Owned by the connection, which lets go of `context`
-/// (sets it to nullptr) before the context can be gone.
+/// The peer that a connection expects. Owned by the connection, which sets `context` to nullptr
+/// before the context can be destroyed.
 struct TlsPeer {
   class TlsContext* context = nullptr;
   std::string host;  // As in the URL, without brackets.
   bool is_address = false;
-  std::string session_key;  // Host and port.
-  MonoTime certificate_seen_at;
+  std::string session_key;  // Host and port: a session must not be resumed for another host.
+  MonoTime certificate_checked_at;
 };
 
 class TlsContext {
@@ -36,8 +36,8 @@ class TlsContext {
   static Result<std::unique_ptr<TlsContext>> make(const TlsOptions& options);
   ~TlsContext();
 
-  /// Prepares a fresh session for `peer`: name to verify, SNI, ALPN, and an earlier session to
-  /// resume. False when OpenSSL is out of memory.
+  /// Sets the name to verify, SNI and, if there is one, the session to resume. Returns false if
+  /// OpenSSL is out of memory.
   [[nodiscard]] bool prepare(SSL* ssl, TlsPeer& peer, MonoTime now);
 
   [[nodiscard]] boost::asio::ssl::context& native() { return context_; }
@@ -47,27 +47,27 @@ class TlsContext {
   struct Session {
     std::string key;
     SSL_SESSION* session;
-    MonoTime certificate_seen_at;
+    MonoTime certificate_checked_at;
   };
   using Sessions = std::list<Session>;  // Most recent first.
 
   TlsContext();
   Result<void> configure(const TlsOptions& options);
   static int on_new_session(SSL* ssl, SSL_SESSION* session);
-  void keep(const TlsPeer& peer, SSL_SESSION* session);
+  void store_session(const TlsPeer& peer, SSL_SESSION* session);
 
   boost::asio::ssl::context context_;
   Sessions sessions_;
   std::unordered_map<std::string_view, Sessions::iterator> sessions_by_key_;
 };
 
-/// OpenSSL's own complaint, as opposed to the socket's.
+/// True for an error of OpenSSL, false for an error of the socket.
 [[nodiscard]] bool is_tls_failure(const boost::system::error_code& failure);
 
-/// Why an established connection failed, as a sentence for the webhook's owner.
+/// Explains to the owner of the webhook why an established connection failed.
 [[nodiscard]] std::string explain_tls_failure(const boost::system::error_code& failure);
 
-/// Why a handshake failed, as a sentence for the webhook's owner.
+/// Explains to the owner of the webhook why a handshake failed. `ssl` may be nullptr.
 [[nodiscard]] std::string explain_handshake_failure(const boost::system::error_code& failure,
                                                     const SSL* ssl);
 

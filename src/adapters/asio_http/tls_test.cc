@@ -1,4 +1,4 @@
-// Certificates, good and bad, and receivers that speak TLS badly.
+// TLS: valid and invalid certificates, and receivers that violate the protocol.
 #include <atomic>
 #include <cstdio>
 #include <fstream>
@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <openssl/bio.h>
 
 #include "adapters/asio_http/transport_fixture.h"
 
@@ -21,7 +22,7 @@ class Tls : public TransportFixture {
     options_.tls.authorities_pem = authority_.pem();
   }
 
-  /// What comes of a request to a server that shows a certificate of this kind.
+  /// The outcome of a request to a server with this certificate.
   Outcome outcome_of(const TestCertificate& certificate, const TlsServerSpec& server = {}) {
     const ScriptedReceiver receiver{ScriptedReceiver::answering(ok_response()),
                                     {.tls = tls_server(certificate, server)}};
@@ -31,14 +32,14 @@ class Tls : public TransportFixture {
   static void expect_refused(const Outcome& outcome, std::string_view reason) {
     EXPECT_EQ(outcome.failure, FailureCategory::ssl);
     EXPECT_EQ(outcome.error_message,
-              fmt::format("The receiver's TLS certificate was refused: {}.", reason));
+              fmt::format("The receiver's TLS certificate was rejected: {}.", reason));
     EXPECT_EQ(outcome.remote_ip, "127.0.0.1");
   }
 
   const TestAuthority authority_;
 };
 
-TEST_F(Tls, AGoodCertificateIsAccepted) {
+TEST_F(Tls, AcceptsAValidCertificate) {
   const Outcome outcome = outcome_of(authority_.issue({}));
   EXPECT_EQ(outcome.http_status, 200) << outcome.error_message;
   EXPECT_GT(outcome.timings.tls, 0us);
@@ -55,7 +56,20 @@ TEST_F(Tls, AuthoritiesMayComeFromAFile) {
   std::remove(path.c_str());
 }
 
-TEST_F(Tls, UnreadableAuthoritiesAreRefusedAtTheStart) {
+TEST_F(Tls, SystemAuthoritiesAreUsedOnlyIfEnabled) {
+  const std::string path = testing::TempDir() + "postrider_system_authorities.pem";
+  std::ofstream{path} << authority_.pem();
+  ASSERT_EQ(setenv("SSL_CERT_FILE", path.c_str(), 1), 0);  // Replaces the system authorities.
+  options_.tls.authorities_pem.clear();
+  expect_refused(outcome_of(authority_.issue({})), "unable to get local issuer certificate");
+  transport_.reset();
+  options_.tls.default_authorities = true;
+  EXPECT_EQ(outcome_of(authority_.issue({})).http_status, 200);
+  unsetenv("SSL_CERT_FILE");
+  std::remove(path.c_str());
+}
+
+TEST_F(Tls, RejectsUnreadableAuthorities) {
   options_.tls.authorities_pem = "not PEM";
   EXPECT_EQ(make_asio_transport(io_, options_, clock_).error().code, Errc::invalid);
   options_.tls.authorities_pem.clear();
@@ -63,29 +77,29 @@ TEST_F(Tls, UnreadableAuthoritiesAreRefusedAtTheStart) {
   EXPECT_EQ(make_asio_transport(io_, options_, clock_).error().code, Errc::invalid);
 }
 
-TEST_F(Tls, CertificatesOutsideTheirTimeAreRefused) {
+TEST_F(Tls, RejectsExpiredAndFutureCertificates) {
   expect_refused(outcome_of(authority_.issue({.valid_from = -48h, .valid_until = -24h})),
                  "certificate has expired");
   expect_refused(outcome_of(authority_.issue({.valid_from = 24h, .valid_until = 48h})),
                  "certificate is not yet valid");
 }
 
-TEST_F(Tls, CertificatesNobodyVouchesForAreRefused) {
+TEST_F(Tls, RejectsCertificatesOfUnknownAuthorities) {
   expect_refused(outcome_of(self_signed({})), "self-signed certificate");
   expect_refused(outcome_of(TestAuthority{"Unknown Authority"}.issue({})),
                  "unable to get local issuer certificate");
 }
 
-TEST_F(Tls, WeakKeysAreRefused) {
+TEST_F(Tls, RejectsWeakKeys) {
   expect_refused(outcome_of(authority_.issue({.rsa_bits = 1'024}), {.allow_weak_keys = true}),
                  "EE certificate key too weak");
   EXPECT_EQ(outcome_of(authority_.issue({.rsa_bits = 2'048})).http_status, 200);
 }
 
-TEST_F(Tls, TheHostMustBeOneTheCertificateNames) {
+TEST_F(Tls, RejectsACertificateForAnotherAddress) {
   expect_refused(outcome_of(authority_.issue({.alternative_names = "IP:127.0.0.2"})),
                  "IP address mismatch");
-  // An address is not a name, and a common name is not a name either.
+  // An address must be listed as an address; the common name does not count.
   expect_refused(outcome_of(authority_.issue({.alternative_names = "DNS:127.0.0.1"})),
                  "IP address mismatch");
   expect_refused(
@@ -101,7 +115,7 @@ TEST_F(Tls, NamesAreVerifiedAndSent) {
   };
   const Case cases[] = {
       {{.alternative_names = "DNS:a.localhost"}, "a.localhost", true},
-      {{.alternative_names = "DNS:*.localhost"}, "a.localhost", false},  // Too near the root.
+      {{.alternative_names = "DNS:*.localhost"}, "a.localhost", false},  // A top-level domain.
       {{.alternative_names = "DNS:*.b.localhost"}, "a.b.localhost", true},
       {{.alternative_names = "DNS:*.b.localhost"}, "c.a.b.localhost", false},
       {{.alternative_names = "DNS:*.*.localhost"}, "a.b.localhost", false},
@@ -128,7 +142,7 @@ TEST_F(Tls, NamesAreVerifiedAndSent) {
     } else {
       EXPECT_EQ(outcome.failure, FailureCategory::ssl) << expected.host;
       EXPECT_EQ(outcome.error_message,
-                "The receiver's TLS certificate was refused: hostname mismatch.")
+                "The receiver's TLS certificate was rejected: hostname mismatch.")
           << expected.spec.alternative_names;
     }
   }
@@ -147,13 +161,54 @@ TEST_F(Tls, AnAddressIsNotSentAsServerName) {
   EXPECT_EQ(server_name, "");
 }
 
-TEST_F(Tls, OldVersionsAreRefused) {
+TEST_F(Tls, RejectsOldVersions) {
   for (const int version : {TLS1_VERSION, TLS1_1_VERSION}) {
     const Outcome outcome = outcome_of(authority_.issue({}), {.version_max = version});
     EXPECT_EQ(outcome.failure, FailureCategory::ssl) << outcome.error_message;
     EXPECT_EQ(outcome.error_message.find("The TLS handshake with the receiver failed: "), 0u);
   }
   EXPECT_EQ(outcome_of(authority_.issue({}), {.version_max = TLS1_2_VERSION}).http_status, 200);
+}
+
+TEST_F(Tls, OffersHttp11WithAlpn) {
+  const std::shared_ptr<SSL_CTX> server = tls_server(authority_.issue({}));
+  std::string offered;
+  const auto select = [](SSL*, const unsigned char** out, unsigned char* out_bytes,
+                         const unsigned char* in, unsigned in_bytes, void* seen) {
+    static_cast<std::string*>(seen)->assign(reinterpret_cast<const char*>(in), in_bytes);
+    *out = in + 1;
+    *out_bytes = in[0];
+    return SSL_TLSEXT_ERR_OK;
+  };
+  SSL_CTX_set_alpn_select_cb(server.get(), select, &offered);
+  const ScriptedReceiver receiver{ScriptedReceiver::answering(ok_response()), {.tls = server}};
+  EXPECT_EQ(send(request_to("127.0.0.1", receiver.port(), true)).http_status, 200);
+  EXPECT_EQ(offered, "\x08http/1.1");
+}
+
+TEST_F(Tls, DoesNotRenegotiate) {
+  std::atomic<int> hellos{0};
+  const std::shared_ptr<SSL_CTX> server =
+      tls_server(authority_.issue({}), {.version_max = TLS1_2_VERSION});
+  SSL_CTX_set_client_hello_cb(
+      server.get(),
+      [](SSL*, int*, void* count) {
+        ++*static_cast<std::atomic<int>*>(count);
+        return SSL_CLIENT_HELLO_SUCCESS;
+      },
+      &hellos);
+  const ScriptedReceiver receiver{[](Peer& peer) {
+                                    peer.read_request();
+                                    SSL_renegotiate(peer.ssl());
+                                    SSL_do_handshake(peer.ssl());  // Sends a HelloRequest.
+                                    peer.read_request();
+                                  },
+                                  {.tls = server}};
+  OutboundRequest request = request_to("127.0.0.1", receiver.port(), true);
+  request.timeout = 1s;
+  EXPECT_EQ(send(std::move(request)).failure, FailureCategory::ssl);
+  EXPECT_TRUE(receiver.wait_for_ended(1));
+  EXPECT_EQ(hellos, 1);
 }
 
 TEST_F(Tls, AStalledHandshakeTimesOut) {
@@ -164,7 +219,7 @@ TEST_F(Tls, AStalledHandshakeTimesOut) {
   EXPECT_EQ(outcome.failure, FailureCategory::timeout);
   EXPECT_EQ(outcome.error_message, "Timed out after 300 ms while negotiating TLS.");
 
-  const ScriptedReceiver half_way{[](Peer& peer) {  // A ServerHello's first bytes, and no more.
+  const ScriptedReceiver half_way{[](Peer& peer) {  // Only the first bytes of a ServerHello.
     peer.write(std::string_view{"\x16\x03\x03\x00\x7a\x02\x00\x00\x76\x03\x03", 11});
     peer.hold();
   }};
@@ -173,7 +228,7 @@ TEST_F(Tls, AStalledHandshakeTimesOut) {
   EXPECT_EQ(send(std::move(request)).failure, FailureCategory::timeout);
 }
 
-TEST_F(Tls, SomethingElseThanTlsIsASslFailure) {
+TEST_F(Tls, APlainServerIsASslFailure) {
   const ScriptedReceiver plain{[](Peer& peer) {
     peer.write("HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n");
     peer.drain();
@@ -184,7 +239,7 @@ TEST_F(Tls, SomethingElseThanTlsIsASslFailure) {
             "The TLS handshake with the receiver failed: wrong version number.");
 }
 
-TEST_F(Tls, HangingUpDuringTheHandshakeIsANetworkFailure) {
+TEST_F(Tls, ClosingDuringTheHandshakeIsANetworkFailure) {
   for (const bool by_reset : {false, true}) {
     const ScriptedReceiver receiver{[by_reset](Peer& peer) {
       if (by_reset) {
@@ -212,14 +267,14 @@ TEST_F(Tls, AFloodOfKeyUpdatesEndsWithTheDeadline) {
   EXPECT_TRUE(receiver.wait_for_ended(1));
 }
 
-TEST_F(Tls, ABloatedChainIsRefused) {
+TEST_F(Tls, RejectsAnOversizedChain) {
   const Outcome outcome = outcome_of(authority_.issue({}), {.certificate_copies = 400});
   EXPECT_EQ(outcome.failure, FailureCategory::ssl);
   EXPECT_EQ(outcome.error_message,
             "The TLS handshake with the receiver failed: excessive message size.");
 }
 
-TEST_F(Tls, AReceiverThatWantsOurCertificateGetsNone) {
+TEST_F(Tls, AReceiverThatRequiresAClientCertificateIsASslFailure) {
   for (const int version : {TLS1_2_VERSION, TLS1_3_VERSION}) {
     const Outcome outcome = outcome_of(
         authority_.issue({}), {.version_max = version, .require_client_certificate = true});
@@ -227,7 +282,7 @@ TEST_F(Tls, AReceiverThatWantsOurCertificateGetsNone) {
   }
 }
 
-TEST_F(Tls, AResponseWithoutAProperGoodbyeStillCounts) {
+TEST_F(Tls, AResponseWithoutCloseNotifyCounts) {
   const ScriptedReceiver receiver{[](Peer& peer) {
                                     peer.read_request();
                                     peer.write("HTTP/1.1 200 OK\r\n\r\nbye");
@@ -248,13 +303,17 @@ TEST_F(Tls, ConnectionsAreReused) {
   EXPECT_EQ(transport().idle_connections(), 1u);
 }
 
-TEST_F(Tls, BytesAfterTheResponseAreSeenBeforeReuse) {
+TEST_F(Tls, UnreadBytesPreventReuse) {
+  std::atomic<bool> answered{false};
   std::atomic<bool> spoken{false};
   const ScriptedReceiver receiver{
       [&](Peer& peer) {
         peer.read_request();
         if (peer.number() == 1) {
           peer.write(ok_response());
+          while (!answered) {
+            std::this_thread::yield();
+          }
           peer.write("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nfake");
           peer.wait_for_arrival();
           spoken = true;
@@ -267,6 +326,7 @@ TEST_F(Tls, BytesAfterTheResponseAreSeenBeforeReuse) {
   std::optional<Outcome> second;
   transport().send(request_to("127.0.0.1", receiver.port(), true), [&](const Outcome& outcome) {
     EXPECT_EQ(outcome.http_status, 200);
+    answered = true;
     while (!spoken) {
       std::this_thread::yield();
     }
@@ -279,31 +339,60 @@ TEST_F(Tls, BytesAfterTheResponseAreSeenBeforeReuse) {
   EXPECT_EQ(receiver.connections(), 2u);
 }
 
-TEST_F(Tls, SessionsAreResumedForAWhile) {
-  for (const int version : {TLS1_2_VERSION, TLS1_3_VERSION}) {
-    std::atomic<int> resumed{0};
-    const ScriptedReceiver receiver{
-        [&](Peer& peer) {
-          resumed += peer.tls_resumed() ? 1 : 0;
-          peer.read_request();
-          peer.write("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 0\r\n\r\n");
-          peer.drain();
-        },
-        {.tls = tls_server(authority_.issue({}), {.version_max = version})}};
-    for (int number = 0; number < 3; ++number) {
-      EXPECT_EQ(send(request_to("127.0.0.1", receiver.port(), true)).http_status, 200);
-    }
-    EXPECT_TRUE(receiver.wait_for_ended(3));
-    EXPECT_EQ(resumed, 2);
-
-    clock_.pushed += 61min;  // Then the certificate must be shown again.
-    EXPECT_EQ(send(request_to("127.0.0.1", receiver.port(), true)).http_status, 200);
-    EXPECT_TRUE(receiver.wait_for_ended(4));
-    EXPECT_EQ(resumed, 2);
-  }
+TEST_F(Tls, ASessionTicketDoesNotCloseAnIdleConnection) {
+  std::atomic<bool> send_ticket{false};
+  std::atomic<bool> ticket_arrived{false};
+  const ScriptedReceiver receiver{
+      [&](Peer& peer) {
+        peer.read_request();
+        peer.write(ok_response());
+        while (!send_ticket) {
+          std::this_thread::yield();
+        }
+        SSL_new_session_ticket(peer.ssl());
+        SSL_do_handshake(peer.ssl());
+        peer.wait_for_arrival();
+        ticket_arrived = true;
+        peer.read_request();
+        peer.write(ok_response());
+        peer.hold();
+      },
+      {.tls = tls_server(authority_.issue({}), {.version_max = TLS1_3_VERSION})}};
+  EXPECT_EQ(send(request_to("127.0.0.1", receiver.port(), true)).http_status, 200);
+  send_ticket = true;
+  run_until([&] { return ticket_arrived.load(); });
+  io_.restart();
+  io_.poll();
+  EXPECT_EQ(transport().idle_connections(), 1u);
+  EXPECT_EQ(send(request_to("127.0.0.1", receiver.port(), true)).http_status, 200);
+  EXPECT_EQ(receiver.connections(), 1u);
 }
 
-TEST_F(Tls, ALargeRequestArrivesWhole) {
+/// The response and another record arrive in one segment, so that TLS has taken both from the
+/// socket when the response is complete.
+TEST_F(Tls, AConnectionWithUnreadInputIsNotKept) {
+  const ScriptedReceiver receiver{[&](Peer& peer) {
+                                    peer.read_request();
+                                    BIO* socket = SSL_get_wbio(peer.ssl());
+                                    BIO_up_ref(socket);
+                                    SSL_set0_wbio(peer.ssl(),
+                                                  BIO_push(BIO_new(BIO_f_buffer()), socket));
+                                    peer.write(ok_response());
+                                    peer.write("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nfake");
+                                    (void)BIO_flush(SSL_get_wbio(peer.ssl()));
+                                    peer.hold();
+                                  },
+                                  {.tls = tls_server(authority_.issue({}))}};
+  std::optional<std::size_t> idle;
+  transport().send(request_to("127.0.0.1", receiver.port(), true), [&](const Outcome& outcome) {
+    EXPECT_EQ(outcome.http_status, 200) << outcome.error_message;
+    idle = transport().idle_connections();
+  });
+  run_until([&] { return idle.has_value(); });
+  EXPECT_EQ(idle, 0u);
+}
+
+TEST_F(Tls, ALargeRequestArrivesCompletely) {
   const ScriptedReceiver receiver{ScriptedReceiver::answering(ok_response()),
                                   {.tls = tls_server(authority_.issue({}))}};
   OutboundRequest request = request_to("127.0.0.1", receiver.port(), true);
@@ -314,7 +403,7 @@ TEST_F(Tls, ALargeRequestArrivesWhole) {
   EXPECT_TRUE(receiver.last_request() == sent);
 }
 
-TEST_F(Tls, AReceiverThatNeverReadsTimesOutAndLeavesNothingBehind) {
+TEST_F(Tls, AReceiverThatNeverReadsTimesOutAndIsDisconnected) {
   const ScriptedReceiver receiver{
       [](Peer& peer) { peer.hold(); },
       {.tls = tls_server(authority_.issue({})), .receive_buffer_bytes = 4'096}};

@@ -20,8 +20,8 @@ struct Parts {
   std::unique_ptr<TlsContext> tls;
 };
 
-/// Everything the exchanges share, and the one timer that drives their deadlines. Kept alive by the
-/// timer's handler, which may still be queued when the transport is destroyed.
+/// State shared by all exchanges, and the timer that drives their deadlines. Reference-counted
+/// because the handler of the timer may still be queued when the transport is destroyed.
 class Core : public boost::intrusive_ref_counter<Core, boost::thread_unsafe_counter> {
  public:
   Core(boost::asio::io_context& io, TransportOptions options, const Clock& clock, Parts parts)
@@ -38,7 +38,7 @@ class Core : public boost::intrusive_ref_counter<Core, boost::thread_unsafe_coun
         new Exchange(context_, std::move(request), std::move(done))};
     active_.push_back(*exchange);
     if (stopped_) {
-      exchange->refuse();
+      exchange->fail_stopped();
       return;
     }
     exchange->start();
@@ -88,7 +88,7 @@ class Core : public boost::intrusive_ref_counter<Core, boost::thread_unsafe_coun
     if (stopped_) {
       return;
     }
-    // Nothing under way: only idle connections are left to be looked after, and that can wait.
+    // Without active requests only idle connections need the timer, and once a second is enough.
     ticking_ = !active_.empty() || parts_.resolver->busy();
     if (ticking_) {
       tick_after(DeadlineWheel::tick);
@@ -101,7 +101,7 @@ class Core : public boost::intrusive_ref_counter<Core, boost::thread_unsafe_coun
                                         boost::intrusive::constant_time_size<false>>;
 
   const Clock& clock_;
-  PolicyInForce policy_;
+  CurrentPolicy policy_;
   Parts parts_;
   ConnectionPool pool_;
   DeadlineWheel wheel_;
@@ -109,7 +109,7 @@ class Core : public boost::intrusive_ref_counter<Core, boost::thread_unsafe_coun
   ExchangeContext context_;
   Active active_;
   MonoTime swept_at_;
-  bool ticking_ = false;  // Every few milliseconds, because something is under way.
+  bool ticking_ = false;  // The timer runs every few milliseconds.
   bool stopped_ = false;
 };
 

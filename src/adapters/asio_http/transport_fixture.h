@@ -1,5 +1,5 @@
-// What the transport's tests share: a transport on the test's own thread, and one call that sends a
-// request and waits for what comes of it.
+// The fixture of the transport tests: a transport on the thread of the test, and a function that
+// sends a request and waits for its outcome.
 #pragma once
 
 #include <memory>
@@ -19,14 +19,14 @@ namespace postrider::test {
 
 using namespace std::chrono_literals;
 
-/// The real clock, which a test can push forward.
-class PushedClock final : public Clock {
+/// The system clock plus an offset that a test can increase.
+class OffsetClock final : public Clock {
  public:
   [[nodiscard]] Moment now() const override {
     const Moment real = real_->now();
-    return {real.wall + std::chrono::duration_cast<Millis>(pushed), real.mono + pushed};
+    return {real.wall + std::chrono::duration_cast<Millis>(offset), real.mono + offset};
   }
-  Micros pushed{0};
+  Micros offset{0};
 
  private:
   std::unique_ptr<Clock> real_ = make_system_clock();
@@ -44,7 +44,7 @@ inline std::string ok_response(std::string_view body = "ok") {
 
 class TransportFixture : public testing::Test {
  protected:
-  static constexpr Millis patience{10'000};  // No test should ever need it.
+  static constexpr Millis wait_max{10'000};  // Never reached by a passing test.
 
   TransportFixture() { options_.addresses = loopback_policy(); }
 
@@ -72,7 +72,7 @@ class TransportFixture : public testing::Test {
     return request;
   }
 
-  /// Sends, runs the event loop until `done` ran, and checks that it ran once and in time.
+  /// Sends a request, runs the event loop until it ends, and checks that it ended once and in time.
   Outcome send(OutboundRequest request) {
     std::optional<Outcome> outcome;
     int calls = 0;
@@ -101,10 +101,13 @@ class TransportFixture : public testing::Test {
 
   template <class Condition>
   bool run_until(Condition condition) {
-    const MonoTime give_up = clock_.now().mono + patience;
+    const MonoTime give_up = clock_.now().mono + wait_max;
     while (!condition()) {
       if (clock_.now().mono > give_up) {
-        ADD_FAILURE() << "waited in vain";
+        ADD_FAILURE() << "timed out waiting";
+        if (transport_) {
+          transport_->stop();  // Callbacks refer to variables of the test.
+        }
         return false;
       }
       io_.restart();
@@ -113,7 +116,7 @@ class TransportFixture : public testing::Test {
     return true;
   }
 
-  PushedClock clock_;
+  OffsetClock clock_;
   boost::asio::io_context io_{1};
   TransportOptions options_;
   std::unique_ptr<AsioTransport> transport_;

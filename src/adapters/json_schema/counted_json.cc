@@ -49,25 +49,25 @@ bool FrozenJson::equalTo(const valijson::adapters::Adapter& other, bool strict) 
 }
 
 bool CountedValue::getArraySize(std::size_t& result) const {
-  const boost::json::array* array = look().value->if_array();
+  const boost::json::array* array = access().value->if_array();
   result = array != nullptr ? array->size() : result;
   return array != nullptr;
 }
 
 bool CountedValue::getObjectSize(std::size_t& result) const {
-  const boost::json::object* object = look().value->if_object();
+  const boost::json::object* object = access().value->if_object();
   result = object != nullptr ? object->size() : result;
   return object != nullptr;
 }
 
 bool CountedValue::getBool(bool& result) const {
-  const bool* boolean = look().value->if_bool();
+  const bool* boolean = access().value->if_bool();
   result = boolean != nullptr ? *boolean : result;
   return boolean != nullptr;
 }
 
 bool CountedValue::getDouble(double& result) const {
-  const boost::json::value& value = *look().value;
+  const boost::json::value& value = *access().value;
   if (!value.is_number()) {
     return false;
   }
@@ -78,19 +78,19 @@ bool CountedValue::getDouble(double& result) const {
 }
 
 bool CountedValue::getInteger(std::int64_t& result) const {
-  const std::optional<std::int64_t> integer = as_integer(*look().value);
+  const std::optional<std::int64_t> integer = as_integer(*access().value);
   result = integer.value_or(result);
   return integer.has_value();
 }
 
 bool CountedValue::getString(std::string& result) const {
-  const boost::json::string* text = look().value->if_string();
+  const boost::json::string* text = access().value->if_string();
   if (text != nullptr) {
     result.assign(text->data(), text->size());
   }
   return text != nullptr;
 }
 
-bool CountedValue::isInteger() const { return as_integer(*look().value).has_value(); }
+bool CountedValue::isInteger() const { return as_integer(*access().value).has_value(); }
 
 }  // namespace postrider::json_schema

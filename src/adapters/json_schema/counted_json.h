@@ -1,8 +1,8 @@
-// Boost.JSON as valijson wants to see it. valijson has such a view itself; this one counts every
-// look, so that a check that would take for ever ends, knows that 1.0 is an integer, and does not
-// cut strings at a zero byte.
+// A valijson adapter for Boost.JSON. Unlike valijson's own adapter, it counts every access, so that
+// a validation that would take too long can be stopped, treats 1.0 as an integer, and does not
+// truncate strings at a zero byte.
 //
-// The names of the member functions are valijson's.
+// The names of the member functions are prescribed by valijson.
 #pragma once
 
 #include <cstddef>
@@ -18,27 +18,27 @@
 
 namespace postrider::json_schema {
 
-/// Thrown through valijson, and caught where the check began.
-struct BudgetSpent {};
+/// Thrown through valijson and caught by the caller of the validator.
+struct BudgetExceeded {};
 
 struct Budget {
-  std::size_t looks_left = 0;
+  std::size_t accesses_left = 0;
 
   void spend() {
-    if (looks_left == 0) {
-      throw BudgetSpent{};
+    if (accesses_left == 0) {
+      throw BudgetExceeded{};
     }
-    --looks_left;
+    --accesses_left;
   }
 };
 
-// The names are the standard library's and valijson's.
+// The names are prescribed by the standard library and by valijson.
 // NOLINTBEGIN(readability-identifier-naming, modernize-use-nodiscard)
 
 class CountedAdapter;
 using CountedMember = std::pair<std::string, CountedAdapter>;
 
-/// A value and who pays for looking at it; nobody, when it is part of a schema.
+/// A value and the budget for accessing it. The budget is null for values of a schema.
 struct CountedRef {
   const boost::json::value* value;
   Budget* budget;
@@ -158,7 +158,7 @@ class CountedObject {
   Budget* budget_ = nullptr;
 };
 
-/// What valijson keeps of `const` and `enum`.
+/// The values of `const` and `enum`, which valijson stores.
 class FrozenJson final : public valijson::adapters::FrozenValue {
  public:
   explicit FrozenJson(boost::json::value value) : value_(std::move(value)) {}
@@ -174,18 +174,18 @@ class CountedValue {
  public:
   CountedValue() = default;
   explicit CountedValue(CountedRef ref) : ref_(ref) {}
-  // Every step of a check copies what it is about.
-  CountedValue(const CountedValue& other) : ref_(other.look()) {}
+  // Counts copies as accesses, because every step of a validation copies its value.
+  CountedValue(const CountedValue& other) : ref_(other.access()) {}
   CountedValue& operator=(const CountedValue&) = default;
 
   [[nodiscard]] valijson::adapters::FrozenValue* freeze() const {
     return new FrozenJson(*ref_.value);
   }
   [[nodiscard]] std::optional<CountedArray> getArrayOptional() const {
-    return look().value->is_array() ? std::optional{CountedArray{ref_}} : std::nullopt;
+    return access().value->is_array() ? std::optional{CountedArray{ref_}} : std::nullopt;
   }
   [[nodiscard]] std::optional<CountedObject> getObjectOptional() const {
-    return look().value->is_object() ? std::optional{CountedObject{ref_}} : std::nullopt;
+    return access().value->is_object() ? std::optional{CountedObject{ref_}} : std::nullopt;
   }
   bool getArraySize(std::size_t& result) const;
   bool getObjectSize(std::size_t& result) const;
@@ -195,17 +195,17 @@ class CountedValue {
   bool getString(std::string& result) const;
 
   static bool hasStrictTypes() { return true; }
-  [[nodiscard]] bool isArray() const { return look().value->is_array(); }
-  [[nodiscard]] bool isBool() const { return look().value->is_bool(); }
-  [[nodiscard]] bool isDouble() const { return look().value->is_number() && !isInteger(); }
+  [[nodiscard]] bool isArray() const { return access().value->is_array(); }
+  [[nodiscard]] bool isBool() const { return access().value->is_bool(); }
+  [[nodiscard]] bool isDouble() const { return access().value->is_number() && !isInteger(); }
   [[nodiscard]] bool isInteger() const;
-  [[nodiscard]] bool isNull() const { return look().value->is_null(); }
-  [[nodiscard]] bool isNumber() const { return look().value->is_number(); }
-  [[nodiscard]] bool isObject() const { return look().value->is_object(); }
-  [[nodiscard]] bool isString() const { return look().value->is_string(); }
+  [[nodiscard]] bool isNull() const { return access().value->is_null(); }
+  [[nodiscard]] bool isNumber() const { return access().value->is_number(); }
+  [[nodiscard]] bool isObject() const { return access().value->is_object(); }
+  [[nodiscard]] bool isString() const { return access().value->is_string(); }
 
  private:
-  [[nodiscard]] CountedRef look() const {
+  [[nodiscard]] CountedRef access() const {
     if (ref_.budget != nullptr) {
       ref_.budget->spend();
     }

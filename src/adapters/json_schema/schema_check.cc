@@ -25,11 +25,11 @@ namespace {
 
 namespace json = boost::json;
 
-constexpr std::size_t looks_max = 1'000'000;  // A tenth of a second or so.
-constexpr std::size_t faults_max = 10;        // Enough to act on; an answer stays small.
-constexpr std::size_t key_bytes_max = 256;    // Of a key that valijson matches with a pattern.
+constexpr std::size_t accesses_max = 1'000'000;  // About a tenth of a second.
+constexpr std::size_t faults_max = 10;           // Keeps the response small.
+constexpr std::size_t key_bytes_max = 256;       // Of keys matched by patternProperties.
 
-// What valijson says of a value because of something inside of it.
+// How valijson's errors about a value start whose cause is inside the value.
 constexpr std::string_view summary_start = "Failed to validate";
 
 std::optional<json::value> read_json(std::string_view text) {
@@ -50,7 +50,7 @@ bool has_long_key(const json::value& value) {
          });
 }
 
-/// valijson writes keys and indexes alike, as `[x]`; the value itself says which is which.
+/// valijson writes both keys and indexes as `[x]`. The value itself shows which one it is.
 std::string path_of(const std::vector<std::string>& context, const json::value& root) {
   std::string path;
   const json::value* here = &root;
@@ -72,12 +72,12 @@ std::string path_of(const std::vector<std::string>& context, const json::value& 
 
 std::string sentence_of(std::string description) {
   if (description.starts_with("must ")) {
-    return description;  // One of ours.
+    return description;  // From text_rules.cc, already a sentence.
   }
   return "does not satisfy the schema: " + std::move(description);
 }
 
-/// The causes first; of the summaries only what is needed to say anything at all.
+/// Returns the causes. Returns summaries only if there is no cause.
 std::vector<SchemaFault> faults_of(valijson::ValidationResults& results, const json::value& root) {
   std::vector<SchemaFault> causes;
   std::vector<SchemaFault> summaries;
@@ -116,14 +116,14 @@ class ValijsonCheck final : public SchemaCheck {
       return {{"", fmt::format("has a key of more than {} bytes, which its schema cannot match.",
                                key_bytes_max)}};
     }
-    Budget budget{looks_max};
+    Budget budget{accesses_max};
     valijson::ValidationResults results;
     try {
       valijson::Validator validator{valijson::Validator::kStrongTypes};
       if (validator.validate(schema_, CountedAdapter{CountedRef{&*value, &budget}}, &results)) {
         return {};
       }
-    } catch (const BudgetSpent&) {
+    } catch (const BudgetExceeded&) {
       return {{"", "takes too long to check with its schema."}};
     } catch (const std::exception& error) {
       return {{"", fmt::format("cannot be checked with its schema: {}", error.what())}};

@@ -1,4 +1,4 @@
-// JSON Schema by valijson. The only place that knows it; none of its exceptions leaves.
+// Validates JSON Schema with valijson. No other module uses valijson; no exception leaves.
 #pragma once
 
 #include <string_view>
@@ -9,7 +9,7 @@ namespace postrider {
 
 constexpr std::size_t schema_bytes_max = std::size_t{64} * 1024;
 
-/// Draft 7, without references to elsewhere; `format` knows date-time, date, ipv4, ipv6 and uuid.
+/// Draft 7, without external references. `format` supports date-time, date, ipv4, ipv6 and uuid.
 [[nodiscard]] Result<std::unique_ptr<const SchemaCheck>> make_schema_check(std::string_view schema);
 
 }  // namespace postrider

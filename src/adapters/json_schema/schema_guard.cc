@@ -17,16 +17,16 @@ namespace {
 
 namespace json = boost::json;
 
-/// How many schemas may apply to one value one inside the other: valijson's stack grows with it.
+/// The most nested schemas that may apply to one value. valijson recurses for each of them.
 constexpr int chain_max = 16;
 
-// What a keyword holds.
+// What a keyword contains.
 enum class Holds { schema, schemas, named_schemas };
 
 struct Keyword {
   std::string_view name;
   Holds holds;
-  bool same_value;  // The schemas in it are about the same value as the one around them.
+  bool same_value;  // Its schemas apply to the same value as the enclosing schema.
 };
 
 constexpr std::array<Keyword, 17> keywords = {{
@@ -49,7 +49,7 @@ constexpr std::array<Keyword, 17> keywords = {{
     {"$defs", Holds::named_schemas, false},
 }};
 
-// valijson would pass over them in silence.
+// Keywords that valijson would silently ignore.
 constexpr std::array<std::string_view, 12> unknown_keywords = {
     "$anchor",          "$dynamicRef",     "$recursiveRef",         "dependentRequired",
     "dependentSchemas", "maxContains",     "minContains",           "prefixItems",
@@ -62,7 +62,7 @@ Result<void> each_schema(const Keyword& keyword, Value& value, const std::string
   if (keyword.holds == Holds::named_schemas && value.is_object()) {
     for (auto& member : value.get_object()) {
       if (member.value().is_array()) {
-        continue;  // A dependency on names.
+        continue;  // A dependency that lists property names.
       }
       POSTRIDER_CHECK(
           visit(member.value(), fmt::format("{}/{}", pointer, std::string_view{member.key()})));
@@ -96,9 +96,9 @@ tl::unexpected<Error> refuse(const std::string& pointer, std::string_view messag
   return fail(Errc::invalid, fmt::format("{} {}", pointer.empty() ? "/" : pointer, message));
 }
 
-// The two passes below recurse as deep as the schema's JSON, which is at most json_depth_max.
+// The two passes below recurse as deep as the schema's JSON, at most json_depth_max.
 
-/// First pass: every schema by itself. Renames and removes keywords.
+/// The first pass: checks each schema by itself, renames and removes keywords.
 class Cleaner {
  public:
   Result<void> clean(json::value& schema, const std::string& pointer) {
@@ -112,10 +112,10 @@ class Cleaner {
     for (const std::string_view name : unknown_keywords) {
       if (object->contains(name)) {
         return refuse(fmt::format("{}/{}", pointer, name),
-                      "is not supported; schemas are those of JSON Schema draft 7.");
+                      "is not supported. Use JSON Schema draft 7.");
       }
     }
-    // Only references within the schema are taken, so nothing depends on its name.
+    // Only references within the schema are allowed, so its identifier is not needed.
     for (const std::string_view name : {"id", "$id", "$schema"}) {
       object->erase(name);
     }
@@ -173,7 +173,7 @@ class Cleaner {
   bool matches_keys_ = false;
 };
 
-/// Second pass: where the references lead.
+/// The second pass: checks the targets of references.
 class References {
  public:
   explicit References(const json::value& root) : root_(root) {}
@@ -189,7 +189,7 @@ class References {
  private:
   struct Place {
     std::string pointer;
-    int chain = 0;  // The longest chain of schemas for the same value; 0: not known yet.
+    int chain = 0;  // The longest chain of schemas for the same value. 0: not computed yet.
     bool in_progress = false;
   };
 
@@ -212,23 +212,22 @@ class References {
     const bool is_pointer = target == "#" || (target.starts_with("#/") && !target.ends_with('/'));
     if (!is_pointer || target.find('%') != std::string_view::npos) {
       return refuse(pointer + "/$ref",
-                    "must point into the schema itself, such as #/definitions/address; nothing is "
-                    "fetched from elsewhere.");
+                    "must refer to a part of the schema itself, such as #/definitions/address. "
+                    "External references are not supported.");
     }
     json::error_code error;
     const json::value* found = root_.find_pointer(target.substr(1), error);
     if (found == nullptr || !schemas_.contains(found)) {
-      return refuse(pointer + "/$ref",
-                    fmt::format("points to {}, where there is no schema.", target));
+      return refuse(pointer + "/$ref", fmt::format("refers to {}, which is not a schema.", target));
     }
     return found;
   }
 
-  /// Fails when the schemas for one value lead in a circle, or too far.
+  /// Fails if the schemas for one value form a cycle or a chain longer than chain_max.
   Result<int> measure(const json::value& schema) {
     Place& place = schemas_.at(&schema);
     if (place.in_progress) {
-      return refuse(place.pointer, "leads back to itself without looking further into the data.");
+      return refuse(place.pointer, "leads back to itself without descending into the data.");
     }
     const json::object* object = schema.if_object();
     if (place.chain > 0 || object == nullptr) {
@@ -255,15 +254,14 @@ class References {
     place.chain = longest + 1;
     if (place.chain > chain_max) {
       return refuse(place.pointer,
-                    fmt::format("applies more than {} schemas, one inside the other, to one value.",
-                                chain_max));
+                    fmt::format("applies more than {} nested schemas to one value.", chain_max));
     }
     return place.chain;
   }
 
   const json::value& root_;
   std::map<const json::value*, Place> schemas_;
-  std::vector<const json::value*> in_order_;  // As they are written, so that messages are stable.
+  std::vector<const json::value*> in_order_;  // As written, so that messages are deterministic.
 };
 
 }  // namespace

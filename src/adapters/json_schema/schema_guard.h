@@ -1,5 +1,6 @@
-// Makes a schema safe to hand to valijson: what would let a check run for ever, recurse without end
-// or reach outside of the schema is refused, and what it would do badly is renamed (text_rules.h).
+// Makes a schema safe for valijson. Rejects schemas that would loop, recurse without end or refer
+// to anything outside of the schema. Renames the keywords that Postrider implements itself
+// (text_rules.h).
 #pragma once
 
 #include <boost/json/value.hpp>
@@ -10,10 +11,10 @@ namespace postrider::json_schema {
 
 struct GuardedSchema {
   boost::json::value schema;
-  bool matches_keys = false;  // It has patternProperties: valijson matches keys its own way.
+  bool matches_keys = false;  // Has patternProperties, whose patterns valijson matches itself.
 };
 
-/// Takes a schema of draft 7, as valijson 1.0 knows it. The message names the place as a JSON
+/// Accepts a draft 7 schema, as supported by valijson 1.0. The error message starts with a JSON
 /// pointer: `/properties/a/pattern must have at most 512 bytes.`
 [[nodiscard]] Result<GuardedSchema> guard_schema(boost::json::value schema);
 

@@ -23,15 +23,15 @@ using Context = std::vector<std::string>;
 
 constexpr std::size_t pattern_bytes_max = 512;
 constexpr std::size_t simple_pattern_bytes_max = 128;
-constexpr std::uint64_t copies_max = 10'000;  // `a{100}` becomes a hundred states.
+constexpr std::uint64_t copies_max = 10'000;  // `a{100}` becomes 100 states.
 constexpr std::size_t simple_quantifiers_max = 2;
 constexpr std::size_t text_bytes_max = 4096;
 
-/// libstdc++'s way of matching whose time is the product of pattern and text, and whose stack does
-/// not grow with the text. It has no back references.
+/// Selects libstdc++'s matcher whose time is proportional to pattern size times text size, and
+/// whose stack does not grow with the text. It does not support back references.
 const auto regex_flags = std::regex_constants::ECMAScript | std::regex_constants::__polynomial;
 
-/// UTF-8, checked before.
+/// Converts validated UTF-8 to code points.
 std::wstring to_wide(std::string_view text) {
   std::wstring wide;
   wide.reserve(text.size());
@@ -50,7 +50,7 @@ std::wstring to_wide(std::string_view text) {
 
 struct Quantifiers {
   std::size_t count = 0;
-  std::uint64_t copies = 1;  // At most so many of a part, when all `{n}` are inside each other.
+  std::uint64_t copies = 1;  // An upper bound: the product of all `{n}`, as if they were nested.
   bool on_group = false;
 
   void add_counted(std::string_view braces) {
@@ -67,7 +67,7 @@ struct Quantifiers {
   }
 };
 
-/// Outside of escapes and character classes.
+/// Ignores escapes and character classes.
 Quantifiers count_quantifiers(std::string_view pattern) {
   Quantifiers found;
   bool in_class = false;
@@ -94,15 +94,14 @@ Result<std::wregex> compile(std::string_view pattern) {
   try {
     return std::wregex{to_wide(pattern), regex_flags};
   } catch (const std::regex_error& error) {
-    return fail(
-        Errc::invalid,
-        fmt::format("is not a regular expression we can use ({}); back references and named "
-                    "classes such as \\p{{L}} are not supported.",
-                    error.what()));
+    return fail(Errc::invalid,
+                fmt::format("is not a supported regular expression ({}). Back references and named "
+                            "classes such as \\p{{L}} are not supported.",
+                            error.what()));
   }
 }
 
-/// A rule for strings that valijson calls back. It is copied into the schema, once.
+/// A rule for strings, called by valijson. It is copied into the schema once.
 template <class Rule>
 class TextConstraint final : public valijson::constraints::PolyConstraint {
  public:
@@ -151,7 +150,7 @@ bool is_uuid(std::string_view text) {
   });
 }
 
-/// Formats that are not known here are remarks, as the standard has it.
+/// Unknown formats are ignored, as the standard allows.
 struct FormatRule {
   std::string format;
 
@@ -225,7 +224,7 @@ Result<void> check_simple_pattern(std::string_view pattern) {
     const std::regex as_valijson_reads_it{std::string{pattern}};
   } catch (const std::regex_error& error) {
     return fail(Errc::invalid,
-                fmt::format("is not a regular expression we can use ({}).", error.what()));
+                fmt::format("is not a supported regular expression ({}).", error.what()));
   }
   return {};
 }

@@ -1,9 +1,9 @@
-// `pattern` and `format`, done here instead of by valijson: its way backtracks, which takes
-// exponential time for some patterns and a stack frame per character for most, and sees bytes where
-// people see letters.
+// The keywords `pattern` and `format`, implemented here instead of by valijson. Its implementation
+// backtracks, which takes exponential time for some patterns and a stack frame per character for
+// most, and it matches bytes instead of code points.
 //
-// A schema's `pattern` and `format` are renamed before valijson reads it (schema_guard.h), so that
-// it builds these.
+// schema_guard.h renames a schema's `pattern` and `format` before valijson reads the schema, so
+// that valijson uses these rules.
 #pragma once
 
 #include <string_view>
@@ -17,11 +17,11 @@ namespace postrider::json_schema {
 constexpr std::string_view pattern_keyword = "x-postrider-pattern";
 constexpr std::string_view format_keyword = "x-postrider-format";
 
-/// Is this a regular expression we take: ECMAScript's without back references, not too large?
+/// Accepts an ECMAScript regular expression without back references that is not too large.
 [[nodiscard]] Result<void> check_pattern(std::string_view pattern);
 
-/// The same for `patternProperties`, whose patterns valijson matches itself: what could take long
-/// there is refused.
+/// The same for `patternProperties`, whose patterns valijson matches itself. Rejects patterns that
+/// could take long there.
 [[nodiscard]] Result<void> check_simple_pattern(std::string_view pattern);
 
 void add_text_rules(valijson::SchemaParser& parser);

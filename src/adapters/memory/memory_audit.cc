@@ -13,7 +13,7 @@ class MemoryAuditWriter final : public AuditWriter {
 
   Result<void> append(const AuditEntry& entry) override {
     const std::lock_guard guard{store_.mutex};
-    chain(store_, entry);
+    append_audit(store_, entry);
     return {};
   }
 
@@ -74,7 +74,7 @@ class MemoryAuditReader final : public AuditReader {
         walk.more = true;
         break;
       }
-      if (!walk_on(walk, *next, store_.digest)) {
+      if (!verify_next(walk, *next, store_.digest)) {
         break;
       }
     }

@@ -65,7 +65,7 @@ class MemoryCatalog final : public Catalog {
     return std::vector<WebhookId>(store_.rescheduling.begin(), store_.rescheduling.end());
   }
 
-  /// Memory has no key.
+  /// The memory store does not encrypt.
   Result<ResealStep> reseal_webhooks(std::optional<WebhookId>, std::uint32_t) override {
     return ResealStep{};
   }

@@ -59,7 +59,7 @@ Listed<Item> list(const std::map<std::int64_t, Row>& rows, const Filter& filter,
   std::int64_t last = 0;
   auto row = page.before ? rows.lower_bound(*page.before) : rows.end();
   while (page.limit > 0 && row != rows.begin()) {
-    if (looked_at++ == std::max(page.looked_at_max, 1u)) {
+    if (looked_at++ == std::max(page.scanned_max, 1u)) {
       listed.next = row->first;
       break;
     }
@@ -88,7 +88,7 @@ PartialCount count(const std::map<std::int64_t, Row>& rows, const Filter& filter
   std::uint32_t looked_at = 0;
   auto row = range.before ? rows.lower_bound(*range.before) : rows.end();
   while (row != rows.begin()) {
-    if (looked_at++ == std::max(range.looked_at_max, 1u)) {
+    if (looked_at++ == std::max(range.scanned_max, 1u)) {
       counted.next = row->first;
       break;
     }
@@ -166,7 +166,7 @@ class MemoryHistory final : public History {
     for (auto row = store_.events.upper_bound(page.after); row != store_.events.end(); ++row) {
       const bool fits = matches(filter, row->second);
       const bool full = fits && listed.items.size() == page.limit;
-      if (full || looked_at++ == std::max(page.looked_at_max, 1u)) {
+      if (full || looked_at++ == std::max(page.scanned_max, 1u)) {
         listed.next = full && page.limit > 0 ? listed.items.back().sequence : last;
         break;
       }
@@ -215,7 +215,7 @@ class MemoryHistory final : public History {
                                                           WebhookId webhook_id) const {
     for (const std::vector<std::int64_t>* sequences : {&stored.deliveries, &stored.late}) {
       for (const std::int64_t sequence : *sequences) {
-        const auto row = store_.deliveries.find(sequence);  // It may be past its retention.
+        const auto row = store_.deliveries.find(sequence);  // Retention may have removed it.
         if (row != store_.deliveries.end() && row->second.delivery.webhook_id == webhook_id) {
           return row->second;
         }

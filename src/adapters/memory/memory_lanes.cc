@@ -10,7 +10,7 @@
 namespace postrider {
 namespace {
 
-void note_rest(LanePage& page, WallTime due) {
+void update_rest_due(LanePage& page, WallTime due) {
   page.rest_due = std::min(page.rest_due.value_or(due), due);
 }
 
@@ -26,7 +26,7 @@ LanePage by_due_time(std::vector<Delivery> waiting, const LoadLane& query) {
       ++count;
       page.deliveries.push_back(std::move(delivery));
     } else {
-      note_rest(page, delivery.due);
+      update_rest_due(page, delivery.due);
     }
   }
   return page;
@@ -60,7 +60,7 @@ LanePage by_type(const std::vector<Delivery>& waiting, std::uint32_t limit) {
     LanePage part = by_sequence(*types[i], i < lane_types_max ? limit : 0);
     std::ranges::move(part.deliveries, std::back_inserter(page.deliveries));
     if (part.rest_due) {
-      note_rest(page, *part.rest_due);
+      update_rest_due(page, *part.rest_due);
     }
   }
   std::ranges::sort(page.deliveries, {}, &Delivery::sequence);
@@ -69,7 +69,7 @@ LanePage by_type(const std::vector<Delivery>& waiting, std::uint32_t limit) {
 
 }  // namespace
 
-LanePage page_of(const std::vector<Delivery>& waiting, const LoadLane& query) {
+LanePage make_lane_page(const std::vector<Delivery>& waiting, const LoadLane& query) {
   switch (query.ordering) {
     case Ordering::none:
       return by_due_time(waiting, query);

@@ -1,4 +1,4 @@
-// Which of the deliveries that wait a page of their lane holds. Pure.
+// Selects the deliveries of one page of a lane. Pure.
 #pragma once
 
 #include <vector>
@@ -8,7 +8,7 @@
 
 namespace postrider {
 
-/// `waiting` is all of the lane, in order of sequence.
-[[nodiscard]] LanePage page_of(const std::vector<Delivery>& waiting, const LoadLane& query);
+/// `waiting` has all waiting deliveries of the lane, ordered by sequence.
+[[nodiscard]] LanePage make_lane_page(const std::vector<Delivery>& waiting, const LoadLane& query);
 
 }  // namespace postrider

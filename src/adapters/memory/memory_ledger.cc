@@ -4,6 +4,7 @@
 
 #include "core/base/assert.h"
 #include "ports/claims.h"
+#include "ports/settlement_rule.h"
 
 #include "adapters/memory/memory_lanes.h"
 #include "adapters/memory/memory_rows.h"
@@ -42,8 +43,8 @@ class MemoryLedger final : public Ledger {
       }
     }
     for (const BatchAudit& audit : batch.audits) {
-      if (is_true(audit, receipt)) {
-        chain(store_, audit.entry);
+      if (audit_applies(audit, receipt)) {
+        append_audit(store_, audit.entry);
       }
     }
     std::erase_if(receipt.dead_letter_changes, [](const auto& each) { return each.second == 0; });
@@ -55,7 +56,7 @@ class MemoryLedger final : public Ledger {
 
   Result<LanePage> load_lane(const LoadLane& query) override {
     const std::lock_guard guard{store_.mutex};
-    return page_of(waiting_of(query.webhook_id), query);
+    return make_lane_page(waiting_of(query.webhook_id), query);
   }
 
   Result<std::vector<LaneBacklog>> backlog() override {
@@ -76,8 +77,8 @@ class MemoryLedger final : public Ledger {
 
   Result<BroughtForward> bring_forward(const BringForward& order) override {
     const std::lock_guard guard{store_.mutex};
-    const LanePlace begin{.priority = Priority::high, .due = order.now, .sequence = 0};
-    const LanePlace after = order.after.value_or(begin);
+    const LaneCursor begin{.priority = Priority::high, .due = order.now, .sequence = 0};
+    const LaneCursor after = order.after.value_or(begin);
     std::vector<Delivery> rest;
     for (Delivery& delivery : waiting_of(order.webhook_id)) {
       if (place_of(delivery) > std::tuple{after.priority, after.due, after.sequence} &&
@@ -131,7 +132,7 @@ class MemoryLedger final : public Ledger {
       return find_claim(tenant_id, key);
     };
     const auto plans = plan_group(group, lookup);
-    POSTRIDER_ASSERT(plans.has_value());  // Looking into a map cannot fail.
+    POSTRIDER_ASSERT(plans.has_value());  // The lookup cannot fail.
     for (std::size_t i = 0; i < group.size(); ++i) {
       const PublishPlan& plan = (*plans)[i];
       if (std::holds_alternative<Fresh>(plan)) {
@@ -151,7 +152,7 @@ class MemoryLedger final : public Ledger {
     }
     const MemoryEvent& first = store_.events.at(found->second.event_sequence);
     const auto waits = [this](std::int64_t sequence) {
-      const auto row = store_.deliveries.find(sequence);  // It may be past its retention.
+      const auto row = store_.deliveries.find(sequence);  // Retention may have removed it.
       return row != store_.deliveries.end() && is_waiting(row->second.delivery.state);
     };
     const bool finished =
@@ -165,7 +166,7 @@ class MemoryLedger final : public Ledger {
   }
 
   Accepted store_publish(const Publish& publish) {
-    // An event without deliveries takes a sequence too, so that it can be paged to.
+    // An event without deliveries takes a sequence too, for paging.
     const std::int64_t event_sequence = store_.next_sequence;
     store_.next_sequence += std::max<std::int64_t>(1, std::ssize(publish.deliveries));
 
@@ -216,7 +217,7 @@ class MemoryLedger final : public Ledger {
     }
     MemoryEvent& stored = store_.events.at(found->second);
     const auto same_webhook = [&](std::int64_t sequence) {
-      const auto row = store_.deliveries.find(sequence);  // Dead letters leave before their event.
+      const auto row = store_.deliveries.find(sequence);  // Retention may have removed it.
       return row != store_.deliveries.end() &&
              row->second.delivery.webhook_id == order.delivery.webhook_id;
     };
@@ -239,62 +240,66 @@ class MemoryLedger final : public Ledger {
       return;
     }
     DeliveryRecord record = *found;
-    Delivery& stored = record.delivery;
-    const Delivery& wanted = settlement.delivery;
-    const bool current =
-        wanted.revivals >= stored.revivals || wanted.state == DeliveryState::succeeded;
-    const bool applies =
-        is_waiting(stored.state) && wanted.attempt_count >= stored.attempt_count && current;
-    if (applies) {
-      stored.state = wanted.state;
-      stored.trigger = wanted.trigger;
-      stored.due = wanted.due;
-      stored.attempt_count = wanted.attempt_count;
-      stored.budget_used = wanted.budget_used;
-      record.updated_at = settled_at(settlement);
-      if (!is_waiting(stored.state)) {
-        record.completed_at = record.updated_at;
-        --receipt.waiting_change;
-      }
-      if (stored.state == DeliveryState::dead_letter) {
-        record.dead = settlement.dead;
-        tenant_tally(record.tenant_id, settled_at(settlement)).dead_letters += 1;
-        webhook_tally(record, settled_at(settlement)).dead_letters += 1;
-        ++receipt.dead_letter_changes[record.tenant_id];
-      }
-    }
-    // Cancelled while its receiver was about to accept it: what happened has the last word.
-    if (stored.state == DeliveryState::cancelled && wanted.state == DeliveryState::succeeded &&
-        settlement.attempt) {
-      stored.state = DeliveryState::succeeded;
+    const SettlementDecision decision = decide_settlement(settlement, record.delivery);
+    if (decision.effect == SettlementEffect::apply) {
+      apply(settlement, record, receipt);
+    } else if (decision.effect == SettlementEffect::succeed_cancelled) {
+      record.delivery.state = DeliveryState::succeeded;
       record.dead.reset();
       record.updated_at = settled_at(settlement);
       record.completed_at = record.updated_at;
     }
-    if (settlement.attempt) {
+    if (settlement.attempt && decision.is_last_attempt) {
       const Attempt& attempt = *settlement.attempt;
-      if (applies || attempt.number > stored.attempt_count) {
-        stored.attempt_count = std::max(stored.attempt_count, attempt.number);
-        record.last_failure = attempt.failure_category;
-        record.last_http_status = attempt.outcome.http_status;
-      }
-      const std::pair key{stored.sequence, attempt.number};
-      if (store_.attempts.emplace(key, attempt).second) {
-        store_.attempts_recorded[stored.webhook_id].push_back(key);
-        if (settlement.request != nullptr) {
-          store_.requests.emplace(key, settlement.request);
-        }
-        auto& latest = attempt.failure_category ? store_.last_failure_at : store_.last_success_at;
-        WallTime& at = latest.try_emplace(stored.webhook_id, WallTime::min()).first->second;
-        at = std::max(at, attempt.outcome.executed_at);
-        tenant_tally(record.tenant_id, settled_at(settlement)).add(attempt);
-        webhook_tally(record, settled_at(settlement)).add(attempt);
-      }
+      record.delivery.attempt_count = std::max(record.delivery.attempt_count, attempt.number);
+      record.last_failure = attempt.failure_category;
+      record.last_http_status = attempt.outcome.http_status;
     }
-    if (!current && is_waiting(stored.state)) {
-      receipt.revived_meanwhile.push_back(stored);
+    if (settlement.attempt && decision.record_attempt) {
+      record_attempt(*settlement.attempt, settlement, record);
+    }
+    if (decision.revived_meanwhile) {
+      receipt.revived_meanwhile.push_back(record.delivery);
     }
     put(store_, std::move(record));
+  }
+
+  void apply(const Settlement& settlement, DeliveryRecord& record, BatchReceipt& receipt) {
+    Delivery& stored = record.delivery;
+    stored.state = settlement.delivery.state;
+    stored.trigger = settlement.delivery.trigger;
+    stored.due = settlement.delivery.due;
+    stored.attempt_count = settlement.delivery.attempt_count;
+    stored.budget_used = settlement.delivery.budget_used;
+    record.updated_at = settled_at(settlement);
+    if (!is_waiting(stored.state)) {
+      record.completed_at = record.updated_at;
+      --receipt.waiting_change;
+    }
+    if (stored.state == DeliveryState::dead_letter) {
+      record.dead = settlement.dead;
+      tenant_tally(record.tenant_id, settled_at(settlement)).dead_letters += 1;
+      webhook_tally(record, settled_at(settlement)).dead_letters += 1;
+      ++receipt.dead_letter_changes[record.tenant_id];
+    }
+  }
+
+  void record_attempt(const Attempt& attempt, const Settlement& settlement,
+                      const DeliveryRecord& record) {
+    const WebhookId webhook_id = record.delivery.webhook_id;
+    const std::pair key{record.delivery.sequence, attempt.number};
+    if (!store_.attempts.emplace(key, attempt).second) {
+      return;
+    }
+    store_.attempts_recorded[webhook_id].push_back(key);
+    if (settlement.request != nullptr) {
+      store_.requests.emplace(key, settlement.request);
+    }
+    auto& latest = attempt.failure_category ? store_.last_failure_at : store_.last_success_at;
+    WallTime& at = latest.try_emplace(webhook_id, WallTime::min()).first->second;
+    at = std::max(at, attempt.outcome.executed_at);
+    tenant_tally(record.tenant_id, settled_at(settlement)).add(attempt);
+    webhook_tally(record, settled_at(settlement)).add(attempt);
   }
 
   DeliveryTally& tenant_tally(const TenantId& tenant_id, WallTime at) {
@@ -311,8 +316,8 @@ class MemoryLedger final : public Ledger {
     if (found == nullptr) {
       return fail(Errc::not_found, "There is no such delivery.");
     }
-    if (has_moved_on(found->delivery, order.only_if)) {
-      return fail(Errc::conflict, "The delivery has moved on.");
+    if (has_changed_since(found->delivery, order.only_if)) {
+      return fail(Errc::conflict, "The delivery has changed since.");
     }
     DeliveryRecord record = *found;
     Delivery& delivery = record.delivery;
@@ -321,15 +326,10 @@ class MemoryLedger final : public Ledger {
     }
     if (!is_waiting(delivery.state)) {
       ++receipt.waiting_change;
-      delivery.state = DeliveryState::pending;
       record.completed_at.reset();
       record.dead.reset();
     }
-    delivery.due = order.now;
-    delivery.budget_used = 0;
-    ++delivery.revivals;
-    delivery.trigger = order.trigger;
-    delivery.priority = order.priority.value_or(delivery.priority);
+    delivery = revived(delivery, order);
     record.updated_at = order.now;
     put(store_, record);
     return delivery;
@@ -341,7 +341,7 @@ class MemoryLedger final : public Ledger {
       return fail(Errc::not_found, "There is no such delivery.");
     }
     if (!may_cancel(found->delivery, order)) {
-      return fail(Errc::conflict, "The delivery is final already.");
+      return fail(Errc::conflict, "The delivery is already final.");
     }
     DeliveryRecord record = *found;
     if (record.delivery.state == DeliveryState::dead_letter) {
@@ -354,7 +354,7 @@ class MemoryLedger final : public Ledger {
     return record.delivery;
   }
 
-  /// In order of their sequence.
+  /// Ordered by sequence.
   [[nodiscard]] std::vector<Delivery> waiting_of(WebhookId webhook_id) const {
     std::vector<Delivery> deliveries;
     const auto found = store_.waiting.find(webhook_id);

@@ -29,9 +29,9 @@ class MemoryRequestKeyWriter final : public RequestKeyWriter {
     const std::lock_guard guard{store_.mutex};
     std::uint32_t count = 0;
     std::erase_if(store_.request_keys, [&](const auto& row) {
-      const bool goes = count < limit && row.second.expires_at <= now;
-      count += goes ? 1 : 0;
-      return goes;
+      const bool expired = count < limit && row.second.expires_at <= now;
+      count += expired ? 1 : 0;
+      return expired;
     });
     return count;
   }

@@ -7,12 +7,12 @@
 namespace postrider {
 namespace {
 
-DeliveryStanding standing_of(const DeliveryRecord& record) {
+DeliveryCompletion standing_of(const DeliveryRecord& record) {
   return {record.delivery.state, record.completed_at};
 }
 
-/// Deliveries of the event that are still there.
-std::vector<std::int64_t> living(const MemoryStore& store, const MemoryEvent& event) {
+/// The sequences of the event's deliveries that are still stored.
+std::vector<std::int64_t> stored_deliveries(const MemoryStore& store, const MemoryEvent& event) {
   std::vector<std::int64_t> sequences = event.deliveries;
   sequences.insert(sequences.end(), event.late.begin(), event.late.end());
   std::erase_if(sequences,
@@ -20,12 +20,13 @@ std::vector<std::int64_t> living(const MemoryStore& store, const MemoryEvent& ev
   return sequences;
 }
 
-bool may_go(const MemoryStore& store, const MemoryEvent& event, const RetentionCutoffs& cutoffs) {
-  std::vector<DeliveryStanding> standings;
-  for (const std::int64_t sequence : living(store, event)) {
+bool is_removable(const MemoryStore& store, const MemoryEvent& event,
+                  const RetentionCutoffs& cutoffs) {
+  std::vector<DeliveryCompletion> standings;
+  for (const std::int64_t sequence : stored_deliveries(store, event)) {
     standings.push_back(standing_of(store.deliveries.at(sequence)));
   }
-  return event_may_go(event.event->created_at, standings, cutoffs);
+  return event_is_expired(event.event->created_at, standings, cutoffs);
 }
 
 class MemoryRetentionReader final : public RetentionReader {
@@ -35,16 +36,16 @@ class MemoryRetentionReader final : public RetentionReader {
   Result<ExpiredPage> expired_events(const ExpiredQuery& query) override {
     const std::lock_guard guard{store_.mutex};
     ExpiredPage page;
-    std::uint32_t seen = 0;
+    std::uint32_t rows_read = 0;
     bool any_expired = false;
     for (auto row = store_.events.upper_bound(query.after); row != store_.events.end(); ++row) {
-      if (seen++ == query.limit) {
+      if (rows_read++ == query.limit) {
         page.next = any_expired ? std::optional{std::prev(row)->first} : std::nullopt;
         break;
       }
       any_expired = any_expired || (query.cutoffs.events &&
                                     row->second.event->created_at <= *query.cutoffs.events);
-      if (may_go(store_, row->second, query.cutoffs)) {
+      if (is_removable(store_, row->second, query.cutoffs)) {
         page.items.push_back(read(row->first, std::nullopt, query));
       }
     }
@@ -54,19 +55,19 @@ class MemoryRetentionReader final : public RetentionReader {
   Result<ExpiredPage> expired_dead_letters(const ExpiredQuery& query) override {
     const std::lock_guard guard{store_.mutex};
     ExpiredPage page;
-    std::uint32_t seen = 0;
+    std::uint32_t rows_read = 0;
     std::int64_t last = query.after;
     for (auto row = store_.deliveries.upper_bound(query.after); row != store_.deliveries.end();
          ++row) {
       if (row->second.delivery.state != DeliveryState::dead_letter) {
         continue;
       }
-      if (seen++ == query.limit) {
+      if (rows_read++ == query.limit) {
         page.next = last;
         break;
       }
       last = row->first;
-      if (dead_letter_may_go(standing_of(row->second), query.cutoffs)) {
+      if (dead_letter_is_expired(standing_of(row->second), query.cutoffs)) {
         const auto event = store_.event_sequences.find(row->second.delivery.event_id);
         page.items.push_back(read(event->second, row->first, query));
       }
@@ -77,23 +78,24 @@ class MemoryRetentionReader final : public RetentionReader {
  private:
   ExpiredEvent read(std::int64_t event, std::optional<std::int64_t> dead_letter,
                     const ExpiredQuery& query) const {
-    ExpiredEvent old{.sequence = event, .dead_letter = dead_letter, .event = {}, .deliveries = {}};
+    ExpiredEvent expired{
+        .sequence = event, .dead_letter = dead_letter, .event = {}, .deliveries = {}};
     if (!query.with_content) {
-      return old;
+      return expired;
     }
     const MemoryEvent& stored = store_.events.at(event);
-    old.event = *stored.event;
-    for (const std::int64_t sequence : living(store_, stored)) {
+    expired.event = *stored.event;
+    for (const std::int64_t sequence : stored_deliveries(store_, stored)) {
       if (!dead_letter || *dead_letter == sequence) {
         ExpiredDelivery delivery{.record = store_.deliveries.at(sequence), .attempts = {}};
         for (auto row = store_.attempts.lower_bound({sequence, 0});
              row != store_.attempts.end() && row->first.first == sequence; ++row) {
           delivery.attempts.push_back(row->second);
         }
-        old.deliveries.push_back(std::move(delivery));
+        expired.deliveries.push_back(std::move(delivery));
       }
     }
-    return old;
+    return expired;
   }
 
   MemoryStore& store_;
@@ -103,19 +105,19 @@ class MemoryRetentionWriter final : public RetentionWriter {
  public:
   explicit MemoryRetentionWriter(MemoryStore& store) : store_(store) {}
 
-  Result<Removed> remove(const std::vector<ExpiredKey>& names,
+  Result<Removed> remove(const std::vector<ExpiredKey>& keys,
                          const RetentionCutoffs& cutoffs) override {
     const std::lock_guard guard{store_.mutex};
     Removed removed;
-    for (const ExpiredKey& name : names) {
-      if (name.dead_letter) {
-        const auto row = store_.deliveries.find(*name.dead_letter);
+    for (const ExpiredKey& key : keys) {
+      if (key.dead_letter) {
+        const auto row = store_.deliveries.find(*key.dead_letter);
         if (row != store_.deliveries.end() &&
-            dead_letter_may_go(standing_of(row->second), cutoffs)) {
+            dead_letter_is_expired(standing_of(row->second), cutoffs)) {
           remove_delivery(row->first, removed);
         }
       } else {
-        remove_event(name.sequence, cutoffs, removed);
+        remove_event(key.sequence, cutoffs, removed);
       }
     }
     return removed;
@@ -140,16 +142,16 @@ class MemoryRetentionWriter final : public RetentionWriter {
     return count;
   }
 
-  Result<bool> give_back_space() override { return false; }
+  Result<bool> release_space() override { return false; }
 
  private:
   void remove_event(std::int64_t sequence, const RetentionCutoffs& cutoffs, Removed& removed) {
     const auto row = store_.events.find(sequence);
-    if (row == store_.events.end() || !may_go(store_, row->second, cutoffs) ||
+    if (row == store_.events.end() || !is_removable(store_, row->second, cutoffs) ||
         is_claimed(sequence, cutoffs.now)) {
       return;
     }
-    for (const std::int64_t delivery : living(store_, row->second)) {
+    for (const std::int64_t delivery : stored_deliveries(store_, row->second)) {
       remove_delivery(delivery, removed);
     }
     std::erase_if(store_.claims,
@@ -167,10 +169,11 @@ class MemoryRetentionWriter final : public RetentionWriter {
 
   void remove_delivery(std::int64_t sequence, Removed& removed) {
     const DeliveryRecord& record = store_.deliveries.at(sequence);
-    // A webhook's health looks back no further than to what is gone.
+    // A webhook's health does not look past a removed attempt.
     auto& recorded = store_.attempts_recorded[record.delivery.webhook_id];
-    const auto last = std::ranges::find_if(recorded.rbegin(), recorded.rend(),
-                                           [&](const auto& key) { return key.first == sequence; });
+    const auto last =
+        std::ranges::find_if(recorded.rbegin(), recorded.rend(),
+                             [&](const auto& attempt) { return attempt.first == sequence; });
     recorded.erase(recorded.begin(), last.base());
     const auto of_delivery = [&](const auto& row) { return row.first.first == sequence; };
     removed.attempts += std::erase_if(store_.attempts, of_delivery);

@@ -1,5 +1,5 @@
-// What the memory store's ports share: finding and replacing a delivery with its places in the
-// indexes, times of webhooks, and the end of the audit log.
+// Helpers that the memory store's ports share: finding and replacing a delivery and its index
+// entries, looking up times, and appending to the audit log. Hold the store's mutex.
 #pragma once
 
 #include <map>
@@ -13,13 +13,13 @@
 
 namespace postrider {
 
-/// Null when there is none. Valid until the next change of the store.
+/// Returns null if there is none. Valid until the store changes.
 [[nodiscard]] inline const DeliveryRecord* find(const MemoryStore& store, DeliveryId id) {
   const auto found = store.delivery_sequences.find(id);
   return found == store.delivery_sequences.end() ? nullptr : &store.deliveries.at(found->second);
 }
 
-/// Adds or replaces the record under its sequence.
+/// Adds or replaces the record and updates the index of waiting deliveries.
 inline void put(MemoryStore& store, DeliveryRecord record) {
   const Delivery& delivery = record.delivery;
   if (is_waiting(delivery.state)) {
@@ -47,7 +47,7 @@ inline void mark_cancelled(DeliveryRecord& record, WallTime now) {
   return found == times.end() ? std::nullopt : std::optional{found->second};
 }
 
-inline void chain(MemoryStore& store, const AuditEntry& entry) {
+inline void append_audit(MemoryStore& store, const AuditEntry& entry) {
   POSTRIDER_ASSERT(store.digest != nullptr);
   const AuditRecord last = store.audit.empty() ? AuditRecord{} : store.audit.back();
   store.audit.push_back(chain_entry(last, entry, store.digest));

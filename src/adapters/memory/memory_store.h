@@ -1,8 +1,8 @@
-// A store in memory, for tests and the simulation: the same promises as on disk, except the disk.
+// A store in memory, for tests and the simulation. It passes the same contract suites as the SQLite
+// store, but is not durable.
 //
-// MemoryStore is a value. Copying it is taking a picture of everything that is stored, which is how
-// the simulation models what a crash leaves behind. The ports made from it refer to it; it must
-// outlive them.
+// MemoryStore is a value. A copy is a snapshot of everything stored; the simulation uses copies to
+// model crashes. The store must outlive the ports made from it.
 #pragma once
 
 #include <cstdint>
@@ -23,12 +23,12 @@
 
 namespace postrider {
 
-/// A mutex that does not keep its owner from being copied: every copy has its own.
-class OwnMutex {
+/// A mutex member that allows its owner to be copied. Every copy has its own mutex.
+class CopyableMutex {
  public:
-  OwnMutex() = default;
-  OwnMutex(const OwnMutex&) {}
-  OwnMutex& operator=(const OwnMutex&) { return *this; }
+  CopyableMutex() = default;
+  CopyableMutex(const CopyableMutex&) {}
+  CopyableMutex& operator=(const CopyableMutex&) { return *this; }
 
   void lock() { mutex_.lock(); }
   void unlock() { mutex_.unlock(); }
@@ -51,7 +51,7 @@ struct MemoryKeyUse {
 struct MemoryEvent {
   std::shared_ptr<const Event> event;  // Shared, so that copying a store does not copy payloads.
   std::vector<std::int64_t> deliveries;
-  std::vector<std::int64_t> late;  // Deliveries that came after the publish.
+  std::vector<std::int64_t> late;  // Late deliveries.
 };
 
 struct MemoryStore {
@@ -60,11 +60,11 @@ struct MemoryStore {
   std::unordered_map<EventId, std::int64_t> event_sequences;
   std::map<std::int64_t, DeliveryRecord> deliveries;
   std::unordered_map<DeliveryId, std::int64_t> delivery_sequences;
-  std::map<WebhookId, std::set<std::int64_t>> waiting;  // No entry for a webhook without any.
+  std::map<WebhookId, std::set<std::int64_t>> waiting;                         // No empty sets.
   std::map<std::pair<std::int64_t, std::uint32_t>, Attempt> attempts;          // (delivery, number)
   std::map<std::pair<std::int64_t, std::uint32_t>, RequestShapeRef> requests;  // No nulls.
   std::map<WebhookId, std::vector<std::pair<std::int64_t, std::uint32_t>>> attempts_recorded;
-  std::map<WebhookId, WallTime> last_success_at;  // Of an attempt, whether it is still kept or not.
+  std::map<WebhookId, WallTime> last_success_at;  // Of all attempts, including removed ones.
   std::map<WebhookId, WallTime> last_failure_at;
   std::map<std::pair<TenantId, std::string>, MemoryClaim> claims;  // (tenant, key)
 
@@ -76,21 +76,21 @@ struct MemoryStore {
   std::set<WebhookId> rescheduling;  // See Catalog::mark_rescheduling.
   std::map<KeyId, ApiKey> api_keys;
   std::map<TenantSerial, RegisteredTenant> tenants;
-  std::map<std::string, PortalLink> links;  // By their hash.
+  std::map<std::string, PortalLink> links;  // By hash.
 
   std::vector<AuditRecord> audit;
-  Digest digest = nullptr;  // Given by who wants an audit log.
+  Digest digest = nullptr;  // Required to append to the audit log.
   std::map<std::string, EventType> event_types;
   std::map<OperationId, Operation> operations;
   std::map<std::pair<std::string, std::string>, MemoryKeyUse> request_keys;  // (caller, key)
-  std::map<std::int64_t, Alert> alerts;                                      // By their sequence.
+  std::map<std::int64_t, Alert> alerts;                                      // By sequence.
 
-  OwnMutex
-      mutex;  // Held during each call of a port. Whoever looks in directly does so between calls.
+  /// Held during each call of a port. Access the members above only while no call is running.
+  CopyableMutex mutex;
 };
 
-/// Every role over one store. `atomically` undoes nothing: the roles that take part in it fail only
-/// before they change anything.
+/// All roles of one store. `atomically` does not roll back: each role fails before it changes
+/// anything, but earlier changes of a failed transaction stay.
 [[nodiscard]] Store make_memory_store(MemoryStore& store);
 [[nodiscard]] Reader make_memory_reader(MemoryStore& store);
 

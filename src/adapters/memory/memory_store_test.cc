@@ -19,11 +19,11 @@ class OpenMemory final : public test::OpenStore {
   Store& store() override { return roles_; }
   Reader& reader() override { return reader_; }
 
-  /// What a restart leaves is a picture of the store.
+  /// Simulates a restart with a copy of the store.
   void reopen() override {
-    const MemoryStore picture = store_;
+    const MemoryStore copy = store_;
     store_ = MemoryStore{};
-    store_ = picture;
+    store_ = copy;
   }
 
  private:
@@ -32,7 +32,7 @@ class OpenMemory final : public test::OpenStore {
   Reader reader_ = make_memory_reader(store_);
 };
 
-TEST(MemoryStore, ACopyDoesNotSeeWhatHappensToTheOriginal) {
+TEST(MemoryStore, CopyDoesNotSeeLaterChangesOfTheOriginal) {
   MemoryStore store;
   StoreScript script;
   const Publish before = script.publish({StoreScript::webhook(1)});
@@ -51,7 +51,7 @@ TEST(MemoryStore, ACopyDoesNotSeeWhatHappensToTheOriginal) {
 namespace test {
 
 POSTRIDER_STORE_CONTRACT(Memory,
-                         StoreMaker{"memory", [] { return std::make_unique<OpenMemory>(); }});
+                         StoreFactory{"memory", [] { return std::make_unique<OpenMemory>(); }});
 
 }  // namespace test
 }  // namespace postrider

@@ -26,7 +26,7 @@ unsigned char* bytes_of(std::string& text) { return reinterpret_cast<unsigned ch
 
 enum class Direction : int { open = 0, seal = 1 };
 
-/// Ready for the text. These fail for want of memory only.
+/// Returns a context that is ready for the text. The calls fail only if memory is exhausted.
 Context begin(Direction direction, std::string_view key, std::string_view nonce,
               std::string_view bound) {
   POSTRIDER_ASSERT(key.size() == aes_key_bytes && nonce.size() == nonce_bytes);
@@ -45,7 +45,7 @@ std::string update(EVP_CIPHER_CTX* context, std::string_view text) {
   int length = 0;
   POSTRIDER_ASSERT(EVP_CipherUpdate(context, bytes_of(out), &length, bytes_of(text),
                                     static_cast<int>(text.size())) == 1);
-  POSTRIDER_ASSERT(static_cast<std::size_t>(length) == text.size());  // GCM keeps nothing back.
+  POSTRIDER_ASSERT(static_cast<std::size_t>(length) == text.size());  // GCM does not buffer.
   return out;
 }
 

@@ -15,7 +15,7 @@
 namespace postrider {
 namespace {
 
-// A sealed value: version, key id, sealed data key, sealed bytes.
+// The layout of a sealed value: version, key id, sealed data key, sealed bytes.
 constexpr char version = '\x01';
 constexpr std::size_t key_id_bytes = 8;
 constexpr std::size_t head_bytes = 1 + key_id_bytes;
@@ -26,7 +26,7 @@ struct NamedKey {
   VaultKey key;
 };
 
-/// Says which key it is and nothing about it.
+/// Identifies the key without revealing anything about it.
 std::string id_of(const VaultKey& key) {
   return sha256("postrider vault key id\n" + key.reveal()).substr(0, key_id_bytes);
 }
@@ -49,8 +49,8 @@ class EnvelopeVault final : public AesVault {
     std::vector<NamedKey> next = named(std::move(keys));
     if (std::ranges::find(next, keys_.front().id, &NamedKey::id) == next.end()) {
       return fail(Errc::invalid,
-                  fmt::format("The key {} is in use; keep it after the new one until everything "
-                              "is sealed anew.",
+                  fmt::format("The key {} is in use. Keep it after the new key until all values "
+                              "are sealed with the new key.",
                               to_hex(keys_.front().id)));
     }
     keys_ = std::move(next);
@@ -61,7 +61,7 @@ class EnvelopeVault final : public AesVault {
     const NamedKey& current = keys_.front();
     const std::string head = version + current.id;
     const std::string data_key = random_bytes(aes_key_bytes);
-    // The head is bound to both parts: a value cannot be passed off as one of another key.
+    // Both parts are bound to the head, so the key id cannot be replaced.
     const std::string bound = head + std::string{context};
     return head + aes_seal(current.key.reveal(), data_key, bound) +
            aes_seal(data_key, plain, bound);
@@ -75,8 +75,8 @@ class EnvelopeVault final : public AesVault {
     const auto key = std::ranges::find(keys_, head.substr(1), &NamedKey::id);
     if (key == keys_.end()) {
       return fail(Errc::invalid,
-                  fmt::format("The stored secrets are sealed with the key {}, which was not given; "
-                              "add it to the key file (see --secrets-key-file).",
+                  fmt::format("The stored secrets are sealed with the key {}, which is not "
+                              "configured. Add it to the key file (see --secrets-key-file).",
                               to_hex(head.substr(1))));
     }
     const std::string bound = std::string{head} + std::string{context};
@@ -151,7 +151,7 @@ Result<std::vector<VaultKey>> parse_vault_keys(std::string_view text) {
     keys.emplace_back(*std::move(key));
   }
   if (keys.empty()) {
-    return fail(Errc::invalid, "There is no key: 32 bytes in base64 or hex are needed.");
+    return fail(Errc::invalid, "There is no key. A key has 32 bytes in base64 or hex.");
   }
   return keys;
 }

@@ -17,7 +17,7 @@ std::shared_ptr<const Vault> vault_of(std::vector<VaultKey> keys) {
   return make_aes_vault(std::move(keys));
 }
 
-TEST(AesGcm, OpensTheVectorOfTheStandard) {
+TEST(AesGcm, MatchesTheTestVectorOfTheSpecification) {
   // Test case 14 of the GCM specification: a zero key and nonce, one zero block.
   const std::string zeros(32, '\0');
   std::string sealed(12, '\0');
@@ -28,7 +28,7 @@ TEST(AesGcm, OpensTheVectorOfTheStandard) {
   EXPECT_EQ(aes_open(zeros, sealed, ""), std::string(16, '\0'));
 }
 
-TEST(AesVault, WhatIsSealedOpensInItsPlaceAlone) {
+TEST(AesVault, SealedValueOpensOnlyInItsOwnContext) {
   const auto vault = vault_of({key('a')});
   for (const std::string& plain : {std::string{}, std::string{"x"}, std::string(100'000, 'y')}) {
     const std::string sealed = vault->seal(plain, "whk_1/secret");
@@ -39,7 +39,7 @@ TEST(AesVault, WhatIsSealedOpensInItsPlaceAlone) {
   }
 }
 
-TEST(AesVault, TheSameBytesNeverLookTheSame) {
+TEST(AesVault, SealingTwiceGivesDifferentBytes) {
   const auto vault = vault_of({key('a')});
   std::set<std::string> seen;
   for (int i = 0; i < 100; ++i) {
@@ -48,7 +48,7 @@ TEST(AesVault, TheSameBytesNeverLookTheSame) {
   EXPECT_EQ(seen.size(), 100u);
 }
 
-TEST(AesVault, EveryChangedByteIsNoticed) {
+TEST(AesVault, DetectsEveryChangedByte) {
   const auto vault = vault_of({key('a')});
   const std::string sealed = vault->seal("secret", "place");
   for (std::size_t i = 0; i < sealed.size(); ++i) {
@@ -69,7 +69,7 @@ TEST(AesVault, OldKeysOpenAndTheFirstSeals) {
   EXPECT_EQ(vault_of({key('b')})->open(fresh, "place").value(), "secret");
 }
 
-TEST(AesVault, KeysAreReplacedOnlyWhenTheOneInUseStays) {
+TEST(AesVault, ReplacingKeysMustKeepTheKeyInUse) {
   const auto vault = make_aes_vault({key('a')});
   const std::string old = vault->seal("secret", "place");
   EXPECT_EQ(vault->replace_keys({key('b')}).error().code, Errc::invalid);
@@ -81,7 +81,7 @@ TEST(AesVault, KeysAreReplacedOnlyWhenTheOneInUseStays) {
   EXPECT_EQ(vault->open(old, "place").error().code, Errc::invalid);
 }
 
-TEST(AesVault, AMissingKeyIsNamedByItsId) {
+TEST(AesVault, ErrorNamesTheIdOfAMissingKey) {
   const std::string sealed = vault_of({key('a')})->seal("secret", "place");
   const Result<std::string> opened = vault_of({key('b')})->open(sealed, "place");
   ASSERT_FALSE(opened.has_value());
@@ -89,7 +89,7 @@ TEST(AesVault, AMissingKeyIsNamedByItsId) {
   EXPECT_NE(opened.error().message.find(to_hex(sealed.substr(1, 8))), std::string::npos);
 }
 
-TEST(VaultKeys, AreReadFromBase64AndHexInTheirOrder) {
+TEST(VaultKeys, AreParsedFromBase64AndHexInOrder) {
   const std::string base64 = to_base64(key('a').reveal());
   const std::string hex = to_hex(key('b').reveal());
   const std::vector<VaultKey> both = {key('a'), key('b')};
@@ -97,7 +97,7 @@ TEST(VaultKeys, AreReadFromBase64AndHexInTheirOrder) {
   EXPECT_EQ(parse_vault_keys("# current\n " + base64 + " \r\n\n" + hex + "\n").value(), both);
 }
 
-TEST(VaultKeys, AnythingElseIsRefusedWithoutRepeatingIt) {
+TEST(VaultKeys, RejectsInvalidKeysWithoutRepeatingThem) {
   const std::string almost(63, 'a');
   for (const std::string& text :
        {std::string{}, std::string{"# only a comment\n"}, std::string{"secret-key"}, almost,

@@ -18,7 +18,7 @@ struct FreeDigest {
   void operator()(EVP_MD* digest) const { EVP_MD_free(digest); }
 };
 
-// Looking an algorithm up by name takes longer than hashing a small text: once is enough.
+// Fetched once, because looking up an algorithm by name takes longer than hashing a small text.
 const EVP_MD* sha256_digest() {
   static const std::unique_ptr<EVP_MD, FreeDigest> digest{EVP_MD_fetch(nullptr, "SHA256", nullptr)};
   POSTRIDER_ASSERT(digest != nullptr);

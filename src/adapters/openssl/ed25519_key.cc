@@ -40,7 +40,7 @@ Ed25519Key::Ed25519Key(const Secret<std::string>& key) {
 }
 
 std::string Ed25519Key::sign(std::string_view prefix, std::string_view body) const {
-  // Ed25519 reads its message twice, so it must be in one piece.
+  // Ed25519 reads the message twice, so it must be contiguous.
   std::string message;
   message.reserve(prefix.size() + body.size());
   message += prefix;

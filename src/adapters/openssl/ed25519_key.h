@@ -1,4 +1,4 @@
-// Ed25519 signatures, so that a receiver can verify without being able to sign.
+// Ed25519 signatures, which a receiver can verify without being able to sign.
 #pragma once
 
 #include <memory>
@@ -9,13 +9,13 @@
 
 namespace postrider {
 
-/// Cheap to copy; copies share the key, which signing does not change, so any thread may sign.
+/// Cheap to copy; copies share the immutable key. Any thread may sign.
 class Ed25519Key {
  public:
-  /// The seed is the key's first 32 bytes, or the SHA-256 of a key that is shorter.
+  /// The seed is the first 32 bytes of the key, or the SHA-256 of a shorter key.
   explicit Ed25519Key(const Secret<std::string>& key);
 
-  /// 64 raw bytes over `prefix` followed by `body`.
+  /// The signature of `prefix` followed by `body`, 64 raw bytes.
   [[nodiscard]] std::string sign(std::string_view prefix, std::string_view body) const;
 
   /// 32 raw bytes, for the receiver.

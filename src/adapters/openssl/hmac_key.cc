@@ -21,7 +21,7 @@ struct FreeContext {
 };
 using Context = std::unique_ptr<EVP_MAC_CTX, FreeContext>;
 
-// Looking an algorithm up by name takes longer than a signature: once is enough.
+// Fetched once, because looking up an algorithm by name takes longer than signing.
 EVP_MAC* hmac() {
   static const std::unique_ptr<EVP_MAC, FreeMac> mac{EVP_MAC_fetch(nullptr, "HMAC", nullptr)};
   POSTRIDER_ASSERT(mac != nullptr);
@@ -35,14 +35,14 @@ Context keyed_context(std::string_view key) {
   const std::array<OSSL_PARAM, 2> parameters = {
       OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, digest.data(), digest.size()),
       OSSL_PARAM_construct_end()};
-  // A null pointer would mean "keep the key you have", and there is none yet.
+  // EVP_MAC_init treats a null pointer as "keep the current key", and there is none yet.
   const unsigned char nothing = 0;
   const auto* bytes = key.empty() ? &nothing : reinterpret_cast<const unsigned char*>(key.data());
   POSTRIDER_ASSERT(EVP_MAC_init(context.get(), bytes, key.size(), parameters.data()) == 1);
   return context;
 }
 
-// These fail for want of memory only.
+// Fails only if memory is exhausted.
 void update(EVP_MAC_CTX* context, std::string_view text) {
   const auto* bytes = reinterpret_cast<const unsigned char*>(text.data());
   POSTRIDER_ASSERT(EVP_MAC_update(context, bytes, text.size()) == 1);

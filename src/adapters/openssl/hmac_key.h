@@ -1,4 +1,4 @@
-// HMAC-SHA256 with the key schedule done once: signing duplicates a context that is keyed already.
+// HMAC-SHA256 with a precomputed key schedule: signing duplicates a keyed context.
 #pragma once
 
 #include <memory>
@@ -9,14 +9,13 @@
 
 namespace postrider {
 
-/// Cheap to copy; copies share the keyed context, which signing does not change, so any thread may
-/// sign.
+/// Cheap to copy; copies share the immutable keyed context. Any thread may sign.
 class HmacKey {
  public:
-  /// Any length, as RFC 2104 allows; what a webhook may use is parse_secret's decision.
+  /// Accepts any length (RFC 2104). parse_secret limits the length of a webhook's secret.
   explicit HmacKey(const Secret<std::string>& key);
 
-  /// 32 raw bytes over `prefix` followed by `body`.
+  /// The signature of `prefix` followed by `body`, 32 raw bytes.
   [[nodiscard]] std::string sign(std::string_view prefix, std::string_view body) const;
 
  private:

@@ -1,21 +1,23 @@
-// SHA-256 of what comes in pieces: files too large to hold.
+// Incremental SHA-256, for files that are too large to hold in memory.
 #pragma once
 
 #include <memory>
 #include <string>
 #include <string_view>
 
+#include "ports/running_hash.h"
+
 namespace postrider {
 
 /// One thread.
-class RunningSha256 {
+class RunningSha256 final : public RunningHash {
  public:
   RunningSha256();
 
-  void add(std::string_view bytes);
+  void add(std::string_view bytes) override;
 
-  /// 32 raw bytes. Nothing may be added afterwards.
-  [[nodiscard]] std::string finish();
+  /// Returns 32 raw bytes. Do not call `add` afterwards.
+  [[nodiscard]] std::string finish() override;
 
  private:
   struct Free {

@@ -1,4 +1,4 @@
-// The signing function of a webhook's scheme and secret.
+// Makes the signing function for a signature scheme and a secret.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@
 
 namespace postrider {
 
-/// Keyed once; keep it for as long as the secret lives. Copies share the key; any thread may call
-/// them.
+/// Making it is expensive; keep it as long as the secret is used. Copies share the key. Any thread
+/// may call them.
 [[nodiscard]] Sign make_sign(SignatureScheme scheme, const Secret<std::string>& secret);
 
 }  // namespace postrider

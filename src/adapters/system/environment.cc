@@ -28,9 +28,4 @@ std::vector<std::pair<std::string, std::string>> environment_variables(std::stri
   return found;
 }
 
-bool stdout_has_colour() {
-  return ::isatty(STDOUT_FILENO) == 1 && environment_variable("NO_COLOR").value_or("").empty() &&
-         environment_variable("TERM").value_or("dumb") != "dumb";
-}
-
 }  // namespace postrider

@@ -1,5 +1,4 @@
-// The process's surroundings: environment variables and terminals. Read at start-up, from the main
-// thread, before others exist.
+// Environment variables. Main thread only, before other threads start.
 #pragma once
 
 #include <optional>
@@ -10,15 +9,11 @@
 
 namespace postrider {
 
-/// nullopt when the variable is not set; an empty one is an empty string.
+/// Returns nullopt if the variable is not set.
 [[nodiscard]] std::optional<std::string> environment_variable(const std::string& name);
 
-/// Every variable whose name begins with `prefix`, by name.
+/// All variables whose name starts with `prefix`, sorted by name.
 [[nodiscard]] std::vector<std::pair<std::string, std::string>> environment_variables(
     std::string_view prefix);
-
-/// Whether a person is likely to see standard output in colour: a terminal, and NO_COLOR is not
-/// set.
-[[nodiscard]] bool stdout_has_colour();
 
 }  // namespace postrider

@@ -1,4 +1,4 @@
-// The real clocks.
+// The clocks of the operating system. Any thread.
 #pragma once
 
 #include <memory>

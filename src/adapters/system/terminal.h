@@ -1,14 +1,12 @@
-// What the process's output is connected to.
+// The Terminal port on POSIX.
 #pragma once
 
-#include <cstddef>
-#include <optional>
+#include <memory>
+
+#include "ports/terminal.h"
 
 namespace postrider {
 
-/// The width of the terminal that standard output is; nullopt when it is a file or a pipe.
-[[nodiscard]] std::optional<std::size_t> stdout_columns();
-
-[[nodiscard]] bool stderr_is_terminal();
+[[nodiscard]] std::unique_ptr<Terminal> make_system_terminal();
 
 }  // namespace postrider

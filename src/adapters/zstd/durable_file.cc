@@ -74,14 +74,14 @@ Result<void> sync_directory(const fs::path& directory) {
 }  // namespace
 
 Result<void> write_durably(const fs::path& file, std::string_view bytes) {
-  const fs::path beside = file.string() + ".tmp";
-  Result<void> written = write_synced(beside, bytes);
-  if (written && ::rename(beside.c_str(), file.c_str()) != 0) {
-    written = cannot("renamed", beside);
+  const fs::path temporary = file.string() + ".tmp";
+  Result<void> written = write_synced(temporary, bytes);
+  if (written && ::rename(temporary.c_str(), file.c_str()) != 0) {
+    written = cannot("renamed", temporary);
   }
   if (!written) {
-    std::error_code ignored;  // It is worth nothing, and may be what fills the disk.
-    fs::remove(beside, ignored);
+    std::error_code ignored;  // Removed because an incomplete file is useless and uses disk space.
+    fs::remove(temporary, ignored);
     return written;
   }
   return sync_directory(file.parent_path());

@@ -1,4 +1,4 @@
-// Files that are there whole or not at all, also after a power cut.
+// Writes files atomically and durably: after a power failure a file is complete or absent.
 #pragma once
 
 #include <filesystem>
@@ -8,8 +8,8 @@
 
 namespace postrider::zstd {
 
-/// Writes beside it, syncs, renames, and syncs the directory. Replaces what was there. Fails with
-/// unavailable; what was there before is then still there.
+/// Replaces `file`: writes a temporary file, syncs it, renames it, and syncs the directory. Fails
+/// with unavailable. If it fails before the rename, the old file is unchanged.
 [[nodiscard]] Result<void> write_durably(const std::filesystem::path& file, std::string_view bytes);
 
 /// Fails with unavailable.

@@ -36,7 +36,7 @@ Result<void> LineReader::take(std::string_view text, const OnLine& on_line) {
     const std::size_t end = text.find('\n');
     line_ += text.substr(0, end);
     if (line_.size() > line_bytes_max) {
-      return fail(Errc::corrupt, "a line is larger than any that is ever written.");
+      return fail(Errc::corrupt, "a line is longer than any archived line can be.");
     }
     if (end == std::string_view::npos) {
       return {};

@@ -35,7 +35,7 @@ Read read(const std::string& data, std::size_t piece) {
   return read;
 }
 
-TEST(LineReader, GivesTheSameLinesHoweverThePiecesAreCut) {
+TEST(LineReader, LinesDoNotDependOnThePieces) {
   std::string text;
   for (int i = 0; i < 20'000; ++i) {
     text += "{\"n\":" + std::to_string(i) + "}\n";
@@ -51,26 +51,26 @@ TEST(LineReader, GivesTheSameLinesHoweverThePiecesAreCut) {
   }
 }
 
-TEST(LineReader, ReadsFramesOneAfterTheOther) {
+TEST(LineReader, ReadsConcatenatedFrames) {
   const Read got = read(compress("a\n") + compress("b\n"), 3);
   EXPECT_EQ(got.lines, (std::vector<std::string>{"a", "b"}));
   EXPECT_TRUE(got.at_end);
 }
 
-TEST(LineReader, KnowsWhenTheEndIsMissing) {
+TEST(LineReader, DetectsAMissingEnd) {
   const std::string data = compress("one\ntwo\n");
   EXPECT_FALSE(read(data.substr(0, data.size() - 1), 1).at_end);
   EXPECT_FALSE(read(compress("one\ntwo"), 1).at_end) << "no line break at the end";
   EXPECT_TRUE(read("", 1).at_end);
 }
 
-TEST(LineReader, RefusesWhatIsNotZstandard) {
+TEST(LineReader, RejectsDataThatIsNotZstandard) {
   const Read got = read("this was never compressed", 100);
   ASSERT_FALSE(got.result.has_value());
   EXPECT_EQ(got.result.error().code, Errc::corrupt);
 }
 
-TEST(LineReader, StopsWhenALineIsRefused) {
+TEST(LineReader, StopsIfTheCallbackFails) {
   LineReader reader;
   int seen = 0;
   const auto refuse = [&](std::string_view) -> Result<void> {

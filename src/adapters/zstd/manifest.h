@@ -1,4 +1,4 @@
-// The archive's table of contents; its format is in ports/archive.h.
+// The archive's manifest, its table of contents. The format is described in ports/archive.h.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +20,9 @@ struct ManifestEntry {
   WallTime last_at;
 };
 
-/// The entries as they stand there, so that nothing of them is lost when one is added. Fails with
-/// corrupt when it is no manifest of ours: then nothing is written over it. A missing one is empty.
+/// The entries as JSON text, verbatim, so that nothing is lost when an entry is added. A missing
+/// manifest has no entries. Fails with corrupt if the file is not a valid manifest; the caller must
+/// not overwrite it then.
 [[nodiscard]] Result<std::vector<std::string>> read_manifest(const std::filesystem::path& file);
 
 [[nodiscard]] std::string to_json(const ManifestEntry& entry);

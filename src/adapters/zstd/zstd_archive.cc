@@ -25,7 +25,7 @@ using namespace zstd;
 constexpr std::string_view prefix = "events-";
 constexpr std::string_view suffix = ".jsonl.zst";
 
-/// One frame in the making.
+/// Compresses one frame in memory.
 class Compressor {
  public:
   Compressor() : context_(ZSTD_createCCtx()) {
@@ -53,7 +53,7 @@ class Compressor {
       output_.resize(filled + ZSTD_CStreamOutSize());
       ZSTD_outBuffer output{output_.data() + filled, output_.size() - filled, 0};
       const std::size_t left = ZSTD_compressStream2(context_.get(), &output, &input, directive);
-      POSTRIDER_ASSERT(ZSTD_isError(left) == 0);  // In memory, only out of memory is left to fail.
+      POSTRIDER_ASSERT(ZSTD_isError(left) == 0);  // Fails only if memory is exhausted.
       output_.resize(filled + output.pos);
       more = directive == ZSTD_e_end ? left != 0 : input.pos < input.size;
     }
@@ -63,7 +63,7 @@ class Compressor {
   std::string output_;
 };
 
-struct FileUnderWay {
+struct PendingFile {
   Compressor compressor;
   std::size_t bytes = 0;
   std::uint64_t lines = 0;
@@ -71,14 +71,14 @@ struct FileUnderWay {
   WallTime last_at = wall_time_min;
 };
 
-/// `2026-01-31T23:59:59.123Z` without what a file name should not have.
+/// The time for a file name: `20260131T235959Z`.
 std::string compact(WallTime time) {
   std::string text = to_rfc3339(time).substr(0, 19) + "Z";
   std::erase_if(text, [](char c) { return c == '-' || c == ':'; });
   return text;
 }
 
-/// The number at the end of an archive file's name; zero for other files.
+/// The number at the end of an archive file's name. Zero for other files.
 std::uint64_t number_of(std::string_view name) {
   if (!name.starts_with(prefix) || !name.ends_with(suffix)) {
     return 0;
@@ -90,7 +90,7 @@ std::uint64_t number_of(std::string_view name) {
   return number;
 }
 
-/// Archive files in the directory that no entry of the manifest names.
+/// Archive files in the directory that the manifest does not list.
 std::vector<fs::path> unlisted(const fs::path& directory, const std::vector<std::string>& entries) {
   std::vector<fs::path> found;
   std::error_code error;
@@ -107,17 +107,17 @@ std::vector<fs::path> unlisted(const fs::path& directory, const std::vector<std:
   return found;
 }
 
-/// A crash between a file and its manifest leaves one file that does not count; what is in it is
-/// still in the store. It steps aside, so that the archive is whole. Several such files are
-/// something else, and not ours to touch.
-void set_orphan_aside(const fs::path& directory) {
+/// A crash between writing a file and the manifest leaves one unlisted file. Its content is still
+/// in the store, so it is renamed to keep the archive consistent. Several unlisted files have
+/// another cause and are left alone.
+void rename_orphan(const fs::path& directory) {
   const Result<std::vector<std::string>> entries = read_manifest(directory / "manifest.json");
   if (!entries) {
-    return;  // The first seal will say why.
+    return;  // The first seal reports the error.
   }
   const std::vector<fs::path> orphans = unlisted(directory, *entries);
   if (orphans.size() == 1 && number_of(orphans.front().filename().string()) > entries->size()) {
-    std::error_code ignored;  // It stays, then, and is in nobody's way but a checker's.
+    std::error_code ignored;  // If this fails, the file stays; only an archive check reports it.
     fs::rename(orphans.front(), orphans.front().string() + ".orphan", ignored);
   }
 }
@@ -127,11 +127,11 @@ class ZstdArchive final : public Archive {
   explicit ZstdArchive(ZstdArchiveOptions options) : options_(std::move(options)) {}
 
   Result<bool> append(std::string_view line, WallTime at) override {
-    if (!under_way_) {
+    if (!pending_file_) {
       POSTRIDER_CHECK(check_directory());
-      under_way_.emplace();
+      pending_file_.emplace();
     }
-    FileUnderWay& file = *under_way_;
+    PendingFile& file = *pending_file_;
     file.compressor.add(line);
     file.compressor.add("\n");
     file.bytes += line.size() + 1;
@@ -142,10 +142,10 @@ class ZstdArchive final : public Archive {
   }
 
   Result<void> seal() override {
-    if (!under_way_) {
+    if (!pending_file_) {
       return {};
     }
-    FileUnderWay file = *std::exchange(under_way_, std::nullopt);
+    PendingFile file = *std::exchange(pending_file_, std::nullopt);
     POSTRIDER_CHECK(check_directory());
     const fs::path manifest = options_.directory / "manifest.json";
     POSTRIDER_TRY(std::vector<std::string> entries, read_manifest(manifest));
@@ -167,13 +167,13 @@ class ZstdArchive final : public Archive {
   Result<void> check_directory() const {
     std::error_code error;
     if (!fs::is_directory(options_.directory, error)) {
-      return fail(Errc::unavailable, fmt::format("The archive directory {} is not there.",
+      return fail(Errc::unavailable, fmt::format("The archive directory {} does not exist.",
                                                  options_.directory.string()));
     }
     return {};
   }
 
-  /// Behind every file that is there, listed or not: none is ever written over.
+  /// Higher than the number of every existing file, listed or not, so that none is overwritten.
   Result<std::uint64_t> next_number() const {
     std::error_code error;
     std::uint64_t last = 0;
@@ -189,7 +189,7 @@ class ZstdArchive final : public Archive {
   }
 
   ZstdArchiveOptions options_;
-  std::optional<FileUnderWay> under_way_;
+  std::optional<PendingFile> pending_file_;
 };
 
 }  // namespace
@@ -198,10 +198,10 @@ Result<std::unique_ptr<Archive>> open_zstd_archive(ZstdArchiveOptions options) {
   std::error_code error;
   fs::create_directories(options.directory, error);
   if (error) {
-    return fail(Errc::invalid, fmt::format("The archive directory {} cannot be made: {}.",
+    return fail(Errc::invalid, fmt::format("The archive directory {} cannot be created: {}.",
                                            options.directory.string(), error.message()));
   }
-  set_orphan_aside(options.directory);
+  rename_orphan(options.directory);
   return std::make_unique<ZstdArchive>(std::move(options));
 }
 

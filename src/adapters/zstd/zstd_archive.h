@@ -1,6 +1,6 @@
-// An archive of zstd-compressed JSON lines in a folder: `events-<from>-<n>.jsonl.zst` and
-// `manifest.json`. A file is on disk under its final name before the manifest names it, and the
-// manifest before `seal` returns: a crash leaves at most a file that nobody counts on.
+// An archive of zstd-compressed JSON lines in a directory: files `events-<from>-<n>.jsonl.zst` and
+// `manifest.json`. A file is on disk under its final name before the manifest lists it, and the
+// manifest is on disk before `seal` returns. A crash leaves at most one file that is not listed.
 #pragma once
 
 #include <cstdint>
@@ -16,12 +16,12 @@
 namespace postrider {
 
 struct ZstdArchiveOptions {
-  std::filesystem::path directory;  // Made when missing; one that vanishes later is an error.
+  std::filesystem::path directory;  // Created if missing. An error if it disappears later.
   std::function<std::string(std::string_view bytes)> sha256;  // 32 raw bytes.
-  std::size_t file_bytes_max = 64u << 20;  // Before compression; held in memory compressed.
+  std::size_t file_bytes_max = 64u << 20;  // Before compression. Held compressed in memory.
 };
 
-/// Fails with invalid when the directory cannot be made.
+/// Fails with invalid if the directory cannot be created.
 [[nodiscard]] Result<std::unique_ptr<Archive>> open_zstd_archive(ZstdArchiveOptions options);
 
 }  // namespace postrider

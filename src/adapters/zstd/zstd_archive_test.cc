@@ -41,7 +41,7 @@ class ZstdArchiveTest : public testing::Test {
   ~ZstdArchiveTest() override { fs::remove_all(directory_.parent_path()); }
 
   std::unique_ptr<Archive> open(std::size_t file_bytes_max = 1000) {
-    // Not a real sum: what it is given matters, and that it is spelled in hex.
+    // A fake checksum that depends on its input.
     const auto sum = [](std::string_view bytes) {
       return std::string{static_cast<char>(bytes.size() & 0xff), '\x0a'};
     };
@@ -65,11 +65,11 @@ class ZstdArchiveTest : public testing::Test {
 constexpr WallTime first_at = wall_from_unix_ms(1'700'000'000'123);
 constexpr WallTime last_at = wall_from_unix_ms(1'700'000'060'000);
 
-TEST_F(ZstdArchiveTest, LinesComeBackAndTheManifestNamesTheFile) {
+TEST_F(ZstdArchiveTest, SealedLinesCanBeReadAndTheManifestListsTheFile) {
   const auto archive = open();
   EXPECT_EQ(archive->append(R"({"n":1})", last_at), false);
   EXPECT_EQ(archive->append(R"({"n":2})", first_at), false);
-  EXPECT_TRUE(names().empty()) << "nothing counts before it is sealed";
+  EXPECT_TRUE(names().empty()) << "nothing is written before seal";
   ASSERT_TRUE(archive->seal().has_value());
 
   const std::string name = "events-20231114T221320Z-000001.jsonl.zst";
@@ -91,13 +91,13 @@ TEST_F(ZstdArchiveTest, SealingNothingWritesNothing) {
   EXPECT_TRUE(names().empty());
 }
 
-TEST_F(ZstdArchiveTest, SaysWhenAFileIsLargeEnough) {
+TEST_F(ZstdArchiveTest, ReportsWhenAFileIsFull) {
   const auto archive = open(100);
   EXPECT_EQ(archive->append(std::string(98, 'x'), first_at), false);
   EXPECT_EQ(archive->append("", first_at), true);
 }
 
-TEST_F(ZstdArchiveTest, EveryFileIsAddedBehindThoseOfEarlierRuns) {
+TEST_F(ZstdArchiveTest, NewFilesAreNumberedAfterThoseOfEarlierRuns) {
   for (int run = 0; run < 3; ++run) {
     const auto archive = open();
     ASSERT_TRUE(archive->append("{}", first_at).has_value());
@@ -110,7 +110,7 @@ TEST_F(ZstdArchiveTest, EveryFileIsAddedBehindThoseOfEarlierRuns) {
   EXPECT_EQ(read_json_array((*members)[1].value)->size(), 3u);
 }
 
-TEST_F(ZstdArchiveTest, AFileThatACrashLeftIsNotWrittenOver) {
+TEST_F(ZstdArchiveTest, FileLeftByACrashIsNotOverwritten) {
   auto archive = open();
   const fs::path orphan = directory_ / "events-20231114T221320Z-000001.jsonl.zst";
   std::ofstream{orphan} << "orphan";
@@ -120,7 +120,7 @@ TEST_F(ZstdArchiveTest, AFileThatACrashLeftIsNotWrittenOver) {
   EXPECT_TRUE(fs::exists(directory_ / "events-20231114T221320Z-000002.jsonl.zst"));
 }
 
-TEST_F(ZstdArchiveTest, AFileThatACrashLeftStepsAsideAtTheNextStart) {
+TEST_F(ZstdArchiveTest, FileLeftByACrashIsRenamedAtTheNextStart) {
   {
     const auto archive = open();
     ASSERT_TRUE(archive->append("{}", first_at).has_value());
@@ -133,25 +133,25 @@ TEST_F(ZstdArchiveTest, AFileThatACrashLeftStepsAsideAtTheNextStart) {
                                                orphan + ".orphan", "manifest.json"}));
   EXPECT_EQ(read_file(directory_ / (orphan + ".orphan")), "orphan");
 
-  std::ofstream{directory_ / "events-20231114T221320Z-000003.jsonl.zst"} << "a stranger";
+  std::ofstream{directory_ / "events-20231114T221320Z-000003.jsonl.zst"} << "unlisted";
   std::ofstream{directory_ / "events-20231114T221320Z-000004.jsonl.zst"} << "another";
   (void)open();
-  EXPECT_EQ(names().size(), 5u) << "several are not what a crash leaves";
+  EXPECT_EQ(names().size(), 5u) << "a crash leaves only one unlisted file";
   EXPECT_TRUE(fs::exists(directory_ / "events-20231114T221320Z-000003.jsonl.zst"));
 }
 
-TEST_F(ZstdArchiveTest, AForeignManifestIsNotReplaced) {
+TEST_F(ZstdArchiveTest, InvalidManifestIsNotReplaced) {
   const auto archive = open();
   for (const char* foreign : {"{\"format\":2,\"files\":[]}", "[]", "{}", "", "{\"format\":1}"}) {
     std::ofstream{directory_ / "manifest.json"} << foreign;
     ASSERT_TRUE(archive->append("{}", first_at).has_value());
     EXPECT_EQ(archive->seal().error().code, Errc::corrupt) << foreign;
     EXPECT_EQ(read_file(directory_ / "manifest.json"), foreign);
-    EXPECT_EQ(names().size(), 1u) << "nothing else was left behind";
+    EXPECT_EQ(names().size(), 1u) << "no other file was left behind";
   }
 }
 
-TEST_F(ZstdArchiveTest, FailsWhileItsDirectoryIsGoneAndGoesOnAfterwards) {
+TEST_F(ZstdArchiveTest, FailsWhileItsDirectoryIsMissingAndRecovers) {
   const auto archive = open();
   ASSERT_TRUE(archive->append("{\"lost\":1}", first_at).has_value());
   fs::remove_all(directory_);
@@ -162,7 +162,7 @@ TEST_F(ZstdArchiveTest, FailsWhileItsDirectoryIsGoneAndGoesOnAfterwards) {
   ASSERT_TRUE(archive->seal().has_value());
   EXPECT_EQ(decompress(read_file(directory_ / "events-20231114T221320Z-000001.jsonl.zst")),
             "{\"kept\":1}\n")
-      << "what could not be sealed is the caller's to append again";
+      << "the caller must append again what could not be sealed";
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// How many connections each client has open, all listeners together. Any thread.
+// Counts the open connections of each client over all listeners. Any thread.
 #pragma once
 
 #include <cstdint>
@@ -10,12 +10,13 @@ namespace postrider::api {
 
 class AddressTally {
  public:
-  /// False when `group` has `count_max` already; then nothing was counted.
+  /// Counts one connection of `group` (see client_group()). Returns false, and counts nothing, if
+  /// `group` already has `count_max`.
   [[nodiscard]] bool try_add(const std::string& group, std::uint32_t count_max) {
     const std::lock_guard lock{mutex_};
     std::uint32_t& count = counts_[group];
     if (count >= count_max) {
-      return false;  // At least one is open, so the entry is not a new one.
+      return false;  // `count_max` is at least 1, so this entry existed before.
     }
     ++count;
     return true;
@@ -30,7 +31,7 @@ class AddressTally {
   }
 
  private:
-  std::mutex mutex_;  // Taken once when a connection opens and once when it closes.
+  std::mutex mutex_;  // Guards counts_. Taken when a connection opens and when it closes.
   std::unordered_map<std::string, std::uint32_t> counts_;
 };
 

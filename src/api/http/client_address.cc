@@ -7,8 +7,8 @@
 namespace postrider::api {
 namespace {
 
-constexpr std::size_t entries_max = 64;  // More proxies than anyone has.
-constexpr std::size_t group_bytes = 8;
+constexpr std::size_t entries_max = 64;  // Longer than any real chain of proxies.
+constexpr std::size_t group_bytes = 8;   // An IPv6 /64.
 
 std::string_view trim(std::string_view text) {
   const std::size_t begin = text.find_first_not_of(" \t");
@@ -18,7 +18,7 @@ std::string_view trim(std::string_view text) {
   return text.substr(begin, text.find_last_not_of(" \t") - begin + 1);
 }
 
-/// Some proxies add a port: `192.0.2.1:443`, `[2001:db8::1]:443`.
+/// Removes the port that some proxies add: `192.0.2.1:443`, `[2001:db8::1]:443`.
 std::string_view without_port(std::string_view text) {
   if (text.starts_with('[')) {
     return text.substr(1, std::min(text.find(']'), text.size()) - 1);
@@ -36,8 +36,8 @@ std::optional<IpAddress> parse(std::string_view text) {
   return address->unmapped().value_or(*address);
 }
 
-/// Nearest first.
-std::vector<std::string_view> entries_backwards(
+/// The X-Forwarded-For entries, nearest proxy first.
+std::vector<std::string_view> forwarded_entries(
     const std::vector<std::pair<std::string, std::string>>& headers) {
   std::vector<std::string_view> entries;
   for (const auto& [name, value] : headers) {
@@ -66,7 +66,7 @@ std::string client_address(std::string_view peer,
   if (!client) {
     return std::string{peer};
   }
-  for (const std::string_view entry : entries_backwards(headers) | std::views::take(entries_max)) {
+  for (const std::string_view entry : forwarded_entries(headers) | std::views::take(entries_max)) {
     if (!is_in(trusted, *client)) {
       break;
     }

@@ -1,5 +1,5 @@
-// How bytes reach a client: plainly or through TLS. HttpConnection is compiled once for each, so
-// that plain connections pay nothing for the choice.
+// The byte stream to a client: plain TCP or TLS. HttpConnection is a template over these two types,
+// so that plain connections have no overhead.
 #pragma once
 
 #include <utility>
@@ -17,7 +17,7 @@ class PlainStream {
   explicit PlainStream(boost::asio::ip::tcp::socket socket) : socket_(std::move(socket)) {}
 
   [[nodiscard]] boost::asio::ip::tcp::socket& socket() { return socket_; }
-  /// What is read from and written to.
+  /// The stream to read from and write to.
   [[nodiscard]] boost::asio::ip::tcp::socket& bytes() { return socket_; }
 
  private:
@@ -28,7 +28,7 @@ class TlsStream {
  public:
   static constexpr bool is_tls = true;
 
-  /// The context may go away afterwards: OpenSSL counts who uses it.
+  /// `context` need not outlive this object: OpenSSL counts references to it.
   TlsStream(boost::asio::ip::tcp::socket socket, boost::asio::ssl::context& context)
       : stream_(std::move(socket), context) {}
 

@@ -19,16 +19,18 @@ namespace {
 namespace asio = boost::asio;
 
 constexpr std::size_t read_bytes_min = 4ul * 1024;
-constexpr std::size_t read_bytes_max = 16ul * 1024;        // Times ten thousand connections.
-constexpr std::size_t input_kept_bytes_max = 16ul * 1024;  // Ten thousand idle connections add up.
-constexpr std::uint64_t requests_max = 1'000'000;  // Lets connections spread again over io threads.
+// The next two are small because there may be ten thousand connections.
+constexpr std::size_t read_bytes_max = 16ul * 1024;
+constexpr std::size_t input_kept_bytes_max = 16ul * 1024;
+// Clients reconnect from time to time, which balances them over the io threads again.
+constexpr std::uint64_t requests_max = 1'000'000;
 constexpr std::uint64_t no_deadline = std::numeric_limits<std::uint64_t>::max();
 
 Problem too_slow() {
   return {408,
           "request_timeout",
           "Request timeout",
-          "The request did not arrive in time; send it again.",
+          "The request did not arrive in time. Send it again.",
           {}};
 }
 
@@ -48,8 +50,8 @@ ConnectionState::ConnectionState(std::string remote_ip, ConnectionShared& shared
     remote_ip_ = peer->unmapped().value_or(*peer).to_string();
     peer_is_trusted_ = is_in(shared_.options.trusted_proxies, *peer);
   }
-  // Whoever connects has something to say: the patience for idle connections is earned by a
-  // request.
+  // The first request must arrive within the header timeout. The longer idle timeout applies only
+  // after a request.
   deadline_tick_ = deadline_after(shared_.options.header_timeout);
 }
 
@@ -65,13 +67,14 @@ ConnectionState::Step ConnectionState::parse() {
       return refuse(parser_.problem());
     }
     if (!account_body()) {
-      return refuse(overloaded("Too many request bodies are being read; try again in a moment."));
+      return refuse(
+          overloaded("The server is reading too many request bodies. Try again in a moment."));
     }
     if (progress.step != Step::header_done) {
       return progress.step;
     }
     if (parser_.expects_continue() && input_.size() == 0) {
-      invitation_due_ = true;
+      continue_due_ = true;
     }
   }
 }
@@ -114,15 +117,16 @@ void ConnectionState::await_input() {
   }
 }
 
-// A phase's deadline holds for all of it: a client that trickles gains nothing by it.
+// The deadline covers the whole phase, so a client cannot extend it by sending a few bytes at a
+// time.
 void ConnectionState::enter(Phase phase) {
   phase_ = phase;
-  const bool unhurried = phase == Phase::handling || phase == Phase::streaming;
-  deadline_tick_ = unhurried ? no_deadline : deadline_after(timeout_of(phase));
+  const bool unlimited = phase == Phase::handling || phase == Phase::streaming;
+  deadline_tick_ = unlimited ? no_deadline : deadline_after(timeout_of(phase));
 }
 
 std::uint64_t ConnectionState::deadline_after(std::chrono::milliseconds timeout) const {
-  // One more, because the current tick is already partly over.
+  // Rounded up, and one tick more, because the current tick has partly elapsed.
   const auto ticks = timeout / shared_.tick_interval + 1;
   return shared_.tick + static_cast<std::uint64_t>(ticks) + 1;
 }
@@ -161,7 +165,7 @@ void ConnectionState::choose_request_id() {
     return;
   }
   const auto& make = shared_.options.make_request_id;
-  request_id_ = make ? make() : fmt::format("req-{}", ++shared_.ids_made);
+  request_id_ = make ? make() : fmt::format("req-{}", ++shared_.request_ids_generated);
 }
 
 asio::awaitable<HttpResponse> ConnectionState::handle() {
@@ -173,13 +177,13 @@ asio::awaitable<HttpResponse> ConnectionState::handle() {
   ++requests_;
   ++shared_.counters.requests_handled;
 
-  std::string what = "something that is not a std::exception";
+  std::string what = "an exception that is not a std::exception";
   try {
-    asio::awaitable<HttpResponse> answer = shared_.handler(std::move(request));
-    co_return co_await std::move(answer);
+    asio::awaitable<HttpResponse> response = shared_.handler(std::move(request));
+    co_return co_await std::move(response);
   } catch (const std::exception& exception) {
     what = exception.what();
-  } catch (...) {  // One request's failure must not end the thousands beside it.
+  } catch (...) {  // A failing handler must not affect other connections.
   }
   co_return handler_failed(what);
 }
@@ -192,27 +196,28 @@ HttpResponse ConnectionState::handler_failed(std::string_view what) {
   return render({.status = 500,
                  .code = "internal_error",
                  .title = "Internal error",
-                 .detail = fmt::format("Something went wrong here, and it is not your request. The "
-                                       "server's log has more under request id {}.",
+                 .detail = fmt::format("The server failed to process the request. Its log has the "
+                                       "details under request id {}.",
                                        request_id_),
                  .errors = {}});
 }
 
 void ConnectionState::prepare(HttpResponse response) {
-  const RequestParser::Manner& manner = parser_.manner();
-  last_ = last_ || !manner.keep_alive || shared_.draining || requests_ >= requests_max ||
-          (response.stream != nullptr && manner.http_1_0);
+  const RequestTraits& traits = parser_.traits();
+  last_ = last_ || !traits.keep_alive || shared_.draining || requests_ >= requests_max ||
+          (response.stream != nullptr && traits.http_1_0);
   const ResponseFraming framing{.request_id = request_id_,
                                 .date = shared_.date,
                                 .close = last_,
-                                .http_1_0 = manner.http_1_0,
-                                .is_head = manner.is_head};
-  pieces_ = manner.is_head ? nullptr : response.stream;  // The head is written by it as well.
-  answer_.fill(std::move(response), framing);
+                                .http_1_0 = traits.http_1_0,
+                                .is_head = traits.is_head};
+  // A copy: writing the head needs to know whether the body is streamed.
+  body_stream_ = traits.is_head ? nullptr : response.stream;
+  response_.fill(std::move(response), framing);
 }
 
 void ConnectionState::prepare_piece(std::string_view piece) {
-  answer_.fill(frame_piece(piece, !parser_.manner().http_1_0));
+  response_.fill(frame_piece(piece, !parser_.traits().http_1_0));
 }
 
 void ConnectionState::prepare_refusal() {
@@ -220,10 +225,10 @@ void ConnectionState::prepare_refusal() {
   prepare(render(problem_));
 }
 
-void ConnectionState::prepare_turning_away() {
+void ConnectionState::prepare_rejection() {
   choose_request_id();
   last_ = true;
-  prepare(render(overloaded("Too many connections are open; try again in a moment.")));
+  prepare(render(overloaded("Too many connections are open. Try again in a moment.")));
   enter(Phase::writing);
 }
 

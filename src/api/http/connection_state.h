@@ -1,5 +1,6 @@
-// What a connection knows besides its socket: the request being read, the answer being written, and
-// how long each may take. Belongs to one HttpConnection; runs on its io thread.
+// The state of a connection apart from its socket: the request being read, the response being
+// written, and the deadline of the current phase. Base class of HttpConnection; runs on its io
+// thread.
 #pragma once
 
 #include <chrono>
@@ -11,25 +12,25 @@
 #include <boost/asio/awaitable.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
 
-#include "api/http/answer_buffer.h"
 #include "api/http/http.h"
 #include "api/http/http_server.h"
 #include "api/http/request_parser.h"
+#include "api/http/response_buffer.h"
 
 namespace postrider::api {
 
-/// What the connections of one listener share.
+/// State shared by the connections of one listener.
 struct ConnectionShared {
   Handler handler;
   HttpServerOptions options;
   HttpServerCounters counters;
-  // Deadlines are counted in ticks of one timer: arming a kernel timer per request would cost more
-  // than the request.
+  // Deadlines are counted in ticks of one timer, because a timer per request would be too
+  // expensive.
   std::chrono::milliseconds tick_interval{250};
   std::uint64_t tick = 0;
-  std::string date;  // As of the last tick.
-  std::size_t buffered_bytes = 0;
-  std::uint64_t ids_made = 0;
+  std::string date;                // As of the last tick.
+  std::size_t buffered_bytes = 0;  // Of all request bodies.
+  std::uint64_t request_ids_generated = 0;
   bool draining = false;
 };
 
@@ -45,14 +46,14 @@ class ConnectionState {
   ConnectionState(std::string remote_ip, ConnectionShared& shared);
   ~ConnectionState();
 
-  /// As far as the input goes.
+  /// Parses the input that has arrived. Stops at the end of one request.
   Step parse();
-  /// The next answer says so, and is the last.
+  /// Makes `problem` the next response and the last one of this connection.
   Step refuse(Problem problem);
   Step refuse_slow();
   void release_body();
 
-  /// Enters the phase that the input is in.
+  /// Enters the phase idle, header or body, depending on the input so far.
   void await_input();
   void enter(Phase phase);
   [[nodiscard]] std::size_t read_bytes() const;
@@ -61,18 +62,19 @@ class ConnectionState {
   void choose_request_id();
   void prepare(HttpResponse response);
   void prepare_refusal();
-  /// The next piece of a streamed body; an empty one is the end.
+  /// Prepares the next piece of a streamed body. An empty piece ends the body.
   void prepare_piece(std::string_view piece);
-  void prepare_turning_away();
+  /// Prepares the 503 response to a connection over the limit.
+  void prepare_rejection();
   boost::asio::awaitable<HttpResponse> handle();
 
   ConnectionShared& shared_;
   boost::beast::flat_buffer input_;
-  AnswerBuffer answer_;
-  std::shared_ptr<BodyStream> pieces_;  // What comes behind the answer, if there is such a thing.
+  ResponseBuffer response_;
+  std::shared_ptr<BodyStream> body_stream_;  // Written after response_. Null if not streamed.
   Phase phase_ = Phase::idle;
-  bool invitation_due_ = false;  // `100 Continue` is to be written before reading on.
-  bool last_ = false;            // No request is read after the one under way.
+  bool continue_due_ = false;  // Write `100 Continue` before reading the body.
+  bool last_ = false;          // Close the connection after the current response.
 
  private:
   bool account_body();
@@ -84,10 +86,10 @@ class ConnectionState {
   std::string remote_ip_;
   std::string request_id_;
   Problem problem_;
-  std::size_t accounted_bytes_ = 0;  // Our part of shared_.buffered_bytes.
+  std::size_t accounted_bytes_ = 0;  // This connection's part of shared_.buffered_bytes.
   std::uint64_t deadline_tick_ = 0;
   std::uint64_t requests_ = 0;
-  bool peer_is_trusted_ = false;  // A proxy whose X-Forwarded-For counts.
+  bool peer_is_trusted_ = false;  // The peer is a trusted proxy: use its X-Forwarded-For.
 };
 
 }  // namespace postrider::api

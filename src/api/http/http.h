@@ -1,4 +1,4 @@
-// An HTTP exchange as plain values: what the server reads and what a handler answers.
+// An HTTP request and response as plain values, and the handler type that connects them.
 #pragma once
 
 #include <cstdint>
@@ -22,24 +22,25 @@ struct HttpRequest {
   std::vector<std::pair<std::string, std::string>> headers;  // Names in lower case, in order.
   std::string body;
   std::string remote_ip;
-  std::string request_id;                              // From X-Request-Id, or made by the server.
+  std::string request_id;                              // From X-Request-Id, or generated.
   std::map<std::string, std::string> path_parameters;  // Filled by the router: `{id}`.
 
-  /// The first header of that lower-case name.
+  /// The first header with that name. `name` must be in lower case.
   [[nodiscard]] std::optional<std::string_view> header(std::string_view name) const;
   [[nodiscard]] std::optional<std::string_view> query_value(std::string_view name) const;
 };
 
-/// A body that is written piece by piece as it comes, for as long as it lasts. Belongs to the
-/// response; runs on the io thread of its connection.
+/// A response body that is produced piece by piece. Owned by the response; runs on the io thread of
+/// its connection.
 class BodyStream {
  public:
   virtual ~BodyStream() = default;
 
-  /// Waits for the next piece. An empty one is the end.
+  /// Waits for the next piece. An empty piece ends the body.
   virtual boost::asio::awaitable<std::string> next() = 0;
 
-  /// The server drains or the client is gone: `next` gives its last words and ends soon.
+  /// Called when the server drains or the client has disconnected. After it `next` may return a
+  /// last piece, and must end the body without waiting.
   virtual void stop() = 0;
 };
 
@@ -48,7 +49,7 @@ struct HttpResponse {
   std::string content_type = "application/json";
   std::vector<std::pair<std::string, std::string>> headers;
   std::string body;
-  std::shared_ptr<BodyStream> stream = nullptr;  // Instead of `body`.
+  std::shared_ptr<BodyStream> stream = nullptr;  // If set, replaces `body`.
 };
 
 /// Runs on the io thread of its connection.

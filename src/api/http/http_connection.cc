@@ -34,7 +34,7 @@ std::string address_of(const asio::ip::tcp::socket& socket) {
 template <class Stream>
 HttpConnection<Stream>::HttpConnection(Stream stream, ConnectionShared& shared)
     : ConnectionState(address_of(stream.socket()), shared), stream_(std::move(stream)) {
-  error_code ignored;  // These fail only on a connection that is already gone; reading will tell.
+  error_code ignored;  // These fail only on a closed connection; the first read reports that.
   socket().set_option(asio::ip::tcp::no_delay{true}, ignored);
   socket().non_blocking(true, ignored);
 }
@@ -42,14 +42,14 @@ HttpConnection<Stream>::HttpConnection(Stream stream, ConnectionShared& shared)
 template <class Stream>
 asio::awaitable<void> HttpConnection<Stream>::serve() {
   if constexpr (Stream::is_tls) {
-    const bool shaken = co_await shake_hands();
-    closed_ = closed_ || !shaken;
+    const bool secured = co_await handshake();
+    closed_ = closed_ || !secured;
   }
   while (!closed_) {
     Step step = parse();
     if (step == Step::need_more) {
-      if (invitation_due_) {
-        co_await invite_body();
+      if (continue_due_) {
+        co_await send_continue();
       }
       await_input();
       auto reading = stream_.bytes().async_read_some(input_.prepare(read_bytes()), as_result);
@@ -76,13 +76,13 @@ asio::awaitable<void> HttpConnection<Stream>::serve() {
     enter(Phase::writing);
     bool written = false;
     if constexpr (!Stream::is_tls) {
-      written = write_at_once();
+      written = write_now();
     }
     if (!written) {
       written = co_await flush();
     }
-    if (written && pieces_) {
-      written = co_await relay();
+    if (written && body_stream_) {
+      written = co_await write_stream();
     }
     if (!written) {
       break;
@@ -98,10 +98,10 @@ asio::awaitable<void> HttpConnection<Stream>::serve() {
 }
 
 template <class Stream>
-asio::awaitable<void> HttpConnection<Stream>::turn_away() {
+asio::awaitable<void> HttpConnection<Stream>::reject() {
   if constexpr (!Stream::is_tls) {
-    prepare_turning_away();
-    if (write_at_once()) {
+    prepare_rejection();
+    if (write_now()) {
       co_await linger();
     }
   }
@@ -109,34 +109,34 @@ asio::awaitable<void> HttpConnection<Stream>::turn_away() {
   co_return;
 }
 
-/// Within the header's time: a client that does not speak TLS is as good as silent.
+// The header timeout covers the handshake.
 template <class Stream>
-asio::awaitable<bool> HttpConnection<Stream>::shake_hands() {
+asio::awaitable<bool> HttpConnection<Stream>::handshake() {
   if constexpr (Stream::is_tls) {
-    auto shaking = stream_.bytes().async_handshake(asio::ssl::stream_base::server, as_result);
-    const auto [error] = co_await std::move(shaking);
+    auto pending = stream_.bytes().async_handshake(asio::ssl::stream_base::server, as_result);
+    const auto [error] = co_await std::move(pending);
     co_return !error;
   }
   co_return true;
 }
 
-// Two dozen bytes into an empty socket buffer: they go out now, or the client is gone or so slow
-// that it will stop waiting for them by itself.
+// One write is enough: the line is short and the socket buffer is normally empty. A client that
+// does not receive it whole sends the body after its own timeout.
 template <class Stream>
-asio::awaitable<void> HttpConnection<Stream>::invite_body() {
-  invitation_due_ = false;
+asio::awaitable<void> HttpConnection<Stream>::send_continue() {
+  continue_due_ = false;
   enter(Phase::writing);
   auto writing = stream_.bytes().async_write_some(asio::buffer(continue_line), as_result);
-  (void)co_await std::move(writing);  // Of a client that is gone the next read will tell.
+  (void)co_await std::move(writing);  // The next read reports a closed connection.
 }
 
-// True when all is out. Most answers fit into the socket's buffer and need no trip through the
-// loop.
+// Returns true if everything was written. Most responses fit into the socket buffer and need no
+// pass through the event loop.
 template <class Stream>
-bool HttpConnection<Stream>::write_at_once() {
+bool HttpConnection<Stream>::write_now() {
   error_code error;
-  while (!answer_.empty()) {
-    answer_.written(socket().write_some(answer_.unwritten(), error));
+  while (!response_.empty()) {
+    response_.written(socket().write_some(response_.unwritten(), error));
     if (error) {
       return false;
     }
@@ -146,31 +146,31 @@ bool HttpConnection<Stream>::write_at_once() {
 
 template <class Stream>
 asio::awaitable<bool> HttpConnection<Stream>::flush() {
-  while (!answer_.empty()) {
-    auto writing = stream_.bytes().async_write_some(answer_.unwritten(), as_result);
+  while (!response_.empty()) {
+    auto writing = stream_.bytes().async_write_some(response_.unwritten(), as_result);
     const auto [error, bytes] = co_await std::move(writing);
     if (error) {
       shared_.counters.timeouts +=
           error == asio::error::operation_aborted && !closed_ && is_overdue();
       co_return false;
     }
-    answer_.written(bytes);
+    response_.written(bytes);
   }
-  answer_.release();
+  response_.release();
   co_return true;
 }
 
-// Only the writing has a deadline: between two pieces there may be hours.
+// Only writing has a deadline: the next piece may come after hours.
 template <class Stream>
-asio::awaitable<bool> HttpConnection<Stream>::relay() {
-  const std::shared_ptr<BodyStream> pieces = pieces_;
+asio::awaitable<bool> HttpConnection<Stream>::write_stream() {
+  const std::shared_ptr<BodyStream> stream = body_stream_;
   if (shared_.draining) {
-    pieces->stop();
+    stream->stop();
   }
   bool more = true;
   while (more && !closed_) {
     enter(Phase::streaming);
-    auto pending = pieces->next();
+    auto pending = stream->next();
     const std::string piece = co_await std::move(pending);
     more = !piece.empty();
     prepare_piece(piece);
@@ -180,16 +180,18 @@ asio::awaitable<bool> HttpConnection<Stream>::relay() {
       break;
     }
   }
-  pieces_.reset();
+  body_stream_.reset();
   co_return !more && !closed_;
 }
 
+// Reads and discards what the client is still sending, so that the kernel does not reset the
+// connection before the client has read the response.
 template <class Stream>
 asio::awaitable<void> HttpConnection<Stream>::linger() {
   enter(Phase::lingering);
   if constexpr (Stream::is_tls) {
-    auto parting = stream_.bytes().async_shutdown(as_result);
-    (void)co_await std::move(parting);  // Said goodbye, or there is nobody to say it to.
+    auto shutdown = stream_.bytes().async_shutdown(as_result);
+    (void)co_await std::move(shutdown);  // Fails if the client has already disconnected.
   }
   error_code failed;
   socket().shutdown(asio::ip::tcp::socket::shutdown_send, failed);
@@ -209,16 +211,16 @@ void HttpConnection<Stream>::on_tick() {
     error_code ignored;
     socket().cancel(ignored);
   }
-  if (phase_ == Phase::streaming && pieces_ && has_hung_up(socket().native_handle())) {
-    pieces_->stop();
+  if (phase_ == Phase::streaming && body_stream_ && peer_has_closed(socket().native_handle())) {
+    body_stream_->stop();
   }
 }
 
 template <class Stream>
 void HttpConnection<Stream>::drain() {
-  if (pieces_) {
+  if (body_stream_) {
     last_ = true;
-    pieces_->stop();
+    body_stream_->stop();
   }
   if (phase_ == Phase::idle && input_.size() == 0) {
     close();
@@ -228,8 +230,8 @@ void HttpConnection<Stream>::drain() {
 template <class Stream>
 void HttpConnection<Stream>::close() {
   closed_ = true;
-  if (pieces_) {
-    pieces_->stop();
+  if (body_stream_) {
+    body_stream_->stop();
   }
   error_code ignored;
   socket().close(ignored);

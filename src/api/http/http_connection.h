@@ -1,5 +1,5 @@
-// One client's connection: reads requests, has them handled one after the other, writes the answers
-// in order. Private to the HTTP server; runs on its io thread.
+// One client connection: reads requests, handles them one at a time and writes the responses in
+// order. Private to the HTTP server; runs on its io thread.
 #pragma once
 
 #include <memory>
@@ -12,28 +12,29 @@
 
 namespace postrider::api {
 
-/// What the listener knows of a connection.
+/// The listener's interface to a connection.
 class Connection {
  public:
   virtual ~Connection() = default;
 
-  /// Ends when the connection has. `this` and what it shares must outlive it.
+  /// Serves requests until the connection is closed. This object and its ConnectionShared must
+  /// outlive the coroutine.
   virtual boost::asio::awaitable<void> serve() = 0;
 
-  /// Answers 503 to whatever is asked, and closes. Over TLS it just closes: a handshake costs more
-  /// than we have when there are too many.
-  virtual boost::asio::awaitable<void> turn_away() = 0;
+  /// Sends a 503 response and closes. Closes a TLS connection without a response, because a
+  /// handshake is too expensive when there are too many connections.
+  virtual boost::asio::awaitable<void> reject() = 0;
 
-  /// Ends what has taken too long.
+  /// Cancels the current phase if its deadline has passed. Call at every tick.
   virtual void on_tick() = 0;
 
-  /// Closes if no request is under way; otherwise the next answer is the last.
+  /// Closes an idle connection. Otherwise the current response is the last one.
   virtual void drain() = 0;
 
   virtual void close() = 0;
 };
 
-/// Plain or TLS, as `shared.options` says.
+/// A TLS connection if `shared.options.tls` is set, otherwise a plain one.
 [[nodiscard]] std::unique_ptr<Connection> make_connection(boost::asio::ip::tcp::socket socket,
                                                           ConnectionShared& shared);
 
@@ -43,7 +44,7 @@ class HttpConnection final : public Connection, private ConnectionState {
   HttpConnection(Stream stream, ConnectionShared& shared);
 
   boost::asio::awaitable<void> serve() override;
-  boost::asio::awaitable<void> turn_away() override;
+  boost::asio::awaitable<void> reject() override;
   void on_tick() override;
   void drain() override;
   void close() override;
@@ -51,15 +52,15 @@ class HttpConnection final : public Connection, private ConnectionState {
  private:
   [[nodiscard]] boost::asio::ip::tcp::socket& socket() { return stream_.socket(); }
 
-  boost::asio::awaitable<bool> shake_hands();
-  boost::asio::awaitable<void> invite_body();
-  bool write_at_once();
+  boost::asio::awaitable<bool> handshake();
+  boost::asio::awaitable<void> send_continue();
+  bool write_now();
   boost::asio::awaitable<bool> flush();
-  boost::asio::awaitable<bool> relay();
+  boost::asio::awaitable<bool> write_stream();
   boost::asio::awaitable<void> linger();
 
   Stream stream_;
-  bool closed_ = false;  // By us, from outside the coroutine.
+  bool closed_ = false;  // Set by close(), which may be called while the coroutine waits.
 };
 
 }  // namespace postrider::api

@@ -15,7 +15,7 @@ std::vector<MetricSample> to_samples(const std::vector<HttpServerCounters>& list
   }
   std::vector<MetricSample> samples;
   samples.push_back({.name = "http_server_connections",
-                     .help = "Connections of clients that are open",
+                     .help = "Open client connections",
                      .labels = {},
                      .value = static_cast<double>(sum.connections_open)});
   const auto total = [&](const char* name, const char* help, const char* result,
@@ -27,13 +27,14 @@ std::vector<MetricSample> to_samples(const std::vector<HttpServerCounters>& list
                        .value = static_cast<double>(value)});
   };
   constexpr const char* connections = "http_server_connections_total";
-  constexpr const char* connections_help = "Connections by whether there was room for them";
+  constexpr const char* connections_help =
+      "Client connections: accepted, or refused because a limit was reached";
   total(connections, connections_help, "accepted",
         sum.connections_accepted - sum.connections_refused);
   total(connections, connections_help, "refused", sum.connections_refused);
   constexpr const char* requests = "http_server_requests_total";
   constexpr const char* requests_help =
-      "Requests: given to a handler, malformed or too large, too slow, failed in a handler";
+      "Requests: handled, refused as malformed or too large, timed out, failed in a handler";
   total(requests, requests_help, "handled", sum.requests_handled);
   total(requests, requests_help, "refused", sum.requests_refused);
   total(requests, requests_help, "timeout", sum.timeouts);

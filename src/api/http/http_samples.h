@@ -1,4 +1,4 @@
-// What the HTTP listeners count, as readings for the metrics page.
+// The counters of the HTTP listeners as metric samples.
 #pragma once
 
 #include <vector>
@@ -9,7 +9,7 @@
 
 namespace postrider::api {
 
-/// Of all listeners together.
+/// Sums over all listeners.
 [[nodiscard]] std::vector<MetricSample> to_samples(
     const std::vector<HttpServerCounters>& listeners);
 

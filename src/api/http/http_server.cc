@@ -27,10 +27,11 @@ using asio::ip::tcp;
 using boost::system::error_code;
 using std::chrono::milliseconds;
 
-constexpr std::size_t turned_away_max = 256;  // Beyond connections_max, each with a polite answer.
-constexpr milliseconds accept_pause{100};     // Out of file descriptors: let some be closed.
+constexpr std::size_t rejected_max = 256;  // Connections over the limit that get a 503 response.
+constexpr milliseconds accept_pause{
+    100};  // After a failed accept, usually for want of a descriptor.
 
-// Fine enough that no deadline is off by more than a quarter, and rare enough to cost nothing.
+// A quarter of the shortest timeout, so that no deadline is off by much more than that.
 milliseconds tick_interval_for(const HttpServerOptions& options) {
   const milliseconds shortest =
       std::min({options.header_timeout, options.body_timeout, options.write_timeout,
@@ -38,7 +39,7 @@ milliseconds tick_interval_for(const HttpServerOptions& options) {
   return std::clamp(shortest / 4, milliseconds{1}, milliseconds{250});
 }
 
-/// Kept alive by its own pending operations and by the connections' coroutines.
+/// Kept alive by its pending operations and by the coroutines of its connections.
 class Listener : public std::enable_shared_from_this<Listener> {
  public:
   Listener(asio::io_context& io, Handler handler, HttpServerOptions options)
@@ -151,42 +152,42 @@ class Listener : public std::enable_shared_from_this<Listener> {
 
   void admit(tcp::socket socket) {
     ++shared_.counters.connections_accepted;
-    AddressPlace counted = take_place(socket);
+    CountedClient client = count_client(socket);
     const bool full =
-        connections_.size() - turned_away_ >= shared_.options.connections_max || !counted.has_room;
+        connections_.size() - rejected_ >= shared_.options.connections_max || !client.has_room;
     if (full) {
       ++shared_.counters.connections_refused;
-      if (turned_away_ >= turned_away_max) {
-        return;  // Closes it.
+      if (rejected_ >= rejected_max) {
+        return;  // Closes the socket.
       }
-      ++turned_away_;
+      ++rejected_;
     }
 
     start_ticking();
-    const auto place =
+    const auto position =
         connections_.insert(connections_.end(), make_connection(std::move(socket), shared_));
-    Connection& connection = **place;
+    Connection& connection = **position;
     // Holding `self` here keeps the listener alive until its last coroutine has ended.
-    auto ended = [self = shared_from_this(), place, full,
-                  counted = std::move(counted)](const std::exception_ptr&) {
-      self->connections_.erase(place);
-      if (counted.tally) {
-        counted.tally->remove(counted.group);
+    auto ended = [self = shared_from_this(), position, full,
+                  client = std::move(client)](const std::exception_ptr&) {
+      self->connections_.erase(position);
+      if (client.tally) {
+        client.tally->remove(client.group);
       }
-      self->turned_away_ -= full ? 1 : 0;
+      self->rejected_ -= full ? 1 : 0;
       self->report_if_stopped();
     };
-    asio::co_spawn(io_, full ? connection.turn_away() : connection.serve(), std::move(ended));
+    asio::co_spawn(io_, full ? connection.reject() : connection.serve(), std::move(ended));
   }
 
-  /// A client's place among its connections. Without a tally nothing was counted.
-  struct AddressPlace {
+  /// The tally entry of one connection. `tally` is null if the connection was not counted.
+  struct CountedClient {
     std::shared_ptr<AddressTally> tally;
     std::string group;
     bool has_room = true;
   };
 
-  AddressPlace take_place(const tcp::socket& socket) {
+  CountedClient count_client(const tcp::socket& socket) {
     const HttpServerOptions& options = shared_.options;
     error_code gone;
     const std::string peer = socket.remote_endpoint(gone).address().to_string();
@@ -202,7 +203,7 @@ class Listener : public std::enable_shared_from_this<Listener> {
     return {.tally = options.tally, .group = std::move(group), .has_room = true};
   }
 
-  // The ticker runs only while somebody is connected: an idle server sleeps.
+  // The ticker runs only while there are connections, so that an idle server does not wake up.
   void start_ticking() {
     if (!connections_.empty()) {
       return;
@@ -221,7 +222,7 @@ class Listener : public std::enable_shared_from_this<Listener> {
 
   void tick() {
     ++shared_.tick;
-    note_counters();
+    publish_counters();
     if (connections_.empty()) {
       ticking_ = false;
       return;
@@ -233,7 +234,7 @@ class Listener : public std::enable_shared_from_this<Listener> {
     tick_later();
   }
 
-  void note_counters() {
+  void publish_counters() {
     const std::lock_guard lock{recent_mutex_};
     recent_ = counters();
   }
@@ -254,7 +255,7 @@ class Listener : public std::enable_shared_from_this<Listener> {
     if (acceptor_.is_open() || !connections_.empty()) {
       return;
     }
-    ticker_.cancel();  // Nothing of ours may keep the loop running.
+    ticker_.cancel();  // A pending timer would keep the event loop running.
     if (stopped_) {
       asio::post(io_, std::exchange(stopped_, nullptr));
     }
@@ -267,15 +268,15 @@ class Listener : public std::enable_shared_from_this<Listener> {
   asio::steady_timer accept_retry_;
   asio::steady_timer ticker_;
   Connections connections_;
-  std::size_t turned_away_ = 0;  // Of connections_.
+  std::size_t rejected_ = 0;  // Connections in connections_ that only get a 503.
   std::function<void()> stopped_;
   std::int64_t date_second_ = 0;
   bool ticking_ = false;
-  mutable std::mutex recent_mutex_;  // Guards the one below.
+  mutable std::mutex recent_mutex_;  // Guards recent_.
   HttpServerCounters recent_;
 };
 
-/// Ties the listener's life to its owner's.
+/// Owns the listener on behalf of main: stops it when destroyed.
 class ListenerHandle final : public HttpServer {
  public:
   explicit ListenerHandle(std::shared_ptr<Listener> listener) : listener_(std::move(listener)) {}

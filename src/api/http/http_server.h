@@ -1,4 +1,5 @@
-// The HTTP listener of one io thread: strict framing, limits, deadlines; knows nothing of routes.
+// The HTTP listener of one io thread: strict framing, limits and deadlines. It knows no routes; it
+// passes every request to one handler.
 #pragma once
 
 #include <chrono>
@@ -24,31 +25,32 @@ namespace postrider::api {
 
 struct HttpServerOptions {
   std::size_t header_bytes_max = 16ul * 1024;
-  std::size_t body_bytes_max = 1024ul * 1024;  // A batch's items are limited one by one as well.
-  std::size_t connections_max = 10'000;  // Per listener; the next one is answered 503 and closed.
+  std::size_t body_bytes_max = 1024ul * 1024;  // Each event of a batch has its own limit as well.
+  std::size_t connections_max = 10'000;        // Per listener. More get a 503 and are closed.
   std::chrono::milliseconds header_timeout{10'000};
   std::chrono::milliseconds body_timeout{30'000};
   std::chrono::milliseconds write_timeout{30'000};
   std::chrono::milliseconds idle_timeout{75'000};
-  /// Connections of one client, all listeners that share `tally` together; without a tally, or with
-  /// zero, there is no such limit. Trusted proxies are not counted.
+  /// Open connections of one client over all listeners that share `tally`. No limit if this is zero
+  /// or `tally` is null. Trusted proxies are not counted.
   std::uint32_t connections_per_address_max = 0;
   std::shared_ptr<AddressTally> tally;
-  std::vector<Cidr> trusted_proxies;  // Whose X-Forwarded-For tells the client's address.
-  TlsIdentity tls;                    // Without it connections are plain.
-  bool reuse_port = true;             // Each io thread listens on the same port.
+  std::vector<Cidr> trusted_proxies;  // Their X-Forwarded-For gives the client's address.
+  TlsIdentity tls;                    // If null, connections are plain.
+  bool reuse_port = true;             // Lets each io thread listen on the same port.
 
-  // All bodies together, from their first byte until they are answered; beyond it new ones get 503.
+  // Limit of all request bodies together, each counted until its response is written. Requests over
+  // the limit get a 503.
   std::size_t buffered_bytes_max = 256ul * 1024 * 1024;
-  // After an answer that ends the connection: how long the rest of what the client is still sending
-  // is read and thrown away, so that a reset does not overtake the answer.
+  // How long to read and discard what the client is still sending after the last response, so that
+  // the kernel does not reset the connection before the client has read the response.
   std::chrono::milliseconds linger_timeout{2'000};
 
-  /// For the Date header; without it there is none. Called a few times a second.
+  /// For the Date header. If empty, the header is omitted. Called a few times a second.
   std::function<Moment()> now;
-  /// For requests without a usable X-Request-Id; without it the server counts.
+  /// For requests without a usable X-Request-Id. If empty, ids are numbered.
   std::function<std::string()> make_request_id;
-  /// A handler threw, and the client was answered 500: the request's id and what was thrown.
+  /// Called when a handler threw and the client got a 500.
   std::function<void(std::string_view request_id, std::string_view what)> on_handler_error;
 };
 
@@ -56,37 +58,36 @@ struct HttpServerOptions {
 struct HttpServerCounters {
   std::uint64_t connections_open = 0;
   std::uint64_t connections_accepted = 0;
-  std::uint64_t connections_refused = 0;  // Over connections_max or its client's share.
+  std::uint64_t connections_refused = 0;  // Over connections_max or the limit per client.
   std::uint64_t requests_handled = 0;
-  std::uint64_t requests_refused = 0;  // Malformed or too large: no handler saw them.
+  std::uint64_t requests_refused = 0;  // Refused before a handler was called.
   std::uint64_t timeouts = 0;          // Slow headers, bodies and readers; not idle connections.
   std::uint64_t handler_errors = 0;
 };
 
-/// Owned by main; all its work, and every call to it, runs on the given io_context's single thread,
-/// or while that thread does not run. Must be destroyed before the io_context.
+/// Owned by main. Unless noted, call it on the single thread of its io_context, or while that
+/// thread is not running. The io_context must outlive this object.
 class HttpServer {
  public:
   virtual ~HttpServer() = default;
 
   [[nodiscard]] virtual boost::asio::ip::tcp::endpoint local_endpoint() const = 0;
   [[nodiscard]] virtual HttpServerCounters counters() const = 0;
-  /// The same as of at most a quarter of a second ago, for any thread.
+  /// The counters as of the last tick, at most 250 ms ago. Any thread.
   [[nodiscard]] virtual HttpServerCounters recent_counters() const = 0;
 
-  /// Stops accepting and closes idle connections; requests under way are answered with
-  /// `Connection: close`. `stopped` runs when the last connection is gone.
+  /// Stops accepting and closes idle connections. Requests in progress are answered with
+  /// `Connection: close`. Calls `stopped` when the last connection is closed.
   virtual void drain(std::function<void()> stopped) = 0;
 
-  /// New connections follow the new limits, proxies and certificate; open ones keep the size limits
-  /// they began with.
+  /// Replaces the options. Open connections keep their size limits and certificate.
   virtual void change(HttpServerOptions options) = 0;
 
-  /// Closes everything at once. A handler under way goes on, but its answer reaches nobody.
+  /// Closes all connections immediately. Running handlers continue, but their responses are lost.
   virtual void stop() = 0;
 };
 
-/// Binds and listens. `address` is `ADDR:PORT` or `[ADDR6]:PORT`; port 0 picks one.
+/// Binds and listens. `address` is `ADDR:PORT` or `[ADDR6]:PORT`; port 0 chooses a free port.
 /// Fails with: invalid (not an address), unavailable (cannot bind).
 [[nodiscard]] Result<std::unique_ptr<HttpServer>> listen(boost::asio::io_context& io,
                                                          const std::string& address,

@@ -1,4 +1,4 @@
-// The server over real sockets: how it drains, stops and ends.
+// The server over real sockets: draining, stopping and destruction.
 #include <atomic>
 #include <future>
 #include <string>
@@ -19,32 +19,33 @@ namespace {
 using namespace std::chrono_literals;
 using test::echo;
 using test::eventually;
-using test::patient;
+using test::long_timeouts;
 using test::RawClient;
 using test::RawResponse;
 using test::simple_get;
 using test::TestServer;
 
-/// A handler that answers when it is told to.
-struct Gate {
-  boost::asio::awaitable<HttpResponse> wait(HttpRequest) {
+/// A handler that responds when the test cancels its timer.
+struct PausedHandler {
+  boost::asio::awaitable<HttpResponse> handle(HttpRequest) {
     boost::asio::steady_timer timer{co_await boost::asio::this_coro::executor};
     timer.expires_after(60s);
     waiting = &timer;
-    auto opening = timer.async_wait(boost::asio::as_tuple(boost::asio::deferred));
-    co_await std::move(opening);
+    auto pause = timer.async_wait(boost::asio::as_tuple(boost::asio::deferred));
+    co_await std::move(pause);
     co_return HttpResponse{};
   }
   std::atomic<boost::asio::steady_timer*> waiting = nullptr;
 };
 
-TEST(HttpServer, DrainFinishesWhatIsUnderWayAndClosesWhatIsIdle) {
-  Gate gate;
-  TestServer server{[&](HttpRequest request) { return gate.wait(std::move(request)); }, patient()};
+TEST(HttpServer, DrainFinishesRequestsInProgressAndClosesIdleConnections) {
+  PausedHandler handler;
+  TestServer server{[&](HttpRequest request) { return handler.handle(std::move(request)); },
+                    long_timeouts()};
   const auto busy = server.connect();
   const auto idle = server.connect();
   ASSERT_TRUE(busy->send(simple_get));
-  ASSERT_TRUE(eventually([&] { return gate.waiting != nullptr; }));
+  ASSERT_TRUE(eventually([&] { return handler.waiting != nullptr; }));
   ASSERT_TRUE(eventually([&] { return server.counters().connections_open == 2; }));
 
   std::promise<void> stopped;
@@ -54,7 +55,7 @@ TEST(HttpServer, DrainFinishesWhatIsUnderWayAndClosesWhatIsIdle) {
   EXPECT_EQ(done.wait_for(50ms), std::future_status::timeout);
   EXPECT_ANY_THROW(RawClient{server.endpoint()});
 
-  server.call([&] { gate.waiting.load()->cancel(); });
+  server.call([&] { handler.waiting.load()->cancel(); });
   const RawResponse response = busy->read_response();
   EXPECT_EQ(response.status(), 200);
   EXPECT_TRUE(response.has("Connection: close"));
@@ -63,37 +64,39 @@ TEST(HttpServer, DrainFinishesWhatIsUnderWayAndClosesWhatIsIdle) {
 }
 
 TEST(HttpServer, DrainOfAnEmptyServerIsImmediate) {
-  TestServer server{echo, patient()};
+  TestServer server{echo, long_timeouts()};
   std::promise<void> stopped;
   std::future<void> done = stopped.get_future();
   server.call([&] { server.server().drain([&] { stopped.set_value(); }); });
   EXPECT_EQ(done.wait_for(10s), std::future_status::ready);
 }
 
-TEST(HttpServer, StopClosesEverythingAtOnce) {
-  Gate gate;
-  TestServer server{[&](HttpRequest request) { return gate.wait(std::move(request)); }, patient()};
+TEST(HttpServer, StopClosesAllConnectionsImmediately) {
+  PausedHandler handler;
+  TestServer server{[&](HttpRequest request) { return handler.handle(std::move(request)); },
+                    long_timeouts()};
   const auto busy = server.connect();
   const auto half = server.connect();
   ASSERT_TRUE(busy->send(simple_get));
   ASSERT_TRUE(half->send("GET / HT"));
-  ASSERT_TRUE(eventually([&] { return gate.waiting != nullptr; }));
+  ASSERT_TRUE(eventually([&] { return handler.waiting != nullptr; }));
   server.call([&] { server.server().stop(); });
   EXPECT_EQ(busy->read_to_end(), "");
   EXPECT_EQ(half->read_to_end(), "");
-  server.call([&] { gate.waiting.load()->cancel(); });
+  server.call([&] { handler.waiting.load()->cancel(); });
   EXPECT_TRUE(eventually([&] { return server.counters().connections_open == 0; }));
 }
 
-TEST(HttpServer, MayBeDestroyedWithConnectionsOpenAndItsLoopStopped) {
+TEST(HttpServer, CanBeDestroyedWithOpenConnectionsWhileItsLoopIsStopped) {
   boost::asio::io_context io{1};
-  auto server = listen(io, "127.0.0.1:0", echo, patient());
+  auto server = listen(io, "127.0.0.1:0", echo, long_timeouts());
   ASSERT_TRUE(server.has_value());
   RawClient client{(*server)->local_endpoint()};
-  client.send("GET / HT");
+  ASSERT_TRUE(client.send("GET / HT"));
   io.run_for(20ms);
   EXPECT_EQ((*server)->counters().connections_open, 1u);
   server->reset();
+  EXPECT_EQ(client.read_to_end(), "");
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// For tests: a server on its own thread, and a client that sends raw bytes and reads raw answers.
+// For tests: a server on its own thread, and a client that sends raw bytes and reads raw responses.
 #pragma once
 
 #include <atomic>
@@ -24,9 +24,8 @@
 
 namespace postrider::api::test {
 
-/// What came back, cut into its parts.
 struct RawResponse {
-  std::string head;  // With the blank line. Empty: the connection ended before an answer.
+  std::string head;  // With the blank line. Empty if the connection ended before a response.
   std::string body;
 
   [[nodiscard]] int status() const { return head.size() < 12 ? 0 : std::stoi(head.substr(9, 3)); }
@@ -39,12 +38,12 @@ class RawClient {
  public:
   explicit RawClient(const boost::asio::ip::tcp::endpoint& endpoint) : socket_(io_) {
     socket_.connect(endpoint);
-    const timeval patience{.tv_sec = 10, .tv_usec = 0};
-    ::setsockopt(socket_.native_handle(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
-    ::setsockopt(socket_.native_handle(), SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
+    const timeval timeout{.tv_sec = 10, .tv_usec = 0};
+    ::setsockopt(socket_.native_handle(), SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof timeout);
+    ::setsockopt(socket_.native_handle(), SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof timeout);
   }
 
-  /// False when the server no longer takes anything.
+  /// Returns false if the connection is closed.
   bool send(std::string_view bytes) {
     boost::system::error_code error;
     boost::asio::write(socket_, boost::asio::buffer(bytes), error);
@@ -73,7 +72,7 @@ class RawClient {
     return response;
   }
 
-  /// What is left until the server closes; nullopt-like "(timeout)" when it does not.
+  /// Reads until the server closes the connection. Returns "(timeout)" if it does not.
   std::string read_to_end() {
     while (read_more()) {
     }
@@ -121,7 +120,7 @@ class TestServer {
   TestServer(const TestServer&) = delete;
   TestServer& operator=(const TestServer&) = delete;
 
-  /// Runs `action` on the server's thread and waits for it.
+  /// Runs `action` on the server's thread and waits until it has finished.
   void call(std::function<void()> action) {
     std::promise<void> done;
     boost::asio::post(io_, [&] {
@@ -150,7 +149,7 @@ class TestServer {
   std::thread thread_;
 };
 
-/// Answers with what it was asked.
+/// Responds with the method, path and body of the request.
 inline boost::asio::awaitable<HttpResponse> echo(HttpRequest request) {
   HttpResponse response;
   response.content_type = "text/plain";
@@ -165,8 +164,8 @@ inline std::string post(const std::string& body, const std::string& headers = ""
          "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body;
 }
 
-/// Every deadline far away, so that only the one under test can pass.
-inline HttpServerOptions patient() {
+/// Long timeouts, so that only the one under test can expire.
+inline HttpServerOptions long_timeouts() {
   HttpServerOptions options;
   options.header_timeout = std::chrono::seconds{60};
   options.body_timeout = std::chrono::seconds{60};
@@ -175,7 +174,7 @@ inline HttpServerOptions patient() {
   return options;
 }
 
-/// Polls until `condition` holds; false after ten seconds.
+/// Polls until `condition` holds. Returns false after ten seconds.
 template <class Condition>
 bool eventually(Condition condition) {
   for (int i = 0; i < 2'000; ++i) {

@@ -1,5 +1,6 @@
 // The server over real sockets: refusals, deadlines and limits.
 #include <atomic>
+#include <memory>
 #include <string>
 #include <thread>
 #include <vector>
@@ -19,14 +20,14 @@ namespace {
 using namespace std::chrono_literals;
 using test::echo;
 using test::eventually;
-using test::patient;
+using test::long_timeouts;
 using test::post;
 using test::RawResponse;
 using test::simple_get;
 using test::TestServer;
 
-TEST(HttpServer, RefusesAndClosesAndTheClientSeesWhy) {
-  TestServer server{echo, patient()};
+TEST(HttpServer, RefusesAMalformedRequestWithAReasonAndCloses) {
+  TestServer server{echo, long_timeouts()};
   const auto client = server.connect();
   ASSERT_TRUE(client->send("GET / HTTP/1.1\r\nHost: h\r\nA : b\r\n\r\n" + simple_get));
   const RawResponse response = client->read_response();
@@ -34,13 +35,13 @@ TEST(HttpServer, RefusesAndClosesAndTheClientSeesWhy) {
   EXPECT_TRUE(response.has("Content-Type: application/problem+json"));
   EXPECT_TRUE(response.has("Connection: close"));
   client->finish_sending();
-  EXPECT_EQ(client->read_to_end(), "");  // What came behind is not answered.
+  EXPECT_EQ(client->read_to_end(), "");  // The request after it gets no response.
   EXPECT_EQ(server.counters().requests_refused, 1u);
   EXPECT_EQ(server.counters().requests_handled, 0u);
 }
 
-TEST(HttpServer, SaysWhyItRefusesWhatComesBehindAHead) {
-  TestServer server{echo, patient()};
+TEST(HttpServer, TheRefusalAfterAHeadRequestHasABody) {
+  TestServer server{echo, long_timeouts()};
   const auto client = server.connect();
   ASSERT_TRUE(client->send("HEAD /a HTTP/1.1\r\nHost: h\r\n\r\n"));
   EXPECT_EQ(client->read_response(true).status(), 200);
@@ -50,20 +51,20 @@ TEST(HttpServer, SaysWhyItRefusesWhatComesBehindAHead) {
   EXPECT_NE(response.body.find("header_too_large"), std::string::npos);
 }
 
-TEST(HttpServer, ASenderOfTooMuchStillReadsTheAnswer) {
-  HttpServerOptions options = patient();
+TEST(HttpServer, AClientThatSendsTooMuchCanStillReadTheResponse) {
+  HttpServerOptions options = long_timeouts();
   options.body_bytes_max = 1000;
   TestServer server{echo, options};
   const auto client = server.connect();
-  // Far more than socket buffers hold: the client would block if nobody read it.
+  // Far more than socket buffers hold: the client would block if the server did not read it.
   client->send(post(std::string(20'000'000, 'x')));
   const RawResponse response = client->read_response();
   EXPECT_EQ(response.status(), 413);
   EXPECT_NE(response.body.find("1000 bytes"), std::string::npos);
 }
 
-TEST(HttpServer, InvitesTheBodyOfAWaitingClient) {
-  TestServer server{echo, patient()};
+TEST(HttpServer, SendsContinueToAClientThatExpectsIt) {
+  TestServer server{echo, long_timeouts()};
   const auto client = server.connect();
   ASSERT_TRUE(client->send(
       "POST /p HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: 3\r\n\r\n"));
@@ -72,8 +73,8 @@ TEST(HttpServer, InvitesTheBodyOfAWaitingClient) {
   EXPECT_EQ(client->read_response().body, "POST /p abc");
 }
 
-TEST(HttpServer, InvitesNobodyItWillRefuse) {
-  HttpServerOptions options = patient();
+TEST(HttpServer, SendsNoContinueForARequestItRefuses) {
+  HttpServerOptions options = long_timeouts();
   options.body_bytes_max = 2;
   TestServer server{echo, options};
   const auto client = server.connect();
@@ -82,8 +83,8 @@ TEST(HttpServer, InvitesNobodyItWillRefuse) {
   EXPECT_EQ(client->read_response().status(), 413);
 }
 
-TEST(HttpServer, ASlowHeaderIsAnswered408) {
-  HttpServerOptions options = patient();
+TEST(HttpServer, ASlowHeaderGets408) {
+  HttpServerOptions options = long_timeouts();
   options.header_timeout = 40ms;
   TestServer server{echo, options};
   const auto client = server.connect();
@@ -94,25 +95,25 @@ TEST(HttpServer, ASlowHeaderIsAnswered408) {
   EXPECT_EQ(server.counters().timeouts, 1u);
 }
 
-TEST(HttpServer, TricklingDoesNotMoveTheDeadline) {
-  HttpServerOptions options = patient();
+TEST(HttpServer, SendingByteByByteDoesNotExtendTheDeadline) {
+  HttpServerOptions options = long_timeouts();
   options.header_timeout = 100ms;
   TestServer server{echo, options};
   const auto client = server.connect();
-  std::atomic<bool> answered = false;
-  std::thread trickle{[&] {
+  std::atomic<bool> responded = false;
+  std::thread sender{[&] {
     client->send("GET / HTTP/1.1\r\n");
-    while (!answered && client->send("A: b\r\n")) {
+    while (!responded && client->send("A: b\r\n")) {
       std::this_thread::sleep_for(5ms);
     }
   }};
   EXPECT_EQ(client->read_response().status(), 408);
-  answered = true;
-  trickle.join();
+  responded = true;
+  sender.join();
 }
 
-TEST(HttpServer, ASlowBodyIsAnswered408) {
-  HttpServerOptions options = patient();
+TEST(HttpServer, ASlowBodyGets408) {
+  HttpServerOptions options = long_timeouts();
   options.body_timeout = 40ms;
   TestServer server{echo, options};
   const auto client = server.connect();
@@ -120,8 +121,8 @@ TEST(HttpServer, ASlowBodyIsAnswered408) {
   EXPECT_EQ(client->read_response().status(), 408);
 }
 
-TEST(HttpServer, ClosesSilentlyWhatIsIdle) {
-  HttpServerOptions options = patient();
+TEST(HttpServer, ClosesAnIdleConnectionWithoutAResponse) {
+  HttpServerOptions options = long_timeouts();
   options.idle_timeout = 40ms;
   TestServer server{echo, options};
   const auto client = server.connect();
@@ -131,15 +132,15 @@ TEST(HttpServer, ClosesSilentlyWhatIsIdle) {
   EXPECT_EQ(server.counters().timeouts, 0u);
 }
 
-TEST(HttpServer, ClosesSilentlyWhoNeverSaysAnything) {
-  HttpServerOptions options = patient();
+TEST(HttpServer, ClosesAConnectionThatSendsNothingWithoutAResponse) {
+  HttpServerOptions options = long_timeouts();
   options.header_timeout = 40ms;
   TestServer server{echo, options};
   EXPECT_EQ(server.connect()->read_to_end(), "");
 }
 
-TEST(HttpServer, GivesUpOnAReaderThatDoesNotRead) {
-  HttpServerOptions options = patient();
+TEST(HttpServer, ClosesAConnectionWhoseClientDoesNotReadTheResponse) {
+  HttpServerOptions options = long_timeouts();
   options.write_timeout = 40ms;
   const std::string large(30'000'000, 'x');
   const auto handler = [&large](HttpRequest) -> boost::asio::awaitable<HttpResponse> {
@@ -171,8 +172,8 @@ TEST(HttpServer, AHandlerMayTakeLongerThanAnyDeadline) {
   EXPECT_EQ(client->read_response().status(), 200);
 }
 
-TEST(HttpServer, TurnsAwayConnectionsOverTheLimit) {
-  HttpServerOptions options = patient();
+TEST(HttpServer, RejectsConnectionsOverTheLimit) {
+  HttpServerOptions options = long_timeouts();
   options.connections_max = 2;
   TestServer server{echo, options};
   const auto first = server.connect();
@@ -197,8 +198,56 @@ TEST(HttpServer, TurnsAwayConnectionsOverTheLimit) {
   EXPECT_EQ(fourth->read_response().status(), 200);
 }
 
-TEST(HttpServer, LimitsTheBodiesOfAllConnectionsTogether) {
-  HttpServerOptions options = patient();
+TEST(HttpServer, ChangedLimitsApplyToNewConnections) {
+  TestServer server{echo, long_timeouts()};
+  const auto before = server.connect();
+  ASSERT_TRUE(before->send(simple_get));
+  ASSERT_EQ(before->read_response().status(), 200);
+  HttpServerOptions options = long_timeouts();
+  options.body_bytes_max = 10;
+  server.call([&] { server.server().change(options); });
+  const auto after = server.connect();
+  ASSERT_TRUE(after->send(post(std::string(11, 'x'))));
+  EXPECT_EQ(after->read_response().status(), 413);
+  ASSERT_TRUE(before->send(post(std::string(11, 'x'))));
+  EXPECT_EQ(before->read_response().status(), 200);
+}
+
+TEST(HttpServer, LimitsTheConnectionsOfOneAddress) {
+  HttpServerOptions options = long_timeouts();
+  options.connections_per_address_max = 1;
+  options.tally = std::make_shared<AddressTally>();
+  TestServer server{echo, options};
+  const auto first = server.connect();
+  ASSERT_TRUE(first->send(simple_get));
+  ASSERT_EQ(first->read_response().status(), 200);
+  const auto second = server.connect();
+  second->send(simple_get);
+  EXPECT_EQ(second->read_response().status(), 503);
+  first->close();
+  second->close();
+  ASSERT_TRUE(eventually([&] { return server.counters().connections_open == 0; }));
+  const auto third = server.connect();
+  ASSERT_TRUE(third->send(simple_get));
+  EXPECT_EQ(third->read_response().status(), 200);
+}
+
+TEST(HttpServer, DoesNotLimitTheConnectionsOfATrustedProxy) {
+  HttpServerOptions options = long_timeouts();
+  options.connections_per_address_max = 1;
+  options.tally = std::make_shared<AddressTally>();
+  options.trusted_proxies = {*Cidr::parse("127.0.0.0/8")};
+  TestServer server{echo, options};
+  const auto first = server.connect();
+  ASSERT_TRUE(first->send(simple_get));
+  ASSERT_EQ(first->read_response().status(), 200);
+  const auto second = server.connect();
+  ASSERT_TRUE(second->send(simple_get));
+  EXPECT_EQ(second->read_response().status(), 200);
+}
+
+TEST(HttpServer, LimitsTheBufferedBodiesOfAllConnectionsTogether) {
+  HttpServerOptions options = long_timeouts();
   options.buffered_bytes_max = 1000;
   TestServer server{echo, options};
   const auto holder = server.connect();

@@ -1,4 +1,4 @@
-// The server over real sockets: requests, answers, and the port it listens on.
+// The server over real sockets: requests, responses, and the port it listens on.
 #include "api/http/http_server.h"
 
 #include <stdexcept>
@@ -12,14 +12,14 @@ namespace postrider::api {
 namespace {
 
 using test::echo;
-using test::patient;
+using test::long_timeouts;
 using test::post;
 using test::RawResponse;
 using test::simple_get;
 using test::TestServer;
 
 TEST(HttpServer, AnswersSeveralRequestsOnOneConnection) {
-  TestServer server{echo, patient()};
+  TestServer server{echo, long_timeouts()};
   const auto client = server.connect();
   for (int i = 0; i < 5; ++i) {
     ASSERT_TRUE(client->send(post("body" + std::to_string(i))));
@@ -32,7 +32,7 @@ TEST(HttpServer, AnswersSeveralRequestsOnOneConnection) {
 }
 
 TEST(HttpServer, AnswersAHundredPipelinedRequestsInOrder) {
-  TestServer server{echo, patient()};
+  TestServer server{echo, long_timeouts()};
   const auto client = server.connect();
   std::string script;
   for (int i = 0; i < 100; ++i) {
@@ -47,8 +47,8 @@ TEST(HttpServer, AnswersAHundredPipelinedRequestsInOrder) {
   }
 }
 
-TEST(HttpServer, ReadsTheSameWhereverTheBytesAreSplit) {
-  TestServer server{echo, patient()};
+TEST(HttpServer, ReadsARequestTheSameWhereverItsBytesAreSplit) {
+  TestServer server{echo, long_timeouts()};
   const std::string script =
       "POST /s HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n"
       "3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n" +
@@ -57,7 +57,7 @@ TEST(HttpServer, ReadsTheSameWhereverTheBytesAreSplit) {
   client->socket().set_option(boost::asio::ip::tcp::no_delay{true});
   for (std::size_t cut = 1; cut < script.size(); ++cut) {
     ASSERT_TRUE(client->send(script.substr(0, cut)));
-    // The server has seen the first part once it has handled what is complete in it.
+    // Gives the server an opportunity to read the first part by itself.
     server.call([] {});
     ASSERT_TRUE(client->send(script.substr(cut)));
     ASSERT_EQ(client->read_response().body, "POST /s abcde") << cut;
@@ -65,14 +65,14 @@ TEST(HttpServer, ReadsTheSameWhereverTheBytesAreSplit) {
   }
 }
 
-TEST(HttpServer, SendsLargeAnswersWhole) {
+TEST(HttpServer, SendsLargeResponsesCompletely) {
   const std::string large(5'000'000, 'x');
   const auto handler = [&large](HttpRequest) -> boost::asio::awaitable<HttpResponse> {
     HttpResponse response;
     response.body = large;
     co_return response;
   };
-  TestServer server{handler, patient()};
+  TestServer server{handler, long_timeouts()};
   const auto client = server.connect();
   for (int i = 0; i < 2; ++i) {
     ASSERT_TRUE(client->send(simple_get));
@@ -80,8 +80,8 @@ TEST(HttpServer, SendsLargeAnswersWhole) {
   }
 }
 
-TEST(HttpServer, KeepsTheLengthAndLeavesOutTheBodyForHead) {
-  TestServer server{echo, patient()};
+TEST(HttpServer, KeepsTheLengthAndOmitsTheBodyForHead) {
+  TestServer server{echo, long_timeouts()};
   const auto client = server.connect();
   ASSERT_TRUE(client->send("HEAD /a HTTP/1.1\r\nHost: h\r\n\r\n" + simple_get));
   EXPECT_TRUE(client->read_response(true).has("Content-Length: 8"));
@@ -89,7 +89,7 @@ TEST(HttpServer, KeepsTheLengthAndLeavesOutTheBodyForHead) {
 }
 
 TEST(HttpServer, HonoursConnectionClose) {
-  TestServer server{echo, patient()};
+  TestServer server{echo, long_timeouts()};
   const auto client = server.connect();
   ASSERT_TRUE(client->send("GET /a HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n"));
   EXPECT_TRUE(client->read_response().has("Connection: close"));
@@ -97,7 +97,7 @@ TEST(HttpServer, HonoursConnectionClose) {
 }
 
 TEST(HttpServer, AnswersAClientThatHasFinishedSending) {
-  TestServer server{echo, patient()};
+  TestServer server{echo, long_timeouts()};
   const auto client = server.connect();
   ASSERT_TRUE(client->send(simple_get));
   client->finish_sending();
@@ -105,8 +105,8 @@ TEST(HttpServer, AnswersAClientThatHasFinishedSending) {
   EXPECT_EQ(client->read_to_end(), "");
 }
 
-TEST(HttpServer, ToldHttp10WhetherItMayGoOn) {
-  TestServer server{echo, patient()};
+TEST(HttpServer, SendsAConnectionHeaderToHttp10Clients) {
+  TestServer server{echo, long_timeouts()};
   const auto client = server.connect();
   ASSERT_TRUE(client->send("GET /a HTTP/1.0\r\nConnection: keep-alive\r\n\r\n"));
   EXPECT_TRUE(client->read_response().has("Connection: keep-alive"));
@@ -115,8 +115,8 @@ TEST(HttpServer, ToldHttp10WhetherItMayGoOn) {
   EXPECT_EQ(client->read_to_end(), "");
 }
 
-TEST(HttpServer, EchoesOrMakesARequestId) {
-  HttpServerOptions options = patient();
+TEST(HttpServer, EchoesOrGeneratesARequestId) {
+  HttpServerOptions options = long_timeouts();
   options.make_request_id = [] { return std::string{"made"}; };
   TestServer server{echo, options};
   const auto client = server.connect();
@@ -126,8 +126,8 @@ TEST(HttpServer, EchoesOrMakesARequestId) {
   EXPECT_TRUE(client->read_response().has("X-Request-Id: made"));
 }
 
-TEST(HttpServer, StatesTheDateItWasGiven) {
-  HttpServerOptions options = patient();
+TEST(HttpServer, SendsADateHeaderFromTheClock) {
+  HttpServerOptions options = long_timeouts();
   options.now = [] { return Moment{wall_from_unix_ms(784111777'000), {}}; };
   TestServer server{echo, options};
   const auto client = server.connect();
@@ -135,20 +135,20 @@ TEST(HttpServer, StatesTheDateItWasGiven) {
   EXPECT_TRUE(client->read_response().has("Date: Sun, 06 Nov 1994 08:49:37 GMT"));
 }
 
-TEST(HttpServer, TellsTheHandlerWhoIsAsking) {
+TEST(HttpServer, PassesAddressAndRequestIdToTheHandler) {
   const auto handler = [](HttpRequest request) -> boost::asio::awaitable<HttpResponse> {
     HttpResponse response;
     response.body = request.remote_ip + " " + request.request_id;
     co_return response;
   };
-  TestServer server{handler, patient()};
+  TestServer server{handler, long_timeouts()};
   const auto client = server.connect();
   ASSERT_TRUE(client->send("GET / HTTP/1.1\r\nHost: h\r\nX-Request-Id: r7\r\n\r\n"));
   EXPECT_EQ(client->read_response().body, "127.0.0.1 r7");
 }
 
-TEST(HttpServer, AHandlerThatThrowsIsA500AndNotACrash) {
-  HttpServerOptions options = patient();
+TEST(HttpServer, AHandlerThatThrowsGetsA500) {
+  HttpServerOptions options = long_timeouts();
   std::string logged;
   options.on_handler_error = [&](std::string_view id, std::string_view what) {
     logged = std::string{id} + ": " + std::string{what};
@@ -173,23 +173,23 @@ TEST(HttpServer, AHandlerThatThrowsIsA500AndNotACrash) {
 
   ASSERT_TRUE(client->send("GET /int HTTP/1.1\r\nHost: h\r\n\r\n" + simple_get));
   EXPECT_EQ(client->read_response().status(), 500);
-  EXPECT_EQ(client->read_response().status(), 200);  // The connection goes on.
+  EXPECT_EQ(client->read_response().status(), 200);  // The connection stays open.
   EXPECT_EQ(server.counters().handler_errors, 2u);
 }
 
-TEST(HttpServer, AHandlerThatThrowsBeforeItIsACoroutineIsA500Too) {
+TEST(HttpServer, AHandlerThatThrowsOutsideACoroutineGetsA500) {
   const auto handler = [](HttpRequest) -> boost::asio::awaitable<HttpResponse> {
-    throw std::runtime_error{"at once"};
+    throw std::runtime_error{"not a coroutine"};
   };
-  TestServer server{handler, patient()};
+  TestServer server{handler, long_timeouts()};
   const auto client = server.connect();
   ASSERT_TRUE(client->send(simple_get));
   EXPECT_EQ(client->read_response().status(), 500);
 }
 
-TEST(HttpServer, SaysWhyItCannotListen) {
+TEST(HttpServer, ReportsWhyItCannotListen) {
   boost::asio::io_context io{1};
-  HttpServerOptions alone = patient();
+  HttpServerOptions alone = long_timeouts();
   alone.reuse_port = false;
   const auto first = listen(io, "127.0.0.1:0", echo, alone);
   ASSERT_TRUE(first.has_value());
@@ -203,10 +203,10 @@ TEST(HttpServer, SaysWhyItCannotListen) {
 
 TEST(HttpServer, TwoListenersShareAPort) {
   boost::asio::io_context io{1};
-  const auto first = listen(io, "127.0.0.1:0", echo, patient());
+  const auto first = listen(io, "127.0.0.1:0", echo, long_timeouts());
   ASSERT_TRUE(first.has_value());
   const std::string address = "127.0.0.1:" + std::to_string((*first)->local_endpoint().port());
-  EXPECT_TRUE(listen(io, address, echo, patient()).has_value());
+  EXPECT_TRUE(listen(io, address, echo, long_timeouts()).has_value());
 }
 
 }  // namespace

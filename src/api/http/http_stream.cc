@@ -9,7 +9,7 @@ namespace postrider::api {
 
 std::string frame_piece(std::string_view piece, bool chunked) {
   if (!chunked) {
-    return std::string{piece};  // The end of the connection is the end of the body.
+    return std::string{piece};  // Closing the connection ends the body.
   }
   if (piece.empty()) {
     return "0\r\n\r\n";
@@ -17,10 +17,10 @@ std::string frame_piece(std::string_view piece, bool chunked) {
   return fmt::format("{:x}\r\n{}\r\n", piece.size(), piece);
 }
 
-bool has_hung_up(int socket) {
+bool peer_has_closed(int socket) {
   char byte = 0;
-  const ssize_t seen = ::recv(socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
-  return seen == 0 || (seen < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR);
+  const ssize_t peeked = ::recv(socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+  return peeked == 0 || (peeked < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR);
 }
 
 }  // namespace postrider::api

@@ -1,4 +1,4 @@
-// Bodies that are written piece by piece: their framing, and noticing that nobody reads on.
+// Streamed response bodies: the framing of a piece, and detection of a disconnected client.
 #pragma once
 
 #include <string>
@@ -6,10 +6,10 @@
 
 namespace postrider::api {
 
-/// One piece of a body as it goes over the wire. An empty piece is the end.
+/// One piece of a body in its wire format. An empty piece ends the body.
 [[nodiscard]] std::string frame_piece(std::string_view piece, bool chunked);
 
-/// Has the other side of this socket hung up? Only looks; never blocks, reads nothing away.
-[[nodiscard]] bool has_hung_up(int socket);
+/// True if the peer has closed its side of the connection. Never blocks and consumes no bytes.
+[[nodiscard]] bool peer_has_closed(int socket);
 
 }  // namespace postrider::api

@@ -1,8 +1,12 @@
-// Bodies that come in pieces, over real sockets.
+// Streamed response bodies, over real sockets.
 #include "api/http/http_stream.h"
 
 #include <chrono>
 #include <deque>
+#include <future>
+#include <memory>
+#include <string>
+#include <utility>
 
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/deferred.hpp>
@@ -19,12 +23,12 @@ namespace asio = boost::asio;
 using std::chrono::hours;
 using std::chrono::milliseconds;
 
-/// What the test holds of a stream. Everything happens on the server's thread.
-struct Tap {
-  std::deque<std::string> pieces;  // An empty one ends it.
+/// Controls a ControlledStream from the test. Server thread only.
+struct StreamControl {
+  std::deque<std::string> pieces;  // An empty piece ends the body.
   std::unique_ptr<asio::steady_timer> timer;
   bool stopped = false;
-  bool gone = false;
+  bool destroyed = false;
 
   void put(std::string piece) {
     pieces.push_back(std::move(piece));
@@ -32,38 +36,38 @@ struct Tap {
   }
 };
 
-class TapStream final : public BodyStream {
+class ControlledStream final : public BodyStream {
  public:
-  explicit TapStream(Tap& tap) : tap_(tap) {}
-  ~TapStream() override {
-    tap_.gone = true;
-    tap_.timer.reset();  // Before the loop it belongs to goes.
+  explicit ControlledStream(StreamControl& control) : control_(control) {}
+  ~ControlledStream() override {
+    control_.destroyed = true;
+    control_.timer.reset();  // Its event loop is destroyed before the control.
   }
-  TapStream(const TapStream&) = delete;
-  TapStream& operator=(const TapStream&) = delete;
+  ControlledStream(const ControlledStream&) = delete;
+  ControlledStream& operator=(const ControlledStream&) = delete;
 
   asio::awaitable<std::string> next() override {
-    while (tap_.pieces.empty()) {
-      if (tap_.stopped) {
-        co_return said_goodbye_++ == 0 ? "bye" : "";
+    while (control_.pieces.empty()) {
+      if (control_.stopped) {
+        co_return std::exchange(last_piece_returned_, true) ? "" : "last";
       }
-      tap_.timer->expires_after(hours{1});
-      auto waiting = tap_.timer->async_wait(asio::as_tuple(asio::deferred));
+      control_.timer->expires_after(hours{1});
+      auto waiting = control_.timer->async_wait(asio::as_tuple(asio::deferred));
       co_await std::move(waiting);
     }
-    std::string piece = std::move(tap_.pieces.front());
-    tap_.pieces.pop_front();
+    std::string piece = std::move(control_.pieces.front());
+    control_.pieces.pop_front();
     co_return piece;
   }
 
   void stop() override {
-    tap_.stopped = true;
-    tap_.timer->cancel();
+    control_.stopped = true;
+    control_.timer->cancel();
   }
 
  private:
-  Tap& tap_;
-  int said_goodbye_ = 0;
+  StreamControl& control_;
+  bool last_piece_returned_ = false;
 };
 
 class HttpStreamTest : public testing::Test {
@@ -80,28 +84,28 @@ class HttpStreamTest : public testing::Test {
       co_return co_await std::move(pending);
     }
     const asio::any_io_executor executor = co_await asio::this_coro::executor;
-    tap_.timer = std::make_unique<asio::steady_timer>(executor);
+    control_.timer = std::make_unique<asio::steady_timer>(executor);
     HttpResponse response;
     response.content_type = "text/event-stream";
-    response.stream = std::make_shared<TapStream>(tap_);
+    response.stream = std::make_shared<ControlledStream>(control_);
     co_return response;
   }
 
   void put(std::string piece) {
-    server_.call([&] { tap_.put(std::move(piece)); });
+    server_.call([&] { control_.put(std::move(piece)); });
   }
 
-  bool is_gone() {
-    bool gone = false;
-    server_.call([&] { gone = tap_.gone; });
-    return gone;
+  bool stream_is_destroyed() {
+    bool destroyed = false;
+    server_.call([&] { destroyed = control_.destroyed; });
+    return destroyed;
   }
 
-  Tap tap_;
+  StreamControl control_;
   TestServer server_{[this](HttpRequest request) { return answer(std::move(request)); }, options()};
 };
 
-TEST(FramePiece, IsAChunkOrNothingButItself) {
+TEST(FramePiece, AddsAChunkSizeOnlyIfChunked) {
   EXPECT_EQ(frame_piece("hello", true), "5\r\nhello\r\n");
   EXPECT_EQ(frame_piece(std::string(300, 'x'), true).substr(0, 5), "12c\r\n");
   EXPECT_EQ(frame_piece("", true), "0\r\n\r\n");
@@ -109,7 +113,7 @@ TEST(FramePiece, IsAChunkOrNothingButItself) {
   EXPECT_EQ(frame_piece("", false), "");
 }
 
-TEST_F(HttpStreamTest, PiecesAreChunksAndTheConnectionGoesOnAfterwards) {
+TEST_F(HttpStreamTest, SendsPiecesAsChunksAndKeepsTheConnectionOpen) {
   const auto client = server_.connect();
   ASSERT_TRUE(client->send("GET /stream HTTP/1.1\r\nHost: a\r\n\r\n"));
   const RawResponse response = client->read_response();
@@ -119,13 +123,13 @@ TEST_F(HttpStreamTest, PiecesAreChunksAndTheConnectionGoesOnAfterwards) {
   put("one");
   put("two");
   put("");
-  ASSERT_TRUE(eventually([this] { return is_gone(); }));
+  ASSERT_TRUE(eventually([this] { return stream_is_destroyed(); }));
   ASSERT_TRUE(client->send("GET /plain HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"));
   const std::string rest = client->read_to_end();
   EXPECT_TRUE(rest.starts_with("3\r\none\r\n3\r\ntwo\r\n0\r\n\r\nHTTP/1.1 200")) << rest;
 }
 
-TEST_F(HttpStreamTest, AnOldClientGetsTheBytesUntilTheConnectionEnds) {
+TEST_F(HttpStreamTest, Http10ClientsGetTheBodyWithoutChunksUntilTheConnectionCloses) {
   const auto client = server_.connect();
   ASSERT_TRUE(client->send("GET /stream HTTP/1.0\r\nConnection: keep-alive\r\n\r\n"));
   const RawResponse response = client->read_response();
@@ -137,60 +141,62 @@ TEST_F(HttpStreamTest, AnOldClientGetsTheBytesUntilTheConnectionEnds) {
   EXPECT_EQ(client->read_to_end(), "onetwo");
 }
 
-TEST_F(HttpStreamTest, HeadHasNoBody) {
+TEST_F(HttpStreamTest, HeadGetsNoBody) {
   const auto client = server_.connect();
   ASSERT_TRUE(
       client->send("HEAD /stream HTTP/1.1\r\nHost: a\r\n\r\n"
                    "GET /plain HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"));
   EXPECT_EQ(client->read_response(true).status(), 200);
   EXPECT_EQ(client->read_response().status(), 200);
-  EXPECT_TRUE(is_gone());
+  EXPECT_TRUE(stream_is_destroyed());
 }
 
-TEST_F(HttpStreamTest, AClientThatHangsUpIsNoticedWithoutWriting) {
+TEST_F(HttpStreamTest, DetectsADisconnectedClientWithoutWriting) {
   const auto client = server_.connect();
   ASSERT_TRUE(client->send("GET /stream HTTP/1.1\r\nHost: a\r\n\r\n"));
   EXPECT_EQ(client->read_response().status(), 200);
   client->close();
-  EXPECT_TRUE(eventually([this] { return is_gone(); }));
+  EXPECT_TRUE(eventually([this] { return stream_is_destroyed(); }));
   EXPECT_TRUE(eventually([this] { return server_.counters().connections_open == 0; }));
 }
 
-TEST_F(HttpStreamTest, DrainingLetsAStreamSayItsLastWords) {
+TEST_F(HttpStreamTest, DrainingSendsTheLastPieceOfAStream) {
   const auto client = server_.connect();
   ASSERT_TRUE(client->send("GET /stream HTTP/1.1\r\nHost: a\r\n\r\n"));
   EXPECT_EQ(client->read_response().status(), 200);
   std::promise<void> drained;
+  std::future<void> done = drained.get_future();
   server_.call([&] { server_.server().drain([&] { drained.set_value(); }); });
-  EXPECT_EQ(client->read_to_end(), "3\r\nbye\r\n0\r\n\r\n");
+  EXPECT_EQ(client->read_to_end(), "4\r\nlast\r\n0\r\n\r\n");
   client->close();
-  drained.get_future().wait();
+  EXPECT_EQ(done.wait_for(std::chrono::seconds{10}), std::future_status::ready);
 }
 
-TEST_F(HttpStreamTest, StoppingEndsAStreamAtOnce) {
+TEST_F(HttpStreamTest, StoppingEndsAStreamImmediately) {
   const auto client = server_.connect();
   ASSERT_TRUE(client->send("GET /stream HTTP/1.1\r\nHost: a\r\n\r\n"));
   EXPECT_EQ(client->read_response().status(), 200);
   server_.call([&] { server_.server().stop(); });
-  EXPECT_TRUE(eventually([this] { return is_gone(); }));
+  EXPECT_EQ(client->read_to_end(), "");
+  EXPECT_TRUE(eventually([this] { return stream_is_destroyed(); }));
 }
 
-TEST_F(HttpStreamTest, AClientThatDoesNotReadIsLetGo) {
-  HttpServerOptions hasty = options();
-  hasty.write_timeout = milliseconds{200};
-  Tap tap;
+TEST_F(HttpStreamTest, ClosesAConnectionWhoseClientDoesNotRead) {
+  HttpServerOptions short_timeout = options();
+  short_timeout.write_timeout = milliseconds{200};
+  StreamControl control;
   TestServer server{[&](HttpRequest) -> asio::awaitable<HttpResponse> {
                       const asio::any_io_executor executor = co_await asio::this_coro::executor;
-                      tap.timer = std::make_unique<asio::steady_timer>(executor);
+                      control.timer = std::make_unique<asio::steady_timer>(executor);
                       HttpResponse response;
-                      response.stream = std::make_shared<TapStream>(tap);
+                      response.stream = std::make_shared<ControlledStream>(control);
                       co_return response;
                     },
-                    hasty};
+                    short_timeout};
   const auto client = server.connect();
   ASSERT_TRUE(client->send("GET /stream HTTP/1.1\r\nHost: a\r\n\r\n"));
   EXPECT_EQ(client->read_response().status(), 200);
-  server.call([&] { tap.put(std::string(64u << 20, 'x')); });
+  server.call([&] { control.put(std::string(64u << 20, 'x')); });
   EXPECT_TRUE(eventually([&] { return server.counters().connections_open == 0; }));
   EXPECT_EQ(server.counters().timeouts, 1u);
 }

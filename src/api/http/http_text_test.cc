@@ -1,4 +1,5 @@
-// The pure parts around the server: targets, listen addresses, problems, response heads, routes.
+// The parts of the HTTP layer without I/O: targets, listen addresses, problems, response heads,
+// counters, routes.
 #include <future>
 #include <string>
 #include <vector>
@@ -6,8 +7,11 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/use_future.hpp>
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "api/http/address_tally.h"
+#include "api/http/http_samples.h"
 #include "api/http/listen_address.h"
 #include "api/http/problem.h"
 #include "api/http/response_writer.h"
@@ -27,7 +31,7 @@ TEST(ParseTarget, DecodesPathAndQuery) {
   EXPECT_EQ(target->query, want);
 }
 
-TEST(ParseTarget, RefusesWhatItCannotReadInOneWay) {
+TEST(ParseTarget, RefusesAmbiguousTargets) {
   const char* refused[] = {"",        "*",     "http://h/", "h:443",      "/a%",
                            "/a%2",    "/a%zz", "/a%2Fb",    "/a%2fb",     "/%00",
                            "/%0a",    "/%7f",  "/a/../b",   "/.",         "/a/%2e%2e",
@@ -38,7 +42,7 @@ TEST(ParseTarget, RefusesWhatItCannotReadInOneWay) {
   }
 }
 
-TEST(ParseTarget, LeavesDotsInsideASegmentAlone) {
+TEST(ParseTarget, AcceptsDotsInsideASegment) {
   for (const char* raw : {"/a..b", "/...", "/.well-known/x", "/a.", "/"}) {
     const Result<Target> target = parse_target(raw);
     ASSERT_TRUE(target.has_value()) << raw;
@@ -46,7 +50,7 @@ TEST(ParseTarget, LeavesDotsInsideASegmentAlone) {
   }
 }
 
-TEST(IsUtf8, KnowsTheEdges) {
+TEST(IsUtf8, AcceptsTheFirstAndLastValidSequencesOnly) {
   for (const char* good :
        {"", "a", "\x7f", "\xc2\x80", "\xdf\xbf", "\xe0\xa0\x80", "\xed\x9f\xbf", "\xee\x80\x80",
         "\xef\xbf\xbf", "\xf0\x90\x80\x80", "\xf4\x8f\xbf\xbf"}) {
@@ -100,7 +104,7 @@ TEST(RenderProblem, WritesAllMembersInOrder) {
   EXPECT_TRUE(response.headers.empty());
 }
 
-TEST(RenderProblem, IsUtf8WhateverTheDetailQuotes) {
+TEST(RenderProblem, ReplacesBytesThatAreNotUtf8) {
   const HttpResponse response = render({.status = 400,
                                         .code = "c",
                                         .title = "t",
@@ -110,7 +114,7 @@ TEST(RenderProblem, IsUtf8WhateverTheDetailQuotes) {
   EXPECT_NE(response.body.find("\"a?b\""), std::string::npos);
 }
 
-TEST(RenderProblem, TellsABusyClientWhenToComeBack) {
+TEST(RenderProblem, AddsRetryAfterTo429And503) {
   for (const std::uint16_t status : {std::uint16_t{429}, std::uint16_t{503}}) {
     const HttpResponse response =
         render({.status = status, .code = "c", .title = "t", .detail = "d", .errors = {}});
@@ -119,7 +123,7 @@ TEST(RenderProblem, TellsABusyClientWhenToComeBack) {
   }
 }
 
-TEST(ToProblem, GivesEveryErrorItsStatusAndKeepsCorruptionPrivate) {
+TEST(ToProblem, MapsErrorCodesToStatusesAndHidesCorruptionDetails) {
   const auto problem_of = [](Errc code) { return to_problem(fail(code, "secret path").value()); };
   EXPECT_EQ(problem_of(Errc::not_found).status, 404);
   EXPECT_EQ(problem_of(Errc::conflict).status, 409);
@@ -130,7 +134,7 @@ TEST(ToProblem, GivesEveryErrorItsStatusAndKeepsCorruptionPrivate) {
   EXPECT_EQ(problem_of(Errc::corrupt).detail.find("secret"), std::string::npos);
 }
 
-TEST(HttpDate, IsWhatRfc9110Shows) {
+TEST(HttpDate, FollowsRfc9110) {
   EXPECT_EQ(http_date(wall_from_unix_ms(784111777'000)), "Sun, 06 Nov 1994 08:49:37 GMT");
   EXPECT_EQ(http_date(wall_from_unix_ms(784111777'999)), "Sun, 06 Nov 1994 08:49:37 GMT");
   EXPECT_EQ(http_date(wall_from_unix_ms(0)), "Thu, 01 Jan 1970 00:00:00 GMT");
@@ -143,7 +147,7 @@ std::string head_of(const HttpResponse& response, const ResponseFraming& framing
   return out;
 }
 
-TEST(WriteHead, WritesAPlainAnswer) {
+TEST(WriteHead, WritesAPlainResponse) {
   EXPECT_EQ(head_of({.status = 201, .body = "{}"}, {.request_id = "r1", .date = "D"}),
             "HTTP/1.1 201 Created\r\n"
             "Content-Type: application/json; charset=utf-8\r\n"
@@ -155,7 +159,7 @@ TEST(WriteHead, WritesAPlainAnswer) {
             "\r\n");
 }
 
-TEST(WriteHead, LeavesLengthAndTypeOutOf204) {
+TEST(WriteHead, OmitsLengthAndTypeFrom204) {
   const HttpResponse response{.status = 204, .body = "ignored"};
   EXPECT_EQ(head_of(response, {.close = true}),
             "HTTP/1.1 204 No Content\r\n"
@@ -166,7 +170,7 @@ TEST(WriteHead, LeavesLengthAndTypeOutOf204) {
   EXPECT_FALSE(has_body(response, {}));
 }
 
-TEST(WriteHead, NeverLetsAValueStartASecondLine) {
+TEST(WriteHead, OmitsFramingHeadersAndHeadersWithControlCharacters) {
   const std::string head = head_of({.headers = {{"X-Good", "v"},
                                                 {"X-Bad", "v\r\nInjected: yes"},
                                                 {"X-Nul", std::string("a\0b", 3)},
@@ -185,7 +189,49 @@ TEST(WriteHead, NeverLetsAValueStartASecondLine) {
             "\r\n");
 }
 
-/// A router whose handlers answer with their own name and parameters.
+TEST(AddressTally, CountsEachGroupUpToTheLimit) {
+  AddressTally tally;
+  EXPECT_TRUE(tally.try_add("a", 2));
+  EXPECT_TRUE(tally.try_add("a", 2));
+  EXPECT_FALSE(tally.try_add("a", 2));
+  EXPECT_TRUE(tally.try_add("b", 2));
+  tally.remove("a");
+  EXPECT_TRUE(tally.try_add("a", 2));
+  EXPECT_FALSE(tally.try_add("a", 2));
+  tally.remove("unknown");
+}
+
+TEST(HttpSamples, AddUpTheCountersOfAllListeners) {
+  const std::vector<HttpServerCounters> listeners = {{.connections_open = 1,
+                                                      .connections_accepted = 20,
+                                                      .connections_refused = 3,
+                                                      .requests_handled = 4,
+                                                      .requests_refused = 5,
+                                                      .timeouts = 6,
+                                                      .handler_errors = 7},
+                                                     {.connections_open = 100,
+                                                      .connections_accepted = 2000,
+                                                      .connections_refused = 300,
+                                                      .requests_handled = 400,
+                                                      .requests_refused = 500,
+                                                      .timeouts = 600,
+                                                      .handler_errors = 700}};
+  std::vector<std::string> lines;
+  for (const MetricSample& sample : to_samples(listeners)) {
+    const std::string result = sample.labels.empty() ? "" : sample.labels.front().second;
+    lines.push_back(fmt::format("{} {} {}", sample.name, result, sample.value));
+  }
+  const std::vector<std::string> want = {"http_server_connections  101",
+                                         "http_server_connections_total accepted 1717",
+                                         "http_server_connections_total refused 303",
+                                         "http_server_requests_total handled 404",
+                                         "http_server_requests_total refused 505",
+                                         "http_server_requests_total timeout 606",
+                                         "http_server_requests_total error 707"};
+  EXPECT_EQ(lines, want);
+}
+
+/// A router whose handlers respond with their own name and parameters.
 class RouterTest : public testing::Test {
  protected:
   void add(const std::string& method, const std::string& pattern) {
@@ -203,15 +249,15 @@ class RouterTest : public testing::Test {
     co_return response;
   }
 
-  HttpResponse ask(const std::string& method, const std::string& path) {
+  HttpResponse send(const std::string& method, const std::string& path) {
     HttpRequest request;
     request.method = method;
     request.path = path;
     boost::asio::io_context io;
-    std::future<HttpResponse> answer =
+    std::future<HttpResponse> response =
         boost::asio::co_spawn(io, router_.route(request), boost::asio::use_future);
     io.run();
-    return answer.get();
+    return response.get();
   }
 
   Router router_;
@@ -222,45 +268,45 @@ TEST_F(RouterTest, FindsLiteralsAndParameters) {
   add("GET", "/v1/webhooks");
   add("GET", "/v1/webhooks/{id}");
   add("POST", "/v1/webhooks/{id}/deliveries/{delivery_id}/retry");
-  EXPECT_EQ(ask("GET", "/").body, "GET /");
-  EXPECT_EQ(ask("GET", "/v1/webhooks").body, "GET /v1/webhooks");
-  EXPECT_EQ(ask("GET", "/v1/webhooks/whk_1").body, "GET /v1/webhooks/{id} id=whk_1");
-  EXPECT_EQ(ask("POST", "/v1/webhooks/a/deliveries/b/retry").body,
+  EXPECT_EQ(send("GET", "/").body, "GET /");
+  EXPECT_EQ(send("GET", "/v1/webhooks").body, "GET /v1/webhooks");
+  EXPECT_EQ(send("GET", "/v1/webhooks/whk_1").body, "GET /v1/webhooks/{id} id=whk_1");
+  EXPECT_EQ(send("POST", "/v1/webhooks/a/deliveries/b/retry").body,
             "POST /v1/webhooks/{id}/deliveries/{delivery_id}/retry delivery_id=b id=a");
 }
 
-TEST_F(RouterTest, PrefersTheLiteralWhicheverWasAddedFirst) {
+TEST_F(RouterTest, PrefersLiteralSegmentsInAnyOrderOfAddition) {
   add("POST", "/v1/events/{id}");
   add("POST", "/v1/events/batch");
   add("GET", "/v1/events/{id}");
-  EXPECT_EQ(ask("POST", "/v1/events/batch").body, "POST /v1/events/batch");
-  EXPECT_EQ(ask("POST", "/v1/events/other").body, "POST /v1/events/{id} id=other");
-  EXPECT_EQ(ask("GET", "/v1/events/other").body, "GET /v1/events/{id} id=other");
-  EXPECT_EQ(ask("GET", "/v1/events/batch").status, 405);  // The path is taken, by another method.
+  EXPECT_EQ(send("POST", "/v1/events/batch").body, "POST /v1/events/batch");
+  EXPECT_EQ(send("POST", "/v1/events/other").body, "POST /v1/events/{id} id=other");
+  EXPECT_EQ(send("GET", "/v1/events/other").body, "GET /v1/events/{id} id=other");
+  EXPECT_EQ(send("GET", "/v1/events/batch").status, 405);  // The literal path has only POST.
 }
 
-TEST_F(RouterTest, Answers404ForUnknownPaths) {
+TEST_F(RouterTest, Returns404ForUnknownPaths) {
   add("GET", "/v1/webhooks/{id}");
   for (const char* path : {"/", "/v1", "/v1/webhooks", "/v1/webhooks/", "/v1/webhooks/a/",
                            "/v1/webhooks/a/b", "//v1/webhooks/a", "/V1/webhooks/a"}) {
-    const HttpResponse response = ask("GET", path);
+    const HttpResponse response = send("GET", path);
     EXPECT_EQ(response.status, 404) << path;
     EXPECT_EQ(response.content_type, "application/problem+json");
   }
 }
 
-TEST_F(RouterTest, Answers405WithWhatIsAllowed) {
+TEST_F(RouterTest, Returns405WithAnAllowHeader) {
   add("GET", "/v1/webhooks/{id}");
   add("DELETE", "/v1/webhooks/{id}");
-  const HttpResponse response = ask("POST", "/v1/webhooks/a");
+  const HttpResponse response = send("POST", "/v1/webhooks/a");
   EXPECT_EQ(response.status, 405);
   const Pairs want = {{"Allow", "GET, HEAD, DELETE"}};
   EXPECT_EQ(response.headers, want);
 }
 
-TEST_F(RouterTest, AsksTheGetHandlerForHead) {
+TEST_F(RouterTest, HeadCallsTheGetHandler) {
   add("GET", "/healthz");
-  EXPECT_EQ(ask("HEAD", "/healthz").status, 200);
+  EXPECT_EQ(send("HEAD", "/healthz").body, "GET /healthz");
 }
 
 }  // namespace

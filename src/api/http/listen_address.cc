@@ -13,10 +13,9 @@ namespace ip = boost::asio::ip;
 
 Result<ip::tcp::endpoint> parse_listen_address(std::string_view text) {
   const auto refuse = [&] {
-    return fail(Errc::invalid,
-                fmt::format("`{}` is not an address to listen on; write ADDR:PORT, for "
-                            "example 127.0.0.1:8080 or [::1]:8080.",
-                            text));
+    return fail(Errc::invalid, fmt::format("`{}` is not a valid listen address. Use ADDR:PORT, for "
+                                           "example 127.0.0.1:8080 or [::1]:8080.",
+                                           text));
   };
   const std::size_t colon = text.rfind(':');
   if (colon == std::string_view::npos) {

@@ -1,4 +1,4 @@
-// `ADDR:PORT` as an endpoint to listen on.
+// Parses the address that a server listens on.
 #pragma once
 
 #include <string_view>
@@ -9,8 +9,8 @@
 
 namespace postrider::api {
 
-/// `127.0.0.1:8080`, `[::1]:8080` or `localhost:8080`. A name other than localhost is refused:
-/// which interface it would mean depends on somebody else's name server.
+/// Accepts `127.0.0.1:8080`, `[::1]:8080` and `localhost:8080`. Other names are refused, because
+/// the interface they stand for would depend on a name server.
 [[nodiscard]] Result<boost::asio::ip::tcp::endpoint> parse_listen_address(std::string_view text);
 
 }  // namespace postrider::api

@@ -12,7 +12,7 @@
 namespace postrider::api {
 namespace {
 
-// A detail may quote what a caller sent in a header, where any byte can stand; JSON must be UTF-8.
+// A detail may quote a request header, which can contain any byte. JSON must be UTF-8.
 std::string printable(std::string_view text) {
   std::string out{text};
   if (!is_utf8(out)) {
@@ -38,10 +38,13 @@ HttpResponse render(const Problem& problem) {
     }
     body["errors"] = std::move(errors);
   }
+  for (const auto& [name, text] : problem.members) {
+    body[name] = printable(text);
+  }
 
   HttpResponse response{.status = problem.status,
                         .content_type = "application/problem+json",
-                        .headers = {},
+                        .headers = problem.headers,
                         .body = boost::json::serialize(body)};
   if (problem.status == 429 || problem.status == 503) {
     response.headers.emplace_back("Retry-After", std::to_string(problem.retry_after.count()));
@@ -62,11 +65,11 @@ Problem to_problem(const Error& error) {
     case Errc::corrupt:
       break;
   }
-  // What exactly is corrupt is for the operator's log, not for a caller.
+  // The message may contain internals such as file paths, so a client does not see it.
   return {500,
           "internal_error",
           "Internal error",
-          "The server found damaged data and refused to go on. Its operator has been told.",
+          "The server found damaged data and cannot process the request. Contact its operator.",
           {}};
 }
 

@@ -1,10 +1,11 @@
-// RFC 9457 errors: every refusal says which field or rule, in a sentence a person can act on.
+// Error responses as RFC 9457 problem documents. Each names the field or rule and says what to do.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/base/result.h"
@@ -21,15 +22,17 @@ struct FieldError {
 struct Problem {
   std::uint16_t status = 500;
   std::string code;    // Stable, for programs: `invalid_json`, `unknown_field`, `not_found` …
-  std::string title;   // The same for every problem of this code.
-  std::string detail;  // What is wrong here and what to do about it.
+  std::string title;   // The same for every problem with this code.
+  std::string detail;  // What is wrong and what to do about it.
   std::vector<FieldError> errors;
-  std::chrono::seconds retry_after{1};  // Told with 429 and 503.
+  std::chrono::seconds retry_after{1};  // The Retry-After header of 429 and 503.
+  std::vector<std::pair<std::string, std::string>> members = {};  // Further text members.
+  std::vector<std::pair<std::string, std::string>> headers = {};
 };
 
 [[nodiscard]] HttpResponse render(const Problem& problem);
 
-/// The problem for an error of ours: not_found 404, conflict 409, invalid 422, unavailable 503 with
+/// Maps an Error to a problem: not_found 404, conflict 409, invalid 422, unavailable 503 with
 /// Retry-After, corrupt 500.
 [[nodiscard]] Problem to_problem(const Error& error);
 

@@ -1,4 +1,4 @@
-// Beast's request grammar, writing straight into our request. Private to request_parser.cc.
+// Beast's request parser, writing directly into an HttpRequest. Private to request_parser.cc.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,8 @@ namespace postrider::api {
   return 'A' <= c && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
 }
 
-/// What the header says about framing. The views point into the input of the put() that completed
-/// the header.
+/// The headers that decide about framing. The views point into the input of the put() call that
+/// completed the header.
 struct FramingHeaders {
   std::string_view target;
   std::string_view content_length;
@@ -27,7 +27,7 @@ struct FramingHeaders {
   unsigned transfer_encoding_count = 0;
   unsigned host_count = 0;
   unsigned expect_count = 0;
-  int version = 11;  // Or 10.
+  int version = 11;  // 11 for HTTP/1.1, 10 for HTTP/1.0.
 };
 
 class RequestGrammar final : public boost::beast::http::basic_parser<true> {
@@ -36,9 +36,9 @@ class RequestGrammar final : public boost::beast::http::basic_parser<true> {
   using BeastView = boost::beast::string_view;
   using Field = boost::beast::http::field;
 
-  /// Appends to `request` from on_request_impl to on_finish_impl.
+  /// Writes into `request`, which must outlive this object.
   explicit RequestGrammar(HttpRequest& request) : request_(&request) {
-    // Limits are ours: Beast counts a header's bytes anew with every line it has consumed.
+    // RequestParser enforces the limits: Beast restarts its count with every line it has consumed.
     header_limit(UINT32_MAX);
     body_limit(boost::none);
     eager(false);
@@ -46,13 +46,13 @@ class RequestGrammar final : public boost::beast::http::basic_parser<true> {
 
   [[nodiscard]] const FramingHeaders& framing() const { return framing_; }
 
-  /// The sizes of all chunks begun so far: a body that is too large is known before it is here.
+  /// The sum of the chunk sizes seen so far. Detects a body that is too large before it arrives.
   [[nodiscard]] std::uint64_t chunk_bytes_announced() const { return chunk_bytes_announced_; }
 
  private:
   static std::string_view view(BeastView text) { return {text.data(), text.size()}; }
 
-  // NOLINTNEXTLINE(readability-function-size): Beast chose the parameters.
+  // NOLINTNEXTLINE(readability-function-size): Beast defines the parameters.
   void on_request_impl(boost::beast::http::verb, BeastView method, BeastView target, int version,
                        ErrorCode&) override {
     request_->method = view(method);
@@ -64,16 +64,16 @@ class RequestGrammar final : public boost::beast::http::basic_parser<true> {
 
   void on_field_impl(Field name, BeastView name_text, BeastView value, ErrorCode&) override {
     if (header_is_done_) {
-      return;  // Trailers are read and forgotten: nothing that was decided may change afterwards.
+      return;  // Trailers are ignored: they must not change what the header has decided.
     }
-    note_framing(name, view(value));
+    record_framing(name, view(value));
     auto& header = request_->headers.emplace_back(view(name_text), view(value));
     for (char& c : header.first) {
       c = to_lower(c);
     }
   }
 
-  void note_framing(Field name, std::string_view value) {
+  void record_framing(Field name, std::string_view value) {
     switch (name) {
       case Field::content_length:
         framing_.content_length = value;

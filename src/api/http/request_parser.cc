@@ -15,7 +15,8 @@
 namespace postrider::api {
 namespace {
 
-constexpr std::size_t body_reserve_bytes_max = 64ul * 1024;  // A promised length is not yet memory.
+// Allocated in advance for a body. Small, because the client may never send what it announced.
+constexpr std::size_t body_reserve_bytes_max = 64ul * 1024;
 constexpr std::size_t request_id_chars_max = 128;
 constexpr std::string_view known_methods = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS";
 
@@ -27,7 +28,7 @@ Problem header_too_large(const RequestLimits& limits) {
   return {431,
           "header_too_large",
           "Request header too large",
-          fmt::format("Request line and headers may have {} bytes and {} headers at most.",
+          fmt::format("The request line and headers must not exceed {} bytes and {} headers.",
                       limits.header_bytes_max, limits.headers_max),
           {}};
 }
@@ -36,7 +37,7 @@ Problem body_too_large(const RequestLimits& limits) {
   return {413,
           "body_too_large",
           "Request body too large",
-          fmt::format("The request body may have {} bytes at most.", limits.body_bytes_max),
+          fmt::format("The request body must not exceed {} bytes.", limits.body_bytes_max),
           {}};
 }
 
@@ -50,7 +51,8 @@ bool all_digits(std::string_view text) {
 
 bool is_visible(char c) { return 0x21 <= c && c <= 0x7e; }
 
-// reg-name, IPv4 or bracketed IPv6 with an optional port; enough to keep nonsense out of links.
+// Accepts any reg-name, IPv4 or bracketed IPv6 with an optional port. Not a full grammar: it only
+// excludes characters that would be unsafe in a link.
 bool is_host(std::string_view text) {
   return std::ranges::all_of(text, [](char c) {
     return is_visible(c) && std::string_view{"/?#@\\,\"<>"}.find(c) == std::string_view::npos;
@@ -64,19 +66,19 @@ std::optional<Problem> check_method(std::string_view method) {
   return Problem{405,
                  "method_not_allowed",
                  "Method not allowed",
-                 fmt::format("{} is never answered here. Possible are {}.", method, known_methods),
+                 fmt::format("{} is not supported. Use {}.", method, known_methods),
                  {}};
 }
 
-// Exactly one way to tell where the body ends, spelled in the one way everybody reads alike.
+// Accepts only framing that every implementation interprets alike.
 std::optional<Problem> check_framing(const FramingHeaders& framing) {
   if (framing.transfer_encoding_count + framing.content_length_count > 1) {
     return bad_request(
-        "A request has either one Content-Length or one Transfer-Encoding header, not more.");
+        "A request must have only one Content-Length or Transfer-Encoding header, and not both.");
   }
   if (framing.transfer_encoding_count == 1) {
     if (framing.version < 11 || !iequals(framing.transfer_encoding, "chunked")) {
-      return bad_request("Transfer-Encoding must be `chunked`, and only in HTTP/1.1.");
+      return bad_request("Transfer-Encoding must be `chunked` and requires HTTP/1.1.");
     }
   }
   if (framing.content_length_count == 1 && !all_digits(framing.content_length)) {
@@ -88,10 +90,10 @@ std::optional<Problem> check_framing(const FramingHeaders& framing) {
 std::optional<Problem> check_host(const FramingHeaders& framing) {
   const bool needed = framing.version >= 11;
   if (framing.host_count > 1 || (needed && framing.host_count == 0)) {
-    return bad_request("An HTTP/1.1 request has exactly one Host header.");
+    return bad_request("A request must have exactly one Host header. Only HTTP/1.0 may omit it.");
   }
   if (!is_host(framing.host)) {
-    return bad_request("The Host header is not a host name with an optional port.");
+    return bad_request("The Host header must be a host name or address with an optional port.");
   }
   return std::nullopt;
 }
@@ -101,7 +103,8 @@ std::optional<Problem> check_body_headers(const FramingHeaders& framing) {
     return Problem{415,
                    "unsupported_encoding",
                    "Unsupported content encoding",
-                   "Send the body as it is: compressed request bodies are not read.",
+                   "Compressed request bodies are not supported. Send the body without a "
+                   "Content-Encoding header.",
                    {}};
   }
   if (framing.version >= 11 && framing.expect_count > 0 &&
@@ -109,7 +112,7 @@ std::optional<Problem> check_body_headers(const FramingHeaders& framing) {
     return Problem{417,
                    "expectation_failed",
                    "Expectation failed",
-                   "The only expectation that is understood is `100-continue`.",
+                   "The only supported value of the Expect header is `100-continue`.",
                    {}};
   }
   return std::nullopt;
@@ -131,7 +134,7 @@ std::optional<Problem> check_header(const HttpRequest& request, const FramingHea
 
 Problem to_problem(const boost::beast::error_code& error, const FramingHeaders& framing) {
   using BeastError = boost::beast::http::error;
-  // A header that Beast refuses is not among those that were seen.
+  // The header that Beast refused is not counted in `framing`.
   const bool is_first = framing.content_length_count + framing.transfer_encoding_count == 0;
   if (error == BeastError::bad_content_length && is_first) {
     return bad_request("Content-Length must be a decimal number.");
@@ -139,10 +142,10 @@ Problem to_problem(const boost::beast::error_code& error, const FramingHeaders& 
   if (error == BeastError::bad_content_length || error == BeastError::multiple_content_length ||
       error == BeastError::bad_transfer_encoding) {
     return bad_request(
-        "A request has either one Content-Length or one Transfer-Encoding header, not more.");
+        "A request must have only one Content-Length or Transfer-Encoding header, and not both.");
   }
   if (error == BeastError::bad_version) {
-    return bad_request("Only HTTP/1.1 and HTTP/1.0 are spoken here.");
+    return bad_request("Only HTTP/1.1 and HTTP/1.0 are supported.");
   }
   if (error == BeastError::bad_chunk || error == BeastError::bad_chunk_extension) {
     return bad_request("The chunked body is malformed.");
@@ -157,7 +160,7 @@ RequestParser::RequestParser(RequestLimits limits) : limits_(limits) { reset(); 
 void RequestParser::reset() {
   request_ = {};
   request_.headers.reserve(8);
-  grammar_.emplace(request_);  // A Beast parser cannot be used twice.
+  grammar_.emplace(request_);  // A Beast parser cannot be reused.
   scanned_ = 0;
   line_start_ = 0;
   wire_bytes_ = 0;
@@ -168,7 +171,7 @@ void RequestParser::reset() {
 
 RequestParser::Step RequestParser::refuse(Problem problem) {
   problem_ = std::move(problem);
-  manner_.keep_alive = false;
+  traits_.keep_alive = false;
   return Step::refused;
 }
 
@@ -176,9 +179,9 @@ RequestParser::Progress RequestParser::advance(std::string_view input) {
   return header_is_done_ ? advance_body(input) : advance_header(input);
 }
 
-// Looks at the raw bytes for what Beast repairs or overlooks, and finds the end of the head, so
-// that Beast sees a header in one piece. Each byte is looked at once, however slowly they trickle
-// in.
+// Checks the raw bytes for errors that Beast repairs or ignores, and finds the end of the head, so
+// that Beast gets the header in one piece. Each byte is scanned once, even if they arrive one by
+// one.
 RequestParser::Head RequestParser::scan_head(std::string_view input) {
   while (scanned_ < input.size()) {
     if (scanned_ == line_start_ && scanned_ > 0 &&
@@ -206,15 +209,15 @@ RequestParser::Progress RequestParser::advance_header(std::string_view input) {
   if (input.empty()) {
     return {};
   }
-  // What a refusal goes by until the header is read whole.
-  manner_ = {.is_head = input.starts_with("HEAD ")};
-  // Cheap, and it ends a TLS handshake sent to this port at once instead of after a timeout.
+  // Used by a refusal before the header is complete.
+  traits_ = {.is_head = input.starts_with("HEAD ")};
+  // Refuses a TLS handshake sent to a plain port immediately instead of after a timeout.
   if (!is_visible(input.front())) {
     return {refuse(bad_request("This is not an HTTP request.")), 0};
   }
   const Head head = scan_head(input.substr(0, limits_.header_bytes_max));
   if (head == Head::malformed) {
-    return {refuse(bad_request("Header lines end in CR LF and are not continued on the next.")), 0};
+    return {refuse(bad_request("Header lines must end in CR LF and must not be folded.")), 0};
   }
   if (head == Head::incomplete) {
     const bool full = input.size() >= limits_.header_bytes_max;
@@ -234,7 +237,7 @@ RequestParser::Progress RequestParser::advance_header(std::string_view input) {
 RequestParser::Step RequestParser::accept_header() {
   const FramingHeaders& framing = grammar_->framing();
   header_is_done_ = true;
-  manner_ = {.http_1_0 = framing.version < 11, .is_head = request_.method == "HEAD"};
+  traits_ = {.http_1_0 = framing.version < 11, .is_head = request_.method == "HEAD"};
   if (std::optional<Problem> problem = check_header(request_, framing)) {
     return refuse(*std::move(problem));
   }
@@ -247,7 +250,7 @@ RequestParser::Step RequestParser::accept_header() {
   }
   request_.path = std::move(target->path);
   request_.query = std::move(target->query);
-  manner_.keep_alive = grammar_->keep_alive();
+  traits_.keep_alive = grammar_->keep_alive();
   if (grammar_->is_done()) {
     return Step::done;
   }
@@ -273,14 +276,14 @@ RequestParser::Progress RequestParser::advance_body(std::string_view input) {
     consumed += used;
     wire_bytes_ += used;
     if (error == boost::beast::http::error::need_more) {
-      // A chunk's extensions and the trailers are only read whole: they share the header's limit.
+      // Beast reads a chunk header, and the trailers, as a whole. The header limit applies to them.
       const bool full = rest.size() - used >= limits_.header_bytes_max;
       return {full ? refuse(header_too_large(limits_)) : Step::need_more, consumed};
     }
     if (error) {
       return {refuse(to_problem(error, grammar_->framing())), consumed};
     }
-    // Chunks of a few bytes may cost more than they carry, but not without end.
+    // Bounds the overhead of many small chunks.
     const std::size_t wire_bytes_max = 2 * limits_.body_bytes_max + limits_.header_bytes_max;
     const bool too_large = grammar_->chunk_bytes_announced() > limits_.body_bytes_max;
     if (too_large || wire_bytes_ > wire_bytes_max) {

@@ -1,7 +1,7 @@
-// The request side of HTTP/1.1 without a socket: bytes in, a request or a refusal out.
+// An HTTP/1.1 request parser without I/O: bytes in, a request or a refusal out.
 //
-// Beast's parser does the grammar; everything around it exists because that parser forgives what a
-// proxy in front of us may read differently (request smuggling). Belongs to one connection.
+// Beast parses the grammar. The additional checks exist because Beast accepts messages that a proxy
+// in front of the server may interpret differently (request smuggling). Owned by one connection.
 #pragma once
 
 #include <cstddef>
@@ -21,48 +21,48 @@ struct RequestLimits {
   std::size_t body_bytes_max = 1024ul * 1024;
 };
 
+/// The properties of a request that determine how its response is framed.
+struct RequestTraits {
+  bool keep_alive = false;
+  bool http_1_0 = false;
+  bool is_head = false;  // The response has a length but no body.
+};
+
 class RequestParser {
  public:
   enum class Step : std::uint8_t {
-    need_more,    // Everything given was used or must be given again with more behind it.
-    header_done,  // Accepted so far; the body follows. Call advance() again.
-    done,         // take_request() may be called.
-    refused,      // problem() says why; the connection cannot be used any further.
+    need_more,    // Call advance() again with the bytes not consumed and more after them.
+    header_done,  // The header is accepted and a body follows. Call advance() again.
+    done,         // The request is complete. Call take_request().
+    refused,      // See problem(). The connection cannot be used any further.
   };
   struct Progress {
     Step step = Step::need_more;
-    std::size_t consumed = 0;  // Drop that many bytes from the front of the input.
-  };
-
-  /// How the answer has to be framed.
-  struct Manner {
-    bool keep_alive = false;
-    bool http_1_0 = false;
-    bool is_head = false;  // The answer has a length and no body.
+    std::size_t consumed = 0;  // Remove this many bytes from the front of the input.
   };
 
   explicit RequestParser(RequestLimits limits);
   RequestParser(const RequestParser&) = delete;
   RequestParser& operator=(const RequestParser&) = delete;
 
-  /// `input` is all that has arrived and was not consumed yet.
+  /// `input` holds all bytes that have arrived and are not consumed yet.
   [[nodiscard]] Progress advance(std::string_view input);
 
-  /// The finished request. The parser is ready for the next one afterwards.
+  /// Returns the complete request and prepares the parser for the next one.
   [[nodiscard]] HttpRequest take_request();
 
   [[nodiscard]] const Problem& problem() const { return problem_; }
 
-  /// Of the request whose first bytes were seen last, also when its header was refused.
-  [[nodiscard]] const Manner& manner() const { return manner_; }
+  /// The traits of the current or last request, even if its header was refused.
+  [[nodiscard]] const RequestTraits& traits() const { return traits_; }
 
-  /// Between header_done and done.
+  /// Valid between header_done and done.
   [[nodiscard]] bool expects_continue() const { return expects_continue_; }
   [[nodiscard]] std::size_t body_bytes_expected() const { return body_bytes_expected_; }
   [[nodiscard]] std::size_t body_bytes_buffered() const { return request_.body.size(); }
   [[nodiscard]] bool header_is_done() const { return header_is_done_; }
 
-  /// The id the client chose, once the header was read: empty when there is none or it is unfit.
+  /// The X-Request-Id header. Empty if it is missing or not usable, or before the header is read.
   [[nodiscard]] std::string_view client_request_id() const;
 
  private:
@@ -81,9 +81,9 @@ class RequestParser {
   Problem problem_;
   std::size_t scanned_ = 0;              // Bytes of the head that scan_head() has seen.
   std::size_t line_start_ = 0;           // Where the head's current line begins.
-  std::size_t wire_bytes_ = 0;           // Of the body, framing included.
-  std::size_t body_bytes_expected_ = 0;  // 0 also when chunked.
-  Manner manner_;
+  std::size_t wire_bytes_ = 0;           // Of the body, including its framing.
+  std::size_t body_bytes_expected_ = 0;  // 0 if the body is chunked.
+  RequestTraits traits_;
   bool header_is_done_ = false;
   bool expects_continue_ = false;
 };

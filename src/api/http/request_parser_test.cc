@@ -12,14 +12,14 @@ using Step = RequestParser::Step;
 
 struct Outcome {
   Step step = Step::need_more;
-  int status = 0;  // Of the refusal.
+  int status = 0;  // Of the refusal; 0 if there is none.
   std::string detail;
   HttpRequest request;
   std::size_t unused_bytes = 0;
   bool keep_alive = false;
 };
 
-/// Feeds `pieces` as they would arrive from a socket.
+/// Feeds `pieces` one by one, as if they arrived from a socket.
 Outcome feed(const std::vector<std::string>& pieces, RequestLimits limits = {}) {
   RequestParser parser{limits};
   std::string input;
@@ -36,7 +36,7 @@ Outcome feed(const std::vector<std::string>& pieces, RequestLimits limits = {}) 
     }
   }
   outcome.unused_bytes = input.size();
-  outcome.keep_alive = parser.manner().keep_alive;
+  outcome.keep_alive = parser.traits().keep_alive;
   if (outcome.step == Step::done) {
     outcome.request = parser.take_request();
   }
@@ -74,14 +74,14 @@ void expect_chunked_script(const Outcome& outcome) {
   EXPECT_TRUE(outcome.keep_alive);
 }
 
-TEST(RequestParser, ReadsTheSameWhereverTheBytesAreSplit) {
+TEST(RequestParser, ReadsARequestTheSameWhereverItsBytesAreSplit) {
   for (std::size_t cut = 0; cut <= chunked_script.size(); ++cut) {
     SCOPED_TRACE(cut);
     expect_chunked_script(feed({chunked_script.substr(0, cut), chunked_script.substr(cut)}));
   }
 }
 
-TEST(RequestParser, ReadsTheSameByteByByte) {
+TEST(RequestParser, ReadsARequestByteByByte) {
   std::vector<std::string> pieces;
   for (const char c : chunked_script) {
     pieces.emplace_back(1, c);
@@ -98,7 +98,7 @@ TEST(RequestParser, LeavesTheNextRequestInTheInput) {
   EXPECT_EQ(outcome.unused_bytes, next.size());
 }
 
-TEST(RequestParser, KnowsWhetherTheConnectionGoesOn) {
+TEST(RequestParser, DecidesWhetherToKeepTheConnectionAlive) {
   struct Case {
     const char* head;
     bool keep_alive;
@@ -201,7 +201,7 @@ std::vector<Refusal> refusals() {
       {"TLS handshake", "\x16\x03\x01\x02", 400},
       {"gzip body", post + "Content-Encoding: gzip\r\nContent-Length: 1\r\n\r\nx", 415},
       {"unknown expectation", post + "Expect: tea\r\nContent-Length: 1\r\n\r\nx", 417},
-      {"chunk size that is no number", post + "Transfer-Encoding: chunked\r\n\r\nxyz\r\n", 400},
+      {"chunk size that is not a number", post + "Transfer-Encoding: chunked\r\n\r\nxyz\r\n", 400},
       {"chunk size with a prefix", post + "Transfer-Encoding: chunked\r\n\r\n0x1\r\na\r\n\r\n",
        400},
       {"negative chunk size", post + "Transfer-Encoding: chunked\r\n\r\n-1\r\na\r\n", 400},
@@ -220,7 +220,7 @@ std::vector<Refusal> refusals() {
   };
 }
 
-TEST(RequestParser, RefusesWhatAnotherReaderCouldReadDifferently) {
+TEST(RequestParser, RefusesAmbiguousRequests) {
   for (const Refusal& refusal : refusals()) {
     const Outcome outcome = feed_whole(refusal.bytes);
     EXPECT_EQ(outcome.step, Step::refused) << refusal.why;
@@ -229,7 +229,7 @@ TEST(RequestParser, RefusesWhatAnotherReaderCouldReadDifferently) {
   }
 }
 
-TEST(RequestParser, NamesTheRuleThatALengthBreaks) {
+TEST(RequestParser, TheDetailNamesTheViolatedContentLengthRule) {
   const std::string post = "POST / HTTP/1.1\r\nHost: h\r\n";
   for (const char* length : {"-1", "+21", "5, 5", "0x5", ""}) {
     EXPECT_EQ(feed_whole(post + "Content-Length: " + length + "\r\n\r\nabcde").detail,
@@ -238,12 +238,13 @@ TEST(RequestParser, NamesTheRuleThatALengthBreaks) {
   }
   for (const char* second : {"Content-Length: 5", "Transfer-Encoding: chunked"}) {
     EXPECT_EQ(feed_whole(post + "Content-Length: 5\r\n" + second + "\r\n\r\nabcde").detail,
-              "A request has either one Content-Length or one Transfer-Encoding header, not more.")
+              "A request must have only one Content-Length or Transfer-Encoding header, and not "
+              "both.")
         << second;
   }
 }
 
-TEST(RequestParser, RefusesTheSameWhereverTheBytesAreSplit) {
+TEST(RequestParser, RefusesARequestTheSameWhereverItsBytesAreSplit) {
   for (const Refusal& refusal : refusals()) {
     for (std::size_t cut = 1; cut < refusal.bytes.size(); ++cut) {
       const Outcome outcome = feed({refusal.bytes.substr(0, cut), refusal.bytes.substr(cut)});
@@ -253,7 +254,7 @@ TEST(RequestParser, RefusesTheSameWhereverTheBytesAreSplit) {
   }
 }
 
-TEST(RequestParser, AcceptsUnusualButCleanRequests) {
+TEST(RequestParser, AcceptsUnusualButValidRequests) {
   const std::string post = "POST / HTTP/1.1\r\nHost: h\r\n";
   const std::string accepted[] = {
       post + "Transfer-Encoding: Chunked\r\n\r\n0\r\n\r\n",
@@ -285,7 +286,7 @@ TEST(RequestParser, LimitsTheHeaderToTheByte) {
   EXPECT_EQ(feed_whole("GET /" + std::string(200, 'x'), limits).status, 431);
 }
 
-TEST(RequestParser, CountsHeaderBytesThatTrickleIn) {
+TEST(RequestParser, LimitsAHeaderThatArrivesInPieces) {
   std::vector<std::string> pieces = {"GET / HTTP/1.1\r\nHost: h\r\n"};
   for (int i = 0; i < 50; ++i) {
     pieces.emplace_back("A: b\r\n");
@@ -316,7 +317,7 @@ TEST(RequestParser, RefusesALargeBodyBeforeItIsSent) {
   EXPECT_EQ(feed_whole(chunked + "6\r\n012345\r\n5\r\n", limits).status, 413);
 }
 
-TEST(RequestParser, LimitsWhatSurroundsABody) {
+TEST(RequestParser, LimitsChunkExtensionsTrailersAndChunkOverhead) {
   const RequestLimits limits{.header_bytes_max = 200, .body_bytes_max = 1000};
   const std::string chunked = "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n";
   EXPECT_EQ(feed_whole(chunked + "1;" + std::string(300, 'x'), limits).status, 431);
@@ -329,9 +330,9 @@ TEST(RequestParser, LimitsWhatSurroundsABody) {
   EXPECT_EQ(feed_whole(tiny_chunks + "0\r\n\r\n", limits).status, 413);
 }
 
-TEST(RequestParser, TakesAClientsRequestIdOnlyWhenItIsFit) {
+TEST(RequestParser, AcceptsOnlyAShortPrintableRequestId) {
   struct Case {
-    std::string given;
+    std::string header;
     std::string want;
   };
   const Case cases[] = {
@@ -345,7 +346,7 @@ TEST(RequestParser, TakesAClientsRequestIdOnlyWhenItIsFit) {
   for (const Case& c : cases) {
     RequestParser parser{{}};
     const auto progress =
-        parser.advance("GET / HTTP/1.1\r\nHost: h\r\nX-Request-Id: " + c.given + "\r\n\r\n");
+        parser.advance("GET / HTTP/1.1\r\nHost: h\r\nX-Request-Id: " + c.header + "\r\n\r\n");
     ASSERT_EQ(progress.step, Step::done);
     EXPECT_EQ(parser.client_request_id(), c.want);
   }
@@ -363,6 +364,7 @@ TEST(RequestParser, ExpectsContinueOnlyInHttp11WithABody) {
   RequestParser without_body{{}};
   EXPECT_EQ(without_body.advance("POST / HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\n\r\n").step,
             Step::done);
+  EXPECT_FALSE(without_body.expects_continue());
   RequestParser old{{}};
   EXPECT_EQ(
       old.advance("POST / HTTP/1.0\r\nExpect: 100-continue\r\nContent-Length: 1\r\n\r\n").step,
@@ -382,23 +384,24 @@ TEST(RequestParser, ReadsOneRequestAfterAnother) {
   }
 }
 
-// Its header may be refused before it is read: the answer must not be framed for the one before.
-TEST(RequestParser, ForgetsTheMannerOfTheRequestBefore) {
+// A header may be refused before it is parsed. Its response must not be framed for the previous
+// request.
+TEST(RequestParser, ResetsTheTraitsWithEachRequest) {
   RequestParser parser{{.header_bytes_max = 100}};
   const std::string too_long(200, 'v');
   ASSERT_EQ(parser.advance("HEAD / HTTP/1.0\r\n\r\n").step, Step::done);
   (void)parser.take_request();
-  EXPECT_TRUE(parser.manner().is_head);
+  EXPECT_TRUE(parser.traits().is_head);
   ASSERT_EQ(parser.advance("GET / HTTP/1.1\r\nX-Long: " + too_long).step, Step::refused);
-  EXPECT_FALSE(parser.manner().is_head);
-  EXPECT_FALSE(parser.manner().http_1_0);
+  EXPECT_FALSE(parser.traits().is_head);
+  EXPECT_FALSE(parser.traits().http_1_0);
 }
 
-TEST(RequestParser, KnowsAHeadRequestWhoseHeaderIsRefused) {
+TEST(RequestParser, RecognizesAHeadRequestWhoseHeaderIsRefused) {
   RequestParser parser{{.header_bytes_max = 100}};
   const std::string too_long(200, 'v');
   ASSERT_EQ(parser.advance("HEAD / HTTP/1.1\r\nX-Long: " + too_long).step, Step::refused);
-  EXPECT_TRUE(parser.manner().is_head);
+  EXPECT_TRUE(parser.traits().is_head);
 }
 
 }  // namespace

@@ -18,14 +18,14 @@ bool same_name(std::string_view name, std::string_view lower) {
   return std::ranges::equal(name, lower, {}, to_lower);
 }
 
-bool is_ours(std::string_view name) {
-  constexpr std::array<std::string_view, 6> ours = {
+bool is_framing_header(std::string_view name) {
+  constexpr std::array<std::string_view, 6> framing = {
       "connection", "content-length", "content-type", "date", "keep-alive", "transfer-encoding"};
-  return std::ranges::any_of(ours, [&](std::string_view mine) { return same_name(name, mine); });
+  return std::ranges::any_of(framing, [&](std::string_view one) { return same_name(name, one); });
 }
 
-// A value may carry a tenant's text; what could start a second line never leaves the server.
-bool fits_on_a_line(std::string_view text) {
+// A value may contain text of a tenant. Control characters could start a second header line.
+bool is_single_line(std::string_view text) {
   return std::ranges::none_of(text, [](char c) {
     const auto byte = static_cast<unsigned char>(c);
     return (byte < 0x20 && c != '\t') || byte == 0x7f;
@@ -42,17 +42,17 @@ bool status_has_body(std::uint16_t status) {
   return status >= 200 && status != 204 && status != 304;
 }
 
-void write_own_headers(const HttpResponse& response, std::string& out) {
+void write_response_headers(const HttpResponse& response, std::string& out) {
   bool cache_control_seen = false;
   for (const auto& [name, value] : response.headers) {
-    if (is_ours(name) || !fits_on_a_line(name) || !fits_on_a_line(value)) {
+    if (is_framing_header(name) || !is_single_line(name) || !is_single_line(value)) {
       continue;
     }
     cache_control_seen = cache_control_seen || same_name(name, "cache-control");
     out.append(name).append(": ").append(value).append("\r\n");
   }
   if (!cache_control_seen) {
-    out.append("Cache-Control: no-store\r\n");  // Answers may hold a secret shown only once.
+    out.append("Cache-Control: no-store\r\n");  // A response may contain a secret.
   }
 }
 
@@ -62,9 +62,8 @@ void write_length(const HttpResponse& response, const ResponseFraming& framing, 
     append_number(out, response.body.size());
     out.append("\r\n");
   } else if (!framing.http_1_0) {
-    out.append(
-        "Transfer-Encoding: chunked\r\n");  // Before 1.1, the connection's end is the body's.
-  }
+    out.append("Transfer-Encoding: chunked\r\n");
+  }  // In HTTP/1.0, closing the connection ends the body.
 }
 
 }  // namespace
@@ -90,7 +89,7 @@ void write_head(const HttpResponse& response, const ResponseFraming& framing, st
     out.append("X-Request-Id: ").append(framing.request_id).append("\r\n");
   }
   out.append("X-Content-Type-Options: nosniff\r\n");
-  write_own_headers(response, out);
+  write_response_headers(response, out);
   if (framing.close) {
     out.append("Connection: close\r\n");
   } else if (framing.http_1_0) {

@@ -1,4 +1,4 @@
-// The response side of HTTP/1.1 as text. Pure; any thread.
+// Writes the head of an HTTP/1.1 response. Pure; any thread.
 #pragma once
 
 #include <string>
@@ -11,16 +11,16 @@
 namespace postrider::api {
 
 struct ResponseFraming {
-  std::string_view request_id;  // Already known to be fit for a header.
-  std::string_view date;        // `Date` as http_date() writes it; empty: no such header.
-  bool close = false;           // Say that the connection ends after this.
-  bool http_1_0 = false;        // The client must be told that it may go on.
+  std::string_view request_id;  // Must be valid in a header. If empty, the header is omitted.
+  std::string_view date;        // From http_date(). If empty, the header is omitted.
+  bool close = false;           // Adds `Connection: close`.
+  bool http_1_0 = false;        // Adds `Connection: keep-alive` unless `close`.
   bool is_head = false;
 };
 
-/// Appends the response's head to `out`, blank line included. The body is the caller's to send,
-/// when has_body(). Headers of the response that are framing's business, or that could break out of
-/// their line, are left out. A streamed body is chunked, unless the client is older than that.
+/// Appends the head of the response to `out`, including the blank line. The caller sends the body
+/// if has_body(). Omits headers in `response.headers` that belong to the framing or that contain
+/// control characters. A streamed body is chunked, except for HTTP/1.0.
 void write_head(const HttpResponse& response, const ResponseFraming& framing, std::string& out);
 
 [[nodiscard]] bool has_body(const HttpResponse& response, const ResponseFraming& framing);

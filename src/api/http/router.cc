@@ -34,7 +34,7 @@ bool matches(const std::vector<std::string>& pattern,
   });
 }
 
-// A literal beats a parameter at the first segment where two matching patterns differ.
+// A literal takes precedence over a parameter at the first segment where the patterns differ.
 bool more_literal(const std::vector<std::string>& a, const std::vector<std::string>& b) {
   return std::ranges::lexicographical_compare(a, b, {}, is_parameter, is_parameter);
 }
@@ -53,24 +53,24 @@ HttpResponse no_such_path(const HttpRequest& request) {
   return render({.status = 404,
                  .code = "not_found",
                  .title = "Not found",
-                 .detail = "There is nothing at `" + request.path + "`. See /openapi.json.",
+                 .detail = "The path `" + request.path + "` does not exist. See /openapi.json.",
                  .errors = {}});
 }
 
-HttpResponse no_such_method(const HttpRequest& request,
-                            const std::vector<std::string_view>& methods) {
+HttpResponse method_not_allowed(const HttpRequest& request,
+                                const std::vector<std::string_view>& methods) {
   const std::string allow = allowed_methods(methods);
   HttpResponse response = render({.status = 405,
                                   .code = "method_not_allowed",
                                   .title = "Method not allowed",
-                                  .detail = request.method + " is not possible here; `" +
-                                            request.path + "` answers " + allow + ".",
+                                  .detail = request.method + " is not supported for `" +
+                                            request.path + "`. Use " + allow + ".",
                                   .errors = {}});
   response.headers.emplace_back("Allow", allow);
   return response;
 }
 
-boost::asio::awaitable<HttpResponse> answer(HttpResponse response) { co_return response; }
+boost::asio::awaitable<HttpResponse> respond(HttpResponse response) { co_return response; }
 
 void fill_parameters(const std::vector<std::string>& pattern, HttpRequest& request) {
   if (std::ranges::none_of(pattern, is_parameter)) {
@@ -117,13 +117,13 @@ std::vector<std::string> Router::routes() const {
   return all;
 }
 
-Router::Found Router::find(const std::string& path) const {
-  // A literal beats a parameter everywhere, so there is no better fit than this.
+Router::RouteIndexes Router::find(const std::string& path) const {
+  // A literal segment always takes precedence, so a literal pattern is the best match.
   if (const auto exact = literal_.find(path); exact != literal_.end()) {
     return exact->second;
   }
   const std::vector<std::string_view> segments = split(path);
-  Found best;
+  RouteIndexes best;
   for (std::size_t index = 0; index < routes_.size(); ++index) {
     const std::vector<std::string>& pattern = routes_[index].segments;
     if (!matches(pattern, segments)) {
@@ -139,11 +139,11 @@ Router::Found Router::find(const std::string& path) const {
   return best;
 }
 
-// Not a coroutine itself: a handler's own frame is enough.
+// Not a coroutine, to save a coroutine frame per request.
 boost::asio::awaitable<HttpResponse> Router::route(HttpRequest request) const {
-  const Found found = find(request.path);
+  const RouteIndexes found = find(request.path);
   if (found.empty()) {
-    return answer(no_such_path(request));
+    return respond(no_such_path(request));
   }
   const auto method_of = [this](std::size_t index) -> std::string_view {
     return routes_[index].method;
@@ -154,7 +154,7 @@ boost::asio::awaitable<HttpResponse> Router::route(HttpRequest request) const {
   if (chosen == found.end()) {
     std::vector<std::string_view> methods;
     std::ranges::transform(found, std::back_inserter(methods), method_of);
-    return answer(no_such_method(request, methods));
+    return respond(method_not_allowed(request, methods));
   }
   const Route& route = routes_[*chosen];
   fill_parameters(route.segments, request);

@@ -1,4 +1,4 @@
-// Which handler answers which path. Patterns are literal segments and `{name}` segments.
+// Maps methods and paths to handlers. A pattern consists of literal and `{name}` segments.
 #pragma once
 
 #include <string>
@@ -10,16 +10,16 @@
 
 namespace postrider::api {
 
-/// Built once at start-up, then only read; any thread.
+/// Filled at start-up. After that, any thread.
 class Router {
  public:
-  /// The same method and pattern twice is a programmer's error.
+  /// Asserts that the method and pattern were not added before.
   void add(std::string method, const std::string& pattern, Handler handler);
 
-  /// Finds the handler and calls it. 404 for an unknown path; 405 with Allow for a known path with
-  /// another method. Where two patterns match, the one with a literal segment where the other has a
-  /// `{name}` wins, whatever the method. A HEAD request goes to the GET handler; the server then
-  /// keeps the answer's length and leaves out its body.
+  /// Calls the handler for the request. Responds 404 to an unknown path, and 405 with Allow to a
+  /// known path with another method. If several patterns match, a literal segment takes precedence
+  /// over a `{name}` segment, regardless of the method. HEAD calls the GET handler; the server
+  /// omits the body and keeps its length.
   boost::asio::awaitable<HttpResponse> route(HttpRequest request) const;
 
   /// Every method and pattern, `GET /v1/events/{id}`, in the order they were added.
@@ -31,12 +31,12 @@ class Router {
     std::vector<std::string> segments;
     Handler handler;
   };
-  // The routes of the pattern that fits the path best, one per method: places in routes_.
-  using Found = std::vector<std::size_t>;
-  Found find(const std::string& path) const;
+  using RouteIndexes = std::vector<std::size_t>;  // Into routes_.
+  /// The routes of the pattern that matches the path best, one per method.
+  RouteIndexes find(const std::string& path) const;
 
   std::vector<Route> routes_;
-  std::unordered_map<std::string, Found> literal_;  // By path: patterns without a `{name}`.
+  std::unordered_map<std::string, RouteIndexes> literal_;  // By path: patterns without a `{name}`.
 };
 
 }  // namespace postrider::api

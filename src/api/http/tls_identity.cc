@@ -20,7 +20,7 @@ Result<TlsIdentity> load_tls_identity(const TlsFiles& files) {
   error_code error;
   context->set_options(ssl::context::default_workarounds | ssl::context::single_dh_use, error);
   if (!error && SSL_CTX_set_min_proto_version(context->native_handle(), TLS1_2_VERSION) != 1) {
-    return fail(Errc::unavailable, "This OpenSSL does not offer TLS 1.2.");
+    return fail(Errc::unavailable, "This OpenSSL library does not support TLS 1.2.");
   }
   context->use_certificate_chain_file(files.certificate, error);
   if (error) {
@@ -31,8 +31,9 @@ Result<TlsIdentity> load_tls_identity(const TlsFiles& files) {
     return refuse(files.key, error);
   }
   if (SSL_CTX_check_private_key(context->native_handle()) != 1) {
-    return fail(Errc::invalid, fmt::format("The key in {} is not that of the certificate in {}.",
-                                           files.key, files.certificate));
+    return fail(Errc::invalid,
+                fmt::format("The private key in {} does not match the certificate in {}.",
+                            files.key, files.certificate));
   }
   return context;
 }

@@ -1,4 +1,4 @@
-// The certificate and key a listener shows its clients.
+// The TLS certificate and private key of a listener.
 #pragma once
 
 #include <memory>
@@ -13,11 +13,12 @@ namespace postrider::api {
 using TlsIdentity = std::shared_ptr<boost::asio::ssl::context>;
 
 struct TlsFiles {
-  std::string certificate;  // PEM, with the chain behind it.
-  std::string key;          // PEM.
+  std::string certificate;  // Path of a PEM file: the certificate followed by its chain.
+  std::string key;          // Path of a PEM file.
 };
 
-/// TLS 1.2 and later. Errc::invalid with a sentence that names the file and what is wrong with it.
+/// Loads the files for TLS 1.2 and later.
+/// Fails with: invalid (the message names the file and the error), unavailable (no TLS 1.2).
 [[nodiscard]] Result<TlsIdentity> load_tls_identity(const TlsFiles& files);
 
 }  // namespace postrider::api

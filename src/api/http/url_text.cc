@@ -26,7 +26,7 @@ bool is_control(char c) {
   return byte < 0x20 || byte == 0x7f;
 }
 
-// The byte that `%XX` at the front stands for; -1 when it is no such escape.
+// Decodes the `%XX` at the front of `text`. Returns -1 if it is not a valid escape.
 int escaped_byte(std::string_view text) {
   if (text.size() < 3) {
     return -1;
@@ -57,13 +57,13 @@ Result<std::string> decode(std::string_view raw, Part part) {
     }
     if (c == '\0' || (part == Part::path && is_control(c))) {
       return fail(Errc::invalid,
-                  "The URL must not contain NUL or, in its path, control characters.");
+                  "The URL must not contain NUL, and its path no control characters.");
     }
     ascii = ascii && static_cast<unsigned char>(c) < 0x80;
     out.push_back(c);
   }
   if (!ascii && !is_utf8(out)) {
-    return fail(Errc::invalid, "The URL must be UTF-8 once its escapes are decoded.");
+    return fail(Errc::invalid, "The decoded URL must be valid UTF-8.");
   }
   return out;
 }
@@ -97,38 +97,37 @@ Result<void> parse_query(std::string_view raw, Target& target) {
   return {};
 }
 
-// How many bytes follow a UTF-8 lead byte, and the range of the first of them; 0 when it is no
-// lead.
-struct Sequence {
-  std::size_t tail = 0;
+// The continuation bytes that a UTF-8 lead byte requires, and the range of the first of them.
+struct Utf8Tail {
+  std::size_t bytes = 0;  // 0 if the byte is not a lead byte.
   unsigned char first_min = 0x80;
   unsigned char first_max = 0xbf;
 };
 
-Sequence sequence_of(unsigned char lead) {
+Utf8Tail utf8_tail_after(unsigned char lead) {
   if (0xc2 <= lead && lead <= 0xdf) {
-    return {.tail = 1};
+    return {.bytes = 1};
   }
   if (0xe0 <= lead && lead <= 0xef) {
-    return {.tail = 2,
+    return {.bytes = 2,
             .first_min = static_cast<unsigned char>(lead == 0xe0 ? 0xa0 : 0x80),
             .first_max = static_cast<unsigned char>(lead == 0xed ? 0x9f : 0xbf)};
   }
   if (0xf0 <= lead && lead <= 0xf4) {
-    return {.tail = 3,
+    return {.bytes = 3,
             .first_min = static_cast<unsigned char>(lead == 0xf0 ? 0x90 : 0x80),
             .first_max = static_cast<unsigned char>(lead == 0xf4 ? 0x8f : 0xbf)};
   }
   return {};
 }
 
-bool is_complete(const Sequence& sequence, std::string_view tail) {
-  if (sequence.tail == 0 || tail.size() < sequence.tail) {
+bool starts_with_tail(std::string_view text, const Utf8Tail& tail) {
+  if (tail.bytes == 0 || text.size() < tail.bytes) {
     return false;
   }
-  const auto first = static_cast<unsigned char>(tail.front());
-  const bool first_fits = sequence.first_min <= first && first <= sequence.first_max;
-  return first_fits && std::ranges::all_of(tail.substr(1, sequence.tail - 1), [](char c) {
+  const auto first = static_cast<unsigned char>(text.front());
+  const bool first_fits = tail.first_min <= first && first <= tail.first_max;
+  return first_fits && std::ranges::all_of(text.substr(1, tail.bytes - 1), [](char c) {
            return (static_cast<unsigned char>(c) & 0xc0) == 0x80;
          });
 }
@@ -141,11 +140,11 @@ bool is_utf8(std::string_view bytes) {
       bytes.remove_prefix(1);
       continue;
     }
-    const Sequence sequence = sequence_of(static_cast<unsigned char>(bytes.front()));
-    if (!is_complete(sequence, bytes.substr(1))) {
+    const Utf8Tail tail = utf8_tail_after(static_cast<unsigned char>(bytes.front()));
+    if (!starts_with_tail(bytes.substr(1), tail)) {
       return false;
     }
-    bytes.remove_prefix(sequence.tail + 1);
+    bytes.remove_prefix(tail.bytes + 1);
   }
   return true;
 }
@@ -153,8 +152,8 @@ bool is_utf8(std::string_view bytes) {
 Result<Target> parse_target(std::string_view raw) {
   if (!raw.starts_with('/')) {
     return fail(Errc::invalid,
-                "The request target must be a path that starts with `/`; absolute URLs and `*` are "
-                "for proxies.");
+                "The request target must be a path that starts with `/`. Absolute URLs and `*` are "
+                "not supported.");
   }
   if (raw.find('#') != std::string_view::npos) {
     return fail(Errc::invalid, "The request target must not contain a fragment (`#`).");

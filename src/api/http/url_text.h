@@ -1,5 +1,4 @@
-// The text of a request target: percent-decoding of path and query, and the UTF-8 check they share.
-// Pure; any thread.
+// Parses a request target: percent-decoding of path and query, and a UTF-8 check. Pure; any thread.
 #pragma once
 
 #include <optional>
@@ -17,10 +16,10 @@ struct Target {
   std::vector<std::pair<std::string, std::string>> query;  // Decoded, in order.
 };
 
-/// Only the origin form (`/path?query`) is accepted. Errc::invalid names the rule that is broken:
-/// an incomplete escape, an encoded slash, a NUL or control character, a dot segment, a fragment,
-/// or bytes that are not UTF-8 once decoded. Refused rather than repaired, because what a proxy
-/// before us made of such a path is anyone's guess.
+/// Accepts only the origin form (`/path?query`). Fails with invalid, and a message that names the
+/// rule, for: an incomplete escape, an encoded slash, a NUL or control character, a dot segment, a
+/// fragment, or decoded bytes that are not UTF-8. Such targets are not normalized, because a proxy
+/// in front of the server may have interpreted them differently.
 [[nodiscard]] Result<Target> parse_target(std::string_view raw);
 
 [[nodiscard]] bool is_utf8(std::string_view bytes);

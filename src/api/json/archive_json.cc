@@ -7,9 +7,9 @@
 namespace postrider::api {
 namespace {
 
-/// Data may be spread over lines, which a file of lines cannot have. A line break inside JSON is
-/// white space: strings have none.
-std::string on_one_line(std::string_view json) {
+/// Replaces line breaks with spaces. In valid JSON they are white space, because strings cannot
+/// contain them.
+std::string replace_line_breaks(std::string_view json) {
   std::string line{json};
   for (char& c : line) {
     if (c == '\n' || c == '\r') {
@@ -21,19 +21,19 @@ std::string on_one_line(std::string_view json) {
 
 }  // namespace
 
-std::string write_archive_line(const ExpiredEvent& old) {
+std::string write_archive_line(const ExpiredEvent& expired) {
   std::string line;
   JsonWriter writer{line};
   writer.open_object();
   writer.key("event");
-  Event event = old.event;
-  event.metadata = on_one_line(event.metadata);
+  Event event = expired.event;
+  event.metadata = replace_line_breaks(event.metadata);
   open_event(writer, event);
-  writer.member_raw("data", on_one_line(old.event.data));
+  writer.member_raw("data", replace_line_breaks(expired.event.data));
   writer.close_object();
   writer.key("deliveries");
   writer.open_array();
-  for (const ExpiredDelivery& delivery : old.deliveries) {
+  for (const ExpiredDelivery& delivery : expired.deliveries) {
     open_delivery(writer, delivery.record, {});
     writer.key("attempts");
     writer.open_array();

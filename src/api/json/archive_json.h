@@ -1,4 +1,4 @@
-// An event that leaves the store, as one line of its archive: the words of the API.
+// Writes an expired event as one line of the archive, in the format of the API.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace postrider::api {
 
-/// `{"event":{…,"data":…},"deliveries":[{…,"attempts":[…]}]}`, without a line break.
-[[nodiscard]] std::string write_archive_line(const ExpiredEvent& old);
+/// Returns `{"event":{…,"data":…},"deliveries":[{…,"attempts":[…]}]}` without a line break.
+[[nodiscard]] std::string write_archive_line(const ExpiredEvent& expired);
 
 }  // namespace postrider::api

@@ -23,7 +23,7 @@ bool is_in_flight(const Delivery& delivery, const LaneView& lane) {
   return std::ranges::find(lane.in_flight, delivery.id) != lane.in_flight.end();
 }
 
-/// A lane that cannot send holds up only what would be sent before it can again.
+/// A blocked lane blocks only the deliveries that are due before it can send again.
 bool is_blocked(const Delivery& delivery, const LaneView& lane) {
   return lane.blocked != BlockReason::none && !is_in_flight(delivery, lane) &&
          (!lane.blocked_until || delivery.due <= *lane.blocked_until);
@@ -59,7 +59,7 @@ std::optional<std::string_view> name_of(const std::optional<Named>& value) {
   return value ? std::optional{to_string(*value)} : std::nullopt;
 }
 
-/// What cannot be told by the status alone is in the outcome; the rest is said here.
+/// Many outcomes with an HTTP status have no message of their own.
 void write_error(JsonWriter& writer, const Attempt& attempt) {
   const Outcome& outcome = attempt.outcome;
   writer.key("error_message");
@@ -72,7 +72,7 @@ void write_error(JsonWriter& writer, const Attempt& attempt) {
   }
 }
 
-/// What stands in for a byte that is not UTF-8 is longer than the byte: the limit holds after it.
+/// Cuts the sample again after cleaning, because U+FFFD is longer than the byte it replaces.
 std::string shown_sample(std::string_view sample) {
   std::string text = clean_utf8(sample);
   if (text.size() > response_sample_bytes_max) {
@@ -99,7 +99,7 @@ void open_delivery(JsonWriter& writer, const DeliveryRecord& record, const LaneV
   writer.member("id", delivery.id);
   writer.member("event_id", delivery.event_id);
   writer.member("webhook_id", delivery.webhook_id);
-  write_tenant(writer, record.tenant_id);
+  write_tenant_id(writer, record.tenant_id);
   writer.member("event_type", delivery.event_type);
   writer.member("priority", to_string(delivery.priority));
   writer.member("status", shown_status(delivery, lanes));
@@ -132,7 +132,7 @@ void open_attempt(JsonWriter& writer, const Attempt& attempt) {
   write_error(writer, attempt);
   writer.member("response_sample", shown_sample(outcome.response_sample));
   writer.key("response_headers");
-  write_foreign_headers(writer, outcome.response_headers);
+  write_joined_headers(writer, outcome.response_headers);
   writer.member("duration_ms", to_shown_ms(outcome.duration));
   writer.key("timings");
   writer.open_object();
@@ -153,7 +153,7 @@ void write_attempt(JsonWriter& writer, const Attempt& attempt) {
   writer.close_object();
 }
 
-void write_foreign_headers(JsonWriter& writer, const Headers& headers) {
+void write_joined_headers(JsonWriter& writer, const Headers& headers) {
   Headers joined;
   for (const auto& [name, value] : headers) {
     const auto same = std::ranges::find_if(

@@ -1,4 +1,4 @@
-// Deliveries and attempts as JSON.
+// Writes deliveries and attempts as JSON.
 #pragma once
 
 #include <map>
@@ -8,7 +8,7 @@
 
 #include "core/model/attempt.h"
 #include "core/model/webhook.h"
-#include "engine/shard/shard.h"
+#include "engine/shard/shard_view.h"
 #include "ports/history.h"
 
 #include "api/json/json_writer.h"
@@ -16,24 +16,23 @@
 
 namespace postrider::api {
 
-/// What the lanes are doing now, for the webhooks that are of interest.
+/// The current state of the lanes of some webhooks.
 using LaneViews = std::map<WebhookId, LaneView>;
 
-/// The stored state, or `in_flight` when the lane is sending it now.
+/// The stored state, or `in_flight` if the lane is sending the delivery now.
 [[nodiscard]] std::string_view shown_status(const Delivery& delivery, const LaneViews& lanes);
 
-/// Everything known about a delivery but its attempts. The object stays open for what else is to be
-/// said.
+/// Writes a delivery without its attempts. Leaves the object open for further members.
 void open_delivery(JsonWriter& writer, const DeliveryRecord& record, const LaneViews& lanes);
-/// The same, closed.
+/// Like open_delivery(), but closes the object.
 void write_delivery(JsonWriter& writer, const DeliveryRecord& record, const LaneViews& lanes);
 
-/// Everything that was seen of an attempt. The object stays open for what else is to be said.
+/// Writes an attempt without its request. Leaves the object open for further members.
 void open_attempt(JsonWriter& writer, const Attempt& attempt);
-/// The same, closed.
+/// Like open_attempt(), but closes the object.
 void write_attempt(JsonWriter& writer, const Attempt& attempt);
 
-/// Headers by name; several of one name are joined by commas.
-void write_foreign_headers(JsonWriter& writer, const Headers& headers);
+/// Writes headers as an object. Values of the same name are joined with commas.
+void write_joined_headers(JsonWriter& writer, const Headers& headers);
 
 }  // namespace postrider::api

@@ -11,34 +11,33 @@ namespace postrider::api {
 namespace {
 
 constexpr std::string_view states_help =
-    "pending, retrying, succeeded, dead_letter or cancelled (in_flight and blocked are what "
-    "pending and "
-    "retrying deliveries are doing at the moment: ask for those)";
+    "pending, retrying, succeeded, dead_letter or cancelled (deliveries that are in flight or "
+    "blocked count as pending or retrying)";
 constexpr std::string_view categories_help =
     "a failure category: timeout, server_error, client_error, network, dns, ssl, rate_limit, "
     "payload_too_large, redirect, blocked_address or protocol";
-constexpr std::chrono::hours fresh_max{1};
+constexpr std::chrono::hours young_max{1};
 constexpr std::chrono::hours recent_max{24};
 
-std::optional<Age> parse_age(std::string_view text) {
+std::optional<DeadLetterAge> parse_age(std::string_view text) {
   if (text == "lt_1h") {
-    return Age::under_1h;
+    return DeadLetterAge::under_1h;
   }
   if (text == "1h_24h") {
-    return Age::between_1h_and_24h;
+    return DeadLetterAge::between_1h_and_24h;
   }
-  return text == "gt_24h" ? std::optional{Age::over_24h} : std::nullopt;
+  return text == "gt_24h" ? std::optional{DeadLetterAge::over_24h} : std::nullopt;
 }
 
-void not_before(DeliveryFilter& filter, WallTime time) {
+void restrict_from(DeliveryFilter& filter, WallTime time) {
   filter.from = std::max(filter.from.value_or(time), time);
 }
 
-void before(DeliveryFilter& filter, WallTime time) {
+void restrict_to(DeliveryFilter& filter, WallTime time) {
   filter.to = std::min(filter.to.value_or(time), time);
 }
 
-/// What all the lists have in common.
+/// The parameters that all lists have.
 DeliveryFilter read_common(QueryReader& query) {
   DeliveryFilter filter;
   filter.tenant_id = query.text("tenant_id");
@@ -57,16 +56,13 @@ void read_webhooks(QueryReader& query, DeliveryFilter& filter) {
   filter.webhook_ids = query.list_of("webhook_id", WebhookId::parse, "a webhook's id (whk_…)");
 }
 
-/// Reads the page and closes the query.
+/// Reads the page and checks the whole query.
 Parsed<DeliveryQuery> finish(QueryReader& query, DeliveryFilter filter) {
-  const Parsed<Page> page = read_history_page(query, ListKind::deliveries);
-  if (!page) {
-    return tl::make_unexpected(page.error());
-  }
-  return DeliveryQuery{std::move(filter), *page};
+  POSTRIDER_TRY(const Page page, read_history_page(query, ListKind::deliveries));
+  return DeliveryQuery{std::move(filter), page};
 }
 
-std::optional<Age> read_age(QueryReader& query) {
+std::optional<DeadLetterAge> read_age(QueryReader& query) {
   return query.one_of("age", parse_age, "lt_1h, 1h_24h or gt_24h");
 }
 
@@ -77,23 +73,23 @@ DeliveryFilter read_dead_letters(QueryReader& query) {
   return filter;
 }
 
-bool narrows(const DeliveryFilter& dead_letters) {
-  DeliveryFilter everything;
-  everything.states = {DeliveryState::dead_letter};
-  return dead_letters != everything;
+bool is_restricted(const DeliveryFilter& dead_letters) {
+  DeliveryFilter all;
+  all.states = {DeliveryState::dead_letter};
+  return dead_letters != all;
 }
 
 }  // namespace
 
-void restrict_age(DeliveryFilter& filter, Age age, WallTime now) {
+void restrict_age(DeliveryFilter& filter, DeadLetterAge age, WallTime now) {
   switch (age) {
-    case Age::under_1h:
-      return not_before(filter, now - fresh_max);
-    case Age::between_1h_and_24h:
-      not_before(filter, now - recent_max);
-      return before(filter, now - fresh_max);
-    case Age::over_24h:
-      return before(filter, now - recent_max);
+    case DeadLetterAge::under_1h:
+      return restrict_from(filter, now - young_max);
+    case DeadLetterAge::between_1h_and_24h:
+      restrict_from(filter, now - recent_max);
+      return restrict_to(filter, now - young_max);
+    case DeadLetterAge::over_24h:
+      return restrict_to(filter, now - recent_max);
   }
 }
 
@@ -116,31 +112,25 @@ Parsed<DeliveryQuery> read_delivery_query(const HttpRequest& request, WebhookId 
 Parsed<DeadLetterQuery> read_dead_letter_query(const HttpRequest& request) {
   QueryReader query{request};
   DeliveryFilter filter = read_dead_letters(query);
-  const std::optional<Age> age = read_age(query);
-  Parsed<DeliveryQuery> finished = finish(query, std::move(filter));
-  if (!finished) {
-    return tl::make_unexpected(finished.error());
-  }
-  return DeadLetterQuery{std::move(finished->filter), age, finished->page};
+  const std::optional<DeadLetterAge> age = read_age(query);
+  POSTRIDER_TRY(DeliveryQuery finished, finish(query, std::move(filter)));
+  return DeadLetterQuery{std::move(finished.filter), age, finished.page};
 }
 
 Parsed<DeliveryFilter> read_dead_letter_filter(const HttpRequest& request, WallTime now) {
   QueryReader query{request};
   DeliveryFilter filter = read_dead_letters(query);
-  if (const std::optional<Age> age = read_age(query)) {
+  if (const std::optional<DeadLetterAge> age = read_age(query)) {
     restrict_age(filter, *age, now);
   }
   const bool all = query.boolean("all").value_or(false);
-  std::optional<Problem> fault = query.fault();
-  if (!fault && all == narrows(filter)) {
-    query.refuse("all", all ? "means every dead letter: leave it out beside a filter."
-                            : "must be true to discard every dead letter; to discard some, give a "
+  POSTRIDER_CHECK(query.finish());
+  if (all == is_restricted(filter)) {
+    query.refuse("all", all ? "cannot be combined with a filter. Send only one of them."
+                            : "must be true to discard every dead letter. To discard some, use a "
                               "filter such as webhook_id, event_type or age.");
-    fault = query.fault();
   }
-  if (fault) {
-    return tl::make_unexpected(*std::move(fault));
-  }
+  POSTRIDER_CHECK(query.finish());
   return filter;
 }
 

@@ -1,4 +1,4 @@
-// The filters of delivery lists.
+// Reads the query parameters of delivery and dead letter lists.
 #pragma once
 
 #include "ports/history.h"
@@ -13,29 +13,28 @@ struct DeliveryQuery {
   Page page;
 };
 
-/// GET /v1/deliveries.
+/// The query of GET /v1/deliveries.
 [[nodiscard]] Parsed<DeliveryQuery> read_delivery_query(const HttpRequest& request);
 
-/// GET /v1/webhooks/{id}/deliveries: the webhook is given by the path.
+/// The query of GET /v1/webhooks/{id}/deliveries, with the webhook from the path.
 [[nodiscard]] Parsed<DeliveryQuery> read_delivery_query(const HttpRequest& request,
                                                         WebhookId webhook);
 
-enum class Age : std::uint8_t { under_1h, between_1h_and_24h, over_24h };
+enum class DeadLetterAge : std::uint8_t { under_1h, between_1h_and_24h, over_24h };
 
-/// Dead letters that died so long before `now`.
-void restrict_age(DeliveryFilter& filter, Age age, WallTime now);
+/// Restricts the filter to dead letters of that age at `now`.
+void restrict_age(DeliveryFilter& filter, DeadLetterAge age, WallTime now);
 
 struct DeadLetterQuery {
   DeliveryFilter filter;
-  std::optional<Age> age;  // The filter does not know of it yet.
+  std::optional<DeadLetterAge> age;  // Not part of `filter` yet; see restrict_age().
   Page page;
 };
 
-/// GET /v1/dlq: dead letters only, by age bucket as well.
+/// The query of GET /v1/dlq.
 [[nodiscard]] Parsed<DeadLetterQuery> read_dead_letter_query(const HttpRequest& request);
 
-/// The same filters without a page: what DELETE /v1/dlq discards; at least one, or `all=true`.
-/// `now` is what the age is counted from.
+/// The query of DELETE /v1/dlq: at least one filter, or `all=true`. The age is relative to `now`.
 [[nodiscard]] Parsed<DeliveryFilter> read_dead_letter_filter(const HttpRequest& request,
                                                              WallTime now);
 

@@ -19,7 +19,7 @@ HttpRequest with_query(Pairs query) {
 TEST(ReadDeliveryQuery, ReadsEveryFilter) {
   const std::string webhook = WebhookId{{1}}.to_string();
   const std::string event = EventId{{2}}.to_string();
-  const auto asked = read_delivery_query(with_query({{"status", "pending,retrying"},
+  const auto query = read_delivery_query(with_query({{"status", "pending,retrying"},
                                                      {"status", "cancelled"},
                                                      {"webhook_id", webhook},
                                                      {"event_id", event},
@@ -30,8 +30,8 @@ TEST(ReadDeliveryQuery, ReadsEveryFilter) {
                                                      {"to", "2026-01-01T02:00:00+01:00"},
                                                      {"limit", "7"},
                                                      {"offset", "3"}}));
-  ASSERT_TRUE(asked) << asked.error().detail;
-  const DeliveryFilter& filter = asked->filter;
+  ASSERT_TRUE(query) << query.error().detail;
+  const DeliveryFilter& filter = query->filter;
   EXPECT_EQ(filter.states, (std::vector{DeliveryState::pending, DeliveryState::retrying,
                                         DeliveryState::cancelled}));
   EXPECT_EQ(filter.webhook_ids, std::vector{WebhookId{{1}}});
@@ -41,11 +41,11 @@ TEST(ReadDeliveryQuery, ReadsEveryFilter) {
   EXPECT_EQ(filter.tenant_id, "t");
   EXPECT_EQ(filter.from, now);
   EXPECT_EQ(filter.to, now + hour);
-  EXPECT_EQ(asked->page.limit, 7u);
-  EXPECT_EQ(asked->page.offset, 3u);
+  EXPECT_EQ(query->page.limit, 7u);
+  EXPECT_EQ(query->page.offset, 3u);
 }
 
-TEST(ReadDeliveryQuery, NamesTheParameterThatIsWrong) {
+TEST(ReadDeliveryQuery, NamesTheInvalidParameter) {
   const std::pair<std::string, std::string> cases[] = {
       {"status", "sleeping"},
       {"status", "in_flight"},
@@ -60,25 +60,36 @@ TEST(ReadDeliveryQuery, NamesTheParameterThatIsWrong) {
       {"classification", "hopeless"},
   };
   for (const auto& [name, value] : cases) {
-    const auto asked = read_delivery_query(with_query({{name, value}}));
-    ASSERT_FALSE(asked) << name << "=" << value;
-    EXPECT_EQ(asked.error().status, 400);
-    EXPECT_EQ(asked.error().errors.front().field, name);
+    const auto query = read_delivery_query(with_query({{name, value}}));
+    ASSERT_FALSE(query) << name << "=" << value;
+    EXPECT_EQ(query.error().status, 400);
+    EXPECT_EQ(query.error().errors.front().field, name);
   }
   std::string many = "a";
   for (int index = 0; index < 100; ++index) {
     many += ",a";
   }
-  EXPECT_FALSE(read_delivery_query(with_query({{"event_type", many}})));
-  EXPECT_FALSE(
-      read_delivery_query(with_query({{"webhook_id", WebhookId{}.to_string()}}), WebhookId{}));
+  const auto too_many = read_delivery_query(with_query({{"event_type", many}}));
+  ASSERT_FALSE(too_many);
+  EXPECT_EQ(too_many.error().errors.at(0).message, "must have at most 100 items.");
 }
 
-TEST(ReadDeadLetterQuery, AgeBucketsMeetWithoutGapOrOverlap) {
+TEST(ReadDeliveryQuery, OfOneWebhookTakesTheWebhookFromThePath) {
+  const WebhookId webhook{{1}};
+  const auto query = read_delivery_query(with_query({{"status", "pending"}}), webhook);
+  ASSERT_TRUE(query);
+  EXPECT_EQ(query->filter.webhook_ids, std::vector{webhook});
+  const auto twice =
+      read_delivery_query(with_query({{"webhook_id", webhook.to_string()}}), webhook);
+  ASSERT_FALSE(twice);
+  EXPECT_EQ(twice.error().errors.at(0).field, "webhook_id");
+}
+
+TEST(ReadDeadLetterQuery, AgeBucketsHaveNoGapsAndDoNotOverlap) {
   const auto range = [](const char* age) {
-    const auto filter = read_dead_letter_filter(with_query({{"age", age}}), now);
-    EXPECT_EQ(filter->states, std::vector{DeliveryState::dead_letter});
-    return std::pair{filter->from, filter->to};
+    const auto filter = read_dead_letter_filter(with_query({{"age", age}}), now).value();
+    EXPECT_EQ(filter.states, std::vector{DeliveryState::dead_letter});
+    return std::pair{filter.from, filter.to};
   };
   using Time = std::optional<WallTime>;
   EXPECT_EQ(range("lt_1h"), (std::pair{Time{now - hour}, Time{}}));
@@ -86,7 +97,7 @@ TEST(ReadDeadLetterQuery, AgeBucketsMeetWithoutGapOrOverlap) {
   EXPECT_EQ(range("gt_24h"), (std::pair{Time{}, Time{now - 24 * hour}}));
 }
 
-TEST(ReadDeadLetterQuery, AgeNarrowsARangeAndNeverWidensIt) {
+TEST(ReadDeadLetterQuery, AgeRestrictsATimeRangeAndNeverExtendsIt) {
   const auto filter = read_dead_letter_filter(with_query({{"age", "1h_24h"},
                                                           {"from", "2025-12-31T22:00:00Z"},
                                                           {"to", "2026-01-01T00:00:00Z"},
@@ -98,10 +109,26 @@ TEST(ReadDeadLetterQuery, AgeNarrowsARangeAndNeverWidensIt) {
   EXPECT_EQ(filter->classification, Classification::recoverable);
 }
 
-TEST(ReadDeadLetterQuery, TakesNoStatus) {
-  EXPECT_FALSE(read_dead_letter_query(with_query({{"status", "pending"}})));
-  EXPECT_FALSE(read_dead_letter_query(with_query({{"age", "old"}})));
-  EXPECT_FALSE(read_dead_letter_query(with_query({{"classification", "odd"}})));
+TEST(ReadDeadLetterQuery, RefusesAStatusAndInvalidValues) {
+  EXPECT_TRUE(read_dead_letter_query(
+      with_query({{"age", "lt_1h"}, {"classification", "permanent"}, {"limit", "1"}})));
+  for (const auto& [name, value] :
+       Pairs{{"status", "pending"}, {"age", "old"}, {"classification", "odd"}}) {
+    const auto query = read_dead_letter_query(with_query({{name, value}}));
+    ASSERT_FALSE(query) << name;
+    EXPECT_EQ(query.error().errors.at(0).field, name);
+  }
+}
+
+TEST(ReadDeadLetterFilter, NeedsEitherAFilterOrAll) {
+  EXPECT_TRUE(read_dead_letter_filter(with_query({{"all", "true"}}), now));
+  EXPECT_TRUE(read_dead_letter_filter(with_query({{"event_type", "a"}}), now));
+  for (const Pairs& query :
+       {Pairs{}, Pairs{{"all", "false"}}, Pairs{{"all", "true"}, {"event_type", "a"}}}) {
+    const auto filter = read_dead_letter_filter(with_query(query), now);
+    ASSERT_FALSE(filter);
+    EXPECT_EQ(filter.error().errors.at(0).field, "all");
+  }
 }
 
 }  // namespace

@@ -9,7 +9,6 @@
 #include "core/filter/event_pattern.h"
 #include "core/request/signature.h"
 
-#include "adapters/openssl/digest.h"
 #include "api/json/webhook_json.h"
 #include "api/resources/tenant_text.h"
 
@@ -35,21 +34,21 @@ void read_type(ObjectReader& reader, Event& event) {
 void read_data(ObjectReader& reader, Event& event) {
   const std::optional<std::string_view> slice = reader.raw("data");
   if (!slice) {
-    reader.refuse("data", "is required; any JSON value will do.");
+    reader.refuse("data", "is required. It can be any JSON value.");
     return;
   }
   event.data = *slice;
 }
 
-/// The key the caller gave, in the header or in the body.
+/// The client's key from the body or, if that has none, from the header.
 std::optional<std::string> read_key(ObjectReader& reader, const EventArrival& arrival) {
-  Given<std::string> key =
+  JsonField<std::string> key =
       reader.text("idempotency_key", {.bytes_max = idempotency_key_bytes_max, .multiline = false});
-  // A batch's header key is only for the items that bring none.
-  const bool alone = arrival.path.empty();
-  if (alone && key.value && arrival.key && *key.value != *arrival.key) {
+  // In a batch, the key from the header applies only to items without their own key.
+  const bool is_single = arrival.path.empty();
+  if (is_single && key.value && arrival.key && *key.value != *arrival.key) {
     reader.refuse("idempotency_key",
-                  "disagrees with the Idempotency-Key header; send one of them.");
+                  "contradicts the Idempotency-Key header. Send only one of them.");
   }
   if (key.value) {
     return std::move(key.value);
@@ -61,13 +60,13 @@ void read_tenant(ObjectReader& reader, const EventArrival& arrival, Event& event
   const TenantId fallback = arrival.tenant_id.value_or(TenantId{});
   event.tenant_id = read_tenant_id(reader, "tenant_id").value.value_or(fallback);
   if (arrival.tenant_id && event.tenant_id != *arrival.tenant_id) {
-    reader.refuse("tenant_id", "must be left out or be that of this API key.");
+    reader.refuse("tenant_id", "must be omitted or be the tenant of this API key.");
   }
 }
 
-/// Says the same of the same happening, whoever publishes it and however often.
-std::string derived_key(const Event& event) {
-  return to_hex(sha256(
+/// The same key for every publication of the same event: same resource, type and second.
+std::string derived_key(const Event& event, const Crypto& crypto) {
+  return to_hex(crypto.sha256(
       fmt::format("{}.{}.{}", *event.resource_id, event.type, to_unix_seconds(event.timestamp))));
 }
 
@@ -112,19 +111,20 @@ Parsed<EventDraft> read_event(std::vector<JsonMember> members, const EventArriva
   event.id = arrival.id;
   event.created_at = arrival.now;
   if (!key && options.derive_keys && timestamp && event.resource_id) {
-    key = derived_key(event);
+    key = derived_key(event, *options.crypto);
   }
   if (key) {
     draft.claim = IdempotencyClaim{.key = *key,
-                                   .body_digest = sha256(arrival.text),
+                                   .body_digest = options.crypto->sha256(arrival.text),
                                    .expires_at = arrival.now + options.idempotency_window};
   }
-  event.idempotency_key = key ? *std::move(key) : made_key(event.id);
+  event.idempotency_key = key ? *std::move(key) : generated_key(event.id);
   return draft;
 }
 
 bool has_derived_key(const Event& event, const ApiOptions& options) {
-  return options.derive_keys && event.resource_id && event.idempotency_key == derived_key(event);
+  return options.derive_keys && event.resource_id &&
+         event.idempotency_key == derived_key(event, *options.crypto);
 }
 
 Parsed<std::optional<std::string>> read_key_header(const HttpRequest& request) {
@@ -150,7 +150,7 @@ void open_event(JsonWriter& writer, const Event& event) {
   writer.open_object();
   writer.member("id", event.id);
   writer.member("type", event.type);
-  write_tenant(writer, event.tenant_id);
+  write_tenant_id(writer, event.tenant_id);
   writer.member("resource_id", event.resource_id);
   writer.member("idempotency_key", event.idempotency_key);
   writer.member("source", event.source);
@@ -161,13 +161,13 @@ void open_event(JsonWriter& writer, const Event& event) {
   writer.member("created_at", event.created_at);
 }
 
-std::string made_key(const EventId& id) {
+std::string generated_key(const EventId& id) {
   std::uint64_t time_half = 0;
   std::uint64_t random_half = 0;
   std::memcpy(&time_half, id.bytes.data(), sizeof time_half);
   std::memcpy(&random_half, id.bytes.data() + sizeof time_half, sizeof random_half);
-  // Mixing is one to one in each half, so two ids never give the same key before six bits are
-  // fixed.
+  // Each step is a bijection, so different ids give different keys, apart from the six bits that
+  // are overwritten below.
   const std::uint64_t high = splitmix64(random_half);
   std::uint64_t low_state = time_half ^ high;
   const std::uint64_t low = splitmix64(low_state);

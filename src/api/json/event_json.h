@@ -1,4 +1,5 @@
-// An event as JSON. Reading is on the publish path: one scan of the text, no tree, data as a slice.
+// Reads and writes an event as JSON. Reading is on the publish path, so it scans the text once and
+// builds no tree.
 #pragma once
 
 #include <optional>
@@ -18,31 +19,32 @@ namespace postrider::api {
 
 constexpr std::size_t idempotency_key_bytes_max = 256;
 
-/// What comes with an event from outside its JSON.
+/// The data of an arriving event that is not in its JSON members.
 struct EventArrival {
-  std::string_view text;           // The event's JSON, for the digest.
-  std::string path;                // `events[3]`; empty for a body of its own.
+  std::string_view text;           // The JSON of the event, for the digest.
+  std::string path;                // For example `events[3]`; empty if the event is the whole body.
   std::optional<std::string> key;  // From the Idempotency-Key header.
   EventId id;
   WallTime now;
-  std::optional<TenantId> tenant_id = std::nullopt;  // Of a caller who has one: the event's, too.
+  std::optional<TenantId> tenant_id = std::nullopt;  // Of the API key, if it has one.
 };
 
-/// Reads one event. Its idempotency key is the caller's, which is then claimed, or one is made.
-/// 413 when the data is too large, 422 for anything else that is wrong.
+/// Reads one event. If the request has an idempotency key, or one can be derived, the draft claims
+/// it; otherwise the event gets a generated key without a claim. Fails with a 413 if the data is
+/// too large, and with a 422 for any other error.
 [[nodiscard]] Parsed<EventDraft> read_event(std::vector<JsonMember> members,
                                             const EventArrival& arrival, const ApiOptions& options);
 
-/// Was its idempotency key made from what it is about, because it brought none?
+/// True if the idempotency key of the event was derived from its resource, type and time.
 [[nodiscard]] bool has_derived_key(const Event& event, const ApiOptions& options);
 
-/// The Idempotency-Key header, checked.
+/// The checked Idempotency-Key header. The value is nullopt if the header is missing.
 [[nodiscard]] Parsed<std::optional<std::string>> read_key_header(const HttpRequest& request);
 
-/// Everything but its data. The object stays open for what else is to be said.
+/// Writes all members except `data`. Leaves the object open for further members.
 void open_event(JsonWriter& writer, const Event& event);
 
-/// A random-looking UUIDv4 that is unique as `id` is.
-[[nodiscard]] std::string made_key(const EventId& id);
+/// An idempotency key for an event that has none: a UUIDv4 computed from `id` and as unique as it.
+[[nodiscard]] std::string generated_key(const EventId& id);
 
 }  // namespace postrider::api

@@ -7,6 +7,7 @@
 #include "core/request/signature.h"
 
 #include "adapters/openssl/digest.h"
+#include "adapters/openssl/openssl_crypto.h"
 
 namespace postrider::api {
 namespace {
@@ -21,11 +22,14 @@ Parsed<EventDraft> read(const std::string& text, std::optional<std::string> key 
   }
   const EventArrival arrival{
       .text = text, .path = std::move(path), .key = std::move(key), .id = EventId{{1}}, .now = now};
-  return read_event(*std::move(members), arrival, ApiOptions{});
+  ApiOptions options;
+  options.crypto = &openssl_crypto();
+  return read_event(*std::move(members), arrival, options);
 }
 
-TEST(ReadEvent, AKeyCanBeDerivedFromWhatHappenedToWhat) {
+TEST(ReadEvent, DerivesAKeyFromResourceTypeAndTime) {
   ApiOptions options;
+  options.crypto = &openssl_crypto();
   options.derive_keys = true;
   const auto key = [&](const std::string& text) {
     Result<std::vector<JsonMember>> members = read_json_object(text);
@@ -37,7 +41,7 @@ TEST(ReadEvent, AKeyCanBeDerivedFromWhatHappenedToWhat) {
   const std::string swap = R"("type":"swap.completed","data":1,"resource_id":"s-1")";
   EXPECT_EQ(key("{" + swap + R"(,"timestamp":"2021-12-20T11:33:20.999Z"})"),
             to_hex(sha256("s-1.swap.completed.1640000000")));
-  // Without a time of its own every publish is another happening.
+  // Without a timestamp or a resource there is nothing to derive a key from.
   EXPECT_EQ(key("{" + swap + "}"), "");
   EXPECT_EQ(key(R"({"type":"a.b","data":1,"timestamp":"2021-12-20T11:33:20Z"})"), "");
   EXPECT_EQ(key("{" + swap + R"(,"idempotency_key":"k"})"), "k");
@@ -51,7 +55,7 @@ TEST(ReadEvent, KeepsDataAndMetadataByteForByte) {
   EXPECT_EQ(draft->event.metadata, R"({"b" :1, "a":2.0})");
 }
 
-TEST(ReadEvent, FillsInWhatIsNotSaid) {
+TEST(ReadEvent, FillsInDefaults) {
   const Parsed<EventDraft> draft = read(R"({"type":"a.b","data":null})");
   ASSERT_TRUE(draft);
   const Event& event = draft->event;
@@ -62,11 +66,11 @@ TEST(ReadEvent, FillsInWhatIsNotSaid) {
   EXPECT_EQ(event.priority, Priority::normal);
   EXPECT_EQ(event.timestamp, now);
   EXPECT_EQ(event.created_at, now);
-  EXPECT_EQ(event.idempotency_key, made_key(event.id));
+  EXPECT_EQ(event.idempotency_key, generated_key(event.id));
   EXPECT_EQ(draft->claim, std::nullopt);
 }
 
-TEST(ReadEvent, TakesEveryField) {
+TEST(ReadEvent, ReadsEveryField) {
   const std::string text =
       R"({"type":"a.b","data":1,"tenant_id":"t","resource_id":"r","source":"s","ordering_key":"o",)"
       R"("idempotency_key":"k","priority":"low","timestamp":"2026-01-31T23:59:59.123Z"})";
@@ -85,7 +89,7 @@ TEST(ReadEvent, TakesEveryField) {
                                             .expires_at = now + std::chrono::hours{24}}));
 }
 
-TEST(ReadEvent, NamesEveryFieldThatIsWrong) {
+TEST(ReadEvent, NamesTheInvalidField) {
   const std::string long_text(257, 'x');
   const std::pair<std::string, std::string> cases[] = {
       {R"({"data":1})", "type"},
@@ -147,7 +151,7 @@ TEST(ReadEvent, BoundsTheNumberOfErrorsAndTheLengthOfNames) {
   }
 }
 
-TEST(ReadEvent, DataMayHaveTheLimitAndNotOneByteMore) {
+TEST(ReadEvent, LimitsTheDataToTheByte) {
   const std::size_t limit = ApiOptions{}.data_bytes_max;
   const auto text = [](std::size_t bytes) {
     return R"({"type":"a","data":")" + std::string(bytes - 2, 'x') + "\"}";
@@ -160,7 +164,7 @@ TEST(ReadEvent, DataMayHaveTheLimitAndNotOneByteMore) {
   EXPECT_NE(draft.error().detail.find("262144"), std::string::npos);
 }
 
-TEST(ReadEvent, TheHeadersKeyCountsLikeTheFields) {
+TEST(ReadEvent, TakesTheKeyFromTheHeaderOrTheBody) {
   const Parsed<EventDraft> by_header = read(R"({"type":"a","data":1})", "k");
   ASSERT_TRUE(by_header);
   EXPECT_EQ(by_header->claim->key, "k");
@@ -170,14 +174,14 @@ TEST(ReadEvent, TheHeadersKeyCountsLikeTheFields) {
   EXPECT_EQ(both.error().errors[0].field, "idempotency_key");
 }
 
-TEST(ReadEvent, AnItemsOwnKeyBeatsTheBatchs) {
+TEST(ReadEvent, TheKeyOfABatchItemTakesPrecedenceOverTheHeader) {
   const Parsed<EventDraft> item =
       read(R"({"type":"a","data":1,"idempotency_key":"own"})", "batch/0", "events[0]");
   ASSERT_TRUE(item);
   EXPECT_EQ(item->claim->key, "own");
 }
 
-TEST(ReadKeyHeader, TakesPrintableAsciiOnly) {
+TEST(ReadKeyHeader, AcceptsPrintableAsciiOnly) {
   const auto read_key = [](std::string key) {
     HttpRequest request;
     request.headers.emplace_back("idempotency-key", std::move(key));
@@ -192,11 +196,11 @@ TEST(ReadKeyHeader, TakesPrintableAsciiOnly) {
   }
 }
 
-TEST(MadeKey, IsAUuidOfVersionFour) {
-  UuidMaker ids{7};
+TEST(GeneratedKey, IsAUuidOfVersionFour) {
+  UuidGenerator ids{7};
   std::set<std::string> keys;
   for (int index = 0; index < 1000; ++index) {
-    const std::string key = made_key(ids.make<EventId>(now));
+    const std::string key = generated_key(ids.make<EventId>(now));
     ASSERT_EQ(key.size(), 36u);
     EXPECT_EQ(key[8], '-');
     EXPECT_EQ(key[13], '-');

@@ -18,10 +18,10 @@ constexpr std::size_t schema_bytes_max = std::size_t{64} * 1024;
 constexpr std::size_t example_bytes_max = std::size_t{32} * 1024;
 
 void read_name(ObjectReader& reader, bool creating, EventType& type) {
-  const Given<std::string> name = reader.text("name", name_rule);
+  const JsonField<std::string> name = reader.text("name", name_rule);
   if (!creating) {
     if (name.present && name.value != type.name) {
-      reader.refuse("name", "cannot be changed; create another event type.");
+      reader.refuse("name", "cannot be changed. Create another event type.");
     }
     return;
   }
@@ -56,7 +56,7 @@ void read_fields(ObjectReader& reader, bool creating, EventType& type) {
   assign(reader.boolean("archived"), type.archived, false);
   for (const std::string_view name : {"created_at", "updated_at"}) {
     if (reader.raw(name)) {
-      reader.refuse(name, "is set by the server.");
+      reader.refuse(name, "is set by the server. Omit it.");
     }
   }
   reader.finish();

@@ -1,4 +1,4 @@
-// An entry of the event type catalogue as JSON.
+// Reads and writes an entry of the event type catalog as JSON.
 #pragma once
 
 #include <vector>
@@ -11,21 +11,23 @@
 
 namespace postrider::api {
 
-/// What a body is merged into. Absent leaves a field, null resets it.
+/// The entry that a body is merged into. Absent fields keep their value, null resets a field.
 struct EventTypeMerge {
-  EventTypeRef current;  // Null: the body makes a new entry and must name it.
-  EventTypeRef trial;  // From the same body a moment ago, so that its schema need not be compiled.
+  EventTypeRef current;  // Null to create an entry; the body must then contain its name.
+  EventTypeRef
+      trial;  // Result of an earlier merge of the same body. Its compiled schema is reused.
   const MakeSchemaCheck& make_check;
   WallTime now;
 };
 
-/// 422 when a field is wrong, the schema cannot be used or the example does not satisfy it.
+/// Fails with a 422 if a field is invalid, the schema cannot be compiled or the example does not
+/// match it.
 [[nodiscard]] Parsed<EventTypeRef> merge_event_type(std::vector<JsonMember> members,
                                                     const EventTypeMerge& merge);
 
 void write_event_type(JsonWriter& writer, const EventType& type);
 
-/// Where a fault in data that stands at `path` is: `data.items[2]`.
+/// The field of a schema error in the value at `path`, for example `data.items[2]`.
 [[nodiscard]] std::string fault_field(std::string_view path, const SchemaFault& fault);
 
 }  // namespace postrider::api

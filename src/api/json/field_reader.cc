@@ -11,13 +11,13 @@
 namespace postrider::api {
 namespace {
 
-constexpr std::size_t errors_shown_max = 25;  // Enough to act on; an answer stays small.
-constexpr std::size_t name_shown_max = 64;    // Of a caller's own, perhaps endless, field name.
+constexpr std::size_t errors_shown_max = 25;  // Keeps the response small.
+constexpr std::size_t name_shown_max = 64;    // A client may send field names of any length.
 constexpr std::size_t inner_path_shown_max = 256;
-constexpr std::size_t members_max = 64;  // More than any object of ours has; one bit for each.
+constexpr std::size_t members_max = 64;  // More than any object of the API has. Bits of read_.
 
 template <class Number>
-std::optional<Number> parse_whole(std::string_view text) {
+std::optional<Number> parse_number(std::string_view text) {
   Number number{};
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc{} || end != text.data() + text.size()) {
@@ -51,7 +51,7 @@ Problem FieldErrors::problem() const {
     problem.detail = fmt::format("`{}` {}", errors_.front().field, errors_.front().message);
   }
   if (count_ > 1) {
-    problem.detail += fmt::format(" {} more in `errors`.", count_ - 1);
+    problem.detail += fmt::format(" See `errors` for {} more.", count_ - 1);
   }
   return problem;
 }
@@ -82,14 +82,14 @@ void ObjectReader::refuse_at(std::string_view path, std::string message) {
 std::optional<std::string_view> ObjectReader::raw(std::string_view name) {
   for (std::size_t index = 0; index < members_.size(); ++index) {
     if (members_[index].key == name) {
-      taken_ |= std::uint64_t{1} << index;
+      read_ |= std::uint64_t{1} << index;
       return members_[index].value;
     }
   }
   return std::nullopt;
 }
 
-Given<std::string> ObjectReader::text(std::string_view name, TextRule rule) {
+JsonField<std::string> ObjectReader::text(std::string_view name, TextRule rule) {
   std::optional<std::string> fault;
   const auto read = [&](std::string_view slice) {
     std::optional<std::string> decoded = decode_json_string(slice);
@@ -99,7 +99,7 @@ Given<std::string> ObjectReader::text(std::string_view name, TextRule rule) {
   return typed(name, read, [&] { return *fault; });
 }
 
-Given<bool> ObjectReader::boolean(std::string_view name) {
+JsonField<bool> ObjectReader::boolean(std::string_view name) {
   const auto read = [](std::string_view slice) -> std::optional<bool> {
     if (slice == "true") {
       return true;
@@ -109,21 +109,21 @@ Given<bool> ObjectReader::boolean(std::string_view name) {
   return typed(name, read, [] { return "must be true or false."; });
 }
 
-Given<std::int64_t> ObjectReader::integer(std::string_view name, IntegerRange range) {
+JsonField<std::int64_t> ObjectReader::integer(std::string_view name, IntegerRange range) {
   const auto read = [range](std::string_view slice) { return read_integer(slice, range); };
   return typed(name, read, [range] {
     return fmt::format("must be an integer from {} to {}.", range.min, range.max);
   });
 }
 
-Given<double> ObjectReader::number(std::string_view name, NumberRange range) {
+JsonField<double> ObjectReader::number(std::string_view name, NumberRange range) {
   const auto read = [range](std::string_view slice) { return read_number(slice, range); };
   return typed(name, read, [range] {
     return fmt::format("must be a number from {} to {}.", range.min, range.max);
   });
 }
 
-Given<WallTime> ObjectReader::time(std::string_view name) {
+JsonField<WallTime> ObjectReader::time(std::string_view name) {
   const auto read = [](std::string_view slice) -> std::optional<WallTime> {
     const std::optional<std::string> text = decode_json_string(slice);
     return text ? parse_rfc3339(*text) : std::nullopt;
@@ -132,8 +132,8 @@ Given<WallTime> ObjectReader::time(std::string_view name) {
                [] { return "must be an RFC 3339 time such as 2026-01-31T23:59:59.123Z."; });
 }
 
-Given<ObjectReader> ObjectReader::object(std::string_view name) {
-  // The whole body passed the checks already: what fails here can only be of another type.
+JsonField<ObjectReader> ObjectReader::object(std::string_view name) {
+  // The body is known to be valid JSON, so this fails only for a value of another type.
   const auto read = [this, name](std::string_view slice) -> std::optional<ObjectReader> {
     Result<std::vector<JsonMember>> members = read_json_object(slice);
     return members ? std::optional{ObjectReader{*std::move(members), path_of(name), *errors_}}
@@ -142,7 +142,7 @@ Given<ObjectReader> ObjectReader::object(std::string_view name) {
   return typed(name, read, [] { return "must be an object."; });
 }
 
-Given<std::string> ObjectReader::verbatim_object(std::string_view name, std::size_t bytes_max) {
+JsonField<std::string> ObjectReader::verbatim_object(std::string_view name, std::size_t bytes_max) {
   const auto read = [bytes_max](std::string_view slice) -> std::optional<std::string> {
     const bool fits = slice.front() == '{' && slice.size() <= bytes_max;
     return fits ? std::optional{std::string{slice}} : std::nullopt;
@@ -152,8 +152,8 @@ Given<std::string> ObjectReader::verbatim_object(std::string_view name, std::siz
   });
 }
 
-Given<std::vector<std::string_view>> ObjectReader::array(std::string_view name,
-                                                         IntegerRange count) {
+JsonField<std::vector<std::string_view>> ObjectReader::array(std::string_view name,
+                                                             IntegerRange count) {
   const auto read =
       [count](std::string_view slice) -> std::optional<std::vector<std::string_view>> {
     Result<std::vector<std::string_view>> items = read_json_array(slice);
@@ -168,18 +168,18 @@ Given<std::vector<std::string_view>> ObjectReader::array(std::string_view name,
 
 void ObjectReader::finish() {
   for (std::size_t index = 0; index < members_.size(); ++index) {
-    if ((taken_ & (std::uint64_t{1} << index)) == 0) {
+    if ((read_ & (std::uint64_t{1} << index)) == 0) {
       errors_->add_unknown(path_of(members_[index].key));
     }
   }
 }
 
 std::optional<std::int64_t> read_integer(std::string_view raw, IntegerRange range) {
-  std::optional<std::int64_t> value = parse_whole<std::int64_t>(raw);
+  std::optional<std::int64_t> value = parse_number<std::int64_t>(raw);
   if (!value) {
-    // `1e3` and `5.0` are integers, too.
+    // `1e3` and `5.0` are integers as well.
     constexpr double exact_max = 9007199254740992.0;
-    const std::optional<double> real = parse_whole<double>(raw);
+    const std::optional<double> real = parse_number<double>(raw);
     if (!real || std::abs(*real) > exact_max || std::trunc(*real) != *real) {
       return std::nullopt;
     }
@@ -192,7 +192,7 @@ std::optional<std::int64_t> read_integer(std::string_view raw, IntegerRange rang
 }
 
 std::optional<double> read_number(std::string_view raw, NumberRange range) {
-  const std::optional<double> value = parse_whole<double>(raw);
+  const std::optional<double> value = parse_number<double>(raw);
   if (!value || !std::isfinite(*value) || *value < range.min || *value > range.max) {
     return std::nullopt;
   }

@@ -1,5 +1,5 @@
-// Typed access to the members of a JSON object, straight from the checked text. Everything that is
-// wrong is collected, so that a caller learns of all mistakes in a body at once.
+// Typed access to the fields of a JSON object. Collects all errors, so that one response can list
+// every mistake in a body. The text must have passed the checks of core/json/json_text.h.
 #pragma once
 
 #include <cstdint>
@@ -23,21 +23,22 @@ class FieldErrors {
 
   [[nodiscard]] bool empty() const { return count_ == 0; }
   [[nodiscard]] const std::vector<FieldError>& all() const { return errors_; }
-  /// 422 with every error; `unknown_field` when nothing else is wrong, else `validation_failed`.
+  /// A 422 with all errors. Its code is `unknown_field` if there are only unknown fields, otherwise
+  /// `validation_failed`.
   [[nodiscard]] Problem problem() const;
 
  private:
-  std::vector<FieldError> errors_;  // The first errors_shown_max of them.
+  std::vector<FieldError> errors_;  // At most errors_shown_max.
   std::size_t count_ = 0;
   std::size_t unknown_count_ = 0;
 };
 
-/// What a body says about one field: nothing, null, or a value. A wrong value counts as nothing; it
-/// has been reported.
+/// One field of a body: absent, null or a value. A field with an invalid value has been reported
+/// and counts as absent.
 template <class T>
-struct Given {
+struct JsonField {
   bool present = false;
-  std::optional<T> value;  // Not set although present: null.
+  std::optional<T> value;  // Unset if absent or null.
 
   [[nodiscard]] bool is_null() const { return present && !value; }
 };
@@ -52,31 +53,33 @@ struct NumberRange {
 };
 struct TextRule {
   std::size_t bytes_max = 256;
-  bool multiline = false;  // Tabs and line ends are allowed.
+  bool multiline = false;  // Allows tabs and line breaks.
 };
 
-/// Reads one object. Every name a caller asks for is known; `finish` reports the others. The
-/// members point into a text that outlives the reader. One thread.
+/// Reads the fields of one object. Every name that is read counts as known; `finish` reports all
+/// others. The text of the members must outlive this object. One thread.
 class ObjectReader {
  public:
   /// `path` is the dotted name of the object, empty for the body itself.
   ObjectReader(std::vector<JsonMember> members, std::string path, FieldErrors& errors);
 
-  /// The raw value, null included. nullopt when absent.
+  /// The JSON text of the value, including `null`. Returns nullopt if the field is absent.
   [[nodiscard]] std::optional<std::string_view> raw(std::string_view name);
 
-  [[nodiscard]] Given<std::string> text(std::string_view name, TextRule rule);
-  [[nodiscard]] Given<bool> boolean(std::string_view name);
-  [[nodiscard]] Given<std::int64_t> integer(std::string_view name, IntegerRange range);
-  [[nodiscard]] Given<double> number(std::string_view name, NumberRange range);
-  [[nodiscard]] Given<WallTime> time(std::string_view name);
-  [[nodiscard]] Given<ObjectReader> object(std::string_view name);
-  /// An object kept as its text.
-  [[nodiscard]] Given<std::string> verbatim_object(std::string_view name, std::size_t bytes_max);
-  [[nodiscard]] Given<std::vector<std::string_view>> array(std::string_view name,
-                                                           IntegerRange count);
+  [[nodiscard]] JsonField<std::string> text(std::string_view name, TextRule rule);
+  [[nodiscard]] JsonField<bool> boolean(std::string_view name);
+  [[nodiscard]] JsonField<std::int64_t> integer(std::string_view name, IntegerRange range);
+  [[nodiscard]] JsonField<double> number(std::string_view name, NumberRange range);
+  [[nodiscard]] JsonField<WallTime> time(std::string_view name);
+  [[nodiscard]] JsonField<ObjectReader> object(std::string_view name);
+  /// The JSON text of an object.
+  [[nodiscard]] JsonField<std::string> verbatim_object(std::string_view name,
+                                                       std::size_t bytes_max);
+  [[nodiscard]] JsonField<std::vector<std::string_view>> array(std::string_view name,
+                                                               IntegerRange count);
 
-  /// One of a closed list of words. `parse` gives an optional; `words` lists them for people.
+  /// A string that `parse` accepts; `parse` returns an optional. `words` lists the accepted strings
+  /// in the error message.
   template <class Parse>
   [[nodiscard]] auto choice(std::string_view name, Parse parse, std::string_view words) {
     const auto read = [&](std::string_view slice) -> decltype(parse(std::string_view{})) {
@@ -86,9 +89,11 @@ class ObjectReader {
     return typed(name, read, [&] { return "must be one of " + std::string{words} + "."; });
   }
 
+  /// Reports an error. `message` continues the sentence that starts with the name of the field.
   void refuse(std::string_view name, std::string message);
-  /// The same for a place inside of a field: `path` begins with the field's name.
+  /// Reports an error inside a field. `path` starts with the name of the field.
   void refuse_at(std::string_view path, std::string message);
+  /// Reports all fields that were not read as unknown. Call after all fields have been read.
   void finish();
 
   [[nodiscard]] const std::vector<JsonMember>& members() const { return members_; }
@@ -96,11 +101,11 @@ class ObjectReader {
   [[nodiscard]] FieldErrors& errors() const { return *errors_; }
 
  private:
-  /// `read` gives an optional from the raw value; `rule` says, when it gives none, what is asked
-  /// for.
+  /// `read` converts the JSON text and returns an optional. If that is empty, `rule()` is the error
+  /// message.
   template <class Read, class Rule>
   auto typed(std::string_view name, Read read, Rule rule)
-      -> Given<typename decltype(read(std::string_view{}))::value_type> {
+      -> JsonField<typename decltype(read(std::string_view{}))::value_type> {
     const std::optional<std::string_view> slice = raw(name);
     if (!slice || *slice == "null") {
       return {.present = slice.has_value(), .value = std::nullopt};
@@ -116,32 +121,33 @@ class ObjectReader {
   std::vector<JsonMember> members_;
   std::string path_;
   FieldErrors* errors_;
-  std::uint64_t taken_ = 0;  // One bit per member that was asked for.
+  std::uint64_t read_ = 0;  // One bit per member that was read.
 };
 
-/// The number in a raw JSON slice, when it is one and within the range.
+/// Converts JSON text to a number. Returns nullopt if it is not a number or out of range.
 [[nodiscard]] std::optional<std::int64_t> read_integer(std::string_view raw, IntegerRange range);
 [[nodiscard]] std::optional<double> read_number(std::string_view raw, NumberRange range);
 
-/// nullopt: fine. Otherwise what is wrong with the text, as the end of a sentence.
+/// Checks a text. Returns nullopt if it is valid, otherwise an error message for refuse().
 [[nodiscard]] std::optional<std::string> text_fault(std::string_view text, TextRule rule);
 
-/// Absent leaves the target, null resets it, a value replaces it.
+/// Applies a field to `target`: an absent field changes nothing, null resets it, a value replaces
+/// it.
 template <class T, class Target>
-void assign(Given<T> given, Target& target, const Target& fallback) {
-  if (given.present) {
-    target = given.value ? static_cast<Target>(*std::move(given.value)) : fallback;
+void assign(JsonField<T> field, Target& target, const Target& fallback) {
+  if (field.present) {
+    target = field.value ? static_cast<Target>(*std::move(field.value)) : fallback;
   }
 }
 template <class T>
-void assign(Given<T> given, std::optional<T>& target) {
-  if (given.present) {
-    target = std::move(given.value);
+void assign(JsonField<T> field, std::optional<T>& target) {
+  if (field.present) {
+    target = std::move(field.value);
   }
 }
-inline void assign_millis(const Given<std::int64_t>& given, Millis& target, Millis fallback) {
-  if (given.present) {
-    target = given.value ? Millis{*given.value} : fallback;
+inline void assign_millis(const JsonField<std::int64_t>& field, Millis& target, Millis fallback) {
+  if (field.present) {
+    target = field.value ? Millis{*field.value} : fallback;
   }
 }
 

@@ -12,8 +12,7 @@
 namespace postrider::api {
 namespace {
 
-constexpr std::size_t lenient_depth_max =
-    256;  // The second look recurses; this much stack is fine.
+constexpr std::size_t lenient_depth_max = 256;  // The lenient parser recurses; bounds its stack.
 
 std::string_view trim(std::string_view text) {
   const std::size_t first = text.find_first_not_of(" \t");
@@ -36,8 +35,7 @@ bool is_plain_json(std::string_view content_type) {
          same_header(parameter, "charset=\"utf-8\"");
 }
 
-/// The text with every escaped surrogate, paired or not, turned into another escape of the same
-/// length.
+/// Replaces every escaped surrogate, paired or not, with another escape of the same length.
 std::string without_surrogates(std::string_view text) {
   std::string copy{text};
   for (std::size_t at = 0; at + 3 < copy.size(); ++at) {
@@ -50,13 +48,13 @@ std::string without_surrogates(std::string_view text) {
     if (leads_to_surrogate) {
       copy[at + 2] = '0';
     }
-    ++at;  // What is escaped does not start an escape.
+    ++at;  // Skips the escaped character, which may be a backslash.
   }
   return copy;
 }
 
-/// Would a reader without our rules take it? Then the text is JSON, and only our rules are broken.
-bool is_json_for_others(std::string_view text) {
+/// True if a parser without the stricter rules accepts the text.
+bool is_lenient_json(std::string_view text) {
   boost::json::parse_options options;
   options.max_depth = lenient_depth_max;
   options.allow_invalid_utf8 = true;
@@ -67,24 +65,25 @@ bool is_json_for_others(std::string_view text) {
 
 }  // namespace
 
-std::optional<Problem> media_type_problem(const HttpRequest& request) {
+Parsed<void> check_media_type(const HttpRequest& request) {
   const std::optional<std::string_view> encoding = request.header("content-encoding");
   if (encoding && !same_header(*encoding, "identity")) {
-    return Problem{.status = 415,
-                   .code = "unsupported_encoding",
-                   .title = "The body's encoding is not supported",
-                   .detail = "Send the body without a Content-Encoding.",
-                   .errors = {}};
+    return tl::make_unexpected(Problem{.status = 415,
+                                       .code = "unsupported_encoding",
+                                       .title = "The body's encoding is not supported",
+                                       .detail = "Send the body without a Content-Encoding header.",
+                                       .errors = {}});
   }
   const std::optional<std::string_view> type = request.header("content-type");
   if (type && !is_plain_json(*type)) {
-    return Problem{.status = 415,
-                   .code = "unsupported_media_type",
-                   .title = "The body's media type is not supported",
-                   .detail = "Send the body as `Content-Type: application/json` in UTF-8.",
-                   .errors = {}};
+    return tl::make_unexpected(
+        Problem{.status = 415,
+                .code = "unsupported_media_type",
+                .title = "The body's media type is not supported",
+                .detail = "Send the body as `Content-Type: application/json` in UTF-8.",
+                .errors = {}});
   }
-  return std::nullopt;
+  return {};
 }
 
 Problem json_problem(std::string_view text, const Error& error) {
@@ -92,10 +91,10 @@ Problem json_problem(std::string_view text, const Error& error) {
     return {.status = 400,
             .code = "invalid_json",
             .title = "The body is not JSON",
-            .detail = "The body is empty; send JSON.",
+            .detail = "The body is empty. Send JSON.",
             .errors = {}};
   }
-  if (is_json_for_others(text)) {
+  if (is_lenient_json(text)) {
     return {.status = 422,
             .code = "unacceptable_json",
             .title = "The JSON is not acceptable",
@@ -110,18 +109,14 @@ Problem json_problem(std::string_view text, const Error& error) {
 }
 
 Parsed<std::vector<JsonMember>> read_body(const HttpRequest& request) {
-  if (std::optional<Problem> problem = query_problem(request)) {
-    return tl::make_unexpected(*std::move(problem));
-  }
-  if (std::optional<Problem> problem = media_type_problem(request)) {
-    return tl::make_unexpected(*std::move(problem));
-  }
+  POSTRIDER_CHECK(check_no_query(request));
+  POSTRIDER_CHECK(check_media_type(request));
   if (request.body.size() > small_body_bytes_max) {
     return tl::make_unexpected(
         Problem{.status = 413,
                 .code = "body_too_large",
                 .title = "The body is too large",
-                .detail = fmt::format("The body has {} bytes; at most {} are taken here.",
+                .detail = fmt::format("The body has {} bytes; the limit is {} bytes.",
                                       request.body.size(), small_body_bytes_max),
                 .errors = {}});
   }
@@ -136,21 +131,19 @@ Parsed<std::vector<JsonMember>> read_optional_body(const HttpRequest& request) {
   if (!request.body.empty()) {
     return read_body(request);
   }
-  if (std::optional<Problem> problem = query_problem(request)) {
-    return tl::make_unexpected(*std::move(problem));
-  }
+  POSTRIDER_CHECK(check_no_query(request));
   return std::vector<JsonMember>{};
 }
 
-std::optional<Problem> parameter_problem(const HttpRequest& request) {
-  Parsed<std::vector<JsonMember>> members = read_optional_body(request);
-  if (!members) {
-    return members.error();
-  }
+Parsed<void> check_no_parameters(const HttpRequest& request) {
+  POSTRIDER_TRY(std::vector<JsonMember> members, read_optional_body(request));
   FieldErrors errors;
-  ObjectReader reader{*std::move(members), "", errors};
+  ObjectReader reader{std::move(members), "", errors};
   reader.finish();
-  return errors.empty() ? std::nullopt : std::optional{errors.problem()};
+  if (!errors.empty()) {
+    return tl::make_unexpected(errors.problem());
+  }
+  return {};
 }
 
 }  // namespace postrider::api

@@ -1,7 +1,6 @@
-// A request's JSON body: media type and strictness are checked before anyone looks at a field.
+// Reads a JSON request body: checks its media type, size and JSON rules before any field is read.
 #pragma once
 
-#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -11,25 +10,25 @@
 
 namespace postrider::api {
 
-constexpr std::size_t small_body_bytes_max = std::size_t{128} * 1024;  // Everything but events.
+constexpr std::size_t small_body_bytes_max = std::size_t{128} * 1024;  // All bodies except events.
 
-/// 415 unless the body is plain `application/json` or does not say what it is.
-[[nodiscard]] std::optional<Problem> media_type_problem(const HttpRequest& request);
+/// Fails with 415 unless the body is plain `application/json` or has no Content-Type.
+[[nodiscard]] Parsed<void> check_media_type(const HttpRequest& request);
 
-/// What is wrong with a text that `core/json/json_text.h` refused: 400 `invalid_json` when it is no
-/// JSON, 422 when it is JSON that we do not take (duplicate keys, depth, Unicode, or not the type
-/// that was asked).
+/// The problem for a text that `core/json/json_text.h` refused: 400 `invalid_json` if it is not
+/// JSON, 422 if it is JSON that breaks a stricter rule (duplicate keys, depth, Unicode, not an
+/// object).
 [[nodiscard]] Problem json_problem(std::string_view text, const Error& error);
 
-/// The members of the body, which point into `request.body`: keep the request where it is. 400 when
-/// there is a query as well: a request with a body takes none.
+/// The members of the body. They point into `request.body`, so the request must not be moved. A
+/// query is an error (400), because a request with a body takes none.
 [[nodiscard]] Parsed<std::vector<JsonMember>> read_body(const HttpRequest& request);
 
-/// The same for a body that may be missing: an action without parameters.
+/// Like read_body(), but returns no members if the body is missing.
 [[nodiscard]] Parsed<std::vector<JsonMember>> read_optional_body(const HttpRequest& request);
 
-/// What is wrong with the body or query of an action that takes no parameters: it is empty, or an
-/// empty object.
-[[nodiscard]] std::optional<Problem> parameter_problem(const HttpRequest& request);
+/// For an action without parameters: fails if there is a query, or a body other than an empty
+/// object.
+[[nodiscard]] Parsed<void> check_no_parameters(const HttpRequest& request);
 
 }  // namespace postrider::api

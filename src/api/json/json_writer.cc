@@ -16,8 +16,8 @@ bool is_continuation(std::string_view text, std::size_t at) {
   return at < text.size() && (static_cast<unsigned char>(text[at]) & 0xC0) == 0x80;
 }
 
-/// The length of the well-formed character at `at`, or 0. Unicode table 3-7: no overlong forms, no
-/// surrogates, nothing above U+10FFFF.
+/// The length of the UTF-8 sequence at `at`, or 0 if it is not valid. Follows Unicode table 3-7: no
+/// overlong forms, no surrogates, nothing above U+10FFFF.
 std::size_t character_length(std::string_view text, std::size_t at) {
   const auto first = static_cast<unsigned char>(text[at]);
   if (first < 0x80) {
@@ -87,14 +87,16 @@ void JsonWriter::raw(std::string_view json) {
   out_.append(json);
 }
 
-void JsonWriter::bytes(std::string_view foreign) { value(std::string_view{clean_utf8(foreign)}); }
+void JsonWriter::bytes(std::string_view untrusted) {
+  value(std::string_view{clean_utf8(untrusted)});
+}
 
-std::string clean_utf8(std::string_view foreign) {
+std::string clean_utf8(std::string_view untrusted) {
   std::string text;
-  text.reserve(foreign.size());
-  for (std::size_t at = 0; at < foreign.size();) {
-    const std::size_t length = character_length(foreign, at);
-    text.append(length == 0 ? replacement : foreign.substr(at, length));
+  text.reserve(untrusted.size());
+  for (std::size_t at = 0; at < untrusted.size();) {
+    const std::size_t length = character_length(untrusted, at);
+    text.append(length == 0 ? replacement : untrusted.substr(at, length));
     at += length == 0 ? 1 : length;
   }
   return text;

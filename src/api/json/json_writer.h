@@ -1,4 +1,4 @@
-// Writes JSON by appending to a string: no tree, no copies. Used for every answer.
+// Writes JSON by appending to a string, without building a tree. Used for all JSON responses.
 #pragma once
 
 #include <concepts>
@@ -12,8 +12,8 @@
 
 namespace postrider::api {
 
-/// Keeps the commas right; the caller keeps the nesting right. Text must be valid UTF-8 unless it
-/// goes through `bytes`. One thread; `out` outlives the writer.
+/// Inserts the commas; the caller is responsible for the nesting. Text must be valid UTF-8 unless
+/// it is written with `bytes`. `out` must outlive this object. One thread.
 class JsonWriter {
  public:
   explicit JsonWriter(std::string& out) : out_(out) {}
@@ -52,10 +52,10 @@ class JsonWriter {
   }
   void value(const std::string& text) { value(std::string_view{text}); }
 
-  /// JSON text, verbatim.
+  /// Writes JSON text verbatim.
   void raw(std::string_view json);
-  /// Bytes from outside, shown as text: what is not UTF-8 becomes U+FFFD.
-  void bytes(std::string_view foreign);
+  /// Writes a string from an untrusted source. Bytes that are not UTF-8 become U+FFFD.
+  void bytes(std::string_view untrusted);
 
   template <class T>
   void member(std::string_view name, const T& content) {
@@ -66,9 +66,9 @@ class JsonWriter {
     key(name);
     raw(json);
   }
-  void member_bytes(std::string_view name, std::string_view foreign) {
+  void member_bytes(std::string_view name, std::string_view untrusted) {
     key(name);
-    bytes(foreign);
+    bytes(untrusted);
   }
 
  private:
@@ -77,14 +77,14 @@ class JsonWriter {
   void separate();
 
   std::string& out_;
-  bool comma_ = false;  // Something stands before the next value on this level.
+  bool comma_ = false;  // The next value needs a comma before it.
 };
 
-/// The text with every byte sequence that is not UTF-8 replaced by U+FFFD.
-[[nodiscard]] std::string clean_utf8(std::string_view foreign);
+/// Replaces every byte that is not part of a valid UTF-8 sequence with U+FFFD.
+[[nodiscard]] std::string clean_utf8(std::string_view untrusted);
 
-/// At most `length_max` bytes of valid UTF-8, cut between characters, with `…` when something is
-/// missing.
+/// Cuts valid UTF-8 to at most `length_max` bytes, between characters, and appends `…` if it was
+/// longer.
 [[nodiscard]] std::string clip(std::string_view text, std::size_t length_max);
 
 }  // namespace postrider::api

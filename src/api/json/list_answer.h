@@ -1,4 +1,4 @@
-// The answer to a list: what was asked for, read by a reader thread, and written as one page.
+// Responses to list requests: reads one page on a reader thread and writes it as JSON.
 #pragma once
 
 #include <optional>
@@ -12,8 +12,8 @@
 
 namespace postrider::api {
 
-/// `{"data":[…],"next_cursor":…`; `write_item` writes one item. The object stays open for what else
-/// is to be said.
+/// Writes `{"data":[…],"next_cursor":…`, with `write_item` for each item. Leaves the object open
+/// for further members.
 template <class Items, class WriteItem>
 void open_list(JsonWriter& writer, const Items& items, const std::optional<std::string>& next,
                WriteItem write_item) {
@@ -27,7 +27,7 @@ void open_list(JsonWriter& writer, const Items& items, const std::optional<std::
   writer.member("next_cursor", next);
 }
 
-/// The same, closed.
+/// Like open_list(), but closes the object.
 template <class Items, class WriteItem>
 [[nodiscard]] std::string write_list(const Items& items, const std::optional<std::string>& next,
                                      WriteItem write_item) {
@@ -38,26 +38,26 @@ template <class Items, class WriteItem>
   return body;
 }
 
-/// The same of a `Listed` or a `ListedById`.
+/// Writes a `Listed` or a `ListedById`.
 template <class SomeListed, class WriteItem>
 [[nodiscard]] std::string write_list(const SomeListed& listed, ListKind kind,
                                      WriteItem write_item) {
   return write_list(listed.items, next_cursor(kind, listed.next), std::move(write_item));
 }
 
-/// `read(reader, asked)` on a reader thread, then 200 with `write(found)`; a mistake in the query
-/// and a failure of the reader are answered as what they are.
+/// Calls `read(reader, asked)` on a reader thread and responds 200 with `write(found)`. Responds
+/// with a problem if the query is not valid or the read fails.
 template <class Asked, class Read, class Write>
-[[nodiscard]] Awaitable<HttpResponse> answer_list(Context context, Parsed<Asked> asked, Read read,
-                                                  Write write) {
+[[nodiscard]] Awaitable<Reply> answer_list(Context context, Parsed<Asked> asked, Read read,
+                                           Write write) {
   if (!asked) {
-    co_return render(asked.error());
+    co_return tl::make_unexpected(asked.error());
   }
   const auto query = [&asked, &read](Reader& reader) { return read(reader, *asked); };
-  auto pending = context.service->read(query);
+  auto pending = context.services.queries.read(query);
   const auto found = co_await std::move(pending);
   if (!found) {
-    co_return render(to_problem(found.error()));
+    co_return tl::make_unexpected(to_problem(found.error()));
   }
   co_return json_answer(200, write(*found));
 }

@@ -1,4 +1,4 @@
-// Pages of what is kept in memory, newest first: ids sort by time.
+// Pages of a map in memory, newest first. Ids are ordered by time.
 #pragma once
 
 #include <iterator>
@@ -8,14 +8,14 @@
 
 namespace postrider::api {
 
-/// The page of those that `passes` lets through.
+/// The page of the items for which `passes` returns true.
 template <class SomeId, class Ref, class Passes>
-[[nodiscard]] ListedById<Ref> select_page(const std::map<SomeId, Ref>& all, const IdPage& asked,
+[[nodiscard]] ListedById<Ref> select_page(const std::map<SomeId, Ref>& all, const IdPage& query,
                                           Passes passes) {
-  const auto end = asked.before ? all.lower_bound(SomeId{*asked.before}) : all.end();
+  const auto end = query.before ? all.lower_bound(SomeId{*query.before}) : all.end();
   ListedById<Ref> page;
   SomeId last;
-  std::uint32_t to_skip = asked.offset;
+  std::uint32_t to_skip = query.offset;
   for (auto next = std::make_reverse_iterator(end); next != all.rend(); ++next) {
     const auto& [id, ref] = *next;
     if (!passes(*ref)) {
@@ -25,7 +25,7 @@ template <class SomeId, class Ref, class Passes>
       --to_skip;
       continue;
     }
-    if (page.items.size() == asked.limit) {
+    if (page.items.size() == query.limit) {
       page.next = last.bytes;
       break;
     }
@@ -35,10 +35,10 @@ template <class SomeId, class Ref, class Passes>
   return page;
 }
 
-/// The page of all of them.
+/// The page of all items.
 template <class SomeId, class Ref>
-[[nodiscard]] ListedById<Ref> select_page(const std::map<SomeId, Ref>& all, const IdPage& asked) {
-  return select_page(all, asked, [](const auto&) { return true; });
+[[nodiscard]] ListedById<Ref> select_page(const std::map<SomeId, Ref>& all, const IdPage& query) {
+  return select_page(all, query, [](const auto&) { return true; });
 }
 
 }  // namespace postrider::api

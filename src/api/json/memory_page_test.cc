@@ -28,7 +28,7 @@ std::vector<int> shown(const ListedById<NumberRef>& page) {
   return items;
 }
 
-TEST(MemoryPage, IsNewestFirstAndGoesOnAfterItsLastItem) {
+TEST(MemoryPage, IsNewestFirstAndTheNextPageFollows) {
   const Numbers all = numbers(5);
   const auto first = select_page(all, {.limit = 2, .offset = 0, .before = {}});
   EXPECT_EQ(shown(first), (std::vector{5, 4}));
@@ -40,14 +40,14 @@ TEST(MemoryPage, IsNewestFirstAndGoesOnAfterItsLastItem) {
   EXPECT_EQ(third.next, std::nullopt);
 }
 
-TEST(MemoryPage, ThatEndsWithTheListHasNoNext) {
+TEST(MemoryPage, TheLastPageHasNoNext) {
   const auto page = select_page(numbers(2), {.limit = 2, .offset = 0, .before = {}});
   EXPECT_EQ(shown(page), (std::vector{2, 1}));
   EXPECT_EQ(page.next, std::nullopt);
   EXPECT_EQ(select_page(numbers(0), IdPage{}).next, std::nullopt);
 }
 
-TEST(MemoryPage, GoesOnFromAnIdThatIsNoLongerThere) {
+TEST(MemoryPage, ContinuesAfterARemovedId) {
   Numbers all = numbers(5);
   all.erase(WebhookId{Uuid{3}});
   EXPECT_EQ(shown(select_page(all, {.limit = 9, .offset = 0, .before = Uuid{3}})),
@@ -56,14 +56,14 @@ TEST(MemoryPage, GoesOnFromAnIdThatIsNoLongerThere) {
             std::vector<int>{});
 }
 
-TEST(MemoryPage, CountsOnlyWhatPasses) {
+TEST(MemoryPage, CountsOnlyItemsThatPassTheFilter) {
   const auto is_odd = [](int number) { return number % 2 == 1; };
   const auto page = select_page(numbers(9), {.limit = 2, .offset = 1, .before = {}}, is_odd);
   EXPECT_EQ(shown(page), (std::vector{7, 5}));
   EXPECT_EQ(page.next, Uuid{5});
   const auto last = select_page(numbers(9), {.limit = 2, .offset = 0, .before = Uuid{5}}, is_odd);
   EXPECT_EQ(shown(last), (std::vector{3, 1}));
-  EXPECT_EQ(last.next, std::nullopt) << "what is left does not pass";
+  EXPECT_EQ(last.next, std::nullopt);  // The remaining item does not pass the filter.
   const auto beyond = select_page(numbers(9), {.limit = 2, .offset = 5, .before = {}}, is_odd);
   EXPECT_EQ(shown(beyond), std::vector<int>{});
 }

@@ -22,16 +22,16 @@ void write_list(JsonWriter& writer, std::string_view name, const std::vector<Ite
   writer.close_array();
 }
 
-/// Stored replays of webhooks without a tenant may have an empty one.
-std::optional<TenantId> named(const std::optional<TenantId>& tenant_id) {
+/// Stored replays of webhooks without a tenant may have an empty tenant id.
+std::optional<TenantId> non_empty(const std::optional<TenantId>& tenant_id) {
   return tenant_id && tenant_id->empty() ? std::nullopt : tenant_id;
 }
 
-/// Only what restricts.
+/// Writes only the members that are set.
 void write_filter(JsonWriter& writer, const DeliveryFilter& filter) {
   const auto name = [](auto value) { return to_string(value); };
   writer.open_object();
-  if (const std::optional<TenantId> tenant_id = named(filter.tenant_id)) {
+  if (const std::optional<TenantId> tenant_id = non_empty(filter.tenant_id)) {
     writer.member("tenant_id", *tenant_id);
   }
   write_list(writer, "webhook_ids", filter.webhook_ids, [](WebhookId id) { return id; });
@@ -68,7 +68,7 @@ void write_rate(JsonWriter& writer, const OperationSpec& spec) {
 
 void write_operation(JsonWriter& writer, const Operation& operation, WallTime now) {
   const OperationSpec& spec = operation.spec;
-  const bool waits = operation.status == OperationStatus::scheduled;
+  const bool is_scheduled = operation.status == OperationStatus::scheduled;
   writer.open_object();
   writer.member("id", operation.id);
   if (operation.kind != OperationKind::replay) {
@@ -76,7 +76,7 @@ void write_operation(JsonWriter& writer, const Operation& operation, WallTime no
   }
   writer.member("kind", operation_kinds.name(operation.kind));
   writer.member("status", operation_statuses.name(operation.status));
-  writer.member("tenant_id", named(operation.tenant_id));
+  writer.member("tenant_id", non_empty(operation.tenant_id));
   writer.key("filter");
   write_filter(writer, spec.filter);
   writer.member("priority",
@@ -87,7 +87,7 @@ void write_operation(JsonWriter& writer, const Operation& operation, WallTime no
   writer.member("skipped", operation.skipped);
   writer.member("failed", operation.failed);
   writer.member("eta", estimate_end(operation, now));
-  writer.member("start_at", waits ? std::optional{operation.due} : spec.start_at);
+  writer.member("start_at", is_scheduled ? std::optional{operation.due} : spec.start_at);
   writer.member("repeat_every_seconds",
                 spec.repeat_every ? std::optional{spec.repeat_every->count()} : std::nullopt);
   writer.member("runs", operation.runs);
@@ -116,18 +116,19 @@ std::optional<WallTime> estimate_end(const Operation& operation, WallTime now) {
   if (operation.status != OperationStatus::running || !operation.total || !operation.started_at) {
     return std::nullopt;
   }
-  const std::uint64_t seen = operation.done + operation.skipped + operation.failed;
-  const std::uint64_t left = *operation.total - std::min(*operation.total, seen);
+  const std::uint64_t processed = operation.done + operation.skipped + operation.failed;
+  const std::uint64_t left = *operation.total - std::min(*operation.total, processed);
   double seconds = 0;
   if (operation.spec.requests_per_second) {
     seconds = static_cast<double>(left) / *operation.spec.requests_per_second;
-  } else if (seen > 0) {
+  } else if (processed > 0) {
     const std::chrono::duration<double> spent = now - *operation.started_at;
-    seconds = std::max(spent.count(), 0.0) * static_cast<double>(left) / static_cast<double>(seen);
+    seconds =
+        std::max(spent.count(), 0.0) * static_cast<double>(left) / static_cast<double>(processed);
   } else {
     return std::nullopt;
   }
-  constexpr double seconds_max = 1e9;  // Some thirty years: the sum stays a time.
+  constexpr double seconds_max = 1e9;  // About thirty years. Prevents an overflow of the time.
   return now + Millis{static_cast<std::int64_t>(std::min(seconds, seconds_max) * 1'000)};
 }
 

@@ -1,4 +1,4 @@
-// Operations as JSON, and what a request says of one.
+// Writes operations as JSON and reads the requests that start one.
 #pragma once
 
 #include <string>
@@ -12,18 +12,19 @@
 
 namespace postrider::api {
 
-/// `now`: what is left is estimated from it.
+/// `now` is used to estimate the end.
 [[nodiscard]] std::string write_operation(const Operation& operation, WallTime now);
 void write_operation(JsonWriter& writer, const Operation& operation, WallTime now);
-/// The filter alone, for the audit log.
+/// Writes only the filter, for the audit log.
 [[nodiscard]] std::string write_filter(const DeliveryFilter& filter);
 
-/// When it will be done at its rate, or at the speed it has had; nullopt when nobody can tell.
+/// Estimates the end from the rate limit, or else from the speed so far. Returns nullopt if the
+/// operation is not running or there is nothing to estimate from.
 [[nodiscard]] std::optional<WallTime> estimate_end(const Operation& operation, WallTime now);
 
-/// The body of POST /v1/dlq/retry-batch.
+/// Reads the body of POST /v1/dlq/retry-batch.
 [[nodiscard]] Parsed<OperationSpec> read_retry_batch(const HttpRequest& request, WallTime now);
-/// The body of POST /v1/webhooks/{id}/replay.
+/// Reads the body of POST /v1/webhooks/{id}/replay.
 [[nodiscard]] Parsed<OperationSpec> read_replay(const HttpRequest& request, const Webhook& webhook,
                                                 WallTime now);
 

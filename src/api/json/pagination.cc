@@ -3,21 +3,31 @@
 #include <algorithm>
 
 #include "core/base/assert.h"
+#include "core/base/random.h"
 #include "core/request/signature.h"
-
-#include "adapters/openssl/digest.h"
 
 namespace postrider::api {
 namespace {
 
-constexpr char cursor_version = 1;
+constexpr char cursor_version = 2;
 constexpr std::size_t head_bytes = 2;  // Version, kind.
 constexpr std::size_t checksum_bytes = 6;
-constexpr std::size_t cursor_length_max = 384;  // An event type's name is the longest place.
+constexpr std::size_t cursor_length_max = 384;  // The longest position is an event type's name.
 constexpr std::size_t sequence_bytes = 8;
 
+/// FNV-1a, mixed so that every bit of it depends on every byte. Detects changes; needs no secrecy.
 std::string checksum(std::string_view content) {
-  return sha256("postrider cursor " + std::string{content}).substr(0, checksum_bytes);
+  std::uint64_t hash = 0xcbf29ce484222325ull;
+  for (const char byte : content) {
+    hash = (hash ^ static_cast<unsigned char>(byte)) * 0x100000001b3ull;
+  }
+  hash = splitmix64(hash);
+  std::string bytes(checksum_bytes, '\0');
+  for (char& byte : bytes) {
+    byte = static_cast<char>(hash & 0xff);
+    hash >>= 8;
+  }
+  return bytes;
 }
 
 std::string to_base64url(std::string_view bytes) {
@@ -39,12 +49,12 @@ std::optional<std::string> from_base64url(std::string_view text) {
   return from_base64(padded);
 }
 
-std::optional<std::int64_t> read_sequence(std::string_view place) {
-  if (place.size() != sequence_bytes) {
+std::optional<std::int64_t> read_sequence(std::string_view position) {
+  if (position.size() != sequence_bytes) {
     return std::nullopt;
   }
   std::uint64_t value = 0;
-  for (const char byte : place) {
+  for (const char byte : position) {
     value = (value << 8) | static_cast<unsigned char>(byte);
   }
   return static_cast<std::int64_t>(value);
@@ -57,14 +67,14 @@ Problem invalid_cursor() {
           .code = "invalid_cursor",
           .title = "The cursor is not valid",
           .detail =
-              "`cursor` must be a `next_cursor` of this list, unchanged; leave it out to start at "
-              "the beginning.",
-          .errors = {{"cursor", "must be a `next_cursor` of this list, unchanged."}}};
+              "`cursor` must be a `next_cursor` that this list returned. Omit it to start at the "
+              "beginning.",
+          .errors = {{"cursor", "must be a `next_cursor` that this list returned."}}};
 }
 
-std::string write_cursor(ListKind kind, std::string_view place) {
+std::string write_cursor(ListKind kind, std::string_view position) {
   std::string content{cursor_version, static_cast<char>(kind)};
-  content += place;
+  content += position;
   content += checksum(content);
   POSTRIDER_ASSERT(content.size() * 4 <= cursor_length_max * 3);
   return to_base64url(content);
@@ -78,28 +88,28 @@ std::optional<std::string> read_cursor(ListKind kind, std::string_view cursor) {
   if (!content || content->size() < head_bytes + checksum_bytes) {
     return std::nullopt;
   }
-  const std::string_view signed_part{content->data(), content->size() - checksum_bytes};
-  if (signed_part[0] != cursor_version || signed_part[1] != static_cast<char>(kind) ||
-      std::string_view{*content}.substr(signed_part.size()) != checksum(signed_part)) {
+  const std::string_view checked_part{content->data(), content->size() - checksum_bytes};
+  if (checked_part[0] != cursor_version || checked_part[1] != static_cast<char>(kind) ||
+      std::string_view{*content}.substr(checked_part.size()) != checksum(checked_part)) {
     return std::nullopt;
   }
-  // Base64 can spell the same bytes in more than one way; only ours is ours.
+  // Several base64 texts decode to the same bytes. Only the canonical one is accepted.
   if (to_base64url(*content) != cursor) {
     return std::nullopt;
   }
-  return std::string{signed_part.substr(head_bytes)};
+  return std::string{checked_part.substr(head_bytes)};
 }
 
 std::optional<std::string> next_cursor(ListKind kind, std::optional<std::int64_t> next) {
   if (!next) {
     return std::nullopt;
   }
-  std::string place(sequence_bytes, '\0');
+  std::string position(sequence_bytes, '\0');
   for (std::size_t byte = 0; byte < sequence_bytes; ++byte) {
     const auto value = static_cast<std::uint64_t>(*next) >> (56 - 8 * byte);
-    place[byte] = static_cast<char>(value & 0xff);
+    position[byte] = static_cast<char>(value & 0xff);
   }
-  return write_cursor(kind, place);
+  return write_cursor(kind, position);
 }
 
 std::optional<std::string> next_cursor(ListKind kind, const std::optional<Uuid>& next) {
@@ -122,49 +132,41 @@ Parsed<PageQuery> read_page(QueryReader& query, ListKind kind) {
   }
   const std::optional<std::string> cursor = query.text("cursor");
   if (cursor && offset) {
-    query.refuse("offset", "cannot be combined with `cursor`; send one of them.");
+    query.refuse("offset", "cannot be combined with `cursor`. Send only one of them.");
   }
-  if (std::optional<Problem> fault = query.fault()) {
-    return tl::make_unexpected(*std::move(fault));
-  }
+  POSTRIDER_CHECK(query.finish());
   if (cursor) {
-    page.place = read_cursor(kind, *cursor);
+    page.position = read_cursor(kind, *cursor);
   }
-  if (cursor && !page.place) {
+  if (cursor && !page.position) {
     return tl::make_unexpected(invalid_cursor());
   }
   return page;
 }
 
 Parsed<Page> read_history_page(QueryReader& query, ListKind kind) {
-  const Parsed<PageQuery> asked = read_page(query, kind);
-  if (!asked) {
-    return tl::make_unexpected(asked.error());
+  POSTRIDER_TRY(const PageQuery parameters, read_page(query, kind));
+  Page page{.limit = parameters.limit, .offset = parameters.offset, .before = std::nullopt};
+  const std::optional<std::string>& position = parameters.position;
+  if (position) {
+    page.before = read_sequence(*position);
   }
-  Page page{.limit = asked->limit, .offset = asked->offset, .before = std::nullopt};
-  const std::optional<std::string>& place = asked->place;
-  if (place) {
-    page.before = read_sequence(*place);
-  }
-  if (place && !page.before) {
+  if (position && !page.before) {
     return tl::make_unexpected(invalid_cursor());
   }
   return page;
 }
 
 Parsed<IdPage> read_id_page(QueryReader& query, ListKind kind) {
-  const Parsed<PageQuery> asked = read_page(query, kind);
-  if (!asked) {
-    return tl::make_unexpected(asked.error());
-  }
-  IdPage page{.limit = asked->limit, .offset = asked->offset, .before = std::nullopt};
-  if (!asked->place) {
+  POSTRIDER_TRY(const PageQuery parameters, read_page(query, kind));
+  IdPage page{.limit = parameters.limit, .offset = parameters.offset, .before = std::nullopt};
+  if (!parameters.position) {
     return page;
   }
-  if (asked->place->size() != sizeof(Uuid)) {
+  if (parameters.position->size() != sizeof(Uuid)) {
     return tl::make_unexpected(invalid_cursor());
   }
-  std::ranges::copy(*asked->place, page.before.emplace().begin());
+  std::ranges::copy(*parameters.position, page.before.emplace().begin());
   return page;
 }
 

@@ -1,4 +1,4 @@
-// Pages of a list: `limit` with either `cursor` or `offset`.
+// Pagination of lists: `limit` with either `cursor` or `offset`.
 #pragma once
 
 #include <cstdint>
@@ -17,9 +17,9 @@ namespace postrider::api {
 
 constexpr std::uint32_t page_limit_default = 50;
 constexpr std::uint32_t page_limit_max = 250;
-constexpr std::uint32_t page_offset_max = 1'000'000;  // Beyond that a cursor is the only sane way.
+constexpr std::uint32_t page_offset_max = 1'000'000;  // Larger offsets are slow; use a cursor.
 
-/// Which list a cursor belongs to: one of another list is refused.
+/// The list that a cursor belongs to. A cursor of another list is refused.
 enum class ListKind : char {
   alerts = 'l',
   api_keys = 'k',
@@ -33,15 +33,16 @@ enum class ListKind : char {
   webhooks = 'w'
 };
 
-/// Opaque and checked: a changed or made-up cursor is refused, so that it never silently shows the
-/// wrong page. It protects no secret: it names a place in a list that the caller may read anyway.
-[[nodiscard]] std::string write_cursor(ListKind kind, std::string_view place);
+/// A cursor encodes a position in a list. It is opaque and has a checksum, so that a changed cursor
+/// is refused instead of returning the wrong page. It needs no further protection, because it gives
+/// no access to anything that the caller cannot list.
+[[nodiscard]] std::string write_cursor(ListKind kind, std::string_view position);
 [[nodiscard]] std::optional<std::string> read_cursor(ListKind kind, std::string_view cursor);
 
 [[nodiscard]] Problem invalid_cursor();
 
-/// The cursor to the page that follows; nullopt at the end of the list. `next` is where that page
-/// begins: a sequence, an id, or a place of the list's own.
+/// The cursor of the next page, or nullopt at the end of the list. `next` is the position where
+/// that page starts: a sequence number, an id, or a text that the list defines.
 [[nodiscard]] std::optional<std::string> next_cursor(ListKind kind,
                                                      std::optional<std::int64_t> next);
 [[nodiscard]] std::optional<std::string> next_cursor(ListKind kind,
@@ -49,32 +50,32 @@ enum class ListKind : char {
 [[nodiscard]] std::optional<std::string> next_cursor(ListKind kind,
                                                      const std::optional<std::string>& next);
 
-/// What a list asks for. `place` is the cursor's content.
 struct PageQuery {
   std::uint32_t limit = page_limit_default;
   std::uint32_t offset = 0;
-  std::optional<std::string> place;
+  std::optional<std::string> position;  // The decoded cursor.
 };
 
-/// Reads `limit`, `cursor` and `offset`. To be read last: the first mistake in the whole query is
-/// the problem, after it a bad cursor.
+/// Reads `limit`, `cursor` and `offset`. Call after all other parameters have been read: it returns
+/// the first error of the whole query, and checks the cursor last.
 [[nodiscard]] Parsed<PageQuery> read_page(QueryReader& query, ListKind kind);
 
-/// The same of a list by sequence, as the port wants it.
+/// Like read_page(), for a list ordered by sequence number.
 [[nodiscard]] Parsed<Page> read_history_page(QueryReader& query, ListKind kind);
 
-/// The same of a list by id, newest first.
+/// A page of a list ordered by id, newest first.
 struct IdPage {
   std::uint32_t limit = page_limit_default;
   std::uint32_t offset = 0;
-  std::optional<Uuid> before;  // Ids below this.
+  std::optional<Uuid> before;  // Only ids less than this.
 };
+/// Like read_page(), for a list ordered by id.
 [[nodiscard]] Parsed<IdPage> read_id_page(QueryReader& query, ListKind kind);
 
 template <class Item>
 struct ListedById {
   std::vector<Item> items;
-  std::optional<Uuid> next;  // IdPage::before for the following page; nullopt at the end.
+  std::optional<Uuid> next;  // IdPage::before of the next page; nullopt at the end.
 };
 
 }  // namespace postrider::api

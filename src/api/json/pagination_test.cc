@@ -14,13 +14,13 @@ HttpRequest with_query(std::vector<std::pair<std::string, std::string>> query) {
   return request;
 }
 
-/// The page, or the problem that a handler would answer with.
+/// The page, or the problem that a handler would respond with.
 Parsed<Page> page_of(const HttpRequest& request) {
   QueryReader query{request};
   return read_history_page(query, ListKind::deliveries);
 }
 
-RC_GTEST_PROP(Cursor, ComesBackAsItWent, (std::int64_t sequence)) {
+RC_GTEST_PROP(Cursor, RoundTripsAnySequence, (std::int64_t sequence)) {
   const std::string cursor = *next_cursor(ListKind::deliveries, sequence);
   const Parsed<Page> page = page_of(with_query({{"cursor", cursor}}));
   RC_ASSERT(page.has_value());
@@ -50,7 +50,7 @@ TEST(Cursor, OfAnotherListIsRefused) {
   EXPECT_EQ(page_of(with_query({{"cursor", by_id}})).error().code, "invalid_cursor");
 }
 
-TEST(ReadPage, HasALimitOfFiftyUnlessTold) {
+TEST(ReadPage, HasADefaultLimitOfFifty) {
   const Parsed<Page> page = page_of(with_query({}));
   EXPECT_EQ(page->limit, 50u);
   EXPECT_EQ(page->offset, 0u);
@@ -59,7 +59,7 @@ TEST(ReadPage, HasALimitOfFiftyUnlessTold) {
   EXPECT_EQ(page_of(with_query({{"limit", "1"}, {"offset", "1000000"}}))->offset, 1'000'000u);
 }
 
-TEST(ReadPage, NamesTheParameterThatIsWrong) {
+TEST(ReadPage, NamesTheInvalidParameter) {
   struct Case {
     std::vector<std::pair<std::string, std::string>> query;
     std::string name;
@@ -90,7 +90,7 @@ TEST(ReadPage, NamesTheParameterThatIsWrong) {
   }
 }
 
-TEST(ReadPage, OfAListByIdHasAnIdForItsPlace) {
+TEST(ReadPage, ACursorOfAListByIdContainsAnId) {
   const Uuid id{0xff, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 0x80};
   const std::string cursor = *next_cursor(ListKind::webhooks, std::optional{id});
   const HttpRequest request = with_query({{"cursor", cursor}, {"limit", "3"}});
@@ -105,7 +105,7 @@ TEST(ReadPage, OfAListByIdHasAnIdForItsPlace) {
   EXPECT_EQ(read_id_page(other_query, ListKind::webhooks).error().code, "invalid_cursor");
 }
 
-TEST(ReadPage, NamesAWrongParameterBeforeABadCursor) {
+TEST(ReadPage, ReportsAnInvalidParameterBeforeAnInvalidCursor) {
   const HttpRequest request = with_query({{"cursor", "forged"}, {"colour", "red"}});
   EXPECT_EQ(page_of(request).error().errors.at(0).field, "colour");
 }

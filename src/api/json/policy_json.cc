@@ -33,7 +33,7 @@ std::optional<BreakerPreset> preset_of(const BreakerPolicy& policy) {
   return found == presets.end() ? std::nullopt : std::optional{*found};
 }
 
-/// Settings that are fine one by one and together would never open the circuit.
+/// Refuses values that are valid on their own but contradict each other.
 void check_breaker(ObjectReader& reader, const BreakerPolicy& policy) {
   if (policy.sleep_max < policy.sleep_window) {
     reader.refuse("sleep_max_ms", "must be at least sleep_window_ms.");
@@ -43,11 +43,11 @@ void check_breaker(ObjectReader& reader, const BreakerPolicy& policy) {
   }
   if (policy.minimum_throughput > policy.window_calls) {
     reader.refuse("minimum_throughput",
-                  "must be at most window_calls, or the circuit would never open.");
+                  "must be at most window_calls; otherwise the circuit never opens.");
   }
   if (policy.failure_count_threshold > policy.window_calls) {
     reader.refuse("failure_count_threshold",
-                  "must be at most window_calls, or the circuit would never open.");
+                  "must be at most window_calls; otherwise the circuit never opens.");
   }
 }
 
@@ -82,7 +82,8 @@ void read_breaker(ObjectReader& reader, const BreakerPolicy& defaults, BreakerPo
          policy.half_open_success_percentage, defaults.half_open_success_percentage);
   if (reader.raw("force_open_until").value_or("null") != "null") {
     reader.refuse("force_open_until",
-                  "is set with PATCH /v1/webhooks/{id}/circuit-breaker, action force_open.");
+                  "cannot be set here. Use PATCH /v1/webhooks/{id}/circuit-breaker with the action "
+                  "force_open.");
   }
   reader.finish();
   check_breaker(reader, policy);
@@ -108,13 +109,13 @@ void write_breaker(JsonWriter& writer, const BreakerPolicy& policy) {
 }
 
 void read_rate_limit(ObjectReader& reader, std::optional<RateLimit>& limit) {
-  const Given<std::int64_t> per_second = reader.integer("requests_per_second", {1, 100'000});
-  const Given<std::int64_t> per_minute = reader.integer("requests_per_minute", {1, 6'000'000});
-  const Given<std::int64_t> burst = reader.integer("burst", {1, 100'000});
+  const JsonField<std::int64_t> per_second = reader.integer("requests_per_second", {1, 100'000});
+  const JsonField<std::int64_t> per_minute = reader.integer("requests_per_minute", {1, 6'000'000});
+  const JsonField<std::int64_t> burst = reader.integer("burst", {1, 100'000});
   reader.finish();
   if (per_second.value && per_minute.value) {
     reader.refuse("requests_per_minute",
-                  "cannot be combined with requests_per_second; send one of them.");
+                  "cannot be combined with requests_per_second. Send only one of them.");
     return;
   }
 
@@ -125,8 +126,8 @@ void read_rate_limit(ObjectReader& reader, std::optional<RateLimit>& limit) {
     changed.period = per_second.value ? Millis{1'000} : minute;
   }
   if (changed.count == 0) {
-    const bool asked = reader.raw("requests_per_second") || reader.raw("requests_per_minute");
-    if (!asked) {
+    const bool present = reader.raw("requests_per_second") || reader.raw("requests_per_minute");
+    if (!present) {
       reader.refuse("requests_per_second", "or requests_per_minute is required.");
     }
     return;
@@ -158,7 +159,7 @@ void read_signature(ObjectReader& reader, const SignaturePolicy& defaults,
                        "standard, standard-ed25519, t-v1, sha256-timestamp, sha256-body"),
          policy.scheme, defaults.scheme);
   assign(reader.text("header_prefix", prefix_rule), policy.header_prefix, defaults.header_prefix);
-  const Given<bool> standard_headers = reader.boolean("standard_headers");
+  const JsonField<bool> standard_headers = reader.boolean("standard_headers");
   assign(standard_headers, policy.standard_headers, defaults.standard_headers);
   assign(reader.boolean("prefixed_headers"), policy.prefixed_headers, defaults.prefixed_headers);
   assign(reader.choice("header_set", parse_header_set,
@@ -171,8 +172,8 @@ void read_signature(ObjectReader& reader, const SignaturePolicy& defaults,
   }
   if (standard_headers.value == false && is_standard(policy.scheme)) {
     reader.refuse("standard_headers",
-                  fmt::format("must be true with the scheme {}, whose signature is one of these "
-                              "headers.",
+                  fmt::format("must be true for the scheme {}, because one of these headers "
+                              "carries the signature.",
                               to_string(policy.scheme)));
   }
   policy.standard_headers = policy.standard_headers || is_standard(policy.scheme);

@@ -1,7 +1,7 @@
-// A webhook's policies as JSON: retry, circuit breaker, rate limit, signature.
+// The policies of a webhook as JSON: retry, circuit breaker, rate limit, signature.
 //
-// Reading merges: what the object does not mention stays as it is, null resets a field to that of
-// `defaults`, `preset` starts over from a named policy. Mistakes go to the reader's errors.
+// Reading merges: absent fields keep their value, null resets a field to its value in `defaults`,
+// and `preset` replaces the whole policy before the other fields apply. Errors go to the reader.
 #pragma once
 
 #include <optional>
@@ -24,7 +24,7 @@ void write_retry(JsonWriter& writer, const RetryPolicy& policy);
 void read_breaker(ObjectReader& reader, const BreakerPolicy& defaults, BreakerPolicy& policy);
 void write_breaker(JsonWriter& writer, const BreakerPolicy& policy);
 
-/// Sets `limit` when all is well. A rate without a burst may burst for a second's worth.
+/// Sets `limit` if the rate is valid. The default burst is the number of requests per second.
 void read_rate_limit(ObjectReader& reader, std::optional<RateLimit>& limit);
 void write_rate_limit(JsonWriter& writer, const std::optional<RateLimit>& limit);
 

@@ -7,11 +7,11 @@
 namespace postrider::api {
 namespace {
 
-/// What an object makes of a policy, and the fields that are wrong with it.
+/// The policy after merging an object into it, and the fields that were refused.
 template <class Policy>
 struct Merged {
   Policy policy;
-  std::vector<std::string> wrong;
+  std::vector<std::string> refused;
 };
 
 template <class Policy, class Read>
@@ -24,7 +24,7 @@ Merged<Policy> merge(const std::string& members, Policy policy, Read read) {
   read(reader, policy);
   Merged<Policy> merged{std::move(policy), {}};
   for (const FieldError& error : errors.all()) {
-    merged.wrong.push_back(error.field);
+    merged.refused.push_back(error.field);
   }
   return merged;
 }
@@ -54,17 +54,18 @@ Merged<SignaturePolicy> signature(const std::string& members) {
 
 struct Case {
   const char* members;
-  const char* wrong;
+  const char* refused;
 };
 
 template <class Merge>
 void check_each(std::span<const Case> cases, Merge merge_one) {
   for (const Case& c : cases) {
-    EXPECT_EQ(merge_one(c.members).wrong, std::vector{std::string{"at."} + c.wrong}) << c.members;
+    EXPECT_EQ(merge_one(c.members).refused, std::vector{std::string{"at."} + c.refused})
+        << c.members;
   }
 }
 
-TEST(ReadRetry, NamesTheFieldThatIsWrong) {
+TEST(ReadRetry, NamesTheInvalidField) {
   const Case cases[] = {
       {R"("preset":"eager")", "preset"},
       {R"("max_attempts":0)", "max_attempts"},
@@ -101,28 +102,29 @@ TEST(ReadRetry, NamesTheFieldThatIsWrong) {
 }
 
 TEST(ReadRetry, AnAutomaticNumberOfAttemptsFollowsTheDelays) {
-  const RetryPolicy made = retry(R"("max_attempts":"auto")").policy;
-  EXPECT_EQ(made.attempts_max, 13u);
-  const RetryPolicy shorter = retry(R"("base_delay_ms":1000,"max_delay_ms":8000)", made).policy;
+  const RetryPolicy automatic = retry(R"("max_attempts":"auto")").policy;
+  EXPECT_EQ(automatic.attempts_max, 13u);
+  const RetryPolicy shorter =
+      retry(R"("base_delay_ms":1000,"max_delay_ms":8000)", automatic).policy;
   EXPECT_EQ(shorter.attempts_max, 4u);
   const RetryPolicy stepped = retry(R"("schedule_ms":[1000,2000])", shorter).policy;
   EXPECT_EQ(stepped.attempts_max, 3u);
 
-  std::string answer;
-  JsonWriter writer{answer};
-  write_retry(writer, made);
-  const std::string members = answer.substr(1, answer.size() - 2);
-  EXPECT_EQ(retry(members, RetryPolicy{}).policy, made) << "sent back";
+  std::string json;
+  JsonWriter writer{json};
+  write_retry(writer, automatic);
+  const std::string members = json.substr(1, json.size() - 2);
+  EXPECT_EQ(retry(members, RetryPolicy{}).policy, automatic) << "a response sent back";
 
-  const RetryPolicy fixed = retry(R"("max_attempts":6)", made).policy;
+  const RetryPolicy fixed = retry(R"("max_attempts":6)", automatic).policy;
   EXPECT_EQ(retry(R"("base_delay_ms":1000)", fixed).policy.attempts_max, 6u);
-  const RetryPolicy kept = retry(R"("max_attempts_auto":false)", made).policy;
+  const RetryPolicy kept = retry(R"("max_attempts_auto":false)", automatic).policy;
   EXPECT_EQ(retry(R"("base_delay_ms":1000)", kept).policy.attempts_max, 13u);
-  EXPECT_FALSE(retry(R"("max_attempts":null)", made).policy.attempts_auto);
-  EXPECT_FALSE(retry(R"("preset":"quick")", made).policy.attempts_auto);
+  EXPECT_FALSE(retry(R"("max_attempts":null)", automatic).policy.attempts_auto);
+  EXPECT_FALSE(retry(R"("preset":"quick")", automatic).policy.attempts_auto);
 }
 
-TEST(ReadBreaker, NamesTheFieldThatIsWrong) {
+TEST(ReadBreaker, NamesTheInvalidField) {
   const Case cases[] = {
       {R"("preset":"brave")", "preset"},
       {R"("enabled":1)", "enabled"},
@@ -147,7 +149,7 @@ TEST(ReadBreaker, NamesTheFieldThatIsWrong) {
   check_each(cases, [](const char* members) { return breaker(members); });
 }
 
-TEST(ReadRateLimit, NamesTheFieldThatIsWrong) {
+TEST(ReadRateLimit, NamesTheInvalidField) {
   const Case cases[] = {
       {"", "requests_per_second"},
       {R"("burst":5)", "requests_per_second"},
@@ -161,7 +163,7 @@ TEST(ReadRateLimit, NamesTheFieldThatIsWrong) {
   check_each(cases, [](const char* members) { return rate(members); });
 }
 
-TEST(ReadSignature, NamesTheFieldThatIsWrong) {
+TEST(ReadSignature, NamesTheInvalidField) {
   const Case cases[] = {
       {R"("scheme":"md5")", "scheme"},
       {R"("header_prefix":"X Y-")", "header_prefix"},
@@ -179,7 +181,7 @@ TEST(ReadSignature, NamesTheFieldThatIsWrong) {
   check_each(cases, [](const char* members) { return signature(members); });
 }
 
-TEST(ReadRetry, APresetStartsOverAndTheOtherFieldsComeOnTop) {
+TEST(ReadRetry, OtherFieldsOverrideAPreset) {
   RetryPolicy before;
   before.attempts_max = 99;
   RetryPolicy want = retry_policy(RetryPreset::steep);
@@ -188,26 +190,26 @@ TEST(ReadRetry, APresetStartsOverAndTheOtherFieldsComeOnTop) {
   EXPECT_EQ(retry(R"("preset":null)", before).policy, before);
 }
 
-TEST(ReadBreaker, APresetStartsOverAndTheOtherFieldsComeOnTop) {
+TEST(ReadBreaker, OtherFieldsOverrideAPreset) {
   BreakerPolicy want = breaker_policy(BreakerPreset::patient);
   want.half_open_max_calls = 1;
   EXPECT_EQ(breaker(R"("preset":"patient","half_open_max_calls":1)").policy, want);
 }
 
-TEST(ReadRetry, CountsAttemptsByItselfWhenAskedTo) {
+TEST(ReadRetry, ComputesAutomaticAttemptsFromTheNewDelays) {
   const Merged<RetryPolicy> merged =
-      retry(R"("max_attempts":"auto","base_delay_ms":30000,"max_delay_ms":86400000)");
-  EXPECT_EQ(merged.policy.attempts_max, 13u);
+      retry(R"("max_attempts":"auto","base_delay_ms":1000,"max_delay_ms":8000)");
+  EXPECT_EQ(merged.policy.attempts_max, 4u);
 }
 
-TEST(ReadRetry, JitterIsANumberOrItsParts) {
+TEST(ReadRetry, JitterIsANumberOrAnObject) {
   EXPECT_EQ(retry(R"("jitter":0.25)").policy.jitter,
             (Jitter{.minus = 0.25, .plus = 0.25, .extra = Millis{0}}));
   EXPECT_EQ(retry(R"("jitter":{"minus":0,"plus":0.5,"extra_ms":1000})").policy.jitter,
             (Jitter{.minus = 0, .plus = 0.5, .extra = Millis{1000}}));
 }
 
-TEST(ReadRetry, TakesTheExtremes) {
+TEST(ReadRetry, AcceptsTheLimits) {
   const RetryPolicy policy =
       retry(
           R"("max_attempts":100,"base_delay_ms":1,"max_delay_ms":604800000,"backoff_multiplier":1,)"
@@ -221,7 +223,7 @@ TEST(ReadRetry, TakesTheExtremes) {
   EXPECT_EQ(policy.permanent_statuses, std::vector<std::uint16_t>{599});
 }
 
-TEST(ReadSignature, AStandardSchemeBringsItsHeaders) {
+TEST(ReadSignature, AStandardSchemeTurnsOnItsHeaders) {
   const auto with = [](const std::string& members, const SignaturePolicy& policy) {
     return merge(members, policy, [](ObjectReader& reader, SignaturePolicy& changed) {
       read_signature(reader, SignaturePolicy{}, changed);
@@ -231,16 +233,16 @@ TEST(ReadSignature, AStandardSchemeBringsItsHeaders) {
       with(R"("scheme":"t-v1","standard_headers":false)", SignaturePolicy{}).policy;
   EXPECT_FALSE(own.standard_headers);
   const auto standard = with(R"("scheme":"standard")", own);
-  EXPECT_EQ(standard.wrong, std::vector<std::string>{});
+  EXPECT_EQ(standard.refused, std::vector<std::string>{});
   EXPECT_TRUE(standard.policy.standard_headers);
 }
 
-TEST(ReadSignature, APrefixHasSixtyFourBytesAtMost) {
-  EXPECT_TRUE(signature(R"("header_prefix":")" + std::string(64, 'X') + "\"").wrong.empty());
-  EXPECT_FALSE(signature(R"("header_prefix":")" + std::string(65, 'X') + "\"").wrong.empty());
+TEST(ReadSignature, LimitsThePrefixTo64Bytes) {
+  EXPECT_TRUE(signature(R"("header_prefix":")" + std::string(64, 'X') + "\"").refused.empty());
+  EXPECT_FALSE(signature(R"("header_prefix":")" + std::string(65, 'X') + "\"").refused.empty());
 }
 
-TEST(ReadRateLimit, WithoutABurstMayBurstForASecondsWorth) {
+TEST(ReadRateLimit, TheDefaultBurstIsTheRatePerSecond) {
   EXPECT_EQ(rate(R"("requests_per_minute":100)").policy,
             (RateLimit{.count = 100, .period = Millis{60'000}, .burst = 2}));
   const RateLimit before{.count = 10, .period = Millis{1'000}, .burst = 20};

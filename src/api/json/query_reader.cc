@@ -7,7 +7,7 @@
 namespace postrider::api {
 namespace {
 
-constexpr std::size_t list_items_max = 100;  // Each item is a term of a query.
+constexpr std::size_t list_items_max = 100;  // Each item becomes a term of the SQL query.
 constexpr TextRule text_rule{.bytes_max = 512, .multiline = false};
 constexpr std::size_t name_shown_max = 64;
 
@@ -57,7 +57,7 @@ std::optional<std::string> QueryReader::text(std::string_view name) {
       continue;
     }
     if (found) {
-      refuse(name, "must be given only once.");
+      refuse(name, "must be sent only once.");
     }
     if (const std::optional<std::string> wrong = text_fault(value, text_rule)) {
       refuse(name, *wrong);
@@ -83,7 +83,7 @@ std::optional<std::int64_t> QueryReader::integer(std::string_view name, IntegerR
   if (!word) {
     return std::nullopt;
   }
-  // Unlike in JSON, `1e2` is no number here.
+  // read_integer() would also accept `1e2`, which is valid in JSON but not in a query.
   const bool only_digits = word->find_first_not_of("0123456789") == std::string::npos;
   const std::optional<std::int64_t> value = only_digits ? read_integer(*word, range) : std::nullopt;
   if (!value) {
@@ -96,17 +96,18 @@ std::optional<WallTime> QueryReader::time(std::string_view name) {
   return one_of(name, parse_rfc3339, "an RFC 3339 time such as 2026-01-31T23:59:59.123Z");
 }
 
-std::optional<Problem> QueryReader::fault() {
+Parsed<void> QueryReader::finish() {
   for (const auto& [key, value] : query_) {
     if (!is_known(key)) {
-      refuse(key, "is not known here.");
+      refuse(key, "is not supported by this request.");
     }
   }
-  return fault_;
+  if (fault_) {
+    return tl::make_unexpected(*fault_);
+  }
+  return {};
 }
 
-std::optional<Problem> query_problem(const HttpRequest& request) {
-  return QueryReader{request}.fault();
-}
+Parsed<void> check_no_query(const HttpRequest& request) { return QueryReader{request}.finish(); }
 
 }  // namespace postrider::api

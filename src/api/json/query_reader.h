@@ -1,5 +1,5 @@
-// Typed access to the query of a list. A wrong or unknown parameter is a mistake worth a 400, never
-// something to skip: a filter that was not applied shows the wrong data.
+// Typed access to query parameters. An invalid or unknown parameter is an error (400) and never
+// ignored, because a filter that is not applied returns the wrong data.
 #pragma once
 
 #include <algorithm>
@@ -17,8 +17,8 @@
 
 namespace postrider::api {
 
-/// Every name a caller asks for is known; `fault` reports the first thing wrong, the unknown
-/// included. The request outlives the reader. One thread.
+/// Every name that is read counts as known. `finish` reports the first error, including unknown
+/// parameters. The request must outlive this object. One thread.
 class QueryReader {
  public:
   explicit QueryReader(const HttpRequest& request) : query_(request.query) {}
@@ -28,10 +28,10 @@ class QueryReader {
   [[nodiscard]] std::optional<std::int64_t> integer(std::string_view name, IntegerRange range);
   [[nodiscard]] std::optional<WallTime> time(std::string_view name);
 
-  /// `name=a,b` and `name=a&name=b` are the same.
+  /// A list of values: `name=a,b` or `name=a&name=b`.
   [[nodiscard]] std::vector<std::string> list(std::string_view name);
 
-  /// A list whose every item `parse` understands. `what` says what an item must be.
+  /// A list of values that `parse` accepts. `what` completes the error message "must be …".
   template <class Parse>
   [[nodiscard]] auto list_of(std::string_view name, Parse parse, std::string_view what) {
     std::vector<typename decltype(parse(std::string_view{}))::value_type> items;
@@ -45,7 +45,7 @@ class QueryReader {
     return items;
   }
 
-  /// One word that `parse` understands.
+  /// One value that `parse` accepts. `what` completes the error message "must be …".
   template <class Parse>
   [[nodiscard]] auto one_of(std::string_view name, Parse parse, std::string_view what)
       -> decltype(parse(std::string_view{})) {
@@ -62,8 +62,8 @@ class QueryReader {
 
   void refuse(std::string_view name, std::string message);
 
-  /// To be asked last. 400 naming the parameter; nullopt when all is well.
-  [[nodiscard]] std::optional<Problem> fault();
+  /// Call last. Fails with 400 for the first parameter that is wrong or unknown.
+  [[nodiscard]] Parsed<void> finish();
 
  private:
   [[nodiscard]] bool is_known(std::string_view name) const {
@@ -75,7 +75,7 @@ class QueryReader {
   std::optional<Problem> fault_;
 };
 
-/// 400 when a request that takes no query has one.
-[[nodiscard]] std::optional<Problem> query_problem(const HttpRequest& request);
+/// Fails with 400 if the request has a query.
+[[nodiscard]] Parsed<void> check_no_query(const HttpRequest& request);
 
 }  // namespace postrider::api

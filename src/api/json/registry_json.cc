@@ -3,6 +3,7 @@
 #include "core/base/assert.h"
 
 #include "api/json/webhook_json.h"
+#include "runtime/admin/api_key_use.h"
 
 namespace postrider::api {
 
@@ -22,16 +23,16 @@ std::string_view to_string(KeyScope scope) {
 }
 
 void write_api_key(JsonWriter& writer, const AccessKey& key) {
-  const ApiKey& known = key.key();
+  const ApiKey& api_key = key.key();
   writer.open_object();
-  writer.member("id", known.id);
-  writer.member("name", known.name);
-  writer.member("scope", to_string(known.scope));
-  write_tenant(writer, known.tenant_id);
-  writer.member("portal_session", known.portal_session);
-  writer.member("created_at", known.created_at);
-  writer.member("expires_at", known.expires_at);
-  writer.member("last_used_at", key.last_used_at());
+  writer.member("id", api_key.id);
+  writer.member("name", api_key.name);
+  writer.member("scope", to_string(api_key.scope));
+  write_tenant_id(writer, api_key.tenant_id);
+  writer.member("portal_session", api_key.portal_session);
+  writer.member("created_at", api_key.created_at);
+  writer.member("expires_at", api_key.expires_at);
+  writer.member("last_used_at", last_used_at(key));
 }
 
 void write_limits(JsonWriter& writer, const TenantLimits& limits) {
@@ -41,7 +42,7 @@ void write_limits(JsonWriter& writer, const TenantLimits& limits) {
   writer.close_object();
 }
 
-void write_registered(JsonWriter& writer, const RegisteredTenant& tenant) {
+void write_registered_tenant(JsonWriter& writer, const RegisteredTenant& tenant) {
   writer.open_object();
   writer.member("id", tenant.id);
   writer.member("name", tenant.name);

@@ -1,21 +1,21 @@
-// API keys, tenants and their limits as JSON.
+// Writes API keys, tenants and their limits as JSON.
 #pragma once
 
 #include <string_view>
 
-#include "ports/registry.h"
+#include "core/model/access.h"
+#include "engine/admin/access_snapshot.h"
 
 #include "api/json/json_writer.h"
-#include "runtime/admin/access_snapshot.h"
 
 namespace postrider::api {
 
 [[nodiscard]] std::string_view to_string(KeyScope scope);
 
-/// Never the key itself nor its hash. The object stays open for what else is to be said.
+/// Writes neither the key itself nor its hash. Leaves the object open for further members.
 void write_api_key(JsonWriter& writer, const AccessKey& key);
 
 void write_limits(JsonWriter& writer, const TenantLimits& limits);
-void write_registered(JsonWriter& writer, const RegisteredTenant& tenant);
+void write_registered_tenant(JsonWriter& writer, const RegisteredTenant& tenant);
 
 }  // namespace postrider::api

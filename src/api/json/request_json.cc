@@ -11,11 +11,11 @@ std::optional<SentRequest> request_of(const Attempt& attempt, const RequestSourc
   const AttemptStamp stamp{.delivery_id = source.delivery_id,
                            .attempt_number = attempt.number,
                            .now = attempt.outcome.executed_at};
-  return tell_request(*source.shape, *source.event, stamp);
+  return reconstruct_request(*source.shape, *source.event, stamp);
 }
 
 void write_request(JsonWriter& writer, const std::optional<SentRequest>& request,
-                   const std::string* told_body) {
+                   const std::string* known_body) {
   if (!request) {
     writer.value(nullptr);
     return;
@@ -24,8 +24,8 @@ void write_request(JsonWriter& writer, const std::optional<SentRequest>& request
   writer.member("method", "POST");
   writer.member("url", request->url);
   writer.key("headers");
-  write_foreign_headers(writer, request->headers);
-  if (told_body == nullptr || *told_body != request->body) {
+  write_joined_headers(writer, request->headers);
+  if (known_body == nullptr || *known_body != request->body) {
     writer.member_bytes("body", request->body);
   }
   writer.close_object();

@@ -1,4 +1,4 @@
-// The requests of attempts as JSON: what was sent, without credentials.
+// The HTTP requests of attempts as JSON, without credentials.
 #pragma once
 
 #include <optional>
@@ -14,19 +14,22 @@
 
 namespace postrider::api {
 
-/// What a request is told again from. Null: it is not known.
+/// The stored data from which a request is reconstructed. A null pointer means that it is not
+/// stored any more.
 struct RequestSource {
   const RequestShape* shape = nullptr;
   const Event* event = nullptr;
   DeliveryId delivery_id;
 };
 
-/// nullopt when there was nothing to send, or when it is not known any more.
+/// The request of an attempt. Returns nullopt if nothing was sent or the data is not stored any
+/// more.
 [[nodiscard]] std::optional<SentRequest> request_of(const Attempt& attempt,
                                                     const RequestSource& source);
 
-/// The body is left out when it is `told_body`, which may be null.
+/// Writes the request, or null. Omits a body that equals `*known_body`, which the response contains
+/// already; `known_body` may be null.
 void write_request(JsonWriter& writer, const std::optional<SentRequest>& request,
-                   const std::string* told_body);
+                   const std::string* known_body);
 
 }  // namespace postrider::api

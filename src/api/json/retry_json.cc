@@ -1,3 +1,4 @@
+// Implements the retry part of policy_json.h.
 #include <algorithm>
 #include <array>
 #include <string>
@@ -11,7 +12,7 @@ namespace {
 
 constexpr IntegerRange delay_ms_range{1, 604'800'000};  // A week.
 constexpr IntegerRange attempts_range{1, 100};
-constexpr IntegerRange status_range{300, 599};  // 2xx is success, 1xx is no answer.
+constexpr IntegerRange status_range{300, 599};  // 1xx and 2xx are not failures.
 constexpr IntegerRange extra_ms_range{0, 3'600'000};
 constexpr NumberRange share_range{0, 1};
 constexpr IntegerRange list_range{0, 100};
@@ -19,10 +20,10 @@ constexpr IntegerRange list_range{0, 100};
 constexpr std::string_view preset_words =
     "patient, balanced, quick, steep, hourly, stepped, standard";
 
-/// The items of an array of integers; nullopt when one of them is wrong, which is reported.
+/// The items of an array of integers. Reports an invalid item and returns nullopt.
 std::optional<std::vector<std::int64_t>> read_integers(ObjectReader& reader, std::string_view name,
                                                        IntegerRange range) {
-  const Given<std::vector<std::string_view>> items = reader.array(name, list_range);
+  const JsonField<std::vector<std::string_view>> items = reader.array(name, list_range);
   if (!items.value) {
     return std::nullopt;
   }
@@ -68,7 +69,7 @@ void read_permanent_statuses(ObjectReader& reader, const RetryPolicy& defaults,
   }
 }
 
-/// A share of the delay to either side, or `{minus, plus, extra_ms}`.
+/// Reads either a fraction of the delay in both directions, or `{minus, plus, extra_ms}`.
 void read_jitter(ObjectReader& reader, const Jitter& fallback, Jitter& jitter) {
   const std::optional<std::string_view> slice = reader.raw("jitter");
   if (!slice) {
@@ -86,7 +87,7 @@ void read_jitter(ObjectReader& reader, const Jitter& fallback, Jitter& jitter) {
     reader.refuse("jitter", "must be a number from 0 to 1, or an object {minus, plus, extra_ms}.");
     return;
   }
-  Given<ObjectReader> parts = reader.object("jitter");
+  JsonField<ObjectReader> parts = reader.object("jitter");
   if (parts.value) {
     assign(parts.value->number("minus", share_range), jitter.minus, 0.0);
     assign(parts.value->number("plus", share_range), jitter.plus, 0.0);
@@ -118,15 +119,15 @@ void read_max_attempts(ObjectReader& reader, const RetryPolicy& defaults, RetryP
                                             attempts_range.min, attempts_range.max));
 }
 
-/// After the delays and `max_attempts`: it depends on both. An answer that is sent back has the
-/// number beside the wish, which then counts.
+/// Call after the delays and `max_attempts` have been read. A response that a client sends back has
+/// both a number and `max_attempts_auto`; if that is true, the number is recomputed.
 void read_attempts_auto(ObjectReader& reader, const RetryPolicy& defaults, RetryPolicy& policy) {
   assign(reader.boolean("max_attempts_auto"), policy.attempts_auto, defaults.attempts_auto);
   const std::optional<std::string_view> count = reader.raw("max_attempts");
   if (!policy.attempts_auto && count && decode_json_string(*count) == "auto") {
-    reader.refuse("max_attempts_auto", "disagrees with max_attempts; send one of them.");
+    reader.refuse("max_attempts_auto", "contradicts max_attempts. Send only one of them.");
   }
-  count_attempts(policy);
+  apply_attempts_auto(policy);
 }
 
 std::optional<RetryPreset> preset_of(const RetryPolicy& policy) {

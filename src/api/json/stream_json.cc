@@ -10,7 +10,7 @@ namespace {
 
 double to_shown_ms(Micros duration) { return static_cast<double>(duration.count()) / 1000.0; }
 
-void write_attempt_line(JsonWriter& writer, const DeliveryUpdate& stream_event) {
+void write_attempt(JsonWriter& writer, const DeliveryUpdate& stream_event) {
   writer.key("attempt");
   if (!stream_event.attempt_number) {
     writer.value(nullptr);
@@ -39,7 +39,7 @@ void write_members(JsonWriter& writer, const DeliveryUpdate& stream_event) {
   writer.member("attempt_count", delivery.attempt_count);
   writer.member("next_attempt_at",
                 is_waiting(delivery.state) ? std::optional{delivery.due} : std::nullopt);
-  write_attempt_line(writer, stream_event);
+  write_attempt(writer, stream_event);
   writer.key("dead_letter");
   if (!stream_event.dead) {
     writer.value(nullptr);
@@ -67,15 +67,15 @@ std::string_view name_of(const AlertUpdate&) { return "alert"; }
 
 }  // namespace
 
-std::string write_stream_event(const StreamPosition& place, const StreamEvent& stream_event) {
+std::string write_stream_event(const StreamPosition& position, const StreamEvent& stream_event) {
   const std::string_view name =
       std::visit([](const auto& what) { return name_of(what); }, stream_event.what);
-  std::string text = fmt::format("id: {}\nevent: {}\ndata: ", to_string(place), name);
+  std::string text = fmt::format("id: {}\nevent: {}\ndata: ", to_string(position), name);
   JsonWriter writer{text};
   writer.open_object();
   writer.member("at", stream_event.at);
   writer.member("webhook_id", stream_event.webhook_id);
-  write_tenant(writer, stream_event.tenant_id);
+  write_tenant_id(writer, stream_event.tenant_id);
   std::visit([&writer](const auto& what) { write_members(writer, what); }, stream_event.what);
   writer.close_object();
   text += "\n\n";

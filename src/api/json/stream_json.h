@@ -1,4 +1,4 @@
-// News as server-sent events: `id`, `event` and one line of JSON.
+// Writes stream events as server-sent events: `id`, `event` and one line of JSON.
 #pragma once
 
 #include <string>
@@ -8,10 +8,10 @@
 
 namespace postrider::api {
 
-[[nodiscard]] std::string write_stream_event(const StreamPosition& place,
+[[nodiscard]] std::string write_stream_event(const StreamPosition& position,
                                              const StreamEvent& stream_event);
 
-/// Something about the stream itself, without an id: `reset`, `dropped`, `end`.
+/// Writes a notice about the stream itself, without an id: `reset`, `dropped` or `end`.
 [[nodiscard]] std::string write_notice(std::string_view event, std::string_view detail);
 
 }  // namespace postrider::api

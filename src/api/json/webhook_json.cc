@@ -2,16 +2,15 @@
 
 #include "core/net/header_rules.h"
 
-#include "adapters/openssl/ed25519_key.h"
 #include "api/json/policy_json.h"
 
 namespace postrider::api {
 namespace {
 
-/// «Until reset» is a time that never comes; people see null.
+/// A circuit that is forced until it is reset has a time in the year 9999. The API shows null.
 std::optional<WallTime> shown_until(std::optional<WallTime> until) {
-  const bool for_ever = until && to_rfc3339(*until).starts_with("9999");
-  return for_ever ? std::nullopt : until;
+  const bool until_reset = until && to_rfc3339(*until).starts_with("9999");
+  return until_reset ? std::nullopt : until;
 }
 
 void write_headers(JsonWriter& writer, const Headers& headers) {
@@ -24,14 +23,15 @@ void write_headers(JsonWriter& writer, const Headers& headers) {
 
 }  // namespace
 
-std::optional<std::string> public_key(SignatureScheme scheme, const Secret<std::string>& secret) {
+std::optional<std::string> public_key(const Crypto& crypto, SignatureScheme scheme,
+                                      const Secret<std::string>& secret) {
   if (scheme != SignatureScheme::standard_ed25519) {
     return std::nullopt;
   }
-  return "whpk_" + to_base64(Ed25519Key{secret}.public_key());
+  return "whpk_" + to_base64(crypto.ed25519_public_key(secret));
 }
 
-void write_tenant(JsonWriter& writer, const TenantId& tenant_id) {
+void write_tenant_id(JsonWriter& writer, const TenantId& tenant_id) {
   writer.member("tenant_id", tenant_id.empty() ? std::nullopt : std::optional{tenant_id});
 }
 
@@ -52,7 +52,7 @@ void write_circuit(JsonWriter& writer, const CircuitRecord& circuit) {
   writer.close_object();
 }
 
-void write_webhook(JsonWriter& writer, const Webhook& webhook, const WebhookStanding& standing) {
+void write_webhook(JsonWriter& writer, const Webhook& webhook, const WebhookDetails& details) {
   writer.open_object();
   writer.member("id", webhook.id);
   writer.member("url", webhook.url);
@@ -65,10 +65,10 @@ void write_webhook(JsonWriter& writer, const Webhook& webhook, const WebhookStan
   writer.member_raw("filter", webhook.filter ? std::string_view{webhook.filter->text()} : "null");
   writer.member("name", webhook.name);
   writer.member("description", webhook.description);
-  write_tenant(writer, webhook.tenant_id);
+  write_tenant_id(writer, webhook.tenant_id);
   writer.member("owner_id", webhook.owner_id);
   writer.member("resource_id", webhook.resource_id);
-  if (standing.with_secret) {
+  if (details.with_secret) {
     writer.member("secret", format_secret(webhook.secret));
   }
   writer.member("active", webhook.active);
@@ -81,7 +81,7 @@ void write_webhook(JsonWriter& writer, const Webhook& webhook, const WebhookStan
   writer.member("payload_format", to_string(webhook.payload_format));
   writer.key("signature");
   write_signature(writer, webhook.signature);
-  writer.member("public_key", public_key(webhook.signature.scheme, webhook.secret));
+  writer.member("public_key", details.public_key);
   writer.key("retry_config");
   write_retry(writer, webhook.retry);
   writer.key("circuit_breaker_config");
@@ -94,18 +94,18 @@ void write_webhook(JsonWriter& writer, const Webhook& webhook, const WebhookStan
   writer.member("created_at", webhook.created_at);
   writer.member("updated_at", webhook.updated_at);
   writer.member("secret_set_at", webhook.secret_set_at);
-  writer.member("last_success_at", standing.last_success_at);
-  writer.member("last_failure_at", standing.last_failure_at);
+  writer.member("last_success_at", details.last_success_at);
+  writer.member("last_failure_at", details.last_failure_at);
   writer.key("circuit");
-  if (standing.lane != nullptr) {
-    write_circuit(writer, standing.lane->circuit);
+  if (details.lane != nullptr) {
+    write_circuit(writer, details.lane->circuit);
   } else {
     writer.value(nullptr);
   }
-  if (standing.replay_since) {
+  if (details.replay_since) {
     writer.key("replay");
     writer.open_object();
-    writer.member("since", *standing.replay_since);
+    writer.member("since", *details.replay_since);
     writer.member("path", "/v1/webhooks/" + webhook.id.to_string() + "/replay");
     writer.close_object();
   }

@@ -1,4 +1,4 @@
-// A webhook as JSON.
+// Reads and writes a webhook as JSON.
 #pragma once
 
 #include <optional>
@@ -8,7 +8,8 @@
 #include "core/model/webhook.h"
 #include "core/net/target_url.h"
 #include "core/policy/breaker.h"
-#include "engine/shard/shard.h"
+#include "engine/shard/shard_view.h"
+#include "ports/crypto.h"
 
 #include "api/json/field_reader.h"
 #include "api/json/json_writer.h"
@@ -19,35 +20,36 @@ struct WebhookRules {
   const UrlPolicy& url_policy;
   const Webhook& defaults;
   bool creating = false;  // `url` and `events` are required, `tenant_id` may be set.
-  std::optional<TenantId> tenant_id =
-      std::nullopt;  // Of a caller who has one: no other may be set.
+  // The tenant of the API key, if it has one. No other tenant may be set.
+  std::optional<TenantId> tenant_id = std::nullopt;
 };
 
-/// Merges a body into `webhook`; mistakes go to the reader's errors, and `webhook` is then of no
-/// use.
+/// Merges a body into `webhook`. Errors go to the reader; if there are any, discard `webhook`.
 void read_webhook(ObjectReader& reader, const WebhookRules& rules, Webhook& webhook);
 
-/// The member `secret`, when it is there.
+/// Reads the field `secret`, if present.
 void read_secret(ObjectReader& reader, Webhook& webhook);
 
-/// What a receiver verifies an asymmetric signature with; null for the other schemes.
-[[nodiscard]] std::optional<std::string> public_key(SignatureScheme scheme,
+/// The key with which a receiver verifies an asymmetric signature. Returns nullopt for the other
+/// schemes.
+[[nodiscard]] std::optional<std::string> public_key(const Crypto& crypto, SignatureScheme scheme,
                                                     const Secret<std::string>& secret);
 
-/// What is known of a webhook beyond its settings. Null pointers are shown as null.
-struct WebhookStanding {
+/// What the JSON of a webhook contains besides its settings. Unset values are written as null.
+struct WebhookDetails {
   const LaneView* lane = nullptr;
   std::optional<WallTime> last_success_at = std::nullopt;
   std::optional<WallTime> last_failure_at = std::nullopt;
-  bool with_secret = false;  // Only in the answer to its creation.
-  /// Just switched on again: what it missed since then can be replayed.
+  bool with_secret = false;  // Set only in the response to the creation.
+  std::optional<std::string> public_key = std::nullopt;
+  /// Set if the webhook has just been switched on: the events since then can be replayed.
   std::optional<WallTime> replay_since = std::nullopt;
 };
 
-void write_webhook(JsonWriter& writer, const Webhook& webhook, const WebhookStanding& standing);
+void write_webhook(JsonWriter& writer, const Webhook& webhook, const WebhookDetails& details);
 void write_circuit(JsonWriter& writer, const CircuitRecord& circuit);
 
-/// The member `tenant_id`, null for the default tenant.
-void write_tenant(JsonWriter& writer, const TenantId& tenant_id);
+/// Writes the member `tenant_id`. It is null for the default tenant.
+void write_tenant_id(JsonWriter& writer, const TenantId& tenant_id);
 
 }  // namespace postrider::api

@@ -1,3 +1,4 @@
+// Implements read_webhook() and read_secret() of webhook_json.h.
 #include <algorithm>
 #include <array>
 
@@ -5,7 +6,7 @@
 
 #include "core/net/header_rules.h"
 
-#include "api/json/owned_members.h"
+#include "api/json/headers_and_metadata.h"
 #include "api/json/policy_json.h"
 #include "api/json/webhook_json.h"
 #include "api/resources/tenant_text.h"
@@ -24,7 +25,8 @@ constexpr std::array<std::string_view, 12> server_fields = {
     "replay",  "secret_set_at"};
 
 void read_url(ObjectReader& reader, const WebhookRules& rules, Webhook& webhook) {
-  Given<std::string> url = reader.text("url", {.bytes_max = url_length_max, .multiline = false});
+  JsonField<std::string> url =
+      reader.text("url", {.bytes_max = url_length_max, .multiline = false});
   if (url.is_null() || (!reader.raw("url") && rules.creating)) {
     reader.refuse("url", "is required.");
   }
@@ -39,7 +41,7 @@ void read_url(ObjectReader& reader, const WebhookRules& rules, Webhook& webhook)
 }
 
 void read_events(ObjectReader& reader, const WebhookRules& rules, Webhook& webhook) {
-  const Given<std::vector<std::string_view>> items = reader.array("events", patterns_range);
+  const JsonField<std::vector<std::string_view>> items = reader.array("events", patterns_range);
   if (items.is_null() || (!reader.raw("events") && rules.creating)) {
     reader.refuse("events", "is required: an array of 1 to 100 event types or patterns.");
   }
@@ -79,50 +81,51 @@ void read_filter(ObjectReader& reader, Webhook& webhook) {
 }
 
 void read_tenant(ObjectReader& reader, const WebhookRules& rules, Webhook& webhook) {
-  // Sent back, it is what it has been, also from a time when more was allowed.
-  const Given<std::string> tenant =
+  // An update may repeat an id that was stored under older, laxer rules.
+  const JsonField<std::string> tenant =
       rules.creating ? read_tenant_id(reader, "tenant_id") : reader.text("tenant_id", name_rule);
   if (!tenant.present) {
     return;
   }
-  const TenantId asked = tenant.value.value_or(rules.tenant_id.value_or(TenantId{}));
-  if (rules.tenant_id && asked != *rules.tenant_id) {
-    reader.refuse("tenant_id", "must be left out or be that of this API key.");
+  const TenantId requested = tenant.value.value_or(rules.tenant_id.value_or(TenantId{}));
+  if (rules.tenant_id && requested != *rules.tenant_id) {
+    reader.refuse("tenant_id", "must be omitted or be the tenant of this API key.");
     return;
   }
-  if (!rules.creating && asked != webhook.tenant_id) {
-    reader.refuse("tenant_id", "cannot be changed; create a webhook for the other tenant.");
+  if (!rules.creating && requested != webhook.tenant_id) {
+    reader.refuse("tenant_id", "cannot be changed. Create a webhook for the other tenant.");
     return;
   }
-  webhook.tenant_id = asked;
+  webhook.tenant_id = requested;
 }
 
 void read_policies(ObjectReader& reader, const Webhook& defaults, Webhook& webhook) {
-  if (Given<ObjectReader> retry = reader.object("retry_config"); retry.value) {
+  if (JsonField<ObjectReader> retry = reader.object("retry_config"); retry.value) {
     read_retry(*retry.value, defaults.retry, webhook.retry);
   } else if (retry.present) {
     webhook.retry = defaults.retry;
   }
-  if (Given<ObjectReader> breaker = reader.object("circuit_breaker_config"); breaker.value) {
+  if (JsonField<ObjectReader> breaker = reader.object("circuit_breaker_config"); breaker.value) {
     read_breaker(*breaker.value, defaults.breaker, webhook.breaker);
   } else if (breaker.present) {
     webhook.breaker = defaults.breaker;
   }
-  if (Given<ObjectReader> limit = reader.object("rate_limit"); limit.value) {
+  if (JsonField<ObjectReader> limit = reader.object("rate_limit"); limit.value) {
     read_rate_limit(*limit.value, webhook.rate_limit);
   } else if (limit.present) {
     webhook.rate_limit = defaults.rate_limit;
   }
-  if (Given<ObjectReader> signature = reader.object("signature"); signature.value) {
+  if (JsonField<ObjectReader> signature = reader.object("signature"); signature.value) {
     read_signature(*signature.value, defaults.signature, webhook.signature);
   } else if (signature.present) {
     webhook.signature = defaults.signature;
   }
 }
 
-/// `timeout_ms` is another name for `retry_config.timeout_ms`: it comes after and may not disagree.
+/// `timeout_ms` is an alias of `retry_config.timeout_ms`. Call after the retry policy has been
+/// read.
 void read_timeout(ObjectReader& reader, const Webhook& defaults, Webhook& webhook) {
-  const Given<std::int64_t> timeout = reader.integer("timeout_ms", timeout_ms_range);
+  const JsonField<std::int64_t> timeout = reader.integer("timeout_ms", timeout_ms_range);
   const std::optional<std::string_view> retry = reader.raw("retry_config");
   if (timeout.value && retry && *retry != "null") {
     const Result<std::vector<JsonMember>> members = read_json_object(*retry);
@@ -130,7 +133,7 @@ void read_timeout(ObjectReader& reader, const Webhook& defaults, Webhook& webhoo
                         return member.key == "timeout_ms" && member.value != "null";
                       });
     if (both && webhook.retry.timeout != Millis{*timeout.value}) {
-      reader.refuse("timeout_ms", "disagrees with retry_config.timeout_ms; send one of them.");
+      reader.refuse("timeout_ms", "contradicts retry_config.timeout_ms. Send only one of them.");
       return;
     }
   }
@@ -140,34 +143,34 @@ void read_timeout(ObjectReader& reader, const Webhook& defaults, Webhook& webhoo
 void read_active(ObjectReader& reader, const Webhook& defaults, Webhook& webhook) {
   assign(reader.boolean("active"), webhook.active, defaults.active);
   if (webhook.active) {
-    switch_on(webhook);  // The old reason is history.
+    switch_on(webhook);  // Clears disabled_reason.
   }
 }
 
-/// Last, because the signature policy names some of the headers that are not free to use.
+/// Call after the signature policy has been read, because it reserves some header names.
 void check_headers(ObjectReader& reader, const Webhook& webhook) {
   if (forbidden_headers({}, webhook.signature)) {
-    return;  // The prefix itself is wrong, which has been reported.
+    return;  // The prefix itself is not allowed, which has been reported.
   }
-  bool each_is_fine = true;
+  bool each_is_allowed = true;
   for (const auto& header : webhook.headers) {
     if (const auto forbidden = forbidden_headers({header}, webhook.signature)) {
       reader.refuse("headers." + header.first, "is not acceptable: " + *forbidden);
-      each_is_fine = false;
+      each_is_allowed = false;
     }
   }
   if (const auto forbidden = forbidden_headers(webhook.headers, webhook.signature);
-      forbidden && each_is_fine) {
+      forbidden && each_is_allowed) {
     reader.refuse("headers", "are not acceptable: " + *forbidden);
   }
 }
 
-void refuse_others(ObjectReader& reader) {
+void refuse_server_fields(ObjectReader& reader) {
   for (const std::string_view name : server_fields) {
     if (reader.raw(name)) {
       reader.refuse(name, name == "paused"
-                              ? "is changed with POST /v1/webhooks/{id}/pause and /resume."
-                              : "is set by the server.");
+                              ? "cannot be set here. Use POST /v1/webhooks/{id}/pause and /resume."
+                              : "is set by the server. Omit it.");
     }
   }
 }
@@ -175,9 +178,9 @@ void refuse_others(ObjectReader& reader) {
 }  // namespace
 
 void read_secret(ObjectReader& reader, Webhook& webhook) {
-  const Given<std::string> text = reader.text("secret", {.bytes_max = 512, .multiline = false});
+  const JsonField<std::string> text = reader.text("secret", {.bytes_max = 512, .multiline = false});
   if (text.is_null()) {
-    reader.refuse("secret", "cannot be null; leave it out to keep it.");
+    reader.refuse("secret", "must not be null. Omit it instead.");
   }
   if (!text.value) {
     return;
@@ -185,8 +188,8 @@ void read_secret(ObjectReader& reader, Webhook& webhook) {
   Result<Secret<std::string>> secret = parse_secret(*text.value);
   if (!secret) {
     reader.refuse("secret",
-                  fmt::format("must be whsec_ and base64 of {0} to {1} bytes, or a text of "
-                              "{0} to {1} bytes.",
+                  fmt::format("must be `whsec_` followed by base64 of {0} to {1} bytes, or a text "
+                              "of {0} to {1} bytes.",
                               secret_bytes_min, secret_bytes_max));
     return;
   }
@@ -216,7 +219,7 @@ void read_webhook(ObjectReader& reader, const WebhookRules& rules, Webhook& webh
   assign(reader.choice("ordering_guarantee", parse_ordering, "none, per_event_type, strict"),
          webhook.ordering, defaults.ordering);
   read_timeout(reader, defaults, webhook);
-  refuse_others(reader);
+  refuse_server_fields(reader);
   reader.finish();
 
   check_headers(reader, webhook);

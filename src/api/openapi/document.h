@@ -1,12 +1,12 @@
-// The machine-readable contract of the HTTP API: OpenAPI 3.1, put together from one fragment per
-// resource. tests/e2e/test_openapi.py holds the server to it.
+// The OpenAPI 3.1 document of the HTTP API, assembled from one fragment per resource.
+// tests/e2e/test_openapi.py checks that the server follows it.
 #pragma once
 
 #include <string>
 
 namespace postrider::api {
 
-/// Made at the first call, the same bytes for ever after. Any thread.
+/// Assembled at the first call and constant afterwards. Any thread.
 [[nodiscard]] const std::string& openapi_document();
 
 }  // namespace postrider::api

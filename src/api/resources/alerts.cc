@@ -30,11 +30,8 @@ Parsed<AlertQuery> read_query(const HttpRequest& request) {
                                          "dead_letters_waiting, success_low, queue_deep or "
                                          "pool_busy"),
                   .active = query.one_of("status", parse_status, "active or resolved")};
-  const Parsed<Page> page = read_history_page(query, ListKind::alerts);
-  if (!page) {
-    return tl::make_unexpected(page.error());
-  }
-  asked.page = *page;
+  POSTRIDER_TRY(const Page page, read_history_page(query, ListKind::alerts));
+  asked.page = page;
   return asked;
 }
 
@@ -45,7 +42,7 @@ void write_alert(JsonWriter& writer, const Alert& alert) {
   writer.member("severity", to_string(severity_of(alert.subject.kind)));
   writer.member("status", alert.resolved_at ? "resolved" : "active");
   writer.member("webhook_id", alert.subject.webhook_id);
-  write_tenant(writer, alert.tenant_id.value_or(TenantId{}));
+  write_tenant_id(writer, alert.tenant_id.value_or(TenantId{}));
   writer.member("raised_at", alert.raised_at);
   writer.member("resolved_at", alert.resolved_at);
   writer.member("detail", alert.detail);
@@ -62,7 +59,7 @@ std::string write_page(const Listed<Alert>& listed) {
 
 }  // namespace
 
-Awaitable<HttpResponse> list_alerts(Context context, HttpRequest request) {
+Awaitable<Reply> list_alerts(Context context, HttpRequest request) {
   return answer_list(std::move(context), read_query(request), read_alerts, write_page);
 }
 

@@ -4,8 +4,6 @@
 
 #include <fmt/format.h>
 
-#include "core/base/assert.h"
-
 namespace postrider::api {
 namespace {
 
@@ -34,41 +32,32 @@ Problem conflict(std::string code, std::string detail) {
           .errors = {}};
 }
 
-HttpResponse render_with(const Problem& problem, std::string_view name, std::string_view text) {
-  HttpResponse response = render(problem);
-  POSTRIDER_ASSERT(response.body.size() > 2 && response.body.back() == '}');
-  response.body.back() = ',';
-  JsonWriter writer{response.body};
-  writer.member(name, text);
-  response.body.push_back('}');
-  return response;
+Problem to_problem(const Error& error, std::string_view what, std::string_view id) {
+  return error.code == Errc::not_found ? not_found(what, id) : to_problem(error);
 }
 
-Parsed<WebhookRef> path_webhook(const Context& context, const HttpRequest& request) {
-  const Parsed<WebhookId> id = path_id<WebhookId>(request, "id", "webhook");
-  if (!id) {
-    return tl::make_unexpected(id.error());
-  }
-  WebhookRef webhook = context.service->directory()->find(*id);
+Parsed<WebhookRef> path_webhook(const Snapshots& snapshots, const HttpRequest& request) {
+  POSTRIDER_TRY(const WebhookId id, path_id<WebhookId>(request, "id", "webhook"));
+  WebhookRef webhook = snapshots.directory()->find(id);
   if (webhook == nullptr) {
-    return tl::make_unexpected(not_found("webhook", id->to_string()));
+    return tl::make_unexpected(not_found("webhook", id.to_string()));
   }
   return webhook;
 }
 
-Awaitable<LaneViews> view_lanes(Context context, std::vector<WebhookId> webhook_ids) {
-  LaneViews lanes;
+Awaitable<LaneViews> view_lanes(LaneControl& lanes, std::vector<WebhookId> webhook_ids) {
+  LaneViews views;
   for (const WebhookId id : webhook_ids) {
-    auto pending = context.service->lane_view(id);
+    auto pending = lanes.lane_view(id);
     Result<LaneView> view = co_await std::move(pending);
     if (view) {
-      lanes.emplace(id, *std::move(view));
+      views.emplace(id, *std::move(view));
     }
   }
-  co_return lanes;
+  co_return views;
 }
 
-std::vector<WebhookId> webhooks_waited_for(const std::vector<DeliveryRecord>& records) {
+std::vector<WebhookId> webhooks_of_waiting(const std::vector<DeliveryRecord>& records) {
   std::set<WebhookId> ids;
   for (const DeliveryRecord& record : records) {
     if (is_waiting(record.delivery.state)) {

@@ -1,4 +1,4 @@
-// Small pieces that every handler needs: answers, ids from the path, and a look at the lanes.
+// What many handlers share: responses, common problems, ids from the path, lane views.
 #pragma once
 
 #include <optional>
@@ -15,15 +15,14 @@ namespace postrider::api {
 
 [[nodiscard]] HttpResponse json_answer(std::uint16_t status, std::string body);
 
-/// `what` is the noun: «There is no webhook `whk_…`.»
+/// `what` is a noun: "There is no webhook `whk_…`."
 [[nodiscard]] Problem not_found(std::string_view what, std::string_view id);
 [[nodiscard]] Problem conflict(std::string code, std::string detail);
 
-/// A problem with one more member, for what a program wants to read out of it.
-[[nodiscard]] HttpResponse render_with(const Problem& problem, std::string_view name,
-                                       std::string_view text);
+/// to_problem(error), except that not_found names the thing that is missing.
+[[nodiscard]] Problem to_problem(const Error& error, std::string_view what, std::string_view id);
 
-/// An id in the path; one that cannot be an id names nothing, so it is 404.
+/// Reads an id from the path. Fails with 404 if it is not a valid id.
 template <class SomeId>
 [[nodiscard]] Parsed<SomeId> path_id(const HttpRequest& request, const std::string& parameter,
                                      std::string_view what) {
@@ -35,14 +34,16 @@ template <class SomeId>
   return tl::make_unexpected(not_found(what, text));
 }
 
-/// The webhook that the path names, as of now.
-[[nodiscard]] Parsed<WebhookRef> path_webhook(const Context& context, const HttpRequest& request);
+/// Finds the webhook that the path names. Fails with 404.
+[[nodiscard]] Parsed<WebhookRef> path_webhook(const Snapshots& snapshots,
+                                              const HttpRequest& request);
 
-/// What the lanes of these webhooks are doing. Webhooks without a lane are left out.
-[[nodiscard]] Awaitable<LaneViews> view_lanes(Context context, std::vector<WebhookId> webhook_ids);
+/// Views the lanes of these webhooks. Webhooks without a lane are left out.
+[[nodiscard]] Awaitable<LaneViews> view_lanes(LaneControl& lanes,
+                                              std::vector<WebhookId> webhook_ids);
 
-/// The webhooks whose lanes say more about these deliveries than the store does.
-[[nodiscard]] std::vector<WebhookId> webhooks_waited_for(
+/// The webhooks of those deliveries that wait: their lanes know more than the store does.
+[[nodiscard]] std::vector<WebhookId> webhooks_of_waiting(
     const std::vector<DeliveryRecord>& records);
 
 }  // namespace postrider::api

@@ -1,4 +1,5 @@
-// What a running API can be told: new options, in force from the next request on. Any thread.
+// The mutable state of the running API: options, in force from the next request on, and request
+// limits. Any thread.
 #pragma once
 
 #include <memory>

@@ -13,6 +13,7 @@
 #include "core/json/json_text.h"
 
 #include "adapters/openssl/digest.h"
+#include "adapters/openssl/openssl_crypto.h"
 #include "api/resources/routes.h"
 
 #include "tests/support/memory_service.h"
@@ -112,6 +113,7 @@ ApiWorld::ApiWorld(const std::function<void(ApiOptions&)>& change)
   service_->add_key({.id = {}, .name = "admin", .sha256 = sha256(admin_key), .created_at = {}});
   ApiOptions options;
   options.make_schema_check = make_fake_check;
+  options.crypto = &openssl_crypto();
   change(options);
   add_routes(routes_->router, *service_, std::move(options));
 }
@@ -142,7 +144,7 @@ Answer ApiWorld::call(std::string method, std::string target, std::string body, 
 
 Answer ApiWorld::call_within(std::string method, std::string target, std::string body,
                              Pairs headers) {
-  boost::asio::io_context io;  // The other one's loop is running.
+  boost::asio::io_context io;  // The outer call runs the other loop.
   return run(make_request(std::move(method), target, std::move(body), std::move(headers)), io);
 }
 

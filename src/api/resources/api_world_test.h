@@ -1,4 +1,4 @@
-// The routes over a server in memory, driven without a socket.
+// The whole API on a server in memory, called without a socket.
 #pragma once
 
 #include <functional>
@@ -27,28 +27,31 @@ struct Answer {
   std::string content_type;
   std::vector<std::pair<std::string, std::string>> headers;
   std::string body;
-  boost::json::value json;  // Null when the body is no JSON.
+  boost::json::value json;  // Null if the body is not JSON.
 
   [[nodiscard]] std::string header(std::string_view name) const;
-  /// The text at a dotted path such as `errors.0.field`; `(none)` when there is nothing.
+  /// The text at a dotted path such as `errors.0.field`; `(none)` if there is none.
   [[nodiscard]] std::string at(std::string_view path) const;
 };
 
 class ApiWorld {
  public:
-  /// Its schemas are `{"forbid": "text"}`: data with that text in it is at fault, at `here[0]`.
+  /// Its schemas have the form `{"forbid": "text"}`: data that contains the text is invalid, at
+  /// `here[0]`.
   ApiWorld() : ApiWorld([](ApiOptions&) {}) {}
   explicit ApiWorld(const std::function<void(ApiOptions&)>& change);
   ~ApiWorld();
 
   using Pairs = std::vector<std::pair<std::string, std::string>>;
 
-  /// As the admin, unless `headers` say otherwise. `target` is a path with an optional plain query.
+  /// Calls with the admin key unless `headers` has another. `target` is a path with an optional
+  /// query that is not percent-encoded.
   Answer call(std::string method, std::string target, std::string body = {}, Pairs headers = {});
-  /// The same, from within another call: carried out before that one goes on.
+  /// The same from within another call, which waits for it.
   Answer call_within(std::string method, std::string target, std::string body, Pairs headers);
 
-  /// A webhook for `https://example.com/` and everything; `fields` are more JSON members. Its id.
+  /// Creates a webhook for `https://example.com/` and all events; `fields` are more JSON members.
+  /// Returns its id.
   std::string make_webhook(std::string fields = {});
   /// Publishes and returns the event's id.
   std::string publish(std::string event);

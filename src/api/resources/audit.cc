@@ -6,7 +6,7 @@ namespace postrider::api {
 
 AuditEntry audit_entry(const Context& context, AuditedAction action) {
   const Caller& caller = context.caller;
-  return {.at = context.service->now().wall,
+  return {.at = context.services.clock.now().wall,
           .actor = caller.key ? caller.key->key().id.to_string() : std::string{},
           .actor_name = caller.key ? caller.key->key().name : std::string{},
           .remote_ip = caller.remote_ip,
@@ -14,8 +14,7 @@ AuditEntry audit_entry(const Context& context, AuditedAction action) {
           .action = std::move(action.action),
           .subject = std::move(action.subject),
           .tenant_id = std::move(action.tenant_id),
-          .detail = std::move(action.detail),
-          .request_key = context.request_key};
+          .detail = std::move(action.detail)};
 }
 
 }  // namespace postrider::api

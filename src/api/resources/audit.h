@@ -1,4 +1,4 @@
-// What a handler tells the audit log about the change it makes.
+// Builds the audit entry of a request.
 #pragma once
 
 #include <string>
@@ -9,9 +9,10 @@
 
 namespace postrider::api {
 
+/// The part of an audit entry that the handler knows; the rest comes from the Context.
 struct AuditedAction {
   std::string action;   // `webhook.update`
-  std::string subject;  // The id of what is changed.
+  std::string subject;  // The id of the changed thing.
   TenantId tenant_id = {};
   std::string detail = "{}";  // A JSON object. Never a secret.
 };

@@ -7,7 +7,7 @@
 namespace postrider::api {
 namespace {
 
-// One walk of this length takes a reader about a second; longer logs are walked in steps.
+// One walk of this length takes a reader about a second. Longer logs are verified in steps.
 constexpr std::uint32_t walk_entries_max = 100'000;
 
 struct AuditQuery {
@@ -24,11 +24,8 @@ Parsed<AuditQuery> read_query(const HttpRequest& request) {
                   .tenant_id = query.text("tenant_id"),
                   .from = query.time("from"),
                   .to = query.time("to")};
-  const Parsed<Page> page = read_history_page(query, ListKind::audit);
-  if (!page) {
-    return tl::make_unexpected(page.error());
-  }
-  asked.page = *page;
+  POSTRIDER_TRY(const Page page, read_history_page(query, ListKind::audit));
+  asked.page = page;
   return asked;
 }
 
@@ -41,7 +38,7 @@ void write_record(JsonWriter& writer, const AuditRecord& record) {
   writer.member("actor_name", entry.actor_name);
   writer.member("action", entry.action);
   writer.member("subject", entry.subject);
-  write_tenant(writer, entry.tenant_id);
+  write_tenant_id(writer, entry.tenant_id);
   writer.member_bytes("remote_ip", entry.remote_ip);
   writer.member_bytes("request_id", entry.request_id);
   writer.member_raw("detail", entry.detail);
@@ -73,26 +70,22 @@ std::string write_walk(const ChainWalk& walk) {
 
 }  // namespace
 
-Awaitable<HttpResponse> list_audit_log(Context context, HttpRequest request) {
+Awaitable<Reply> list_audit_log(Context context, HttpRequest request) {
   return answer_list(std::move(context), read_query(request), read_records, write_page);
 }
 
-Awaitable<HttpResponse> verify_audit_log(Context context, HttpRequest request) {
+Awaitable<Reply> verify_audit_log(Context context, HttpRequest request) {
   QueryReader query{request};
   const std::int64_t after = query.integer("after", {0, std::int64_t{1} << 53}).value_or(0);
-  if (const std::optional<Problem> fault = query.fault()) {
-    co_return render(*fault);
-  }
+  POSTRIDER_CO_CHECK(query.finish());
   const auto walk = [after](Reader& reader) {
     return reader.audit->verify(after, walk_entries_max);
   };
-  auto pending = context.service->read(walk);
+  auto pending = context.services.queries.read(walk);
   const Result<ChainWalk> walked = co_await std::move(pending);
-  if (!walked && walked.error().code == Errc::not_found) {
-    co_return render(not_found("audit log entry", std::to_string(after)));
-  }
   if (!walked) {
-    co_return render(to_problem(walked.error()));
+    co_return tl::make_unexpected(
+        to_problem(walked.error(), "audit log entry", std::to_string(after)));
   }
   co_return json_answer(200, write_walk(*walked));
 }

@@ -10,7 +10,7 @@ namespace {
 
 using std::chrono::seconds;
 
-TEST(AuditRoutes, EveryChangeIsInTheLogWithoutItsSecrets) {
+TEST(AuditRoutes, LogsEveryChangeWithoutSecrets) {
   ApiWorld world;
   const std::string webhook = world.make_webhook(R"("tenant_id":"acme")");
   const std::string path = "/v1/webhooks/" + webhook;
@@ -21,7 +21,7 @@ TEST(AuditRoutes, EveryChangeIsInTheLogWithoutItsSecrets) {
   const std::string delivery =
       world.delivery_of(world.publish(R"({"type":"a","data":1,"tenant_id":"acme"})"));
   world.call("POST", "/v1/deliveries/" + delivery + "/cancel");
-  world.call("POST", "/v1/deliveries/" + delivery + "/cancel");  // Final already: no entry.
+  world.call("POST", "/v1/deliveries/" + delivery + "/cancel");  // Finished already: no entry.
   world.call("POST", "/v1/deliveries/" + delivery + "/retry");
   world.call("DELETE", path);
 
@@ -45,7 +45,7 @@ TEST(AuditRoutes, EveryChangeIsInTheLogWithoutItsSecrets) {
   EXPECT_EQ(world.call("GET", "/v1/audit-log?from=2026-01-01T00:00:00.001Z").at("data"), "[]");
 }
 
-TEST(AuditRoutes, TheChainIsVerifiedAndATamperedEntryShows) {
+TEST(AuditRoutes, VerifiesTheChainAndReportsATamperedEntry) {
   ApiWorld world;
   for (int i = 0; i < 3; ++i) {
     world.make_webhook();
@@ -67,7 +67,7 @@ TEST(AuditRoutes, TheChainIsVerifiedAndATamperedEntryShows) {
   EXPECT_EQ(world.call("GET", "/v1/audit-log/verify").at("broken_at"), "2");
 }
 
-TEST(PortalRoutes, ALinkOpensOneSessionOfItsTenant) {
+TEST(PortalRoutes, LinkOpensOneSessionOfItsTenant) {
   ApiWorld world;
   const std::string mine = world.make_webhook(R"("tenant_id":"acme")");
   world.make_webhook(R"("tenant_id":"other")");
@@ -95,7 +95,7 @@ TEST(PortalRoutes, ALinkOpensOneSessionOfItsTenant) {
   EXPECT_EQ(world.call("GET", "/v1/webhooks", "", key).status, 401);
 }
 
-TEST(PortalRoutes, AnExpiredLinkIsSpentAndSweptWithDeadSessions) {
+TEST(PortalRoutes, RefusesAndRemovesExpiredLinksAndSessions) {
   ApiWorld world;
   const std::string make = R"({"tenant_id":"acme","expires_in_seconds":5,"session_seconds":5})";
   const std::string first = world.call("POST", "/v1/portal-links", make).at("token");
@@ -111,7 +111,7 @@ TEST(PortalRoutes, AnExpiredLinkIsSpentAndSweptWithDeadSessions) {
   EXPECT_EQ(world.service().store.api_keys.size(), 1u);  // The admin's.
 }
 
-TEST(PortalRoutes, WrongBodiesNameTheField) {
+TEST(PortalRoutes, InvalidBodyNamesTheField) {
   ApiWorld world;
   const std::pair<const char*, const char*> cases[] = {
       {R"({})", "tenant_id"},

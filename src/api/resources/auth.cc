@@ -7,7 +7,6 @@
 
 #include "core/net/header_rules.h"
 
-#include "adapters/openssl/digest.h"
 #include "api/json/registry_json.h"
 
 namespace postrider::api {
@@ -30,11 +29,13 @@ std::optional<std::string_view> bearer_key(const HttpRequest& request) {
   return key;
 }
 
-/// Found by its hash, which nobody can steer; the comparison takes the same time for any key.
-KeyRef find_key(std::string_view key, const AccessSnapshot& access) {
-  const std::string digest = sha256(key);
-  KeyRef found = access.find_key(digest);
-  return found != nullptr && constant_time_equal(digest, found->key().sha256) ? found : nullptr;
+/// A caller cannot choose the hash that is looked up; the comparison takes constant time.
+KeyRef find_key(std::string_view key, const KeyCheck& check) {
+  const std::string digest = check.crypto.sha256(key);
+  KeyRef found = check.access.find_key(digest);
+  const bool same =
+      found != nullptr && check.crypto.constant_time_equal(digest, found->key().sha256);
+  return same ? found : nullptr;
 }
 
 bool covers(KeyScope scope, Admission admission) {
@@ -51,14 +52,14 @@ bool covers(KeyScope scope, Admission admission) {
   return false;
 }
 
-HttpResponse unauthorized(std::string detail) {
-  HttpResponse response = render({.status = 401,
-                                  .code = "unauthorized",
-                                  .title = "Not authenticated",
-                                  .detail = std::move(detail),
-                                  .errors = {}});
-  response.headers.emplace_back("WWW-Authenticate", "Bearer realm=\"postrider\"");
-  return response;
+Problem unauthorized(std::string detail) {
+  Problem problem{.status = 401,
+                  .code = "unauthorized",
+                  .title = "Not authenticated",
+                  .detail = std::move(detail),
+                  .errors = {}};
+  problem.headers = {{"WWW-Authenticate", "Bearer realm=\"postrider\""}};
+  return problem;
 }
 
 std::string_view scopes_for(Access access) {
@@ -74,19 +75,19 @@ std::string_view scopes_for(Access access) {
   return "`admin`";
 }
 
-HttpResponse forbidden(KeyScope scope, Admission admission) {
-  return render({.status = 403,
-                 .code = "insufficient_scope",
-                 .title = "Not allowed with this key",
-                 .detail = fmt::format("This API key has scope `{}`; this request needs scope {}.",
-                                       to_string(scope), scopes_for(admission.access)),
-                 .errors = {}});
+Problem forbidden(KeyScope scope, Admission admission) {
+  return {.status = 403,
+          .code = "insufficient_scope",
+          .title = "Not allowed with this key",
+          .detail = fmt::format("This API key has scope `{}`; this request needs scope {}.",
+                                to_string(scope), scopes_for(admission.access)),
+          .errors = {}};
 }
 
 }  // namespace
 
-tl::expected<Caller, HttpResponse> authenticate(const HttpRequest& request, Admission admission,
-                                                const AccessSnapshot& access, WallTime now) {
+Parsed<Caller> authenticate(const HttpRequest& request, Admission admission,
+                            const KeyCheck& check) {
   Caller caller{.key = nullptr,
                 .tenant_id = std::nullopt,
                 .remote_ip = request.remote_ip,
@@ -98,14 +99,14 @@ tl::expected<Caller, HttpResponse> authenticate(const HttpRequest& request, Admi
   if (!key) {
     return tl::make_unexpected(unauthorized("Send an API key as `Authorization: Bearer <key>`."));
   }
-  caller.key = find_key(*key, access);
+  caller.key = find_key(*key, check);
   if (caller.key == nullptr) {
-    return tl::make_unexpected(unauthorized("The API key is not known here, or no longer."));
+    return tl::make_unexpected(unauthorized("This API key is invalid, expired or revoked."));
   }
   const ApiKey& known = caller.key->key();
-  if (known.expires_at && *known.expires_at <= now) {
-    return tl::make_unexpected(
-        unauthorized("The API key expired at " + to_rfc3339(*known.expires_at) + "."));
+  if (known.expires_at && *known.expires_at <= check.now) {
+    return tl::make_unexpected(unauthorized("This API key expired at " +
+                                            to_rfc3339(*known.expires_at) + ". Use another key."));
   }
   if (!covers(known.scope, admission)) {
     return tl::make_unexpected(forbidden(known.scope, admission));

@@ -1,9 +1,7 @@
-// Who may call: `Authorization: Bearer <key>`, looked up by its hash.
+// Authentication by `Authorization: Bearer <key>`. A key is looked up by its hash.
 #pragma once
 
 #include <cstdint>
-
-#include <tl/expected.hpp>
 
 #include "core/base/time.h"
 
@@ -11,12 +9,11 @@
 
 namespace postrider::api {
 
-/// What a resource asks of a key that is not of one tenant: its scope is `admin` (everything),
-/// `read` or `publish`.
+/// The scope that a route requires of a key that is not a tenant's. Scope `admin` includes all.
 enum class Access : std::uint8_t { open, read, publish, admin };
 
-/// Whether a key of one tenant may call. Not unless the route says so: a resource must see the
-/// world through its Context alone to be served to tenants (P11).
+/// Whether a tenant's key may call. A route that serves tenants must reach data through its Context
+/// only (P11).
 enum class Tenants : std::uint8_t { shut_out, served };
 
 struct Admission {
@@ -24,11 +21,16 @@ struct Admission {
   Tenants tenants = Tenants::shut_out;
 };
 
-/// Who asks, or the answer to give instead: 401 with WWW-Authenticate without a key that is known
-/// and not expired, 403 when its scope is too small.
-[[nodiscard]] tl::expected<Caller, HttpResponse> authenticate(const HttpRequest& request,
-                                                              Admission admission,
-                                                              const AccessSnapshot& access,
-                                                              WallTime now);
+/// What a key is checked against.
+struct KeyCheck {
+  const AccessSnapshot& access;
+  const Crypto& crypto;
+  WallTime now;
+};
+
+/// Returns who is calling. Fails with 401 and WWW-Authenticate without a valid key, and with 403 if
+/// the key's scope does not suffice.
+[[nodiscard]] Parsed<Caller> authenticate(const HttpRequest& request, Admission admission,
+                                          const KeyCheck& check);
 
 }  // namespace postrider::api

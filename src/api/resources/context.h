@@ -1,4 +1,4 @@
-// What every handler is given.
+// What every handler receives.
 #pragma once
 
 #include <memory>
@@ -14,23 +14,77 @@
 
 namespace postrider::api {
 
-/// A value from a request, or the problem to answer with.
+/// A value, or the problem to answer with: the one way to report a failure in this layer. A check
+/// without a value returns Parsed<void>. POSTRIDER_TRY and POSTRIDER_CHECK pass the problem on.
 template <class T>
 using Parsed = tl::expected<T, Problem>;
 
-/// Cheap to copy: coroutines take it by value. `service` is the world as the caller may see and
-/// change it: everything for most keys, one tenant's part for a tenant's key (tenant_service.h).
-/// There is no other way to anyone's data.
+/// What a handler returns. routes.cc renders the problem.
+using Reply = Parsed<HttpResponse>;
+
+/// The parts of the server, each as the caller may use it. All refer to one Service, which must
+/// outlive this object. Cheap to copy.
+struct Services {
+  explicit Services(Service& all)
+      : clock(all),
+        ids(all),
+        snapshots(all),
+        publishing(all),
+        webhooks(all),
+        lanes(all),
+        deliveries(all),
+        operations(all),
+        event_types(all),
+        access(all),
+        test_sends(all),
+        audited_reads(all),
+        queries(all),
+        stream(all),
+        status(all) {}
+
+  const Clock& clock;
+  IdGenerator& ids;
+  const Snapshots& snapshots;
+  Publishing& publishing;
+  WebhookChanges& webhooks;
+  LaneControl& lanes;
+  DeliveryChanges& deliveries;
+  OperationChanges& operations;
+  EventTypeEditor& event_types;
+  AccessChanges& access;
+  TestSends& test_sends;
+  AuditedReads& audited_reads;
+  Queries& queries;
+  LiveStream& stream;
+  ServerStatus& status;
+};
+
+/// Cheap to copy: coroutines take it by value. For most keys `services` reach everything; for a
+/// tenant's key they reach that tenant's data only (api/tenancy/tenant_service.h). A handler has no
+/// other way to data.
 struct Context {
-  Service* service = nullptr;
+  Services services;
   std::shared_ptr<const ApiOptions> options;
-  Caller caller;  // Of this request.
-  std::shared_ptr<Service> owned =
-      nullptr;  // What `service` points to when it was made for this caller.
-  std::optional<RequestKey> request_key = std::nullopt;  // This request is to be done once.
+  Caller caller;                                         // Of this request.
+  std::shared_ptr<Service> restricted = nullptr;         // Keeps a tenant's services alive.
+  std::optional<RequestKey> request_key = std::nullopt;  // Set: carry this request out once.
 };
 
 /// A handler's coroutine.
-using Resource = Awaitable<HttpResponse> (*)(Context context, HttpRequest request);
+using Resource = Awaitable<Reply> (*)(Context context, HttpRequest request);
 
 }  // namespace postrider::api
+
+/// POSTRIDER_TRY in a coroutine. The expression must not contain co_await.
+#define POSTRIDER_CO_TRY(declaration, ...)                                              \
+  auto POSTRIDER_CONCAT(try_, __LINE__) = (__VA_ARGS__);                                \
+  if (!POSTRIDER_CONCAT(try_, __LINE__)) {                                              \
+    co_return tl::make_unexpected(std::move(POSTRIDER_CONCAT(try_, __LINE__)).error()); \
+  }                                                                                     \
+  declaration = *std::move(POSTRIDER_CONCAT(try_, __LINE__))
+
+/// POSTRIDER_CHECK in a coroutine. The expression must not contain co_await.
+#define POSTRIDER_CO_CHECK(...)                                                                   \
+  if (auto POSTRIDER_CONCAT(try_, __LINE__) = (__VA_ARGS__); !POSTRIDER_CONCAT(try_, __LINE__)) { \
+    co_return tl::make_unexpected(std::move(POSTRIDER_CONCAT(try_, __LINE__)).error());           \
+  }

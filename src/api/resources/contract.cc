@@ -3,7 +3,7 @@
 
 namespace postrider::api {
 
-Awaitable<HttpResponse> get_contract(Context, HttpRequest) {
+Awaitable<Reply> get_contract(Context, HttpRequest) {
   co_return HttpResponse{.status = 200,
                          .content_type = "application/json",
                          .headers = {{"Cache-Control", "no-cache"}},

@@ -9,10 +9,11 @@
 namespace postrider::api {
 namespace {
 
-constexpr std::array ages = {Age::under_1h, Age::between_1h_and_24h, Age::over_24h};
+constexpr std::array ages = {DeadLetterAge::under_1h, DeadLetterAge::between_1h_and_24h,
+                             DeadLetterAge::over_24h};
 constexpr std::array<std::string_view, ages.size()> age_names = {"lt_1h", "1h_24h", "gt_24h"};
 
-/// The page, and how many there are of each age with the same filters.
+/// One page, and the number of dead letters of each age with the same filters.
 struct DeadLetters {
   Listed<DeliveryRecord> listed;
   std::array<PartialCount, ages.size()> by_age;
@@ -57,34 +58,30 @@ std::string write_dead_letters(const DeadLetters& found) {
 
 }  // namespace
 
-Awaitable<HttpResponse> list_dead_letters(Context context, HttpRequest request) {
-  const auto read = [now = context.service->now().wall](Reader& reader,
-                                                        const DeadLetterQuery& asked) {
+Awaitable<Reply> list_dead_letters(Context context, HttpRequest request) {
+  const auto read = [now = context.services.clock.now().wall](Reader& reader,
+                                                              const DeadLetterQuery& asked) {
     return read_dead_letters(*reader.history, asked, now);
   };
   return answer_list(std::move(context), read_dead_letter_query(request), read, write_dead_letters);
 }
 
-Awaitable<HttpResponse> discard_dead_letters(Context context, HttpRequest request) {
-  Parsed<DeliveryFilter> filter = read_dead_letter_filter(request, context.service->now().wall);
-  if (!filter) {
-    co_return render(filter.error());
-  }
+Awaitable<Reply> discard_dead_letters(Context context, HttpRequest request) {
+  POSTRIDER_CO_TRY(DeliveryFilter filter,
+                   read_dead_letter_filter(request, context.services.clock.now().wall));
   OperationSpec spec;
-  spec.filter = *std::move(filter);
+  spec.filter = std::move(filter);
   auto pending = start_operation(
       context,
       {.kind = OperationKind::discard, .spec = std::move(spec), .action = "dead_letters.discard"});
   co_return co_await std::move(pending);
 }
 
-Awaitable<HttpResponse> retry_dead_letters(Context context, HttpRequest request) {
-  Parsed<OperationSpec> spec = read_retry_batch(request, context.service->now().wall);
-  if (!spec) {
-    co_return render(spec.error());
-  }
+Awaitable<Reply> retry_dead_letters(Context context, HttpRequest request) {
+  POSTRIDER_CO_TRY(OperationSpec spec,
+                   read_retry_batch(request, context.services.clock.now().wall));
   auto pending = start_operation(context, {.kind = OperationKind::retry_batch,
-                                           .spec = *std::move(spec),
+                                           .spec = std::move(spec),
                                            .action = "dead_letters.retry"});
   co_return co_await std::move(pending);
 }

@@ -9,16 +9,16 @@
 namespace postrider::api {
 namespace {
 
-Awaitable<HttpResponse> answer_list(Context context, DeliveryQuery asked) {
+Awaitable<Reply> answer_list(Context context, DeliveryQuery asked) {
   const auto query = [asked = std::move(asked)](Reader& reader) {
     return reader.history->list_deliveries(asked.filter, asked.page);
   };
-  auto pending = context.service->read(query);
+  auto pending = context.services.queries.read(query);
   const Result<Listed<DeliveryRecord>> listed = co_await std::move(pending);
   if (!listed) {
-    co_return render(to_problem(listed.error()));
+    co_return tl::make_unexpected(to_problem(listed.error()));
   }
-  auto pending_lanes = view_lanes(context, webhooks_waited_for(listed->items));
+  auto pending_lanes = view_lanes(context.services.lanes, webhooks_of_waiting(listed->items));
   const LaneViews lanes = co_await std::move(pending_lanes);
   const auto write_item = [&lanes](JsonWriter& writer, const DeliveryRecord& record) {
     write_delivery(writer, record, lanes);
@@ -30,7 +30,7 @@ struct DeliveryDetail {
   DeliveryRecord record;
   std::vector<Attempt> attempts;
   std::map<std::uint32_t, RequestShape> requests;  // By the attempt's number.
-  std::optional<Event> event;                      // None when it is past its retention.
+  std::optional<Event> event;                      // nullopt: removed by retention.
 };
 
 Result<DeliveryDetail> read_detail(History& history, DeliveryId id) {
@@ -75,46 +75,29 @@ std::string write_detail(const DeliveryDetail& detail, const LaneViews& lanes) {
 
 }  // namespace
 
-Awaitable<HttpResponse> list_deliveries(Context context, HttpRequest request) {
-  Parsed<DeliveryQuery> asked = read_delivery_query(request);
-  if (!asked) {
-    co_return render(asked.error());
-  }
-  auto pending = answer_list(context, *std::move(asked));
+Awaitable<Reply> list_deliveries(Context context, HttpRequest request) {
+  POSTRIDER_CO_TRY(DeliveryQuery asked, read_delivery_query(request));
+  auto pending = answer_list(context, std::move(asked));
   co_return co_await std::move(pending);
 }
 
-Awaitable<HttpResponse> list_webhook_deliveries(Context context, HttpRequest request) {
-  const Parsed<WebhookRef> webhook = path_webhook(context, request);
-  if (!webhook) {
-    co_return render(webhook.error());
-  }
-  Parsed<DeliveryQuery> asked = read_delivery_query(request, (*webhook)->id);
-  if (!asked) {
-    co_return render(asked.error());
-  }
-  auto pending = answer_list(context, *std::move(asked));
+Awaitable<Reply> list_webhook_deliveries(Context context, HttpRequest request) {
+  POSTRIDER_CO_TRY(const WebhookRef webhook, path_webhook(context.services.snapshots, request));
+  POSTRIDER_CO_TRY(DeliveryQuery asked, read_delivery_query(request, webhook->id));
+  auto pending = answer_list(context, std::move(asked));
   co_return co_await std::move(pending);
 }
 
-Awaitable<HttpResponse> get_delivery(Context context, HttpRequest request) {
-  if (const std::optional<Problem> problem = query_problem(request)) {
-    co_return render(*problem);
-  }
-  const Parsed<DeliveryId> id = path_id<DeliveryId>(request, "id", "delivery");
-  if (!id) {
-    co_return render(id.error());
-  }
-  const auto query = [id = *id](Reader& reader) { return read_detail(*reader.history, id); };
-  auto pending = context.service->read(query);
+Awaitable<Reply> get_delivery(Context context, HttpRequest request) {
+  POSTRIDER_CO_CHECK(check_no_query(request));
+  POSTRIDER_CO_TRY(const DeliveryId id, path_id<DeliveryId>(request, "id", "delivery"));
+  const auto query = [id](Reader& reader) { return read_detail(*reader.history, id); };
+  auto pending = context.services.queries.read(query);
   const Result<DeliveryDetail> detail = co_await std::move(pending);
-  if (!detail && detail.error().code == Errc::not_found) {
-    co_return render(not_found("delivery", id->to_string()));
-  }
   if (!detail) {
-    co_return render(to_problem(detail.error()));
+    co_return tl::make_unexpected(to_problem(detail.error(), "delivery", id.to_string()));
   }
-  auto pending_lanes = view_lanes(context, webhooks_waited_for({detail->record}));
+  auto pending_lanes = view_lanes(context.services.lanes, webhooks_of_waiting({detail->record}));
   const LaneViews lanes = co_await std::move(pending_lanes);
   co_return json_answer(200, write_detail(*detail, lanes));
 }

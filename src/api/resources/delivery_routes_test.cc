@@ -14,7 +14,7 @@ using std::chrono::seconds;
 const std::string event_body = R"({"type":"order.created","data":{"n":1}})";
 const std::string unknown = "/v1/deliveries/dlv_00000000000000000000000000";
 
-TEST(DeliveryRoutes, ADeliveryShowsItsAttemptsAndItsRequest) {
+TEST(DeliveryRoutes, DeliveryShowsItsAttemptsAndItsRequest) {
   ApiWorld world;
   world.make_webhook(R"("headers":{"Authorization":"Bearer hunter2","X-Plain":"p"})");
   const std::string event = world.publish(event_body);
@@ -55,7 +55,7 @@ TEST(DeliveryRoutes, ADeliveryShowsItsAttemptsAndItsRequest) {
   EXPECT_EQ(delivery.body.find(R"("body")"), delivery.body.rfind(R"("body")"));
 }
 
-TEST(DeliveryRoutes, EachAttemptShowsTheRequestAsItWasThen) {
+TEST(DeliveryRoutes, AttemptShowsTheRequestThatItSent) {
   ApiWorld world;
   const std::string webhook = world.make_webhook(R"("payload_format":"raw")");
   const std::string id = world.delivery_of(world.publish(event_body));
@@ -80,18 +80,18 @@ TEST(DeliveryRoutes, EachAttemptShowsTheRequestAsItWasThen) {
   EXPECT_EQ(delivery.at("attempts.1.request.url"), "https://example.com/new");
 }
 
-TEST(DeliveryRoutes, WhereNothingCouldBeSentThereIsNoRequest) {
+TEST(DeliveryRoutes, AttemptThatSentNothingHasNoRequest) {
   ApiWorld world;
   const std::string webhook = world.make_webhook();
   const std::string id = world.delivery_of(world.publish(event_body));
   ASSERT_EQ(world.call("DELETE", "/v1/webhooks/" + webhook).status, 204);
-  world.settle(id, DeliveryState::cancelled, 500);  // Without a webhook it has no request.
+  world.settle(id, DeliveryState::cancelled, 500);  // Without the webhook there is no request.
   const Answer delivery = world.call("GET", "/v1/deliveries/" + id);
   EXPECT_EQ(delivery.at("request"), "null");
   EXPECT_EQ(delivery.at("attempts.0.request"), "null");
 }
 
-TEST(DeliveryRoutes, TheLaneSaysWhatAWaitingDeliveryIsDoing) {
+TEST(DeliveryRoutes, WaitingDeliveryShowsTheStateOfItsLane) {
   ApiWorld world;
   const std::string webhook = world.make_webhook();
   const std::string sending = world.delivery_of(world.publish(event_body));
@@ -114,14 +114,14 @@ TEST(DeliveryRoutes, TheLaneSaysWhatAWaitingDeliveryIsDoing) {
   EXPECT_EQ(world.call("GET", "/v1/deliveries/" + sending).at("status"), "in_flight");
   EXPECT_EQ(world.call("GET", "/v1/deliveries/" + waiting).at("blocked.reason"), "circuit");
 
-  // What is not due before the lane can send again is not held up by it.
+  // A delivery that is due later than the lane's block is not reported as blocked.
   lane.blocked_until = world.service().moment.wall - seconds{1};
   EXPECT_EQ(world.call("GET", "/v1/deliveries/" + waiting).at("blocked"), "null");
   lane.blocked_until.reset();
   EXPECT_EQ(world.call("GET", "/v1/deliveries/" + waiting).at("blocked.until"), "null");
 }
 
-TEST(DeliveryRoutes, AWebhooksListHoldsItsOwnDeliveries) {
+TEST(DeliveryRoutes, WebhookListsOnlyItsOwnDeliveries) {
   ApiWorld world;
   const std::string first = world.make_webhook();
   const std::string event = world.publish(event_body);
@@ -139,7 +139,7 @@ TEST(DeliveryRoutes, AWebhooksListHoldsItsOwnDeliveries) {
             400);
 }
 
-TEST(DeliveryRoutes, ADeadLetterIsListedByReasonAndAge) {
+TEST(DeliveryRoutes, ListsDeadLettersByReasonAndAge) {
   ApiWorld world;
   world.make_webhook();
   const std::string id = world.delivery_of(world.publish(event_body));
@@ -167,7 +167,7 @@ TEST(DeliveryRoutes, ADeadLetterIsListedByReasonAndAge) {
   EXPECT_TRUE(found("age=gt_24h"));
 }
 
-TEST(DeliveryRoutes, ARetryKeepsTheDeliveryAndItsHistory) {
+TEST(DeliveryRoutes, RetryKeepsTheDeliveryAndItsHistory) {
   ApiWorld world;
   const std::string webhook = world.make_webhook();
   const std::string id = world.delivery_of(world.publish(event_body));
@@ -185,7 +185,7 @@ TEST(DeliveryRoutes, ARetryKeepsTheDeliveryAndItsHistory) {
   EXPECT_EQ(world.call("GET", "/v1/deliveries/" + id).at("attempts.3.number"), "4");
 }
 
-TEST(DeliveryRoutes, ARetryThatMakesNoSenseIsRefused) {
+TEST(DeliveryRoutes, RejectsAnImpossibleRetry) {
   ApiWorld world;
   world.make_webhook();
   const std::string id = world.delivery_of(world.publish(event_body));
@@ -203,7 +203,7 @@ TEST(DeliveryRoutes, ARetryThatMakesNoSenseIsRefused) {
   EXPECT_EQ(world.call("POST", path, "{").status, 400);
 }
 
-TEST(DeliveryRoutes, ACancelledDeliveryCannotBeCancelledAgain) {
+TEST(DeliveryRoutes, RejectsCancellingTwice) {
   ApiWorld world;
   world.make_webhook();
   const std::string id = world.delivery_of(world.publish(event_body));
@@ -228,7 +228,7 @@ TEST(Routes, HealthReadinessAndTheStatusPageNeedNoKey) {
   EXPECT_EQ(world.call("GET", "/healthz").status, 200);
 }
 
-TEST(Routes, EverythingElseNeedsAKey) {
+TEST(Routes, AllOtherRoutesNeedAKey) {
   ApiWorld world;
   const std::string hook = "/v1/webhooks/whk_00000000000000000000000000";
   const std::pair<const char*, std::string> requests[] = {

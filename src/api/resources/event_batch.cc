@@ -17,9 +17,9 @@ namespace postrider::api {
 namespace {
 
 constexpr std::size_t batch_events_max = 1'000;
-constexpr std::size_t batch_errors_max = 25;  // Enough to act on; an answer stays small.
+constexpr std::size_t batch_errors_max = 25;  // Keeps the answer small.
 
-/// One item of the request: an event to publish or what is wrong with it.
+/// One item of the request: an event to publish, or its problem.
 using Item = Parsed<EventDraft>;
 
 struct BatchRequest {
@@ -33,8 +33,8 @@ Problem wrong_shape(std::string message) {
   return errors.problem();
 }
 
-/// The array in `{"events": […]}` when that is all there is. Whatever else there may be is left to
-/// find_array.
+/// Returns the array in `{"events": […]}` if the object has no other member, otherwise an empty
+/// text. Does not check the JSON: find_array does.
 std::string_view only_array(std::string_view body) {
   const auto take = [&body](std::string_view expected) {
     body.remove_prefix(std::min(body.find_first_not_of(" \t\r\n"), body.size()));
@@ -50,7 +50,7 @@ std::string_view only_array(std::string_view body) {
                                                              : std::string_view{};
 }
 
-/// The array in `{"events": […]}`, checked to the last byte.
+/// Returns the array in `{"events": […]}`. Checks the whole object.
 Parsed<std::string_view> find_array(std::string_view body) {
   Result<std::vector<JsonMember>> members = read_json_object(body);
   if (!members) {
@@ -69,20 +69,17 @@ Parsed<std::string_view> find_array(std::string_view body) {
   return events;
 }
 
-/// What is wrong with a body that does not come apart into items.
+/// Reads the items with full checks, to report what is wrong.
 Parsed<std::vector<std::string_view>> read_strictly(std::string_view body, bool bare) {
-  const Parsed<std::string_view> array = bare ? body : find_array(body);
-  if (!array) {
-    return tl::make_unexpected(array.error());
-  }
-  Result<std::vector<std::string_view>> items = read_json_array(*array);
+  POSTRIDER_TRY(const std::string_view array, bare ? body : find_array(body));
+  Result<std::vector<std::string_view>> items = read_json_array(array);
   if (!items) {
-    return tl::make_unexpected(json_problem(*array, items.error()));
+    return tl::make_unexpected(json_problem(array, items.error()));
   }
   return *std::move(items);
 }
 
-/// `{"events": […]}` or the array alone. What the items are is not looked at yet.
+/// Splits `{"events": […]}`, or the array alone, into items. Does not check the items.
 Parsed<std::vector<std::string_view>> read_items(std::string_view body) {
   const std::size_t first = body.find_first_not_of(" \t\r\n");
   const bool bare = first != std::string_view::npos && body[first] == '[';
@@ -117,49 +114,33 @@ Item read_item(const Context& context, std::string_view text, EventArrival arriv
     return tl::make_unexpected(item_problem(arrival.path, text, members.error()));
   }
   arrival.text = text;
-  Item item = read_event(*std::move(members), arrival, *context.options);
-  if (item) {
-    const auto types = context.service->event_types();
-    if (std::optional<Problem> problem =
-            event_type_problem(*types, item->event, arrival.path, *context.options)) {
-      return tl::make_unexpected(*std::move(problem));
-    }
-  }
-  return item;
+  POSTRIDER_TRY(EventDraft draft, read_event(*std::move(members), arrival, *context.options));
+  POSTRIDER_CHECK(check_event_type(*context.services.snapshots.event_types(), draft.event,
+                                   arrival.path, *context.options));
+  return draft;
 }
 
 Parsed<BatchRequest> read_batch(const Context& context, const HttpRequest& request) {
   QueryReader query{request};
   BatchRequest batch{.atomic = query.boolean("atomic").value_or(true), .items = {}};
-  if (std::optional<Problem> fault = query.fault()) {
-    return tl::make_unexpected(*std::move(fault));
-  }
-  if (std::optional<Problem> problem = media_type_problem(request)) {
-    return tl::make_unexpected(*std::move(problem));
-  }
-  const Parsed<std::optional<std::string>> key = read_key_header(request);
-  if (!key) {
-    return tl::make_unexpected(key.error());
-  }
-  const Parsed<std::vector<std::string_view>> texts = read_items(request.body);
-  if (!texts) {
-    return tl::make_unexpected(texts.error());
-  }
-  const std::optional<std::string>& batch_key = *key;
-  const WallTime now = context.service->now().wall;
-  batch.items.reserve(texts->size());
-  for (std::size_t index = 0; index < texts->size(); ++index) {
+  POSTRIDER_CHECK(query.finish());
+  POSTRIDER_CHECK(check_media_type(request));
+  POSTRIDER_TRY(const std::optional<std::string> key, read_key_header(request));
+  POSTRIDER_TRY(const std::vector<std::string_view> texts, read_items(request.body));
+  const WallTime now = context.services.clock.now().wall;
+  batch.items.reserve(texts.size());
+  for (std::size_t index = 0; index < texts.size(); ++index) {
     EventArrival arrival{.text = {},
                          .path = fmt::format("events[{}]", index),
                          .key = std::nullopt,
-                         .id = EventId{context.service->new_uuid()},
+                         .id = EventId{context.services.ids.new_uuid()},
                          .now = now,
                          .tenant_id = context.caller.tenant_id};
-    if (batch_key) {
-      // A batch sent again finds each of its items again.
-      arrival.key = fmt::format("{}/{}", *batch_key, index);
+    if (key) {
+      // A repeated batch gives each item the same key again.
+      arrival.key = fmt::format("{}/{}", *key, index);
     }
-    batch.items.push_back(read_item(context, (*texts)[index], std::move(arrival)));
+    batch.items.push_back(read_item(context, texts[index], std::move(arrival)));
   }
   return batch;
 }
@@ -172,60 +153,59 @@ void append_errors(std::vector<FieldError>& all, const std::vector<FieldError>& 
   }
 }
 
-/// Unknown tenants and used up quotas, item by item.
-void judge_alone(const Context& context, std::vector<Item>& items) {
+/// Checks tenants and quotas item by item.
+void check_each(const Context& context, std::vector<Item>& items) {
   for (Item& item : items) {
     if (!item) {
       continue;
     }
-    if (std::optional<Problem> problem = refuse_draft(context, *item)) {
-      item = tl::make_unexpected(*std::move(problem));
+    if (const Parsed<void> allowed = check_draft(context, *item); !allowed) {
+      item = tl::make_unexpected(allowed.error());
     }
   }
 }
 
-/// One problem for all that is wrong with a batch that is all or nothing: that of the first item
-/// that is no JSON at all, or else of the first, with the errors of the others.
-std::optional<Problem> whole_problem(const std::vector<Item>& items) {
+/// Fails if an item is wrong, with one problem for the whole batch: that of the first item that is
+/// not JSON, otherwise of the first wrong item, plus the errors of the others.
+Parsed<void> check_items(const std::vector<Item>& items) {
   const auto is_wrong = [](const Item& item) { return !item.has_value(); };
-  const auto is_no_json = [](const Item& item) {
+  const auto is_not_json = [](const Item& item) {
     return !item.has_value() && item.error().code == "invalid_json";
   };
-  auto first = std::ranges::find_if(items, is_no_json);
+  auto first = std::ranges::find_if(items, is_not_json);
   if (first == items.end()) {
     first = std::ranges::find_if(items, is_wrong);
   }
   if (first == items.end()) {
-    return std::nullopt;
+    return {};
   }
   Problem whole = first->error();
-  whole.detail += " Nothing of the batch was stored.";
+  whole.detail += " Nothing in the batch was stored.";
   for (const Item& item : items) {
     if (!item && &item != &*first) {
       append_errors(whole.errors, item.error().errors);
     }
   }
-  return whole;
+  return tl::make_unexpected(std::move(whole));
 }
 
-/// What was asked, item by item: an event that was sent on to the store, or its problem.
-using Asked = std::vector<Parsed<AskedEvent>>;
+/// The result of each item so far: an event that was handed to the store, or its problem.
+using Submitted = std::vector<Parsed<SubmittedEvent>>;
 
-/// A key reused in a batch that is all or nothing, every item of which was asked for, refuses the
-/// whole batch.
-std::optional<Problem> refusal(const Asked& asked, const std::vector<PublishReceipt>& receipts) {
+/// Fails if an item of an atomic batch reuses a key with another body. Then nothing was stored.
+Parsed<void> check_keys(const Submitted& submitted, const std::vector<PublishReceipt>& receipts) {
   Problem problem{.status = 422,
                   .code = "idempotency_key_reused",
                   .title = "The event was not accepted",
                   .detail =
-                      "An idempotency key was used for another body before. Nothing of the "
+                      "An idempotency key was used for another body before. Nothing in the "
                       "batch was stored.",
                   .errors = {}};
   for (std::size_t index = 0; index < receipts.size(); ++index) {
     const auto* duplicate = std::get_if<Duplicate>(&receipts[index]);
     if (duplicate != nullptr && !duplicate->same_body && problem.errors.size() < batch_errors_max) {
       const std::string_view how =
-          asked[index]->key_derived
+          submitted[index]->key_derived
               ? "was derived from `resource_id`, `type` and the second of `timestamp`, and "
               : "";
       problem.errors.push_back({fmt::format("events[{}].idempotency_key", index),
@@ -233,7 +213,10 @@ std::optional<Problem> refusal(const Asked& asked, const std::vector<PublishRece
                                             duplicate->first_id.to_string())});
     }
   }
-  return problem.errors.empty() ? std::nullopt : std::optional{std::move(problem)};
+  if (problem.errors.empty()) {
+    return {};
+  }
+  return tl::make_unexpected(std::move(problem));
 }
 
 void write_failed_item(JsonWriter& writer, std::size_t index, const Problem& problem) {
@@ -255,7 +238,7 @@ void write_failed_item(JsonWriter& writer, std::size_t index, const Problem& pro
   writer.close_object();
 }
 
-std::string write_results(const Asked& asked, const std::vector<PublishReceipt>& receipts) {
+std::string write_results(const Submitted& submitted, const std::vector<PublishReceipt>& receipts) {
   const auto accepted = std::ranges::count_if(receipts, [](const PublishReceipt& receipt) {
     return std::holds_alternative<Accepted>(receipt);
   });
@@ -266,11 +249,11 @@ std::string write_results(const Asked& asked, const std::vector<PublishReceipt>&
   writer.key("results");
   writer.open_array();
   std::size_t next_receipt = 0;
-  for (std::size_t index = 0; index < asked.size(); ++index) {
-    if (asked[index]) {
-      write_result(writer, index, *asked[index], receipts[next_receipt++]);
+  for (std::size_t index = 0; index < submitted.size(); ++index) {
+    if (submitted[index]) {
+      write_result(writer, index, *submitted[index], receipts[next_receipt++]);
     } else {
-      write_failed_item(writer, index, asked[index].error());
+      write_failed_item(writer, index, submitted[index].error());
     }
   }
   writer.close_array();
@@ -280,48 +263,41 @@ std::string write_results(const Asked& asked, const std::vector<PublishReceipt>&
 
 }  // namespace
 
-Awaitable<HttpResponse> publish_batch(Context context, HttpRequest request) {
-  Parsed<BatchRequest> batch = read_batch(context, request);
-  if (!batch) {
-    co_return render(batch.error());
+Awaitable<Reply> publish_batch(Context context, HttpRequest request) {
+  POSTRIDER_CO_TRY(BatchRequest batch, read_batch(context, request));
+  if (const Parsed<void> checked = check_items(batch.items);
+      !checked && (batch.atomic || checked.error().code == "invalid_json")) {
+    co_return tl::make_unexpected(checked.error());
   }
-  if (const std::optional<Problem> problem = whole_problem(batch->items);
-      problem && (batch->atomic || problem->code == "invalid_json")) {
-    co_return render(*problem);
+  if (!batch.atomic) {
+    check_each(context, batch.items);
   }
-  if (!batch->atomic) {
-    judge_alone(context, batch->items);
-  }
-  Asked asked;
+  Submitted submitted;
   std::vector<EventDraft> drafts;
-  for (Item& item : batch->items) {
-    asked.push_back(item.map([&context](const EventDraft& draft) {
-      return AskedEvent{draft.event.id, has_derived_key(draft.event, *context.options)};
+  for (Item& item : batch.items) {
+    submitted.push_back(item.map([&context](const EventDraft& draft) {
+      return SubmittedEvent{draft.event.id, has_derived_key(draft.event, *context.options)};
     }));
     if (item) {
       drafts.push_back(*std::move(item));
     }
   }
-  if (batch->atomic) {
-    if (std::optional<HttpResponse> refused = refuse_drafts(context, drafts)) {
-      co_return *std::move(refused);
-    }
+  if (batch.atomic) {
+    POSTRIDER_CO_CHECK(check_drafts(context, drafts));
   }
   std::vector<PublishReceipt> receipts;
   if (!drafts.empty()) {
-    auto pending = publish_drafts(context, std::move(drafts), batch->atomic);
-    Published stored = co_await std::move(pending);
+    auto pending = publish_drafts(context, std::move(drafts), batch.atomic);
+    Parsed<std::vector<PublishReceipt>> stored = co_await std::move(pending);
     if (!stored) {
-      co_return std::move(stored.error());
+      co_return tl::make_unexpected(stored.error());
     }
     receipts = *std::move(stored);
   }
-  if (batch->atomic) {
-    if (const std::optional<Problem> problem = refusal(asked, receipts)) {
-      co_return render(*problem);
-    }
+  if (batch.atomic) {
+    POSTRIDER_CO_CHECK(check_keys(submitted, receipts));
   }
-  co_return json_answer(202, write_results(asked, receipts));
+  co_return json_answer(202, write_results(submitted, receipts));
 }
 
 }  // namespace postrider::api

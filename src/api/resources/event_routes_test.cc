@@ -1,4 +1,4 @@
-// PublishWriter and reading events through the router.
+// Publishing and reading events through the router.
 #include <gtest/gtest.h>
 
 #include "api/resources/api_world_test.h"
@@ -20,7 +20,7 @@ TEST(EventRoutes, PublishAnswersWithTheIdAndTheNumberOfDeliveries) {
   EXPECT_EQ(answer.body, R"({"id":")" + answer.at("id") + R"(","deliveries":2,"duplicate":false})");
 }
 
-TEST(EventRoutes, ARepeatedKeyIsAConflictUntilDeliveredThenTheFirstAnswer) {
+TEST(EventRoutes, RepeatedKeyIsAConflictUntilDeliveredThenGetsTheFirstAnswer) {
   ApiWorld world;
   world.make_webhook();
   const std::string body = R"({"type":"a","data":1,"idempotency_key":"k"})";
@@ -43,7 +43,7 @@ TEST(EventRoutes, ARepeatedKeyIsAConflictUntilDeliveredThenTheFirstAnswer) {
   EXPECT_EQ(other.at("id"), id);
 }
 
-TEST(EventRoutes, ADerivedKeyIsSaidToBeOne) {
+TEST(EventRoutes, ProblemMentionsThatTheKeyWasDerived) {
   ApiWorld world{[](ApiOptions& options) { options.derive_keys = true; }};
   world.make_webhook();
   const std::string first =
@@ -68,7 +68,7 @@ TEST(EventRoutes, ADerivedKeyIsSaidToBeOne) {
             "This event was published before and is still being delivered.");
 }
 
-TEST(EventRoutes, ATenantThatCouldNotBeRegisteredIsRefused) {
+TEST(EventRoutes, RejectsAnInvalidTenantId) {
   ApiWorld world;
   for (const std::string id : {"bad tenant", "a/b", "\u00e9", ".."}) {
     const std::string tenant = R"("tenant_id":")" + id + "\"";
@@ -84,7 +84,7 @@ TEST(EventRoutes, ATenantThatCouldNotBeRegisteredIsRefused) {
   }
 }
 
-TEST(EventRoutes, AKeyIsFreeAgainAfterADay) {
+TEST(EventRoutes, KeyExpiresAfterItsWindow) {
   ApiWorld world;
   const std::string body = R"({"type":"a","data":1})";
   const auto publish = [&] {
@@ -97,7 +97,7 @@ TEST(EventRoutes, AKeyIsFreeAgainAfterADay) {
   EXPECT_EQ(publish(), 202);
 }
 
-TEST(EventRoutes, PublishRefusesWhatItCannotTake) {
+TEST(EventRoutes, RejectsInvalidEvents) {
   ApiWorld world;
   const std::string good = R"({"type":"a","data":1})";
   EXPECT_EQ(world.call("POST", "/v1/events", "{").status, 400);
@@ -113,16 +113,16 @@ TEST(EventRoutes, PublishRefusesWhatItCannotTake) {
   EXPECT_EQ(world.call("GET", "/v1/events").at("data"), "[]");
 }
 
-TEST(EventRoutes, AFailingStoreIs503WithRetryAfter) {
+TEST(EventRoutes, FailingStoreIs503WithRetryAfter) {
   ApiWorld world;
-  world.service().store_failure = Error{Errc::unavailable, "The store is failing.", {}};
+  world.service().store_failure = Error{Errc::unavailable, "The store is failing."};
   const Answer answer = world.call("POST", "/v1/events", R"({"type":"a","data":1})");
   EXPECT_EQ(answer.status, 503);
   EXPECT_EQ(answer.at("detail"), "The store is failing.");
   EXPECT_NE(answer.header("Retry-After"), "(none)");
 }
 
-TEST(EventRoutes, AnEventIsReadBackAsItWasPublished) {
+TEST(EventRoutes, ReturnsAnEventAsItWasPublished) {
   ApiWorld world;
   world.make_webhook();
   const std::string id = world.publish(
@@ -142,7 +142,7 @@ TEST(EventRoutes, AnEventIsReadBackAsItWasPublished) {
   EXPECT_EQ(world.call("GET", "/v1/events/nonsense").status, 404);
 }
 
-TEST(EventRoutes, TheListShowsEventsThatMatchedNobody) {
+TEST(EventRoutes, ListIncludesEventsWithoutDeliveries) {
   ApiWorld world;
   const std::string first = world.publish(R"({"type":"a","data":1,"tenant_id":"t"})");
   world.service().moment.wall += hours{1};
@@ -175,7 +175,7 @@ TEST(EventBatch, AcceptsAnObjectOrABareArray) {
   }
 }
 
-TEST(EventBatch, IsAllOrNothingUnlessTold) {
+TEST(EventBatch, IsAtomicByDefault) {
   ApiWorld world;
   const std::string body =
       R"([{"type":"a","data":1},{"type":"","data":2},7,{"type":"c","data":3}])";
@@ -197,7 +197,7 @@ TEST(EventBatch, IsAllOrNothingUnlessTold) {
   EXPECT_EQ(world.call("GET", "/v1/events/" + partly.at("results.3.id")).at("type"), "c");
 }
 
-TEST(EventBatch, WhatOnlyOurRulesForbidIsJudgedItemByItem) {
+TEST(EventBatch, InvalidItemsOfANonAtomicBatchFailAlone) {
   ApiWorld world;
   const std::string deep = std::string(33, '[') + std::string(33, ']');
   const std::string body = R"({"events":[{"type":"a","data":{"k":1,"k":2}},{"type":"b","data":)" +
@@ -212,7 +212,7 @@ TEST(EventBatch, WhatOnlyOurRulesForbidIsJudgedItemByItem) {
   EXPECT_EQ(world.call("POST", "/v1/events/batch", body).status, 422);
 }
 
-TEST(EventBatch, ThatIsNoJsonIsRefusedAsAWholeEitherWay) {
+TEST(EventBatch, InvalidJsonFailsTheWholeBatch) {
   ApiWorld world;
   for (const std::string body :
        {R"([{"type":"a","data":1},{"type":"b","data":01}])", R"([{"type":"a","data":1},])",
@@ -227,7 +227,7 @@ TEST(EventBatch, ThatIsNoJsonIsRefusedAsAWholeEitherWay) {
   EXPECT_EQ(world.call("GET", "/v1/events").at("data"), "[]");
 }
 
-TEST(EventBatch, TakesAnEventsDataAsDeepAsASingleOne) {
+TEST(EventBatch, AcceptsDataAsDeepAsASingleEvent) {
   ApiWorld world;
   const auto event = [](std::size_t depth) {
     return R"({"type":"a","data":)" + std::string(depth, '[') + std::string(depth, ']') + "}";
@@ -238,7 +238,7 @@ TEST(EventBatch, TakesAnEventsDataAsDeepAsASingleOne) {
   EXPECT_EQ(world.call("POST", "/v1/events/batch", "[" + event(33) + "]").status, 422);
 }
 
-TEST(EventBatch, AQuotaOrAnUnknownTenantIsAnItemsOwnAffair) {
+TEST(EventBatch, QuotaAndUnknownTenantFailOnlyTheirItem) {
   ApiWorld world;
   world.call("POST", "/v1/tenants", R"({"id":"acme"})");
   world.call("PUT", "/v1/tenants/acme/limits", R"({"events_per_minute":1})");
@@ -253,7 +253,7 @@ TEST(EventBatch, AQuotaOrAnUnknownTenantIsAnItemsOwnAffair) {
   EXPECT_EQ(partly.at("results.2.status"), "202");
 }
 
-TEST(EventBatch, NothingIsStoredWhenNoItemIsGood) {
+TEST(EventBatch, StoresNothingIfEveryItemIsInvalid) {
   ApiWorld world;
   const Answer answer = world.call("POST", "/v1/events/batch?atomic=false", "[1]");
   EXPECT_EQ(answer.status, 202);
@@ -261,7 +261,7 @@ TEST(EventBatch, NothingIsStoredWhenNoItemIsGood) {
   EXPECT_EQ(answer.at("results.0.status"), "422");
 }
 
-TEST(EventBatch, AReusedKeyRefusesTheWholeOrOnlyItsItem) {
+TEST(EventBatch, ReusedKeyFailsTheAtomicBatchOrOnlyItsItem) {
   ApiWorld world;
   const std::string first = world.publish(R"({"type":"a","data":1,"idempotency_key":"k"})");
   const std::string body = R"([{"type":"b","data":1},{"type":"a","data":2,"idempotency_key":"k"}])";
@@ -279,7 +279,7 @@ TEST(EventBatch, AReusedKeyRefusesTheWholeOrOnlyItsItem) {
   EXPECT_EQ(partly.at("results.1.code"), "idempotency_key_reused");
 }
 
-TEST(EventBatch, SentAgainWithItsKeyStoresNothingTwice) {
+TEST(EventBatch, RepeatedBatchStoresNothingTwice) {
   ApiWorld world;
   const std::string body = R"([{"type":"a","data":1},{"type":"b","data":2}])";
   const Answer first = world.call("POST", "/v1/events/batch", body, {{"idempotency-key", "batch"}});
@@ -293,7 +293,7 @@ TEST(EventBatch, SentAgainWithItsKeyStoresNothingTwice) {
   }
 }
 
-TEST(EventBatch, HasOneToAThousandItems) {
+TEST(EventBatch, AcceptsOneToAThousandItems) {
   ApiWorld world;
   const auto batch = [](int count) {
     std::string body = "[";
@@ -309,7 +309,7 @@ TEST(EventBatch, HasOneToAThousandItems) {
   EXPECT_EQ(world.call("POST", "/v1/events/batch", batch(1001)).status, 422);
 }
 
-TEST(EventBatch, RefusesAnyOtherShape) {
+TEST(EventBatch, RejectsAnyOtherShape) {
   ApiWorld world;
   const std::pair<const char*, int> cases[] = {
       {"", 400},

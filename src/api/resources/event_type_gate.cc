@@ -38,28 +38,32 @@ Problem violation(const Event& event, const std::string& path,
 
 }  // namespace
 
-std::optional<Problem> event_type_problem(const EventTypeCatalog& catalog, const Event& event,
-                                          const std::string& path, const ApiOptions& options) {
+Parsed<void> check_event_type(const EventTypeCatalog& catalog, const Event& event,
+                              const std::string& path, const ApiOptions& options) {
   const EventTypeRef known = catalog.find(event.type);
+  if (!known && options.require_known_event_types) {
+    return tl::make_unexpected(
+        type_problem("unknown_event_type", "The event type is not known", path,
+                     fmt::format("is {}, which is not in the catalogue. Add it with POST "
+                                 "/v1/event-types first.",
+                                 event.type)));
+  }
   if (!known) {
-    return options.require_known_event_types
-               ? std::optional{type_problem("unknown_event_type", "The event type is not known",
-                                            path,
-                                            fmt::format("is {}, which is not in the catalogue; add "
-                                                        "it with POST /v1/event-types.",
-                                                        event.type))}
-               : std::nullopt;
+    return {};
   }
   if (known->type.archived) {
-    return type_problem(
+    return tl::make_unexpected(type_problem(
         "event_type_archived", "The event type is archived", path,
-        fmt::format("is {}, which is archived: no more events of it are accepted.", event.type));
+        fmt::format("is {}, which is archived: its events are no longer accepted.", event.type)));
   }
   if (!known->check || !known->type.validate) {
-    return std::nullopt;
+    return {};
   }
   const std::vector<SchemaFault> faults = known->check->check(event.data);
-  return faults.empty() ? std::nullopt : std::optional{violation(event, path, faults)};
+  if (faults.empty()) {
+    return {};
+  }
+  return tl::make_unexpected(violation(event, path, faults));
 }
 
 }  // namespace postrider::api

@@ -1,7 +1,6 @@
-// What the catalogue of event types has against an event that is about to be published.
+// Checks an event against the catalogue of event types before it is published.
 #pragma once
 
-#include <optional>
 #include <string>
 
 #include "core/model/event.h"
@@ -11,10 +10,9 @@
 
 namespace postrider::api {
 
-/// nullopt: nothing. `path` is that of the event in the body, as in EventArrival. Costs one look-up
-/// for a type without a schema.
-[[nodiscard]] std::optional<Problem> event_type_problem(const EventTypeCatalog& catalog,
-                                                        const Event& event, const std::string& path,
-                                                        const ApiOptions& options);
+/// `path` is the event's path in the body, as in EventArrival. Costs one look-up for a type without
+/// a schema.
+[[nodiscard]] Parsed<void> check_event_type(const EventTypeCatalog& catalog, const Event& event,
+                                            const std::string& path, const ApiOptions& options);
 
 }  // namespace postrider::api

@@ -12,14 +12,14 @@
 namespace postrider::api {
 namespace {
 
-/// The check that ApiWorld comes with: see FakeSchema there.
+/// In the form that ApiWorld's schema check understands.
 constexpr std::string_view forbids_x = R"({"forbid":"x"})";
 
 std::string make_type(ApiWorld& world, std::string_view fields) {
   return world.call("POST", "/v1/event-types", std::string{fields}).body;
 }
 
-TEST(EventTypeRoutes, CreateReadAndDelete) {
+TEST(EventTypeRoutes, CreatesReadsAndDeletes) {
   ApiWorld world;
   const Answer made = world.call("POST", "/v1/event-types",
                                  R"({"name":"order.created","description":"An order",)"
@@ -44,7 +44,7 @@ TEST(EventTypeRoutes, CreateReadAndDelete) {
   }
 }
 
-TEST(EventTypeRoutes, ANameIsTakenOnce) {
+TEST(EventTypeRoutes, RejectsADuplicateName) {
   ApiWorld world;
   make_type(world, R"({"name":"a"})");
   const std::size_t entries = world.service().store.audit.size();
@@ -75,10 +75,10 @@ TEST(EventTypeRoutes, PutMerges) {
   EXPECT_EQ(bare.at("validate"), "false") << "there is nothing to validate with";
 }
 
-TEST(EventTypeRoutes, MergesOnceMoreWhenAnotherChangeSlippedIn) {
+TEST(EventTypeRoutes, MergesAgainAfterAConcurrentChange) {
   ApiWorld world;
   make_type(world, R"({"name":"a","example":"x"})");
-  // The example that stood there a moment ago would have satisfied the schema.
+  // The example before the concurrent change satisfied the schema.
   world.service().before_change = [&world] {
     world.service().apply_now("a", [](const EventTypeRef& current) -> Result<EventTypeRef> {
       KnownEventType other = *current;
@@ -93,7 +93,7 @@ TEST(EventTypeRoutes, MergesOnceMoreWhenAnotherChangeSlippedIn) {
   EXPECT_EQ(world.call("GET", "/v1/event-types/a").at("schema"), "null");
 }
 
-TEST(EventTypeRoutes, NameTheFieldThatIsWrong) {
+TEST(EventTypeRoutes, InvalidBodyNamesTheField) {
   ApiWorld world;
   make_type(world, R"({"name":"taken","schema":{"forbid":"x"}})");
   struct Case {
@@ -129,12 +129,12 @@ TEST(EventTypeRoutes, NameTheFieldThatIsWrong) {
     EXPECT_EQ(answer.at("errors.0.field"), c.field) << c.body;
   }
   const Answer renamed = world.call("PUT", "/v1/event-types/taken", R"({"name":"other"})");
-  EXPECT_EQ(renamed.at("detail"), "`name` cannot be changed; create another event type.");
+  EXPECT_EQ(renamed.at("detail"), "`name` cannot be changed. Create another event type.");
   const Answer unusable = world.call("PUT", "/v1/event-types/taken", R"({"schema":{"no":"rule"}})");
   EXPECT_EQ(unusable.at("errors.0.message"), "cannot be used: there is no rule in it.");
 }
 
-TEST(EventTypeRoutes, ListByName) {
+TEST(EventTypeRoutes, ListsInTheOrderOfNames) {
   ApiWorld world;
   const std::string longest(256, 'z');
   for (const std::string& name :
@@ -162,7 +162,7 @@ TEST(EventTypeRoutes, ListByName) {
   EXPECT_EQ(last.at("data.0.name"), longest) << "after a cursor with a name of 255 letters";
 }
 
-TEST(PublishGate, RefusesDataThatDoesNotSatisfyTheSchema) {
+TEST(PublishGate, RejectsDataThatViolatesTheSchema) {
   ApiWorld world;
   make_type(world, R"({"name":"order","schema":)" + std::string{forbids_x} + "}");
   const Answer refused = world.call("POST", "/v1/events", R"({"type":"order","data":"x"})");
@@ -180,7 +180,7 @@ TEST(PublishGate, RefusesDataThatDoesNotSatisfyTheSchema) {
   EXPECT_EQ(world.call("POST", "/v1/events", R"({"type":"order","data":"x"})").status, 422);
 }
 
-TEST(PublishGate, JudgesABatchItemByItem) {
+TEST(PublishGate, ChecksEachItemOfABatch) {
   ApiWorld world;
   make_type(world, R"({"name":"order","schema":{"forbid":"x"}})");
   make_type(world, R"({"name":"old","archived":true})");
@@ -199,7 +199,7 @@ TEST(PublishGate, JudgesABatchItemByItem) {
   EXPECT_EQ(each.at("results.2.code"), "event_type_archived");
 }
 
-TEST(PublishGate, RefusesArchivedTypes) {
+TEST(PublishGate, RejectsArchivedTypes) {
   ApiWorld world;
   make_type(world, R"({"name":"old","archived":true})");
   const Answer refused = world.call("POST", "/v1/events", R"({"type":"old","data":1})");
@@ -208,7 +208,7 @@ TEST(PublishGate, RefusesArchivedTypes) {
   EXPECT_EQ(refused.at("errors.0.field"), "type");
 }
 
-TEST(PublishGate, RefusesUnknownTypesWhenAskedTo) {
+TEST(PublishGate, RejectsUnknownTypesIfRequired) {
   ApiWorld lenient;
   EXPECT_EQ(lenient.call("POST", "/v1/events", R"({"type":"new","data":1})").status, 202);
   ApiWorld strict{[](ApiOptions& options) { options.require_known_event_types = true; }};
@@ -219,10 +219,10 @@ TEST(PublishGate, RefusesUnknownTypesWhenAskedTo) {
   EXPECT_EQ(strict.call("POST", "/v1/events", R"({"type":"new","data":1})").status, 202);
 }
 
-TEST(EventTypeRoutes, ChangeNothingWhenTheStoreFails) {
+TEST(EventTypeRoutes, FailingStoreChangesNothing) {
   ApiWorld world;
   make_type(world, R"({"name":"a"})");
-  world.service().store_failure = Error{Errc::unavailable, "The disk is full.", {}};
+  world.service().store_failure = Error{Errc::unavailable, "The disk is full."};
   EXPECT_EQ(world.call("POST", "/v1/event-types", R"({"name":"b"})").status, 503);
   EXPECT_EQ(world.call("PUT", "/v1/event-types/a", R"({"archived":true})").status, 503);
   EXPECT_EQ(world.call("DELETE", "/v1/event-types/a").status, 503);

@@ -14,36 +14,24 @@ namespace {
 
 constexpr std::uint32_t deliveries_shown_max = 250;
 
-/// The hot path: one scan of the body, nothing else is parsed twice.
+/// The publish hot path: the body is scanned once.
 Parsed<EventDraft> read_publish(const Context& context, const HttpRequest& request) {
-  if (std::optional<Problem> problem = query_problem(request)) {
-    return tl::make_unexpected(*std::move(problem));
-  }
-  if (std::optional<Problem> problem = media_type_problem(request)) {
-    return tl::make_unexpected(*std::move(problem));
-  }
-  Parsed<std::optional<std::string>> key = read_key_header(request);
-  if (!key) {
-    return tl::make_unexpected(key.error());
-  }
+  POSTRIDER_CHECK(check_no_query(request));
+  POSTRIDER_CHECK(check_media_type(request));
+  POSTRIDER_TRY(std::optional<std::string> key, read_key_header(request));
   Result<std::vector<JsonMember>> members = read_json_envelope(request.body);
   if (!members) {
     return tl::make_unexpected(json_problem(request.body, members.error()));
   }
   const EventArrival arrival{.text = request.body,
                              .path = {},
-                             .key = *std::move(key),
-                             .id = EventId{context.service->new_uuid()},
-                             .now = context.service->now().wall,
+                             .key = std::move(key),
+                             .id = EventId{context.services.ids.new_uuid()},
+                             .now = context.services.clock.now().wall,
                              .tenant_id = context.caller.tenant_id};
-  Parsed<EventDraft> draft = read_event(*std::move(members), arrival, *context.options);
-  if (draft) {
-    const auto types = context.service->event_types();
-    if (std::optional<Problem> problem =
-            event_type_problem(*types, draft->event, arrival.path, *context.options)) {
-      return tl::make_unexpected(*std::move(problem));
-    }
-  }
+  POSTRIDER_TRY(EventDraft draft, read_event(*std::move(members), arrival, *context.options));
+  POSTRIDER_CHECK(check_event_type(*context.services.snapshots.event_types(), draft.event,
+                                   arrival.path, *context.options));
   return draft;
 }
 
@@ -60,15 +48,12 @@ Parsed<EventQuery> read_query(const HttpRequest& request) {
                   .from = query.time("from"),
                   .to = query.time("to"),
                   .matched = query.boolean("matched")};
-  const Parsed<Page> page = read_history_page(query, ListKind::events);
-  if (!page) {
-    return tl::make_unexpected(page.error());
-  }
-  asked.page = *page;
+  POSTRIDER_TRY(const Page page, read_history_page(query, ListKind::events));
+  asked.page = page;
   return asked;
 }
 
-/// Without their data: a page of large events would be larger than anyone wants to read.
+/// Without the data: a page of large events would be too large.
 void write_listed(JsonWriter& writer, const Event& event) {
   open_event(writer, event);
   writer.member("data_bytes", event.data.size());
@@ -108,7 +93,7 @@ std::string write_detail(const EventDetail& detail, const LaneViews& lanes) {
     write_delivery(writer, record, lanes);
   }
   writer.close_array();
-  // The rest is at GET /v1/deliveries?event_id=…&cursor=….
+  // The rest is listed by GET /v1/deliveries?event_id=…&cursor=….
   writer.member("deliveries_next_cursor",
                 next_cursor(ListKind::deliveries, detail.deliveries.next));
   writer.close_object();
@@ -117,47 +102,35 @@ std::string write_detail(const EventDetail& detail, const LaneViews& lanes) {
 
 }  // namespace
 
-Awaitable<HttpResponse> publish_event(Context context, HttpRequest request) {
-  Parsed<EventDraft> draft = read_publish(context, request);
-  if (!draft) {
-    co_return render(draft.error());
-  }
-  const AskedEvent asked{draft->event.id, has_derived_key(draft->event, *context.options)};
+Awaitable<Reply> publish_event(Context context, HttpRequest request) {
+  POSTRIDER_CO_TRY(EventDraft draft, read_publish(context, request));
+  const SubmittedEvent submitted{draft.event.id, has_derived_key(draft.event, *context.options)};
   std::vector<EventDraft> drafts;
-  drafts.push_back(*std::move(draft));
-  if (std::optional<HttpResponse> refused = refuse_drafts(context, drafts)) {
-    co_return *std::move(refused);
-  }
+  drafts.push_back(std::move(draft));
+  POSTRIDER_CO_CHECK(check_drafts(context, drafts));
   auto pending = publish_drafts(std::move(context), std::move(drafts), /*all_or_nothing=*/true);
-  Published receipts = co_await std::move(pending);
+  const Parsed<std::vector<PublishReceipt>> receipts = co_await std::move(pending);
   if (!receipts) {
-    co_return std::move(receipts.error());
+    co_return tl::make_unexpected(receipts.error());
   }
-  co_return answer_publish(asked, receipts->front());
+  co_return answer_publish(submitted, receipts->front());
 }
 
-Awaitable<HttpResponse> list_events(Context context, HttpRequest request) {
+Awaitable<Reply> list_events(Context context, HttpRequest request) {
   return answer_list(std::move(context), read_query(request), read_events, write_page);
 }
 
-Awaitable<HttpResponse> get_event(Context context, HttpRequest request) {
-  if (const std::optional<Problem> problem = query_problem(request)) {
-    co_return render(*problem);
-  }
-  const Parsed<EventId> id = path_id<EventId>(request, "id", "event");
-  if (!id) {
-    co_return render(id.error());
-  }
-  const auto query = [id = *id](Reader& reader) { return read_detail(*reader.history, id); };
-  auto pending = context.service->read(query);
+Awaitable<Reply> get_event(Context context, HttpRequest request) {
+  POSTRIDER_CO_CHECK(check_no_query(request));
+  POSTRIDER_CO_TRY(const EventId id, path_id<EventId>(request, "id", "event"));
+  const auto query = [id](Reader& reader) { return read_detail(*reader.history, id); };
+  auto pending = context.services.queries.read(query);
   const Result<EventDetail> detail = co_await std::move(pending);
-  if (!detail && detail.error().code == Errc::not_found) {
-    co_return render(not_found("event", id->to_string()));
-  }
   if (!detail) {
-    co_return render(to_problem(detail.error()));
+    co_return tl::make_unexpected(to_problem(detail.error(), "event", id.to_string()));
   }
-  auto pending_lanes = view_lanes(context, webhooks_waited_for(detail->deliveries.items));
+  auto pending_lanes =
+      view_lanes(context.services.lanes, webhooks_of_waiting(detail->deliveries.items));
   const LaneViews lanes = co_await std::move(pending_lanes);
   co_return json_answer(200, write_detail(*detail, lanes));
 }

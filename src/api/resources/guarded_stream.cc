@@ -7,42 +7,40 @@ namespace {
 
 class GuardedStream final : public BodyStream {
  public:
-  GuardedStream(std::shared_ptr<BodyStream> stream, Service* service, KeyId key)
-      : stream_(std::move(stream)), service_(service), key_(key) {}
+  GuardedStream(std::shared_ptr<BodyStream> stream, KeyWatch watch)
+      : stream_(std::move(stream)), watch_(watch) {}
 
   Awaitable<std::string> next() override {
     auto pending = stream_->next();
     std::string piece = co_await std::move(pending);
-    // After the wait: what happened since the key ended is not for its holder.
-    co_return is_good() ? std::move(piece) : std::string{};
+    // Checked after the wait: the piece may be about something that happened after the key ended.
+    co_return is_valid() ? std::move(piece) : std::string{};
   }
 
   void stop() override { stream_->stop(); }
 
  private:
-  [[nodiscard]] bool is_good() const {
-    const KeyRef key = service_->access()->find_key(key_);
+  [[nodiscard]] bool is_valid() const {
+    const KeyRef key = watch_.snapshots.access()->find_key(watch_.key);
     if (key == nullptr) {
       return false;
     }
     const std::optional<WallTime> expires_at = key->key().expires_at;
-    return !expires_at || service_->now().wall < *expires_at;
+    return !expires_at || watch_.clock.now().wall < *expires_at;
   }
 
   std::shared_ptr<BodyStream> stream_;
-  Service* service_;
-  KeyId key_;
+  KeyWatch watch_;
 };
 
 }  // namespace
 
-Awaitable<HttpResponse> guard_stream(Awaitable<HttpResponse> answering, Service* service,
-                                     KeyId key) {
-  HttpResponse response = co_await std::move(answering);
-  if (response.stream != nullptr) {
-    response.stream = std::make_shared<GuardedStream>(std::move(response.stream), service, key);
+Awaitable<Reply> guard_stream(Awaitable<Reply> handling, KeyWatch watch) {
+  Reply reply = co_await std::move(handling);
+  if (reply && reply->stream != nullptr) {
+    reply->stream = std::make_shared<GuardedStream>(std::move(reply->stream), watch);
   }
-  co_return response;
+  co_return reply;
 }
 
 }  // namespace postrider::api

@@ -1,14 +1,20 @@
-// An answer that lasts, for as long as its caller's key does: a key that is deleted or expires ends
-// its streams, and nothing is sent on them any more.
+// Ends a streamed answer when its caller's key is deleted or expires. Nothing is sent after that.
 #pragma once
 
+#include "engine/admin/access_snapshot.h"
+
 #include "api/resources/context.h"
-#include "runtime/admin/access_snapshot.h"
 
 namespace postrider::api {
 
-/// `answering` is the resource's; its stream, if it has one, is guarded. `service` outlives it.
-[[nodiscard]] Awaitable<HttpResponse> guard_stream(Awaitable<HttpResponse> answering,
-                                                   Service* service, KeyId key);
+/// What a guard needs to know about keys. Both must outlive the stream.
+struct KeyWatch {
+  const Snapshots& snapshots;
+  const Clock& clock;
+  KeyId key;
+};
+
+/// Awaits the handler's answer and guards its stream, if it has one.
+[[nodiscard]] Awaitable<Reply> guard_stream(Awaitable<Reply> handling, KeyWatch watch);
 
 }  // namespace postrider::api

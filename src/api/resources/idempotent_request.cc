@@ -6,15 +6,16 @@
 
 #include "core/base/assert.h"
 
-#include "adapters/openssl/digest.h"
 #include "api/json/event_json.h"
 #include "api/resources/answers.h"
 
 namespace postrider::api {
 namespace {
 
-/// Of everything that says what is asked for. Lengths keep the parts apart.
-std::string digest_of(const HttpRequest& request) {
+const std::pair<std::string, std::string> replayed_header{"Idempotent-Replayed", "true"};
+
+/// Covers everything that defines the request. Lengths separate the parts.
+std::string digest_of(const Crypto& crypto, const HttpRequest& request) {
   std::string text;
   const auto add = [&text](const std::string& part) {
     text += std::to_string(part.size()) + ":" + part;
@@ -26,23 +27,22 @@ std::string digest_of(const HttpRequest& request) {
     add(value);
   }
   add(request.body);
-  return sha256(text);
+  return crypto.sha256(text);
 }
 
 Problem reused() {
-  return {
-      .status = 422,
-      .code = "idempotency_key_reused",
-      .title = "The idempotency key was used for something else",
-      .detail = "This idempotency key was used for another request; use a new key for a new one.",
-      .errors = {{"Idempotency-Key", "was used for another request."}}};
+  return {.status = 422,
+          .code = "idempotency_key_reused",
+          .title = "The idempotency key was used for another request",
+          .detail =
+              "This idempotency key was used for another request. Use a new key for a new request.",
+          .errors = {{"Idempotency-Key", "was used for another request."}}};
 }
 
 Problem not_shown_again() {
   return conflict("already_created",
-                  "What this request asks for was made when it first came and cannot be shown "
-                  "again: it was deleted since, or is shown only once. Use a new key to make "
-                  "another.");
+                  "This request was carried out before, and its result cannot be shown again: it "
+                  "was deleted since, or is shown only once. Use a new key to create another.");
 }
 
 HttpRequest request_for(const HttpRequest& first, const std::string& subject) {
@@ -55,76 +55,72 @@ HttpRequest request_for(const HttpRequest& first, const std::string& subject) {
   return request;
 }
 
-Awaitable<HttpResponse> answer_again(ReplayRule repeat, Context context, HttpRequest request,
-                                     KeyUse use) {
+Awaitable<Reply> answer_again(ReplayRule replay, Context context, HttpRequest request, KeyUse use) {
   if (use.digest != context.request_key->digest) {
-    co_return render(reused());
+    co_return tl::make_unexpected(reused());
   }
-  HttpResponse response{.status = 404, .content_type = "", .headers = {}, .body = {}};
-  if (repeat.show != nullptr) {
-    HttpRequest asked = request_for(request, use.subject);
-    auto showing = repeat.show(std::move(context), std::move(asked));
-    response = co_await std::move(showing);
+  Reply reply = tl::make_unexpected(not_shown_again());
+  if (replay.show != nullptr) {
+    HttpRequest get = request_for(request, use.subject);
+    auto showing = replay.show(std::move(context), std::move(get));
+    reply = co_await std::move(showing);
   }
-  if (response.status == 404) {
-    response = render(not_shown_again());
+  if (!reply) {
+    Problem problem = reply.error().status == 404 ? not_shown_again() : reply.error();
+    problem.headers.emplace_back(replayed_header);
+    co_return tl::make_unexpected(std::move(problem));
   }
-  if (response.status == 200) {
-    response.status = repeat.status;
+  if (reply->status == 200) {
+    reply->status = replay.status;
   }
-  if (response.status == 201) {
-    response.headers.emplace_back("Location", request.path + "/" + use.subject);
+  if (reply->status == 201) {
+    reply->headers.emplace_back("Location", request.path + "/" + use.subject);
   }
-  response.headers.emplace_back("Idempotent-Replayed", "true");
-  co_return response;
+  reply->headers.emplace_back(replayed_header);
+  co_return reply;
 }
 
-Awaitable<Result<std::optional<KeyUse>>> look_up(Service* world, RequestKey key) {
-  const auto query = [key, now = world->now().wall](Reader& reader) {
+Awaitable<Result<std::optional<KeyUse>>> look_up(Queries& queries, RequestKey key, WallTime now) {
+  const auto query = [key, now](Reader& reader) {
     return reader.request_keys->find(key.caller, key.key, now);
   };
-  auto pending = world->read(query);
+  auto pending = queries.read(query);
   co_return co_await std::move(pending);
 }
 
 }  // namespace
 
-Awaitable<HttpResponse> answer_idempotently(IdempotentRoute route, Context context,
-                                            HttpRequest request) {
-  const Parsed<std::optional<std::string>> key = read_key_header(request);
+Awaitable<Reply> answer_idempotently(IdempotentRoute route, Context context, HttpRequest request) {
+  POSTRIDER_CO_TRY(const std::optional<std::string> key, read_key_header(request));
   if (!key) {
-    co_return render(key.error());
-  }
-  if (!*key) {
     auto making = route.make(std::move(context), std::move(request));
     co_return co_await std::move(making);
   }
-  POSTRIDER_ASSERT(context.caller.key != nullptr);  // Nobody makes anything without one.
-  context.request_key =
-      RequestKey{.caller = context.caller.key->key().id.to_string(),
-                 .key = **key,
-                 .digest = digest_of(request),
-                 .expires_at = route.world->now().wall + context.options->idempotency_window};
-  auto looking = look_up(route.world, *context.request_key);
+  POSTRIDER_ASSERT(context.caller.key != nullptr);  // Creating something needs a key.
+  const WallTime now = context.services.clock.now().wall;
+  context.request_key = RequestKey{.caller = context.caller.key->key().id.to_string(),
+                                   .key = *key,
+                                   .digest = digest_of(*context.options->crypto, request),
+                                   .expires_at = now + context.options->idempotency_window};
+  auto looking = look_up(route.queries, *context.request_key, now);
   Result<std::optional<KeyUse>> use = co_await std::move(looking);
   if (!use) {
-    co_return render(to_problem(use.error()));
+    co_return tl::make_unexpected(to_problem(use.error()));
   }
-  HttpResponse made;
   if (!*use) {
     auto making = route.make(context, request);
-    made = co_await std::move(making);
-    if (made.status < 400) {
+    Reply made = co_await std::move(making);
+    if (made) {
       co_return made;
     }
-    // Refused perhaps because the same request, sent twice at a time, has just been carried out.
-    auto looking_again = look_up(route.world, *context.request_key);
+    // A concurrent request with the same key may have been carried out meanwhile.
+    auto looking_again = look_up(route.queries, *context.request_key, now);
     use = co_await std::move(looking_again);
     if (!use || !*use) {
       co_return made;
     }
   }
-  auto repeating = answer_again(route.repeat, std::move(context), std::move(request), **use);
+  auto repeating = answer_again(route.replay, std::move(context), std::move(request), **use);
   co_return co_await std::move(repeating);
 }
 

@@ -1,6 +1,5 @@
-// Idempotency keys of requests that make something, for every such resource alike. The key is
-// stored with what is made (runtime/store/idempotent_request.h); a request that comes again is
-// answered by looking.
+// Idempotency keys of the requests that create something. The key is stored together with what is
+// created (runtime/store/idempotent_request.h); a repeated request is answered with a look-up.
 #pragma once
 
 #include <cstdint>
@@ -9,21 +8,21 @@
 
 namespace postrider::api {
 
-/// How a request is answered that was carried out before.
+/// How a request that was carried out before is answered.
 struct ReplayRule {
-  std::uint16_t status = 0;  // As the first time. 0: this resource takes no key.
-  Resource show = nullptr;   // Answers with what was made. Null: it cannot be shown again.
+  std::uint16_t status = 0;  // As the first time. 0: this route takes no key.
+  Resource show = nullptr;   // Answers with what was created. Null: it cannot be shown again.
 };
 
 struct IdempotentRoute {
-  Service* world = nullptr;  // Not the caller's part of it: keys are nobody's data.
+  Queries& queries;  // Unrestricted: request keys belong to callers, not to tenants.
   Resource make = nullptr;
-  ReplayRule repeat;
+  ReplayRule replay;
 };
 
-/// Calls `make`, unless a request with the same key of the same caller was carried out before. An
-/// answer that refuses is not remembered.
-[[nodiscard]] Awaitable<HttpResponse> answer_idempotently(IdempotentRoute route, Context context,
-                                                          HttpRequest request);
+/// Calls `make`, unless the same caller sent a request with the same key before. A problem is not
+/// remembered: the request may be sent again.
+[[nodiscard]] Awaitable<Reply> answer_idempotently(IdempotentRoute route, Context context,
+                                                   HttpRequest request);
 
 }  // namespace postrider::api

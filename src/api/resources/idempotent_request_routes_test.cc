@@ -1,4 +1,4 @@
-// Idempotency keys of everything that makes something, through the router.
+// Idempotency keys of requests that create something, through the router.
 #include <gtest/gtest.h>
 
 #include "api/resources/api_world_test.h"
@@ -15,7 +15,7 @@ const std::string webhook_body = R"({"url":"https://example.com/","events":["*"]
 
 Pairs with_key(std::string key) { return {{"idempotency-key", std::move(key)}}; }
 
-TEST(Once, ARepeatedCreateShowsTheWebhookOfTheFirstWithoutItsSecret) {
+TEST(IdempotentRequest, RepeatedCreateShowsTheFirstWebhookWithoutItsSecret) {
   ApiWorld world;
   const Answer first = world.call("POST", "/v1/webhooks", webhook_body, with_key("k"));
   ASSERT_EQ(first.status, 201);
@@ -32,7 +32,7 @@ TEST(Once, ARepeatedCreateShowsTheWebhookOfTheFirstWithoutItsSecret) {
   EXPECT_EQ(world.service().store.webhooks.size(), 2u);
 }
 
-TEST(Once, AnotherRequestWithTheKeyIsRefused) {
+TEST(IdempotentRequest, RejectsAnotherRequestWithTheSameKey) {
   ApiWorld world;
   const std::string other = R"({"url":"https://example.com/b","events":["*"]})";
   ASSERT_EQ(world.call("POST", "/v1/webhooks", webhook_body, with_key("k")).status, 201);
@@ -50,7 +50,7 @@ TEST(Once, AnotherRequestWithTheKeyIsRefused) {
   EXPECT_EQ(world.service().store.webhooks.size(), 1u);
 }
 
-TEST(Once, EverythingThatIsMadeIsMadeOnce) {
+TEST(IdempotentRequest, EveryCreatingRouteCreatesOnce) {
   ApiWorld world;
   const std::string webhook = world.make_webhook();
   struct Case {
@@ -85,7 +85,7 @@ TEST(Once, EverythingThatIsMadeIsMadeOnce) {
   EXPECT_EQ(world.service().store.api_keys.size(), 2u);  // And the admin's.
 }
 
-TEST(Once, APortalLinkIsMadeOnceAndNotShownAgain) {
+TEST(IdempotentRequest, PortalLinkIsCreatedOnceAndNotShownAgain) {
   ApiWorld world;
   ASSERT_EQ(world.call("POST", "/v1/tenants", R"({"id":"acme"})").status, 201);
   const std::string body = R"({"tenant_id":"acme"})";
@@ -97,7 +97,7 @@ TEST(Once, APortalLinkIsMadeOnceAndNotShownAgain) {
   EXPECT_EQ(world.service().store.links.size(), 1u);
 }
 
-TEST(Once, ARepeatedRotationDoesNotRotateAgainNorShowTheSecretAgain) {
+TEST(IdempotentRequest, RepeatedRotationNeitherRotatesNorShowsTheSecretAgain) {
   ApiWorld world;
   const std::string path = "/v1/webhooks/" + world.make_webhook() + "/secret";
   const Answer first = world.call("POST", path + "/rotate", "{}", with_key("k"));
@@ -116,7 +116,7 @@ TEST(Once, ARepeatedRotationDoesNotRotateAgainNorShowTheSecretAgain) {
             "idempotency_key_reused");
 }
 
-TEST(Once, ARepeatedTestIsAnsweredWithTheAttemptOfTheFirst) {
+TEST(IdempotentRequest, RepeatedTestIsAnsweredWithTheFirstAttempt) {
   ApiWorld world;
   int received = 0;
   world.service().receive = [&received](const Webhook&, const Event&) {
@@ -143,28 +143,28 @@ TEST(Once, ARepeatedTestIsAnsweredWithTheAttemptOfTheFirst) {
   EXPECT_EQ(later.body, late.body);
 }
 
-TEST(Once, ATestThatCouldNotBeStoredMayComeAgain) {
+TEST(IdempotentRequest, FailedTestCanBeRepeated) {
   ApiWorld world;
   const std::string path = "/v1/webhooks/" + world.make_webhook() + "/test";
-  world.service().store_failure = Error{Errc::unavailable, "The disk is full.", {}};
+  world.service().store_failure = Error{Errc::unavailable, "The disk is full."};
   EXPECT_EQ(world.call("POST", path, "{}", with_key("k")).status, 503);
   world.service().store_failure.reset();
   EXPECT_EQ(world.call("POST", path, "{}", with_key("k")).status, 202);
 }
 
-TEST(Once, ATestThatWasLostIsNotSentAgain) {
+TEST(IdempotentRequest, LostTestIsNotSentAgain) {
   ApiWorld world;
   const std::string path = "/v1/webhooks/" + world.make_webhook() + "/test";
   ASSERT_EQ(world.call("POST", path, "{}", with_key("k")).status, 202);
-  // As a crash leaves it between the key and the test.
+  // As after a crash between storing the key and the test.
   world.service().store.request_keys.begin()->second.use.subject = EventId{{9}}.to_string();
   EXPECT_EQ(world.call("POST", path, "{}", with_key("k")).at("code"), "already_created");
 }
 
-TEST(Once, ARefusalIsNotRemembered) {
+TEST(IdempotentRequest, ProblemIsNotRemembered) {
   ApiWorld world;
   EXPECT_EQ(world.call("POST", "/v1/webhooks", "{}", with_key("k")).status, 422);
-  world.service().store_failure = Error{Errc::unavailable, "The disk is full.", {}};
+  world.service().store_failure = Error{Errc::unavailable, "The disk is full."};
   EXPECT_EQ(world.call("POST", "/v1/webhooks", webhook_body, with_key("k")).status, 503);
   world.service().store_failure.reset();
   const Answer made = world.call("POST", "/v1/webhooks", webhook_body, with_key("k"));
@@ -172,7 +172,7 @@ TEST(Once, ARefusalIsNotRemembered) {
   EXPECT_EQ(made.header("Idempotent-Replayed"), "(none)");
 }
 
-TEST(Once, OfTwoAtATimeTheSlowerOneGetsTheAnswerOfTheOther) {
+TEST(IdempotentRequest, SlowerOfTwoConcurrentRequestsGetsTheFirstAnswer) {
   ApiWorld world;
   Answer quicker;
   world.service().before_change = [&] {
@@ -188,7 +188,7 @@ TEST(Once, OfTwoAtATimeTheSlowerOneGetsTheAnswerOfTheOther) {
   EXPECT_EQ(world.service().store.webhooks.size(), 1u);
 }
 
-TEST(Once, WhatWasDeletedSinceIsNotMadeAgain) {
+TEST(IdempotentRequest, DeletedThingIsNotCreatedAgain) {
   ApiWorld world;
   const Answer first = world.call("POST", "/v1/webhooks", webhook_body, with_key("k"));
   ASSERT_EQ(world.call("DELETE", "/v1/webhooks/" + first.at("id")).status, 204);
@@ -204,7 +204,7 @@ TEST(Once, WhatWasDeletedSinceIsNotMadeAgain) {
   EXPECT_EQ(retry().at("code"), "already_created");
 }
 
-TEST(Once, AKeyIsForgottenAfterItsWindow) {
+TEST(IdempotentRequest, KeyExpiresAfterItsWindow) {
   ApiWorld world{[](ApiOptions& options) { options.idempotency_window = 24h; }};
   const auto create = [&] {
     return world.call("POST", "/v1/webhooks", webhook_body, with_key("k"));
@@ -217,7 +217,7 @@ TEST(Once, AKeyIsForgottenAfterItsWindow) {
   EXPECT_EQ(world.service().store.webhooks.size(), 2u);
 }
 
-TEST(Once, CallersDoNotShareTheirKeys) {
+TEST(IdempotentRequest, CallersDoNotShareKeys) {
   ApiWorld world;
   const Answer other = world.call("POST", "/v1/api-keys", R"({"name":"b","scope":"admin"})");
   const std::string mine = world.call("POST", "/v1/webhooks", webhook_body, with_key("k")).at("id");
@@ -229,7 +229,7 @@ TEST(Once, CallersDoNotShareTheirKeys) {
   EXPECT_EQ(made.header("Idempotent-Replayed"), "(none)");
 }
 
-TEST(Once, TenantsUseKeysToo) {
+TEST(IdempotentRequest, TenantsCanUseKeys) {
   ApiWorld world;
   ASSERT_EQ(world.call("POST", "/v1/tenants", R"({"id":"acme"})").status, 201);
   const Answer key =
@@ -245,7 +245,7 @@ TEST(Once, TenantsUseKeysToo) {
   EXPECT_EQ(again.at("tenant_id"), "acme");
 }
 
-TEST(Once, AKeyMustBePrintableAndShort) {
+TEST(IdempotentRequest, RejectsAKeyThatIsLongOrNotPrintable) {
   ApiWorld world;
   for (const std::string& key : {std::string{}, std::string(257, 'k'), std::string{"a\tb"}}) {
     const Answer refused = world.call("POST", "/v1/webhooks", webhook_body, with_key(key));
@@ -256,7 +256,7 @@ TEST(Once, AKeyMustBePrintableAndShort) {
   EXPECT_EQ(world.call("POST", "/v1/webhooks", webhook_body, with_key(longest)).status, 201);
 }
 
-TEST(TenantLimits, TwoChangesAtATimeAreBothMade) {
+TEST(TenantLimits, ConcurrentChangesAreBothApplied) {
   ApiWorld world;
   ASSERT_EQ(world.call("POST", "/v1/tenants", R"({"id":"acme"})").status, 201);
   const std::string path = "/v1/tenants/acme/limits";

@@ -20,10 +20,10 @@ Outcome answered(std::uint16_t status, std::string body = {}) {
   return outcome;
 }
 
-/// The receiver that wants webhooks: a challenge is answered with itself.
+/// A receiver that repeats the challenge.
 Outcome echo(const Event& event) { return answered(200, event.data); }
 
-TEST(Verification, OnlyACompleteAnswerThatRepeatsTheChallengeIsOne) {
+TEST(Verification, RequiresA2xxAnswerThatRepeatsTheChallenge) {
   const auto fault = [](const Outcome& outcome) {
     return verification_fault(outcome, "abc").value_or("");
   };
@@ -43,7 +43,7 @@ TEST(Verification, OnlyACompleteAnswerThatRepeatsTheChallengeIsOne) {
   EXPECT_EQ(fault(cut), "The URL could not be verified: Too slow.");
 }
 
-TEST(VerificationRoutes, TheServerMayRequireItOfEveryUrl) {
+TEST(VerificationRoutes, ServerCanRequireVerification) {
   ApiWorld world;
   const std::string body = R"({"url":"https://example.com/","events":["*"],"verify_url":true})";
   world.service().receive = [](const Webhook&, const Event& event) { return echo(event); };
@@ -56,7 +56,7 @@ TEST(VerificationRoutes, TheServerMayRequireItOfEveryUrl) {
             "The URL could not be verified: The receiver did not answer in time.");
 }
 
-TEST(SecretRoutes, AskingForASecretAndRotatingItAreNoted) {
+TEST(SecretRoutes, AuditsReadingAndRotatingASecret) {
   ApiWorld world;
   const std::string path = "/v1/webhooks/" + world.make_webhook() + "/secret";
   auto& audit = world.service().store.audit;
@@ -75,16 +75,16 @@ TEST(SecretRoutes, AskingForASecretAndRotatingItAreNoted) {
   EXPECT_EQ(world.call("GET", path).at("old_secrets.0.ends_at"), "(none)");
 }
 
-TEST(SecretRoutes, WhatCannotBeNotedIsNotShown) {
+TEST(SecretRoutes, DoesNotShowASecretIfTheAuditFails) {
   ApiWorld world;
   const std::string id = world.make_webhook();
-  world.service().store_failure = Error{Errc::unavailable, "No disk.", {}};
+  world.service().store_failure = Error{Errc::unavailable, "No disk."};
   const Answer refused = world.call("GET", "/v1/webhooks/" + id + "/secret");
   EXPECT_EQ(refused.status, 503);
   EXPECT_EQ(refused.body.find("whsec_"), std::string::npos);
 }
 
-TEST(SecretRoutes, APatchedSecretIsANewOne) {
+TEST(SecretRoutes, PatchingTheSecretSetsItsTime) {
   ApiWorld world;
   const std::string path = "/v1/webhooks/" + world.make_webhook();
   world.service().moment.wall += 1h;
@@ -95,7 +95,7 @@ TEST(SecretRoutes, APatchedSecretIsANewOne) {
       "2026-01-01T01:00:00.000Z");
 }
 
-TEST(TestRoutes, TheAnswerHasTheAttempt) {
+TEST(TestRoutes, AnswersWithTheAttempt) {
   ApiWorld world;
   const std::string path = "/v1/webhooks/" + world.make_webhook() + "/test";
   world.service().receive = [](const Webhook&, const Event& event) {
@@ -114,7 +114,7 @@ TEST(TestRoutes, TheAnswerHasTheAttempt) {
   EXPECT_EQ(world.call("GET", "/v1/deliveries/" + slow.at("delivery_id")).at("trigger"), "test");
 }
 
-TEST(TestRoutes, ASampleThatIsNoTextIsShownWithinItsLimit) {
+TEST(TestRoutes, BinaryResponseSampleStaysWithinItsLimit) {
   ApiWorld world;
   const std::string path = "/v1/webhooks/" + world.make_webhook() + "/test";
   const auto shown = [&](const std::string& sample) {
@@ -127,7 +127,7 @@ TEST(TestRoutes, ASampleThatIsNoTextIsShownWithinItsLimit) {
   EXPECT_TRUE(wide.ends_with("\uFFFD"));
 }
 
-TEST(TestRoutes, ABlockedLaneIsSaidAtOnceAndABusyOneIsNot) {
+TEST(TestRoutes, RejectsABlockedLaneButNotABusyOne) {
   ApiWorld world;
   const std::string id = world.make_webhook();
   const auto send_while = [&](BlockReason reason) {
@@ -144,7 +144,7 @@ TEST(TestRoutes, ABlockedLaneIsSaidAtOnceAndABusyOneIsNot) {
   EXPECT_EQ(send_while(BlockReason::order), 202);
 }
 
-TEST(DisablingRoutes, SwitchedOnAgainAReplayIsOffered) {
+TEST(DisablingRoutes, ReactivatedWebhookIsOfferedAReplay) {
   ApiWorld world;
   const std::string id = world.make_webhook();
   const std::string path = "/v1/webhooks/" + id;

@@ -4,22 +4,20 @@
 
 #include "core/base/ids.h"
 
-#include "adapters/openssl/digest.h"
-
 namespace postrider::api {
 namespace {
 
-std::string random_text() {
+std::string random_text(const Crypto& crypto) {
   Uuid uuid{};
-  const std::string bytes = random_bytes(uuid.size());
+  const std::string bytes = crypto.random_bytes(uuid.size());
   std::memcpy(uuid.data(), bytes.data(), uuid.size());
   return to_base32(uuid);
 }
 
 }  // namespace
 
-Secret<std::string> make_key_text(std::string_view prefix) {
-  return Secret{std::string{prefix} + random_text() + random_text()};
+Secret<std::string> make_key_text(const Crypto& crypto, std::string_view prefix) {
+  return Secret{std::string{prefix} + random_text(crypto) + random_text(crypto)};
 }
 
 }  // namespace postrider::api

@@ -1,4 +1,4 @@
-// What a request says of the operation it asks for.
+// Reads the requests that start operations.
 #include <string>
 
 #include "core/filter/event_type_filter.h"
@@ -20,16 +20,16 @@ std::optional<DeliveryState> parse_replayed(std::string_view text) {
   return state && !is_waiting(*state) ? state : std::nullopt;
 }
 
-/// A list whose every item `parse` understands; an absent one is empty.
+/// Reads a list whose items `parse` understands. An absent list is empty.
 template <class Parse>
 auto read_list(ObjectReader& reader, std::string_view name, Parse parse, std::string_view what) {
   std::vector<typename decltype(parse(std::string_view{}))::value_type> items;
-  const Given<std::vector<std::string_view>> given = reader.array(name, list_range);
+  const JsonField<std::vector<std::string_view>> given = reader.array(name, list_range);
   for (const std::string_view raw : given.value.value_or(std::vector<std::string_view>{})) {
     const std::optional<std::string> word = decode_json_string(raw);
     auto item = word ? parse(std::string_view{*word}) : std::nullopt;
     if (!item) {
-      reader.refuse(name, "must hold nothing but " + std::string{what} + ".");
+      reader.refuse(name, "must contain only " + std::string{what} + ".");
       return items;
     }
     items.push_back(*std::move(item));
@@ -44,7 +44,7 @@ void check_range(ObjectReader& reader, std::string_view last, const DeliveryFilt
 }
 
 void read_filter(ObjectReader& body, DeliveryFilter& filter) {
-  Given<ObjectReader> given = body.object("filter");
+  JsonField<ObjectReader> given = body.object("filter");
   if (!given.value) {
     return;
   }
@@ -62,12 +62,12 @@ void read_filter(ObjectReader& body, DeliveryFilter& filter) {
   reader.finish();
 }
 
-/// What every operation may be told.
-void read_manner(ObjectReader& body, OperationSpec& spec, WallTime now) {
+/// Reads the members that all operations share.
+void read_pacing(ObjectReader& body, OperationSpec& spec, WallTime now) {
   spec.priority = body.choice("priority", parse_priority, "high, normal, low").value;
-  Given<ObjectReader> rate = body.object("rate_limit");
+  JsonField<ObjectReader> rate = body.object("rate_limit");
   if (rate.value) {
-    const Given<std::int64_t> count = rate.value->integer("requests_per_second", rate_range);
+    const JsonField<std::int64_t> count = rate.value->integer("requests_per_second", rate_range);
     if (count.value) {
       spec.requests_per_second = static_cast<std::uint32_t>(*count.value);
     }
@@ -90,16 +90,13 @@ Parsed<OperationSpec> finish(ObjectReader& body, OperationSpec spec) {
 }  // namespace
 
 Parsed<OperationSpec> read_retry_batch(const HttpRequest& request, WallTime now) {
-  Parsed<std::vector<JsonMember>> members = read_optional_body(request);
-  if (!members) {
-    return tl::make_unexpected(members.error());
-  }
+  POSTRIDER_TRY(std::vector<JsonMember> members, read_optional_body(request));
   FieldErrors errors;
-  ObjectReader body{*std::move(members), "", errors};
+  ObjectReader body{std::move(members), "", errors};
   OperationSpec spec;
   read_filter(body, spec.filter);
   spec.filter.states = {DeliveryState::dead_letter};
-  read_manner(body, spec, now);
+  read_pacing(body, spec, now);
   if (const auto repeat = body.integer("repeat_every_seconds", repeat_range).value) {
     spec.repeat_every = std::chrono::seconds{*repeat};
   }
@@ -108,15 +105,12 @@ Parsed<OperationSpec> read_retry_batch(const HttpRequest& request, WallTime now)
 
 Parsed<OperationSpec> read_replay(const HttpRequest& request, const Webhook& webhook,
                                   WallTime now) {
-  Parsed<std::vector<JsonMember>> members = read_body(request);
-  if (!members) {
-    return tl::make_unexpected(members.error());
-  }
+  POSTRIDER_TRY(std::vector<JsonMember> members, read_body(request));
   FieldErrors errors;
-  ObjectReader body{*std::move(members), "", errors};
+  ObjectReader body{std::move(members), "", errors};
   OperationSpec spec;
   DeliveryFilter& filter = spec.filter;
-  if (!webhook.tenant_id.empty()) {  // None is null, here as elsewhere.
+  if (!webhook.tenant_id.empty()) {  // An empty id means no tenant.
     filter.tenant_id = webhook.tenant_id;
   }
   filter.webhook_ids = {webhook.id};
@@ -131,7 +125,7 @@ Parsed<OperationSpec> read_replay(const HttpRequest& request, const Webhook& web
     filter.states = {DeliveryState::dead_letter, DeliveryState::cancelled};
   }
   filter.event_types = read_list(body, "event_types", parse_event_type_word, event_type_words);
-  read_manner(body, spec, now);
+  read_pacing(body, spec, now);
   return finish(body, std::move(spec));
 }
 

@@ -1,4 +1,4 @@
-// Starts an operation and answers with it.
+// Starts an operation on behalf of a request.
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@ struct OperationRequest {
   std::string action;  // For the audit log.
 };
 
-/// 202 with the operation. A caller of one tenant works on that tenant's things only.
-[[nodiscard]] Awaitable<HttpResponse> start_operation(Context context, OperationRequest asked);
+/// Answers 202 with the operation. A tenant's operation is restricted to that tenant's data.
+[[nodiscard]] Awaitable<Reply> start_operation(Context context, OperationRequest request);
 
 }  // namespace postrider::api

@@ -22,18 +22,15 @@ Parsed<OperationQuery> read_query(const HttpRequest& request) {
   asked.filter.statuses = query.list_of(
       "status", [](std::string_view word) { return operation_statuses.find(word); },
       "scheduled, running, completed, cancelled or failed");
-  const Parsed<IdPage> page = read_id_page(query, ListKind::operations);
-  if (!page) {
-    return tl::make_unexpected(page.error());
-  }
-  asked.page = {.limit = page->limit, .offset = page->offset};
-  if (page->before) {
-    asked.page.before = OperationId{*page->before};
+  POSTRIDER_TRY(const IdPage page, read_id_page(query, ListKind::operations));
+  asked.page = {.limit = page.limit, .offset = page.offset};
+  if (page.before) {
+    asked.page.before = OperationId{*page.before};
   }
   return asked;
 }
 
-/// The port lists one more than was asked for when there are more.
+/// The port returns one item more than the limit if there are more.
 Result<ListedById<Operation>> read_operations(Reader& reader, const OperationQuery& asked) {
   ListedById<Operation> page;
   POSTRIDER_TRY(page.items, reader.operations->list(asked.filter, asked.page));
@@ -44,26 +41,23 @@ Result<ListedById<Operation>> read_operations(Reader& reader, const OperationQue
   return page;
 }
 
-Awaitable<Result<Operation>> find_operation(Context context, OperationId id) {
+Awaitable<Result<Operation>> find_operation(Queries& queries, OperationId id) {
   const auto query = [id](Reader& reader) { return reader.operations->find(id); };
-  auto pending = context.service->read(query);
+  auto pending = queries.read(query);
   co_return co_await std::move(pending);
 }
 
-HttpResponse answer(const Context& context, OperationId id, const Result<Operation>& operation) {
+Reply answer(const Context& context, OperationId id, const Result<Operation>& operation) {
   if (operation) {
-    return json_answer(200, write_operation(*operation, context.service->now().wall));
+    return json_answer(200, write_operation(*operation, context.services.clock.now().wall));
   }
-  if (operation.error().code == Errc::not_found) {
-    return render(not_found("operation", id.to_string()));
-  }
-  return render(to_problem(operation.error()));
+  return tl::make_unexpected(to_problem(operation.error(), "operation", id.to_string()));
 }
 
 }  // namespace
 
-Awaitable<HttpResponse> list_operations(Context context, HttpRequest request) {
-  const auto write = [now = context.service->now().wall](const ListedById<Operation>& page) {
+Awaitable<Reply> list_operations(Context context, HttpRequest request) {
+  const auto write = [now = context.services.clock.now().wall](const ListedById<Operation>& page) {
     const auto write_item = [now](JsonWriter& writer, const Operation& operation) {
       write_operation(writer, operation, now);
     };
@@ -72,38 +66,28 @@ Awaitable<HttpResponse> list_operations(Context context, HttpRequest request) {
   return answer_list(std::move(context), read_query(request), read_operations, write);
 }
 
-Awaitable<HttpResponse> get_operation(Context context, HttpRequest request) {
-  if (const std::optional<Problem> problem = query_problem(request)) {
-    co_return render(*problem);
-  }
-  const Parsed<OperationId> id = path_id<OperationId>(request, "id", "operation");
-  if (!id) {
-    co_return render(id.error());
-  }
-  auto pending = find_operation(context, *id);
+Awaitable<Reply> get_operation(Context context, HttpRequest request) {
+  POSTRIDER_CO_CHECK(check_no_query(request));
+  POSTRIDER_CO_TRY(const OperationId id, path_id<OperationId>(request, "id", "operation"));
+  auto pending = find_operation(context.services.queries, id);
   const Result<Operation> found = co_await std::move(pending);
-  co_return answer(context, *id, found);
+  co_return answer(context, id, found);
 }
 
-Awaitable<HttpResponse> cancel_operation(Context context, HttpRequest request) {
-  const Parsed<OperationId> id = path_id<OperationId>(request, "id", "operation");
-  if (!id) {
-    co_return render(id.error());
-  }
-  if (const std::optional<Problem> problem = parameter_problem(request)) {
-    co_return render(*problem);
-  }
-  auto pending_found = find_operation(context, *id);
+Awaitable<Reply> cancel_operation(Context context, HttpRequest request) {
+  POSTRIDER_CO_TRY(const OperationId id, path_id<OperationId>(request, "id", "operation"));
+  POSTRIDER_CO_CHECK(check_no_parameters(request));
+  auto pending_found = find_operation(context.services.queries, id);
   const Result<Operation> found = co_await std::move(pending_found);
   if (!found) {
-    co_return answer(context, *id, found);
+    co_return answer(context, id, found);
   }
   AuditEntry entry = audit_entry(context, {.action = "operation.cancel",
-                                           .subject = id->to_string(),
+                                           .subject = id.to_string(),
                                            .tenant_id = found->tenant_id.value_or(TenantId{})});
-  auto pending = context.service->cancel_operation(*id, std::move(entry));
+  auto pending = context.services.operations.cancel_operation(id, std::move(entry));
   const Result<Operation> cancelled = co_await std::move(pending);
-  co_return answer(context, *id, cancelled);
+  co_return answer(context, id, cancelled);
 }
 
 }  // namespace postrider::api

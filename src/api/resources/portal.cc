@@ -1,6 +1,5 @@
 #include <algorithm>
 
-#include "adapters/openssl/digest.h"
 #include "api/json/field_reader.h"
 #include "api/json/json_body.h"
 #include "api/json/query_reader.h"
@@ -14,31 +13,26 @@ namespace postrider::api {
 namespace {
 
 constexpr TextRule name_rule{.bytes_max = 256, .multiline = false};
-// A link is for now, not for keeping: it travels through mails and histories.
+// Short: a link may end up in mails and browser histories.
 constexpr IntegerRange link_seconds{1, 300};
 constexpr IntegerRange session_seconds{1, 3'600};
 
-Millis seconds_or(const Given<std::int64_t>& given, std::int64_t fallback) {
+Millis seconds_or(const JsonField<std::int64_t>& given, std::int64_t fallback) {
   return std::chrono::seconds{given.value.value_or(fallback)};
 }
 
 Parsed<PortalLink> read_link(const Context& context, const HttpRequest& request) {
-  if (std::optional<Problem> problem = query_problem(request)) {
-    return tl::make_unexpected(*std::move(problem));
-  }
-  Parsed<std::vector<JsonMember>> members = read_body(request);
-  if (!members) {
-    return tl::make_unexpected(members.error());
-  }
+  POSTRIDER_CHECK(check_no_query(request));
+  POSTRIDER_TRY(std::vector<JsonMember> members, read_body(request));
   FieldErrors errors;
-  ObjectReader reader{*std::move(members), "", errors};
+  ObjectReader reader{std::move(members), "", errors};
   PortalLink link;
   if (reader.raw("tenant_id").value_or("null") == "null") {
-    reader.refuse("tenant_id", "is required: whose webhooks the link is for.");
+    reader.refuse("tenant_id", "is required: the tenant whose webhooks the link opens.");
   }
   assign(reader.text("tenant_id", name_rule), link.tenant_id, TenantId{});
   link.expires_at =
-      context.service->now().wall +
+      context.services.clock.now().wall +
       seconds_or(reader.integer("expires_in_seconds", link_seconds), link_seconds.max);
   link.session =
       seconds_or(reader.integer("session_seconds", session_seconds), session_seconds.max);
@@ -46,13 +40,11 @@ Parsed<PortalLink> read_link(const Context& context, const HttpRequest& request)
   if (!errors.empty()) {
     return tl::make_unexpected(errors.problem());
   }
-  if (std::optional<Problem> problem = unknown_tenant(context, link.tenant_id)) {
-    return tl::make_unexpected(*std::move(problem));
-  }
+  POSTRIDER_CHECK(check_tenant_known(context, link.tenant_id));
   return link;
 }
 
-/// How the request named this server, when that can stand in a URL.
+/// The configured public URL, otherwise the request's Host if it is safe in a URL, otherwise empty.
 std::string origin_of(const Context& context, const HttpRequest& request) {
   if (!context.options->public_url.empty()) {
     return context.options->public_url;
@@ -65,7 +57,7 @@ std::string origin_of(const Context& context, const HttpRequest& request) {
   return host.empty() || !std::ranges::all_of(host, fits) ? "" : "http://" + std::string{host};
 }
 
-/// The token is in the fragment: browsers send it to nobody, so no log has it.
+/// The token is in the fragment: browsers do not send it, so it reaches no log.
 std::string write_link(const std::string& origin, const Secret<std::string>& token,
                        const PortalLink& link) {
   std::string body;
@@ -80,16 +72,11 @@ std::string write_link(const std::string& origin, const Secret<std::string>& tok
 }
 
 Parsed<std::string> read_token(const HttpRequest& request) {
-  if (std::optional<Problem> problem = query_problem(request)) {
-    return tl::make_unexpected(*std::move(problem));
-  }
-  Parsed<std::vector<JsonMember>> members = read_body(request);
-  if (!members) {
-    return tl::make_unexpected(members.error());
-  }
+  POSTRIDER_CHECK(check_no_query(request));
+  POSTRIDER_TRY(std::vector<JsonMember> members, read_body(request));
   FieldErrors errors;
-  ObjectReader reader{*std::move(members), "", errors};
-  const Given<std::string> token = reader.text("token", name_rule);
+  ObjectReader reader{std::move(members), "", errors};
+  const JsonField<std::string> token = reader.text("token", name_rule);
   if (reader.raw("token").value_or("null") == "null") {
     reader.refuse("token", "is required: the token of a portal link.");
   }
@@ -100,12 +87,12 @@ Parsed<std::string> read_token(const HttpRequest& request) {
   return token.value.value_or("");
 }
 
-/// The same for a link that never was, was used and has expired.
+/// The same for an unknown, a used and an expired link.
 Problem spent() {
   return {.status = 410,
           .code = "portal_link_spent",
-          .title = "The link does not work any more",
-          .detail = "A portal link works once and for a short time. Ask for a new one.",
+          .title = "The portal link is invalid or expired",
+          .detail = "A portal link works once and for a short time. Request a new one.",
           .errors = {}};
 }
 
@@ -117,10 +104,10 @@ HttpResponse secret_answer(std::string body) {
 
 ApiKey session_key(const Context& context, const PortalLink& link,
                    const Secret<std::string>& text) {
-  const WallTime now = context.service->now().wall;
-  return {.id = KeyId{context.service->new_uuid()},
+  const WallTime now = context.services.clock.now().wall;
+  return {.id = KeyId{context.services.ids.new_uuid()},
           .name = "portal session",
-          .sha256 = sha256(text.reveal()),
+          .sha256 = context.options->crypto->sha256(text.reveal()),
           .scope = KeyScope::tenant,
           .tenant_id = link.tenant_id,
           .created_at = now,
@@ -142,50 +129,48 @@ std::string write_session(const ApiKey& session, const Secret<std::string>& text
 
 }  // namespace
 
-Awaitable<HttpResponse> create_portal_link(Context context, HttpRequest request) {
-  Parsed<PortalLink> link = read_link(context, request);
-  if (!link) {
-    co_return render(link.error());
-  }
-  const Secret<std::string> token = make_key_text(portal_prefix);
-  link->sha256 = sha256(token.reveal());
+Awaitable<Reply> create_portal_link(Context context, HttpRequest request) {
+  POSTRIDER_CO_TRY(PortalLink link, read_link(context, request));
+  const Crypto& crypto = *context.options->crypto;
+  const Secret<std::string> token = make_key_text(crypto, portal_prefix);
+  link.sha256 = crypto.sha256(token.reveal());
   AuditEntry entry = audit_entry(
       context,
-      {.action = "portal_link.create", .subject = link->tenant_id, .tenant_id = link->tenant_id});
-  RegistryChange change = AddLink{*link};
-  auto pending = context.service->change_registry(std::move(change), std::move(entry));
+      {.action = "portal_link.create", .subject = link.tenant_id, .tenant_id = link.tenant_id});
+  RegistryChange change = AddLink{link};
+  auto pending = context.services.access.change_registry(std::move(change), std::move(entry),
+                                                         context.request_key);
   const Result<void> added = co_await std::move(pending);
   if (!added) {
-    co_return render(to_problem(added.error()));
+    co_return tl::make_unexpected(to_problem(added.error()));
   }
-  co_return secret_answer(write_link(origin_of(context, request), token, *link));
+  co_return secret_answer(write_link(origin_of(context, request), token, link));
 }
 
-Awaitable<HttpResponse> open_portal_session(Context context, HttpRequest request) {
-  const Parsed<std::string> token = read_token(request);
-  if (!token) {
-    co_return render(token.error());
-  }
-  const std::string hash = sha256(*token);
-  const auto access = context.service->access();
+Awaitable<Reply> open_portal_session(Context context, HttpRequest request) {
+  POSTRIDER_CO_TRY(const std::string token, read_token(request));
+  const Crypto& crypto = *context.options->crypto;
+  const std::string hash = crypto.sha256(token);
+  const auto access = context.services.snapshots.access();
   const PortalLink* const link = access->find_link(hash);
   if (link == nullptr) {
-    co_return render(spent());
+    co_return tl::make_unexpected(spent());
   }
-  const Secret<std::string> text = make_key_text(key_prefix);
+  const Secret<std::string> text = make_key_text(crypto, key_prefix);
   const ApiKey session = session_key(context, *link, text);
   AuditEntry entry = audit_entry(context, {.action = "portal_session.create",
                                            .subject = session.id.to_string(),
                                            .tenant_id = session.tenant_id});
-  entry.actor = "portal_link";  // Whoever held the link; there is no key yet.
+  entry.actor = "portal_link";  // The holder of the link has no key yet.
   RegistryChange change = RedeemLink{hash, session};
-  auto pending = context.service->change_registry(std::move(change), std::move(entry));
+  auto pending =
+      context.services.access.change_registry(std::move(change), std::move(entry), std::nullopt);
   const Result<void> redeemed = co_await std::move(pending);
   if (!redeemed && redeemed.error().code == Errc::not_found) {
-    co_return render(spent());  // Another request was quicker, or it has just expired.
+    co_return tl::make_unexpected(spent());  // Redeemed or expired meanwhile.
   }
   if (!redeemed) {
-    co_return render(to_problem(redeemed.error()));
+    co_return tl::make_unexpected(to_problem(redeemed.error()));
   }
   co_return secret_answer(write_session(session, text));
 }

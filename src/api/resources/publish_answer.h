@@ -1,4 +1,4 @@
-// What a publisher is told.
+// The answer to a publish request.
 #pragma once
 
 #include <cstddef>
@@ -6,24 +6,23 @@
 #include "core/model/event.h"
 #include "ports/ledger.h"
 
-#include "api/http/http.h"
 #include "api/json/json_writer.h"
+#include "api/resources/context.h"
 
 namespace postrider::api {
 
 /// An event that was handed to the store.
-struct AskedEvent {
+struct SubmittedEvent {
   EventId id;
-  bool key_derived = false;  // Its publisher does not know its idempotency key.
+  bool key_derived = false;  // The server derived its idempotency key.
 };
 
-/// 202 for a new event. For a repeat of its idempotency key: 200 with the first answer when all is
-/// delivered, 409 `duplicate_event` while it is not, 422 `idempotency_key_reused` with another
-/// body.
-[[nodiscard]] HttpResponse answer_publish(const AskedEvent& asked, const PublishReceipt& receipt);
+/// 202 for a new event. For a repeated idempotency key: 200 with the first answer if all deliveries
+/// are finished, 409 `duplicate_event` if not, 422 `idempotency_key_reused` if the body differs.
+[[nodiscard]] Reply answer_publish(const SubmittedEvent& event, const PublishReceipt& receipt);
 
-/// The same as one item of a batch's results, with its index and its status as a number.
-void write_result(JsonWriter& writer, std::size_t index, const AskedEvent& asked,
+/// Writes the same as one item of a batch's results, with its index and status.
+void write_result(JsonWriter& writer, std::size_t index, const SubmittedEvent& event,
                   const PublishReceipt& receipt);
 
 }  // namespace postrider::api

@@ -14,7 +14,7 @@ Problem over_quota(Millis wait) {
             .code = "batch_exceeds_quota",
             .title = "More events than the tenant may publish in a minute",
             .detail =
-                "This batch has more events than its tenant may publish in a minute; split "
+                "This batch has more events than its tenant may publish in a minute. Split "
                 "it. Nothing was stored.",
             .errors = {}};
   }
@@ -22,8 +22,8 @@ Problem over_quota(Millis wait) {
   return {.status = 429,
           .code = "event_quota_exceeded",
           .title = "The tenant's quota is used up",
-          .detail = fmt::format("This tenant has published as many events as it may in a minute. "
-                                "Nothing was stored; retry in {} s.",
+          .detail = fmt::format("The tenant's limit of events per minute is reached. Nothing was "
+                                "stored. Retry in {} s.",
                                 seconds.count()),
           .errors = {},
           .retry_after = seconds};
@@ -39,53 +39,50 @@ EventCounts count_by_tenant(const std::vector<EventDraft>& drafts) {
 
 }  // namespace
 
-std::optional<Problem> unknown_tenant(const Context& context, const TenantId& tenant_id) {
+Parsed<void> check_tenant_known(const Context& context, const TenantId& tenant_id) {
   if (!context.options->require_known_tenants ||
-      context.service->access()->find_tenant(tenant_id) != nullptr) {
-    return std::nullopt;
+      context.services.snapshots.access()->find_tenant(tenant_id) != nullptr) {
+    return {};
   }
-  return Problem{.status = 422,
-                 .code = "unknown_tenant",
-                 .title = "The tenant is not known",
-                 .detail =
-                     "This server serves registered tenants only; register `tenant_id` with POST "
-                     "/v1/tenants first.",
-                 .errors = {{"tenant_id", "must be a registered tenant's id."}}};
+  return tl::make_unexpected(Problem{
+      .status = 422,
+      .code = "unknown_tenant",
+      .title = "The tenant is not known",
+      .detail = "This server serves registered tenants only. Register `tenant_id` with POST "
+                "/v1/tenants first.",
+      .errors = {{"tenant_id", "must be a registered tenant's id."}}});
 }
 
-std::optional<HttpResponse> refuse_drafts(const Context& context,
-                                          const std::vector<EventDraft>& drafts) {
+Parsed<void> check_drafts(const Context& context, const std::vector<EventDraft>& drafts) {
   for (const EventDraft& draft : drafts) {
-    if (const std::optional<Problem> problem = unknown_tenant(context, draft.event.tenant_id)) {
-      return render(*problem);
+    POSTRIDER_CHECK(check_tenant_known(context, draft.event.tenant_id));
+  }
+  if (context.services.snapshots.access()->limits_events()) {
+    if (const QuotaWait wait = context.services.publishing.take_quota(count_by_tenant(drafts))) {
+      return tl::make_unexpected(over_quota(*wait));
     }
   }
-  if (context.service->access()->limits_events()) {
-    if (const QuotaWait wait = context.service->take_quota(count_by_tenant(drafts))) {
-      return render(over_quota(*wait));
-    }
-  }
-  return std::nullopt;
+  return {};
 }
 
-std::optional<Problem> refuse_draft(const Context& context, const EventDraft& draft) {
-  if (std::optional<Problem> problem = unknown_tenant(context, draft.event.tenant_id)) {
-    return problem;
-  }
-  if (context.service->access()->limits_events()) {
-    if (const QuotaWait wait = context.service->take_quota({{draft.event.tenant_id, 1}})) {
-      return over_quota(*wait);
+Parsed<void> check_draft(const Context& context, const EventDraft& draft) {
+  POSTRIDER_CHECK(check_tenant_known(context, draft.event.tenant_id));
+  if (context.services.snapshots.access()->limits_events()) {
+    if (const QuotaWait wait =
+            context.services.publishing.take_quota({{draft.event.tenant_id, 1}})) {
+      return tl::make_unexpected(over_quota(*wait));
     }
   }
-  return std::nullopt;
+  return {};
 }
 
-Awaitable<Published> publish_drafts(Context context, std::vector<EventDraft> drafts,
-                                    bool all_or_nothing) {
-  auto pending = context.service->publish(std::move(drafts), all_or_nothing);
+Awaitable<Parsed<std::vector<PublishReceipt>>> publish_drafts(Context context,
+                                                              std::vector<EventDraft> drafts,
+                                                              bool all_or_nothing) {
+  auto pending = context.services.publishing.publish(std::move(drafts), all_or_nothing);
   Result<std::vector<PublishReceipt>> receipts = co_await std::move(pending);
   if (!receipts) {
-    co_return tl::make_unexpected(render(to_problem(receipts.error())));
+    co_return tl::make_unexpected(to_problem(receipts.error()));
   }
   co_return *std::move(receipts);
 }

@@ -12,7 +12,7 @@ using std::chrono::seconds;
 
 ApiWorld::Pairs with_key(const std::string& key) { return {{"authorization", "Bearer " + key}}; }
 
-TEST(ApiKeyRoutes, AKeyIsShownOnceAndWorksAtOnce) {
+TEST(ApiKeyRoutes, KeyIsShownOnceAndWorksImmediately) {
   ApiWorld world;
   const Answer made = world.call("POST", "/v1/api-keys", R"({"name":"ci","scope":"read"})");
   ASSERT_EQ(made.status, 201) << made.body;
@@ -37,7 +37,7 @@ TEST(ApiKeyRoutes, AKeyIsShownOnceAndWorksAtOnce) {
   EXPECT_EQ(world.call("DELETE", "/v1/api-keys/" + made.at("id")).status, 404);
 }
 
-TEST(ApiKeyRoutes, WrongBodiesNameTheField) {
+TEST(ApiKeyRoutes, InvalidBodyNamesTheField) {
   ApiWorld world;
   const std::pair<const char*, const char*> cases[] = {
       {R"({})", "scope"},
@@ -55,7 +55,7 @@ TEST(ApiKeyRoutes, WrongBodiesNameTheField) {
   }
 }
 
-TEST(ApiKeyRoutes, AKeyEndsWhenItExpires) {
+TEST(ApiKeyRoutes, KeyExpires) {
   ApiWorld world;
   const Answer made = world.call("POST", "/v1/api-keys",
                                  R"({"scope":"admin","expires_at":"2026-01-01T00:00:10Z"})");
@@ -65,10 +65,11 @@ TEST(ApiKeyRoutes, AKeyEndsWhenItExpires) {
   world.service().moment.wall += seconds{1};
   const Answer late = world.call("GET", "/v1/webhooks", "", with_key(made.at("key")));
   EXPECT_EQ(late.status, 401);
-  EXPECT_EQ(late.at("detail"), "The API key expired at 2026-01-01T00:00:10.000Z.");
+  EXPECT_EQ(late.at("detail"),
+            "This API key expired at 2026-01-01T00:00:10.000Z. Use another key.");
 }
 
-TEST(ApiKeyRoutes, TheLastLastingAdminKeyStays) {
+TEST(ApiKeyRoutes, RejectsDeletingTheLastPermanentAdminKey) {
   ApiWorld world;
   const std::string first = world.call("GET", "/v1/api-keys").at("data.0.id");
   const Answer refused = world.call("DELETE", "/v1/api-keys/" + first);
@@ -85,7 +86,7 @@ TEST(ApiKeyRoutes, TheLastLastingAdminKeyStays) {
             409);
 }
 
-TEST(ApiKeyRoutes, ListsPage) {
+TEST(ApiKeyRoutes, ListIsPaged) {
   ApiWorld world;
   for (int i = 0; i < 4; ++i) {
     world.call("POST", "/v1/api-keys", R"({"scope":"read"})");
@@ -100,7 +101,7 @@ TEST(ApiKeyRoutes, ListsPage) {
   EXPECT_EQ(world.call("GET", "/v1/api-keys?scope=read").status, 400);
 }
 
-TEST(TenantRoutes, ATenantIsRegisteredShownAndDeleted) {
+TEST(TenantRoutes, RegistersShowsAndDeletesATenant) {
   ApiWorld world;
   const Answer made =
       world.call("POST", "/v1/tenants",
@@ -124,7 +125,7 @@ TEST(TenantRoutes, ATenantIsRegisteredShownAndDeleted) {
   }
 }
 
-TEST(TenantRoutes, ATenantWithWebhooksIsDeletedOnlyByForceAndEntirely) {
+TEST(TenantRoutes, DeletesATenantWithWebhooksOnlyWithForce) {
   ApiWorld world;
   world.call("POST", "/v1/tenants", R"({"id":"acme"})");
   const std::string webhook = world.make_webhook(R"("tenant_id":"acme")");
@@ -149,7 +150,7 @@ TEST(TenantRoutes, ATenantWithWebhooksIsDeletedOnlyByForceAndEntirely) {
   EXPECT_EQ(log.at("data.1.subject"), webhook);
 }
 
-TEST(TenantRoutes, LimitsMergeAndNullTakesThemAway) {
+TEST(TenantRoutes, LimitsAreMergedAndNullRemovesThem) {
   ApiWorld world;
   world.call("POST", "/v1/tenants", R"({"id":"acme"})");
   const std::string path = "/v1/tenants/acme/limits";
@@ -162,7 +163,7 @@ TEST(TenantRoutes, LimitsMergeAndNullTakesThemAway) {
   EXPECT_EQ(world.call("PUT", "/v1/tenants/nobody/limits", "{}").status, 404);
 }
 
-TEST(TenantRoutes, AQuotaOfWebhooksHolds) {
+TEST(TenantRoutes, EnforcesTheWebhookLimit) {
   ApiWorld world;
   world.call("POST", "/v1/tenants", R"({"id":"acme"})");
   world.call("PUT", "/v1/tenants/acme/limits", R"({"webhooks_max":2})");
@@ -179,7 +180,7 @@ TEST(TenantRoutes, AQuotaOfWebhooksHolds) {
   EXPECT_EQ(world.call("POST", "/v1/webhooks", body).status, 201);
 }
 
-TEST(TenantRoutes, AQuotaOfEventsIsTakenBeforeAnythingIsStored) {
+TEST(TenantRoutes, TakesTheEventQuotaBeforeStoring) {
   ApiWorld world;
   world.call("POST", "/v1/tenants", R"({"id":"acme"})");
   world.call("PUT", "/v1/tenants/acme/limits", R"({"events_per_minute":3})");
@@ -201,7 +202,7 @@ TEST(TenantRoutes, AQuotaOfEventsIsTakenBeforeAnythingIsStored) {
             "batch_exceeds_quota");
 }
 
-TEST(TenantRoutes, OnlyKnownTenantsAreServedWhenTheOperatorWantsThat) {
+TEST(TenantRoutes, RejectsUnknownTenantsIfRequired) {
   ApiWorld world{[](ApiOptions& options) { options.require_known_tenants = true; }};
   const std::string event = R"({"type":"a","data":1,"tenant_id":"acme"})";
   const std::string webhook = R"({"url":"https://example.com/","events":["*"],"tenant_id":"acme"})";

@@ -5,23 +5,19 @@
 
 namespace postrider::api {
 
-Awaitable<HttpResponse> replay_webhook(Context context, HttpRequest request) {
-  const Parsed<WebhookRef> webhook = path_webhook(context, request);
-  if (!webhook) {
-    co_return render(webhook.error());
-  }
-  Parsed<OperationSpec> spec = read_replay(request, **webhook, context.service->now().wall);
-  if (!spec) {
-    co_return render(spec.error());
-  }
-  if (!(*webhook)->active) {
-    co_return render(conflict("webhook_inactive",
-                              "The webhook is switched off and wants nothing; set `active` to "
-                              "true, then replay what it missed."));
+Awaitable<Reply> replay_webhook(Context context, HttpRequest request) {
+  POSTRIDER_CO_TRY(const WebhookRef webhook, path_webhook(context.services.snapshots, request));
+  POSTRIDER_CO_TRY(OperationSpec spec,
+                   read_replay(request, *webhook, context.services.clock.now().wall));
+  if (!webhook->active) {
+    co_return tl::make_unexpected(
+        conflict("webhook_inactive",
+                 "The webhook is not active. Set `active` to true, then replay what it "
+                 "missed."));
   }
   auto pending = start_operation(
       context,
-      {.kind = OperationKind::replay, .spec = *std::move(spec), .action = "webhook.replay"});
+      {.kind = OperationKind::replay, .spec = std::move(spec), .action = "webhook.replay"});
   co_return co_await std::move(pending);
 }
 

@@ -3,7 +3,7 @@
 namespace postrider::api {
 namespace {
 
-// An attacker with many addresses must not fill our memory: about 2 MB.
+// Bounds the memory to about 2 MB, even if an attacker uses many addresses.
 constexpr std::size_t clients_max = 10'000;
 
 }  // namespace
@@ -27,8 +27,8 @@ std::optional<Micros> RequestLimiter::take(const std::string& client, const Rate
   return bucket.tokens.available_at(now) - now;
 }
 
-/// A full bucket is as good as a new one. When none is full, all start over: better a few requests
-/// too many than a client that is refused for others' sake.
+/// Removes full buckets: they equal new ones. If none is full, removes all: a few requests too many
+/// are better than refusing a client because of others.
 void RequestLimiter::make_room(MonoTime now) {
   if (buckets_.size() < clients_max) {
     return;

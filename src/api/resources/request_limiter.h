@@ -1,5 +1,5 @@
-// How many requests a client may make: a token bucket per API key, and one per address for requests
-// without a valid key, so that keys cannot be guessed at speed. Any thread.
+// Limits the requests of a client: one token bucket per API key, and one per address for requests
+// without a valid key, which slows down guessing of keys. Any thread.
 #pragma once
 
 #include <mutex>
@@ -14,8 +14,8 @@ namespace postrider::api {
 
 class RequestLimiter {
  public:
-  /// nullopt: go on, a token was taken. Otherwise how long until there is one. `limit` may change
-  /// from call to call.
+  /// Takes a token and returns nullopt, or returns how long until there is one. `limit` may change
+  /// between calls.
   [[nodiscard]] std::optional<Micros> take(const std::string& client, const RateLimit& limit,
                                            MonoTime now);
 

@@ -20,7 +20,7 @@ TEST(RequestLimiter, EachClientHasItsOwnBucket) {
   EXPECT_EQ(limiter.take("a", limit, start + 500ms), std::nullopt);
 }
 
-TEST(RequestLimiter, AChangedLimitHoldsAtOnceAndGivesNothingAway) {
+TEST(RequestLimiter, ChangedLimitAppliesImmediatelyWithoutExtraTokens) {
   RequestLimiter limiter;
   EXPECT_EQ(limiter.take("a", limit, start), std::nullopt);
   EXPECT_EQ(limiter.take("a", limit, start), std::nullopt);
@@ -29,11 +29,11 @@ TEST(RequestLimiter, AChangedLimitHoldsAtOnceAndGivesNothingAway) {
   EXPECT_EQ(limiter.take("a", larger, start + 100ms), std::nullopt);
 }
 
-TEST(RequestLimiter, ManyClientsDoNotFillTheMemoryNorFreeTheBusyOne) {
+TEST(RequestLimiter, ManyClientsNeitherExhaustMemoryNorResetABusyClient) {
   RequestLimiter limiter;
   EXPECT_EQ(limiter.take("busy", limit, start), std::nullopt);
   EXPECT_EQ(limiter.take("busy", limit, start), std::nullopt);
-  // Half a second later the others' buckets are full again, and only those are forgotten.
+  // Half a second later the other buckets are full again; only those are removed.
   for (int i = 0; i < 9'999; ++i) {
     EXPECT_EQ(limiter.take(std::to_string(i), limit, start - 1s), std::nullopt);
   }

@@ -4,11 +4,11 @@
 //   Access::read       keys of scope read and admin
 //   Access::publish    keys of scope publish and admin
 //   Access::admin      keys of scope admin
-//   Tenants::served    keys of one tenant as well. Their Context shows that tenant's part of the
-//                      world and nothing else (tenant_service.h); a resource that keeps to its
-//                      Context needs no code for tenancy. Without this word they are refused.
-//   Repeat             what it makes is made once per Idempotency-Key; how a repeated request is
-//                      answered (once.h).
+//   Tenants::served    keys of one tenant as well. Their Context reaches that tenant's data only
+//                      (api/tenancy/tenant_service.h), so a handler needs no code for tenancy.
+//                      Without this word such keys are refused.
+//   ReplayRule         the request is carried out once per Idempotency-Key; the rule says how a
+//                      repeated request is answered (idempotent_request.h).
 #include "api/resources/routes.h"
 
 #include <algorithm>
@@ -34,7 +34,7 @@ struct Entry {
   Access access;
   Resource resource;
   Tenants tenants = Tenants::shut_out;
-  ReplayRule repeat = {};
+  ReplayRule replay = {};
 };
 
 constexpr ReplayRule as_webhook{201, get_webhook};
@@ -122,14 +122,28 @@ constexpr std::array entries = {
     Entry{"GET", "/status.js", Access::open, get_status_script},
 };
 
-Awaitable<HttpResponse> answer(HttpResponse response) { co_return response; }
-
-/// Leaves of the world what is for the caller.
-void narrow(Context& context) {
-  if (context.caller.tenant_id) {
-    context.owned = make_tenant_service(*context.service, *context.caller.tenant_id);
-    context.service = context.owned.get();
+/// The only place where a handler's problem becomes a response.
+Awaitable<HttpResponse> render_reply(Awaitable<Reply> handling) {
+  Reply reply = co_await std::move(handling);
+  if (!reply) {
+    co_return render(reply.error());
   }
+  co_return *std::move(reply);
+}
+
+Awaitable<HttpResponse> render_problem(Problem problem) { co_return render(problem); }
+
+/// Restricts the service to the caller's tenant, if the caller has one.
+Context make_context(Service& service, std::shared_ptr<const ApiOptions> options, Caller caller) {
+  if (!caller.tenant_id) {
+    return {
+        .services = Services{service}, .options = std::move(options), .caller = std::move(caller)};
+  }
+  std::shared_ptr<Service> restricted = make_tenant_service(service, *caller.tenant_id);
+  return {.services = Services{*restricted},
+          .options = std::move(options),
+          .caller = std::move(caller),
+          .restricted = restricted};
 }
 
 Problem too_many(Micros wait) {
@@ -137,30 +151,46 @@ Problem too_many(Micros wait) {
   return {.status = 429,
           .code = "rate_limited",
           .title = "Too many requests",
-          .detail =
-              "This client has used up its requests for now; go on after the time that "
-              "Retry-After names.",
+          .detail = "This client has made too many requests. Retry after the time in Retry-After.",
           .errors = {},
           .retry_after = std::max(std::chrono::ceil<seconds>(wait), seconds{1})};
 }
 
+/// Stands before every handler.
 struct Guard {
   Service* service = nullptr;
   std::shared_ptr<ApiControl> control;
   Admission admission;
-  bool limited = true;  // Probes and scrapers are let through: they tell when something is wrong.
+  bool limited = true;  // False for probes and scrapers: they report when something is wrong.
 
   /// Requests without a valid key are counted by address, the others by key.
-  [[nodiscard]] std::optional<HttpResponse> over_limit(const ApiOptions& options,
-                                                       const std::string& remote_ip,
-                                                       const KeyRef& key) const {
+  [[nodiscard]] Parsed<void> check_rate(const ApiOptions& options, const std::string& remote_ip,
+                                        const KeyRef& key) const {
     const std::optional<RateLimit>& limit = key ? options.key_rate : options.address_rate;
     if (!limit || !limited) {
-      return std::nullopt;
+      return {};
     }
     const std::string client = key ? key->key().id.to_string() : client_group(remote_ip);
-    const auto wait = control->limiter().take(client, *limit, service->now().mono);
-    return wait ? std::optional{render(too_many(*wait))} : std::nullopt;
+    if (const auto wait = control->limiter().take(client, *limit, service->now().mono)) {
+      return tl::make_unexpected(too_many(*wait));
+    }
+    return {};
+  }
+
+  [[nodiscard]] Parsed<Context> admit(const HttpRequest& request) const {
+    std::shared_ptr<const ApiOptions> options = control->options();
+    const std::shared_ptr<const AccessSnapshot> access = service->access();
+    Parsed<Caller> caller =
+        authenticate(request, admission, {*access, *options->crypto, service->now().wall});
+    const KeyRef key = caller ? caller->key : nullptr;
+    POSTRIDER_CHECK(check_rate(*options, request.remote_ip, key));
+    if (!caller) {
+      return tl::make_unexpected(caller.error());
+    }
+    if (key != nullptr) {
+      service->record_key_use(*key);
+    }
+    return make_context(*service, std::move(options), *std::move(caller));
   }
 };
 
@@ -175,30 +205,21 @@ void add(Router& router, Service& service, const std::shared_ptr<ApiControl>& co
                     .admission = {entry.access, entry.tenants},
                     .limited = !is_probe(entry.pattern)};
   const auto guarded = [guard, resource = entry.resource,
-                        repeat = entry.repeat](HttpRequest request) -> Awaitable<HttpResponse> {
-    Service& world = *guard.service;
-    std::shared_ptr<const ApiOptions> options = guard.control->options();
-    auto caller = authenticate(request, guard.admission, *world.access(), world.now().wall);
-    const KeyRef key = caller ? caller->key : nullptr;
-    if (auto refused = guard.over_limit(*options, request.remote_ip, key)) {
-      return answer(*std::move(refused));
+                        replay = entry.replay](HttpRequest request) -> Awaitable<HttpResponse> {
+    Parsed<Context> context = guard.admit(request);
+    if (!context) {
+      return render_problem(std::move(context.error()));
     }
-    if (!caller) {
-      return answer(std::move(caller.error()));
+    Service& all = *guard.service;
+    if (replay.status != 0) {
+      return render_reply(
+          answer_idempotently({all, resource, replay}, *std::move(context), std::move(request)));
     }
-    if (key != nullptr) {
-      world.note_key_use(*key);
-    }
-    Context context{.service = &world, .options = std::move(options), .caller = *std::move(caller)};
-    narrow(context);
-    if (repeat.status != 0) {
-      return answer_idempotently({&world, resource, repeat}, std::move(context),
-                                 std::move(request));
-    }
-    const bool may_last = key != nullptr && request.method == "GET";
-    auto answering = resource(std::move(context), std::move(request));
-    return may_last ? guard_stream(std::move(answering), &world, key->key().id)
-                    : std::move(answering);
+    const KeyRef key = context->caller.key;
+    const bool may_stream = key != nullptr && request.method == "GET";
+    auto handling = resource(*std::move(context), std::move(request));
+    return render_reply(may_stream ? guard_stream(std::move(handling), {all, all, key->key().id})
+                                   : std::move(handling));
   };
   router.add(std::string{entry.method}, std::string{entry.pattern}, guarded);
 }

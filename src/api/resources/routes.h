@@ -1,4 +1,4 @@
-// The native API: which method and path does what, and who may call it.
+// The route table of the API: which handler answers a method and path, and which keys may call it.
 #pragma once
 
 #include <memory>
@@ -19,11 +19,11 @@ struct RouteEntry {
   Admission admission;
 };
 
-/// The whole table, so that tests can go through it.
+/// The whole table, for tests.
 [[nodiscard]] std::vector<RouteEntry> route_table(const ApiOptions& options);
 
-/// Adds every resource of this folder. `service` outlives the router. The options can be changed
-/// later; who may read /metrics cannot.
+/// Adds every route. `service` must outlive the router. The options can be changed later, except
+/// open_metrics.
 std::shared_ptr<ApiControl> add_routes(Router& router, Service& service, ApiOptions options);
 
 }  // namespace postrider::api

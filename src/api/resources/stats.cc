@@ -37,7 +37,7 @@ std::optional<BucketSize> parse_bucket(std::string_view text) {
 }
 
 struct StatsQuery {
-  StatsFilter filter;  // From and to are the ends of buckets.
+  StatsFilter filter;  // `from` and `to` are bucket boundaries.
   BucketSize bucket = bucket_sizes[1];
   std::uint32_t limit = page_limit_default;
   std::uint32_t offset = 0;
@@ -48,14 +48,14 @@ WallTime round_down(WallTime time, Millis length) {
   return time - (past.count() < 0 ? past + length : past);
 }
 
-/// The cursor of a list ordered by volume is the number of those before it.
+/// The list is ordered by volume, so its cursor is an offset.
 Parsed<std::uint32_t> offset_of(const PageQuery& page) {
-  if (!page.place) {
+  if (!page.position) {
     return page.offset;
   }
   std::uint32_t offset = 0;
-  const char* const end = page.place->data() + page.place->size();
-  const auto [rest, error] = std::from_chars(page.place->data(), end, offset);
+  const char* const end = page.position->data() + page.position->size();
+  const auto [rest, error] = std::from_chars(page.position->data(), end, offset);
   if (error != std::errc{} || rest != end) {
     return tl::make_unexpected(invalid_cursor());
   }
@@ -64,7 +64,7 @@ Parsed<std::uint32_t> offset_of(const PageQuery& page) {
 
 void read_range(QueryReader& query, WallTime now, StatsQuery& asked) {
   const Millis length = asked.bucket.length;
-  const WallTime to = query.time("to").value_or(now + Millis{1});  // What happens now included.
+  const WallTime to = query.time("to").value_or(now + Millis{1});  // Includes the current moment.
   const WallTime from = query.time("from").value_or(to - range_default);
   if (from >= to) {
     query.refuse("from", "must be before `to`.");
@@ -72,8 +72,8 @@ void read_range(QueryReader& query, WallTime now, StatsQuery& asked) {
   asked.filter.from = round_down(from, length);
   asked.filter.to = round_down(to + length - Millis{1}, length);
   if ((asked.filter.to - asked.filter.from) / length > buckets_max) {
-    query.refuse("bucket", fmt::format("gives more than {} buckets between `from` and `to`; ask "
-                                       "for a larger bucket (5m, 1h, 1d) or a shorter time.",
+    query.refuse("bucket", fmt::format("gives more than {} buckets between `from` and `to`. Use "
+                                       "a larger bucket (5m, 1h, 1d) or a shorter range.",
                                        buckets_max));
   }
 }
@@ -82,19 +82,13 @@ Parsed<StatsQuery> read_query(const HttpRequest& request, const Context& context
   QueryReader query{request};
   StatsQuery asked;
   asked.bucket = query.one_of("bucket", parse_bucket, "5m, 1h or 1d").value_or(asked.bucket);
-  read_range(query, context.service->now().wall, asked);
+  read_range(query, context.services.clock.now().wall, asked);
   asked.filter.webhook_id = query.one_of("webhook_id", WebhookId::parse, "a webhook's id (whk_…)");
   asked.filter.tenant_id = query.text("tenant_id");
-  const Parsed<PageQuery> page = read_page(query, ListKind::stats);
-  if (!page) {
-    return tl::make_unexpected(page.error());
-  }
-  const Parsed<std::uint32_t> offset = offset_of(*page);
-  if (!offset) {
-    return tl::make_unexpected(offset.error());
-  }
-  asked.limit = page->limit;
-  asked.offset = *offset;
+  POSTRIDER_TRY(const PageQuery page, read_page(query, ListKind::stats));
+  POSTRIDER_TRY(const std::uint32_t offset, offset_of(page));
+  asked.limit = page.limit;
+  asked.offset = offset;
   return asked;
 }
 
@@ -121,7 +115,7 @@ void write_durations(JsonWriter& writer, const DeliveryTally& tally) {
   writer.close_object();
 }
 
-/// The members of an object that the caller opened.
+/// Writes members into an object that the caller opened.
 void write_tally(JsonWriter& writer, const DeliveryTally& tally) {
   writer.member("published", tally.published);
   writer.member("deliveries", tally.deliveries);
@@ -153,7 +147,7 @@ Result<Numbers> read_numbers(Stats& stats, const StatsQuery& asked) {
   return Numbers{std::move(buckets), std::move(webhooks)};
 }
 
-/// Every bucket of the range, also those in which nothing happened.
+/// Writes every bucket of the range, including empty ones.
 void write_buckets(JsonWriter& writer, const StatsQuery& asked, const Numbers& numbers) {
   writer.key("buckets");
   writer.open_array();
@@ -209,20 +203,15 @@ std::string write_stats(const StatsQuery& asked, const Numbers& numbers) {
 
 }  // namespace
 
-Awaitable<HttpResponse> get_stats(Context context, HttpRequest request) {
-  const Parsed<StatsQuery> asked = read_query(request, context);
-  if (!asked) {
-    co_return render(asked.error());
-  }
-  const auto query = [asked = *asked](Reader& reader) {
-    return read_numbers(*reader.stats, asked);
-  };
-  auto pending = context.service->read(query);
+Awaitable<Reply> get_stats(Context context, HttpRequest request) {
+  POSTRIDER_CO_TRY(const StatsQuery asked, read_query(request, context));
+  const auto query = [asked](Reader& reader) { return read_numbers(*reader.stats, asked); };
+  auto pending = context.services.queries.read(query);
   const Result<Numbers> numbers = co_await std::move(pending);
   if (!numbers) {
-    co_return render(to_problem(numbers.error()));
+    co_return tl::make_unexpected(to_problem(numbers.error()));
   }
-  co_return json_answer(200, write_stats(*asked, *numbers));
+  co_return json_answer(200, write_stats(asked, *numbers));
 }
 
 }  // namespace postrider::api

@@ -60,7 +60,7 @@ TEST_F(StatsRoutes, WebhooksArePagedByVolume) {
             second.at("webhooks.data"));
 }
 
-TEST_F(StatsRoutes, CanBeNarrowedToAWebhookATenantAndATime) {
+TEST_F(StatsRoutes, FiltersByWebhookTenantAndTime) {
   const std::string webhook = world_.make_webhook(R"("tenant_id":"acme")");
   world_.make_webhook(R"("tenant_id":"other")");
   deliver("acme");
@@ -75,7 +75,7 @@ TEST_F(StatsRoutes, CanBeNarrowedToAWebhookATenantAndATime) {
   EXPECT_EQ(past.at("buckets.0.start"), "2025-01-01T00:00:00.000Z");
 }
 
-TEST_F(StatsRoutes, RefusesWhatItCannotAnswer) {
+TEST_F(StatsRoutes, RejectsInvalidQueries) {
   const struct {
     std::string query;
     std::string field;

@@ -21,7 +21,7 @@ namespace {
 
 namespace asio = boost::asio;
 
-// What a client is told to wait before it comes back, and a first sign of life.
+// Sent first: the client's delay before it reconnects.
 constexpr std::string_view greeting = "retry: 2000\n\n";
 
 struct StreamQuery {
@@ -29,9 +29,9 @@ struct StreamQuery {
   std::optional<StreamPosition> seen;
 };
 
-/// A place that cannot be read is one of the past: epoch zero is nobody's.
-StreamPosition read_place(std::string_view text) {
-  return parse_stream_place(text).value_or(StreamPosition{});
+/// An unreadable position counts as too old: no stream has epoch zero.
+StreamPosition read_position(std::string_view text) {
+  return parse_stream_position(text).value_or(StreamPosition{});
 }
 
 Parsed<StreamQuery> read_query(const HttpRequest& request) {
@@ -44,25 +44,24 @@ Parsed<StreamQuery> read_query(const HttpRequest& request) {
                                       "pending, retrying, succeeded, dead_letter or cancelled");
   asked.filter.event_types = query.list_of("event_type", parse_event_type_word, event_type_words);
   const std::optional<std::string> seen = query.text("last_event_id");
-  if (std::optional<Problem> fault = query.fault()) {
-    return tl::make_unexpected(*std::move(fault));
-  }
+  POSTRIDER_CHECK(query.finish());
   if (seen) {
-    asked.seen = read_place(*seen);
+    asked.seen = read_position(*seen);
   }
   if (const auto header = request.header("last-event-id")) {
-    asked.seen = read_place(*header);
+    asked.seen = read_position(*header);
   }
   return asked;
 }
 
-/// Wakes the stream's coroutine. Shared, because news may still be on their way to it when it ends.
+/// Wakes the stream's coroutine. Shared, because a wake-up may still be queued when the stream
+/// ends.
 struct Signal {
   explicit Signal(const asio::any_io_executor& executor) : timer(executor) {}
   asio::steady_timer timer;
 };
 
-/// One subscriber's connection. Runs on its io thread.
+/// The body of one subscriber's response. Runs on the io thread of its connection.
 class EventStream final : public BodyStream {
  public:
   struct Parts {
@@ -100,21 +99,21 @@ class EventStream final : public BodyStream {
   }
 
  private:
-  /// What is new, as text; empty when nothing is.
+  /// Returns new events as text; empty if there are none.
   std::string take() {
     const StreamHub::Batch batch = parts_.subscription->take();
     std::string text;
     if (batch.reset) {
-      text += write_notice("reset", "Something was missed; load what you show anew.");
+      text += write_notice("reset", "Events were missed. Reload the current state.");
     }
     for (const StreamHub::Item& item : batch.items) {
-      text += write_stream_event(item.place, *item.stream_event);
+      text += write_stream_event(item.position, *item.stream_event);
     }
     if (batch.dropped) {
-      text += write_notice("dropped", "You read more slowly than things happen; connect again.");
+      text += write_notice("dropped", "The client reads too slowly. Reconnect.");
       ended_ = true;
     } else if (stopping_) {
-      text += write_notice("end", "The server is shutting down; connect again in a moment.");
+      text += write_notice("end", "The server is shutting down. Reconnect in a moment.");
       ended_ = true;
     }
     return text;
@@ -126,7 +125,7 @@ class EventStream final : public BodyStream {
   bool ended_ = false;
 };
 
-/// Runs on any thread, and outlives the stream.
+/// The result may be called on any thread and may outlive the stream.
 std::function<void()> wake_up(asio::any_io_executor executor, std::weak_ptr<Signal> signal) {
   return [executor = std::move(executor), signal = std::move(signal)] {
     asio::post(executor, [signal] {
@@ -139,23 +138,20 @@ std::function<void()> wake_up(asio::any_io_executor executor, std::weak_ptr<Sign
 
 }  // namespace
 
-Awaitable<HttpResponse> stream_events(Context context, HttpRequest request) {
-  Parsed<StreamQuery> asked = read_query(request);
-  if (!asked) {
-    co_return render(asked.error());
-  }
+Awaitable<Reply> stream_events(Context context, HttpRequest request) {
+  POSTRIDER_CO_TRY(StreamQuery asked, read_query(request));
   const asio::any_io_executor executor = co_await asio::this_coro::executor;
   const auto signal = std::make_shared<Signal>(executor);
-  Result<std::unique_ptr<StreamHub::Subscription>> subscription =
-      context.service->subscribe(std::move(asked->filter), asked->seen, wake_up(executor, signal));
+  Result<std::unique_ptr<StreamHub::Subscription>> subscription = context.services.stream.subscribe(
+      std::move(asked.filter), asked.seen, wake_up(executor, signal));
   if (!subscription) {
     Problem problem = to_problem(subscription.error());
     problem.code = "too_many_streams";
-    co_return render(problem);
+    co_return tl::make_unexpected(problem);
   }
   HttpResponse response{
       .status = 200, .content_type = "text/event-stream", .headers = {}, .body = {}};
-  response.headers.emplace_back("X-Accel-Buffering", "no");  // Proxies pass it on as it comes.
+  response.headers.emplace_back("X-Accel-Buffering", "no");  // Tells proxies not to buffer.
   response.stream = std::make_shared<EventStream>(
       EventStream::Parts{.signal = signal,
                          .subscription = *std::move(subscription),

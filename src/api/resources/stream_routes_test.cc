@@ -1,4 +1,4 @@
-// GET /v1/stream without a socket: what it refuses, and how news are written.
+// GET /v1/stream without a socket: its checks, and the text of its events.
 #include <gtest/gtest.h>
 
 #include "api/json/stream_json.h"
@@ -9,7 +9,7 @@
 namespace postrider::api {
 namespace {
 
-TEST(StreamRoutes, RefusesFiltersThatItDoesNotKnow) {
+TEST(StreamRoutes, RejectsUnknownFilters) {
   ApiWorld world;
   for (const auto& [query, field] :
        {std::pair{"status=lost", "status"}, std::pair{"webhook_id=42", "webhook_id"},
@@ -20,7 +20,7 @@ TEST(StreamRoutes, RefusesFiltersThatItDoesNotKnow) {
   }
 }
 
-TEST(StreamRoutes, AnswersAsAnEventStreamAndLetsItsPlaceGo) {
+TEST(StreamRoutes, AnswersWithAnEventStreamAndReleasesItsSlot) {
   ApiWorld world;
   const Answer answer = world.call("GET", "/v1/stream?status=succeeded");
   EXPECT_EQ(answer.status, 200);
@@ -28,7 +28,7 @@ TEST(StreamRoutes, AnswersAsAnEventStreamAndLetsItsPlaceGo) {
   EXPECT_EQ(world.service().hub.subscribers(), 0u) << "the response is gone";
 }
 
-TEST(StreamRoutes, TooManyStreamsAreAskedToComeBack) {
+TEST(StreamRoutes, TooManyStreamsGetRetryAfter) {
   ApiWorld world;
   std::vector<std::unique_ptr<StreamHub::Subscription>> taken;
   for (int i = 0; i < 256; ++i) {
@@ -40,7 +40,7 @@ TEST(StreamRoutes, TooManyStreamsAreAskedToComeBack) {
   EXPECT_NE(answer.header("Retry-After"), "");
 }
 
-TEST(StreamJson, ADeliveryIsOneLineOfJsonWithItsPlace) {
+TEST(StreamJson, DeliveryIsOneLineOfJsonWithItsPosition) {
   Settlement settlement;
   settlement.delivery.event_type = "order.paid";
   settlement.delivery.state = DeliveryState::dead_letter;
@@ -64,7 +64,7 @@ TEST(StreamJson, ADeliveryIsOneLineOfJsonWithItsPlace) {
       "\n\n");
 }
 
-TEST(StreamJson, CircuitsAndAlertsAreNewsToo) {
+TEST(StreamJson, WritesCircuitChangesAndAlerts) {
   const StreamEvent circuit{.at = wall_from_unix_ms(0),
                             .webhook_id = {},
                             .tenant_id = "",

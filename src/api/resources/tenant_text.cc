@@ -21,7 +21,7 @@ bool is_tenant_id(std::string_view text) {
          std::ranges::all_of(text, fits);
 }
 
-Given<std::string> read_tenant_id(ObjectReader& reader, std::string_view name) {
+JsonField<std::string> read_tenant_id(ObjectReader& reader, std::string_view name) {
   const std::optional<std::string_view> slice = reader.raw(name);
   if (!slice || *slice == "null") {
     return {.present = slice.has_value(), .value = std::nullopt};

@@ -1,4 +1,4 @@
-// What a tenant's id may look like: the same wherever one is made.
+// The syntax of tenant ids.
 #pragma once
 
 #include <string>
@@ -8,10 +8,10 @@
 
 namespace postrider::api {
 
-/// It stands in paths, so it is made of what needs no escape there.
+/// An id is used in paths, so it consists of characters that need no escaping there.
 [[nodiscard]] bool is_tenant_id(std::string_view text);
 
-/// The member of this name, when it is such an id; anything else is reported.
-[[nodiscard]] Given<std::string> read_tenant_id(ObjectReader& reader, std::string_view name);
+/// Reads the member as a tenant id; reports an error if it is not one.
+[[nodiscard]] JsonField<std::string> read_tenant_id(ObjectReader& reader, std::string_view name);
 
 }  // namespace postrider::api

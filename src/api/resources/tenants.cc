@@ -16,23 +16,18 @@ namespace {
 constexpr TextRule name_rule{.bytes_max = 256, .multiline = false};
 constexpr std::size_t metadata_bytes_max = std::size_t{16} * 1024;
 
-// A limit of no webhooks or no events is a way to lock a tenant.
+// A limit of 0 locks the tenant.
 constexpr IntegerRange webhooks_range{0, 1'000'000};
 constexpr IntegerRange events_range{0, 10'000'000};
 
 Parsed<RegisteredTenant> read_new_tenant(const Context& context, const HttpRequest& request) {
-  if (std::optional<Problem> problem = query_problem(request)) {
-    return tl::make_unexpected(*std::move(problem));
-  }
-  Parsed<std::vector<JsonMember>> members = read_body(request);
-  if (!members) {
-    return tl::make_unexpected(members.error());
-  }
+  POSTRIDER_CHECK(check_no_query(request));
+  POSTRIDER_TRY(std::vector<JsonMember> members, read_body(request));
   FieldErrors errors;
-  ObjectReader reader{*std::move(members), "", errors};
+  ObjectReader reader{std::move(members), "", errors};
   RegisteredTenant tenant;
-  tenant.serial = TenantSerial{context.service->new_uuid()};
-  tenant.created_at = context.service->now().wall;
+  tenant.serial = TenantSerial{context.services.ids.new_uuid()};
+  tenant.created_at = context.services.clock.now().wall;
   tenant.id = read_tenant_id(reader, "id").value.value_or(tenant.serial.to_string());
   assign(reader.text("name", name_rule), tenant.name);
   assign(reader.verbatim_object("metadata", metadata_bytes_max), tenant.metadata,
@@ -45,7 +40,7 @@ Parsed<RegisteredTenant> read_new_tenant(const Context& context, const HttpReque
   return tenant;
 }
 
-void read_limit(const Given<std::int64_t>& given,
+void read_limit(const JsonField<std::int64_t>& given,
                 std::optional<std::optional<std::uint32_t>>& limit) {
   if (given.present) {
     limit.emplace(given.value ? std::optional{static_cast<std::uint32_t>(*given.value)}
@@ -53,14 +48,11 @@ void read_limit(const Given<std::int64_t>& given,
   }
 }
 
-/// Absent leaves a limit, null takes it away.
+/// An absent member keeps the limit, null removes it.
 Parsed<LimitsChange> read_limits(const HttpRequest& request) {
-  Parsed<std::vector<JsonMember>> members = read_body(request);
-  if (!members) {
-    return tl::make_unexpected(members.error());
-  }
+  POSTRIDER_TRY(std::vector<JsonMember> members, read_body(request));
   FieldErrors errors;
-  ObjectReader reader{*std::move(members), "", errors};
+  ObjectReader reader{std::move(members), "", errors};
   LimitsChange change;
   read_limit(reader.integer("webhooks_max", webhooks_range), change.webhooks_max);
   read_limit(reader.integer("events_per_minute", events_range), change.events_per_minute);
@@ -71,10 +63,10 @@ Parsed<LimitsChange> read_limits(const HttpRequest& request) {
   return change;
 }
 
-Parsed<TenantRef> path_tenant(const Context& context, const HttpRequest& request) {
+Parsed<TenantRef> path_tenant(const Snapshots& snapshots, const HttpRequest& request) {
   const auto found = request.path_parameters.find("id");
   const TenantId id = found == request.path_parameters.end() ? TenantId{} : found->second;
-  TenantRef tenant = context.service->access()->find_tenant(id);
+  TenantRef tenant = snapshots.access()->find_tenant(id);
   if (tenant == nullptr) {
     return tl::make_unexpected(not_found("tenant", id));
   }
@@ -88,7 +80,7 @@ std::string limits_text(const TenantLimits& limits) {
   return body;
 }
 
-/// What was asked for, for the audit log.
+/// The requested change, for the audit log.
 std::string change_text(const LimitsChange& change) {
   std::string detail;
   JsonWriter writer{detail};
@@ -106,124 +98,97 @@ std::string change_text(const LimitsChange& change) {
 std::string tenant_text(const RegisteredTenant& tenant) {
   std::string body;
   JsonWriter writer{body};
-  write_registered(writer, tenant);
+  write_registered_tenant(writer, tenant);
   return body;
 }
 
 std::string write_page(const ListedById<TenantRef>& page) {
   const auto write_item = [](JsonWriter& writer, const TenantRef& tenant) {
-    write_registered(writer, *tenant);
+    write_registered_tenant(writer, *tenant);
   };
   return write_list(page, ListKind::tenants, write_item);
 }
 
 }  // namespace
 
-Awaitable<HttpResponse> list_tenants(Context context, HttpRequest request) {
+Awaitable<Reply> list_tenants(Context context, HttpRequest request) {
   QueryReader query{request};
-  const Parsed<IdPage> asked = read_id_page(query, ListKind::tenants);
-  if (!asked) {
-    co_return render(asked.error());
-  }
-  co_return json_answer(200, write_page(select_page(context.service->access()->tenants(), *asked)));
+  POSTRIDER_CO_TRY(const IdPage asked, read_id_page(query, ListKind::tenants));
+  co_return json_answer(
+      200, write_page(select_page(context.services.snapshots.access()->tenants(), asked)));
 }
 
-Awaitable<HttpResponse> create_tenant(Context context, HttpRequest request) {
-  const Parsed<RegisteredTenant> tenant = read_new_tenant(context, request);
-  if (!tenant) {
-    co_return render(tenant.error());
-  }
+Awaitable<Reply> create_tenant(Context context, HttpRequest request) {
+  POSTRIDER_CO_TRY(const RegisteredTenant tenant, read_new_tenant(context, request));
   AuditEntry entry = audit_entry(
-      context, {.action = "tenant.create", .subject = tenant->id, .tenant_id = tenant->id});
-  RegistryChange change = AddTenant{*tenant};
-  auto pending = context.service->change_registry(std::move(change), std::move(entry));
+      context, {.action = "tenant.create", .subject = tenant.id, .tenant_id = tenant.id});
+  RegistryChange change = AddTenant{tenant};
+  auto pending = context.services.access.change_registry(std::move(change), std::move(entry),
+                                                         context.request_key);
   const Result<void> added = co_await std::move(pending);
   if (!added && added.error().code == Errc::conflict) {
-    co_return render(conflict("tenant_exists", added.error().message));
+    co_return tl::make_unexpected(conflict("tenant_exists", added.error().message));
   }
   if (!added) {
-    co_return render(to_problem(added.error()));
+    co_return tl::make_unexpected(to_problem(added.error()));
   }
-  HttpResponse response = json_answer(201, tenant_text(*tenant));
-  response.headers.emplace_back("Location", "/v1/tenants/" + tenant->id);
+  HttpResponse response = json_answer(201, tenant_text(tenant));
+  response.headers.emplace_back("Location", "/v1/tenants/" + tenant.id);
   co_return response;
 }
 
-Awaitable<HttpResponse> get_tenant(Context context, HttpRequest request) {
-  if (const std::optional<Problem> problem = query_problem(request)) {
-    co_return render(*problem);
-  }
-  const Parsed<TenantRef> tenant = path_tenant(context, request);
-  if (!tenant) {
-    co_return render(tenant.error());
-  }
-  co_return json_answer(200, tenant_text(**tenant));
+Awaitable<Reply> get_tenant(Context context, HttpRequest request) {
+  POSTRIDER_CO_CHECK(check_no_query(request));
+  POSTRIDER_CO_TRY(const TenantRef tenant, path_tenant(context.services.snapshots, request));
+  co_return json_answer(200, tenant_text(*tenant));
 }
 
-Awaitable<HttpResponse> delete_tenant(Context context, HttpRequest request) {
+Awaitable<Reply> delete_tenant(Context context, HttpRequest request) {
   QueryReader query{request};
   const bool force = query.boolean("force").value_or(false);
-  if (const std::optional<Problem> fault = query.fault()) {
-    co_return render(*fault);
-  }
-  const Parsed<TenantRef> tenant = path_tenant(context, request);
-  if (!tenant) {
-    co_return render(tenant.error());
-  }
-  const TenantId id = (*tenant)->id;
+  POSTRIDER_CO_CHECK(query.finish());
+  POSTRIDER_CO_TRY(const TenantRef tenant, path_tenant(context.services.snapshots, request));
+  const TenantId id = tenant->id;
   AuditEntry entry =
       audit_entry(context, {.action = "tenant.delete",
                             .subject = id,
                             .tenant_id = id,
                             .detail = force ? R"({"force":true})" : R"({"force":false})"});
-  auto pending = context.service->remove_tenant(id, force, std::move(entry));
+  auto pending = context.services.access.remove_tenant(id, force, std::move(entry));
   const Result<void> removed = co_await std::move(pending);
   if (!removed && removed.error().code == Errc::not_found) {
-    co_return render(not_found("tenant", id));
+    co_return tl::make_unexpected(not_found("tenant", id));
   }
   if (!removed && removed.error().code == Errc::conflict) {
-    co_return render(conflict("tenant_has_webhooks", removed.error().message));
+    co_return tl::make_unexpected(conflict("tenant_has_webhooks", removed.error().message));
   }
   if (!removed) {
-    co_return render(to_problem(removed.error()));
+    co_return tl::make_unexpected(to_problem(removed.error()));
   }
   co_return HttpResponse{.status = 204, .content_type = "", .headers = {}, .body = {}};
 }
 
-Awaitable<HttpResponse> get_tenant_limits(Context context, HttpRequest request) {
-  if (const std::optional<Problem> problem = query_problem(request)) {
-    co_return render(*problem);
-  }
-  const Parsed<TenantRef> tenant = path_tenant(context, request);
-  if (!tenant) {
-    co_return render(tenant.error());
-  }
-  co_return json_answer(200, limits_text((*tenant)->limits));
+Awaitable<Reply> get_tenant_limits(Context context, HttpRequest request) {
+  POSTRIDER_CO_CHECK(check_no_query(request));
+  POSTRIDER_CO_TRY(const TenantRef tenant, path_tenant(context.services.snapshots, request));
+  co_return json_answer(200, limits_text(tenant->limits));
 }
 
-Awaitable<HttpResponse> put_tenant_limits(Context context, HttpRequest request) {
-  const Parsed<TenantRef> tenant = path_tenant(context, request);
-  if (!tenant) {
-    co_return render(tenant.error());
-  }
-  const Parsed<LimitsChange> limits = read_limits(request);
-  if (!limits) {
-    co_return render(limits.error());
-  }
-  const TenantId id = (*tenant)->id;
+Awaitable<Reply> put_tenant_limits(Context context, HttpRequest request) {
+  POSTRIDER_CO_TRY(const TenantRef tenant, path_tenant(context.services.snapshots, request));
+  POSTRIDER_CO_TRY(const LimitsChange limits, read_limits(request));
+  const TenantId id = tenant->id;
   AuditEntry entry = audit_entry(
       context,
-      {.action = "tenant.limits", .subject = id, .tenant_id = id, .detail = change_text(*limits)});
-  RegistryChange change = SetLimits{id, *limits};
-  auto pending = context.service->change_registry(std::move(change), std::move(entry));
+      {.action = "tenant.limits", .subject = id, .tenant_id = id, .detail = change_text(limits)});
+  RegistryChange change = SetLimits{id, limits};
+  auto pending =
+      context.services.access.change_registry(std::move(change), std::move(entry), std::nullopt);
   const Result<void> set = co_await std::move(pending);
-  if (!set && set.error().code == Errc::not_found) {
-    co_return render(not_found("tenant", id));
-  }
   if (!set) {
-    co_return render(to_problem(set.error()));
+    co_return tl::make_unexpected(to_problem(set.error(), "tenant", id));
   }
-  co_return json_answer(200, limits_text(context.service->access()->limits_of(id)));
+  co_return json_answer(200, limits_text(context.services.snapshots.access()->limits_of(id)));
 }
 
 }  // namespace postrider::api

@@ -5,7 +5,6 @@
 #include "core/json/json_text.h"
 #include "core/request/signature.h"
 
-#include "adapters/openssl/digest.h"
 #include "api/json/event_json.h"
 
 namespace postrider::api {
@@ -37,12 +36,12 @@ bool repeats(std::string_view body, std::string_view challenge) {
 
 Event challenge_event(const Context& context, const Webhook& webhook, std::string_view challenge) {
   Event event;
-  event.id = EventId{context.service->new_uuid()};
+  event.id = EventId{context.services.ids.new_uuid()};
   event.tenant_id = webhook.tenant_id;
   event.type = verification_type;
   event.data = fmt::format(R"({{"challenge":"{}"}})", challenge);
-  event.idempotency_key = made_key(event.id);
-  event.created_at = context.service->now().wall;
+  event.idempotency_key = generated_key(event.id);
+  event.created_at = context.services.clock.now().wall;
   event.timestamp = event.created_at;
   return event;
 }
@@ -71,9 +70,10 @@ std::optional<std::string> verification_fault(const Outcome& outcome, std::strin
 }
 
 Awaitable<Result<std::optional<std::string>>> verify(Context context, Webhook webhook) {
-  const std::string challenge = to_hex(random_bytes(challenge_bytes));
+  const std::string challenge = to_hex(context.options->crypto->random_bytes(challenge_bytes));
   Event event = challenge_event(context, webhook, challenge);
-  auto pending = context.service->probe(std::move(webhook), std::move(event), verification_timeout);
+  auto pending =
+      context.services.test_sends.probe(std::move(webhook), std::move(event), verification_timeout);
   const Result<Outcome> outcome = co_await std::move(pending);
   if (!outcome) {
     co_return tl::make_unexpected(outcome.error());
@@ -84,7 +84,7 @@ Awaitable<Result<std::optional<std::string>>> verify(Context context, Webhook we
 Problem verification_failed(std::string detail) {
   return {.status = 422,
           .code = "verification_failed",
-          .title = "The receiver did not prove that it wants webhooks",
+          .title = "The receiver's URL could not be verified",
           .detail = detail,
           .errors = {{"url", detail}}};
 }

@@ -1,5 +1,5 @@
-// Does the one who answers at a URL want our webhooks? A challenge is sent to it, signed like any
-// event and through the same guards, and its answer must repeat the challenge.
+// Verifies that the receiver at a URL wants webhooks: it must repeat a challenge, which is signed
+// like an event and sent under the same address rules.
 #pragma once
 
 #include <optional>
@@ -18,19 +18,20 @@ namespace postrider::api {
 constexpr Millis verification_timeout{5'000};
 constexpr std::string_view verification_type = "postrider.verification";
 
-/// What a body says about verification.
+/// The members of a webhook's body that ask for verification.
 struct VerificationRequest {
   bool verify = false;   // `verify_url`
-  bool require = false;  // `require_verification`: refuse instead of switching off.
+  bool require = false;  // `require_verification`: on failure refuse the change.
 };
 
 [[nodiscard]] VerificationRequest read_verification_request(ObjectReader& reader);
 
-/// nullopt: verified. Otherwise a sentence that says what was wrong with the answer.
+/// Returns nullopt if the receiver repeated the challenge, otherwise a sentence that says what was
+/// wrong with its answer.
 [[nodiscard]] std::optional<std::string> verification_fault(const Outcome& outcome,
                                                             std::string_view challenge);
 
-/// Sends the challenge. The sentence as above; an error when it could not be sent at all.
+/// Sends a challenge and returns its verification_fault. Fails if it could not be sent.
 [[nodiscard]] Awaitable<Result<std::optional<std::string>>> verify(Context context,
                                                                    Webhook webhook);
 

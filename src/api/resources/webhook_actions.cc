@@ -26,19 +26,16 @@ std::optional<CircuitAction> parse_action(std::string_view text) {
 }
 
 Parsed<CircuitCommanded> read_command(const HttpRequest& request, WebhookId id) {
-  Parsed<std::vector<JsonMember>> members = read_body(request);
-  if (!members) {
-    return tl::make_unexpected(members.error());
-  }
+  POSTRIDER_TRY(std::vector<JsonMember> members, read_body(request));
   FieldErrors errors;
-  ObjectReader reader{*std::move(members), "", errors};
+  ObjectReader reader{std::move(members), "", errors};
   const auto action = reader.choice("action", parse_action, "reset, force_open, force_close");
-  const Given<std::int64_t> seconds = reader.integer("duration_seconds", duration_range);
+  const JsonField<std::int64_t> seconds = reader.integer("duration_seconds", duration_range);
   if (reader.raw("action").value_or("null") == "null") {
     reader.refuse("action", "is required: reset, force_open or force_close.");
   }
   if (action.value == CircuitAction::reset && seconds.value) {
-    reader.refuse("duration_seconds", "has no meaning with action reset.");
+    reader.refuse("duration_seconds", "is not allowed with action reset.");
   }
   reader.finish();
   if (!errors.empty()) {
@@ -53,7 +50,7 @@ Parsed<CircuitCommanded> read_command(const HttpRequest& request, WebhookId id) 
   return command;
 }
 
-/// What the audit log is told.
+/// The detail for the audit log.
 std::string describe(const CircuitCommanded& command) {
   constexpr std::array names = {"reset", "force_open", "force_close"};
   std::string detail;
@@ -70,16 +67,11 @@ std::string describe(const CircuitCommanded& command) {
   return detail;
 }
 
-Awaitable<HttpResponse> set_paused(Context context, HttpRequest request, bool paused) {
-  const Parsed<WebhookRef> webhook = path_webhook(context, request);
-  if (!webhook) {
-    co_return render(webhook.error());
-  }
-  if (const std::optional<Problem> problem = parameter_problem(request)) {
-    co_return render(*problem);
-  }
-  Service::WebhookEdit edit =
-      [paused, now = context.service->now().wall](const Webhook& current) -> Result<Webhook> {
+Awaitable<Reply> set_paused(Context context, HttpRequest request, bool paused) {
+  POSTRIDER_CO_TRY(const WebhookRef webhook, path_webhook(context.services.snapshots, request));
+  POSTRIDER_CO_CHECK(check_no_parameters(request));
+  WebhookEdit edit =
+      [paused, now = context.services.clock.now().wall](const Webhook& current) -> Result<Webhook> {
     Webhook changed = current;
     if (changed.paused != paused) {
       changed.paused = paused;
@@ -88,12 +80,13 @@ Awaitable<HttpResponse> set_paused(Context context, HttpRequest request, bool pa
     return changed;
   };
   AuditEntry entry = audit_entry(context, {.action = paused ? "webhook.pause" : "webhook.resume",
-                                           .subject = (*webhook)->id.to_string(),
-                                           .tenant_id = (*webhook)->tenant_id});
-  auto pending = context.service->edit_webhook((*webhook)->id, std::move(edit), std::move(entry));
+                                           .subject = webhook->id.to_string(),
+                                           .tenant_id = webhook->tenant_id});
+  auto pending = context.services.webhooks.edit_webhook(webhook->id, std::move(edit),
+                                                        std::move(entry), std::nullopt);
   const Result<WebhookRef> changed = co_await std::move(pending);
   if (!changed) {
-    co_return render(to_problem(changed.error()));
+    co_return tl::make_unexpected(to_problem(changed.error()));
   }
   auto shown = show_changed_webhook(context, *changed);
   co_return co_await std::move(shown);
@@ -171,64 +164,53 @@ std::string write_health(const Webhook& webhook, const LaneView& lane,
 
 }  // namespace
 
-Awaitable<HttpResponse> pause_webhook(Context context, HttpRequest request) {
+Awaitable<Reply> pause_webhook(Context context, HttpRequest request) {
   return set_paused(std::move(context), std::move(request), true);
 }
 
-Awaitable<HttpResponse> resume_webhook(Context context, HttpRequest request) {
+Awaitable<Reply> resume_webhook(Context context, HttpRequest request) {
   return set_paused(std::move(context), std::move(request), false);
 }
 
-Awaitable<HttpResponse> command_circuit(Context context, HttpRequest request) {
-  const Parsed<WebhookRef> webhook = path_webhook(context, request);
-  if (!webhook) {
-    co_return render(webhook.error());
-  }
-  const Parsed<CircuitCommanded> command = read_command(request, (*webhook)->id);
-  if (!command) {
-    co_return render(command.error());
-  }
+Awaitable<Reply> command_circuit(Context context, HttpRequest request) {
+  POSTRIDER_CO_TRY(const WebhookRef webhook, path_webhook(context.services.snapshots, request));
+  POSTRIDER_CO_TRY(const CircuitCommanded command, read_command(request, webhook->id));
   AuditEntry entry = audit_entry(context, {.action = "webhook.circuit",
-                                           .subject = (*webhook)->id.to_string(),
-                                           .tenant_id = (*webhook)->tenant_id,
-                                           .detail = describe(*command)});
-  auto pending = context.service->command_circuit(*command, std::move(entry));
+                                           .subject = webhook->id.to_string(),
+                                           .tenant_id = webhook->tenant_id,
+                                           .detail = describe(command)});
+  auto pending = context.services.lanes.command_circuit(command, std::move(entry));
   const Result<LaneView> lane = co_await std::move(pending);
   if (!lane) {
-    co_return render(to_problem(lane.error()));
+    co_return tl::make_unexpected(to_problem(lane.error()));
   }
   std::string body;
   JsonWriter writer{body};
   writer.open_object();
-  writer.member("webhook_id", (*webhook)->id);
+  writer.member("webhook_id", webhook->id);
   writer.key("circuit");
   write_circuit(writer, lane->circuit);
   writer.close_object();
   co_return json_answer(200, std::move(body));
 }
 
-Awaitable<HttpResponse> get_webhook_health(Context context, HttpRequest request) {
-  if (const std::optional<Problem> problem = query_problem(request)) {
-    co_return render(*problem);
-  }
-  const Parsed<WebhookRef> webhook = path_webhook(context, request);
-  if (!webhook) {
-    co_return render(webhook.error());
-  }
-  auto pending_lane = context.service->lane_view((*webhook)->id);
+Awaitable<Reply> get_webhook_health(Context context, HttpRequest request) {
+  POSTRIDER_CO_CHECK(check_no_query(request));
+  POSTRIDER_CO_TRY(const WebhookRef webhook, path_webhook(context.services.snapshots, request));
+  auto pending_lane = context.services.lanes.lane_view(webhook->id);
   const Result<LaneView> lane = co_await std::move(pending_lane);
   if (!lane) {
-    co_return render(to_problem(lane.error()));
+    co_return tl::make_unexpected(to_problem(lane.error()));
   }
-  const auto query = [id = (*webhook)->id](Reader& reader) {
+  const auto query = [id = webhook->id](Reader& reader) {
     return reader.history->webhook_health(id);
   };
-  auto pending_health = context.service->read(query);
+  auto pending_health = context.services.queries.read(query);
   const Result<WebhookHealth> health = co_await std::move(pending_health);
   if (!health) {
-    co_return render(to_problem(health.error()));
+    co_return tl::make_unexpected(to_problem(health.error()));
   }
-  co_return json_answer(200, write_health(**webhook, *lane, *health));
+  co_return json_answer(200, write_health(*webhook, *lane, *health));
 }
 
 }  // namespace postrider::api

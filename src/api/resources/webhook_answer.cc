@@ -6,28 +6,32 @@
 namespace postrider::api {
 namespace {
 
-struct Glance {
+/// Errors are shown as null after a change.
+struct WebhookStatus {
   Result<LaneView> lane;
   Result<WebhookHealth> health;
 };
 
-Awaitable<Glance> look_at(Context context, WebhookId id) {
-  auto pending_lane = context.service->lane_view(id);
+Awaitable<WebhookStatus> read_status(Context context, WebhookId id) {
+  auto pending_lane = context.services.lanes.lane_view(id);
   Result<LaneView> lane = co_await std::move(pending_lane);
   const auto query = [id](Reader& reader) { return reader.history->webhook_health(id); };
-  auto pending_health = context.service->read(query);
+  auto pending_health = context.services.queries.read(query);
   Result<WebhookHealth> health = co_await std::move(pending_health);
-  co_return Glance{std::move(lane), std::move(health)};
+  co_return WebhookStatus{std::move(lane), std::move(health)};
 }
 
-HttpResponse write_answer(const Webhook& webhook, const Glance& glance,
+HttpResponse write_answer(const Context& context, const Webhook& webhook,
+                          const WebhookStatus& status,
                           std::optional<WallTime> replay_since = std::nullopt) {
-  WebhookStanding standing;
+  WebhookDetails standing;
+  standing.public_key =
+      public_key(*context.options->crypto, webhook.signature.scheme, webhook.secret);
   standing.replay_since = replay_since;
-  standing.lane = glance.lane ? &*glance.lane : nullptr;
-  if (glance.health) {
-    standing.last_success_at = glance.health->last_success_at;
-    standing.last_failure_at = glance.health->last_failure_at;
+  standing.lane = status.lane ? &*status.lane : nullptr;
+  if (status.health) {
+    standing.last_success_at = status.health->last_success_at;
+    standing.last_failure_at = status.health->last_failure_at;
   }
   std::string body;
   JsonWriter writer{body};
@@ -37,26 +41,27 @@ HttpResponse write_answer(const Webhook& webhook, const Glance& glance,
 
 }  // namespace
 
-Awaitable<HttpResponse> show_webhook(Context context, WebhookRef webhook) {
-  auto pending = look_at(context, webhook->id);
-  const Glance glance = co_await std::move(pending);
-  if (!glance.health) {
-    co_return render(to_problem(glance.health.error()));
+Awaitable<Reply> show_webhook(Context context, WebhookRef webhook) {
+  auto pending = read_status(context, webhook->id);
+  const WebhookStatus status = co_await std::move(pending);
+  if (!status.health) {
+    co_return tl::make_unexpected(to_problem(status.health.error()));
   }
-  co_return write_answer(*webhook, glance);
+  co_return write_answer(context, *webhook, status);
 }
 
-Awaitable<HttpResponse> show_changed_webhook(Context context, WebhookRef webhook) {
-  auto pending = look_at(context, webhook->id);
-  const Glance glance = co_await std::move(pending);
-  co_return write_answer(*webhook, glance);
+Awaitable<Reply> show_changed_webhook(Context context, WebhookRef webhook) {
+  auto pending = read_status(context, webhook->id);
+  const WebhookStatus status = co_await std::move(pending);
+  co_return write_answer(context, *webhook, status);
 }
 
-Awaitable<HttpResponse> show_changed_webhook(Context context, WebhookRef webhook, Webhook before) {
-  auto pending = look_at(context, webhook->id);
-  const Glance glance = co_await std::move(pending);
+Awaitable<Reply> show_changed_webhook(Context context, WebhookRef webhook, Webhook before) {
+  auto pending = read_status(context, webhook->id);
+  const WebhookStatus status = co_await std::move(pending);
   const bool switched_on = webhook->active && !before.active;
-  co_return write_answer(*webhook, glance, switched_on ? before.disabled_at : std::nullopt);
+  co_return write_answer(context, *webhook, status,
+                         switched_on ? before.disabled_at : std::nullopt);
 }
 
 }  // namespace postrider::api

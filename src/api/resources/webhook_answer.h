@@ -1,4 +1,4 @@
-// The answer that shows one webhook with its circuit and latest attempts.
+// The answer that shows one webhook with its circuit and its latest results.
 #pragma once
 
 #include "engine/intake/directory.h"
@@ -7,15 +7,16 @@
 
 namespace postrider::api {
 
-/// 200 with the webhook. 503 when its history cannot be read.
-[[nodiscard]] Awaitable<HttpResponse> show_webhook(Context context, WebhookRef webhook);
+/// Answers 200 with the webhook. Fails with 503 if its history cannot be read.
+[[nodiscard]] Awaitable<Reply> show_webhook(Context context, WebhookRef webhook);
 
-/// The same after a change that is stored already: unreadable history is then shown as null,
-/// because a failure here would say that nothing changed.
-[[nodiscard]] Awaitable<HttpResponse> show_changed_webhook(Context context, WebhookRef webhook);
+/// The same after a stored change: unreadable history is shown as null, because a failure would say
+/// that nothing has changed.
+[[nodiscard]] Awaitable<Reply> show_changed_webhook(Context context, WebhookRef webhook);
 
-/// The same when the change may have switched it on: then a replay of what it missed is offered.
-[[nodiscard]] Awaitable<HttpResponse> show_changed_webhook(Context context, WebhookRef webhook,
-                                                           Webhook before);
+/// The same after a change that may have activated the webhook: then the answer offers a replay of
+/// what it missed.
+[[nodiscard]] Awaitable<Reply> show_changed_webhook(Context context, WebhookRef webhook,
+                                                    Webhook before);
 
 }  // namespace postrider::api

@@ -56,40 +56,37 @@ Parsed<WebhookQuery> read_query(const HttpRequest& request) {
   if (asked.filter.event_type && !is_event_type(*asked.filter.event_type)) {
     query.refuse("event_type", "must be an event type such as order.created.");
   }
-  const Parsed<IdPage> page = read_id_page(query, ListKind::webhooks);
-  if (!page) {
-    return tl::make_unexpected(page.error());
-  }
-  asked.page = *page;
+  POSTRIDER_TRY(const IdPage page, read_id_page(query, ListKind::webhooks));
+  asked.page = page;
   return asked;
 }
 
-std::string write_page(const ListedById<WebhookRef>& page, const LaneViews& lanes) {
-  const auto write_item = [&lanes](JsonWriter& writer, const WebhookRef& webhook) {
+std::string write_page(const ListedById<WebhookRef>& page, const LaneViews& lanes,
+                       const Crypto& crypto) {
+  const auto write_item = [&lanes, &crypto](JsonWriter& writer, const WebhookRef& webhook) {
     const auto lane = lanes.find(webhook->id);
-    write_webhook(writer, *webhook, {.lane = lane == lanes.end() ? nullptr : &lane->second});
+    write_webhook(writer, *webhook,
+                  {.lane = lane == lanes.end() ? nullptr : &lane->second,
+                   .public_key = public_key(crypto, webhook->signature.scheme, webhook->secret)});
   };
   return write_list(page, ListKind::webhooks, write_item);
 }
 
 }  // namespace
 
-Awaitable<HttpResponse> list_webhooks(Context context, HttpRequest request) {
-  const Parsed<WebhookQuery> asked = read_query(request);
-  if (!asked) {
-    co_return render(asked.error());
-  }
-  const auto directory = context.service->directory();
-  const auto wanted = [&](const Webhook& webhook) { return passes(webhook, asked->filter); };
-  const ListedById<WebhookRef> page = select_page(directory->all(), asked->page, wanted);
+Awaitable<Reply> list_webhooks(Context context, HttpRequest request) {
+  POSTRIDER_CO_TRY(const WebhookQuery asked, read_query(request));
+  const auto directory = context.services.snapshots.directory();
+  const auto wanted = [&](const Webhook& webhook) { return passes(webhook, asked.filter); };
+  const ListedById<WebhookRef> page = select_page(directory->all(), asked.page, wanted);
   std::vector<WebhookId> ids;
   ids.reserve(page.items.size());
   for (const WebhookRef& webhook : page.items) {
     ids.push_back(webhook->id);
   }
-  auto pending = view_lanes(context, std::move(ids));
+  auto pending = view_lanes(context.services.lanes, std::move(ids));
   const LaneViews lanes = co_await std::move(pending);
-  co_return json_answer(200, write_page(page, lanes));
+  co_return json_answer(200, write_page(page, lanes, *context.options->crypto));
 }
 
 }  // namespace postrider::api

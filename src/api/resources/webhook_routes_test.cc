@@ -13,7 +13,7 @@ using std::chrono::seconds;
 
 const std::string unknown = "/v1/webhooks/whk_00000000000000000000000000";
 
-TEST(WebhookRoutes, CreateAnswersWithTheSecretAndNobodyElseDoes) {
+TEST(WebhookRoutes, OnlyCreateAnswersWithTheSecret) {
   ApiWorld world;
   const Answer created =
       world.call("POST", "/v1/webhooks",
@@ -34,7 +34,7 @@ TEST(WebhookRoutes, CreateAnswersWithTheSecretAndNobodyElseDoes) {
   }
 }
 
-TEST(WebhookRoutes, EveryWebhookGetsASecretOfItsOwn) {
+TEST(WebhookRoutes, EveryWebhookGetsItsOwnSecret) {
   ApiWorld world;
   const std::string body = R"({"url":"https://example.com/","events":["*"]})";
   const Answer first = world.call("POST", "/v1/webhooks", body);
@@ -67,7 +67,7 @@ TEST(WebhookRoutes, PutAndPatchMergeAndKeepTheRest) {
   }
 }
 
-TEST(WebhookRoutes, AHiddenHeaderSentBackKeepsItsValue) {
+TEST(WebhookRoutes, HiddenHeaderSentBackKeepsItsValue) {
   ApiWorld world;
   const std::string path =
       "/v1/webhooks/" + world.make_webhook(R"("headers":{"Authorization":"Bearer x"})");
@@ -78,7 +78,7 @@ TEST(WebhookRoutes, AHiddenHeaderSentBackKeepsItsValue) {
             (Headers{{"authorization", "Bearer x"}, {"X-New", "1"}}));
 }
 
-TEST(WebhookRoutes, AChangeThatSlippedInBetweenIsMergedWithAndNotOverwritten) {
+TEST(WebhookRoutes, ConcurrentChangeIsMergedAndNotOverwritten) {
   ApiWorld world;
   const std::string id = world.make_webhook();
   const std::string path = "/v1/webhooks/" + id;
@@ -96,7 +96,7 @@ TEST(WebhookRoutes, AChangeThatSlippedInBetweenIsMergedWithAndNotOverwritten) {
   EXPECT_EQ(merged.at("name"), "n");
 }
 
-TEST(WebhookRoutes, AChangeThatBecameImpossibleMeanwhileIsRefusedWithItsField) {
+TEST(WebhookRoutes, ConcurrentChangeCanMakeAnUpdateInvalid) {
   ApiWorld world;
   const std::string id = world.make_webhook();
   world.service().before_change = [&] {
@@ -114,7 +114,7 @@ TEST(WebhookRoutes, AChangeThatBecameImpossibleMeanwhileIsRefusedWithItsField) {
   EXPECT_EQ(refused.at("errors.0.field"), "headers.X-Mine-Event");
 }
 
-TEST(WebhookRoutes, AllMistakesOfABodyAreNamed) {
+TEST(WebhookRoutes, NamesAllMistakesOfABody) {
   ApiWorld world;
   const Answer refused =
       world.call("POST", "/v1/webhooks", R"({"url":"ftp://x","events":[],"colour":1})");
@@ -129,7 +129,7 @@ TEST(WebhookRoutes, AllMistakesOfABodyAreNamed) {
   EXPECT_EQ(unknown_only.at("code"), "unknown_field");
 }
 
-TEST(WebhookRoutes, AnEventThatTheFilterDoesNotMatchMakesNoDelivery) {
+TEST(WebhookRoutes, EventThatTheFilterRejectsCreatesNoDelivery) {
   ApiWorld world;
   const std::string id =
       world.make_webhook(R"("filter":{"data":{"amount":[{"numeric":[">",100]}]}})");
@@ -144,7 +144,7 @@ TEST(WebhookRoutes, AnEventThatTheFilterDoesNotMatchMakesNoDelivery) {
   EXPECT_EQ(deliveries("100"), "1");
 }
 
-TEST(WebhookRoutes, WhatDoesNotExistIsNotFound) {
+TEST(WebhookRoutes, UnknownIdIsNotFound) {
   ApiWorld world;
   const std::pair<const char*, std::string> requests[] = {
       {"GET", unknown},
@@ -168,7 +168,7 @@ TEST(WebhookRoutes, WhatDoesNotExistIsNotFound) {
   }
 }
 
-TEST(WebhookRoutes, DeleteTakesItAwayAndCancelsWhatWaits) {
+TEST(WebhookRoutes, DeleteRemovesTheWebhookAndCancelsWaitingDeliveries) {
   ApiWorld world;
   const std::string id = world.make_webhook();
   const std::string event = world.publish(R"({"type":"a","data":1})");
@@ -184,7 +184,7 @@ TEST(WebhookRoutes, DeleteTakesItAwayAndCancelsWhatWaits) {
             "webhook_deleted");
 }
 
-TEST(WebhookRoutes, TheListFiltersAndPagesNewestFirst) {
+TEST(WebhookRoutes, ListFiltersAndPagesNewestFirst) {
   ApiWorld world;
   std::vector<std::string> ids;
   for (int index = 0; index < 5; ++index) {
@@ -207,7 +207,7 @@ TEST(WebhookRoutes, TheListFiltersAndPagesNewestFirst) {
   EXPECT_EQ(world.call("GET", "/v1/webhooks?tenant_id=t").at("data"), "[]");
 }
 
-TEST(WebhookRoutes, TheListIsFilteredByTypeTenantAndActivity) {
+TEST(WebhookRoutes, ListFiltersByTypeTenantAndActivity) {
   ApiWorld world;
   const std::string swaps = world.make_webhook(R"("tenant_id":"t")");
   const std::string off = world.make_webhook(R"("active":false)");
@@ -228,7 +228,7 @@ TEST(WebhookRoutes, TheListIsFilteredByTypeTenantAndActivity) {
   EXPECT_EQ(world.call("GET", "/v1/webhooks/" + off + "?x=1").status, 400);
 }
 
-TEST(WebhookRoutes, PauseAndResumeSetTheFlagAndNothingElse) {
+TEST(WebhookRoutes, PauseAndResumeChangeOnlyTheFlag) {
   ApiWorld world;
   const std::string path = "/v1/webhooks/" + world.make_webhook();
   EXPECT_EQ(world.call("POST", path + "/pause").at("paused"), "true");
@@ -238,7 +238,7 @@ TEST(WebhookRoutes, PauseAndResumeSetTheFlagAndNothingElse) {
   EXPECT_EQ(world.call("GET", path).at("paused"), "false");
 }
 
-TEST(WebhookRoutes, APersonCommandsTheCircuit) {
+TEST(WebhookRoutes, CircuitCanBeResetAndForced) {
   ApiWorld world;
   const std::string path = "/v1/webhooks/" + world.make_webhook();
   const std::string circuit = path + "/circuit-breaker";
@@ -268,7 +268,7 @@ TEST(WebhookRoutes, APersonCommandsTheCircuit) {
   }
 }
 
-TEST(WebhookRoutes, HealthSumsUpLaneAndHistory) {
+TEST(WebhookRoutes, HealthCombinesLaneAndHistory) {
   ApiWorld world;
   const std::string id = world.make_webhook();
   const std::string path = "/v1/webhooks/" + id + "/health";
@@ -296,10 +296,10 @@ TEST(WebhookRoutes, HealthSumsUpLaneAndHistory) {
   EXPECT_EQ(health.at("last_success_at"), "2026-01-01T00:00:00.000Z");
 }
 
-TEST(WebhookRoutes, AFailingStoreIsSaidAndNothingChanges) {
+TEST(WebhookRoutes, FailingStoreIsReportedAndNothingChanges) {
   ApiWorld world;
   const std::string path = "/v1/webhooks/" + world.make_webhook(R"("name":"a")");
-  world.service().store_failure = Error{Errc::unavailable, "The store is failing.", {}};
+  world.service().store_failure = Error{Errc::unavailable, "The store is failing."};
   for (const Answer& refused : {world.call("PATCH", path, R"({"name":"b"})"),
                                 world.call("DELETE", path), world.call("POST", path + "/pause")}) {
     EXPECT_EQ(refused.status, 503);

@@ -40,57 +40,56 @@ void read_test_type(ObjectReader& reader, Event& event) {
 
 Parsed<Event> read_test(const Context& context, const HttpRequest& request,
                         const Webhook& webhook) {
-  Parsed<std::vector<JsonMember>> members = read_optional_body(request);
-  if (!members) {
-    return tl::make_unexpected(members.error());
-  }
+  POSTRIDER_TRY(std::vector<JsonMember> members, read_optional_body(request));
   Event event;
   event.type = test_type;
   FieldErrors errors;
-  ObjectReader reader{*std::move(members), "", errors};
+  ObjectReader reader{std::move(members), "", errors};
   read_test_type(reader, event);
   event.data = reader.raw("data").value_or(test_data);
   reader.finish();
   if (!errors.empty()) {
     return tl::make_unexpected(errors.problem());
   }
-  event.id = EventId{context.service->new_uuid()};
+  event.id = EventId{context.services.ids.new_uuid()};
   event.tenant_id = webhook.tenant_id;
   event.resource_id = webhook.resource_id;
-  event.idempotency_key = made_key(event.id);
+  event.idempotency_key = generated_key(event.id);
   event.priority = Priority::high;
-  event.created_at = context.service->now().wall;
+  event.created_at = context.services.clock.now().wall;
   event.timestamp = event.created_at;
   return event;
 }
 
-/// Why a test could not be sent soon. A lane that is only busy lets it through in its turn.
-std::optional<Problem> blocked_problem(const LaneView& lane) {
+/// Fails if the lane would not send a test soon. A lane that is only busy sends it in its turn.
+Parsed<void> check_lane(const LaneView& lane) {
   switch (lane.blocked) {
     case BlockReason::paused:
-      return conflict("webhook_paused", "The webhook is paused; resume it first.");
+      return tl::make_unexpected(
+          conflict("webhook_paused", "The webhook is paused. Resume it first."));
     case BlockReason::inactive:
-      return conflict("webhook_inactive", "The webhook is not active; switch it on first.");
+      return tl::make_unexpected(
+          conflict("webhook_inactive", "The webhook is not active. Set `active` to true first."));
     case BlockReason::circuit: {
       const std::string until =
           lane.blocked_until ? " until " + to_rfc3339(*lane.blocked_until) : std::string{};
-      return conflict("circuit_open",
-                      "The webhook's circuit is open" + until + "; reset it, or wait.");
+      return tl::make_unexpected(conflict(
+          "circuit_open", "The webhook's circuit is open" + until + ". Reset it, or wait."));
     }
     case BlockReason::store:
     case BlockReason::drain:
-      return to_problem(
-          Error{Errc::unavailable, "The server cannot send anything now. Retry soon.", {}});
+      return tl::make_unexpected(
+          to_problem(Error{Errc::unavailable, "The server cannot send anything now. Retry soon."}));
     case BlockReason::none:
     case BlockReason::rate:
     case BlockReason::slots:
     case BlockReason::order:
       break;
   }
-  return std::nullopt;
+  return {};
 }
 
-/// A test that was sent before, as far as it is known.
+/// A test that an earlier request sent.
 struct EarlierTest {
   Event event;
   TestSent sent;
@@ -102,12 +101,12 @@ Result<EarlierTest> read_earlier(History& history, EventId id) {
   filter.event_id = id;
   POSTRIDER_TRY(const Listed<DeliveryRecord> deliveries, history.list_deliveries(filter, {}));
   if (deliveries.items.empty()) {
-    return fail(Errc::not_found, "The test is gone.");
+    return fail(Errc::not_found, "The test was removed.");
   }
   EarlierTest earlier{.event = std::move(event),
                       .sent = {.delivery_id = deliveries.items.front().delivery.id}};
   POSTRIDER_TRY(const std::vector<Attempt> attempts, history.attempts_of(earlier.sent.delivery_id));
-  if (!attempts.empty()) {  // Others, after the first, are those of somebody who retried it.
+  if (!attempts.empty()) {  // Later attempts come from manual retries.
     POSTRIDER_TRY(auto requests, history.requests_of(earlier.sent.delivery_id));
     earlier.sent.attempt = attempts.front();
     if (const auto shape = requests.find(attempts.front().number); shape != requests.end()) {
@@ -139,72 +138,51 @@ HttpResponse answer_test(const Event& event, const TestSent& sent) {
 
 }  // namespace
 
-Awaitable<HttpResponse> test_webhook(Context context, HttpRequest request) {
-  const Parsed<WebhookRef> webhook = path_webhook(context, request);
-  if (!webhook) {
-    co_return render(webhook.error());
-  }
-  Parsed<Event> event = read_test(context, request, **webhook);
-  if (!event) {
-    co_return render(event.error());
-  }
-  auto pending_lane = context.service->lane_view((*webhook)->id);
+Awaitable<Reply> test_webhook(Context context, HttpRequest request) {
+  POSTRIDER_CO_TRY(const WebhookRef webhook, path_webhook(context.services.snapshots, request));
+  POSTRIDER_CO_TRY(Event event, read_test(context, request, *webhook));
+  auto pending_lane = context.services.lanes.lane_view(webhook->id);
   const Result<LaneView> lane = co_await std::move(pending_lane);
   if (!lane) {
-    co_return render(to_problem(lane.error()));
+    co_return tl::make_unexpected(to_problem(lane.error()));
   }
-  if (const std::optional<Problem> problem = blocked_problem(*lane)) {
-    co_return render(*problem);
-  }
+  POSTRIDER_CO_CHECK(check_lane(*lane));
   AuditEntry entry = audit_entry(context, {.action = "webhook.test",
-                                           .subject = (*webhook)->id.to_string(),
-                                           .tenant_id = (*webhook)->tenant_id});
-  if (entry.request_key) {
-    entry.request_key->subject = event->id.to_string();
-  }
-  auto pending = context.service->send_test(*webhook, *event, std::move(entry));
+                                           .subject = webhook->id.to_string(),
+                                           .tenant_id = webhook->tenant_id});
+  auto pending =
+      context.services.test_sends.send_test(webhook, event, std::move(entry), context.request_key);
   const Result<TestSent> sent = co_await std::move(pending);
   if (!sent) {
-    co_return render(to_problem(sent.error()));
+    co_return tl::make_unexpected(to_problem(sent.error()));
   }
-  co_return answer_test(*event, *sent);
+  co_return answer_test(event, *sent);
 }
 
-Awaitable<HttpResponse> show_test(Context context, HttpRequest request) {
-  const Parsed<EventId> id = path_id<EventId>(request, "id", "event");
-  if (!id) {
-    co_return render(id.error());
-  }
-  const auto query = [id = *id](Reader& reader) { return read_earlier(*reader.history, id); };
-  auto pending = context.service->read(query);
+Awaitable<Reply> show_test(Context context, HttpRequest request) {
+  POSTRIDER_CO_TRY(const EventId id, path_id<EventId>(request, "id", "event"));
+  const auto query = [id](Reader& reader) { return read_earlier(*reader.history, id); };
+  auto pending = context.services.queries.read(query);
   const Result<EarlierTest> earlier = co_await std::move(pending);
-  if (!earlier && earlier.error().code == Errc::not_found) {
-    co_return render(not_found("event", id->to_string()));
-  }
   if (!earlier) {
-    co_return render(to_problem(earlier.error()));
+    co_return tl::make_unexpected(to_problem(earlier.error(), "event", id.to_string()));
   }
   co_return answer_test(earlier->event, earlier->sent);
 }
 
-Awaitable<HttpResponse> verify_webhook(Context context, HttpRequest request) {
-  const Parsed<WebhookRef> webhook = path_webhook(context, request);
-  if (!webhook) {
-    co_return render(webhook.error());
-  }
-  if (const std::optional<Problem> problem = parameter_problem(request)) {
-    co_return render(*problem);
-  }
-  auto verifying = verify(context, **webhook);
+Awaitable<Reply> verify_webhook(Context context, HttpRequest request) {
+  POSTRIDER_CO_TRY(const WebhookRef webhook, path_webhook(context.services.snapshots, request));
+  POSTRIDER_CO_CHECK(check_no_parameters(request));
+  auto verifying = verify(context, *webhook);
   const Result<std::optional<std::string>> fault = co_await std::move(verifying);
   if (!fault) {
-    co_return render(to_problem(fault.error()));
+    co_return tl::make_unexpected(to_problem(fault.error()));
   }
   if (*fault) {
-    co_return render(verification_failed(**fault));
+    co_return tl::make_unexpected(verification_failed(**fault));
   }
-  Service::WebhookEdit edit = [url = (*webhook)->url, now = context.service->now().wall](
-                                  const Webhook& current) -> Result<Webhook> {
+  WebhookEdit edit = [url = webhook->url, now = context.services.clock.now().wall](
+                         const Webhook& current) -> Result<Webhook> {
     if (current.url != url) {
       return fail(Errc::conflict, "The URL was changed while it was verified. Verify it again.");
     }
@@ -214,14 +192,15 @@ Awaitable<HttpResponse> verify_webhook(Context context, HttpRequest request) {
     return verified;
   };
   AuditEntry entry = audit_entry(context, {.action = "webhook.verify",
-                                           .subject = (*webhook)->id.to_string(),
-                                           .tenant_id = (*webhook)->tenant_id});
-  auto pending = context.service->edit_webhook((*webhook)->id, std::move(edit), std::move(entry));
+                                           .subject = webhook->id.to_string(),
+                                           .tenant_id = webhook->tenant_id});
+  auto pending = context.services.webhooks.edit_webhook(webhook->id, std::move(edit),
+                                                        std::move(entry), std::nullopt);
   const Result<WebhookRef> verified = co_await std::move(pending);
   if (!verified) {
-    co_return render(to_problem(verified.error()));
+    co_return tl::make_unexpected(to_problem(verified.error()));
   }
-  auto shown = show_changed_webhook(context, *verified, **webhook);
+  auto shown = show_changed_webhook(context, *verified, *webhook);
   co_return co_await std::move(shown);
 }
 

@@ -1,5 +1,5 @@
-// P11 over every route there is: a tenant's key meets nothing of another tenant, neither in what it
-// reads nor in what it changes. A route that is added to the table is tested here by being there.
+// P11 on every route: with a tenant's key nothing of another tenant can be read or changed. The
+// tests walk the route table, so a new route is covered automatically.
 #include <algorithm>
 #include <map>
 #include <string>
@@ -18,9 +18,9 @@ namespace postrider::api {
 namespace {
 
 const std::string other = "elsewhere";   // The other tenant's id.
-const std::string marker = "otherland";  // In whatever else is the other tenant's.
+const std::string marker = "otherland";  // Part of all other texts of the other tenant.
 
-/// What one tenant has.
+/// The data of one tenant.
 struct OwnedIds {
   std::string webhook;
   std::string event;
@@ -75,7 +75,7 @@ class Tenancy : public testing::Test {
     return world_.call(method, target, std::move(body), {{"authorization", "Bearer prk_mine"}});
   }
 
-  /// Everything the other tenant has in the store, as text that changes when any of it does.
+  /// All stored data of the other tenant as text, to detect any change.
   std::string picture() {
     std::string text;
     MemoryStore& store = world_.service().store;
@@ -108,7 +108,7 @@ class Tenancy : public testing::Test {
     return text;
   }
 
-  /// What the caller has asked for before is shown to it, with the ids that it named.
+  /// Removes the caller's own operations: they show the ids that the caller named.
   void forget_my_operations() {
     std::erase_if(world_.service().store.operations,
                   [](const auto& row) { return row.second.tenant_id == "mine"; });
@@ -133,7 +133,7 @@ std::vector<std::string> fill(const std::string& pattern, const std::vector<std:
   return filled;
 }
 
-/// Bodies that some route or other takes.
+/// Bodies that some route accepts.
 std::vector<std::string> bodies(const std::string& method, const OwnedIds& theirs) {
   if (method == "GET" || method == "DELETE") {
     return {""};
@@ -166,12 +166,12 @@ std::vector<std::string> queries(const std::string& method, const OwnedIds& thei
           "?limit=250"};
 }
 
-TEST_F(Tenancy, NoRouteShowsOrChangesWhatIsAnothers) {
+TEST_F(Tenancy, NoRouteShowsOrChangesAnotherTenantsData) {
   const std::string before = picture();
   std::vector<std::string> ids = theirs_.ids();
   ids.push_back(other);
   std::vector<std::string> mixed = ids;
-  mixed.push_back(mine_.webhook);  // One's own webhook with another's delivery.
+  mixed.push_back(mine_.webhook);  // The caller's webhook with another tenant's delivery.
   for (const RouteEntry& route : route_table({})) {
     const std::string method{route.method};
     const std::string pattern{route.pattern};
@@ -198,7 +198,7 @@ TEST_F(Tenancy, NoRouteShowsOrChangesWhatIsAnothers) {
   }
 }
 
-TEST_F(Tenancy, WhatIsAnothersIsAnsweredLikeWhatDoesNotExist) {
+TEST_F(Tenancy, AnotherTenantsDataIsAnsweredLikeMissingData) {
   const std::pair<std::string, std::string> cases[] = {
       {theirs_.webhook, "whk_00000000000000000000000000"},
       {theirs_.event, "evt_00000000000000000000000000"},
@@ -229,7 +229,7 @@ TEST_F(Tenancy, WhatIsAnothersIsAnsweredLikeWhatDoesNotExist) {
   EXPECT_GE(compared, 50u);
 }
 
-TEST_F(Tenancy, OnesOwnIsThereForEveryServedRoute) {
+TEST_F(Tenancy, EveryRouteForTenantsServesTheirOwnData) {
   const std::map<std::string, std::string> own = {
       {"webhooks", mine_.webhook},     {"events", mine_.event},
       {"deliveries", mine_.delivery},  {"dlq", mine_.dead},
@@ -255,7 +255,7 @@ TEST_F(Tenancy, OnesOwnIsThereForEveryServedRoute) {
   }
 }
 
-TEST_F(Tenancy, ListsShowOnesOwnAlone) {
+TEST_F(Tenancy, ListsShowOnlyTheTenantsData) {
   EXPECT_EQ(call("GET", "/v1/webhooks").at("data.0.id"), mine_.webhook);
   EXPECT_EQ(call("GET", "/v1/webhooks").at("data.1"), "(none)");
   EXPECT_EQ(call("GET", "/v1/webhooks?tenant_id=" + other).at("data"), "[]");
@@ -275,7 +275,7 @@ TEST_F(Tenancy, ListsShowOnesOwnAlone) {
   EXPECT_EQ(call("GET", "/v1/operations?tenant_id=" + other).at("data"), "[]");
 }
 
-TEST_F(Tenancy, AnOperationOfATenantIsRestrictedToWhatIsItsOwn) {
+TEST_F(Tenancy, OperationIsRestrictedToTheTenantsData) {
   for (const auto& [method, target, body] :
        std::vector<std::tuple<std::string, std::string, std::string>>{
            {"POST", "/v1/dlq/retry-batch", "{}"},
@@ -292,7 +292,7 @@ TEST_F(Tenancy, AnOperationOfATenantIsRestrictedToWhatIsItsOwn) {
   EXPECT_EQ(call("DELETE", "/v1/dlq?tenant_id=" + other).status, 422);
 }
 
-TEST_F(Tenancy, WhatATenantMakesIsItsOwn) {
+TEST_F(Tenancy, WhatATenantCreatesBelongsToIt) {
   const Answer webhook =
       call("POST", "/v1/webhooks", R"({"url":"https://example.com/","events":["*"]})");
   EXPECT_EQ(webhook.status, 201) << webhook.body;
@@ -309,7 +309,7 @@ TEST_F(Tenancy, WhatATenantMakesIsItsOwn) {
   EXPECT_EQ(world_.service().store.audit.back().entry.tenant_id, "mine");
 }
 
-TEST_F(Tenancy, NamingAnotherTenantIsRefusedByField) {
+TEST_F(Tenancy, RejectsTheNameOfAnotherTenant) {
   const std::string owner = R"("tenant_id":")" + other + R"(")";
   const Answer webhook = call("POST", "/v1/webhooks",
                               R"({"url":"https://example.com/","events":["*"],)" + owner + "}");
@@ -324,7 +324,7 @@ TEST_F(Tenancy, NamingAnotherTenantIsRefusedByField) {
   EXPECT_EQ(batch.at("results.1.errors.0.field"), "events[1].tenant_id");
 }
 
-TEST_F(Tenancy, TheSameIdempotencyKeyOfTwoTenantsIsTwoKeys) {
+TEST_F(Tenancy, TenantsDoNotShareIdempotencyKeys) {
   const std::string body = R"({"type":"a.b","data":1,"idempotency_key":"k"})";
   EXPECT_EQ(call("POST", "/v1/events", body).status, 202);
   EXPECT_EQ(
@@ -332,7 +332,7 @@ TEST_F(Tenancy, TheSameIdempotencyKeyOfTwoTenantsIsTwoKeys) {
       202);
 }
 
-TEST_F(Tenancy, KeysOfATenantAreShutOutOfWhatIsEverybodys) {
+TEST_F(Tenancy, TenantsKeyIsRejectedOnServerWideRoutes) {
   for (const char* path : {"/v1/tenants", "/v1/api-keys", "/v1/audit-log", "/v1/audit-log/verify",
                            "/v1/tenants/mine/limits"}) {
     EXPECT_EQ(call("GET", path).status, 403) << path;

@@ -1,4 +1,4 @@
-// What happened, as far as it is one tenant's: what belongs to others is not there.
+// Restricts the history and the alerts to one tenant.
 #pragma once
 
 #include <memory>
@@ -9,11 +9,11 @@
 
 namespace postrider::api {
 
-/// `all` outlives it. `webhooks` are the tenant's own. Same thread as `all`.
+/// `all` must outlive the result; use it on the same thread. `webhooks` are the tenant's own.
 [[nodiscard]] std::unique_ptr<History> make_tenant_history(
     History& all, TenantId tenant_id, std::shared_ptr<const Directory> webhooks);
 
-/// Alerts about the tenant's webhooks. The server's own are not theirs to see.
+/// Alerts about the tenant's webhooks. The server's own alerts are left out.
 [[nodiscard]] std::unique_ptr<AlertReader> make_tenant_alerts(AlertReader& all, TenantId tenant_id);
 
 }  // namespace postrider::api

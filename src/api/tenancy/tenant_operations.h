@@ -1,4 +1,4 @@
-// The operations of one tenant: the others do not exist (P11).
+// Restricts the operations to one tenant (P11).
 #pragma once
 
 #include <memory>
@@ -7,7 +7,7 @@
 
 namespace postrider::api {
 
-/// `all` outlives it.
+/// `all` must outlive the result.
 [[nodiscard]] std::unique_ptr<OperationReader> make_tenant_operations(OperationReader& all,
                                                                       TenantId tenant_id);
 

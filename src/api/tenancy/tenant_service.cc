@@ -15,7 +15,7 @@ tl::unexpected<Error> no_such_webhook() {
 }
 
 tl::unexpected<Error> not_for_tenants() {
-  return fail(Errc::not_found, "There is no such thing for a tenant.");
+  return fail(Errc::not_found, "This is not available with a tenant's API key.");
 }
 
 class TenantService final : public Service {
@@ -34,22 +34,27 @@ class TenantService final : public Service {
   std::shared_ptr<const EventTypeCatalog> event_types() const override {
     return all_.event_types();
   }
-  void note_key_use(const AccessKey& key) override { all_.note_key_use(key); }
+  void record_key_use(const AccessKey& key) override { all_.record_key_use(key); }
   QuotaWait take_quota(const EventCounts& counts) override { return all_.take_quota(counts); }
 
   Awaitable<Result<std::vector<PublishReceipt>>> publish(std::vector<EventDraft> drafts,
                                                          bool all_or_nothing) override;
-  Awaitable<Result<WebhookRef>> add_webhook(Webhook webhook, AuditEntry entry) override;
-  Awaitable<Result<WebhookRef>> edit_webhook(WebhookId id, WebhookEdit edit,
-                                             AuditEntry entry) override;
+  Awaitable<Result<WebhookRef>> add_webhook(Webhook webhook, AuditEntry entry,
+                                            std::optional<RequestKey> key) override;
+  Awaitable<Result<WebhookRef>> edit_webhook(WebhookId id, WebhookEdit edit, AuditEntry entry,
+                                             std::optional<RequestKey> key) override;
   Awaitable<Result<void>> remove_webhook(WebhookId id, AuditEntry entry) override;
   Awaitable<Result<Delivery>> revive(Revive revive, AuditEntry entry) override;
   Awaitable<Result<Delivery>> cancel(DeliveryId id, AuditEntry entry) override;
-  Awaitable<Result<Operation>> start_operation(Operation operation, AuditEntry entry) override;
+  Awaitable<Result<Operation>> start_operation(Operation operation, AuditEntry entry,
+                                               std::optional<RequestKey> key) override;
   Awaitable<Result<Operation>> cancel_operation(OperationId id, AuditEntry entry) override;
-  Awaitable<Result<TestSent>> send_test(WebhookRef webhook, Event event, AuditEntry entry) override;
+  Awaitable<Result<TestSent>> send_test(WebhookRef webhook, Event event, AuditEntry entry,
+                                        std::optional<RequestKey> key) override;
   Awaitable<Result<Outcome>> probe(Webhook webhook, Event event, Millis timeout) override;
-  Awaitable<Result<void>> note(AuditEntry entry) override { return all_.note(std::move(entry)); }
+  Awaitable<Result<void>> record_read(AuditEntry entry) override {
+    return all_.record_read(std::move(entry));
+  }
   Awaitable<Result<std::uint64_t>> reseal_secrets(AuditEntry) override {
     co_return not_for_tenants();
   }
@@ -57,11 +62,12 @@ class TenantService final : public Service {
   Awaitable<Result<LaneView>> command_circuit(CircuitCommanded command, AuditEntry entry) override;
   Awaitable<void> run_query(ReaderQuery query) override;
 
-  Awaitable<Result<EventTypeRef>> change_event_type(std::string, EventTypeEdit,
-                                                    AuditEntry) override {
+  Awaitable<Result<EventTypeRef>> change_event_type(std::string, EventTypeEdit, AuditEntry,
+                                                    std::optional<RequestKey>) override {
     co_return not_for_tenants();
   }
-  Awaitable<Result<void>> change_registry(RegistryChange, AuditEntry) override {
+  Awaitable<Result<void>> change_registry(RegistryChange, AuditEntry,
+                                          std::optional<RequestKey>) override {
     co_return not_for_tenants();
   }
   Awaitable<Result<void>> remove_tenant(TenantId, bool, AuditEntry) override {
@@ -78,8 +84,8 @@ class TenantService final : public Service {
     const WebhookRef webhook = all_.directory()->find(id);
     return webhook != nullptr && webhook->tenant_id == tenant_id_;
   }
-  /// Does the delivery exist for this tenant? A delivery never changes its tenant.
-  Awaitable<Result<void>> find(DeliveryId id);
+  /// Fails with not_found unless the delivery is the tenant's. A delivery never changes its tenant.
+  Awaitable<Result<void>> check_owned(DeliveryId id);
 
   Service& all_;
   TenantId tenant_id_;
@@ -96,16 +102,18 @@ Awaitable<Result<std::vector<PublishReceipt>>> TenantService::publish(
   co_return co_await std::move(pending);
 }
 
-Awaitable<Result<WebhookRef>> TenantService::add_webhook(Webhook webhook, AuditEntry entry) {
+Awaitable<Result<WebhookRef>> TenantService::add_webhook(Webhook webhook, AuditEntry entry,
+                                                         std::optional<RequestKey> key) {
   if (webhook.tenant_id != tenant_id_) {
     co_return fail(Errc::invalid, "`tenant_id` must be left out or be that of this API key.");
   }
-  auto pending = all_.add_webhook(std::move(webhook), std::move(entry));
+  auto pending = all_.add_webhook(std::move(webhook), std::move(entry), std::move(key));
   co_return co_await std::move(pending);
 }
 
 Awaitable<Result<WebhookRef>> TenantService::edit_webhook(WebhookId id, WebhookEdit edit,
-                                                          AuditEntry entry) {
+                                                          AuditEntry entry,
+                                                          std::optional<RequestKey> key) {
   if (!owns(id)) {
     co_return no_such_webhook();
   }
@@ -120,7 +128,7 @@ Awaitable<Result<WebhookRef>> TenantService::edit_webhook(WebhookId id, WebhookE
     }
     return edited;
   };
-  auto pending = all_.edit_webhook(id, std::move(within), std::move(entry));
+  auto pending = all_.edit_webhook(id, std::move(within), std::move(entry), std::move(key));
   co_return co_await std::move(pending);
 }
 
@@ -132,7 +140,7 @@ Awaitable<Result<void>> TenantService::remove_webhook(WebhookId id, AuditEntry e
   co_return co_await std::move(pending);
 }
 
-Awaitable<Result<void>> TenantService::find(DeliveryId id) {
+Awaitable<Result<void>> TenantService::check_owned(DeliveryId id) {
   Result<void> found;
   ReaderQuery query = [&found, id](Reader& reader) {
     const Result<DeliveryRecord> record = reader.history->find_delivery(id);
@@ -146,7 +154,7 @@ Awaitable<Result<void>> TenantService::find(DeliveryId id) {
 }
 
 Awaitable<Result<Delivery>> TenantService::revive(Revive revive, AuditEntry entry) {
-  auto looking = find(revive.delivery_id);
+  auto looking = check_owned(revive.delivery_id);
   const Result<void> found = co_await std::move(looking);
   if (!found) {
     co_return tl::make_unexpected(found.error());
@@ -156,7 +164,7 @@ Awaitable<Result<Delivery>> TenantService::revive(Revive revive, AuditEntry entr
 }
 
 Awaitable<Result<Delivery>> TenantService::cancel(DeliveryId id, AuditEntry entry) {
-  auto looking = find(id);
+  auto looking = check_owned(id);
   const Result<void> found = co_await std::move(looking);
   if (!found) {
     co_return tl::make_unexpected(found.error());
@@ -165,11 +173,12 @@ Awaitable<Result<Delivery>> TenantService::cancel(DeliveryId id, AuditEntry entr
   co_return co_await std::move(pending);
 }
 
-Awaitable<Result<Operation>> TenantService::start_operation(Operation operation, AuditEntry entry) {
+Awaitable<Result<Operation>> TenantService::start_operation(Operation operation, AuditEntry entry,
+                                                            std::optional<RequestKey> key) {
   if (operation.tenant_id != tenant_id_ || operation.spec.filter.tenant_id != tenant_id_) {
     co_return fail(Errc::invalid, "`tenant_id` must be left out or be that of this API key.");
   }
-  auto pending = all_.start_operation(std::move(operation), std::move(entry));
+  auto pending = all_.start_operation(std::move(operation), std::move(entry), std::move(key));
   co_return co_await std::move(pending);
 }
 
@@ -185,11 +194,13 @@ Awaitable<Result<Operation>> TenantService::cancel_operation(OperationId id, Aud
 }
 
 Awaitable<Result<TestSent>> TenantService::send_test(WebhookRef webhook, Event event,
-                                                     AuditEntry entry) {
+                                                     AuditEntry entry,
+                                                     std::optional<RequestKey> key) {
   if (!owns(webhook->id) || event.tenant_id != tenant_id_) {
     co_return no_such_webhook();
   }
-  auto pending = all_.send_test(std::move(webhook), std::move(event), std::move(entry));
+  auto pending =
+      all_.send_test(std::move(webhook), std::move(event), std::move(entry), std::move(key));
   co_return co_await std::move(pending);
 }
 
@@ -221,7 +232,7 @@ Awaitable<Result<LaneView>> TenantService::command_circuit(CircuitCommanded comm
 Awaitable<void> TenantService::run_query(ReaderQuery query) {
   const std::shared_ptr<const Directory> webhooks = directory();
   ReaderQuery mine = [this, &query, &webhooks](Reader& reader) {
-    Reader theirs;  // Roles that are not handed on do not exist for a tenant.
+    Reader theirs;  // Roles that are not set here do not exist for a tenant.
     theirs.history = make_tenant_history(*reader.history, tenant_id_, webhooks);
     theirs.alerts = make_tenant_alerts(*reader.alerts, tenant_id_);
     theirs.operations = make_tenant_operations(*reader.operations, tenant_id_);
@@ -235,7 +246,7 @@ Awaitable<void> TenantService::run_query(ReaderQuery query) {
 Result<std::unique_ptr<StreamHub::Subscription>> TenantService::subscribe(
     StreamFilter filter, std::optional<StreamPosition> seen, std::function<void()> wake) {
   if (filter.tenant_id.value_or(tenant_id_) != tenant_id_) {
-    filter.webhook_ids = {WebhookId{}};  // Of another tenant nothing is heard.
+    filter.webhook_ids = {WebhookId{}};  // Matches nothing.
   }
   filter.tenant_id = tenant_id_;
   return all_.subscribe(std::move(filter), seen, std::move(wake));

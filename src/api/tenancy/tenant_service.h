@@ -1,11 +1,11 @@
-// The server as one tenant sees it: the one place where tenancy is enforced (P11).
+// Restricts the service to one tenant: the only place that enforces tenancy (P11).
 //
-// Webhooks, events and deliveries of others do not exist here, whatever asks for them: a lookup
-// finds nothing, a list leaves them out, a change fails with not_found. What is created is the
-// tenant's. What belongs to no tenant, such as keys and the audit log, is refused.
+// Data of other tenants does not exist here: a look-up finds nothing, a list leaves it out, a
+// change fails with not_found. Whatever is created belongs to the tenant. What belongs to no
+// tenant, such as keys and the audit log, is refused.
 //
-// Whoever adds a call to Service has to say here what it means for a tenant, or nothing compiles;
-// a role added to Reader is not there for tenants until it is handed on in run_query.
+// A method added to an interface of service.h does not compile until it is restricted here. A role
+// added to Reader is null for tenants until run_query passes it on.
 #pragma once
 
 #include <memory>
@@ -14,7 +14,7 @@
 
 namespace postrider::api {
 
-/// `all` outlives it. Made for one request; used by its coroutine.
+/// `all` must outlive the result. Made for one request; used by its coroutine.
 [[nodiscard]] std::shared_ptr<Service> make_tenant_service(Service& all, TenantId tenant_id);
 
 }  // namespace postrider::api

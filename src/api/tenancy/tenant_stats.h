@@ -1,4 +1,4 @@
-// Numbers over time, as far as they are one tenant's.
+// Restricts the statistics to one tenant (P11).
 #pragma once
 
 #include <memory>
@@ -7,7 +7,7 @@
 
 namespace postrider::api {
 
-/// `all` outlives it. Same thread as `all`.
+/// `all` must outlive the result; use it on the same thread.
 [[nodiscard]] std::unique_ptr<Stats> make_tenant_stats(Stats& all, TenantId tenant_id);
 
 }  // namespace postrider::api

@@ -14,7 +14,7 @@ const std::string_view status_html = R"html(<!doctype html>
 <body>
 <header>
 <h1>Postrider</h1>
-<p id="state" role="status">Paste an API key to look inside.</p>
+<p id="state" role="status">Enter an API key to see the server's state.</p>
 <div class="key">
 <label for="key">API key</label>
 <input id="key" type="password" autocomplete="off" spellcheck="false">
@@ -74,21 +74,21 @@ td { overflow-wrap: anywhere; }
 )css";
 
 const std::string_view status_js = R"js("use strict";
-// Everything is written with textContent: what receivers and tenants sent is only ever text.
+// All text is written with textContent, so that text of receivers and tenants is never HTML.
 const byId = (id) => document.getElementById(id);
 const keyName = "postrider-key";
 const refreshMs = 5000;
 let timer = 0;
 
 async function call(method, path) {
-  const answer = await fetch(path, {
+  const response = await fetch(path, {
     method,
     headers: { Authorization: "Bearer " + sessionStorage.getItem(keyName) },
   });
-  const body = await answer.json();
-  if (!answer.ok) {
-    const problem = new Error(body.detail || answer.statusText);
-    problem.status = answer.status;
+  const body = await response.json();
+  if (!response.ok) {
+    const problem = new Error(body.detail || response.statusText);
+    problem.status = response.status;
     throw problem;
   }
   return body;
@@ -209,10 +209,10 @@ function forget() {
   document.querySelector("main").hidden = true;
 }
 
-// A link may carry the key behind the #, which browsers do not send; it does not stay in the bar.
-const carried = new URLSearchParams(location.hash.slice(1)).get("key");
-if (carried) {
-  sessionStorage.setItem(keyName, carried);
+// A link may contain the key after the #, which browsers do not send. Removes it from the address.
+const keyFromLink = new URLSearchParams(location.hash.slice(1)).get("key");
+if (keyFromLink) {
+  sessionStorage.setItem(keyName, keyFromLink);
   history.replaceState(null, "", location.pathname);
 }
 

@@ -5,12 +5,13 @@
 namespace postrider::api {
 namespace {
 
-// Nothing from elsewhere, nothing inline: text from a receiver can never become script.
+// Allows no inline code and nothing from other hosts, so that a receiver's text cannot run as
+// script.
 constexpr std::string_view content_policy =
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; base-uri 'none'; "
     "form-action 'none'; frame-ancestors 'none'";
 
-HttpResponse page_answer(std::string_view content_type, std::string_view content) {
+HttpResponse page_response(std::string_view content_type, std::string_view content) {
   return {.status = 200,
           .content_type = std::string{content_type},
           .headers = {{"Content-Security-Policy", std::string{content_policy}},
@@ -23,16 +24,16 @@ HttpResponse page_answer(std::string_view content_type, std::string_view content
 
 }  // namespace
 
-Awaitable<HttpResponse> get_status_page(Context, HttpRequest) {
-  co_return page_answer("text/html; charset=utf-8", status_html);
+Awaitable<Reply> get_status_page(Context, HttpRequest) {
+  co_return page_response("text/html; charset=utf-8", status_html);
 }
 
-Awaitable<HttpResponse> get_status_style(Context, HttpRequest) {
-  co_return page_answer("text/css; charset=utf-8", status_css);
+Awaitable<Reply> get_status_style(Context, HttpRequest) {
+  co_return page_response("text/css; charset=utf-8", status_css);
 }
 
-Awaitable<HttpResponse> get_status_script(Context, HttpRequest) {
-  co_return page_answer("text/javascript; charset=utf-8", status_js);
+Awaitable<Reply> get_status_script(Context, HttpRequest) {
+  co_return page_response("text/javascript; charset=utf-8", status_js);
 }
 
 }  // namespace postrider::api

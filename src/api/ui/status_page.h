@@ -1,5 +1,4 @@
-// The files of the status page: a plain view of the API's own data, made to be replaced by the
-// dashboard.
+// The files of the status page: a minimal view of the API's data, until there is a dashboard.
 #pragma once
 
 #include <string_view>

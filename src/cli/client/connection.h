@@ -1,4 +1,4 @@
-// Which server a command talks to, and how.
+// The server that a command connects to.
 #pragma once
 
 #include <chrono>
@@ -11,9 +11,9 @@ namespace postrider::cli {
 
 struct Connection {
   TargetUrl server;
-  Secret<std::string> key;  // Empty: none is sent.
+  Secret<std::string> key;  // Empty: no key is sent.
   std::chrono::seconds timeout{30};
-  bool json = false;  // Print what the server answers, as it is.
+  bool json = false;  // Print the response of the server unchanged.
 };
 
 }  // namespace postrider::cli

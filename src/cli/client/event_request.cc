@@ -78,12 +78,12 @@ Result<std::string> event_body(const SendOptions& options, std::string_view data
   return body + "}";
 }
 
-std::string describe_answer(const ClientResponse& response) {
+std::string describe_response(const ClientResponse& response) {
   boost::system::error_code error;
   const json::value parsed = json::parse(response.body, error);
   const json::object* const object = error ? nullptr : parsed.if_object();
   if (object == nullptr) {
-    return fmt::format("The server answered {}, and not with JSON.\n", response.status);
+    return fmt::format("The server answered {} without JSON.\n", response.status);
   }
   if (response.status < 200 || response.status > 299) {
     return describe_refusal(response.status, *object);

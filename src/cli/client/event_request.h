@@ -1,4 +1,4 @@
-// The body of a publish and the sentence its answer deserves. Pure.
+// Builds the request body of a published event and describes the response. Pure.
 #pragma once
 
 #include <string>
@@ -11,10 +11,10 @@
 
 namespace postrider::cli {
 
-/// `data` is the JSON itself and is passed on verbatim. Errc::invalid: it is not JSON.
+/// `data` is JSON text and is copied verbatim. Fails with invalid if it is not JSON.
 [[nodiscard]] Result<std::string> event_body(const SendOptions& options, std::string_view data);
 
-/// One line for a person; newline included.
-[[nodiscard]] std::string describe_answer(const ClientResponse& response);
+/// A line of text for people, including its newline.
+[[nodiscard]] std::string describe_response(const ClientResponse& response);
 
 }  // namespace postrider::cli

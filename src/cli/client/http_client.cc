@@ -28,7 +28,7 @@ using asio::ip::tcp;
 
 constexpr std::uint64_t response_bytes_max = 16ul * 1024 * 1024;
 
-/// One request on its own connection. Exceptions of Asio end in send_request().
+/// One request on its own connection. send_request() catches the exceptions of Asio.
 class Exchange {
  public:
   Exchange(asio::io_context& io, const ClientRequest& request)
@@ -120,10 +120,10 @@ Result<ClientResponse> send_request(const ClientRequest& request) {
   });
   io.run_for(request.timeout);
   if (!finished) {
-    return fail(Errc::unavailable, fmt::format("{} did not answer in time.", where));
+    return fail(Errc::unavailable, fmt::format("{} did not respond in time.", where));
   }
   if (failure) {
-    return fail(Errc::unavailable, fmt::format("Cannot talk to {}: {}.", where, what(failure)));
+    return fail(Errc::unavailable, fmt::format("Cannot connect to {}: {}.", where, what(failure)));
   }
   return exchange.response();
 }

@@ -1,4 +1,4 @@
-// One HTTP request at a time, waiting for its answer: enough for a command line.
+// A blocking HTTP client for the command line: one request per connection.
 #pragma once
 
 #include <chrono>
@@ -13,22 +13,22 @@
 namespace postrider::cli {
 
 struct ClientRequest {
-  TargetUrl server;  // Its path comes before `path`.
+  TargetUrl server;  // Its path is prepended to `path`.
   std::string method = "GET";
   std::string path = "/";
   std::vector<std::pair<std::string, std::string>> headers;
   std::string body;
-  std::chrono::milliseconds timeout{30'000};  // For everything together.
+  std::chrono::milliseconds timeout{30'000};  // For the whole exchange.
 };
 
 struct ClientResponse {
   std::uint16_t status = 0;
   std::string body;
-  std::string date;  // The header: what time it is there.
+  std::string date;  // The Date header: the server's time.
 };
 
-/// TLS certificates and host names are verified against the system's authorities. Redirects are not
-/// followed. Blocks. Fails with: unavailable.
+/// Verifies TLS certificates against the system's authorities, and the host name. Does not follow
+/// redirects. Blocks. Fails with unavailable.
 [[nodiscard]] Result<ClientResponse> send_request(const ClientRequest& request);
 
 }  // namespace postrider::cli

@@ -12,18 +12,18 @@ namespace {
 std::string_view advice(std::uint16_t status) {
   switch (status) {
     case 401:
-      return "Give a key of this server with --key or POSTRIDER_KEY.";
+      return "Pass an API key of this server with --key or POSTRIDER_KEY.";
     case 403:
-      return "Use a key whose scope allows it; `postrider keys list` shows them.";
+      return "Use a key whose scope allows this request; `postrider keys list` shows the scopes.";
     case 404:
-      return "Check the id, and that the server is not older than this program.";
+      return "Check the id. An older server may also lack this function.";
     case 409:
-      return "Look at its present state before you try again.";
+      return "Check the current state before you try again.";
     case 429:
     case 503:
-      return "Nothing was changed; try again in a moment. `postrider doctor` may know more.";
+      return "Nothing was changed. Try again later; `postrider doctor` checks the server.";
     default:
-      return status >= 500 ? "The server's log says more." : "";
+      return status >= 500 ? "See the log of the server." : "";
   }
 }
 
@@ -53,7 +53,7 @@ Error to_error(const ClientResponse& response) {
   const json::value problem = json::parse(response.body, error);
   const std::string detail = error ? "" : text_at(problem, "detail");
   std::string message =
-      detail.empty() ? fmt::format("The server answered {} without saying why.", response.status)
+      detail.empty() ? fmt::format("The server answered {} without a reason.", response.status)
                      : fmt::format("The server answered {}: {}", response.status, detail);
   if (!error) {
     message += fields_of(problem);
@@ -61,7 +61,7 @@ Error to_error(const ClientResponse& response) {
   if (const std::string_view next = advice(response.status); !next.empty()) {
     message += fmt::format("\n{}", next);
   }
-  return {code_of(response.status), std::move(message), std::source_location::current()};
+  return {code_of(response.status), std::move(message)};
 }
 
 }  // namespace postrider::cli

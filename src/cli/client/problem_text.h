@@ -1,4 +1,4 @@
-// A refusal of the server as one sentence and what to do next. Pure.
+// Turns an error response of the server into a message with advice. Pure.
 #pragma once
 
 #include "core/base/result.h"
@@ -7,8 +7,8 @@
 
 namespace postrider::cli {
 
-/// `response` has another status than 2xx. not_found for 404, unavailable for 429 and 5xx, conflict
-/// for the rest.
+/// The status of `response` must not be 2xx. Returns not_found for 404, unavailable for 429 and
+/// 5xx, conflict for all others.
 [[nodiscard]] Error to_error(const ClientResponse& response);
 
 }  // namespace postrider::cli

@@ -48,7 +48,7 @@ Result<std::string> Session::exchange(const Call& call) const {
   if (!response) {
     return fail(Errc::unavailable,
                 response.error().message +
-                    "\nIs the server running? --url or POSTRIDER_URL says where it is.");
+                    "\nIs the server running? Set its URL with --url or POSTRIDER_URL.");
   }
   if (response->status >= 200 && response->status <= 299) {
     return std::move(response->body);
@@ -67,7 +67,8 @@ Result<json::value> Session::call(const Call& call) const {
   boost::system::error_code error;
   json::value answer = json::parse(body, error);
   if (error) {
-    return fail(Errc::unavailable, "The server's answer is not JSON.\nDoes --url name Postrider?");
+    return fail(Errc::unavailable,
+                "The response is not JSON.\nIs --url the URL of a Postrider server?");
   }
   return answer;
 }
@@ -76,10 +77,16 @@ Result<void> Session::show(const Call& call, const Text& text) const {
   POSTRIDER_TRY(const std::string body, exchange(call));
   boost::system::error_code error;
   const json::value answer = body.empty() ? json::value{} : json::parse(body, error);
-  // An event may hold numbers that no parser of ours can: they are shown as they came.
+  // A response that the parser cannot read, such as an event with huge numbers, is printed
+  // unchanged.
   const bool raw = connection_.json || error;
   print(raw ? body + (body.empty() ? "" : "\n") : text(answer));
   return {};
+}
+
+Result<void> Session::show_page(const Call& call, const std::vector<Column>& columns) const {
+  return show(call,
+              [&](const json::value& page) { return page_text(page, columns, table_style()); });
 }
 
 std::string path_part(std::string_view text) {

@@ -1,4 +1,5 @@
-// One command's conversation with a server: calls, errors in sentences, answers as text or JSON.
+// The requests of one command to a server. Turns error responses into messages and prints responses
+// as text or JSON.
 #pragma once
 
 #include <functional>
@@ -12,6 +13,8 @@
 #include "core/base/result.h"
 
 #include "cli/client/connection.h"
+#include "cli/ports.h"
+#include "cli/text/table.h"
 
 namespace postrider::cli {
 
@@ -19,7 +22,7 @@ namespace json = boost::json;
 
 struct Call {
   std::string method = "GET";
-  std::string path;  // Its variable parts through path_part().
+  std::string path;  // Encode variable parts with path_part().
   std::vector<std::pair<std::string, std::string>> query;
   std::optional<json::value> body;
 };
@@ -28,26 +31,38 @@ class Session {
  public:
   using Text = std::function<std::string(const json::value& answer)>;
 
-  explicit Session(Connection connection) : connection_(std::move(connection)) {}
+  /// `ports` must outlive this object.
+  Session(Connection connection, const Ports& ports)
+      : connection_(std::move(connection)), ports_(ports) {}
 
-  /// The parsed answer; null when there is no body. Fails with not_found (404), conflict (the
-  /// server refused) or unavailable (it cannot be reached, or is in trouble). The message names
-  /// the fields and says what to do next. With --json the refusal itself is printed as well.
+  /// Returns the parsed response, or null if it has no body. Fails with not_found (404), conflict
+  /// (the server refused) or unavailable (429, 5xx, or no connection). The message names the wrong
+  /// fields and gives advice. With --json it also prints the error response.
   [[nodiscard]] Result<json::value> call(const Call& call) const;
 
-  /// Calls, then prints the answer: as it is with --json, else as `text` puts it.
+  /// Calls, then prints the response: unchanged with --json, otherwise formatted by `text`.
   [[nodiscard]] Result<void> show(const Call& call, const Text& text) const;
+
+  /// Calls, then prints a page `{data, next_cursor}`: unchanged with --json, otherwise as a table.
+  [[nodiscard]] Result<void> show_page(const Call& call, const std::vector<Column>& columns) const;
 
   [[nodiscard]] bool json() const { return connection_.json; }
   [[nodiscard]] const Connection& connection() const { return connection_; }
+  [[nodiscard]] const Ports& ports() const { return ports_; }
+  [[nodiscard]] WallTime now() const { return ports_.clock.now().wall; }
+  /// Fits tables to the width of the terminal.
+  [[nodiscard]] TableStyle table_style() const {
+    return {.width = ports_.terminal.stdout_columns()};
+  }
 
  private:
   [[nodiscard]] Result<std::string> exchange(const Call& call) const;
 
   Connection connection_;
+  const Ports& ports_;
 };
 
-/// Percent-encodes everything that is not unreserved: one segment of a path, or a query's value.
+/// Percent-encodes a path segment or query value: everything but unreserved characters.
 [[nodiscard]] std::string path_part(std::string_view text);
 
 }  // namespace postrider::cli

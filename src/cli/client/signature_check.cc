@@ -5,15 +5,13 @@
 
 #include <postrider/verify.h>
 
-#include "adapters/openssl/ed25519_key.h"
-
 namespace postrider::cli {
 namespace {
 
-/// A way in which a header may be meant.
+/// A scheme that may have produced a header.
 struct Candidate {
   SignatureScheme scheme = SignatureScheme::standard;
-  std::string header_prefix;  // Of the schemes that are not standard ones.
+  std::string header_prefix;  // Only for schemes that are not standard.
 };
 
 // Both enumerations list the schemes in the same order.
@@ -46,7 +44,7 @@ std::vector<Candidate> candidates_of(const api::HttpRequest& request) {
     if (value.starts_with("t=")) {
       candidates.push_back({SignatureScheme::t_v1, prefix});
     } else if (value.starts_with("sha256=")) {
-      // The header does not say whether the time is part of it: the stricter one comes first.
+      // The header does not tell the two schemes apart. Try the stricter one first.
       candidates.push_back({SignatureScheme::sha256_timestamp, prefix});
       candidates.push_back({SignatureScheme::sha256_body, prefix});
     }
@@ -54,24 +52,24 @@ std::vector<Candidate> candidates_of(const api::HttpRequest& request) {
   return candidates;
 }
 
-/// As the receiver's library takes it: who knows the secret can say the public key.
-std::string key_text(SignatureScheme scheme, const Secret<std::string>& secret) {
+/// The key in the format of the verifier. The public key is derived from the secret.
+std::string key_text(const Crypto& crypto, SignatureScheme scheme,
+                     const Secret<std::string>& secret) {
   return scheme == SignatureScheme::standard_ed25519
-             ? "whpk_" + to_base64(Ed25519Key{secret}.public_key())
+             ? "whpk_" + to_base64(crypto.ed25519_public_key(secret))
              : format_secret(secret);
 }
 
-verify::Outcome outcome_of(const api::HttpRequest& request, const Candidate& candidate,
-                           const SignatureRules& rules, WallTime now) {
+verify::Options options_of(const Candidate& candidate, const SignatureRules& rules,
+                           const Crypto& crypto) {
   verify::Options options;
   options.scheme = static_cast<verify::Scheme>(candidate.scheme);
   options.tolerance = rules.tolerance;
   options.header_prefix = candidate.header_prefix;
   for (const Secret<std::string>& secret : rules.secrets) {
-    options.keys.push_back(key_text(candidate.scheme, secret));
+    options.keys.push_back(key_text(crypto, candidate.scheme, secret));
   }
-  return verify::Verifier{std::move(options)}.check(request.headers, request.body,
-                                                    to_unix_seconds(now));
+  return options;
 }
 
 }  // namespace
@@ -83,7 +81,7 @@ std::string_view to_string(SignatureVerdict verdict) {
 }
 
 SignatureFinding check_signature(const api::HttpRequest& request, const SignatureRules& rules,
-                                 WallTime now) {
+                                 const Crypto& crypto, WallTime now) {
   if (rules.secrets.empty()) {
     return {};
   }
@@ -92,7 +90,8 @@ SignatureFinding check_signature(const api::HttpRequest& request, const Signatur
       .verdict = candidates.empty() ? SignatureVerdict::missing : SignatureVerdict::wrong,
       .scheme = {}};
   for (const Candidate& candidate : candidates) {
-    const verify::Outcome outcome = outcome_of(request, candidate, rules, now);
+    const verify::Outcome outcome = verify::Verifier{options_of(candidate, rules, crypto)}.check(
+        request.headers, request.body, to_unix_seconds(now));
     const bool stale = outcome == verify::Outcome::timestamp_too_old ||
                        outcome == verify::Outcome::timestamp_too_new;
     if (outcome != verify::Outcome::valid && !stale) {

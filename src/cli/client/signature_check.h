@@ -1,4 +1,4 @@
-// Is this webhook from whoever knows the secret? Recognises every scheme by its header.
+// Verifies the signature of a received webhook. Recognizes the scheme by its header.
 #pragma once
 
 #include <chrono>
@@ -10,6 +10,7 @@
 #include "core/base/secret.h"
 #include "core/base/time.h"
 #include "core/request/signature.h"
+#include "ports/crypto.h"
 
 #include "api/http/http.h"
 
@@ -19,24 +20,25 @@ enum class SignatureVerdict : std::uint8_t {
   unchecked,  // No secret was given.
   valid,
   missing,  // No header holds a signature.
-  wrong,    // There is one, but none of the secrets made it.
-  stale,    // Right, but its time is too far from ours: perhaps a replay.
+  wrong,    // The signature matches none of the secrets.
+  stale,    // Valid, but the timestamp is outside the tolerance.
 };
 
 [[nodiscard]] std::string_view to_string(SignatureVerdict verdict);
 
 struct SignatureFinding {
   SignatureVerdict verdict = SignatureVerdict::unchecked;
-  std::string scheme;  // When the verdict is valid or stale.
+  std::string scheme;  // Set if the verdict is valid or stale.
 };
 
 struct SignatureRules {
-  std::vector<Secret<std::string>> secrets;  // Tried in turn.
+  std::vector<Secret<std::string>> secrets;  // Each is tried.
   std::chrono::seconds tolerance{300};
 };
 
-/// The time of sha256-body is not signed and therefore not judged.
+/// Does not check the time with sha256-body, which does not sign it.
 [[nodiscard]] SignatureFinding check_signature(const api::HttpRequest& request,
-                                               const SignatureRules& rules, WallTime now);
+                                               const SignatureRules& rules, const Crypto& crypto,
+                                               WallTime now);
 
 }  // namespace postrider::cli

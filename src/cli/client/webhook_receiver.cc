@@ -16,20 +16,21 @@ namespace asio = boost::asio;
 
 namespace {
 
-api::HttpResponse other_path() {
+api::HttpResponse path_not_found() {
   return api::render({.status = 404,
                       .code = "not_found",
                       .title = "Not found",
-                      .detail = "This receiver was told to answer other paths.",
+                      .detail = "This receiver does not answer this path.",
                       .errors = {}});
 }
 
 }  // namespace
 
 WebhookReceiver::WebhookReceiver(const ListenOptions& options, const Clock& clock,
-                                 Callbacks callbacks)
+                                 const Crypto& crypto, Callbacks callbacks)
     : options_(options),
       clock_(clock),
+      crypto_(crypto),
       callbacks_(std::move(callbacks)),
       rules_{.secrets = options.secrets, .tolerance = options.tolerance},
       random_(static_cast<std::uint64_t>(to_unix_ms(clock.now().wall))) {}
@@ -49,10 +50,10 @@ std::uint16_t WebhookReceiver::choose_status(SignatureVerdict verdict) {
 
 asio::awaitable<api::HttpResponse> WebhookReceiver::handle(api::HttpRequest request) {
   if (!answers(request.path)) {
-    co_return other_path();
+    co_return path_not_found();
   }
   const WallTime now = clock_.now().wall;
-  const SignatureFinding finding = check_signature(request, rules_, now);
+  const SignatureFinding finding = check_signature(request, rules_, crypto_, now);
   const std::uint16_t status = choose_status(finding.verdict);
   ++received_;
   const bool is_last = received_ == options_.count;
@@ -67,7 +68,7 @@ asio::awaitable<api::HttpResponse> WebhookReceiver::handle(api::HttpRequest requ
     co_await std::move(waiting);
   }
   if (is_last) {
-    callbacks_.enough();
+    callbacks_.finished();
   }
   api::HttpResponse response;
   response.status = status;

@@ -1,4 +1,5 @@
-// A receiver for people who try things out: checks, answers as it was told to, and prints.
+// The receiver behind `postrider listen`: verifies signatures, reports each webhook and answers as
+// configured.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +10,7 @@
 
 #include "core/base/random.h"
 #include "ports/clock.h"
+#include "ports/crypto.h"
 
 #include "api/http/http.h"
 #include "cli/client/signature_check.h"
@@ -17,20 +19,22 @@
 
 namespace postrider::cli {
 
-/// Runs on the thread of its server; must outlive it.
+/// Used on the thread of its HTTP server. Must outlive the server; all parameters must outlive this
+/// object.
 class WebhookReceiver {
  public:
   struct Callbacks {
     std::function<void(const ReceivedWebhook&)> received;
-    std::function<void()> enough;  // The last of `count` is being answered.
+    std::function<void()> finished;  // The last of `count` webhooks is being answered.
   };
 
-  WebhookReceiver(const ListenOptions& options, const Clock& clock, Callbacks callbacks);
+  WebhookReceiver(const ListenOptions& options, const Clock& clock, const Crypto& crypto,
+                  Callbacks callbacks);
 
   boost::asio::awaitable<api::HttpResponse> handle(api::HttpRequest request);
 
   [[nodiscard]] std::uint64_t received() const { return received_; }
-  /// Signatures that were missing, wrong or stale.
+  /// The number of missing, wrong or stale signatures.
   [[nodiscard]] std::uint64_t rejected() const { return rejected_; }
 
  private:
@@ -39,6 +43,7 @@ class WebhookReceiver {
 
   const ListenOptions& options_;
   const Clock& clock_;
+  const Crypto& crypto_;
   Callbacks callbacks_;
   SignatureRules rules_;
   SplitMix64 random_;

@@ -1,4 +1,4 @@
-// What `listen` does with a webhook, and what `send` sends, over real sockets.
+// Tests of `listen` and `send` over real sockets.
 #include "cli/client/webhook_receiver.h"
 
 #include <string>
@@ -8,6 +8,7 @@
 
 #include "core/json/json_text.h"
 
+#include "adapters/openssl/openssl_crypto.h"
 #include "adapters/openssl/signer.h"
 #include "api/http/http_server_fixture.h"
 #include "cli/client/event_request.h"
@@ -41,14 +42,14 @@ WallTime at(std::int64_t unix_seconds) { return wall_from_unix_ms(unix_seconds *
 
 TEST(CheckSignature, AcceptsTheKnownVector) {
   const SignatureFinding finding =
-      check_signature(known_webhook(), known_rules(), at(known_seconds));
+      check_signature(known_webhook(), known_rules(), openssl_crypto(), at(known_seconds));
   EXPECT_EQ(finding.verdict, SignatureVerdict::valid);
   EXPECT_EQ(finding.scheme, "standard");
 }
 
-TEST(CheckSignature, JudgesTheTimeToTheSecond) {
+TEST(CheckSignature, ChecksTheTimeToTheSecond) {
   const auto verdict_at = [](std::int64_t seconds) {
-    return check_signature(known_webhook(), known_rules(), at(seconds)).verdict;
+    return check_signature(known_webhook(), known_rules(), openssl_crypto(), at(seconds)).verdict;
   };
   EXPECT_EQ(verdict_at(known_seconds + 300), SignatureVerdict::valid);
   EXPECT_EQ(verdict_at(known_seconds + 301), SignatureVerdict::stale);
@@ -56,9 +57,9 @@ TEST(CheckSignature, JudgesTheTimeToTheSecond) {
   EXPECT_EQ(verdict_at(known_seconds - 301), SignatureVerdict::stale);
 }
 
-TEST(CheckSignature, NoticesEveryChange) {
+TEST(CheckSignature, DetectsEveryChange) {
   const auto verdict_of = [](const api::HttpRequest& request) {
-    return check_signature(request, known_rules(), at(known_seconds)).verdict;
+    return check_signature(request, known_rules(), openssl_crypto(), at(known_seconds)).verdict;
   };
   api::HttpRequest body = known_webhook();
   body.body += " ";
@@ -75,10 +76,11 @@ TEST(CheckSignature, NoticesEveryChange) {
   api::HttpRequest unsigned_webhook = known_webhook();
   unsigned_webhook.headers.pop_back();
   EXPECT_EQ(verdict_of(unsigned_webhook), SignatureVerdict::missing);
-  EXPECT_EQ(check_signature(known_webhook(), {}, at(0)).verdict, SignatureVerdict::unchecked);
+  EXPECT_EQ(check_signature(known_webhook(), {}, openssl_crypto(), at(0)).verdict,
+            SignatureVerdict::unchecked);
 }
 
-TEST(CheckSignature, KnowsEverySchemeAndBothSecretsOfARotation) {
+TEST(CheckSignature, AcceptsEverySchemeAndBothSecretsOfARotation) {
   const Secret<std::string> old_secret = secret_of("the old secret, long enough");
   const Secret<std::string> new_secret = secret_of("the new secret, long enough");
   for (const SignatureScheme scheme :
@@ -98,20 +100,21 @@ TEST(CheckSignature, KnowsEverySchemeAndBothSecretsOfARotation) {
     SCOPED_TRACE(to_string(scheme));
 
     const SignatureFinding finding =
-        check_signature(request, {.secrets = {new_secret}}, at(known_seconds));
+        check_signature(request, {.secrets = {new_secret}}, openssl_crypto(), at(known_seconds));
     EXPECT_EQ(finding.verdict, SignatureVerdict::valid);
     EXPECT_EQ(finding.scheme, to_string(scheme));
     const SignatureFinding second = check_signature(
         request, {.secrets = {secret_of("quite another secret than these"), new_secret}},
-        at(known_seconds));
+        openssl_crypto(), at(known_seconds));
     EXPECT_EQ(second.verdict, SignatureVerdict::valid);
-    const SignatureFinding unknown = check_signature(
-        request, {.secrets = {secret_of("quite another secret than these")}}, at(known_seconds));
+    const SignatureFinding unknown =
+        check_signature(request, {.secrets = {secret_of("quite another secret than these")}},
+                        openssl_crypto(), at(known_seconds));
     EXPECT_EQ(unknown.verdict, SignatureVerdict::wrong);
   }
 }
 
-TEST(WebhookText, ShowsWhatMatters) {
+TEST(WebhookText, ShowsSummaryAndBody) {
   ReceivedWebhook webhook{.request = known_webhook(),
                           .received_at = at(known_seconds),
                           .signature = {SignatureVerdict::valid, "standard"},
@@ -130,7 +133,7 @@ TEST(WebhookText, ShowsWhatMatters) {
   EXPECT_NE(to_text(webhook, true).find("\x1b[32m"), std::string::npos);
 }
 
-TEST(WebhookText, CannotSteerATerminal) {
+TEST(WebhookText, EscapesControlCharacters) {
   ReceivedWebhook webhook{.request = known_webhook(), .received_at = at(0), .signature = {}};
   webhook.request.headers.emplace_back("x-webhook-event", "a\x1b[2Jb");
   webhook.request.body =
@@ -166,14 +169,15 @@ class FixedClock final : public Clock {
   [[nodiscard]] Moment now() const override { return {at(known_seconds), {}}; }
 };
 
-/// A receiver behind a real server, and everything it was told.
+/// A receiver behind a real server; records its callbacks.
 class ReceiverTest : public testing::Test {
  protected:
   ClientResponse deliver(const ListenOptions& options, const api::HttpRequest& webhook) {
     WebhookReceiver receiver{options,
                              clock_,
+                             openssl_crypto(),
                              {.received = [this](const ReceivedWebhook& w) { seen_.push_back(w); },
-                              .enough = [this] { ++enough_; }}};
+                              .finished = [this] { ++finished_; }}};
     api::test::TestServer server{
         [&](api::HttpRequest request) { return receiver.handle(std::move(request)); }, {}};
     TargetUrl url{.tls = false, .host = "127.0.0.1", .port = server.endpoint().port()};
@@ -190,10 +194,10 @@ class ReceiverTest : public testing::Test {
   FixedClock clock_;
   std::vector<ReceivedWebhook> seen_;
   std::uint64_t rejected_ = 0;
-  int enough_ = 0;
+  int finished_ = 0;
 };
 
-TEST_F(ReceiverTest, AnswersAsToldWhenTheSignatureIsRight) {
+TEST_F(ReceiverTest, AnswersAsConfiguredIfTheSignatureIsValid) {
   ListenOptions options;
   options.secrets = {known_key()};
   options.status = 202;
@@ -202,19 +206,19 @@ TEST_F(ReceiverTest, AnswersAsToldWhenTheSignatureIsRight) {
   ASSERT_EQ(seen_.size(), 1u);
   EXPECT_EQ(seen_[0].signature.verdict, SignatureVerdict::valid);
   EXPECT_EQ(seen_[0].request.body, known_body);
-  EXPECT_EQ(enough_, 1);
+  EXPECT_EQ(finished_, 1);
   EXPECT_EQ(rejected_, 0u);
 }
 
-TEST_F(ReceiverTest, Answers401WhenItIsNot) {
+TEST_F(ReceiverTest, Answers401IfTheSignatureIsWrong) {
   ListenOptions options;
   options.secrets = {secret_of("quite another secret than these")};
   EXPECT_EQ(deliver(options, known_webhook()).status, 401);
   EXPECT_EQ(rejected_, 1u);
-  EXPECT_EQ(enough_, 0);
+  EXPECT_EQ(finished_, 0);
 }
 
-TEST_F(ReceiverTest, FailsAtTheRateItWasGivenAndWaitsBeforeAnswering) {
+TEST_F(ReceiverTest, FailsAtTheConfiguredRateAfterTheDelay) {
   ListenOptions options;
   options.fail_rate = 1.0;
   options.delay = std::chrono::milliseconds{1};
@@ -223,7 +227,7 @@ TEST_F(ReceiverTest, FailsAtTheRateItWasGivenAndWaitsBeforeAnswering) {
   EXPECT_EQ(deliver(options, known_webhook()).status, 200);
 }
 
-TEST_F(ReceiverTest, AnswersOnlyItsPaths) {
+TEST_F(ReceiverTest, AnswersOnlyConfiguredPaths) {
   ListenOptions options;
   options.paths = {"/other"};
   EXPECT_EQ(deliver(options, known_webhook()).status, 404);
@@ -232,7 +236,7 @@ TEST_F(ReceiverTest, AnswersOnlyItsPaths) {
   EXPECT_EQ(deliver(options, known_webhook()).status, 200);
 }
 
-TEST(HttpClient, SaysWhatWentWrong) {
+TEST(HttpClient, ReportsTimeoutAndRefusedConnection) {
   boost::asio::io_context io;
   boost::asio::ip::tcp::acceptor silent{io, {boost::asio::ip::address_v4::loopback(), 0}};
   const std::uint16_t port = silent.local_endpoint().port();
@@ -240,16 +244,16 @@ TEST(HttpClient, SaysWhatWentWrong) {
   const auto slow = send_request({.server = url, .timeout = std::chrono::milliseconds{50}});
   ASSERT_FALSE(slow.has_value());
   EXPECT_EQ(slow.error().message,
-            "http://127.0.0.1:" + std::to_string(port) + " did not answer in time.");
+            "http://127.0.0.1:" + std::to_string(port) + " did not respond in time.");
 
   silent.close();
   const auto refused = send_request({.server = url});
   ASSERT_FALSE(refused.has_value());
   EXPECT_EQ(refused.error().message,
-            "Cannot talk to http://127.0.0.1:" + std::to_string(port) + ": Connection refused.");
+            "Cannot connect to http://127.0.0.1:" + std::to_string(port) + ": Connection refused.");
 }
 
-TEST(EventBody, PassesTheDataOnVerbatim) {
+TEST(EventBody, CopiesTheDataVerbatim) {
   SendOptions options;
   options.type = "order \"paid\"";
   EXPECT_EQ(event_body(options, "{ \"n\": 1.50 }").value(),
@@ -267,7 +271,7 @@ TEST(EventBody, PassesTheDataOnVerbatim) {
             R"("timestamp":"2026-01-01T00:00:00Z"})");
 }
 
-TEST(EventBody, RefusesWhatIsNotJson) {
+TEST(EventBody, RefusesInvalidJson) {
   SendOptions options;
   options.type = "t";
   for (const char* data : {"", "{", "{'a':1}", "{\"a\":1}{"}) {
@@ -277,15 +281,15 @@ TEST(EventBody, RefusesWhatIsNotJson) {
   EXPECT_FALSE(event_body(options, "{}").has_value());
 }
 
-TEST(DescribeAnswer, IsASentence) {
-  EXPECT_EQ(describe_answer({202, R"({"id":"evt_1","deliveries":1,"duplicate":false})", {}}),
+TEST(DescribeResponse, FormatsSuccessAndErrors) {
+  EXPECT_EQ(describe_response({202, R"({"id":"evt_1","deliveries":1,"duplicate":false})", {}}),
             "evt_1 published, 1 delivery.\n");
-  EXPECT_EQ(describe_answer({200, R"({"id":"evt_1","deliveries":2,"duplicate":true})", {}}),
+  EXPECT_EQ(describe_response({200, R"({"id":"evt_1","deliveries":2,"duplicate":true})", {}}),
             "evt_1 was published before, 2 deliveries.\n");
-  EXPECT_EQ(describe_answer(
+  EXPECT_EQ(describe_response(
                 {422, R"({"detail":"Wrong.","errors":[{"field":"type","message":"Too long."}]})"}),
             "The server answered 422: Wrong.\n  type: Too long.\n");
-  EXPECT_EQ(describe_answer({502, "<html>"}), "The server answered 502, and not with JSON.\n");
+  EXPECT_EQ(describe_response({502, "<html>"}), "The server answered 502 without JSON.\n");
 }
 
 }  // namespace

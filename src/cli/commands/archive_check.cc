@@ -10,8 +10,6 @@
 #include "core/json/json_text.h"
 #include "core/request/signature.h"
 
-#include "adapters/openssl/running_sha256.h"
-#include "adapters/zstd/line_reader.h"
 #include "cli/text/input.h"
 #include "cli/text/json_text.h"
 
@@ -26,7 +24,7 @@ constexpr std::size_t block_bytes = 256 * 1024;
 
 using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
 
-/// A name in a manifest is a file beside it, never a path to somewhere else.
+/// A name in a manifest must be a file in the same directory, not a path.
 bool is_plain_name(const std::string& name) {
   return !name.empty() && name != "." && name != ".." && name.find('/') == std::string::npos &&
          name.find('\0') == std::string::npos;
@@ -38,13 +36,13 @@ Result<ArchivedFile> read_entry(const json::value& entry) {
                     .bytes = count_at(entry, "bytes"),
                     .lines = count_at(entry, "lines")};
   if (!is_plain_name(file.name) || file.sha256.size() != 64) {
-    return fail(Errc::invalid, "manifest.json lists a file without a proper name or sha256.");
+    return fail(Errc::invalid, "manifest.json lists a file without a valid name or sha256.");
   }
   return file;
 }
 
-/// Our own reader knows any number but not the depth that an archive's envelope adds to an event's
-/// own; the library knows any depth but not every number.
+/// check_json accepts any number but rejects the nesting that the envelope adds to a deep event.
+/// Boost.JSON accepts the nesting but not every number. A line is valid if either accepts it.
 bool is_json(std::string_view line) {
   constexpr std::size_t depth_max = 64;
   boost::system::error_code error;
@@ -52,10 +50,10 @@ bool is_json(std::string_view line) {
          (json::parse(line, error, {}, {.max_depth = depth_max}), !error);
 }
 
-/// What is found while a file is read once from start to end.
+/// State of reading one file from start to end.
 struct Reading {
-  RunningSha256 sha256;
-  zstd::LineReader lines;
+  std::unique_ptr<RunningHash> sha256;
+  std::unique_ptr<ArchiveReader> lines;
   std::uint64_t bytes = 0;
   std::uint64_t line_count = 0;
 };
@@ -73,13 +71,13 @@ Result<void> read_through(std::FILE* file, const std::string& name, Reading& rea
   while ((bytes = std::fread(block.data(), 1, block.size(), file)) > 0) {
     const std::string_view read{block.data(), bytes};
     reading.bytes += bytes;
-    reading.sha256.add(read);
-    if (const Result<void> fed = reading.lines.feed(read, check_line); !fed) {
+    reading.sha256->add(read);
+    if (const Result<void> fed = reading.lines->feed(read, check_line); !fed) {
       return fail(Errc::corrupt, fmt::format("{}: {}", name, fed.error().message));
     }
   }
   if (std::ferror(file) != 0) {
-    return fail(Errc::unavailable, fmt::format("{} cannot be read.", name));
+    return fail(Errc::unavailable, fmt::format("{}: read error.", name));
   }
   return {};
 }
@@ -96,7 +94,7 @@ Result<std::vector<ArchivedFile>> read_manifest(const fs::path& directory) {
   }
   if (count_at(manifest, "format") != format_known) {
     return fail(Errc::invalid,
-                fmt::format("manifest.json has format {}; this program knows format {}.",
+                fmt::format("manifest.json has format {}; this program supports format {}.",
                             text_at(manifest, "format"), format_known));
   }
   std::vector<ArchivedFile> listed;
@@ -107,26 +105,27 @@ Result<std::vector<ArchivedFile>> read_manifest(const fs::path& directory) {
   return listed;
 }
 
-Result<void> check_file(const fs::path& directory, const ArchivedFile& wanted) {
+Result<void> check_file(const fs::path& directory, const ArchivedFile& wanted, const Ports& ports) {
   const File file{std::fopen((directory / wanted.name).c_str(), "rb"), &std::fclose};
   if (file == nullptr) {
     return fail(Errc::not_found, fmt::format("{} is missing.", wanted.name));
   }
-  Reading reading;
+  Reading reading{.sha256 = ports.make_sha256(), .lines = ports.make_archive_reader()};
   const Result<void> read = read_through(file.get(), wanted.name, reading);
-  // The sum is the better explanation for whatever else may be wrong, but needs every byte.
-  if (read && to_hex(reading.sha256.finish()) != wanted.sha256) {
+  // A wrong hash explains every other difference, so check it first. It needs the whole file.
+  if (read && to_hex(reading.sha256->finish()) != wanted.sha256) {
     return fail(
         Errc::corrupt,
-        fmt::format("{} is not the file that was written: its SHA-256 differs.", wanted.name));
+        fmt::format("{} was changed after it was written: its SHA-256 does not match the manifest.",
+                    wanted.name));
   }
   POSTRIDER_CHECK(read);
   if (reading.bytes != wanted.bytes) {
     return fail(Errc::corrupt, fmt::format("{} has {} bytes; the manifest says {}.", wanted.name,
                                            reading.bytes, wanted.bytes));
   }
-  if (!reading.lines.at_end()) {
-    return fail(Errc::corrupt, fmt::format("{} ends in the middle of its data.", wanted.name));
+  if (!reading.lines->at_end()) {
+    return fail(Errc::corrupt, fmt::format("{} is truncated.", wanted.name));
   }
   if (reading.line_count != wanted.lines) {
     return fail(Errc::corrupt, fmt::format("{} has {} lines; the manifest says {}.", wanted.name,

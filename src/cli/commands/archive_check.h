@@ -1,14 +1,15 @@
-// Is a retention archive whole? Every file that its manifest lists is there, is the one that was
-// written, and holds as many JSON lines as it should.
+// Verifies a retention archive: every file in the manifest exists, has the recorded SHA-256 and
+// contains the recorded number of JSON lines.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
-#include <functional>
 #include <string>
 #include <vector>
 
 #include "core/base/result.h"
+
+#include "cli/ports.h"
 
 namespace postrider::cli {
 
@@ -19,15 +20,15 @@ struct ArchivedFile {
   std::uint64_t lines = 0;
 };
 
-/// Reads `manifest.json`. Fails with invalid: missing, not a manifest, or of a newer format.
+/// Reads `manifest.json`. Fails with invalid if it is missing, not a manifest or of another format.
 [[nodiscard]] Result<std::vector<ArchivedFile>> read_manifest(
     const std::filesystem::path& directory);
 
-/// Fails with a sentence that names the file and what is wrong with it.
+/// Fails with a message that names the file and the problem.
 [[nodiscard]] Result<void> check_file(const std::filesystem::path& directory,
-                                      const ArchivedFile& file);
+                                      const ArchivedFile& file, const Ports& ports);
 
-/// Archive files in the directory that the manifest does not know, in order of their names.
+/// Returns the names of archive files that the manifest does not list, sorted.
 [[nodiscard]] std::vector<std::string> unlisted_files(const std::filesystem::path& directory,
                                                       const std::vector<ArchivedFile>& files);
 

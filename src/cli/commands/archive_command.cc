@@ -1,4 +1,4 @@
-// `postrider archive verify`: checks what retention has put aside. Talks to no server.
+// `postrider archive verify`: verifies a retention archive. Does not need a server.
 #include <memory>
 
 #include <boost/json/array.hpp>
@@ -17,7 +17,7 @@ namespace {
 
 constexpr const char* examples = R"(Examples:
   postrider archive verify /var/lib/postrider/archive
-      Every file is there, is the one that was written, and holds the lines it should.)";
+      Checks that every file exists, is unchanged and has the right number of lines.)";
 
 struct ArchiveFlags {
   std::string directory;
@@ -30,12 +30,13 @@ struct Findings {
   std::vector<std::string> faults;
 };
 
-Result<Findings> inspect(const ArchiveFlags& flags) {
+Result<Findings> inspect(const ArchiveFlags& flags, const Ports& ports) {
   POSTRIDER_TRY(const std::vector<ArchivedFile> files, read_manifest(flags.directory));
   Findings findings;
-  Progress progress{"archive", flags.json};
+  Progress progress{"archive",
+                    {.silent = flags.json, .terminal = ports.terminal.stderr_is_terminal()}};
   for (const ArchivedFile& file : files) {
-    if (const Result<void> checked = check_file(flags.directory, file); !checked) {
+    if (const Result<void> checked = check_file(flags.directory, file, ports); !checked) {
       findings.faults.push_back(checked.error().message);
     }
     ++findings.files;
@@ -69,13 +70,13 @@ std::string text_of(const Findings& findings, bool json_wanted) {
 class ArchiveArguments final : public Subcommand {
  public:
   explicit ArchiveArguments(Syntax syntax) {
-    syntax.argument("DIR", flags_.directory, "The archive's directory");
+    syntax.argument("DIR", flags_.directory, "The directory of the archive");
     syntax.flag("--json", flags_.json, "Print JSON");
   }
 
   Result<Command> finish(const Environment&) override {
-    return Command{Task{[flags = flags_] {
-      const Result<Findings> findings = inspect(flags);
+    return Command{Task{[flags = flags_](const Ports& ports) {
+      const Result<Findings> findings = inspect(flags, ports);
       if (!findings) {
         return report(tl::make_unexpected(findings.error()));
       }
@@ -91,9 +92,10 @@ class ArchiveArguments final : public Subcommand {
 }  // namespace
 
 std::unique_ptr<Subcommand> add_archive(Syntax root) {
-  auto group = std::make_unique<Group>(root, "archive", "Check what retention has put aside");
+  auto group = std::make_unique<Group>(root, "archive", "Verify retention archives");
   group->syntax().footer(examples);
-  const Syntax syntax = group->syntax().command("verify", "Check an archive's files and counts");
+  const Syntax syntax =
+      group->syntax().command("verify", "Verify the files of an archive against its manifest");
   group->add(syntax, std::make_unique<ArchiveArguments>(syntax));
   return group;
 }

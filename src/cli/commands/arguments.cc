@@ -23,8 +23,8 @@ constexpr const char* examples = R"(Examples:
   postrider webhooks create https://example.com/hooks --event 'order.*'
   postrider doctor
 
-`postrider COMMAND --help` says more.
-Exit codes: 0 done, 1 failed, 2 wrong usage or configuration.)";
+Run `postrider COMMAND --help` for the options of a command.
+Exit codes: 0 success, 1 failure, 2 wrong usage or configuration.)";
 
 std::vector<std::string> names_of_options(const CLI::App& app) {
   std::vector<std::string> names;
@@ -44,7 +44,7 @@ std::vector<std::string> names_of_commands(const CLI::App& app) {
   return names;
 }
 
-/// The command that the words lead to, as deep as they are understood.
+/// The innermost command that was recognized.
 const CLI::App& chosen_of(const CLI::App& app) {
   const CLI::App* chosen = &app;
   for (std::vector<CLI::App*> next = app.get_subcommands(); !next.empty();
@@ -54,20 +54,19 @@ const CLI::App& chosen_of(const CLI::App& app) {
   return *chosen;
 }
 
-/// `webhooks list`; nothing for the program itself.
-std::string words_to(const CLI::App& chosen) {
+/// `webhooks list`; empty for the program itself.
+std::string path_of(const CLI::App& chosen) {
   const CLI::App* const parent = chosen.get_parent();
   if (parent == nullptr) {
     return {};
   }
-  const std::string before = words_to(*parent);
+  const std::string before = path_of(*parent);
   return before.empty() ? chosen.get_name() : before + " " + chosen.get_name();
 }
 
 std::string see_help(const CLI::App& chosen) {
-  const std::string words = words_to(chosen);
-  return fmt::format("`postrider{}{} --help` lists what is possible.", words.empty() ? "" : " ",
-                     words);
+  const std::string words = path_of(chosen);
+  return fmt::format("See `postrider{}{} --help`.", words.empty() ? "" : " ", words);
 }
 
 UsageError unknown_word(const CLI::App& app, const std::string& argument) {
@@ -76,7 +75,7 @@ UsageError unknown_word(const CLI::App& app, const std::string& argument) {
   const std::string word = argument.substr(0, argument.find('='));
   const std::vector<std::string> commands = names_of_commands(chosen);
   const bool is_command = !is_flag && !commands.empty();
-  const std::string words = words_to(chosen);
+  const std::string words = path_of(chosen);
   std::string kind = is_command ? "a command" : "expected here";
   if (is_flag) {
     kind = "an option";
@@ -129,7 +128,7 @@ Command parse(CLI::App& app, std::vector<std::string> arguments, const Environme
   commands["completion"] = add_completion(root);
   commands["version"] = add_version(root);
 
-  std::ranges::reverse(arguments);  // CLI11 takes them from the back.
+  std::ranges::reverse(arguments);  // CLI11 expects them in reverse order.
   try {
     app.parse(std::move(arguments));
   } catch (const CLI::CallForHelp&) {
@@ -142,7 +141,7 @@ Command parse(CLI::App& app, std::vector<std::string> arguments, const Environme
   if (chosen.empty()) {
     return app.count("--version") > 0
                ? Command{VersionOptions{}}
-               : Command{UsageError{.message = "A command is missing.", .hint = see_help(app)}};
+               : Command{UsageError{.message = "No command given.", .hint = see_help(app)}};
   }
   Result<Command> command = commands.at(chosen.front()->get_name())->finish(environment);
   if (!command) {
@@ -156,7 +155,7 @@ Command parse(CLI::App& app, std::vector<std::string> arguments, const Environme
 Command parse_arguments(std::vector<std::string> arguments, const Environment& environment) {
   CLI::App app{"Postrider delivers webhooks: durable, signed, retried.", "postrider"};
   app.footer("");                // Subcommands inherit a footer; each has its own.
-  app.require_subcommand(0, 1);  // Inherited too. finish() says it better when there is none.
+  app.require_subcommand(0, 1);  // Also inherited. finish() has a better message if none is given.
   bool version_wanted = false;
   app.add_flag("--version", version_wanted, "Print the version and exit");
   app.formatter(std::make_shared<HelpFormatter>());

@@ -1,8 +1,7 @@
-// From argv to a checked command. Pure but for the environment, which is an argument.
+// Parses and checks the command line. Pure: the environment is an argument.
 #pragma once
 
 #include <functional>
-#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -11,6 +10,7 @@
 #include "cli/commands/send_options.h"
 #include "cli/commands/serve_options.h"
 #include "cli/commands/store_options.h"
+#include "cli/ports.h"
 
 namespace postrider::cli {
 
@@ -18,28 +18,26 @@ struct VersionOptions {
   bool json = false;
 };
 
-/// `--help`: print this and be done.
+/// Text to print, for example for `--help`.
 struct HelpText {
   std::string text;
 };
 
-/// The command line is wrong: one sentence, and a hint what to do instead.
+/// An error in the command line, and a hint how to correct it.
 struct UsageError {
   std::string message;
   std::string hint;
 };
 
-/// A command that has been read and checked; running it returns the exit code.
+/// A checked command. `run` returns the exit code.
 struct Task {
-  std::function<int()> run;
+  std::function<int(const Ports& ports)> run;
 };
 
 using Command = std::variant<ServeOptions, ListenOptions, SendOptions, MigrateOptions,
                              BackupOptions, VersionOptions, Task, HelpText, UsageError>;
 
-using Environment = std::function<std::optional<std::string>(const std::string& name)>;
-
-/// `arguments` without the program's name.
+/// `arguments` does not contain the name of the program.
 [[nodiscard]] Command parse_arguments(std::vector<std::string> arguments,
                                       const Environment& environment);
 

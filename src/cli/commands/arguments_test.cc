@@ -35,7 +35,7 @@ UsageError error_of(const std::vector<std::string>& arguments,
   return parse_as<UsageError>(arguments, variables);
 }
 
-TEST(ServeArguments, NeedNothing) {
+TEST(ServeArguments, AreOptional) {
   const auto options = parse_as<ServeOptions>({"serve"});
   EXPECT_EQ(options.config_file, "");
   EXPECT_EQ(options.profile, "");
@@ -44,7 +44,7 @@ TEST(ServeArguments, NeedNothing) {
   EXPECT_FALSE(options.json);
 }
 
-TEST(ServeArguments, EveryFlagIsASettingWithItsName) {
+TEST(ServeArguments, FlagsBecomeSettings) {
   const auto options = parse_as<ServeOptions>({"serve",
                                                "--config",
                                                "/etc/p.toml",
@@ -94,7 +94,7 @@ TEST(ServeArguments, EveryFlagIsASettingWithItsName) {
   EXPECT_EQ(names["user_agent"], "--set");
 }
 
-TEST(ServeArguments, RefuseNonsenseInASentence) {
+TEST(ServeArguments, InvalidValuesAreUsageErrors) {
   struct Case {
     std::vector<std::string> arguments;
     std::string message;
@@ -102,7 +102,7 @@ TEST(ServeArguments, RefuseNonsenseInASentence) {
   const Case cases[] = {
       {{"serve", "--drain-timeout", "soon"}, "--drain-timeout: Value soon not in range 0 to 3600."},
       {{"serve", "--data"}, "--data needs a value."},
-      {{"serve", "--set", "listen"}, "--set takes KEY=VALUE, not `listen`."},
+      {{"serve", "--set", "listen"}, "--set requires KEY=VALUE, not `listen`."},
       {{"serve", "extra"}, "`extra` is not expected here."},
   };
   for (const Case& c : cases) {
@@ -110,7 +110,7 @@ TEST(ServeArguments, RefuseNonsenseInASentence) {
   }
 }
 
-TEST(ListenArguments, TakeEveryFlag) {
+TEST(ListenArguments, AcceptEveryFlag) {
   const auto options = parse_as<ListenOptions>({"listen",
                                                 "--port",
                                                 "0",
@@ -146,14 +146,14 @@ TEST(ListenArguments, TakeEveryFlag) {
   EXPECT_TRUE(options.json);
 }
 
-TEST(ListenArguments, TakeTheSecretFromTheEnvironment) {
+TEST(ListenArguments, ReadTheSecretFromTheEnvironment) {
   const std::map<std::string, std::string> variables = {
       {"POSTRIDER_SECRET", "another secret of my own."}};
   EXPECT_EQ(parse_as<ListenOptions>({"listen"}, variables).secrets.size(), 1u);
   EXPECT_TRUE(parse_as<ListenOptions>({"listen"}).secrets.empty());
 }
 
-TEST(ListenArguments, RefuseNonsense) {
+TEST(ListenArguments, RefuseInvalidValues) {
   EXPECT_EQ(error_of({"listen", "--port", "65536"}).message,
             "--port: Value 65536 not in range 0 to 65535.");
   EXPECT_EQ(error_of({"listen", "--status", "199"}).message,
@@ -161,13 +161,13 @@ TEST(ListenArguments, RefuseNonsense) {
   EXPECT_EQ(error_of({"listen", "--fail-rate", "1.5"}).message,
             "--fail-rate: Value 1.5 not in range 0.000000 to 1.000000.");
   EXPECT_EQ(error_of({"listen", "--path", "x"}).message,
-            "--path must start with a slash; `x` does not.");
+            "--path must start with a slash, not `x`.");
   error_of({"listen", "--port", "1", "--listen", "127.0.0.1:2"});
   EXPECT_EQ(error_of({"listen", "--secret", "whsec_hunter2"}).message.find("hunter2"),
             std::string::npos);
 }
 
-TEST(SendArguments, FindServerAndKeyInTheEnvironment) {
+TEST(SendArguments, ReadServerAndKeyFromTheEnvironment) {
   const std::vector<std::string> send = {"send", "--type", "order.paid"};
   const auto plain = parse_as<SendOptions>(send);
   EXPECT_EQ(plain.connection.server.authority(), "127.0.0.1:8080");
@@ -191,7 +191,7 @@ TEST(SendArguments, FindServerAndKeyInTheEnvironment) {
   EXPECT_EQ(flagged.connection.server.host, "localhost");
 }
 
-TEST(SendArguments, TakeEveryFieldOfAnEvent) {
+TEST(SendArguments, AcceptEveryFieldOfAnEvent) {
   const auto options = parse_as<SendOptions>({"send",
                                               "--type",
                                               "t",
@@ -226,24 +226,24 @@ TEST(SendArguments, TakeEveryFieldOfAnEvent) {
   EXPECT_TRUE(options.connection.json);
 }
 
-TEST(SendArguments, RefuseNonsense) {
+TEST(SendArguments, RefuseInvalidValues) {
   EXPECT_EQ(error_of({"send"}).message, "--type is required.");
-  EXPECT_TRUE(
-      error_of({"send", "--type", "t", "--url", "ftp://x"}).message.starts_with("The server: "));
+  EXPECT_TRUE(error_of({"send", "--type", "t", "--url", "ftp://x"})
+                  .message.starts_with("Invalid server URL: "));
   error_of({"send", "--type", "t", "--priority", "urgent"});
   error_of({"send", "--type", "t", "--timeout", "0"});
 }
 
-TEST(Arguments, SuggestWhatWasProbablyMeant) {
+TEST(Arguments, SuggestTheClosestName) {
   EXPECT_EQ(error_of({"serv"}).message, "`serv` is not a command.");
   EXPECT_EQ(error_of({"serv"}).hint, "Did you mean `serve`?");
   EXPECT_EQ(error_of({"lisetn"}).hint, "Did you mean `listen`?");
   EXPECT_EQ(error_of({"serve", "--lisen", "1:2"}).message,
             "`--lisen` is not an option of `serve`.");
   EXPECT_EQ(error_of({"serve", "--lisen=1:2"}).hint, "Did you mean `--listen`?");
-  EXPECT_EQ(error_of({"serve", "--zzz"}).hint, "`postrider serve --help` lists what is possible.");
-  EXPECT_EQ(error_of({}).hint, "`postrider --help` lists what is possible.");
-  EXPECT_EQ(error_of({}).message, "A command is missing.");
+  EXPECT_EQ(error_of({"serve", "--zzz"}).hint, "See `postrider serve --help`.");
+  EXPECT_EQ(error_of({}).hint, "See `postrider --help`.");
+  EXPECT_EQ(error_of({}).message, "No command given.");
 }
 
 TEST(Arguments, HelpNamesEveryFlagAndShowsExamples) {
@@ -259,16 +259,16 @@ TEST(Arguments, HelpNamesEveryFlagAndShowsExamples) {
   }
 }
 
-TEST(Arguments, SuggestInsideAGroupAsWell) {
-  EXPECT_EQ(error_of({"webhooks"}).message.substr(0, 30), "`webhooks` needs one of: list,");
-  EXPECT_EQ(error_of({"webhooks"}).hint, "`postrider webhooks --help` lists what is possible.");
+TEST(Arguments, SuggestInsideAGroup) {
+  EXPECT_EQ(error_of({"webhooks"}).message.substr(0, 39),
+            "`webhooks` requires a subcommand: list,");
+  EXPECT_EQ(error_of({"webhooks"}).hint, "See `postrider webhooks --help`.");
   EXPECT_EQ(error_of({"webhooks", "lst"}).message, "`lst` is not a command of `webhooks`.");
   EXPECT_EQ(error_of({"webhooks", "lst"}).hint, "Did you mean `list`?");
   EXPECT_EQ(error_of({"webhooks", "list", "--limt", "3"}).message,
             "`--limt` is not an option of `webhooks list`.");
   EXPECT_EQ(error_of({"webhooks", "list", "--limt", "3"}).hint, "Did you mean `--limit`?");
-  EXPECT_EQ(error_of({"webhooks", "get"}).hint,
-            "`postrider webhooks get --help` lists what is possible.");
+  EXPECT_EQ(error_of({"webhooks", "get"}).hint, "See `postrider webhooks get --help`.");
   EXPECT_EQ(error_of({"webhooks", "list", "--limit", "251"}).message,
             "--limit: Value 251 not in range 1 to 250.");
 }

@@ -8,7 +8,6 @@
 
 #include <fmt/format.h>
 
-#include "adapters/system/environment.h"
 #include "cli/commands/arguments.h"
 #include "cli/commands/commands.h"
 #include "cli/text/print.h"
@@ -17,17 +16,18 @@
 namespace postrider::cli {
 namespace {
 
-/// Runs whichever command was parsed.
+/// Runs the parsed command.
 struct Runner {
   const CommandHandlers& handlers;
+  const Ports& ports;
 
   int operator()(const ServeOptions& options) const { return handlers.serve(options); }
-  int operator()(const ListenOptions& options) const { return run_listen(options); }
+  int operator()(const ListenOptions& options) const { return run_listen(options, ports); }
   int operator()(const SendOptions& options) const { return run_send(options); }
   int operator()(const MigrateOptions& options) const { return handlers.migrate(options); }
   int operator()(const BackupOptions& options) const { return handlers.backup(options); }
   int operator()(const VersionOptions& options) const { return run_version(options); }
-  int operator()(const Task& task) const { return task.run(); }
+  int operator()(const Task& task) const { return task.run(ports); }
   int operator()(const HelpText& help) const {
     print(help.text);
     return exit_ok;
@@ -46,15 +46,15 @@ int run_version(const VersionOptions& options) {
   return exit_ok;
 }
 
-int run_command_line(int argc, char** argv, const CommandHandlers& handlers) {
+int run_command_line(int argc, char** argv, const CommandHandlers& handlers, const Ports& ports) {
   try {
     std::vector<std::string> arguments;
     for (int i = 1; i < argc; ++i) {
       arguments.emplace_back(argv[i]);
     }
-    const Command command = parse_arguments(std::move(arguments), environment_variable);
-    return std::visit(Runner{handlers}, command);
-  } catch (const std::exception& exception) {  // The last resort: libraries may throw anything.
+    const Command command = parse_arguments(std::move(arguments), ports.environment);
+    return std::visit(Runner{handlers, ports}, command);
+  } catch (const std::exception& exception) {  // Last resort for exceptions of libraries.
     print_error(fmt::format("postrider: {}\n", exception.what()));
     return exit_failed;
   }

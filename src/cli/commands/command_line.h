@@ -1,28 +1,28 @@
-// The command line: reads argv, checks it, runs one subcommand.
+// The command line: parses argv and runs one subcommand.
 #pragma once
 
 #include <functional>
 
 #include "cli/commands/serve_options.h"
 #include "cli/commands/store_options.h"
+#include "cli/ports.h"
 
 namespace postrider::cli {
 
 /// Exit codes, the same for every subcommand.
 constexpr int exit_ok = 0;
-constexpr int exit_failed = 1;  // The operation was understood and did not succeed.
-constexpr int exit_usage =
-    2;  // The command line, the configuration or the data directory is wrong.
+constexpr int exit_failed = 1;  // The command was valid but did not succeed.
+constexpr int exit_usage = 2;   // Wrong command line, configuration or data directory.
 
-/// What the command line cannot do by itself, because it needs adapters: supplied by main.
+/// Commands that main implements, because they need the store. Each returns the exit code.
 struct CommandHandlers {
-  // Each returns the exit code.
   std::function<int(const ServeOptions&)> serve;
   std::function<int(const MigrateOptions&)> migrate;
   std::function<int(const BackupOptions&)> backup;
 };
 
 /// Returns the exit code. Never throws.
-[[nodiscard]] int run_command_line(int argc, char** argv, const CommandHandlers& handlers);
+[[nodiscard]] int run_command_line(int argc, char** argv, const CommandHandlers& handlers,
+                                   const Ports& ports);
 
 }  // namespace postrider::cli

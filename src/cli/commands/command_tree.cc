@@ -12,7 +12,7 @@ namespace {
 void collect(const CLI::App& app, std::vector<std::string> path, std::vector<CommandInfo>& all) {
   CommandInfo info{.path = path, .description = app.get_description(), .footer = app.get_footer()};
   if (app.get_parent() != nullptr && app.get_parent()->get_footer() == info.footer) {
-    info.footer.clear();  // CLI11 hands it down; once is enough.
+    info.footer.clear();  // Inherited from the parent by CLI11.
   }
   for (const CLI::Option* option : app.get_options()) {
     const bool positional = option->get_lnames().empty() && option->get_snames().empty();

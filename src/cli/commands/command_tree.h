@@ -1,4 +1,4 @@
-// Every command and flag as plain data: what shell completions and the manual are made of.
+// All commands and flags as plain data, for shell completions and the manual page.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@
 namespace postrider::cli {
 
 struct FlagInfo {
-  std::string name;   // `--limit`, or `ID` for one that is told by its place.
-  std::string value;  // `N`; empty: the flag takes none.
+  std::string name;   // `--limit`, or `ID` for a positional argument.
+  std::string value;  // `N`; empty: the flag takes no value.
   std::string description;
 };
 
@@ -20,13 +20,13 @@ struct CommandInfo {
   std::string footer;
   std::vector<FlagInfo> flags;
   std::vector<FlagInfo> positionals;
-  std::vector<std::string> children;  // Their names.
+  std::vector<std::string> children;  // Names of subcommands.
 };
 
-/// The program first, then each command followed by its own.
+/// Returns the program first, then each command followed by its subcommands.
 [[nodiscard]] std::vector<CommandInfo> command_tree(const Syntax& root);
 
-/// `postrider webhooks list`, or with another separator.
+/// Joins words with a separator.
 [[nodiscard]] std::string joined(const std::vector<std::string>& words, const std::string& with);
 
 }  // namespace postrider::cli

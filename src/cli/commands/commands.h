@@ -1,15 +1,15 @@
-// The subcommands that need nothing but this program: each runs to its end and returns the exit
-// code.
+// Subcommands with options of their own. Each runs to its end and returns the exit code.
 #pragma once
 
 #include "cli/commands/arguments.h"
 
 namespace postrider::cli {
 
-/// Until SIGINT, SIGTERM or `count`. 1 when a signature was not right or the address is taken.
-[[nodiscard]] int run_listen(const ListenOptions& options);
+/// Runs until SIGINT, SIGTERM or `count` webhooks. Returns 1 if a signature was invalid or the
+/// address is in use.
+[[nodiscard]] int run_listen(const ListenOptions& options, const Ports& ports);
 
-/// 1 when the server cannot be reached or refuses.
+/// Returns 1 if the server cannot be reached or refuses the event.
 [[nodiscard]] int run_send(const SendOptions& options);
 
 [[nodiscard]] int run_version(const VersionOptions& options);

@@ -1,5 +1,4 @@
-// Completion scripts for shells, made from the commands themselves so that they cannot be out of
-// date. Pure.
+// Completion scripts for shells, generated from the command tree. Pure.
 #pragma once
 
 #include <string>

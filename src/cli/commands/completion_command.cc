@@ -1,4 +1,4 @@
-// `postrider completion`: the script that teaches a shell our words, and the manual page.
+// `postrider completion`: prints completion scripts and the manual page.
 #include "cli/commands/completion.h"
 #include "cli/commands/manual.h"
 #include "cli/commands/subcommand.h"
@@ -11,13 +11,13 @@ constexpr const char* examples = R"(Examples:
   postrider completion zsh >"${fpath[1]}/_postrider"
   postrider completion fish >~/.config/fish/completions/postrider.fish
   postrider completion man >/usr/local/share/man/man1/postrider.1
-      The manual page, made from the same list of commands.)";
+      Prints the manual page.)";
 
 class CompletionArguments final : public Subcommand {
  public:
   CompletionArguments(Syntax root, Syntax syntax) : root_(root) {
     syntax.footer(examples);
-    syntax.argument("SHELL", shell_, "bash, zsh or fish; man for the manual page")
+    syntax.argument("SHELL", shell_, "bash, zsh or fish, or man for the manual page")
         .one_of({"bash", "zsh", "fish", "man"});
   }
 
@@ -41,7 +41,7 @@ class CompletionArguments final : public Subcommand {
 
 std::unique_ptr<Subcommand> add_completion(Syntax root) {
   return std::make_unique<CompletionArguments>(
-      root, root.command("completion", "Print a completion script for your shell"));
+      root, root.command("completion", "Print a shell completion script or the manual page"));
 }
 
 }  // namespace postrider::cli

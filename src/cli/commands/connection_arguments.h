@@ -1,4 +1,4 @@
-// The flags that every command that talks to a server has.
+// The flags of every command that connects to a server.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace postrider::cli {
 
 constexpr const char* default_url = "http://127.0.0.1:8080";
 
-/// `--url`, `--key`, `--timeout` and `--json`. Must live until the command line is parsed.
+/// `--url`, `--key`, `--timeout` and `--json`. Must outlive the parse, which writes into it.
 class ConnectionArguments {
  public:
   void add_to(Syntax syntax);

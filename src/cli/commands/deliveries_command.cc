@@ -1,4 +1,4 @@
-// `postrider deliveries`: one event on its way to one webhook, and every attempt.
+// `postrider deliveries`: lists, shows, retries and cancels deliveries.
 #include <memory>
 #include <optional>
 
@@ -33,24 +33,25 @@ const std::vector<Column> columns = {{"ID", "id"},
 void add_list(Group& group) {
   const auto flags = std::make_shared<QueryFlags>();
   const auto run = [flags](const Session& session) {
-    return flags->query().and_then([&](const QueryFlags::Query& query) {
-      return session.show({.path = "/v1/deliveries", .query = query}, [](const json::value& page) {
-        return page_text(page, columns, shown_width());
-      });
+    return flags->query(session.now()).and_then([&](const QueryFlags::Query& query) {
+      return session.show_page({.path = "/v1/deliveries", .query = query}, columns);
     });
   };
   const Syntax syntax = group.add("list", "List deliveries, newest first", run);
-  flags->add_list(syntax, {"--status STATUS", "status",
-                           "pending, retrying, succeeded, dead_letter or cancelled"});
-  flags->add_list(syntax, {"--webhook ID", "webhook_id", "Only those to this webhook"});
-  flags->add(syntax, {"--event ID", "event_id", "Only those of this event"});
-  flags->add_list(syntax, {"--event-type TYPE", "event_type",
-                           "Only events of this type, or of a pattern (order.*)"});
-  flags->add_list(syntax, {"--category CATEGORY", "failure_category",
-                           "Only those that failed last in this way, such as timeout"});
-  flags->add(syntax, {"--tenant ID", "tenant_id", "Only this tenant's"});
-  flags->add_time(syntax, {"--from TIME", "from", "Made at this time or later, or 2h ago"});
-  flags->add_time(syntax, {"--to TIME", "to", "Made before this time"});
+  flags->add_list(
+      syntax, {"--status STATUS", "status",
+               "Only with this status: pending, retrying, succeeded, dead_letter or cancelled"});
+  flags->add_list(syntax, {"--webhook ID", "webhook_id", "Only deliveries to this webhook"});
+  flags->add(syntax, {"--event ID", "event_id", "Only deliveries of this event"});
+  flags->add_list(
+      syntax, {"--event-type TYPE", "event_type", "Only events of this type or pattern (order.*)"});
+  flags->add_list(syntax,
+                  {"--category CATEGORY", "failure_category",
+                   "Only deliveries whose last failure has this category, such as timeout"});
+  flags->add(syntax, {"--tenant ID", "tenant_id", "Only deliveries of this tenant"});
+  flags->add_time(syntax,
+                  {"--from TIME", "from", "Created at or after this time; 2h means two hours ago"});
+  flags->add_time(syntax, {"--to TIME", "to", "Created before this time"});
   flags->add_page(syntax);
 }
 
@@ -68,24 +69,27 @@ void add_retry(Group& group) {
     }
     return session.show(call, fields_text);
   };
-  Syntax syntax = group.add("retry", "Put it in line again, with a fresh budget of attempts", run);
-  syntax.argument("ID", flags->id, "The delivery");
-  syntax.option("--priority PRIORITY", flags->priority, "high, normal or low")
+  Syntax syntax = group.add("retry", "Send a delivery again, with a new set of attempts", run);
+  syntax.argument("ID", flags->id, "Id of the delivery");
+  syntax.option("--priority PRIORITY", flags->priority, "Priority: high, normal or low")
       .one_of({"high", "normal", "low"});
 }
 
 }  // namespace
 
 std::unique_ptr<Subcommand> add_deliveries(Syntax root) {
-  auto group = std::make_unique<Group>(root, "deliveries", "Look at deliveries, retry or cancel");
+  auto group = std::make_unique<Group>(root, "deliveries", "List, retry and cancel deliveries");
   group->syntax().footer(examples);
   add_list(*group);
   const auto got = std::make_shared<std::string>();
   const auto get = [got](const Session& session) {
-    return session.show({.path = "/v1/deliveries/" + path_part(*got)}, one_delivery);
+    return session.show({.path = "/v1/deliveries/" + path_part(*got)},
+                        [&](const json::value& delivery) {
+                          return delivery_text(delivery, session.table_style());
+                        });
   };
-  group->add("get", "Show one delivery with every attempt", get)
-      .argument("ID", *got, "The delivery");
+  group->add("get", "Show a delivery and its attempts", get)
+      .argument("ID", *got, "Id of the delivery");
   add_retry(*group);
   const auto cancelled = std::make_shared<std::string>();
   const auto cancel = [cancelled](const Session& session) {
@@ -93,7 +97,8 @@ std::unique_ptr<Subcommand> add_deliveries(Syntax root) {
         {.method = "POST", .path = "/v1/deliveries/" + path_part(*cancelled) + "/cancel"},
         fields_text);
   };
-  group->add("cancel", "Stop trying", cancel).argument("ID", *cancelled, "The delivery");
+  group->add("cancel", "Cancel a delivery: it is not sent again", cancel)
+      .argument("ID", *cancelled, "Id of the delivery");
   return group;
 }
 

@@ -1,4 +1,4 @@
-// `postrider dlq`: what was given up, and how to bring it back.
+// `postrider dlq`: lists, retries and discards dead letters.
 #include <memory>
 
 #include "cli/commands/dlq_commands.h"
@@ -27,15 +27,13 @@ const std::vector<Column> columns = {{"ID", "id"},
                                      {"FAILURE", "failure_category"},
                                      {"REASON", "dead_letter.reason"},
                                      {"WEBHOOK", "webhook_id"},
-                                     {"GIVEN UP", "completed_at"}};
+                                     {"COMPLETED", "completed_at"}};
 
 void add_list(Group& group) {
   const auto flags = std::make_shared<QueryFlags>();
   const auto run = [flags](const Session& session) {
-    return flags->query().and_then([&](const QueryFlags::Query& query) {
-      return session.show({.path = "/v1/dlq", .query = query}, [](const json::value& page) {
-        return page_text(page, columns, shown_width());
-      });
+    return flags->query(session.now()).and_then([&](const QueryFlags::Query& query) {
+      return session.show_page({.path = "/v1/dlq", .query = query}, columns);
     });
   };
   const Syntax syntax = group.add("list", "List dead letters, newest first", run);
@@ -49,27 +47,29 @@ void add_retry(Group& group) {
     return session.show({.method = "POST", .path = "/v1/dlq/" + path_part(*id) + "/retry"},
                         fields_text);
   };
-  group.add("retry", "Bring one back: in line again, with a fresh budget of attempts", run)
-      .argument("ID", *id, "The delivery");
+  group.add("retry", "Retry a dead letter, with a new set of attempts", run)
+      .argument("ID", *id, "Id of the delivery");
 }
 
 }  // namespace
 
 void add_dead_letter_flags(Syntax syntax, QueryFlags& flags) {
-  flags.add_list(syntax, {"--webhook ID", "webhook_id", "Only those to this webhook"});
-  flags.add_list(syntax, {"--event-type TYPE", "event_type",
-                          "Only events of this type, or of a pattern (order.*)"});
+  flags.add_list(syntax, {"--webhook ID", "webhook_id", "Only deliveries to this webhook"});
+  flags.add_list(
+      syntax, {"--event-type TYPE", "event_type", "Only events of this type or pattern (order.*)"});
   flags.add_list(syntax, {"--category CATEGORY", "failure_category",
-                          "Only those that failed last in this way, such as timeout"});
-  flags.add(syntax, {"--classification CLASS", "classification", "permanent or recoverable"});
-  flags.add(syntax, {"--age AGE", "age", "lt_1h, 1h_24h or gt_24h"});
-  flags.add(syntax, {"--tenant ID", "tenant_id", "Only this tenant's"});
-  flags.add_time(syntax, {"--from TIME", "from", "From this time on, or 2h ago"});
-  flags.add_time(syntax, {"--to TIME", "to", "Before this time"});
+                          "Only deliveries whose last failure has this category, such as timeout"});
+  flags.add(syntax, {"--classification CLASS", "classification",
+                     "Only this class of failure: permanent or recoverable"});
+  flags.add(syntax, {"--age AGE", "age", "Only dead letters of this age: lt_1h, 1h_24h or gt_24h"});
+  flags.add(syntax, {"--tenant ID", "tenant_id", "Only dead letters of this tenant"});
+  flags.add_time(syntax, {"--from TIME", "from",
+                          "Became a dead letter at or after this time; 2h means two hours ago"});
+  flags.add_time(syntax, {"--to TIME", "to", "Became a dead letter before this time"});
 }
 
 std::unique_ptr<Subcommand> add_dlq(Syntax root) {
-  auto group = std::make_unique<Group>(root, "dlq", "Look at dead letters and bring them back");
+  auto group = std::make_unique<Group>(root, "dlq", "List, retry and discard dead letters");
   group->syntax().footer(examples);
   add_list(*group);
   add_retry(*group);

@@ -1,4 +1,4 @@
-// The parts of `postrider dlq` that start an operation on many dead letters.
+// The subcommands of `postrider dlq` that start an operation on many dead letters.
 #pragma once
 
 #include "cli/commands/group.h"
@@ -9,7 +9,7 @@ namespace postrider::cli {
 void add_dlq_retry_batch(Group& group);
 void add_dlq_discard(Group& group);
 
-/// Everything the list of dead letters can be narrowed by.
+/// Adds all filters for dead letters.
 void add_dead_letter_flags(Syntax syntax, QueryFlags& flags);
 
 }  // namespace postrider::cli

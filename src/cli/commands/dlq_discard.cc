@@ -1,4 +1,4 @@
-// `postrider dlq discard`: gives dead letters up.
+// `postrider dlq discard`: cancels matching dead letters.
 #include <memory>
 
 #include "cli/commands/dlq_commands.h"
@@ -18,10 +18,10 @@ struct DiscardFlags {
 void add_dlq_discard(Group& group) {
   const auto flags = std::make_shared<DiscardFlags>();
   const auto run = [flags](const Session& session) -> Result<void> {
-    if (!flags->query.narrows() && !flags->all) {
-      return fail(Errc::invalid, "Say which dead letters, or --all for every one of them.");
+    if (!flags->query.has_filter() && !flags->all) {
+      return fail(Errc::invalid, "Select dead letters with a filter, or use --all.");
     }
-    POSTRIDER_TRY(QueryFlags::Query query, flags->query.query());
+    POSTRIDER_TRY(QueryFlags::Query query, flags->query.query(session.now()));
     if (query.empty()) {
       query.emplace_back("all", "true");
     }
@@ -29,12 +29,13 @@ void add_dlq_discard(Group& group) {
                          {.method = "DELETE", .path = "/v1/dlq", .query = std::move(query)},
                          {.label = "discard", .wait = !flags->no_wait});
   };
-  Syntax syntax = group.add(
-      "discard", "Give all that fit up: they become cancelled, which a retry or replay can undo",
-      run);
+  Syntax syntax = group.add("discard",
+                            "Discard all matching dead letters: they become cancelled and can "
+                            "still be retried or replayed",
+                            run);
   add_dead_letter_flags(syntax, flags->query);
-  syntax.flag("--all", flags->all, "Every dead letter, when nothing else narrows it down");
-  syntax.flag("--no-wait", flags->no_wait, "Start it and do not watch");
+  syntax.flag("--all", flags->all, "All dead letters, if no filter is given");
+  syntax.flag("--no-wait", flags->no_wait, "Start the operation without waiting for its end");
 }
 
 }  // namespace postrider::cli

@@ -1,4 +1,4 @@
-// `postrider dlq retry-batch`: brings back every dead letter that fits, at a bearable pace.
+// `postrider dlq retry-batch`: retries matching dead letters, optionally at a limited rate.
 #include <memory>
 #include <optional>
 
@@ -16,7 +16,7 @@ struct BatchFlags {
   bool all = false;
   bool no_wait = false;
 
-  /// What begins later or never ends is not watched.
+  /// The command does not wait for an operation that starts later or repeats.
   [[nodiscard]] bool waits() const { return !no_wait && !start_at && !repeat; }
 };
 
@@ -33,25 +33,25 @@ void set_text(json::object& filter, std::string_view name, const std::optional<s
 }
 
 Result<void> set_time(json::object& filter, const std::string& name,
-                      const std::optional<std::string>& text) {
+                      const std::optional<std::string>& text, WallTime now) {
   if (text) {
-    POSTRIDER_TRY(std::string time, time_argument("--" + name, *text));
+    POSTRIDER_TRY(std::string time, time_argument("--" + name, *text, now));
     filter[name] = std::move(time);
   }
   return {};
 }
 
-Result<json::value> body_of(const BatchFlags& flags) {
+Result<json::value> body_of(const BatchFlags& flags, WallTime now) {
   json::object filter;
   set_list(filter, "webhook_ids", flags.webhooks);
   set_list(filter, "event_types", flags.types);
   set_list(filter, "failure_categories", flags.categories);
   set_text(filter, "classification", flags.classification);
   set_text(filter, "tenant_id", flags.tenant);
-  POSTRIDER_CHECK(set_time(filter, "from", flags.from));
-  POSTRIDER_CHECK(set_time(filter, "to", flags.to));
+  POSTRIDER_CHECK(set_time(filter, "from", flags.from, now));
+  POSTRIDER_CHECK(set_time(filter, "to", flags.to, now));
   if (filter.empty() && !flags.all) {
-    return fail(Errc::invalid, "Say which dead letters, or --all for every one of them.");
+    return fail(Errc::invalid, "Select dead letters with a filter, or use --all.");
   }
   json::object body{{"filter", std::move(filter)}};
   if (flags.rate) {
@@ -61,7 +61,7 @@ Result<json::value> body_of(const BatchFlags& flags) {
     body["priority"] = *flags.priority;
   }
   if (flags.start_at) {
-    POSTRIDER_TRY(std::string time, later_argument("--start-at", *flags.start_at));
+    POSTRIDER_TRY(std::string time, later_argument("--start-at", *flags.start_at, now));
     body["start_at"] = std::move(time);
   }
   if (flags.repeat) {
@@ -76,31 +76,36 @@ Result<json::value> body_of(const BatchFlags& flags) {
 void add_dlq_retry_batch(Group& group) {
   const auto flags = std::make_shared<BatchFlags>();
   const auto run = [flags](const Session& session) -> Result<void> {
-    POSTRIDER_TRY(json::value body, body_of(*flags));
+    POSTRIDER_TRY(json::value body, body_of(*flags, session.now()));
     return run_operation(session,
                          {.method = "POST", .path = "/v1/dlq/retry-batch", .body = std::move(body)},
                          {.label = "retry", .wait = flags->waits()});
   };
-  Syntax syntax = group.add("retry-batch", "Bring back all that fit", run);
+  Syntax syntax = group.add("retry-batch", "Retry all matching dead letters", run);
   syntax.option("--webhook ID", flags->webhooks,
-                "Only those to this webhook; several may be given");
+                "Only deliveries to this webhook; may be repeated");
   syntax.option("--event-type TYPE", flags->types,
-                "Only events of this type or pattern; several may be given");
+                "Only events of this type or pattern; may be repeated");
   syntax.option("--category CATEGORY", flags->categories,
-                "Only those that failed last in this way");
-  syntax.option("--classification CLASS", flags->classification, "permanent or recoverable")
+                "Only deliveries whose last failure has this category; may be repeated");
+  syntax
+      .option("--classification CLASS", flags->classification,
+              "Only this class of failure: permanent or recoverable")
       .one_of({"permanent", "recoverable"});
-  syntax.option("--tenant ID", flags->tenant, "Only this tenant's");
-  syntax.option("--from TIME", flags->from, "From this time on, or 2h ago");
-  syntax.option("--to TIME", flags->to, "Before this time");
-  syntax.flag("--all", flags->all, "Every dead letter, when nothing else narrows it down");
-  syntax.option("--rate N", flags->rate, "At most this many a second").positive();
-  syntax.option("--priority PRIORITY", flags->priority, "high, normal or low")
+  syntax.option("--tenant ID", flags->tenant, "Only dead letters of this tenant");
+  syntax.option("--from TIME", flags->from,
+                "Became a dead letter at or after this time; 2h means two hours ago");
+  syntax.option("--to TIME", flags->to, "Became a dead letter before this time");
+  syntax.flag("--all", flags->all, "All dead letters, if no filter is given");
+  syntax.option("--rate N", flags->rate, "Retry at most this many per second").positive();
+  syntax.option("--priority PRIORITY", flags->priority, "Priority: high, normal or low")
       .one_of({"high", "normal", "low"});
-  syntax.option("--start-at TIME", flags->start_at, "Begin then, or in 2h; it is not watched");
-  syntax.option("--repeat DURATION", flags->repeat,
-                "Again so often, a minute to thirty days, until cancelled");
-  syntax.flag("--no-wait", flags->no_wait, "Start it and do not watch");
+  syntax.option("--start-at TIME", flags->start_at,
+                "Start at this time (2h: in two hours); does not wait for the end");
+  syntax.option(
+      "--repeat DURATION", flags->repeat,
+      "Repeat at this interval, 1 minute to 30 days, until cancelled; does not wait for the end");
+  syntax.flag("--no-wait", flags->no_wait, "Start the operation without waiting for its end");
 }
 
 }  // namespace postrider::cli

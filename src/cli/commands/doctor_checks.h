@@ -1,4 +1,4 @@
-// The single checks of `postrider doctor`.
+// The checks of `postrider doctor`.
 #pragma once
 
 #include <cstdint>
@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/base/time.h"
+#include "ports/machine.h"
 
 #include "cli/client/session.h"
 
@@ -21,28 +22,30 @@ constexpr std::string_view data_directory_check = "data directory";
 struct Finding {
   Grade grade = Grade::ok;
   std::string check;    // One or two words.
-  std::string message;  // What was seen.
-  std::string advice;   // What to do; empty when all is well.
+  std::string message;  // What was found.
+  std::string advice;   // What to do; empty if the grade is ok.
 };
 
 struct ServerReport {
   std::vector<Finding> findings;
-  std::vector<std::string> names;  // Some hosts that its webhooks point at.
+  std::vector<std::string> webhook_hosts;  // Host names of some of its webhooks.
 };
 
-/// Reachable, version, ready, clock, key. One finding when it cannot be reached.
+/// Checks whether the server is reachable, and its version, readiness, clock and key. Returns one
+/// finding if the server is not reachable.
 [[nodiscard]] ServerReport check_server(const Session& session);
 
-struct MachineQuestions {
-  std::optional<std::string> data_directory;  // Else ./postrider-data, if it is there.
-  std::vector<std::string> names;             // Must resolve.
-  std::vector<std::string> targets;           // Should, but that is their owners' affair.
+struct MachineCheckOptions {
+  std::optional<std::string> data_directory;  // Unset: ./postrider-data, if it exists.
+  std::vector<std::string> names;             // Fail if they do not resolve.
+  std::vector<std::string> webhook_hosts;     // Warn if they do not resolve.
 };
 
-/// The data directory, its disk, open files, names.
-[[nodiscard]] std::vector<Finding> check_machine(const MachineQuestions& questions);
+/// Checks the data directory, its disk, the limit of open files and host names.
+[[nodiscard]] std::vector<Finding> check_machine(const Machine& machine,
+                                                 const MachineCheckOptions& options);
 
-/// `date` is the server's Date header. Pure.
+/// Compares the server's Date header with `now`. Pure.
 [[nodiscard]] Finding judge_clock(std::string_view date, WallTime now);
 
 /// Pure.

@@ -1,4 +1,4 @@
-// `postrider doctor`: what is wrong, and what to do about it.
+// `postrider doctor`: checks server and machine and gives advice.
 #include <algorithm>
 #include <memory>
 #include <optional>
@@ -8,7 +8,6 @@
 #include <boost/json/serialize.hpp>
 #include <fmt/format.h>
 
-#include "adapters/system/environment.h"
 #include "cli/commands/doctor_checks.h"
 #include "cli/commands/group.h"
 #include "cli/text/print.h"
@@ -53,7 +52,7 @@ std::string to_json(const std::vector<Finding>& findings) {
   return json::serialize(list) + "\n";
 }
 
-/// What `serve` would refuse to start with, and with the same exit code.
+/// `serve` refuses to start with such a directory and exits with the same code.
 bool is_unusable_directory(const Finding& finding) {
   return finding.check == data_directory_check && finding.grade == Grade::fail;
 }
@@ -62,17 +61,18 @@ Result<void> examine(const Session& session, const DoctorFlags& flags) {
   ServerReport report = check_server(session);
   std::vector<Finding>& findings = report.findings;
   const std::vector<Finding> machine = check_machine(
-      {.data_directory =
-           flags.data_directory ? flags.data_directory : environment_variable("POSTRIDER_DATA"),
+      session.ports().machine,
+      {.data_directory = flags.data_directory ? flags.data_directory
+                                              : session.ports().environment("POSTRIDER_DATA"),
        .names = flags.names,
-       .targets = flags.names.empty() ? report.names : std::vector<std::string>{}});
+       .webhook_hosts = flags.names.empty() ? report.webhook_hosts : std::vector<std::string>{}});
   findings.insert(findings.end(), machine.begin(), machine.end());
   print(session.json() ? to_json(findings) : to_text(findings));
   const auto failed = std::ranges::count(findings, Grade::fail, &Finding::grade);
   if (failed > 0) {
     const bool unusable = std::ranges::any_of(findings, is_unusable_directory);
     return fail(unusable ? Errc::invalid : Errc::conflict,
-                fmt::format("{} {} failed.", failed, failed == 1 ? "check has" : "checks have"));
+                fmt::format("{} {} failed.", failed, failed == 1 ? "check" : "checks"));
   }
   return {};
 }
@@ -81,14 +81,14 @@ Result<void> examine(const Session& session, const DoctorFlags& flags) {
 
 std::unique_ptr<Subcommand> add_doctor(Syntax root) {
   const auto flags = std::make_shared<DoctorFlags>();
-  Syntax syntax = root.command("doctor", "Look for what is wrong, here and at the server");
+  Syntax syntax = root.command("doctor", "Check the server and this machine for problems");
   syntax.footer(examples);
-  syntax.option(
-      "--data DIR", flags->data_directory,
-      "Look at this data directory; else POSTRIDER_DATA, or ./postrider-data if there is one");
+  syntax.option("--data DIR", flags->data_directory,
+                "The data directory to check; overrides POSTRIDER_DATA. Default: ./postrider-data, "
+                "if it exists");
   syntax.option("--resolve HOST", flags->names,
-                "Resolve this host instead of some of the webhooks'; may be given several times");
-  return std::make_unique<ApiLeaf>(
+                "Resolve this host instead of hosts of webhooks; may be repeated");
+  return std::make_unique<ApiCommand>(
       syntax, [flags](const Session& session) { return examine(session, *flags); });
 }
 

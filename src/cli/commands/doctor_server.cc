@@ -1,4 +1,4 @@
-// What `postrider doctor` asks the server.
+// The checks of `postrider doctor` on the server.
 #include <algorithm>
 
 #include <boost/json/parse.hpp>
@@ -6,7 +6,6 @@
 
 #include "core/policy/retry.h"
 
-#include "adapters/system/system_clock.h"
 #include "cli/client/http_client.h"
 #include "cli/commands/doctor_checks.h"
 #include "cli/text/json_text.h"
@@ -18,9 +17,8 @@ namespace {
 using std::chrono::duration_cast;
 using std::chrono::seconds;
 
-constexpr seconds skew_ok_max{2};  // The header has whole seconds, and the way takes time.
-constexpr seconds skew_warn_max{
-    60};  // Receivers tolerate five minutes between them and the server.
+constexpr seconds skew_ok_max{2};     // The header has whole seconds, and the response takes time.
+constexpr seconds skew_warn_max{60};  // Receivers usually tolerate five minutes.
 
 Result<ClientResponse> get(const Session& session, const std::string& path) {
   ClientRequest request{
@@ -37,9 +35,9 @@ std::string member_of(const ClientResponse& response, std::string_view path) {
   return error ? std::string{} : text_at(body, path);
 }
 
-/// Names, not addresses, that the webhooks of a page point at.
+/// Host names in the URLs of a page of webhooks, without IP addresses.
 std::vector<std::string> hosts_in(const std::string& page) {
-  constexpr std::size_t hosts_max = 3;  // Each may take seconds when nobody answers.
+  constexpr std::size_t hosts_max = 3;  // A lookup can take seconds.
   constexpr UrlPolicy any{.allow_http = true, .addresses = {.allow_private = true}};
   std::vector<std::string> hosts;
   boost::system::error_code error;
@@ -58,23 +56,24 @@ std::vector<std::string> hosts_in(const std::string& page) {
 
 Finding judge_readiness(const Result<ClientResponse>& ready) {
   if (ready && ready->status == 200) {
-    return {Grade::ok, "ready", "The store takes writes.", {}};
+    return {Grade::ok, "ready", "The store accepts writes.", {}};
   }
   return {Grade::fail, "ready", ready ? member_of(*ready, "detail") : ready.error().message,
-          "Look at the server's log: a full disk, a failing store, or it is shutting down."};
+          "See the log of the server. The disk may be full, the store may be failing, or the "
+          "server may be stopping."};
 }
 
 Finding judge_key(const Result<ClientResponse>& answer) {
   if (answer && answer->status == 200) {
-    return {Grade::ok, "key", "The server knows the key.", {}};
+    return {Grade::ok, "key", "The key is valid.", {}};
   }
   if (answer && answer->status == 403) {
-    return {Grade::warn, "key", "The server knows the key, but it may not read.",
-            "PublishWriter may well work; use an admin key to look at deliveries."};
+    return {Grade::warn, "key", "The key is valid but cannot read webhooks.",
+            "Publishing may still work. Use an admin key to read webhooks and deliveries."};
   }
   return {Grade::fail, "key",
-          answer ? fmt::format("The server answers {}.", answer->status) : answer.error().message,
-          "Give a key of this server with --key or POSTRIDER_KEY."};
+          answer ? fmt::format("The server answered {}.", answer->status) : answer.error().message,
+          "Pass an API key of this server with --key or POSTRIDER_KEY."};
 }
 
 }  // namespace
@@ -92,12 +91,13 @@ std::string_view to_string(Grade grade) {
 }
 
 Finding judge_clock(std::string_view date, WallTime now) {
-  // Read as a Retry-After counted from half a day ago, so that a clock may be off to both sides.
+  // Parses the date like a Retry-After relative to half a day ago, so that the difference can be
+  // positive or negative.
   constexpr std::chrono::hours half_day{12};
   const std::optional<Millis> since = parse_retry_after(date, now - half_day);
   if (!since) {
-    return {Grade::warn, "clock", "The server does not say what time it is.",
-            "Compare the clocks of both machines by hand."};
+    return {Grade::warn, "clock", "The response of the server has no valid Date header.",
+            "Compare the clocks of both machines manually."};
   }
   const auto skew = duration_cast<seconds>(*since - half_day);
   const auto off = std::chrono::abs(skew);
@@ -107,30 +107,31 @@ Finding judge_clock(std::string_view date, WallTime now) {
   return {off <= skew_warn_max ? Grade::warn : Grade::fail, "clock",
           fmt::format("The server's clock is {} s {} this one.", off.count(),
                       skew.count() > 0 ? "ahead of" : "behind"),
-          "Let both follow a time server (chrony, systemd-timesyncd): signatures carry the time."};
+          "Synchronize both clocks (chrony, systemd-timesyncd). Signatures contain the time."};
 }
 
 Finding judge_version(std::string_view ours, std::string_view theirs) {
   if (theirs.empty()) {
-    return {Grade::warn, "version", "The server does not say its version.",
-            "It may be older than this program, or something else answers there."};
+    return {Grade::warn, "version", "The server does not report its version.",
+            "It may be older than this program, or it may not be Postrider."};
   }
   if (ours == theirs) {
-    return {Grade::ok, "version", fmt::format("Both are {}.", ours), {}};
+    return {Grade::ok, "version", fmt::format("Server and program have version {}.", ours), {}};
   }
-  return {Grade::warn, "version", fmt::format("The server is {}, this program {}.", theirs, ours),
-          "Use the same version on both sides."};
+  return {Grade::warn, "version",
+          fmt::format("The server has version {}, this program {}.", theirs, ours),
+          "Use the same version for both."};
 }
 
 ServerReport check_server(const Session& session) {
   const Result<ClientResponse> alive = get(session, "/healthz");
   if (!alive || alive->status != 200) {
-    const std::string seen =
-        alive ? fmt::format("Something answers {} there.", alive->status) : alive.error().message;
+    const std::string seen = alive ? fmt::format("The health check was answered {}.", alive->status)
+                                   : alive.error().message;
     return {.findings = {{Grade::fail, "reachable", seen,
-                          "Start it with `postrider serve`, or say where it is with --url or "
+                          "Start the server with `postrider serve`, or set its URL with --url or "
                           "POSTRIDER_URL."}},
-            .names = {}};
+            .webhook_hosts = {}};
   }
   const Result<ClientResponse> webhooks = get(session, "/v1/webhooks?limit=50");
   ServerReport report;
@@ -140,10 +141,10 @@ ServerReport check_server(const Session& session) {
                       {}},
                      judge_version(version(), member_of(*alive, "version")),
                      judge_readiness(get(session, "/readyz")),
-                     judge_clock(alive->date, make_system_clock()->now().wall),
+                     judge_clock(alive->date, session.now()),
                      judge_key(webhooks)};
   if (webhooks && webhooks->status == 200) {
-    report.names = hosts_in(webhooks->body);
+    report.webhook_hosts = hosts_in(webhooks->body);
   }
   return report;
 }

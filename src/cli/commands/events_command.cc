@@ -1,4 +1,4 @@
-// `postrider events`: what was published, and what became of it.
+// `postrider events`: lists and shows published events.
 #include <memory>
 
 #include "cli/commands/group.h"
@@ -28,11 +28,11 @@ const std::vector<Column> delivery_columns = {{"DELIVERY", "id"},
                                               {"STATUS", "status"},
                                               {"ATTEMPTS", "attempt_count"}};
 
-std::string one_event(const json::value& event) {
+std::string event_text(const json::value& event, const TableStyle& style) {
   std::string text = fields_text(event);
   if (const json::value* const list = member(event, "deliveries");
       list != nullptr && list->is_array() && !list->get_array().empty()) {
-    text += "\n" + list_text(*list, delivery_columns, shown_width());
+    text += "\n" + list_text(*list, delivery_columns, style);
   }
   return text;
 }
@@ -41,16 +41,15 @@ void add_list(Group& group) {
   const auto flags = std::make_shared<QueryFlags>();
   const Syntax syntax =
       group.add("list", "List events, newest first", [flags](const Session& session) {
-        return flags->query().and_then([&](const QueryFlags::Query& query) {
-          return session.show({.path = "/v1/events", .query = query}, [](const json::value& page) {
-            return page_text(page, columns, shown_width());
-          });
+        return flags->query(session.now()).and_then([&](const QueryFlags::Query& query) {
+          return session.show_page({.path = "/v1/events", .query = query}, columns);
         });
       });
-  flags->add_list(
-      syntax, {"--type TYPE", "event_type", "Only events of this type, or of a pattern (order.*)"});
-  flags->add(syntax, {"--tenant ID", "tenant_id", "Only this tenant's"});
-  flags->add_time(syntax, {"--from TIME", "from", "Published at this time or later, or 2h ago"});
+  flags->add_list(syntax,
+                  {"--type TYPE", "event_type", "Only events of this type or pattern (order.*)"});
+  flags->add(syntax, {"--tenant ID", "tenant_id", "Only events of this tenant"});
+  flags->add_time(
+      syntax, {"--from TIME", "from", "Published at or after this time; 2h means two hours ago"});
   flags->add_time(syntax, {"--to TIME", "to", "Published before this time"});
   flags->add_page(syntax);
 }
@@ -58,14 +57,16 @@ void add_list(Group& group) {
 }  // namespace
 
 std::unique_ptr<Subcommand> add_events(Syntax root) {
-  auto group = std::make_unique<Group>(root, "events", "Look at published events");
+  auto group = std::make_unique<Group>(root, "events", "List and show events");
   group->syntax().footer(examples);
   add_list(*group);
   const auto id = std::make_shared<std::string>();
   const auto get = [id](const Session& session) {
-    return session.show({.path = "/v1/events/" + path_part(*id)}, one_event);
+    return session.show({.path = "/v1/events/" + path_part(*id)}, [&](const json::value& event) {
+      return event_text(event, session.table_style());
+    });
   };
-  group->add("get", "Show one event and its deliveries", get).argument("ID", *id, "The event");
+  group->add("get", "Show an event and its deliveries", get).argument("ID", *id, "Id of the event");
   return group;
 }
 

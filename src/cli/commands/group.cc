@@ -7,12 +7,14 @@
 
 namespace postrider::cli {
 
-ApiLeaf::ApiLeaf(Syntax syntax, Run run) : run_(std::move(run)) { connection_.add_to(syntax); }
+ApiCommand::ApiCommand(Syntax syntax, Run run) : run_(std::move(run)) {
+  connection_.add_to(syntax);
+}
 
-Result<Command> ApiLeaf::finish(const Environment& environment) {
+Result<Command> ApiCommand::finish(const Environment& environment) {
   POSTRIDER_TRY(Connection connection, connection_.finish(environment));
-  const auto run = [session = Session{std::move(connection)}, run = run_] {
-    return report(run(session));
+  const auto run = [connection = std::move(connection), run = run_](const Ports& ports) {
+    return report(run(Session{connection, ports}));
   };
   return Command{Task{run}};
 }
@@ -22,7 +24,7 @@ Group::Group(Syntax root, const std::string& name, const std::string& descriptio
 
 Syntax Group::add(const std::string& name, const std::string& description, Run run) {
   const Syntax leaf = syntax_.command(name, description);
-  add(leaf, std::make_unique<ApiLeaf>(leaf, std::move(run)));
+  add(leaf, std::make_unique<ApiCommand>(leaf, std::move(run)));
   return leaf;
 }
 
@@ -38,7 +40,7 @@ Result<Command> Group::finish(const Environment& environment) {
     }
     names += (names.empty() ? "" : ", ") + syntax.name();
   }
-  return fail(Errc::invalid, fmt::format("`{}` needs one of: {}.", syntax_.name(), names));
+  return fail(Errc::invalid, fmt::format("`{}` requires a subcommand: {}.", syntax_.name(), names));
 }
 
 int report(const Result<void>& done) {

@@ -1,4 +1,4 @@
-// The two shapes of most commands: a group (`webhooks`) and a leaf that talks to a server
+// The two kinds of most commands: a group (`webhooks`) and a command that calls a server
 // (`webhooks list`).
 #pragma once
 
@@ -15,14 +15,14 @@
 
 namespace postrider::cli {
 
-/// What a leaf does. Errc::invalid is a mistake in the command line (exit code 2), everything else
-/// a failure (1).
+/// Runs a command. Errc::invalid means a wrong command line (exit code 2), any other error a
+/// failure (exit code 1).
 using Run = std::function<Result<void>(const Session& session)>;
 
-/// A command that runs against a server. Its own flags live in what `run` captures.
-class ApiLeaf final : public Subcommand {
+/// A command that calls a server. `run` captures its flags.
+class ApiCommand final : public Subcommand {
  public:
-  ApiLeaf(Syntax syntax, Run run);
+  ApiCommand(Syntax syntax, Run run);
 
   Result<Command> finish(const Environment& environment) override;
 
@@ -31,14 +31,14 @@ class ApiLeaf final : public Subcommand {
   Run run_;
 };
 
-/// A command that only leads to others.
+/// A command that only has subcommands.
 class Group final : public Subcommand {
  public:
   Group(Syntax root, const std::string& name, const std::string& description);
 
-  /// A leaf that talks to a server; returned for its flags.
+  /// Adds a command that calls a server. Returns its syntax, to declare its flags.
   Syntax add(const std::string& name, const std::string& description, Run run);
-  /// Any other.
+  /// Adds any other command.
   void add(Syntax syntax, std::unique_ptr<Subcommand> command);
 
   [[nodiscard]] Syntax syntax() const { return syntax_; }
@@ -50,7 +50,7 @@ class Group final : public Subcommand {
   std::vector<std::pair<Syntax, std::unique_ptr<Subcommand>>> commands_;
 };
 
-/// Prints what went wrong, if anything did, and returns the exit code.
+/// Prints the error, if any, and returns the exit code.
 [[nodiscard]] int report(const Result<void>& done);
 
 }  // namespace postrider::cli

@@ -1,4 +1,4 @@
-// How `--help` looks: the value's name beside the flag, its default in the sentence.
+// The format of `--help`: the name of the value after the flag, its default in the description.
 #pragma once
 
 #include <string>

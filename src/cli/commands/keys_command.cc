@@ -1,4 +1,4 @@
-// `postrider keys`: who may talk to the server, and the key that encrypts secrets at rest.
+// `postrider keys`: manages API keys, and rotates the key that encrypts stored secrets.
 #include <memory>
 #include <optional>
 
@@ -19,7 +19,7 @@ constexpr const char* examples = R"(Examples:
   postrider keys list
   postrider keys revoke key_01jx...
   postrider keys rotate
-      Encrypts every stored secret again, under the server's newest encryption key.
+      Encrypts all stored secrets again with the newest encryption key of the server.
 
 Environment:
   POSTRIDER_URL   the server, instead of --url
@@ -39,7 +39,7 @@ struct CreateFlags {
 
 Result<json::value> body_of(const CreateFlags& flags) {
   if (!flags.scope && !flags.tenant) {
-    return fail(Errc::invalid, "--scope or --tenant is required: what may the key do?");
+    return fail(Errc::invalid, "--scope or --tenant is required.");
   }
   json::object body{{"scope", flags.scope.value_or("tenant")}};
   if (flags.name) {
@@ -50,7 +50,9 @@ Result<json::value> body_of(const CreateFlags& flags) {
   }
   if (flags.expires) {
     if (!parse_rfc3339(*flags.expires)) {
-      return fail(Errc::invalid, "--expires must be a time such as 2027-01-31T10:00:00Z.");
+      return fail(Errc::invalid, fmt::format("--expires: `{}` is not a valid time. Use RFC 3339, "
+                                             "for example 2027-01-31T10:00:00Z.",
+                                             *flags.expires));
     }
     body["expires_at"] = *flags.expires;
   }
@@ -64,36 +66,35 @@ void add_create(Group& group) {
     return session.show({.method = "POST", .path = "/v1/api-keys", .body = std::move(body)},
                         fields_text);
   };
-  Syntax syntax = group.add("create", "Create an API key; it is shown this once", run);
-  syntax.option("--scope SCOPE", flags->scope, "What it may do: admin, publish, read or tenant")
+  Syntax syntax = group.add("create", "Create an API key; the key is shown only once", run);
+  syntax.option("--scope SCOPE", flags->scope, "Scope of the key: admin, publish, read or tenant")
       .one_of({"admin", "publish", "read", "tenant"});
-  syntax.option("--name TEXT", flags->name, "Who uses it");
+  syntax.option("--name TEXT", flags->name, "Name of the key");
   syntax.option("--tenant ID", flags->tenant,
-                "For this tenant's data alone; its scope is then `tenant`");
-  syntax.option("--expires TIME", flags->expires, "Good until then");
+                "Restrict the key to this tenant; the default scope is then `tenant`");
+  syntax.option("--expires TIME", flags->expires, "Time at which the key expires, as RFC 3339");
 }
 
 }  // namespace
 
 std::unique_ptr<Subcommand> add_keys(Syntax root) {
-  auto group = std::make_unique<Group>(root, "keys", "API keys, and the encryption of secrets");
+  auto group =
+      std::make_unique<Group>(root, "keys", "Manage API keys and the encryption of stored secrets");
   group->syntax().footer(examples);
   const auto flags = std::make_shared<QueryFlags>();
   const auto list = [flags](const Session& session) -> Result<void> {
-    POSTRIDER_TRY(QueryFlags::Query query, flags->query());
-    return session.show(
-        {.path = "/v1/api-keys", .query = std::move(query)},
-        [](const json::value& page) { return page_text(page, columns, shown_width()); });
+    POSTRIDER_TRY(QueryFlags::Query query, flags->query(session.now()));
+    return session.show_page({.path = "/v1/api-keys", .query = std::move(query)}, columns);
   };
-  flags->add_page(group->add("list", "List API keys; the keys themselves are not kept", list));
+  flags->add_page(group->add("list", "List API keys; the keys themselves are not stored", list));
   add_create(*group);
   const auto id = std::make_shared<std::string>();
   const auto revoke = [id](const Session& session) {
     return session.show({.method = "DELETE", .path = "/v1/api-keys/" + path_part(*id)},
                         [&](const json::value&) { return fmt::format("{} revoked.\n", *id); });
   };
-  group->add("revoke", "Refuse a key from now on", revoke).argument("ID", *id, "The API key's id");
-  group->add("rotate", "Encrypt every stored secret again under the newest encryption key",
+  group->add("revoke", "Revoke an API key", revoke).argument("ID", *id, "Id of the API key");
+  group->add("rotate", "Encrypt all stored secrets again with the newest encryption key",
              [](const Session& session) {
                return session.show({.method = "POST", .path = "/v1/secrets/rotate-key"},
                                    fields_text);

@@ -1,3 +1,4 @@
+// The flags of `postrider listen`.
 #include <utility>
 
 #include <fmt/format.h>
@@ -15,16 +16,17 @@ constexpr std::uint32_t tolerance_seconds_max = 365 * 24 * 3600;
 
 constexpr const char* examples = R"(Examples:
   postrider listen --secret whsec_plJ3nmyCDGBKInavdOK15jsl
-      Prints each webhook and whether its signature is right. A wrong one is answered 401.
+      Prints each webhook and the result of its signature check. An invalid signature is
+      answered 401.
   postrider listen --port 9000 --status 503 --count 3
-      Refuses three webhooks, then ends.
+      Answers three webhooks with 503, then exits.
   postrider listen --delay 250 --fail-rate 0.2 --json
-      A slow and unreliable receiver, one JSON line for each webhook.
+      Simulates a slow and unreliable receiver. Prints one JSON line per webhook.
 
 Environment:
-  POSTRIDER_SECRET   a secret, instead of --secret)";
+  POSTRIDER_SECRET   the secret, if there is no --secret)";
 
-// More tolerant than parse_secret: who checks a signature has to take the secret that made it.
+// Accepts more than parse_secret: any secret that may have made a signature.
 Result<Secret<std::string>> read_secret(std::string_view text) {
   constexpr std::string_view prefix = "whsec_";
   const std::optional<std::string> key = text.starts_with(prefix)
@@ -32,7 +34,7 @@ Result<Secret<std::string>> read_secret(std::string_view text) {
                                              : std::optional<std::string>{text};
   if (!key || key->empty()) {
     return fail(Errc::invalid,
-                "A secret is whsec_ and base64, or any other text that is not empty.");
+                "--secret must be whsec_ followed by base64, or any other non-empty text.");
   }
   return Secret<std::string>{*key};
 }
@@ -42,30 +44,30 @@ class ListenArguments final : public Subcommand {
   explicit ListenArguments(Syntax syntax) {
     syntax.footer(examples);
     const Option listen =
-        syntax.option("--listen ADDR:PORT", options_.listen_address, "Where to listen")
+        syntax.option("--listen ADDR:PORT", options_.listen_address, "Address to listen on")
             .show_default();
-    syntax.option("--port PORT", port_, "The same on 127.0.0.1; 0 picks a free one")
+    syntax.option("--port PORT", port_, "Port to listen on at 127.0.0.1; 0 picks a free port")
         .range(0, 65'535)
         .excludes(listen);
-    syntax.option(
-        "--secret SECRET", secrets_,
-        "The webhook's secret; several are tried in turn. None: signatures are not checked");
-    syntax.option("--tolerance SECONDS", tolerance_seconds_, "How far a signed time may be off")
+    syntax.option("--secret SECRET", secrets_,
+                  "Secret of the webhook; may be repeated. Without it, signatures are not checked");
+    syntax
+        .option("--tolerance SECONDS", tolerance_seconds_,
+                "Largest difference between the signed time and now")
         .at_most(tolerance_seconds_max)
         .show_default();
-    syntax.option("--path PATH", options_.paths,
-                  "Answer only this path; may be given several times");
-    syntax.option("--status CODE", options_.status, "Answer with this HTTP status")
+    syntax.option("--path PATH", options_.paths, "Answer only this path; may be repeated");
+    syntax.option("--status CODE", options_.status, "HTTP status of the response")
         .range(200, 599)
         .show_default();
-    syntax.option("--delay MS", delay_ms_, "Wait before answering")
+    syntax.option("--delay MS", delay_ms_, "Delay before each response")
         .at_most(delay_ms_max)
         .show_default();
-    syntax.option("--fail-rate 0..1", options_.fail_rate, "Answer this share of webhooks with 500")
+    syntax.option("--fail-rate 0..1", options_.fail_rate, "Fraction of webhooks to answer with 500")
         .range(0.0, 1.0)
         .show_default();
-    syntax.option("--count N", options_.count, "End after this many webhooks; 0: never");
-    syntax.flag("--json", options_.json, "Print one JSON line for each webhook");
+    syntax.option("--count N", options_.count, "Exit after this many webhooks; 0: never");
+    syntax.flag("--json", options_.json, "Print one JSON line per webhook");
   }
 
   Result<Command> finish(const Environment& environment) override {
@@ -84,8 +86,7 @@ class ListenArguments final : public Subcommand {
     }
     for (const std::string& path : options_.paths) {
       if (!path.starts_with('/')) {
-        return fail(Errc::invalid,
-                    fmt::format("--path must start with a slash; `{}` does not.", path));
+        return fail(Errc::invalid, fmt::format("--path must start with a slash, not `{}`.", path));
       }
     }
     options_.tolerance = std::chrono::seconds{tolerance_seconds_};
@@ -104,8 +105,8 @@ class ListenArguments final : public Subcommand {
 }  // namespace
 
 std::unique_ptr<Subcommand> add_listen(Syntax root) {
-  return std::make_unique<ListenArguments>(root.command(
-      "listen", "Receive webhooks on this machine, check their signatures and print them"));
+  return std::make_unique<ListenArguments>(
+      root.command("listen", "Receive webhooks, check their signatures and print them"));
 }
 
 }  // namespace postrider::cli

@@ -1,3 +1,4 @@
+// `postrider listen`: receives webhooks and prints them.
 #include <csignal>
 #include <memory>
 #include <string>
@@ -7,8 +8,6 @@
 #include <boost/asio/signal_set.hpp>
 #include <fmt/format.h>
 
-#include "adapters/system/environment.h"
-#include "adapters/system/system_clock.h"
 #include "api/http/http_server.h"
 #include "cli/client/webhook_receiver.h"
 #include "cli/commands/command_line.h"
@@ -20,7 +19,7 @@ namespace {
 
 namespace asio = boost::asio;
 
-std::string welcome(const ListenOptions& options, const asio::ip::tcp::endpoint& endpoint) {
+std::string start_message(const ListenOptions& options, const asio::ip::tcp::endpoint& endpoint) {
   const asio::ip::address address = endpoint.address();
   const std::string host =
       address.is_v6() ? fmt::format("[{}]", address.to_string()) : address.to_string();
@@ -28,36 +27,37 @@ std::string welcome(const ListenOptions& options, const asio::ip::tcp::endpoint&
     return fmt::format("{{\"listening\":\"http://{}:{}\"}}\n", host, endpoint.port());
   }
   const std::string_view checks = options.secrets.empty()
-                                      ? "Signatures are not checked; give --secret to check them."
+                                      ? "Signatures are not checked; use --secret to check them."
                                       : "Signatures are checked.";
-  return fmt::format("Listening on http://{}:{}. {} Ctrl-C ends.\n", host, endpoint.port(), checks);
+  return fmt::format("Listening on http://{}:{}. {} Press Ctrl-C to stop.\n", host, endpoint.port(),
+                     checks);
 }
 
-std::string farewell(const ListenOptions& options, const WebhookReceiver& receiver) {
+std::string summary(const ListenOptions& options, const WebhookReceiver& receiver) {
   if (options.json) {
     return fmt::format("{{\"received\":{},\"rejected\":{}}}\n", receiver.received(),
                        receiver.rejected());
   }
-  return fmt::format("{} received, {} with a signature that is not right.\n", receiver.received(),
+  return fmt::format("{} received, {} with an invalid signature.\n", receiver.received(),
                      receiver.rejected());
 }
 
 }  // namespace
 
-int run_listen(const ListenOptions& options) {
+int run_listen(const ListenOptions& options, const Ports& ports) {
   asio::io_context io{1};
-  const std::unique_ptr<Clock> clock = make_system_clock();
-  const bool colour = !options.json && stdout_has_colour();
+  const bool colour = !options.json && ports.terminal.stdout_has_colour();
   std::unique_ptr<api::HttpServer> server;
   const auto finish = [&] { server->drain([&io] { io.stop(); }); };
   const auto show = [&](const ReceivedWebhook& webhook) {
     print(options.json ? to_json_line(webhook) : to_text(webhook, colour));
   };
-  WebhookReceiver receiver{options, *clock, {.received = show, .enough = finish}};
+  WebhookReceiver receiver{
+      options, ports.clock, ports.crypto, {.received = show, .finished = finish}};
 
   api::HttpServerOptions server_options;
-  server_options.reuse_port = false;  // Two receivers on one port would each see half.
-  server_options.now = [&clock] { return clock->now(); };
+  server_options.reuse_port = false;  // Two receivers on one port would share the webhooks.
+  server_options.now = [&ports] { return ports.clock.now(); };
   const auto handle = [&receiver](api::HttpRequest request) {
     return receiver.handle(std::move(request));
   };
@@ -68,7 +68,7 @@ int run_listen(const ListenOptions& options) {
     return exit_failed;
   }
   server = *std::move(listening);
-  print(welcome(options, server->local_endpoint()));
+  print(start_message(options, server->local_endpoint()));
 
   asio::signal_set signals{io, SIGINT, SIGTERM};
   signals.async_wait([&](boost::system::error_code error, int) {
@@ -78,7 +78,7 @@ int run_listen(const ListenOptions& options) {
   });
   io.run();
   server.reset();
-  print(farewell(options, receiver));
+  print(summary(options, receiver));
   return receiver.rejected() == 0 ? exit_ok : exit_failed;
 }
 

@@ -1,4 +1,4 @@
-// What `postrider listen` was asked to do: flags and environment, already checked.
+// The checked options of `postrider listen`.
 #pragma once
 
 #include <chrono>
@@ -12,13 +12,13 @@ namespace postrider::cli {
 
 struct ListenOptions {
   std::string listen_address = "127.0.0.1:8081";
-  std::vector<Secret<std::string>> secrets;  // Keys, decoded. None: signatures are not checked.
-  std::chrono::seconds tolerance{300};       // How old or new a signed timestamp may be.
+  std::vector<Secret<std::string>> secrets;  // Decoded. Empty: signatures are not checked.
+  std::chrono::seconds tolerance{300};       // Largest difference between signed time and now.
   std::uint16_t status = 200;
   std::chrono::milliseconds delay{0};
-  double fail_rate = 0.0;          // The share of webhooks that is answered 500.
-  std::uint64_t count = 0;         // Stop after that many; 0: never.
-  std::vector<std::string> paths;  // None: every path.
+  double fail_rate = 0.0;          // The fraction of webhooks that is answered 500.
+  std::uint64_t count = 0;         // Exit after this many; 0: never.
+  std::vector<std::string> paths;  // Empty: every path.
   bool json = false;
 };
 

@@ -1,4 +1,4 @@
-// The manual page, made from the commands themselves. Pure.
+// Generates the manual page from the command tree. Pure.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace postrider::cli {
 
-/// In the `man` macros of roff. docs/man/postrider.1 is this text.
+/// Returns roff with the `man` macros. docs/man/postrider.1 is this text.
 [[nodiscard]] std::string manual_page(const std::vector<CommandInfo>& tree);
 
 }  // namespace postrider::cli

@@ -17,13 +17,13 @@
 namespace postrider::cli {
 namespace {
 
-constexpr std::chrono::milliseconds look_again_first{50};
-constexpr std::chrono::milliseconds look_again_max{1'000};
+constexpr std::chrono::milliseconds poll_interval_first{50};
+constexpr std::chrono::milliseconds poll_interval_max{1'000};
 
-bool is_over(std::string_view status) {
-  constexpr std::array<std::string_view, 6> over = {"completed", "succeeded", "done",
-                                                    "finished",  "failed",    "cancelled"};
-  return std::ranges::find(over, status) != over.end();
+bool is_finished(std::string_view status) {
+  constexpr std::array<std::string_view, 6> finished = {"completed", "succeeded", "done",
+                                                        "finished",  "failed",    "cancelled"};
+  return std::ranges::find(finished, status) != finished.end();
 }
 
 void wait_for(std::chrono::milliseconds duration) {
@@ -45,7 +45,7 @@ ProgressState state_of(const json::value& operation) {
     state.note = fmt::format("{} failed", failed);
   }
   if (const std::string eta = text_at(operation, "eta"); !eta.empty()) {
-    state.note += fmt::format("{}ready {}", state.note.empty() ? "" : ", ", eta);
+    state.note += fmt::format("{}ends at about {}", state.note.empty() ? "" : ", ", eta);
   }
   return state;
 }
@@ -64,13 +64,15 @@ std::string summary(const json::value& operation) {
   return text + ".\n";
 }
 
-Result<json::value> watch(const Session& session, json::value operation, const std::string& label) {
-  Progress progress{label, session.json()};
-  std::chrono::milliseconds pause = look_again_first;
-  while (!is_over(text_at(operation, "status"))) {
+Result<json::value> wait_until_finished(const Session& session, json::value operation,
+                                        const std::string& label) {
+  Progress progress{
+      label, {.silent = session.json(), .terminal = session.ports().terminal.stderr_is_terminal()}};
+  std::chrono::milliseconds pause = poll_interval_first;
+  while (!is_finished(text_at(operation, "status"))) {
     progress.show(state_of(operation));
     wait_for(pause);
-    pause = std::min(pause * 3 / 2, look_again_max);
+    pause = std::min(pause * 3 / 2, poll_interval_max);
     POSTRIDER_TRY(operation,
                   session.call({.path = "/v1/operations/" + path_part(id_of(operation))}));
   }
@@ -84,10 +86,10 @@ Result<void> run_operation(const Session& session, const Call& call,
                            const OperationOptions& options) {
   POSTRIDER_TRY(json::value operation, session.call(call));
   if (id_of(operation).empty()) {
-    return fail(Errc::unavailable, "The server did not say which operation it started.");
+    return fail(Errc::unavailable, "The response does not name an operation.");
   }
   if (options.wait) {
-    POSTRIDER_TRY(operation, watch(session, std::move(operation), options.label));
+    POSTRIDER_TRY(operation, wait_until_finished(session, std::move(operation), options.label));
   }
   print(session.json() ? json::serialize(operation) + "\n" : summary(operation));
   const std::string status = text_at(operation, "status");

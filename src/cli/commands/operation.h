@@ -1,4 +1,4 @@
-// Work that the server does after it has answered: started, watched, reported.
+// Starts an operation on the server, waits for its end and reports the result.
 #pragma once
 
 #include <string>
@@ -10,12 +10,12 @@
 namespace postrider::cli {
 
 struct OperationOptions {
-  std::string label;  // Beside the progress bar.
-  bool wait = true;   // False: only start it.
+  std::string label;  // The label of the progress bar.
+  bool wait = true;   // False: only start the operation.
 };
 
-/// Makes the call, which answers with an operation, and watches that until its end. Prints the
-/// operation's last state. Fails when the operation fails or is cancelled.
+/// Makes the call, which returns an operation, and polls the operation until it ends. Prints its
+/// last state. Fails if the operation fails or is cancelled.
 [[nodiscard]] Result<void> run_operation(const Session& session, const Call& call,
                                          const OperationOptions& options);
 

@@ -24,22 +24,23 @@ void QueryFlags::add_time(Syntax syntax, const QueryFlag& flag) {
 
 void QueryFlags::add_page(Syntax syntax) {
   constexpr int limit_max = 250;
-  add_entry(syntax, {"--limit N", "limit", "At most this many (1 to 250; 50 unless told)"})
+  add_entry(syntax, {"--limit N", "limit", "Page size, 1 to 250 (default 50)"})
       .once()
       .range(1, limit_max);
   entries_.back().is_page = true;
-  const Option cursor =
-      add_entry(syntax, {"--cursor CURSOR", "cursor", "Go on where the page before ended"}).once();
+  const Option cursor = add_entry(syntax, {"--cursor CURSOR", "cursor",
+                                           "Cursor of the next page, from the previous one"})
+                            .once();
   entries_.back().is_page = true;
   constexpr int offset_max = 1'000'000;
-  add_entry(syntax, {"--offset N", "offset", "Leave the first of them out (up to 1000000)"})
+  add_entry(syntax, {"--offset N", "offset", "Skip this many results, at most 1000000"})
       .once()
       .range(0, offset_max)
       .excludes(cursor);
   entries_.back().is_page = true;
 }
 
-Result<QueryFlags::Query> QueryFlags::query() const {
+Result<QueryFlags::Query> QueryFlags::query(WallTime now) const {
   Query query;
   for (const Entry& entry : entries_) {
     for (const std::string& value : entry.values) {
@@ -47,14 +48,14 @@ Result<QueryFlags::Query> QueryFlags::query() const {
         query.emplace_back(entry.parameter, value);
         continue;
       }
-      POSTRIDER_TRY(std::string time, time_argument(entry.flag, value));
+      POSTRIDER_TRY(std::string time, time_argument(entry.flag, value, now));
       query.emplace_back(entry.parameter, std::move(time));
     }
   }
   return query;
 }
 
-bool QueryFlags::narrows() const {
+bool QueryFlags::has_filter() const {
   return std::ranges::any_of(
       entries_, [](const Entry& entry) { return !entry.is_page && !entry.values.empty(); });
 }

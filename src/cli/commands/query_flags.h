@@ -1,4 +1,4 @@
-// Flags that narrow a list down: each becomes a parameter of the query.
+// Flags that filter a list. Each becomes a query parameter.
 #pragma once
 
 #include <deque>
@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/base/result.h"
+#include "core/base/time.h"
 
 #include "cli/commands/syntax.h"
 
@@ -18,23 +19,23 @@ struct QueryFlag {
   std::string description;
 };
 
-/// The parse writes into it, so it stays where it is made: keep it in a shared_ptr.
+/// Must not move, because the parse writes into it: keep it in a shared_ptr.
 class QueryFlags {
  public:
   using Query = std::vector<std::pair<std::string, std::string>>;
 
   void add(Syntax syntax, const QueryFlag& flag);
-  /// May be given several times; any of them fits.
+  /// May be repeated; an item matches if any value matches.
   void add_list(Syntax syntax, const QueryFlag& flag);
-  /// A point in time, or how long ago.
+  /// A time, or a duration before now.
   void add_time(Syntax syntax, const QueryFlag& flag);
   /// `--limit`, and `--cursor` or `--offset`.
   void add_page(Syntax syntax);
 
-  /// What was given. Fails with invalid: a time that cannot be read.
-  [[nodiscard]] Result<Query> query() const;
-  /// Whether any flag but those of the page was given.
-  [[nodiscard]] bool narrows() const;
+  /// Returns the given values. Fails with invalid if a time is not valid.
+  [[nodiscard]] Result<Query> query(WallTime now) const;
+  /// True if any flag except those of add_page() was given.
+  [[nodiscard]] bool has_filter() const;
 
  private:
   struct Entry {

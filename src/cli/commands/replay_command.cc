@@ -1,4 +1,4 @@
-// `postrider replay`: sends a webhook the events of a time again, missed ones included.
+// `postrider replay`: sends past events to a webhook, including events it never received.
 #include <memory>
 #include <optional>
 
@@ -26,11 +26,11 @@ struct ReplayFlags {
   bool no_wait = false;
 };
 
-Result<json::value> body_of(const ReplayFlags& flags) {
-  POSTRIDER_TRY(std::string since, time_argument("--since", flags.since));
+Result<json::value> body_of(const ReplayFlags& flags, WallTime now) {
+  POSTRIDER_TRY(std::string since, time_argument("--since", flags.since, now));
   json::object body{{"since", std::move(since)}};
   if (flags.until) {
-    POSTRIDER_TRY(std::string until, time_argument("--until", *flags.until));
+    POSTRIDER_TRY(std::string until, time_argument("--until", *flags.until, now));
     body["until"] = std::move(until);
   }
   if (!flags.statuses.empty()) {
@@ -46,24 +46,25 @@ Result<json::value> body_of(const ReplayFlags& flags) {
 
 std::unique_ptr<Subcommand> add_replay(Syntax root) {
   const auto flags = std::make_shared<ReplayFlags>();
-  Syntax syntax = root.command("replay", "Send a webhook the events of a time again");
+  Syntax syntax = root.command("replay", "Send past events to a webhook again");
   syntax.footer(examples);
-  syntax.argument("WEBHOOK", flags->webhook, "The webhook");
-  syntax.option("--since TIME", flags->since, "Events from this time on, or how long ago: 2h")
+  syntax.argument("WEBHOOK", flags->webhook, "Id of the webhook");
+  syntax
+      .option("--since TIME", flags->since, "Events at or after this time; 2h means two hours ago")
       .required();
   syntax.option("--until TIME", flags->until, "Events before this time");
   syntax.option("--status STATUS", flags->statuses,
-                "Only those whose delivery ended so; several may be given");
+                "Only events whose delivery has this status; may be repeated");
   syntax.option("--event-type TYPE", flags->types,
-                "Only events of this type or pattern; several may be given");
-  syntax.flag("--no-wait", flags->no_wait, "Start it and do not watch");
+                "Only events of this type or pattern; may be repeated");
+  syntax.flag("--no-wait", flags->no_wait, "Start the operation without waiting for its end");
   const auto run = [flags](const Session& session) -> Result<void> {
-    POSTRIDER_TRY(json::value body, body_of(*flags));
+    POSTRIDER_TRY(json::value body, body_of(*flags, session.now()));
     const std::string path = "/v1/webhooks/" + path_part(flags->webhook) + "/replay";
     return run_operation(session, {.method = "POST", .path = path, .body = std::move(body)},
                          {.label = "replay", .wait = !flags->no_wait});
   };
-  return std::make_unique<ApiLeaf>(syntax, run);
+  return std::make_unique<ApiCommand>(syntax, run);
 }
 
 }  // namespace postrider::cli

@@ -1,3 +1,4 @@
+// The flags of `postrider send` and `postrider version`.
 #include <utility>
 
 #include "cli/commands/connection_arguments.h"
@@ -14,28 +15,28 @@ constexpr const char* examples = R"(Examples:
 Environment:
   POSTRIDER_URL         the server, instead of --url
   POSTRIDER_KEY         the API key, instead of --key
-  POSTRIDER_ADMIN_KEY   the same, when there is no POSTRIDER_KEY)";
+  POSTRIDER_ADMIN_KEY   the API key, if there is no POSTRIDER_KEY)";
 
 class SendArguments final : public Subcommand {
  public:
   explicit SendArguments(Syntax syntax) {
     syntax.footer(examples);
     connection_.add_to(syntax);
-    syntax.option("--type TYPE", options_.type, "The event's type, such as order.paid").required();
+    syntax.option("--type TYPE", options_.type, "Type of the event, such as order.paid").required();
     syntax
         .option("--data JSON", options_.data,
-                "The event's data: JSON, @FILE, or - for standard input")
+                "Data of the event: JSON, @FILE, or - for standard input")
         .show_default();
-    syntax.option("--tenant ID", options_.tenant_id, "Whose event it is");
-    syntax.option("--resource ID", options_.resource_id, "What the event is about");
+    syntax.option("--tenant ID", options_.tenant_id, "Tenant of the event");
+    syntax.option("--resource ID", options_.resource_id, "Resource that the event is about");
     syntax.option("--idempotency-key KEY", options_.idempotency_key,
-                  "Publish at most once under this key");
-    syntax.option("--source NAME", options_.source, "Where the event comes from");
+                  "Idempotency key: an event with the same key is published only once");
+    syntax.option("--source NAME", options_.source, "Source of the event");
     syntax.option("--ordering-key KEY", options_.ordering_key,
-                  "Told to receivers; the order is the webhook's to keep");
-    syntax.option("--priority PRIORITY", options_.priority, "high, normal or low")
+                  "Ordering key, passed on to receivers; does not change the order of deliveries");
+    syntax.option("--priority PRIORITY", options_.priority, "Priority: high, normal or low")
         .one_of({"high", "normal", "low"});
-    syntax.option("--timestamp TIME", options_.timestamp, "When it happened, as RFC 3339");
+    syntax.option("--timestamp TIME", options_.timestamp, "Time of the event, as RFC 3339");
   }
 
   Result<Command> finish(const Environment& environment) override {
@@ -61,8 +62,7 @@ class VersionArguments final : public Subcommand {
 }  // namespace
 
 std::unique_ptr<Subcommand> add_send(Syntax root) {
-  return std::make_unique<SendArguments>(
-      root.command("send", "Publish one event to a running server"));
+  return std::make_unique<SendArguments>(root.command("send", "Publish an event"));
 }
 
 std::unique_ptr<Subcommand> add_version(Syntax root) {

@@ -1,3 +1,4 @@
+// `postrider send`: publishes one event.
 #include <string>
 
 #include <fmt/format.h>
@@ -46,9 +47,9 @@ int run_send(const SendOptions& options) {
   if (options.connection.json) {
     print(response->body + "\n");
   } else if (accepted) {
-    print(describe_answer(*response));
+    print(describe_response(*response));
   } else {
-    print_error("postrider: " + describe_answer(*response));
+    print_error("postrider: " + describe_response(*response));
   }
   return accepted ? exit_ok : exit_failed;
 }

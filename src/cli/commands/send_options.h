@@ -1,4 +1,4 @@
-// What `postrider send` was asked to do: flags and environment, already checked.
+// The checked options of `postrider send`.
 #pragma once
 
 #include <optional>
@@ -11,7 +11,7 @@ namespace postrider::cli {
 struct SendOptions {
   Connection connection;
   std::string type;
-  std::string data = "{}";  // As given: JSON, `@FILE`, or `-` for standard input.
+  std::string data = "{}";  // JSON, `@FILE`, or `-` for standard input.
   std::optional<std::string> tenant_id;
   std::optional<std::string> resource_id;
   std::optional<std::string> idempotency_key;

@@ -6,19 +6,19 @@ namespace {
 
 constexpr const char* migrate_examples = R"(Examples:
   postrider migrate --data /var/lib/postrider --check
-      Says whether the schema is up to date; exit code 1 when it is not.
+      Checks whether the schema is up to date; exits with 1 if it is not.
   postrider migrate --data /var/lib/postrider
-      Brings it up to date. The server must be stopped; it would do the same when it starts.)";
+      Migrates the schema. The server must be stopped. It also migrates when it starts.)";
 
 constexpr const char* backup_examples = R"(Examples:
   postrider backup --data /var/lib/postrider --to /backup/postrider-$(date +%F).db
-      A consistent copy, whether the server runs or not. To restore: stop the server, put the
-      copy in place of postrider.db, remove postrider.db-wal and postrider.db-shm, start.)";
+      Makes a consistent copy, whether or not the server runs. To restore it: stop the server,
+      replace postrider.db with the copy, delete postrider.db-wal and postrider.db-shm, start.)";
 
 constexpr const char* default_data = "./postrider-data";
 
 void add_data(Syntax syntax, std::optional<std::string>& data) {
-  syntax.option("--data DIR", data, "The data directory; else POSTRIDER_DATA")
+  syntax.option("--data DIR", data, "Data directory; overrides POSTRIDER_DATA")
       .show_default(default_data);
 }
 
@@ -31,7 +31,7 @@ class MigrateArguments final : public Subcommand {
   explicit MigrateArguments(Syntax syntax) {
     syntax.footer(migrate_examples);
     add_data(syntax, data_);
-    syntax.flag("--check", options_.check, "Change nothing; exit code 1 when there is work");
+    syntax.flag("--check", options_.check, "Change nothing; exit with 1 if a migration is pending");
     syntax.flag("--json", options_.json, "Print JSON");
   }
 
@@ -50,14 +50,14 @@ class BackupArguments final : public Subcommand {
   explicit BackupArguments(Syntax syntax) {
     syntax.footer(backup_examples);
     add_data(syntax, data_);
-    syntax.option("--to FILE", options_.to, "The file to write").required();
-    syntax.flag("--force", options_.force, "Replace the file when it is there");
+    syntax.option("--to FILE", options_.to, "File to write").required();
+    syntax.flag("--force", options_.force, "Replace an existing file");
     syntax.flag("--json", options_.json, "Print JSON");
   }
 
   Result<Command> finish(const Environment& environment) override {
     if (options_.to.empty()) {
-      return fail(Errc::invalid, "--to needs the name of a file.");
+      return fail(Errc::invalid, "--to requires a file name.");
     }
     options_.data_directory = choose_data(data_, environment);
     return Command{options_};
@@ -72,12 +72,12 @@ class BackupArguments final : public Subcommand {
 
 std::unique_ptr<Subcommand> add_migrate(Syntax root) {
   return std::make_unique<MigrateArguments>(
-      root.command("migrate", "Bring a data directory's schema up to date"));
+      root.command("migrate", "Migrate the schema of a data directory"));
 }
 
 std::unique_ptr<Subcommand> add_backup(Syntax root) {
   return std::make_unique<BackupArguments>(
-      root.command("backup", "Copy a data directory's store, also while it is in use"));
+      root.command("backup", "Back up the store, even while the server runs"));
 }
 
 }  // namespace postrider::cli

@@ -1,5 +1,5 @@
-// What `postrider migrate` and `postrider backup` were asked to do: work on a data directory
-// itself, which main performs because it knows the store.
+// The options of `postrider migrate` and `postrider backup`. Main implements both commands, because
+// they need the store.
 #pragma once
 
 #include <string>
@@ -8,14 +8,14 @@ namespace postrider::cli {
 
 struct MigrateOptions {
   std::string data_directory;
-  bool check = false;  // Only say whether there is something to do.
+  bool check = false;  // Only report whether a migration is pending.
   bool json = false;
 };
 
 struct BackupOptions {
   std::string data_directory;
   std::string to;
-  bool force = false;  // Replace a file that is there.
+  bool force = false;  // Replace an existing file.
   bool json = false;
 };
 

@@ -1,4 +1,4 @@
-// One subcommand's flags: declared, then checked and turned into options.
+// The flags of a subcommand: declared, parsed, then checked and turned into a command.
 #pragma once
 
 #include <memory>
@@ -10,12 +10,13 @@
 
 namespace postrider::cli {
 
-/// Owned by parse_arguments for one parse, which writes into it.
+/// Owned by parse_arguments. The parse writes into it.
 class Subcommand {
  public:
   virtual ~Subcommand() = default;
 
-  /// Called after a successful parse that chose this subcommand. Errc::invalid is a usage error.
+  /// Called after a successful parse if this subcommand was chosen. Fails with invalid on a usage
+  /// error.
   [[nodiscard]] virtual Result<Command> finish(const Environment& environment) = 0;
 };
 

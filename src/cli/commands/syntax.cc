@@ -13,7 +13,7 @@ CLI::Option& add_option(CLI::App& app, const std::string& name, const Target& ta
   CLI::Option* const option = std::visit(
       [&](const auto& reference) { return app.add_option(name, reference.get(), description); },
       target);
-  return *option->allow_extra_args(false);  // One value each time, also for a list.
+  return *option->allow_extra_args(false);  // One value per occurrence, also for a list.
 }
 
 }  // namespace
@@ -69,7 +69,7 @@ Option Option::show_default(const std::string& text) {
 }
 
 Option Option::hidden() {
-  option_->group("");  // CLI11 shows groups that have a name.
+  option_->group("");  // CLI11 hides a group without a name.
   return *this;
 }
 

@@ -1,5 +1,5 @@
-// What a command understands: its options, flags and words, and the commands below it. The
-// commands know CLI11 by this alone: its headers cost seconds in every file that includes them.
+// Declares the options, flags, arguments and subcommands of a command. Hides CLI11, whose headers
+// are slow to compile.
 #pragma once
 
 #include <cstdint>
@@ -9,16 +9,16 @@
 #include <variant>
 #include <vector>
 
-namespace CLI {  // NOLINT(readability-identifier-naming): its own name.
+namespace CLI {  // NOLINT(readability-identifier-naming): the name of the library.
 class App;
 class Option;
 }  // namespace CLI
 
 namespace postrider::cli {
 
-/// Where an option's value goes: any of these, by reference. It is written while the command line
-/// is parsed, so it has to stay where it is until then. A list grows by one value each time its
-/// option is given; any other option may be given once.
+/// The variable that receives the value of an option. It must outlive the parse, which writes into
+/// it. An option with a list may be repeated, and each occurrence adds a value. Any other option
+/// may be given once.
 using Target = std::variant<
     std::reference_wrapper<std::string>, std::reference_wrapper<std::optional<std::string>>,
     std::reference_wrapper<std::vector<std::string>>, std::reference_wrapper<std::uint16_t>,
@@ -26,29 +26,29 @@ using Target = std::variant<
     std::reference_wrapper<std::optional<std::uint32_t>>, std::reference_wrapper<std::uint64_t>,
     std::reference_wrapper<double>>;
 
-/// Something that was declared. Each call says more about it and returns it for the next; what the
-/// given value breaks is a usage error. Copies are the same option.
+/// A declared option. Each call adds a rule and returns the option, for chaining. A value that
+/// breaks a rule is a usage error. Copies refer to the same option.
 class Option {
  public:
   explicit Option(CLI::Option& option) : option_(&option) {}
 
   Option required();
-  /// For a list that takes no second value.
+  /// Limits a list to one value.
   Option once();
   Option one_of(const std::vector<std::string>& values);
   Option range(int min, int max);
   Option range(double min, double max);
-  /// From zero on.
+  /// From zero to `max`.
   Option at_most(std::uint32_t max);
-  /// Above zero.
+  /// Greater than zero.
   Option positive();
   Option excludes(const Option& other);
 
-  /// The help names as its default what the target holds now.
+  /// Shows the current value of the target as default in the help.
   Option show_default();
-  /// The help names this as its default.
+  /// Shows this text as default in the help.
   Option show_default(const std::string& text);
-  /// Not in the help.
+  /// Omits the option from the help.
   Option hidden();
 
   /// `--limit`.
@@ -58,28 +58,27 @@ class Option {
   CLI::Option* option_;
 };
 
-/// One command, or the program itself, while it is declared. A view: whoever parses owns what is
-/// behind it, and copies are the same command.
+/// A command, or the program itself. Copies refer to the same command, which parse_arguments owns.
 class Syntax {
  public:
   explicit Syntax(CLI::App& app) : app_(&app) {}
 
-  /// `--limit N`: the name, a space, and the value as the help shows it.
+  /// `usage` is the name, a space, and the value as shown in the help: `--limit N`.
   Option option(const std::string& usage, Target target, const std::string& description);
-  /// `--json`: takes no value.
+  /// An option without a value: `--json`.
   Option flag(const std::string& name, bool& target, const std::string& description);
-  /// `ID`: a word that is told by its place and has to be there.
+  /// A required positional argument: `ID`.
   Option argument(const std::string& name, Target target, const std::string& description);
 
-  /// A command below this one.
+  /// Adds a subcommand.
   Syntax command(const std::string& name, const std::string& description);
-  /// What the help ends with. Commands made after it inherit it.
+  /// Sets the end of the help text. Subcommands added later inherit it.
   void footer(const std::string& text);
 
   [[nodiscard]] std::string name() const;
-  /// After the parse: whether the words led here.
+  /// After the parse: whether this command was chosen.
   [[nodiscard]] bool chosen() const;
-  /// For those who read the declarations.
+  /// For code that reads the declarations.
   [[nodiscard]] const CLI::App& app() const { return *app_; }
 
  private:

@@ -1,4 +1,4 @@
-// The rules of declaring a command, seen through commands that use them.
+// Tests the declaration of commands through commands that use it.
 #include "cli/commands/syntax.h"
 
 #include <chrono>
@@ -27,29 +27,29 @@ std::string refusal_of(const std::vector<std::string>& arguments) {
   return error != nullptr ? error->message : "";
 }
 
-TEST(Syntax, TheHelpShowsAllThatFollowsTheNameAsTheValue) {
+TEST(Syntax, HelpShowsTheTextAfterTheNameAsValue) {
   const std::string help = help_of("verify");
   EXPECT_NE(help.find("  --header 'NAME: VALUE' "), std::string::npos) << help;
   EXPECT_NE(help.find("  --at TIME "), std::string::npos) << help;
 }
 
-TEST(Syntax, AListTakesOneValueEachTimeItIsGiven) {
+TEST(Syntax, AListTakesOneValuePerOccurrence) {
   const Command command = parse({"listen", "--path", "/a", "--path", "/b"});
   EXPECT_EQ(std::get<ListenOptions>(command).paths, (std::vector<std::string>{"/a", "/b"}));
   EXPECT_EQ(refusal_of({"listen", "--path", "/a", "/b"}), "`/b` is not expected here.");
 }
 
-TEST(Syntax, AListThatIsGivenOnceTakesNoSecondValue) {
+TEST(Syntax, AListLimitedToOnceRefusesASecondValue) {
   EXPECT_EQ(refusal_of({"events", "list", "--tenant", "a"}), "");
   EXPECT_NE(refusal_of({"events", "list", "--tenant", "a", "--tenant", "b"}), "");
 }
 
-TEST(Syntax, AnArgumentHasToBeThere) {
+TEST(Syntax, AnArgumentIsRequired) {
   EXPECT_EQ(refusal_of({"completion"}), "SHELL is required.");
   EXPECT_EQ(refusal_of({"completion", "bash", "zsh"}), "`zsh` is not expected here.");
 }
 
-TEST(Syntax, ALimitIsInsideWhatItLimits) {
+TEST(Syntax, LimitsAreInclusive) {
   for (const char* const fits : {"200", "599"}) {
     EXPECT_EQ(refusal_of({"listen", "--status", fits}), "") << fits;
   }
@@ -64,14 +64,15 @@ TEST(Syntax, ALimitIsInsideWhatItLimits) {
   }
 }
 
-TEST(Syntax, WhatIsHiddenIsUnderstoodAllTheSame) {
+TEST(Syntax, HiddenOptionsAreAcceptedButNotInTheHelp) {
   const Command command = parse({"serve", "--retention-events-ms", "5"});
   EXPECT_EQ(std::get<ServeOptions>(command).retention_events, std::chrono::milliseconds{5});
   EXPECT_EQ(help_of("serve").find("--retention-events-ms"), std::string::npos);
 }
 
-TEST(Syntax, TheHelpNamesTheDefaultThatIsShown) {
-  EXPECT_NE(help_of("listen").find("Where to listen (default 127.0.0.1:8081)"), std::string::npos);
+TEST(Syntax, HelpShowsDefaults) {
+  EXPECT_NE(help_of("listen").find("Address to listen on (default 127.0.0.1:8081)"),
+            std::string::npos);
   EXPECT_NE(help_of("backup").find("POSTRIDER_DATA (default ./postrider-data)"), std::string::npos);
 }
 

@@ -1,4 +1,4 @@
-// `postrider verify`: is this saved request genuine? Talks to no server.
+// `postrider verify`: verifies the signature of a saved request. Does not need a server.
 #include <algorithm>
 #include <memory>
 #include <optional>
@@ -9,7 +9,6 @@
 #include "core/base/time.h"
 #include "core/request/signature.h"
 
-#include "adapters/system/system_clock.h"
 #include "cli/commands/command_line.h"
 #include "cli/commands/group.h"
 #include "cli/text/input.h"
@@ -28,7 +27,7 @@ constexpr const char* examples = R"(Examples:
   postrider verify --scheme sha256-body --secret ... --body - --header @headers.txt <request.json
 
 Environment:
-  POSTRIDER_SECRET   the secret, instead of --secret)";
+  POSTRIDER_SECRET   the secret, if there is no --secret)";
 
 struct VerifyFlags {
   std::vector<std::string> secrets;
@@ -51,7 +50,8 @@ constexpr std::string_view code_of(verify::Outcome outcome) {
 Result<void> add_header(verify::Headers& headers, std::string_view line) {
   const std::size_t colon = line.find(':');
   if (colon == std::string_view::npos || colon == 0) {
-    return fail(Errc::invalid, "--header needs a name, a colon and a value: 'webhook-id: evt_1'.");
+    return fail(Errc::invalid,
+                "--header requires a name, a colon and a value: 'webhook-id: evt_1'.");
   }
   std::string_view value = line.substr(colon + 1);
   value.remove_prefix(std::min(value.find_first_not_of(" \t"), value.size()));
@@ -60,7 +60,7 @@ Result<void> add_header(verify::Headers& headers, std::string_view line) {
   return {};
 }
 
-/// `NAME: VALUE`, or `@FILE` with one a line.
+/// Each argument is `NAME: VALUE`, or `@FILE` with one header per line.
 Result<verify::Headers> read_headers(const std::vector<std::string>& arguments) {
   verify::Headers headers;
   for (const std::string& argument : arguments) {
@@ -77,28 +77,32 @@ Result<verify::Headers> read_headers(const std::vector<std::string>& arguments) 
   return headers;
 }
 
-Result<verify::Outcome> judge(const VerifyFlags& flags) {
+Result<verify::Outcome> judge(const VerifyFlags& flags, WallTime now) {
   POSTRIDER_TRY(const verify::Headers headers, read_headers(flags.headers));
   POSTRIDER_TRY(const std::string body, read_input(flags.body));
-  WallTime now = make_system_clock()->now().wall;
   if (flags.at) {
     const std::optional<WallTime> at = parse_time_argument(*flags.at, now);
     if (!at) {
-      return fail(Errc::invalid, "--at must be a time such as 2026-01-31T10:00:00Z, or 2h.");
+      return fail(
+          Errc::invalid,
+          fmt::format(
+              "--at: `{}` is not a valid time. Use RFC 3339, for example 2026-01-31T10:00:00Z, "
+              "or a duration before now: 90s, 15m, 2h, 7d.",
+              *flags.at));
     }
     now = *at;
   }
   verify::Options options;
   options.keys = flags.secrets;
-  // Checked by the parser, and both enumerations list the schemes in the same order.
+  // The parser has checked the name. Both enumerations list the schemes in the same order.
   options.scheme = static_cast<verify::Scheme>(*parse_signature_scheme(flags.scheme));
   options.tolerance = std::chrono::seconds{flags.tolerance_seconds};
   options.header_prefix = flags.header_prefix;
   return verify::Verifier{std::move(options)}.check(headers, body, to_unix_seconds(now));
 }
 
-int run_verify(const VerifyFlags& flags) {
-  const Result<verify::Outcome> outcome = judge(flags);
+int run_verify(const VerifyFlags& flags, WallTime now) {
+  const Result<verify::Outcome> outcome = judge(flags, now);
   if (!outcome) {
     return report(tl::make_unexpected(outcome.error()));
   }
@@ -113,20 +117,22 @@ class VerifyArguments final : public Subcommand {
   explicit VerifyArguments(Syntax syntax) {
     syntax.footer(examples);
     syntax.option("--secret SECRET", flags_.secrets,
-                  "The webhook's secret, or its public key (whpk_...); several are tried");
-    syntax.option("--scheme SCHEME", flags_.scheme, "How it is signed")
+                  "Secret of the webhook, or its public key (whpk_...); may be repeated");
+    syntax.option("--scheme SCHEME", flags_.scheme, "Signature scheme")
         .one_of({"standard", "standard-ed25519", "t-v1", "sha256-timestamp", "sha256-body"})
         .show_default();
     syntax.option("--header 'NAME: VALUE'", flags_.headers,
-                  "A header, or @FILE with one a line; repeat it");
+                  "A header, or @FILE with one header per line; may be repeated");
     syntax
         .option("--header-prefix PREFIX", flags_.header_prefix,
-                "Of the schemes with X-...-Signature")
+                "Prefix of the headers, for schemes that are not standard")
         .show_default();
-    syntax.option("--body FILE", flags_.body, "The body as it came; - for standard input")
+    syntax.option("--body FILE", flags_.body, "File with the unchanged body; - for standard input")
         .required();
-    syntax.option("--at TIME", flags_.at, "When it came, for a request saved long ago (else now)");
-    syntax.option("--tolerance SECONDS", flags_.tolerance_seconds, "How far its time may be off")
+    syntax.option("--at TIME", flags_.at, "Time at which the request was received (default now)");
+    syntax
+        .option("--tolerance SECONDS", flags_.tolerance_seconds,
+                "Largest difference between the signed time and --at")
         .at_most(tolerance_seconds_max)
         .show_default();
     syntax.flag("--json", flags_.json, "Print JSON");
@@ -140,7 +146,9 @@ class VerifyArguments final : public Subcommand {
       }
       flags_.secrets.push_back(*secret);
     }
-    return Command{Task{[flags = flags_] { return run_verify(flags); }}};
+    return Command{Task{[flags = flags_](const Ports& ports) {
+      return run_verify(flags, ports.clock.now().wall);
+    }}};
   }
 
  private:
@@ -151,7 +159,7 @@ class VerifyArguments final : public Subcommand {
 
 std::unique_ptr<Subcommand> add_verify(Syntax root) {
   return std::make_unique<VerifyArguments>(
-      root.command("verify", "Check the signature of a saved request"));
+      root.command("verify", "Verify the signature of a saved request"));
 }
 
 }  // namespace postrider::cli

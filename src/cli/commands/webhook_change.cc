@@ -1,4 +1,4 @@
-// `postrider webhooks create` and `update`: flags for what is common, --data for all the rest.
+// `postrider webhooks create` and `update`: flags for common fields, --data for all others.
 #include <algorithm>
 #include <memory>
 #include <optional>
@@ -13,7 +13,7 @@ namespace postrider::cli {
 namespace {
 
 struct WebhookFlags {
-  std::string id;  // Update alone.
+  std::string id;  // Only for update.
   std::optional<std::string> target, name, description, tenant, owner, resource, secret, format,
       ordering, scheme, retry, circuit;
   std::vector<std::string> events;
@@ -26,26 +26,29 @@ struct WebhookFlags {
 
 void add_fields(Syntax syntax, WebhookFlags& flags) {
   syntax.option("--event PATTERN", flags.events,
-                "An event type or pattern; may be given several times");
-  syntax.option("--name TEXT", flags.name, "A name for people");
-  syntax.option("--description TEXT", flags.description, "What it is for");
-  syntax.option("--resource ID", flags.resource, "Only events about this resource");
-  syntax.option("--secret SECRET", flags.secret, "The secret to sign with, instead of a new one");
-  syntax.option("--scheme SCHEME", flags.scheme, "How requests are signed")
+                "Event type or pattern to deliver; may be repeated");
+  syntax.option("--name TEXT", flags.name, "Name of the webhook");
+  syntax.option("--description TEXT", flags.description, "Description of the webhook");
+  syntax.option("--resource ID", flags.resource, "Deliver only events about this resource");
+  syntax.option("--secret SECRET", flags.secret, "Signing secret, instead of a generated one");
+  syntax.option("--scheme SCHEME", flags.scheme, "Signature scheme")
       .one_of({"standard", "standard-ed25519", "t-v1", "sha256-timestamp", "sha256-body"});
-  syntax.option("--payload-format FORMAT", flags.format, "The shape of the body");
+  syntax.option("--payload-format FORMAT", flags.format, "Format of the request body");
   syntax.option("--retry PRESET", flags.retry,
-                "The preset of its retries, such as patient or quick");
-  syntax.option("--circuit PRESET", flags.circuit, "The preset of its circuit breaker");
-  syntax.option("--rate N", flags.rate, "At most this many requests a second");
-  syntax.option("--max-in-flight N", flags.max_in_flight, "At most this many at a time");
-  syntax.option("--timeout-ms MS", flags.timeout_ms, "How long an attempt may take");
-  syntax.option("--ordering ORDER", flags.ordering, "none, per_event_type or strict")
+                "Preset of the retry policy, such as patient or quick");
+  syntax.option("--circuit PRESET", flags.circuit, "Preset of the circuit breaker");
+  syntax.option("--rate N", flags.rate, "Send at most this many requests per second");
+  syntax.option("--max-in-flight N", flags.max_in_flight,
+                "Send at most this many requests concurrently");
+  syntax.option("--timeout-ms MS", flags.timeout_ms, "Longest time for one attempt");
+  syntax
+      .option("--ordering ORDER", flags.ordering,
+              "Ordering guarantee: none, per_event_type or strict")
       .one_of({"none", "per_event_type", "strict"});
   syntax.option("--header 'NAME: VALUE'", flags.headers,
-                "Sent along; may be given several times, others stay");
+                "Header to add to every request; may be repeated");
   syntax.option("--data JSON", flags.data,
-                "Any other fields: a JSON object, @FILE, or - for input");
+                "Other fields: a JSON object, @FILE, or - for standard input");
 }
 
 void set(json::object& body, std::string_view field, const std::optional<std::string>& value) {
@@ -54,7 +57,7 @@ void set(json::object& body, std::string_view field, const std::optional<std::st
   }
 }
 
-/// Sets one member of an object field and leaves its others alone.
+/// Sets one member of an object field and keeps its other members.
 template <class Value>
 void set_in(json::object& body, std::string_view field, std::string_view name,
             const std::optional<Value>& value) {
@@ -71,7 +74,7 @@ Result<void> set_headers(json::object& body, const std::vector<std::string>& hea
   for (const std::string& header : headers) {
     const std::size_t colon = header.find(':');
     if (colon == std::string::npos) {
-      return fail(Errc::invalid, fmt::format("--header: `{}` has no colon. Write 'NAME: VALUE'.",
+      return fail(Errc::invalid, fmt::format("--header: `{}` has no colon. Use 'NAME: VALUE'.",
                                              header.substr(0, 40)));
     }
     const std::size_t start = std::min(header.find_first_not_of(' ', colon + 1), header.size());
@@ -117,15 +120,15 @@ void add_webhook_create(Group& group) {
   const auto flags = std::make_shared<WebhookFlags>();
   const auto run = [flags](const Session& session) -> Result<void> {
     POSTRIDER_TRY(json::value body, body_of(*flags));
-    body.get_object().emplace("events", json::array{"*"});  // Unless it has some.
+    body.get_object().emplace("events", json::array{"*"});  // Has no effect if events are given.
     return session.show({.method = "POST", .path = "/v1/webhooks", .body = std::move(body)},
                         fields_text);
   };
-  Syntax syntax = group.add("create", "Create a webhook; its secret is shown this once", run);
-  syntax.argument("TARGET", flags->target, "The receiver's URL");
-  syntax.option("--tenant ID", flags->tenant, "Only this tenant's events");
-  syntax.option("--owner ID", flags->owner, "Whose webhook it is");
-  syntax.flag("--inactive", flags->inactive, "Do not deliver to it yet");
+  Syntax syntax = group.add("create", "Create a webhook and show its secret", run);
+  syntax.argument("TARGET", flags->target, "URL of the receiver");
+  syntax.option("--tenant ID", flags->tenant, "Tenant of the webhook");
+  syntax.option("--owner ID", flags->owner, "Owner of the webhook");
+  syntax.flag("--inactive", flags->inactive, "Create the webhook without enabling it");
   add_fields(syntax, *flags);
 }
 
@@ -134,16 +137,17 @@ void add_webhook_update(Group& group) {
   const auto run = [flags](const Session& session) -> Result<void> {
     POSTRIDER_TRY(json::value body, body_of(*flags));
     if (body.get_object().empty()) {
-      return fail(Errc::invalid, "Nothing to change was given.");
+      return fail(Errc::invalid, "Nothing to change: no field was given.");
     }
     const std::string path = "/v1/webhooks/" + path_part(flags->id);
     return session.show({.method = "PATCH", .path = path, .body = std::move(body)}, fields_text);
   };
-  Syntax syntax = group.add("update", "Change a webhook; what is not given stays", run);
-  syntax.argument("ID", flags->id, "The webhook");
-  syntax.option("--target URL", flags->target, "The receiver's URL");
-  const Option active = syntax.flag("--active", flags->active, "Deliver to it");
-  syntax.flag("--inactive", flags->inactive, "Deliver nothing to it").excludes(active);
+  Syntax syntax =
+      group.add("update", "Change a webhook; fields that are not given stay unchanged", run);
+  syntax.argument("ID", flags->id, "Id of the webhook");
+  syntax.option("--target URL", flags->target, "URL of the receiver");
+  const Option active = syntax.flag("--active", flags->active, "Enable the webhook");
+  syntax.flag("--inactive", flags->inactive, "Disable the webhook").excludes(active);
   add_fields(syntax, *flags);
 }
 

@@ -1,4 +1,4 @@
-// `postrider webhooks circuit`: closes a webhook's circuit, or holds it open or closed for a while.
+// `postrider webhooks circuit`: resets the circuit of a webhook, or forces it open or closed.
 #include <algorithm>
 #include <memory>
 #include <optional>
@@ -38,12 +38,13 @@ void add_webhook_circuit(Group& group) {
                          .body = std::move(body)},
                         fields_text);
   };
-  Syntax syntax = group.add("circuit", "Close its circuit, or hold it open or closed", run);
-  syntax.argument("ID", flags->id, "The webhook");
+  Syntax syntax =
+      group.add("circuit", "Reset the circuit of a webhook, or force it open or closed", run);
+  syntax.argument("ID", flags->id, "Id of the webhook");
   syntax.argument("ACTION", flags->action, "reset, force-open or force-close")
       .one_of({"reset", "force-open", "force-close"});
   syntax.option("--for DURATION", flags->duration,
-                "Hold it so long, such as 15m or 2h; until it is reset unless told");
+                "How long to force it, such as 15m or 2h (default: until it is reset)");
 }
 
 }  // namespace postrider::cli

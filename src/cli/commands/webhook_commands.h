@@ -1,4 +1,4 @@
-// The parts of `postrider webhooks` that have many flags of their own.
+// The subcommands of `postrider webhooks` with many flags.
 #pragma once
 
 #include "cli/commands/group.h"

@@ -1,4 +1,5 @@
-// `postrider webhooks rotate-secret`: a new secret, the old one beside it for a while.
+// `postrider webhooks rotate-secret`: makes a new secret; the old one stays valid for a grace
+// period.
 #include <memory>
 #include <optional>
 
@@ -17,13 +18,13 @@ struct RotateFlags {
   std::optional<std::uint32_t> grace_seconds;
 };
 
-/// The new secret, and how long a receiver may take to learn of it.
+/// Formats the new secret and the end of each grace period.
 std::string rotation_text(const json::value& answer) {
   std::string text = fields_text(answer);
   const json::value* const old = member(answer, "old_secrets");
   if (old != nullptr && old->is_array()) {
     for (const json::value& secret : old->get_array()) {
-      text += fmt::format("An old secret also signs until {}.\n", text_at(secret, "ends_at"));
+      text += fmt::format("An old secret signs as well until {}.\n", text_at(secret, "ends_at"));
     }
   }
   return text;
@@ -43,11 +44,12 @@ void add_webhook_rotate(Group& group) {
                          .body = json::value(std::move(body))},
                         rotation_text);
   };
-  Syntax syntax = group.add("rotate-secret", "Make a new secret and show it", run);
-  syntax.argument("ID", flags->id, "The webhook");
+  Syntax syntax =
+      group.add("rotate-secret", "Replace the secret of a webhook and show the new one", run);
+  syntax.argument("ID", flags->id, "Id of the webhook");
   syntax
       .option("--grace SECONDS", flags->grace_seconds,
-              "How long the old secret keeps signing beside it (a day unless told)")
+              "Grace period in which the old secret signs as well (default one day)")
       .at_most(grace_seconds_max);
 }
 

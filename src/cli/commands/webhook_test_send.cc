@@ -1,4 +1,4 @@
-// `postrider webhooks test`: one event, sent now, and what came of it.
+// `postrider webhooks test`: sends a test event and shows the attempt.
 #include <memory>
 #include <optional>
 
@@ -47,15 +47,15 @@ void add_webhook_test(Group& group) {
                                 .body = std::move(body)}));
     print(session.json() ? json::serialize(answer) + "\n" : fields_text(answer));
     if (text_at(answer, "attempt.status") == "failed") {
-      return fail(Errc::conflict, "The receiver did not take it. The attempt says why.");
+      return fail(Errc::conflict, "The attempt failed; its fields show the reason.");
     }
     return {};
   };
-  Syntax syntax = group.add("test", "Send a test event now and show the attempt", run);
-  syntax.argument("ID", flags->id, "The webhook");
-  syntax.option("--type TYPE", flags->type, "The event's type");
+  Syntax syntax = group.add("test", "Send a test event to a webhook and show the attempt", run);
+  syntax.argument("ID", flags->id, "Id of the webhook");
+  syntax.option("--type TYPE", flags->type, "Type of the event");
   syntax.option("--data JSON", flags->data,
-                "The event's data: JSON, @FILE, or - for standard input");
+                "Data of the event: JSON, @FILE, or - for standard input");
 }
 
 }  // namespace postrider::cli

@@ -1,4 +1,4 @@
-// `postrider webhooks`: look at webhooks and change them.
+// `postrider webhooks`: lists, creates and changes webhooks.
 #include <memory>
 
 #include <fmt/format.h>
@@ -31,22 +31,22 @@ const std::vector<Column> columns = {{"ID", "id"},         {"ACTIVE", "active"},
 void add_list(Group& group) {
   const auto flags = std::make_shared<QueryFlags>();
   const Syntax syntax = group.add("list", "List webhooks", [flags](const Session& session) {
-    return flags->query().and_then([&](const QueryFlags::Query& query) {
-      return session.show({.path = "/v1/webhooks", .query = query}, [](const json::value& page) {
-        return page_text(page, columns, shown_width());
-      });
+    return flags->query(session.now()).and_then([&](const QueryFlags::Query& query) {
+      return session.show_page({.path = "/v1/webhooks", .query = query}, columns);
     });
   });
-  flags->add(syntax, {"--active true|false", "active", "Only active ones, or only the others"});
-  flags->add(syntax, {"--event-type TYPE", "event_type", "Only those that want this event type"});
-  flags->add(syntax, {"--tenant ID", "tenant_id", "Only this tenant's"});
+  flags->add(syntax, {"--active true|false", "active", "Only active or only inactive webhooks"});
   flags->add(syntax,
-             {"--search TEXT", "q", "Only those with this text in name, description or URL"});
+             {"--event-type TYPE", "event_type", "Only webhooks that receive this event type"});
+  flags->add(syntax, {"--tenant ID", "tenant_id", "Only webhooks of this tenant"});
+  flags->add(syntax,
+             {"--search TEXT", "q", "Only webhooks with this text in name, description or URL"});
   flags->add_page(syntax);
 }
 
-/// A command on one webhook that shows what the server answers, field by field.
-void add_on_one(Group& group, const std::string& name, const std::string& description, Call call) {
+/// Adds a command on one webhook that shows the response field by field.
+void add_webhook_action(Group& group, const std::string& name, const std::string& description,
+                        Call call) {
   const auto id = std::make_shared<std::string>();
   const auto run = [id, call](const Session& session) {
     Call made = call;
@@ -55,7 +55,7 @@ void add_on_one(Group& group, const std::string& name, const std::string& descri
       return made.method == "DELETE" ? fmt::format("{} deleted.\n", *id) : fields_text(answer);
     });
   };
-  group.add(name, description, run).argument("ID", *id, "The webhook");
+  group.add(name, description, run).argument("ID", *id, "Id of the webhook");
 }
 
 }  // namespace
@@ -64,17 +64,20 @@ std::unique_ptr<Subcommand> add_webhooks(Syntax root) {
   auto group = std::make_unique<Group>(root, "webhooks", "List, create and change webhooks");
   group->syntax().footer(examples);
   add_list(*group);
-  add_on_one(*group, "get", "Show one webhook", {.path = ""});
+  add_webhook_action(*group, "get", "Show a webhook", {.path = ""});
   add_webhook_create(*group);
   add_webhook_update(*group);
-  add_on_one(*group, "delete", "Delete a webhook; what waits for it is cancelled",
-             {.method = "DELETE", .path = ""});
-  add_on_one(*group, "pause", "Hold its deliveries; they wait, nothing is lost",
-             {.method = "POST", .path = "/pause"});
-  add_on_one(*group, "resume", "Go on delivering", {.method = "POST", .path = "/resume"});
-  add_on_one(*group, "health", "Circuit, success rate, response times and errors",
-             {.path = "/health"});
-  add_on_one(*group, "secret", "Show the secret that signs its requests", {.path = "/secret"});
+  add_webhook_action(*group, "delete", "Delete a webhook and cancel its waiting deliveries",
+                     {.method = "DELETE", .path = ""});
+  add_webhook_action(*group, "pause",
+                     "Pause deliveries to a webhook; they wait until it is resumed",
+                     {.method = "POST", .path = "/pause"});
+  add_webhook_action(*group, "resume", "Resume deliveries to a webhook",
+                     {.method = "POST", .path = "/resume"});
+  add_webhook_action(*group, "health",
+                     "Show circuit, success rate, response times and errors of a webhook",
+                     {.path = "/health"});
+  add_webhook_action(*group, "secret", "Show the signing secret of a webhook", {.path = "/secret"});
   add_webhook_rotate(*group);
   add_webhook_test(*group);
   add_webhook_circuit(*group);

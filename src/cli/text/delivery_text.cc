@@ -5,13 +5,12 @@
 #include <vector>
 
 #include "cli/text/json_text.h"
-#include "cli/text/table.h"
 
 namespace postrider::cli {
 namespace {
 
-/// The latest request is shown in full. Where others went is worth a column when it was elsewhere.
-bool went_elsewhere(const json::value& delivery, const json::array& attempts) {
+/// True if an attempt was sent to another URL than the latest request, which is shown in full.
+bool has_other_urls(const json::value& delivery, const json::array& attempts) {
   const std::string latest = text_at(delivery, "request.url");
   return std::ranges::any_of(attempts, [&](const json::value& attempt) {
     const std::string url = text_at(attempt, "request.url");
@@ -21,7 +20,7 @@ bool went_elsewhere(const json::value& delivery, const json::array& attempts) {
 
 }  // namespace
 
-std::string one_delivery(const json::value& delivery) {
+std::string delivery_text(const json::value& delivery, const TableStyle& style) {
   std::vector<Column> columns = {{"ATTEMPT", "number"},           {"STATUS", "status"},
                                  {"HTTP", "http_status"},         {"MS", "duration_ms"},
                                  {"AT", "executed_at"},           {"TRIGGER", "trigger"},
@@ -29,10 +28,10 @@ std::string one_delivery(const json::value& delivery) {
   std::string text = fields_text(delivery);
   if (const json::value* const attempts = member(delivery, "attempts");
       attempts != nullptr && attempts->is_array() && !attempts->get_array().empty()) {
-    if (went_elsewhere(delivery, attempts->get_array())) {
+    if (has_other_urls(delivery, attempts->get_array())) {
       columns.push_back({"URL", "request.url"});
     }
-    text += "\n" + list_text(*attempts, columns, shown_width());
+    text += "\n" + list_text(*attempts, columns, style);
   }
   return text;
 }

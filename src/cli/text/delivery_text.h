@@ -1,12 +1,15 @@
-// One delivery for people: its fields, then a line for each attempt. Pure but for the width.
+// Formats a delivery as text: its fields, then a table of its attempts. Pure.
 #pragma once
 
 #include <string>
 
 #include <boost/json/value.hpp>
 
+#include "cli/text/table.h"
+
 namespace postrider::cli {
 
-[[nodiscard]] std::string one_delivery(const boost::json::value& delivery);
+[[nodiscard]] std::string delivery_text(const boost::json::value& delivery,
+                                        const TableStyle& style);
 
 }  // namespace postrider::cli

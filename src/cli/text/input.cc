@@ -9,7 +9,7 @@
 namespace postrider::cli {
 namespace {
 
-constexpr std::size_t input_bytes_max = 64ul * 1024 * 1024;  // The server's own limit is far below.
+constexpr std::size_t input_bytes_max = 64ul * 1024 * 1024;  // Far above the limits of the server.
 
 Result<std::string> read_all(std::FILE* file, const std::string& name) {
   std::string data;
@@ -18,11 +18,12 @@ Result<std::string> read_all(std::FILE* file, const std::string& name) {
   while ((bytes = std::fread(block.data(), 1, block.size(), file)) > 0) {
     data.append(block, 0, bytes);
     if (data.size() > input_bytes_max) {
-      return fail(Errc::invalid, fmt::format("{} is larger than {} bytes.", name, input_bytes_max));
+      return fail(Errc::invalid,
+                  fmt::format("The input from {} is larger than {} bytes.", name, input_bytes_max));
     }
   }
   if (std::ferror(file) != 0) {
-    return fail(Errc::invalid, fmt::format("{} cannot be read.", name));
+    return fail(Errc::invalid, fmt::format("Cannot read {}.", name));
   }
   return data;
 }
@@ -31,12 +32,12 @@ Result<std::string> read_all(std::FILE* file, const std::string& name) {
 
 Result<std::string> read_input(const std::string& name) {
   if (name == "-") {
-    return read_all(stdin, "Standard input");
+    return read_all(stdin, "standard input");
   }
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file{std::fopen(name.c_str(), "rb"),
                                                              &std::fclose};
   if (file == nullptr) {
-    return fail(Errc::invalid, fmt::format("`{}` cannot be opened.", name));
+    return fail(Errc::invalid, fmt::format("Cannot open `{}`.", name));
   }
   return read_all(file.get(), fmt::format("`{}`", name));
 }

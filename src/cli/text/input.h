@@ -1,4 +1,4 @@
-// What a command reads: files and standard input.
+// Reads the input of commands: files and standard input.
 #pragma once
 
 #include <string>
@@ -9,14 +9,16 @@
 
 namespace postrider::cli {
 
-/// A file's bytes, or standard input's for `-`. Fails with invalid: it cannot be read, or is larger
-/// than anything a server would take.
+/// Returns the contents of a file, or of standard input for `-`. Fails with invalid if it cannot be
+/// read or is larger than any request that a server accepts.
 [[nodiscard]] Result<std::string> read_input(const std::string& name);
 
-/// `argument` itself, or what `@FILE` or `-` holds.
+/// Returns `argument` itself, or the contents of the file for `@FILE`, or of standard input for
+/// `-`.
 [[nodiscard]] Result<std::string> read_argument(const std::string& argument);
 
-/// The same, read as a JSON object; nothing is an empty one. `flag` is named when it is none.
+/// The same, parsed as a JSON object. An empty argument is an empty object. The error message names
+/// `flag`.
 [[nodiscard]] Result<boost::json::object> read_object(const std::string& flag,
                                                       const std::string& argument);
 

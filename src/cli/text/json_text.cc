@@ -59,7 +59,7 @@ std::string text_of(const json::value& value) {
     return list;
   }
   if (value.is_double()) {
-    return fmt::format("{}", value.get_double());  // 0.5, where JSON would have 5E-1.
+    return fmt::format("{}", value.get_double());  // 0.5 instead of 5E-1.
   }
   return json::serialize(value);
 }

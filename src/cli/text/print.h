@@ -1,5 +1,5 @@
-// Standard output and standard error, written and flushed line by line so that pipes see them at
-// once.
+// Writes to standard output and standard error, flushed after each call so that pipes see the text
+// immediately.
 #pragma once
 
 #include <cstdio>
@@ -7,7 +7,7 @@
 
 namespace postrider::cli {
 
-// A closed pipe is not our failure; there is nobody left to tell.
+// Errors are ignored: with a closed pipe there is no reader.
 inline void print(std::string_view text) {
   (void)std::fwrite(text.data(), 1, text.size(), stdout);
   (void)std::fflush(stdout);

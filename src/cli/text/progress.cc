@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 
-#include "adapters/system/terminal.h"
 #include "cli/text/print.h"
 
 namespace postrider::cli {
@@ -34,8 +33,8 @@ std::string bar_text(const std::string& label, const ProgressState& state) {
                      std::string(bar_width - filled, '-'), share * 100, counts_text(state));
 }
 
-Progress::Progress(std::string label, bool silent)
-    : label_(std::move(label)), silent_(silent), terminal_(stderr_is_terminal()) {}
+Progress::Progress(std::string label, ProgressOptions options)
+    : label_(std::move(label)), options_(options) {}
 
 Progress::~Progress() {
   if (drawn_) {
@@ -44,15 +43,15 @@ Progress::~Progress() {
 }
 
 void Progress::show(const ProgressState& state) {
-  if (silent_) {
+  if (options_.silent) {
     return;
   }
-  if (terminal_) {
+  if (options_.terminal) {
     print_error("\r\x1b[K" + bar_text(label_, state));
     drawn_ = true;
     return;
   }
-  // A log wants to know that it goes on, not every step of the way.
+  // One line per tenth, so that a log is not flooded.
   const auto tenths = static_cast<std::uint64_t>(share_of(state) * 10);
   if (tenths > tenths_shown_) {
     tenths_shown_ = tenths;

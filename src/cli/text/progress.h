@@ -1,5 +1,4 @@
-// How far a long piece of work has come, on standard error: a bar on a terminal, else now and then
-// a line.
+// Shows progress on standard error: a bar on a terminal, otherwise a line per tenth.
 #pragma once
 
 #include <cstdint>
@@ -13,11 +12,15 @@ struct ProgressState {
   std::string note;         // `2 failed, 5 s left`; may be empty.
 };
 
+struct ProgressOptions {
+  bool silent = false;    // Shows nothing, for programs that read standard error.
+  bool terminal = false;  // Standard error is a terminal.
+};
+
 class Progress {
  public:
-  /// `silent`: nothing is shown, for programs that read standard error.
-  Progress(std::string label, bool silent);
-  /// Ends the bar's line.
+  Progress(std::string label, ProgressOptions options);
+  /// Ends the line of the bar.
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
@@ -26,8 +29,7 @@ class Progress {
 
  private:
   std::string label_;
-  bool silent_;
-  bool terminal_;
+  ProgressOptions options_;
   bool drawn_ = false;
   std::uint64_t tenths_shown_ = 0;
 };

@@ -5,14 +5,13 @@
 
 #include <fmt/format.h>
 
-#include "adapters/system/terminal.h"
 #include "cli/text/json_text.h"
 
 namespace postrider::cli {
 namespace {
 
 constexpr std::size_t gap = 2;
-constexpr std::size_t column_width_min = 6;  // Less says nothing; the line is left to wrap.
+constexpr std::size_t column_width_min = 6;  // Shorter cells are useless; let the line wrap.
 
 bool continues_character(char c) { return (static_cast<unsigned char>(c) & 0xc0) == 0x80; }
 
@@ -113,11 +112,9 @@ std::string page_text(const json::value& page, const std::vector<Column>& column
   }
   std::string text = list_text(*data, columns, style);
   if (const std::string cursor = text_at(page, "next_cursor"); !cursor.empty()) {
-    text += fmt::format("There are more: --cursor {}\n", cursor);
+    text += fmt::format("More results: --cursor {}\n", cursor);
   }
   return text;
 }
-
-TableStyle shown_width() { return {.width = stdout_columns()}; }
 
 }  // namespace postrider::cli

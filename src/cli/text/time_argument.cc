@@ -4,8 +4,6 @@
 
 #include <fmt/format.h>
 
-#include "adapters/system/system_clock.h"
-
 namespace postrider::cli {
 namespace {
 
@@ -49,36 +47,38 @@ std::optional<WallTime> parse_time_argument(std::string_view text, WallTime now)
   return ago ? std::optional{now - *ago} : std::nullopt;
 }
 
-Result<std::string> time_argument(std::string_view flag, std::string_view text) {
-  const std::optional<WallTime> time = parse_time_argument(text, make_system_clock()->now().wall);
+Result<std::string> time_argument(std::string_view flag, std::string_view text, WallTime now) {
+  const std::optional<WallTime> time = parse_time_argument(text, now);
   if (!time) {
     return fail(Errc::invalid,
-                fmt::format("{}: `{}` is no time. Write 2026-01-31T10:00:00Z, or how long ago: "
-                            "90s, 15m, 2h, 7d.",
+                fmt::format("{}: `{}` is not a valid time. Use RFC 3339, for example "
+                            "2026-01-31T10:00:00Z, or a duration before now: 90s, 15m, 2h, 7d.",
                             flag, text));
   }
   return to_rfc3339(*time);
 }
 
-Result<std::string> later_argument(std::string_view flag, std::string_view text) {
+Result<std::string> later_argument(std::string_view flag, std::string_view text, WallTime now) {
   if (const std::optional<WallTime> time = parse_rfc3339(text)) {
     return to_rfc3339(*time);
   }
   const std::optional<std::chrono::seconds> wait = parse_duration(text);
   if (!wait) {
     return fail(Errc::invalid,
-                fmt::format("{}: `{}` is no time. Write 2026-01-31T10:00:00Z, or in how long: "
-                            "90s, 15m, 2h, 7d.",
+                fmt::format("{}: `{}` is not a valid time. Use RFC 3339, for example "
+                            "2026-01-31T10:00:00Z, or a duration from now: 90s, 15m, 2h, 7d.",
                             flag, text));
   }
-  return to_rfc3339(make_system_clock()->now().wall + *wait);
+  return to_rfc3339(now + *wait);
 }
 
 Result<std::chrono::seconds> duration_argument(std::string_view flag, std::string_view text) {
   const std::optional<std::chrono::seconds> duration = parse_duration(text);
   if (!duration) {
-    return fail(Errc::invalid,
-                fmt::format("{}: `{}` is no duration. Write 90s, 15m, 2h or 7d.", flag, text));
+    return fail(
+        Errc::invalid,
+        fmt::format("{}: `{}` is not a valid duration. Use, for example, 90s, 15m, 2h or 7d.", flag,
+                    text));
   }
   return *duration;
 }

@@ -1,4 +1,4 @@
-// Points in time and durations as people type them.
+// Parses times and durations on the command line. Pure.
 #pragma once
 
 #include <chrono>
@@ -11,18 +11,21 @@
 
 namespace postrider::cli {
 
-/// `2026-01-31T10:00:00Z`, or how long ago: `90s`, `15m`, `2h`, `7d`, `2w`. Pure.
+/// Parses `2026-01-31T10:00:00Z`, or a duration before `now`: `90s`, `15m`, `2h`, `7d`, `2w`.
 [[nodiscard]] std::optional<WallTime> parse_time_argument(std::string_view text, WallTime now);
 
-/// `90s`, `15m`, `2h`, `7d`, `2w`. Pure.
+/// Parses `90s`, `15m`, `2h`, `7d`, `2w`.
 [[nodiscard]] std::optional<std::chrono::seconds> parse_duration(std::string_view text);
 
-/// As RFC 3339, by this machine's clock. Fails with invalid, naming the flag.
-[[nodiscard]] Result<std::string> time_argument(std::string_view flag, std::string_view text);
+/// Returns RFC 3339. A duration is before `now`. Fails with invalid; the message names the flag.
+[[nodiscard]] Result<std::string> time_argument(std::string_view flag, std::string_view text,
+                                                WallTime now);
 
-/// The same for a time to come: a duration is one from now.
-[[nodiscard]] Result<std::string> later_argument(std::string_view flag, std::string_view text);
-/// Fails with invalid, naming the flag.
+/// The same for a future time: a duration is after `now`.
+[[nodiscard]] Result<std::string> later_argument(std::string_view flag, std::string_view text,
+                                                 WallTime now);
+
+/// Fails with invalid; the message names the flag.
 [[nodiscard]] Result<std::chrono::seconds> duration_argument(std::string_view flag,
                                                              std::string_view text);
 

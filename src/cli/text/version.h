@@ -1,4 +1,4 @@
-// Which Postrider this is.
+// The version of the program.
 #pragma once
 
 #include <string_view>

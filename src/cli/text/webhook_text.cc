@@ -26,7 +26,7 @@ Style style(bool colour, std::string_view code) {
   return colour ? Style{code, "\x1b[0m"} : Style{};
 }
 
-// The first of these headers: ours under their usual prefix, or anyone's under another.
+// The value of the first header `X-…` that ends with `suffix`. The prefix is configurable.
 std::string_view header_ending(const api::HttpRequest& request, std::string_view suffix) {
   for (const auto& [name, value] : request.headers) {
     if (name.starts_with("x-") && name.ends_with(suffix)) {
@@ -45,11 +45,12 @@ std::string describe(const SignatureFinding& finding) {
     case SignatureVerdict::valid:
       return fmt::format("signature valid ({})", finding.scheme);
     case SignatureVerdict::stale:
-      return fmt::format("signature valid ({}) but its time is too far from now", finding.scheme);
+      return fmt::format("signature valid ({}) but its timestamp is outside the tolerance",
+                         finding.scheme);
     case SignatureVerdict::missing:
       return "no signature";
     case SignatureVerdict::wrong:
-      return "signature WRONG";
+      return "signature INVALID";
     case SignatureVerdict::unchecked:
       break;
   }
@@ -76,7 +77,8 @@ std::string body_text(std::string_view body) {
   const bool cut = text.size() > body_shown_bytes_max;
   text.resize(std::min(text.size(), body_shown_bytes_max));
   text = without_controls(text);
-  return cut ? fmt::format("{}\n{}… ({} bytes in all)\n", text, margin, body.size()) : text + "\n";
+  return cut ? fmt::format("{}\n{}… ({} bytes in total)\n", text, margin, body.size())
+             : text + "\n";
 }
 
 void append_member(std::string& out, std::string_view name, std::string_view value) {
@@ -192,8 +194,7 @@ std::string to_json_line(const ReceivedWebhook& webhook) {
   out += "},";
   if (check_json(request.body)) {
     out += "\"body\":";
-    // A JSON text may span lines, a JSON line may not; outside of strings white space means
-    // nothing.
+    // Line breaks in valid JSON are white space between tokens; a JSON line must not have any.
     std::ranges::replace_copy_if(
         request.body, std::back_inserter(out), [](char c) { return c == '\n' || c == '\r'; }, ' ');
   } else {

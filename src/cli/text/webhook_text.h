@@ -1,4 +1,4 @@
-// A received webhook as text: for a person, or as one JSON line for a program. Pure.
+// Formats a received webhook as text for people or as a JSON line for programs. Pure.
 #pragma once
 
 #include <cstdint>
@@ -19,18 +19,17 @@ struct ReceivedWebhook {
   std::uint16_t answered = 200;
 };
 
-/// A line that says what it is and a body to read, indented when it is JSON. What could steer a
-/// terminal is shown as an escape.
+/// One summary line and the body, indented if it is JSON. Control characters are escaped.
 [[nodiscard]] std::string to_text(const ReceivedWebhook& webhook, bool colour);
 
-/// One line, newline included. The body is a member `body` when it is JSON and `body_text`
-/// otherwise.
+/// One line including its newline. The body is the member `body` if it is JSON, otherwise
+/// `body_text`.
 [[nodiscard]] std::string to_json_line(const ReceivedWebhook& webhook);
 
-/// Valid JSON over several lines; every other byte stays as it is.
+/// Breaks and indents valid JSON. Changes only white space.
 [[nodiscard]] std::string indent_json(std::string_view json, std::string_view margin);
 
-/// Control characters, also those beyond ASCII, as `\xNN`. Newlines stay.
+/// Escapes control characters, including U+0080 to U+009F, as `\xNN`. Keeps newlines.
 [[nodiscard]] std::string without_controls(std::string_view text);
 
 }  // namespace postrider::cli

@@ -1,6 +1,6 @@
-// Assertions for programmer errors. They stay on in release builds: a server that knows its state
-// is wrong must stop before it writes that state down. What the network, the disk or a tenant can
-// send is never asserted; it is an error value.
+// Assertions for programmer errors. They are enabled in release builds: a server whose state is
+// wrong must stop before it stores that state. Input from the network, the disk or a tenant is
+// never asserted; bad input is reported as an error value.
 #pragma once
 
 namespace postrider {

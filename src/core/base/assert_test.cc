@@ -7,7 +7,7 @@
 namespace postrider {
 namespace {
 
-TEST(Assert, SaysWhereAndWhatBeforeItStops) {
+TEST(Assert, PrintsLocationAndExpressionBeforeAborting) {
   constexpr int three = 3;
   EXPECT_DEATH(POSTRIDER_ASSERT(three + 1 == 5),
                "assert_test\\.cc:[0-9]+: assertion failed: three \\+ 1 == 5");
@@ -15,17 +15,17 @@ TEST(Assert, SaysWhereAndWhatBeforeItStops) {
                "^some/file\\.cc:42: assertion failed: the expression");
 }
 
-TEST(Assert, StopsBySignalSoThatACoreCanBeKept) {
+TEST(Assert, AbortsWithSigabrtSoThatACoreCanBeDumped) {
   EXPECT_EXIT(assertion_failed("e", "f", 1), testing::KilledBySignal(SIGABRT), "");
 }
 
-TEST(Assert, LooksOnceAndGoesOnWhenItHolds) {
-  int looked = 0;
-  POSTRIDER_ASSERT(++looked == 1);
-  EXPECT_EQ(looked, 1);
+TEST(Assert, EvaluatesATrueExpressionOnceAndContinues) {
+  int evaluations = 0;
+  POSTRIDER_ASSERT(++evaluations == 1);
+  EXPECT_EQ(evaluations, 1);
 }
 
-TEST(Assert, IsOneStatement) {
+TEST(Assert, IsASingleStatement) {
   bool other = false;
   const bool is_one = !other;
   if (is_one) {

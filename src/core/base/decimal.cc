@@ -7,10 +7,11 @@
 namespace postrider {
 namespace {
 
-// No text is long enough to bring an exponent beyond this one back.
+// No text has enough digits to compensate for an exponent of this size.
 constexpr std::int64_t exponent_max = 1'000'000'000'000;
 
-// 0.d1d2d3… × 10^scale, d1 not zero. Reads its digits from the number's text, over the point.
+// 0.d1d2d3… × 10^scale, where d1 is not zero. Reads the digits from the number's text and skips the
+// decimal point.
 class Decimal {
  public:
   explicit Decimal(std::string_view text) {
@@ -30,7 +31,7 @@ class Decimal {
   [[nodiscard]] bool is_zero() const { return mantissa_.empty(); }
   [[nodiscard]] int sign() const { return is_zero() ? 0 : negative_ ? -1 : 1; }
 
-  /// Signs left aside; neither is zero.
+  /// Ignores the signs. Neither number may be zero.
   [[nodiscard]] std::strong_ordering compare_magnitude(Decimal other) const {
     if (scale_ != other.scale_) {
       return scale_ <=> other.scale_;
@@ -60,7 +61,7 @@ class Decimal {
     return std::clamp(exponent, -exponent_max, exponent_max);
   }
 
-  // Zeros follow the last digit.
+  // Returns '0' after the last digit.
   char take_digit() {
     if (mantissa_.starts_with('.')) {
       mantissa_.remove_prefix(1);
@@ -73,7 +74,7 @@ class Decimal {
     return digit;
   }
 
-  std::string_view mantissa_;  // From the first digit that is not zero.
+  std::string_view mantissa_;  // Starts at the first nonzero digit.
   std::int64_t scale_ = 0;
   bool negative_ = false;
 };

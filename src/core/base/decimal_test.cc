@@ -39,7 +39,7 @@ TEST(JsonNumbers, AreComparedByValue) {
   }
 }
 
-TEST(JsonNumbers, AreEqualHoweverTheyAreSpelled) {
+TEST(JsonNumbers, AreEqualInEveryNotation) {
   const std::vector<std::vector<std::string_view>> spellings = {
       {"300", "300.0", "3.0e2", "3E+2", "30000e-2", "0.3e3", "0.0003e6"},
       {"0", "-0", "0.0", "0e99", "-0.000e-5"},
@@ -54,11 +54,11 @@ TEST(JsonNumbers, AreEqualHoweverTheyAreSpelled) {
   }
 }
 
-RC_GTEST_PROP(JsonNumbers, CompareLikeIntegersDo, (std::int64_t left, std::int64_t right)) {
+RC_GTEST_PROP(JsonNumbers, CompareLikeIntegers, (std::int64_t left, std::int64_t right)) {
   RC_ASSERT(compare_json_numbers(std::to_string(left), std::to_string(right)) == (left <=> right));
 }
 
-TEST(JsonNumbers, WithAHundredThousandDigitsAreCompared) {
+TEST(JsonNumbers, MayHaveAHundredThousandDigits) {
   const std::string zeros(100'000, '0');
   EXPECT_TRUE(compare_json_numbers("1" + zeros, "1e100000") == 0);
   EXPECT_TRUE(compare_json_numbers("1" + zeros + "e-100000", "1.0") == 0);
@@ -67,14 +67,14 @@ TEST(JsonNumbers, WithAHundredThousandDigitsAreCompared) {
   EXPECT_TRUE(compare_json_numbers("-1" + zeros, "-1" + zeros + ".1") > 0);
 }
 
-TEST(JsonNumbers, MayHaveZerosBeforeTheirExponent) {
+TEST(JsonNumbers, MayHaveLeadingZerosInTheExponent) {
   const std::string zeros(50, '0');
   EXPECT_TRUE(compare_json_numbers("1e" + zeros + "5", "100000") == 0);
   EXPECT_TRUE(compare_json_numbers("1e-" + zeros + "5", "0.00001") == 0);
   EXPECT_TRUE(compare_json_numbers("1e+" + zeros, "1") == 0);
 }
 
-TEST(JsonNumbers, BeyondTheLargestExponentAreAllTheSame) {
+TEST(JsonNumbers, AreEqualBeyondTheLargestExponent) {
   EXPECT_TRUE(compare_json_numbers("1e999999999999", "1e1000000000000") < 0);
   EXPECT_TRUE(compare_json_numbers("1e1000000000000", "1e1000000000001") == 0);
   EXPECT_TRUE(compare_json_numbers("1e-999999999999", "1e-1000000000000") > 0);
@@ -82,8 +82,8 @@ TEST(JsonNumbers, BeyondTheLargestExponentAreAllTheSame) {
   EXPECT_TRUE(compare_json_numbers("0", "1e-99999999999999999999") < 0) << "still not zero";
 }
 
-// The number as `digits` × 10^`exponent`, its point after `places` of the digits.
-std::string spelled(std::uint64_t digits, std::size_t places, int exponent) {
+// Formats `digits` × 10^`exponent` with the decimal point after the first `places` digits.
+std::string format_number(std::uint64_t digits, std::size_t places, int exponent) {
   std::string text = std::to_string(digits);
   places = places % text.size();
   if (places > 0) {
@@ -93,9 +93,9 @@ std::string spelled(std::uint64_t digits, std::size_t places, int exponent) {
   return text + "e" + std::to_string(exponent);
 }
 
-RC_GTEST_PROP(JsonNumbers, DoNotDependOnWhereThePointStands,
+RC_GTEST_PROP(JsonNumbers, DoNotDependOnThePositionOfThePoint,
               (std::uint64_t left, std::uint64_t right, std::uint8_t places)) {
-  const std::string moved = spelled(left, places, -7);
+  const std::string moved = format_number(left, places, -7);
   const std::string plain = std::to_string(right) + "e-7";
   RC_ASSERT(compare_json_numbers(moved, plain) == (left <=> right));
   RC_ASSERT(compare_json_numbers("-" + moved, "-" + plain) == (right <=> left));

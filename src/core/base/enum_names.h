@@ -1,4 +1,4 @@
-// The spelling of an enum whose values count up from zero.
+// Maps enum values to their names and back, for enums whose values are 0, 1, 2, …
 #pragma once
 
 #include <array>
@@ -21,7 +21,7 @@ struct EnumNames {
     return names[index];
   }
 
-  /// The value spelled exactly so.
+  /// The value with exactly this name. Returns nullopt if there is none.
   [[nodiscard]] constexpr std::optional<Enum> find(std::string_view text) const {
     for (std::size_t index = 0; index < names.size(); ++index) {
       if (names[index] == text) {

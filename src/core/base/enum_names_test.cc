@@ -15,8 +15,8 @@
 namespace postrider {
 namespace {
 
-/// Every value from zero to `last` has a spelling of its own, which is the one in `want` and reads
-/// back.
+/// Expects that the enum's values have the names in `want`, in order, that the names are distinct
+/// and that `parse` accepts exactly these.
 template <class Enum>
 void expect_names(std::initializer_list<std::string_view> want,
                   std::optional<Enum> (*parse)(std::string_view)) {
@@ -39,7 +39,7 @@ void expect_names(std::initializer_list<std::string_view> want,
       << "a value without a name";
 }
 
-TEST(EnumNames, AreTheWordsOfTheApiAndReadBack) {
+TEST(EnumNames, MatchTheApiAndRoundTrip) {
   expect_names({"timeout", "server_error", "client_error", "network", "dns", "ssl", "rate_limit",
                 "payload_too_large", "redirect", "blocked_address", "protocol"},
                parse_failure_category);

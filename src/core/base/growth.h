@@ -1,4 +1,4 @@
-// Durations that grow by a factor: backoff, timeouts, the sleep of a circuit.
+// Exponential growth of durations: backoff, timeouts, the sleep of an open circuit.
 #pragma once
 
 #include <cstdint>
@@ -7,17 +7,16 @@
 
 namespace postrider {
 
-/// How a duration grows with each step.
 struct Growth {
   Millis base{0};
-  double factor = 1.0;  // Below one (or not a number) counts as one: nothing here ever shrinks.
+  double factor = 1.0;  // Below one, or NaN: treated as one. A duration never shrinks.
   Millis max{0};
 };
 
-/// min(base × factor^steps, max), never negative. Saturates: four billion steps do not wrap around.
+/// min(base × factor^steps, max), never negative. Saturates for any number of steps.
 [[nodiscard]] Millis grown(const Growth& growth, std::uint32_t steps);
 
-/// The nearest whole millisecond, within 0 … 10,000 years.
+/// Rounds to the nearest millisecond and clamps to 0 … `wall_time_max`. NaN becomes zero.
 [[nodiscard]] Millis to_millis(double milliseconds);
 
 }  // namespace postrider

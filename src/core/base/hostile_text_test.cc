@@ -1,5 +1,5 @@
-// Throws random and mutated text at everything that reads text from outside. The sanitizers are the
-// judge of memory; what is accepted must keep the promises of its parser.
+// Feeds random and mutated text to every parser of external text. The sanitizers check memory
+// accesses; the tests check that accepted text satisfies the parser's contract.
 #include <algorithm>
 #include <memory>
 #include <span>
@@ -21,10 +21,10 @@ namespace {
 constexpr int rounds = 200'000;
 constexpr std::uint64_t seed = 20'260'131;
 
-// Strings that are valid or nearly so, mutated a few times; every eighth is random bytes.
-class TextMaker {
+// Generates valid samples with up to three mutations. Every eighth text is random bytes.
+class TextGenerator {
  public:
-  explicit TextMaker(std::span<const std::string_view> samples) : samples_(samples) {}
+  explicit TextGenerator(std::span<const std::string_view> samples) : samples_(samples) {}
 
   std::string next() {
     std::string text;
@@ -45,11 +45,11 @@ class TextMaker {
 
  private:
   void mutate(std::string& text) {
-    constexpr auto telling = "\"\\{}[]:,./@%#?0x1fF-+eE \r\n\t\0=\x80\xc3\xed\xf4\xff"sv;
+    constexpr auto special = "\"\\{}[]:,./@%#?0x1fF-+eE \r\n\t\0=\x80\xc3\xed\xf4\xff"sv;
     const std::size_t at = random_.below(text.size() + 1);
     switch (random_.below(5)) {
       case 0:
-        text.insert(at, 1, telling[random_.below(telling.size())]);
+        text.insert(at, 1, special[random_.below(special.size())]);
         break;
       case 1:
         text.erase(at, random_.below(4));
@@ -71,7 +71,7 @@ class TextMaker {
   SplitMix64 random_{seed};
 };
 
-// A copy without spare room behind it, so that reading one byte too far is seen.
+// Passes an exactly sized copy, so that the sanitizers detect a read past the end.
 template <class Read>
 auto read_exactly(const std::string& text, Read read) {
   const auto exact = std::make_unique<char[]>(text.size());
@@ -79,7 +79,7 @@ auto read_exactly(const std::string& text, Read read) {
   return read(std::string_view{exact.get(), text.size()});
 }
 
-TEST(HostileText, NoUrlGetsPastTheRules) {
+TEST(HostileText, EveryAcceptedUrlSatisfiesTheRules) {
   constexpr std::string_view samples[] = {"https://example.com/hook?a=b",
                                           "https://127.0.0.1/",
                                           "https://8.8.8.8:8443/x",
@@ -92,10 +92,10 @@ TEST(HostileText, NoUrlGetsPastTheRules) {
                                           "https://[::ffff:169.254.169.254]/",
                                           "https://2130706433/%20"};
   const UrlPolicy policy{.allow_http = true};
-  TextMaker maker{samples};
+  TextGenerator generator{samples};
   int accepted = 0;
   for (int i = 0; i < rounds; ++i) {
-    const std::string text = maker.next();
+    const std::string text = generator.next();
     const Result<TargetUrl> url = read_exactly(
         text, [&policy](std::string_view view) { return parse_target_url(view, policy); });
     if (!url) {
@@ -113,10 +113,10 @@ TEST(HostileText, NoUrlGetsPastTheRules) {
         (url->tls ? "https://" : "http://") + url->authority() + url->path_and_query, policy);
     ASSERT_TRUE(again && *again == *url) << text;
   }
-  EXPECT_GT(accepted, rounds / 20) << "the samples must not all be refused";
+  EXPECT_GT(accepted, rounds / 20) << "the samples must not all be rejected";
 }
 
-TEST(HostileText, NoJsonIsHalfAccepted) {
+TEST(HostileText, EveryJsonReaderAgreesWithTheValidator) {
   constexpr std::string_view samples[] = {
       R"({"a":1,"b":[true,false,null],"c":{"d":"e\u00e4\n"}})",
       R"([1.5e+10,-0,"\ud83d\ude00",{}])",
@@ -125,10 +125,10 @@ TEST(HostileText, NoJsonIsHalfAccepted) {
       R"({"a":{"a":{"a":[[[[]]]]}}})",
       " [ 1 , 2 ] ",
       "[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]"};
-  TextMaker maker{samples};
+  TextGenerator generator{samples};
   int accepted = 0;
   for (int i = 0; i < rounds; ++i) {
-    const std::string text = maker.next();
+    const std::string text = generator.next();
     const bool is_valid =
         read_exactly(text, [](std::string_view view) { return check_json(view).has_value(); });
     const bool is_object = read_exactly(
@@ -140,17 +140,17 @@ TEST(HostileText, NoJsonIsHalfAccepted) {
     ASSERT_LE(int{is_object} + int{is_array} + int{is_string}, int{is_valid}) << text;
     accepted += int{is_valid};
   }
-  EXPECT_GT(accepted, rounds / 20) << "the samples must not all be refused";
+  EXPECT_GT(accepted, rounds / 20) << "the samples must not all be rejected";
 }
 
 TEST(HostileText, EveryAcceptedAddressRoundTrips) {
   constexpr std::string_view samples[] = {
       "127.0.0.1", "255.255.255.255", "::",         "::1",     "2001:db8::1", "::ffff:1.2.3.4",
       "fe80::1%0", "1:2:3:4:5:6:7:8", "10.0.0.0/8", "fc00::/7"};
-  TextMaker maker{samples};
+  TextGenerator generator{samples};
   int accepted = 0;
   for (int i = 0; i < rounds; ++i) {
-    const std::string text = maker.next();
+    const std::string text = generator.next();
     if (const auto address = read_exactly(text, IpAddress::parse)) {
       ++accepted;
       ASSERT_EQ(IpAddress::parse(address->to_string()), address) << text;
@@ -160,19 +160,19 @@ TEST(HostileText, EveryAcceptedAddressRoundTrips) {
       ASSERT_EQ(Cidr::parse(cidr->to_string()), cidr) << text;
     }
   }
-  EXPECT_GT(accepted, rounds / 20) << "the samples must not all be refused";
+  EXPECT_GT(accepted, rounds / 20) << "the samples must not all be rejected";
 }
 
-TEST(HostileText, EveryAcceptedSecretHasAProperLength) {
+TEST(HostileText, EveryAcceptedSecretHasAValidLength) {
   constexpr std::string_view samples[] = {"whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=",
                                           "whsec_c2hvcnQ=", "my own secret of 26 bytes!",
                                           "whsec_"
                                           "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
                                           "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"};
-  TextMaker maker{samples};
+  TextGenerator generator{samples};
   int accepted = 0;
   for (int i = 0; i < rounds; ++i) {
-    const std::string text = maker.next();
+    const std::string text = generator.next();
     const Result<Secret<std::string>> key = read_exactly(text, parse_secret);
     if (key) {
       ++accepted;
@@ -181,7 +181,7 @@ TEST(HostileText, EveryAcceptedSecretHasAProperLength) {
       ASSERT_EQ(parse_secret(format_secret(*key)).value(), *key) << text;
     }
   }
-  EXPECT_GT(accepted, rounds / 20) << "the samples must not all be refused";
+  EXPECT_GT(accepted, rounds / 20) << "the samples must not all be rejected";
 }
 
 }  // namespace

@@ -8,7 +8,7 @@ namespace postrider {
 namespace {
 
 constexpr std::string_view alphabet = "0123456789abcdefghjkmnpqrstvwxyz";
-constexpr std::size_t text_length = 26;  // 130 bits; the top two are always zero.
+constexpr std::size_t text_length = 26;  // 130 bits. The top two are always zero.
 
 constexpr auto digit_values = [] {
   std::array<std::int8_t, 256> values{};
@@ -24,7 +24,7 @@ constexpr auto digit_values = [] {
 std::string to_base32(const Uuid& uuid) {
   std::string text(text_length, '0');
   std::uint32_t buffer = 0;
-  int bits = 2;  // Two leading zero bits make 128 a multiple of five.
+  int bits = 2;  // Two leading zero bits extend 128 to 130, a multiple of five.
   std::size_t next = 0;
   for (const std::uint8_t byte : uuid) {
     buffer = (buffer << 8) | byte;
@@ -60,13 +60,13 @@ std::optional<Uuid> parse_base32(std::string_view text) {
   return uuid;
 }
 
-Uuid UuidMaker::next(WallTime now) {
+Uuid UuidGenerator::next(WallTime now) {
   const std::int64_t now_ms = std::max<std::int64_t>(to_unix_ms(now), 0);
   if (now_ms > last_ms_) {
     last_ms_ = now_ms;
     counter_ = 0;
   } else if (++counter_ > 0xfff) {
-    ++last_ms_;  // Borrow from the future: order matters more than a millisecond.
+    ++last_ms_;  // The counter is exhausted: use the next millisecond to keep the order.
     counter_ = 0;
   }
   const std::uint64_t random = splitmix64(state_);

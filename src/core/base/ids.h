@@ -1,5 +1,5 @@
-// Identifiers: a prefix that says what it is and 26 characters of lower-case Crockford base32 over
-// a UUIDv7, so that ids of one kind sort by time. Each kind is its own type.
+// Identifiers: a prefix that names the kind, then a UUIDv7 as 26 characters of lower-case Crockford
+// base32. Ids of one kind sort by creation time. Each kind is a distinct C++ type.
 #pragma once
 
 #include <array>
@@ -17,7 +17,7 @@ namespace postrider {
 
 using Uuid = std::array<std::uint8_t, 16>;
 
-/// 26 characters. `parse_base32` accepts exactly what `to_base32` writes.
+/// Returns 26 characters. `parse_base32` accepts exactly what `to_base32` returns.
 [[nodiscard]] std::string to_base32(const Uuid& uuid);
 [[nodiscard]] std::optional<Uuid> parse_base32(std::string_view text);
 
@@ -70,11 +70,11 @@ using KeyId = Id<KeyKind>;
 using OperationId = Id<OperationIdKind>;
 using AlertId = Id<AlertIdKind>;
 
-/// Makes UUIDv7 values that never repeat and always grow, even within one millisecond and when the
-/// wall clock steps back. Owned by one thread; its randomness is the seed it was given.
-class UuidMaker {
+/// Generates strictly increasing UUIDv7 values, even within one millisecond and when the wall clock
+/// steps back. Deterministic for a given seed. Not thread-safe: one owner, one thread.
+class UuidGenerator {
  public:
-  explicit UuidMaker(std::uint64_t seed) : state_(seed) {}
+  explicit UuidGenerator(std::uint64_t seed) : state_(seed) {}
 
   [[nodiscard]] Uuid next(WallTime now);
 
@@ -86,10 +86,10 @@ class UuidMaker {
  private:
   std::uint64_t state_;
   std::int64_t last_ms_ = 0;
-  std::uint16_t counter_ = 0;  // The 12 bits after the time: order within a millisecond.
+  std::uint16_t counter_ = 0;  // The 12 bits after the time. Orders ids of one millisecond.
 };
 
-/// A stable hash: shards are chosen by it, so it must never change between versions.
+/// Chooses the shard of a webhook. Must not change between versions.
 [[nodiscard]] constexpr std::uint64_t stable_hash(const Uuid& uuid) {
   std::uint64_t hash = 14695981039346656037ull;  // FNV-1a.
   for (const std::uint8_t byte : uuid) {
@@ -103,7 +103,7 @@ class UuidMaker {
 template <class Kind>
 struct std::hash<postrider::Id<Kind>> {
   std::size_t operator()(const postrider::Id<Kind>& id) const noexcept {
-    std::uint64_t low = 0;  // The random half of a UUIDv7 is hash enough.
+    std::uint64_t low = 0;  // The random half of a UUIDv7 is already a good hash.
     std::memcpy(&low, id.bytes.data() + 8, sizeof low);
     return static_cast<std::size_t>(low);
   }

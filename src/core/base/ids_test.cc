@@ -7,7 +7,7 @@
 namespace postrider {
 namespace {
 
-TEST(Ids, TextRoundTripsAtTheExtremes) {
+TEST(Ids, TextRoundTripsForExtremeValues) {
   Uuid lowest{};
   Uuid highest{};
   highest.fill(0xff);
@@ -17,7 +17,7 @@ TEST(Ids, TextRoundTripsAtTheExtremes) {
   EXPECT_EQ(parse_base32(to_base32(highest)), highest);
 }
 
-TEST(Ids, OnlyTheCanonicalSpellingIsAnId) {
+TEST(Ids, ParseAcceptsOnlyTheCanonicalForm) {
   EXPECT_FALSE(EventId::parse(""));
   EXPECT_FALSE(EventId::parse("evt_"));
   EXPECT_FALSE(EventId::parse("whk_00000000000000000000000000"));
@@ -29,10 +29,10 @@ TEST(Ids, OnlyTheCanonicalSpellingIsAnId) {
 }
 
 TEST(Ids, SortByTimeAndNeverRepeat) {
-  UuidMaker maker{42};
+  UuidGenerator maker{42};
   std::set<Uuid> seen;
   Uuid last{};
-  for (int i = 0; i < 10'000; ++i) {  // More than the 4,096 of one millisecond's counter.
+  for (int i = 0; i < 10'000; ++i) {  // The counter of one millisecond has only 4,096 values.
     const Uuid uuid = maker.next(wall_from_unix_ms(1'700'000'000'000));
     EXPECT_LT(last, uuid);
     EXPECT_TRUE(seen.insert(uuid).second);
@@ -41,8 +41,8 @@ TEST(Ids, SortByTimeAndNeverRepeat) {
   EXPECT_LT(last, maker.next(wall_from_unix_ms(1'600'000'000'000))) << "the clock stepped back";
 }
 
-TEST(Ids, CarryVersionAndVariant) {
-  UuidMaker maker{1};
+TEST(Ids, HaveTheUuidVersionAndVariant) {
+  UuidGenerator maker{1};
   const Uuid uuid = maker.next(wall_from_unix_ms(1'700'000'000'000));
   EXPECT_EQ(uuid[6] >> 4, 7);
   EXPECT_EQ(uuid[8] >> 6, 2);

@@ -7,7 +7,7 @@
 namespace postrider {
 namespace {
 
-// Upper case letters from `first` to `last`, every `step`th of them, become lower by `distance`.
+// Adding `distance` to every `step`th code point from `first` to `last` gives the lower case.
 struct LetterRange {
   std::uint32_t first;
   std::uint32_t last;
@@ -15,8 +15,8 @@ struct LetterRange {
   std::int32_t distance;
 };
 
-// Sorted. Left out: letters whose counterpart is of another length (İ, ſ, Ⱥ) or which have none.
-// 0x03C2, small itself, is the sigma at the end of a word.
+// Sorted. Omits letters whose counterpart has a different length (İ, ſ, Ⱥ) and letters without one.
+// 0x03C2 is the final sigma. It is lower case itself and is folded to the normal sigma.
 constexpr std::array<LetterRange, 83> ranges = {{
     {0x00C0, 0x00D6, 1, 32},   {0x00D8, 0x00DE, 1, 32},   {0x0100, 0x012E, 2, 1},
     {0x0132, 0x0136, 2, 1},    {0x0139, 0x0147, 2, 1},    {0x014A, 0x0176, 2, 1},

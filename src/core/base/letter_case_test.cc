@@ -17,7 +17,7 @@ TEST(LetterCase, IsIgnoredInLatinGreekAndCyrillic) {
   EXPECT_TRUE(equals_ignoring_case("МОСКВА ЁЖ", "москва ёж"));
 }
 
-TEST(LetterCase, KeepsDifferentLettersApart) {
+TEST(LetterCase, DistinguishesDifferentLetters) {
   EXPECT_FALSE(equals_ignoring_case("a", "ab"));
   EXPECT_FALSE(equals_ignoring_case("@[`{", "`{@["));
   EXPECT_FALSE(equals_ignoring_case("ä", "ö"));
@@ -33,14 +33,14 @@ struct Letters {
   std::string_view lower;
 };
 
-// Every two-byte letter of these alphabets whose counterpart has two bytes, by Unicode.
+// Every two-byte letter of these alphabets whose counterpart in Unicode also has two bytes.
 constexpr Letters alphabets[] = {
     // Latin
     {"ÀÁÂÃÄÅÆÇÈÉÊËÌÍÎÏÐÑÒÓÔÕÖØÙÚÛÜÝÞĀĂĄĆĈĊČĎĐĒĔĖĘĚĜĞĠĢĤĦĨĪĬĮĲĴĶĹĻĽ"
      "ĿŁŃŅŇŊŌŎŐŒŔŖŘŚŜŞŠŢŤŦŨŪŬŮŰŲŴŶŸŹŻŽ",
      "àáâãäåæçèéêëìíîïðñòóôõöøùúûüýþāăąćĉċčďđēĕėęěĝğġģĥħĩīĭįĳĵķĺļľ"
      "ŀłńņňŋōŏőœŕŗřśŝşšţťŧũūŭůűųŵŷÿźżž"},
-    // Further latin
+    // Latin Extended-B
     {"ƁƂƄƆƇƉƊƋƎƏƐƑƓƔƖƗƘƜƝƟƠƢƤƦƧƩƬƮƯƱƲƳƵƷƸƼǄǅǇǈǊǋǍǏǑǓǕǗǙǛǞǠǢǤǦǨǪǬǮǱ"
      "ǲǴǶǷǸǺǼǾȀȂȄȆȈȊȌȎȐȒȔȖȘȚȜȞȠȢȤȦȨȪȬȮȰȲȻȽɁɃɄɅɆɈɊɌɎ",
      "ɓƃƅɔƈɖɗƌǝəɛƒɠɣɩɨƙɯɲɵơƣƥʀƨʃƭʈưʊʋƴƶʒƹƽǆǆǉǉǌǌǎǐǒǔǖǘǚǜǟǡǣǥǧǩǫǭǯǳ"
@@ -77,7 +77,7 @@ std::map<std::uint32_t, std::uint32_t> lower_by_upper() {
   return lower;
 }
 
-TEST(LetterCase, IsKnownOfEveryLetterAndOfNothingElse) {
+TEST(LetterCase, IsFoldedForExactlyTheListedLetters) {
   const std::map<std::uint32_t, std::uint32_t> lower = lower_by_upper();
   const auto fold = [&](std::uint32_t point) {
     const auto found = lower.find(point);
@@ -96,7 +96,7 @@ TEST(LetterCase, IsKnownOfEveryLetterAndOfNothingElse) {
   }
 }
 
-TEST(LetterCase, OfTheFirst128CharactersIsThatOfTheAlphabet) {
+TEST(LetterCase, InAsciiIsFoldedForLettersOnly) {
   for (char a = 0; a >= 0 && a < 127; ++a) {
     for (char b = 0; b >= 0 && b < 127; ++b) {
       const bool letters =
@@ -106,7 +106,7 @@ TEST(LetterCase, OfTheFirst128CharactersIsThatOfTheAlphabet) {
   }
 }
 
-TEST(LetterCase, LeavesLettersOfAnotherLengthAndOtherAlphabetsAlone) {
+TEST(LetterCase, IsNotFoldedAcrossLengthsOrInOtherAlphabets) {
   EXPECT_FALSE(equals_ignoring_case("\u0130x", "i\u0307")) << "the dotted capital I";
   EXPECT_FALSE(equals_ignoring_case("\u017f", "s")) << "the long s";
   EXPECT_FALSE(equals_ignoring_case("\u212a", "k")) << "the Kelvin sign";
@@ -115,7 +115,7 @@ TEST(LetterCase, LeavesLettersOfAnotherLengthAndOtherAlphabetsAlone) {
   EXPECT_TRUE(equals_ignoring_case("\U00010400A", "\U00010400a"));
 }
 
-TEST(LetterCase, ReadsTextThatBreaksOffWithoutHarm) {
+TEST(LetterCase, IsComparedSafelyInTruncatedText) {
   EXPECT_TRUE(equals_ignoring_case("A\xC3", "a\xC3"));
   EXPECT_FALSE(equals_ignoring_case("\xC3", "\xC4"));
   EXPECT_FALSE(equals_ignoring_case("\xC3", "a"));

@@ -1,5 +1,5 @@
-// A small seeded generator. The engine owns one; given the same seed it draws the same numbers,
-// which the simulation relies on. Not for secrets: those come from adapters/openssl.
+// A small seeded random number generator. The same seed gives the same numbers; the simulation
+// depends on it. Not for secrets: those come from adapters/openssl.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ class SplitMix64 {
   /// Uniform in [0, 1).
   [[nodiscard]] constexpr double draw() { return static_cast<double>(next() >> 11) * 0x1.0p-53; }
 
-  /// Uniform in [0, bound). The bias of the modulo is below 2^-32 for any bound we use.
+  /// Uniform in [0, bound). The modulo bias is below 2^-32 for bounds up to 2^32.
   [[nodiscard]] constexpr std::uint64_t below(std::uint64_t bound) { return next() % bound; }
 
  private:

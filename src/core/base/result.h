@@ -1,8 +1,7 @@
-// The one error type. A function that can fail returns Result<T>; nothing throws across a module.
+// The only error type. A function that can fail returns Result<T>. No exception leaves a module.
 #pragma once
 
 #include <cstdint>
-#include <source_location>
 #include <string>
 #include <utility>
 
@@ -10,29 +9,27 @@
 
 namespace postrider {
 
-/// What a caller can do about a failure. A code earns its place only when some caller branches on
-/// it; everything else is message text.
+/// Classifies a failure by what the caller can do about it. A code exists only if some caller
+/// branches on it; all other detail belongs in the message.
 enum class Errc : std::uint8_t {
   not_found,    ///< The named thing does not exist.
-  conflict,     ///< It exists, in a state that forbids the request.
+  conflict,     ///< It exists, but its state does not allow the request.
   invalid,      ///< The request can never succeed. Do not retry.
   unavailable,  ///< A dependency is down or busy. Retrying later may succeed.
-  corrupt,      ///< Stored data broke an invariant. Tell an operator.
+  corrupt,      ///< Stored data violates an invariant. An operator must act.
 };
 
 struct Error {
   Errc code;
-  std::string message;  // A sentence for people. Never parsed.
-  std::source_location where;
+  std::string message;  // A sentence for a human reader. Never parsed.
 };
 
-/// std::expected in spirit; becomes std::expected when the toolchain does.
+/// Becomes std::expected when the toolchain supports it.
 template <class T>
 using Result = tl::expected<T, Error>;
 
-[[nodiscard]] inline tl::unexpected<Error> fail(
-    Errc code, std::string message, std::source_location where = std::source_location::current()) {
-  return tl::make_unexpected(Error{code, std::move(message), where});
+[[nodiscard]] inline tl::unexpected<Error> fail(Errc code, std::string message) {
+  return tl::make_unexpected(Error{code, std::move(message)});
 }
 
 }  // namespace postrider

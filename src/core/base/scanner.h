@@ -1,5 +1,5 @@
-// Reads fixed-form text from left to right: dates, mostly. A step that does not fit leaves the text
-// where it was and says so.
+// Reads fixed-format text, such as dates, from left to right. A step that does not match consumes
+// nothing and returns false or nullopt.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace postrider {
 
-/// A plain value over text it does not own.
+/// Does not own the text, which must outlive this object.
 class Scanner {
  public:
   explicit constexpr Scanner(std::string_view text) : rest_(text) {}
@@ -24,7 +24,7 @@ class Scanner {
     return true;
   }
 
-  /// Skips one character out of `characters` and says which.
+  /// Consumes one character if it is in `characters`, and returns it.
   [[nodiscard]] constexpr std::optional<char> one_of(std::string_view characters) {
     if (rest_.empty() || characters.find(rest_.front()) == std::string_view::npos) {
       return std::nullopt;
@@ -39,7 +39,7 @@ class Scanner {
     return found ? std::optional{*found - '0'} : std::nullopt;
   }
 
-  /// Exactly `count` digits, at most nine of them.
+  /// Consumes exactly `count` digits. `count` is at most nine.
   [[nodiscard]] constexpr std::optional<int> digits(std::size_t count) {
     if (rest_.size() < count) {
       return std::nullopt;
@@ -57,7 +57,7 @@ class Scanner {
     return value;
   }
 
-  /// Skips the first of `words` that fits and returns its index.
+  /// Consumes the first of `words` that matches and returns its index.
   [[nodiscard]] constexpr std::optional<std::size_t> word(std::span<const std::string_view> words) {
     for (std::size_t index = 0; index < words.size(); ++index) {
       if (skip(words[index])) {

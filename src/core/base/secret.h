@@ -1,4 +1,4 @@
-// A value that must never be printed: there is no way to format or stream it by accident.
+// A value that must never be printed. It cannot be formatted or streamed by accident.
 #pragma once
 
 #include <utility>
@@ -11,7 +11,7 @@ class Secret {
   Secret() = default;
   explicit Secret(T value) : value_(std::move(value)) {}
 
-  /// The only way in, so that every use can be found by name.
+  /// The only access to the value, so that every use can be found by name.
   [[nodiscard]] const T& reveal() const { return value_; }
 
   bool operator==(const Secret&) const = default;

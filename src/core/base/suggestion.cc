@@ -36,7 +36,7 @@ std::optional<std::string> closest(std::string_view word, const std::vector<std:
       best = candidate;
     }
   }
-  // A third of the word may be wrong; more, and the guess would be noise.
+  // Up to a third of the word may differ. Beyond that a suggestion is a random guess.
   const std::size_t distance_max = std::max<std::size_t>(1, word.size() / 3);
   return best_distance <= distance_max ? best : std::nullopt;
 }

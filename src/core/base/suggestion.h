@@ -1,4 +1,4 @@
-// "Did you mean": the known word closest to a mistyped one.
+// "Did you mean …?": finds the known word closest to a mistyped one.
 #pragma once
 
 #include <cstddef>
@@ -9,10 +9,11 @@
 
 namespace postrider {
 
-/// How many characters must be inserted, removed, replaced or swapped with their neighbour.
+/// The number of characters to insert, remove, replace or swap with their neighbour to turn `a`
+/// into `b`.
 [[nodiscard]] std::size_t edit_distance(std::string_view a, std::string_view b);
 
-/// The closest of `known`, unless even that is too far from `word` to be what was meant.
+/// The closest of `known`. Returns nullopt if none is similar to `word`.
 [[nodiscard]] std::optional<std::string> closest(std::string_view word,
                                                  const std::vector<std::string>& known);
 

@@ -26,16 +26,16 @@ TEST(EditDistance, SwapsNeighboursOnly) {
   EXPECT_EQ(edit_distance("ab", "ba"), 1u);
   EXPECT_EQ(edit_distance("abcd", "badc"), 2u);
   EXPECT_EQ(edit_distance("abc", "cba"), 2u);
-  EXPECT_EQ(edit_distance("ca", "abc"), 3u) << "nothing goes between two that were swapped";
+  EXPECT_EQ(edit_distance("ca", "abc"), 3u) << "no insertion between two swapped characters";
 }
 
-TEST(Closest, StaysSilentWhenNothingIsNear) {
+TEST(Closest, ReturnsNulloptIfNothingIsSimilar) {
   EXPECT_EQ(closest("bench", {"serve", "send"}), std::nullopt);
   EXPECT_EQ(closest("x", {}), std::nullopt);
   EXPECT_EQ(closest("sed", {"serve", "send"}), "send");
 }
 
-TEST(Closest, ForgivesAThirdOfTheWordAndAlwaysOneCharacter) {
+TEST(Closest, AllowsAThirdOfTheWordAndAtLeastOneCharacterToDiffer) {
   EXPECT_EQ(closest("abXdeX", {"abcdef"}), "abcdef");
   EXPECT_EQ(closest("XbXdeX", {"abcdef"}), std::nullopt);
   EXPECT_EQ(closest("abXdX", {"abcde"}), std::nullopt) << "a third of five is one";
@@ -43,7 +43,7 @@ TEST(Closest, ForgivesAThirdOfTheWordAndAlwaysOneCharacter) {
   EXPECT_EQ(closest("XX", {"ab"}), std::nullopt);
 }
 
-TEST(Closest, TakesTheNearestAndOfEquallyNearTheFirst) {
+TEST(Closest, PrefersTheFirstOfEquallyCloseWords) {
   EXPECT_EQ(closest("timeout", {"timeouts", "timeout", "timeot"}), "timeout");
   EXPECT_EQ(closest("lomit", {"vomit", "limit"}), "vomit");
   EXPECT_EQ(closest("lomit", {"limit", "vomit"}), "limit");

@@ -40,7 +40,7 @@ std::optional<chrono::minutes> scan_hours_and_minutes(Scanner& scanner) {
   return chrono::hours{*hours} + chrono::minutes{*minutes};
 }
 
-/// `.123456`, or nothing at all, which is zero.
+/// `.123456`, or nothing, which is zero.
 std::optional<Millis> scan_fraction(Scanner& scanner) {
   if (!scanner.skip(".")) {
     return Millis{0};
@@ -56,7 +56,7 @@ std::optional<Millis> scan_fraction(Scanner& scanner) {
   return fraction;
 }
 
-/// What to subtract from the local time to get UTC.
+/// The offset to subtract from the local time to get UTC.
 std::optional<chrono::minutes> scan_offset(Scanner& scanner) {
   const std::optional<char> sign = scanner.one_of("Zz+-");
   if (!sign) {
@@ -69,7 +69,7 @@ std::optional<chrono::minutes> scan_offset(Scanner& scanner) {
   return offset && *sign == '-' ? std::optional{-*offset} : offset;
 }
 
-/// Fills `place` with the decimal digits of `number`, zeros in front.
+/// Fills `place` with the decimal digits of `number`, with leading zeros.
 void put_digits(std::span<char> place, std::int64_t number) {
   for (std::size_t left = place.size(); left > 0; number /= 10) {
     place[--left] = static_cast<char>('0' + number % 10);
@@ -78,8 +78,8 @@ void put_digits(std::span<char> place, std::int64_t number) {
 
 }  // namespace
 
-// By hand: several are written for every delivery, and a general formatter takes twenty times as
-// long.
+// Formats by hand because every delivery needs several of these, and a general formatter takes
+// twenty times as long.
 std::string to_rfc3339(WallTime time) {
   const Millis since_epoch = std::clamp(time, wall_time_min, wall_time_max).time_since_epoch();
   const chrono::sys_time<Millis> when{since_epoch};
@@ -120,8 +120,7 @@ std::optional<WallTime> parse_rfc3339(std::string_view text) {
   if (!offset || !scanner.at_end()) {
     return std::nullopt;
   }
-  // Sixty seconds after the minute began is the first of the next minute: a leap second needs no
-  // special treatment.
+  // A leap second (60) adds up to the first second of the next minute without special treatment.
   return WallTime{date->time_since_epoch() + *minutes + chrono::seconds{*seconds} + *fraction -
                   *offset};
 }

@@ -1,5 +1,5 @@
-// Two clocks that do not mix, and their text form. Nothing here reads a clock: times are arguments,
-// and only adapters/system knows where they come from.
+// Wall time and monotonic time as distinct types that cannot be mixed, and RFC 3339 text. Nothing
+// here reads a clock: times are arguments. Only adapters/system reads the clocks.
 #pragma once
 
 #include <algorithm>
@@ -14,8 +14,8 @@ namespace postrider {
 using Millis = std::chrono::milliseconds;
 using Micros = std::chrono::microseconds;
 
-// NOLINTBEGIN(readability-identifier-naming): std::chrono asks for these names.
-/// What a calendar shows. May jump. Stored, shown to people, signed.
+// NOLINTBEGIN(readability-identifier-naming): std::chrono requires these names.
+/// Calendar time. May jump. For times that are stored, displayed or signed.
 struct WallClock {
   using duration = Millis;
   using rep = duration::rep;
@@ -25,7 +25,7 @@ struct WallClock {
 };
 using WallTime = WallClock::time_point;
 
-/// What a stopwatch shows. Never jumps, means nothing after a restart. Measures waits and rates.
+/// Monotonic time. Never jumps; has no meaning after a restart. Measures waits and rates.
 struct MonoClock {
   using duration = Micros;
   using rep = duration::rep;
@@ -36,12 +36,12 @@ struct MonoClock {
 // NOLINTEND(readability-identifier-naming)
 using MonoTime = MonoClock::time_point;
 
-/// The clocks, read together.
+/// All clocks, read at the same moment.
 struct Moment {
   WallTime wall;
   MonoTime mono;
-  /// The wall clock without its jumps (core/policy/steady_wall.h): what is due is decided by it.
-  /// All of a process must see the same one, so it comes with the reading.
+  /// The wall clock without its jumps (core/policy/steady_wall.h). Decides what is due. Part of the
+  /// reading because the whole process must use the same value.
   WallTime steady = wall;
 
   bool operator==(const Moment&) const = default;
@@ -57,13 +57,12 @@ struct Moment {
   return std::chrono::floor<std::chrono::seconds>(time.time_since_epoch()).count();
 }
 
-/// The years 0000 to 9999: what the text form can say. Far enough from the end of the numbers that
-/// sums and conversions to microseconds do not overflow. `wall_time_max` also stands for "for
-/// good".
+/// The years 0000 to 9999, the range of RFC 3339. Small enough that sums and conversions to
+/// microseconds do not overflow. `wall_time_max` also means "forever".
 constexpr WallTime wall_time_min = wall_from_unix_ms(-62'167'219'200'000);
 constexpr WallTime wall_time_max = wall_from_unix_ms(253'402'300'799'999);
 
-/// `time + by`, kept within wall_time_min and wall_time_max. `by` is not negative.
+/// `time + by`, clamped to wall_time_min … wall_time_max. `by` must not be negative.
 [[nodiscard]] constexpr WallTime later(WallTime time, Millis by) {
   const WallTime start = std::clamp(time, wall_time_min, wall_time_max);
   return start + std::min(by, wall_time_max - start);
@@ -72,7 +71,7 @@ constexpr WallTime wall_time_max = wall_from_unix_ms(253'402'300'799'999);
 /// `2026-01-31T23:59:59.123Z`. Years outside 0000..9999 are clamped.
 [[nodiscard]] std::string to_rfc3339(WallTime time);
 
-/// Accepts what RFC 3339 allows, with any offset; digits beyond milliseconds are dropped.
+/// Accepts any RFC 3339 time, with any offset. Digits beyond milliseconds are dropped.
 /// A leap second (`:60`) counts as the following second.
 [[nodiscard]] std::optional<WallTime> parse_rfc3339(std::string_view text);
 

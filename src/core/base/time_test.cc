@@ -8,7 +8,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-TEST(Rfc3339, FormatsAtTheExtremes) {
+TEST(Rfc3339, FormatsExtremeTimes) {
   struct Case {
     std::int64_t unix_ms;
     std::string_view want;
@@ -32,7 +32,7 @@ TEST(Rfc3339, FormatsAtTheExtremes) {
   }
 }
 
-TEST(Rfc3339, ParsesWhatItAllows) {
+TEST(Rfc3339, ParsesEveryAllowedForm) {
   struct Case {
     std::string_view text;
     std::int64_t want_ms;
@@ -67,7 +67,7 @@ TEST(Rfc3339, ParsesWhatItAllows) {
   }
 }
 
-TEST(Rfc3339, RefusesEverythingElse) {
+TEST(Rfc3339, RejectsEverythingElse) {
   const std::string_view texts[] = {
       "",
       "1970",
@@ -105,32 +105,32 @@ TEST(Rfc3339, RefusesEverythingElse) {
   }
 }
 
-RC_GTEST_PROP(Rfc3339, RoundTripsEveryMillisecondItCanSay, ()) {
+RC_GTEST_PROP(Rfc3339, RoundTripsEveryMillisecondInItsRange, ()) {
   const auto unix_ms = *rc::gen::inRange<std::int64_t>(-62'167'219'200'000, 253'402'300'800'000);
   const WallTime time = wall_from_unix_ms(unix_ms);
   RC_ASSERT(parse_rfc3339(to_rfc3339(time)) == time);
 }
 
-RC_GTEST_PROP(Rfc3339, SortsLikeTheTimesItStandsFor, ()) {
+RC_GTEST_PROP(Rfc3339, TextSortsLikeTime, ()) {
   const auto one = *rc::gen::inRange<std::int64_t>(-62'167'219'200'000, 253'402'300'800'000);
   const auto other = *rc::gen::inRange<std::int64_t>(-62'167'219'200'000, 253'402'300'800'000);
   RC_ASSERT((one < other) ==
             (to_rfc3339(wall_from_unix_ms(one)) < to_rfc3339(wall_from_unix_ms(other))));
 }
 
-RC_GTEST_PROP(Rfc3339, SurvivesAnyText, (const std::string& text)) {
+RC_GTEST_PROP(Rfc3339, ParsesAnyTextWithoutCrashing, (const std::string& text)) {
   const std::optional<WallTime> parsed = parse_rfc3339(text);
   RC_ASSERT(!parsed || text.size() >= 20);
 }
 
-TEST(WallTimes, SecondsRoundDownAlsoBefore1970) {
+TEST(WallTimes, SecondsRoundDownEvenBefore1970) {
   EXPECT_EQ(to_unix_seconds(wall_from_unix_ms(1'999)), 1);
   EXPECT_EQ(to_unix_seconds(wall_from_unix_ms(-1)), -1);
   EXPECT_EQ(to_unix_seconds(wall_from_unix_ms(-1'000)), -1);
   EXPECT_EQ(to_unix_seconds(wall_from_unix_ms(-1'001)), -2);
 }
 
-TEST(WallTimes, LaterStaysWithinTheCalendar) {
+TEST(WallTimes, LaterStaysWithinTheSupportedRange) {
   const WallTime epoch{};
   EXPECT_EQ(later(epoch, 5s), epoch + 5s);
   EXPECT_EQ(later(epoch - 10s, 5s), epoch - 5s);

@@ -10,7 +10,7 @@ Result<Wildcard> Wildcard::parse(std::string_view pattern) {
   for (std::size_t at = 0; at < pattern.size(); ++at) {
     if (pattern[at] == '*') {
       if (part.empty() && at > 0) {
-        return fail(Errc::invalid, "must not have two stars side by side; one says the same.");
+        return fail(Errc::invalid, "must not contain two adjacent stars. Use a single star.");
       }
       wildcard.parts_.push_back(std::exchange(part, {}));
       continue;
@@ -18,7 +18,7 @@ Result<Wildcard> Wildcard::parse(std::string_view pattern) {
     if (pattern[at] == '\\') {
       ++at;
       if (at == pattern.size() || (pattern[at] != '*' && pattern[at] != '\\')) {
-        return fail(Errc::invalid, "must have `*` or `\\` after a backslash.");
+        return fail(Errc::invalid, "may use a backslash only to escape `*` or `\\`.");
       }
     }
     part += pattern[at];
@@ -39,7 +39,7 @@ bool Wildcard::matches(std::string_view text) const {
   text.remove_prefix(head.size());
   text.remove_suffix(tail.size());
   for (std::size_t index = 1; index + 1 < parts_.size(); ++index) {
-    // The leftmost place leaves the most for the parts that follow.
+    // The leftmost match leaves the most text for the remaining parts.
     const std::size_t found = text.find(parts_[index]);
     if (found == std::string_view::npos) {
       return false;

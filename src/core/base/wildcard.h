@@ -1,5 +1,5 @@
-// A text pattern in which `*` stands for any characters, none included; `\*` and `\\` stand for a
-// star and a backslash.
+// A text pattern in which `*` matches zero or more characters. `\*` and `\\` match a literal star
+// and backslash.
 #pragma once
 
 #include <string>
@@ -10,12 +10,12 @@
 
 namespace postrider {
 
-/// Matching looks for one part after the other and never goes back: its time is at most the length
-/// of the pattern times that of the text.
+/// Matching never backtracks: it takes at most the length of the pattern times the length of the
+/// text.
 class Wildcard {
  public:
-  /// Refuses `**`, which would mean no more than `*`, and any other escape. The message is the end
-  /// of a sentence that began with the pattern's name.
+  /// Rejects `**`, which means the same as `*`, and unknown escapes. The error message is the end
+  /// of a sentence that starts with the pattern's name.
   [[nodiscard]] static Result<Wildcard> parse(std::string_view pattern);
 
   [[nodiscard]] bool matches(std::string_view text) const;
@@ -23,7 +23,7 @@ class Wildcard {
  private:
   Wildcard() = default;
 
-  std::vector<std::string> parts_;  // What stands between the stars; without a star, one part.
+  std::vector<std::string> parts_;  // The text between the stars. Without a star, one part.
 };
 
 }  // namespace postrider

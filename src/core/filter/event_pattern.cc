@@ -8,7 +8,7 @@ namespace {
 constexpr std::string_view everything = "*";
 constexpr std::string_view any_suffix = ".*";
 
-// Not std::isalnum: that one asks the locale.
+// Unlike std::isalnum, independent of the locale.
 constexpr bool is_type_character(char character) {
   return (character >= 'a' && character <= 'z') || (character >= 'A' && character <= 'Z') ||
          (character >= '0' && character <= '9') || character == '_' || character == '-' ||
@@ -46,7 +46,7 @@ bool EventPattern::matches(std::string_view event_type) const {
   if (!text_.ends_with('*')) {
     return text_ == event_type;
   }
-  // `swap.*` wants `swap.` and at least one character more; an event type never ends in a dot.
+  // `swap.*` needs at least one character after `swap.`.
   const std::string_view prefix = std::string_view{text_}.substr(0, text_.size() - 1);
   return event_type.size() > prefix.size() && event_type.starts_with(prefix);
 }

@@ -1,5 +1,6 @@
-// Which event types a webhook wants: an exact name (`swap.created`), a prefix (`swap.*`, which
-// matches `swap.created` and `swap.leg.created` but not `swap`), or everything (`*`).
+// Event types, and the patterns by which a webhook subscribes to them: an exact name
+// (`swap.created`), a prefix (`swap.*`, which matches `swap.created` and `swap.leg.created` but not
+// `swap`), or everything (`*`).
 #pragma once
 
 #include <optional>

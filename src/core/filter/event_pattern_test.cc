@@ -11,7 +11,7 @@ bool matches(std::string_view pattern, std::string_view event_type) {
   return parsed && parsed->matches(event_type);
 }
 
-TEST(EventType, IsMadeOfPartsBetweenDots) {
+TEST(EventType, ConsistsOfPartsBetweenDots) {
   for (const std::string_view text : {"a", "swap", "swap.created", "swap.leg.created", "A-b_9.Z"}) {
     EXPECT_TRUE(is_event_type(text)) << text;
   }
@@ -28,14 +28,14 @@ TEST(EventType, HasAtMost256Characters) {
   EXPECT_FALSE(is_event_type(std::string(257, 'a')));
 }
 
-TEST(EventPattern, AnExactNameMatchesItselfOnly) {
+TEST(EventPattern, ExactNameMatchesOnlyItself) {
   EXPECT_TRUE(matches("swap.created", "swap.created"));
   EXPECT_FALSE(matches("swap.created", "swap.create"));
   EXPECT_FALSE(matches("swap.created", "swap.created.late"));
   EXPECT_FALSE(matches("swap.created", "Swap.created"));
 }
 
-TEST(EventPattern, APrefixMatchesEveryLevelBelowButNotItself) {
+TEST(EventPattern, PrefixMatchesEveryLevelBelowButNotItself) {
   EXPECT_TRUE(matches("swap.*", "swap.created"));
   EXPECT_TRUE(matches("swap.*", "swap.leg.created"));
   EXPECT_FALSE(matches("swap.*", "swap"));
@@ -45,12 +45,12 @@ TEST(EventPattern, APrefixMatchesEveryLevelBelowButNotItself) {
   EXPECT_FALSE(matches("swap.leg.*", "swap.created"));
 }
 
-TEST(EventPattern, AStarMatchesEverything) {
+TEST(EventPattern, StarMatchesEverything) {
   EXPECT_TRUE(matches("*", "swap"));
   EXPECT_TRUE(matches("*", "swap.leg.created"));
 }
 
-TEST(EventPattern, AStarStandsAloneOrForTheLastPart) {
+TEST(EventPattern, StarMustBeAloneOrTheLastPart) {
   for (const std::string_view text : {"", "**", "swap*", "*.created", "swap.*.created", ".*", "*.*",
                                       "swap.**", "swap..*", "swap.* "}) {
     EXPECT_FALSE(EventPattern::parse(text)) << text;

@@ -1,5 +1,5 @@
-// The event types that a list or an operation is restricted to: words, each a name or a pattern as
-// in core/filter/event_pattern.h.
+// Restricts a list or an operation to certain event types. The restriction is a list of words; each
+// word is the name of an event type or a pattern (core/filter/event_pattern.h).
 #pragma once
 
 #include <optional>
@@ -9,21 +9,21 @@
 
 namespace postrider {
 
-/// What a word must be, to be said when it is not.
+/// For error messages: what the words must be.
 constexpr std::string_view event_type_words =
     "names of event types (order.created) or patterns (order.*, *)";
 
-/// The word itself when it is a name or a pattern.
+/// Returns the word itself if it is a name or a pattern, otherwise nullopt.
 [[nodiscard]] std::optional<std::string> parse_event_type_word(std::string_view text);
 
-/// No words do not restrict. A word that is neither a name nor a pattern admits nothing.
+/// True if any word matches, or if there are no words. An invalid word matches nothing.
 [[nodiscard]] bool admits_type(const std::vector<std::string>& words, std::string_view event_type);
 
-/// The words by kind, for a store that looks them up.
+/// The words grouped by kind, for a store that looks them up in an index.
 struct EventTypeFilter {
   bool everything = true;
   std::vector<std::string> names;
-  std::vector<std::string> prefixes;  // With the dot: `order.`.
+  std::vector<std::string> prefixes;  // Including the dot: `order.`.
 };
 [[nodiscard]] EventTypeFilter sort_event_type_words(const std::vector<std::string>& words);
 

@@ -7,12 +7,12 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-TEST(EventTypeFilter, NoWordsDoNotRestrict) {
+TEST(EventTypeFilter, WithoutWordsEverythingMatches) {
   EXPECT_TRUE(admits_type({}, "order.paid"));
   EXPECT_TRUE(sort_event_type_words({}).everything);
 }
 
-TEST(EventTypeFilter, AWordIsANameOrAPatternAsWebhooksHaveThem) {
+TEST(EventTypeFilter, WordIsANameOrAPattern) {
   for (const std::string word : {"order", "order.paid", "order.*", "order.leg.*", "*"}) {
     EXPECT_EQ(parse_event_type_word(word), word);
   }
@@ -21,7 +21,7 @@ TEST(EventTypeFilter, AWordIsANameOrAPatternAsWebhooksHaveThem) {
   }
 }
 
-TEST(EventTypeFilter, AnyOfTheWordsIsEnough) {
+TEST(EventTypeFilter, MatchesIfAnyWordMatches) {
   const Words words = {"order.*", "user.born"};
   EXPECT_TRUE(admits_type(words, "order.paid"));
   EXPECT_TRUE(admits_type(words, "order.leg.paid"));
@@ -32,7 +32,7 @@ TEST(EventTypeFilter, AnyOfTheWordsIsEnough) {
   EXPECT_TRUE(admits_type({"user.born", "*"}, "anything"));
 }
 
-TEST(EventTypeFilter, AWordThatIsNeitherAdmitsNothingRatherThanEverything) {
+TEST(EventTypeFilter, InvalidWordMatchesNothing) {
   EXPECT_FALSE(admits_type({"a b"}, "a b"));
   const EventTypeFilter filter = sort_event_type_words({"a b"});
   EXPECT_FALSE(filter.everything);
@@ -40,7 +40,7 @@ TEST(EventTypeFilter, AWordThatIsNeitherAdmitsNothingRatherThanEverything) {
   EXPECT_TRUE(filter.prefixes.empty());
 }
 
-TEST(EventTypeFilter, SortsWordsByKind) {
+TEST(EventTypeFilter, GroupsWordsByKind) {
   const EventTypeFilter filter = sort_event_type_words({"a.b", "c.*", "d"});
   EXPECT_FALSE(filter.everything);
   EXPECT_EQ(filter.names, (Words{"a.b", "d"}));

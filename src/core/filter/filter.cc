@@ -21,10 +21,10 @@ bool holds(const Condition& condition, const std::vector<char>& facts) {
 
 namespace {
 
-// The recursion is as deep as the event's JSON, which is at most json_depth_max.
-class Walk {
+// Recurses as deep as the event's JSON, at most json_depth_max.
+class Matcher {
  public:
-  explicit Walk(const Plan& plan) : plan_(plan), facts_(plan.absent) {}
+  explicit Matcher(const Plan& plan) : plan_(plan), facts_(plan.absent) {}
 
   void value_of(const Field& field, JsonCursor cursor) {
     Seen seen;
@@ -34,12 +34,12 @@ class Walk {
     Seen seen;
     try_leaves(field, Scalar::from_text(text), seen);
   }
-  [[nodiscard]] bool verdict() const {
+  [[nodiscard]] bool result() const {
     return holds(plan_.levels.front().roots.front().condition, facts_);
   }
 
  private:
-  // What a field turned out to hold, through all its arrays.
+  // The kinds of values found so far in a field, including inside its arrays.
   struct Seen {
     bool scalar = false;
     bool object = false;
@@ -71,8 +71,8 @@ class Walk {
 
   void try_leaves(const Field& field, const Scalar& value, Seen& seen) {
     for (const Leaf& leaf : field.leaves) {
-      const bool so_far = seen.scalar && facts_[leaf.fact] != 0;
-      facts_[leaf.fact] = so_far || std::ranges::any_of(leaf.rules, [&](const Rule& rule) {
+      const bool already_true = seen.scalar && facts_[leaf.fact] != 0;
+      facts_[leaf.fact] = already_true || std::ranges::any_of(leaf.rules, [&](const Rule& rule) {
                             return matches(rule, value);
                           });
     }
@@ -85,29 +85,29 @@ class Walk {
       return;
     }
     const Level& level = plan_.levels[field.level];
-    forget(level);
+    reset_facts(level);
     cursor.enter();
     while (const std::optional<std::string_view> key = cursor.next_key()) {
       if (const Field* inner = find(level, *key)) {
-        value_of_next(*inner, cursor);
+        visit_member(*inner, cursor);
       } else {
         cursor.skip_value();
       }
     }
     for (const Root& root : level.roots) {
-      const bool so_far = seen.object && facts_[root.fact] != 0;
-      facts_[root.fact] = so_far || holds(root.condition, facts_);
+      const bool already_true = seen.object && facts_[root.fact] != 0;
+      facts_[root.fact] = already_true || holds(root.condition, facts_);
     }
     seen.object = true;
   }
 
-  void value_of_next(const Field& field, JsonCursor& cursor) {
+  void visit_member(const Field& field, JsonCursor& cursor) {
     Seen seen;
     visit(field, cursor, seen);
   }
 
-  // What was found in the element before says nothing about this one.
-  void forget(const Level& level) {
+  // Discards the facts of the previous array element before the next one is visited.
+  void reset_facts(const Level& level) {
     const auto reset = [this](Fact fact) { facts_[fact] = plan_.absent[fact]; };
     for (const Field& field : level.fields) {
       std::ranges::for_each(field.leaves, [&](const Leaf& leaf) { reset(leaf.fact); });
@@ -132,22 +132,22 @@ class Walk {
   std::vector<char> facts_;
 };
 
-void look_at(const Field& field, const Event& event, Walk& walk) {
+void visit_event_field(const Field& field, const Event& event, Matcher& matcher) {
   const std::string_view key = field.key;
   if (key == "data" || key == "metadata") {
-    walk.value_of(field, JsonCursor{key == "data" ? event.data : event.metadata});
+    matcher.value_of(field, JsonCursor{key == "data" ? event.data : event.metadata});
   } else if (key == "type") {
-    walk.text_of(field, event.type);
+    matcher.text_of(field, event.type);
   } else if (key == "id") {
-    walk.text_of(field, event.id.to_string());
+    matcher.text_of(field, event.id.to_string());
   } else if (key == "timestamp") {
-    walk.text_of(field, to_rfc3339(event.timestamp));
+    matcher.text_of(field, to_rfc3339(event.timestamp));
   } else if (key == "tenant_id" && !event.tenant_id.empty()) {
-    walk.text_of(field, event.tenant_id);
+    matcher.text_of(field, event.tenant_id);
   } else if (key == "resource_id" && event.resource_id) {
-    walk.text_of(field, *event.resource_id);
+    matcher.text_of(field, *event.resource_id);
   } else if (key == "source" && event.source) {
-    walk.text_of(field, *event.source);
+    matcher.text_of(field, *event.source);
   }
 }
 
@@ -155,11 +155,11 @@ void look_at(const Field& field, const Event& event, Walk& walk) {
 }  // namespace filter
 
 bool Filter::matches(const Event& event) const {
-  filter::Walk walk{plan_};
+  filter::Matcher matcher{plan_};
   for (const filter::Field& field : plan_.levels.front().fields) {
-    look_at(field, event, walk);
+    visit_event_field(field, event, matcher);
   }
-  return walk.verdict();
+  return matcher.result();
 }
 
 }  // namespace postrider

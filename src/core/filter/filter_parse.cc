@@ -22,15 +22,15 @@ std::string join_path(const std::string& path, std::string_view key) {
   return path.empty() ? std::string{key} : fmt::format("{}.{}", path, key);
 }
 
-/// Builds a plan from the top down. Indexes instead of references, because levels are added while
-/// others are being filled. The recursion is as deep as the pattern's JSON.
-class PlanMaker {
+/// Builds a plan from the top down. Uses indexes instead of references, because levels are added
+/// while others are being filled. Recurses as deep as the pattern's JSON.
+class PlanBuilder {
  public:
-  [[nodiscard]] Read<Plan> make(std::string_view text) {
+  [[nodiscard]] Read<Plan> build(std::string_view text) {
     plan_.levels.emplace_back();
     POSTRIDER_TRY(Condition condition, read_object(0, text, {}));
     plan_.levels.front().roots.push_back({std::move(condition), new_fact()});
-    settle_absence();
+    compute_absent_facts();
     return std::move(plan_);
   }
 
@@ -65,8 +65,9 @@ class PlanMaker {
       }
       POSTRIDER_CHECK(check_field(level, member, inner_path));
       if (++fields_ > filter_fields_max) {
-        return refuse(inner_path, fmt::format("is one field too many; a filter may have {}.",
-                                              filter_fields_max));
+        return refuse(inner_path,
+                      fmt::format("is one field too many. A filter may have at most {} fields.",
+                                  filter_fields_max));
       }
       POSTRIDER_TRY(const Fact fact, member.value.starts_with('{')
                                          ? read_nested(level, member, inner_path)
@@ -87,12 +88,12 @@ class PlanMaker {
       return {};
     }
     if (std::ranges::find(event_fields, member.key) == event_fields.end()) {
-      return refuse(path, fmt::format("is not a field of an event; the fields are {}. What was "
-                                      "published is under data.",
+      return refuse(path, fmt::format("is not an event field. The fields are {}. The published "
+                                      "payload is under data.",
                                       fmt::join(event_fields, ", ")));
     }
     if (is_object && member.key != "data" && member.key != "metadata") {
-      return refuse(path, "is a text in every event; write an array of values and rules.");
+      return refuse(path, "is a string in every event. Use an array of values and rules.");
     }
     return {};
   }
@@ -158,8 +159,8 @@ class PlanMaker {
     return fact;
   }
 
-  // What follows when a whole object is missing. A level is always behind the one it is in.
-  void settle_absence() {
+  // Evaluates the conditions of missing objects. Inner levels come after the enclosing level.
+  void compute_absent_facts() {
     for (std::size_t index = plan_.levels.size(); index-- > 0;) {
       for (const Root& root : plan_.levels[index].roots) {
         plan_.absent[root.fact] = holds(root.condition, plan_.absent) ? 1 : 0;
@@ -179,7 +180,7 @@ tl::expected<Filter, FilterFault> Filter::parse(std::string_view json) {
   if (json.size() > filter_bytes_max) {
     return filter::refuse({}, fmt::format("must have at most {} bytes.", filter_bytes_max));
   }
-  POSTRIDER_TRY(filter::Plan plan, filter::PlanMaker{}.make(json));
+  POSTRIDER_TRY(filter::Plan plan, filter::PlanBuilder{}.build(json));
   return Filter{json, std::move(plan)};
 }
 

@@ -1,9 +1,10 @@
-// What a filter's pattern becomes, so that one walk over an event decides it. Used by filter only.
+// The compiled form of a filter's pattern, which is evaluated in a single scan of an event. Used by
+// filter only.
 //
-// All parts of the pattern that look at the same object of the event, whichever branch of an `$or`
-// they are in, are gathered in one Level. What they find out are facts, numbered through the plan;
-// conditions say which facts are needed. A Level may be asked about several objects, the elements
-// of an array: its conditions must hold within one of them.
+// A Level collects all parts of the pattern that apply to the same object of the event, in
+// whichever branch of an `$or` they are. Each part sets a fact, a numbered boolean. Conditions
+// combine facts. A Level may be evaluated for several objects, the elements of an array; its
+// condition must hold for one of them.
 #pragma once
 
 #include <cstddef>
@@ -16,13 +17,13 @@ namespace postrider::filter {
 
 using Fact = std::size_t;
 
-/// All of these facts, and of each choice at least one alternative.
+/// Holds if all facts are true and each choice has at least one alternative that holds.
 struct Condition {
   std::vector<Fact> facts;
   std::vector<std::vector<Condition>> choices;
 };
 
-/// The rules for one value: any of them may match.
+/// The rules for one value. The fact is true if any of them matches.
 struct Leaf {
   std::vector<Rule> rules;
   Fact fact = 0;
@@ -31,10 +32,10 @@ struct Leaf {
 struct Field {
   std::string key;
   std::vector<Leaf> leaves;
-  std::size_t level = 0;  // For an object in this field; 0, the event itself: none is looked at.
+  std::size_t level = 0;  // The level of an object in this field. 0: the pattern has none.
 };
 
-/// A condition on an object, and the fact it becomes for what is around the object.
+/// A condition on an object, and the fact in which its result is stored for the enclosing level.
 struct Root {
   Condition condition;
   Fact fact = 0;
@@ -46,8 +47,8 @@ struct Level {
 };
 
 struct Plan {
-  std::vector<Level> levels;  // The first is the event, with one root.
-  std::vector<char> absent;   // The facts of an event without any of the fields.
+  std::vector<Level> levels;  // The first is the event itself and has one root.
+  std::vector<char> absent;   // The facts of an event that has none of the fields.
 };
 
 [[nodiscard]] bool holds(const Condition& condition, const std::vector<char>& facts);

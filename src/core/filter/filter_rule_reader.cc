@@ -17,7 +17,7 @@ constexpr std::array<std::string_view, 8> rule_names = {
     "prefix", "suffix",  "equals-ignore-case", "wildcard",
     "exists", "numeric", "anything-but",       "cidr"};
 
-// Those that `anything-but` can turn around.
+// The rules that `anything-but` can negate.
 constexpr std::array<std::string_view, 4> text_rule_names = {"prefix", "suffix",
                                                              "equals-ignore-case", "wildcard"};
 
@@ -30,7 +30,7 @@ Read<void> add_bound(NumberRange& range, std::string_view comparison, std::strin
   const bool is_low = comparison.starts_with('>');
   const bool is_high = comparison.starts_with('<');
   if ((comparison != "=" && !is_low && !is_high) || comparison.size() > (inclusive ? 2u : 1u)) {
-    return refuse({}, "must name its comparisons =, <, <=, > or >=.");
+    return refuse({}, "must use the comparisons =, <, <=, > or >=.");
   }
   if ((!is_high && range.low) || (!is_low && range.high)) {
     return refuse({}, "must be one comparison, or one with > or >= and one with < or <=.");
@@ -87,8 +87,8 @@ Read<ReadRule> RuleReader::read(std::string_view raw, const std::string& path) {
     return refuse(path, R"(must be an object with one rule, such as {"prefix": "a"}.)");
   }
   if (rules_left_ == 0) {
-    return refuse(path, fmt::format("is one rule too many; a filter may have {}, and any number of "
-                                    "plain values.",
+    return refuse(path, fmt::format("is one rule too many. A filter may have at most {} rules and "
+                                    "any number of plain values.",
                                     filter_rules_max));
   }
   --rules_left_;
@@ -111,7 +111,7 @@ Read<ReadRule> RuleReader::read_named(std::string_view name, std::string_view ra
   }
   if (std::ranges::find(rule_names, name) == rule_names.end()) {
     return refuse(path,
-                  fmt::format("is not a rule; the rules are {}.", fmt::join(rule_names, ", ")));
+                  fmt::format("is not a rule. The rules are {}.", fmt::join(rule_names, ", ")));
   }
   Read<Test> test = name == "numeric" ? read_numeric(raw, path)
                     : name == "cidr"  ? read_cidr(raw, path)
@@ -150,8 +150,8 @@ Read<Test> RuleReader::read_text_test(std::string_view name, std::string_view ra
 
 Read<Test> RuleReader::read_wildcard(const std::string& text, const std::string& path) {
   if (text.size() > wildcard_bytes_left_) {
-    return refuse(path, fmt::format("is too long: all wildcards of a filter together may have {} "
-                                    "bytes.",
+    return refuse(path, fmt::format("is too long. All wildcards of a filter together may have at "
+                                    "most {} bytes.",
                                     filter_wildcard_bytes_max));
   }
   wildcard_bytes_left_ -= text.size();
@@ -165,7 +165,7 @@ Read<Test> RuleReader::read_wildcard(const std::string& text, const std::string&
 Read<Rule> RuleReader::read_anything_but(std::string_view raw, const std::string& path) {
   Rule rule{.tests = {}, .anything_but = true};
   std::string inner_path = path;
-  std::string_view name;  // Empty: the values themselves.
+  std::string_view name;  // Empty for plain values.
   std::vector<JsonMember> members;
   if (raw.starts_with('{')) {
     members = read_json_object(raw).value_or(std::vector<JsonMember>{});
@@ -195,7 +195,7 @@ Read<Rule> RuleReader::read_anything_but(std::string_view raw, const std::string
       POSTRIDER_TRY(Test test, read_text_test(name, item, inner_path));
       rule.tests.push_back(std::move(test));
     } else if (item.starts_with('{') || item.starts_with('[')) {
-      return refuse(inner_path, "must hold strings, numbers, true, false and null only.");
+      return refuse(inner_path, "must contain only strings, numbers, true, false and null.");
     } else {
       values.add(Scalar::from_json(item));
     }
@@ -204,8 +204,8 @@ Read<Rule> RuleReader::read_anything_but(std::string_view raw, const std::string
     values.sort();
     rule.tests.emplace_back(std::move(values));
   } else if (items.size() - 1 > rules_left_) {
-    return refuse(inner_path,
-                  fmt::format("is too long; a filter may have {} rules.", filter_rules_max));
+    return refuse(inner_path, fmt::format("is too long. A filter may have at most {} rules.",
+                                          filter_rules_max));
   } else {
     rules_left_ -= items.size() - 1;
   }

@@ -1,4 +1,4 @@
-// Reads the rules of a filter from its pattern. Used by filter only.
+// Parses the rules of a filter's pattern. Used by filter only.
 #pragma once
 
 #include <string>
@@ -20,13 +20,13 @@ using Read = tl::expected<T, FilterFault>;
 
 struct ReadRule {
   Rule rule;
-  bool matches_absence = false;  // exists: false, which nothing that is there matches.
+  bool matches_absence = false;  // `exists: false`. The rule then matches no value.
 };
 
-/// For one filter: it counts its wildcards.
+/// Use one reader per filter: it enforces the limits of a whole filter.
 class RuleReader {
  public:
-  /// `raw` is the object with one rule that stands at `path`.
+  /// `raw` is the object at `path`, which must contain one rule.
   [[nodiscard]] Read<ReadRule> read(std::string_view raw, const std::string& path);
 
  private:

@@ -9,7 +9,7 @@
 namespace postrider::filter {
 namespace {
 
-/// Where the rule is wrong and why, as one text; `none` when it is right.
+/// The path and message of the error. `none` if the rule is valid.
 std::string fault_of(std::string_view raw) {
   const Read<ReadRule> read = RuleReader{}.read(raw, "here");
   return read ? "none" : read.error().path + " " + read.error().message;
@@ -25,7 +25,7 @@ T only_test(std::string_view raw) {
   return std::get<T>(read->rule.tests.at(0));
 }
 
-TEST(RuleReader, ReadsTheTextOfATextRuleDecoded) {
+TEST(RuleReader, DecodesTheTextOfATextRule) {
   const auto prefix = only_test<TextPrefix>(R"({"prefix":"\u0041\n"})");
   EXPECT_EQ(prefix.text, "A\n");
   EXPECT_FALSE(prefix.ignore_case);
@@ -39,11 +39,11 @@ TEST(RuleReader, ReadsTheTextOfATextRuleDecoded) {
   EXPECT_TRUE(only_test<Cidr>(R"({"cidr":"10.0.0.0/8"})").contains(*IpAddress::parse("10.9.8.7")));
 }
 
-TEST(RuleReader, ReadsTheNameOfARuleDecodedToo) {
+TEST(RuleReader, DecodesTheNameOfARule) {
   EXPECT_EQ(only_test<TextPrefix>(R"({"pref\u0069x":"a"})").text, "a");
 }
 
-TEST(RuleReader, ReadsBoundsAsTheyWereSpelled) {
+TEST(RuleReader, KeepsBoundsAsWritten) {
   const auto range = only_test<NumberRange>(R"({"numeric":["<=",5.0,">",-1e2]})");
   EXPECT_EQ(range.low->number, "-1e2");
   EXPECT_FALSE(range.low->inclusive);
@@ -61,8 +61,8 @@ TEST(RuleReader, ReadsBoundsAsTheyWereSpelled) {
   EXPECT_TRUE(equal.high->inclusive);
 }
 
-TEST(RuleReader, RefusesComparisonsThatAreNone) {
-  constexpr std::string_view named = "here.numeric must name its comparisons =, <, <=, > or >=.";
+TEST(RuleReader, RejectsInvalidComparisons) {
+  constexpr std::string_view named = "here.numeric must use the comparisons =, <, <=, > or >=.";
   for (const std::string_view comparison : {"", "==", "=<", "=>", "<>", "><", ">>=", "<==", "!="}) {
     EXPECT_EQ(fault_of(fmt::format(R"({{"numeric":["{}",1]}})", comparison)), named) << comparison;
   }
@@ -75,7 +75,7 @@ TEST(RuleReader, RefusesComparisonsThatAreNone) {
   }
 }
 
-TEST(RuleReader, RefusesARangeThatNothingIsIn) {
+TEST(RuleReader, RejectsAnEmptyRange) {
   constexpr std::string_view empty =
       "here.numeric must have its lower bound below its upper bound.";
   EXPECT_EQ(fault_of(R"({"numeric":[">=",5,"<=",5]})"), empty);
@@ -83,7 +83,7 @@ TEST(RuleReader, RefusesARangeThatNothingIsIn) {
   EXPECT_EQ(fault_of(R"({"numeric":[">",4.99999999999999999999,"<",5]})"), "none");
 }
 
-TEST(RuleReader, ReadsExistsAsEveryValueOrAsAbsence) {
+TEST(RuleReader, ExistsMatchesAnyValueOrAbsence) {
   const Read<ReadRule> present = RuleReader{}.read(R"({"exists":true})", "here");
   EXPECT_FALSE(present->matches_absence);
   EXPECT_TRUE(matches(present->rule, Scalar::from_json("null")));
@@ -92,14 +92,14 @@ TEST(RuleReader, ReadsExistsAsEveryValueOrAsAbsence) {
   EXPECT_FALSE(matches(absent->rule, Scalar::from_json("null")));
 }
 
-TEST(RuleReader, ReadsAnythingButOfValuesOneByOneOrInAList) {
+TEST(RuleReader, ReadsAnythingButOfASingleValueOrAList) {
   for (const std::string_view raw : {R"({"anything-but":2})", R"({"anything-but":[2.0]})"}) {
     const Read<ReadRule> read = RuleReader{}.read(raw, "here");
     EXPECT_FALSE(matches(read->rule, Scalar::from_json("2"))) << raw;
     EXPECT_TRUE(matches(read->rule, Scalar::from_json(R"("2")"))) << raw;
   }
   const Read<ReadRule> many = RuleReader{}.read(R"({"anything-but":["b",1,"a",null]})", "here");
-  EXPECT_EQ(many->rule.tests.size(), 1u) << "values are looked up together";
+  EXPECT_EQ(many->rule.tests.size(), 1u) << "plain values form a single test";
   for (const std::string_view json : {R"("a")", R"("b")", "1", "null"}) {
     EXPECT_FALSE(matches(many->rule, Scalar::from_json(json))) << json;
   }
@@ -116,10 +116,10 @@ TEST(RuleReader, ReadsAnythingButOfTextRules) {
   EXPECT_EQ(fault_of(R"({"anything-but":{"prefix":[]}})"),
             "here.anything-but.prefix must not be empty.");
   EXPECT_EQ(fault_of(R"({"anything-but":{"wildcard":["a","**"]}})"),
-            "here.anything-but.wildcard must not have two stars side by side; one says the same.");
+            "here.anything-but.wildcard must not contain two adjacent stars. Use a single star.");
 }
 
-TEST(RuleReader, CountsRulesOverAWholeFilterAndPlainValuesNot) {
+TEST(RuleReader, LimitsTheRulesOfAWholeFilterButNotPlainValues) {
   RuleReader reader;
   std::string listed = R"("x")";
   for (std::size_t index = 2; index < filter_rules_max; ++index) {
@@ -130,18 +130,19 @@ TEST(RuleReader, CountsRulesOverAWholeFilterAndPlainValuesNot) {
   const Read<ReadRule> third = reader.read(R"({"prefix":"a"})", "third");
   ASSERT_FALSE(third);
   EXPECT_EQ(third.error().path, "third");
-  EXPECT_EQ(third.error().message,
-            "is one rule too many; a filter may have 64, and any number of plain values.");
+  EXPECT_EQ(
+      third.error().message,
+      "is one rule too many. A filter may have at most 64 rules and any number of plain values.");
 }
 
-TEST(RuleReader, CountsTheBytesOfWildcardsOverAWholeFilter) {
+TEST(RuleReader, LimitsTheWildcardBytesOfAWholeFilter) {
   RuleReader reader;
   const auto wildcard = [](std::size_t bytes) {
     return fmt::format(R"({{"wildcard":"{}"}})", std::string(bytes, 'x'));
   };
   EXPECT_TRUE(reader.read(wildcard(filter_wildcard_bytes_max - 1), "first"));
   EXPECT_FALSE(reader.read(wildcard(2), "second"));
-  EXPECT_TRUE(reader.read(wildcard(1), "third")) << "what was refused is not counted";
+  EXPECT_TRUE(reader.read(wildcard(1), "third")) << "rejected wildcards are not counted";
   EXPECT_TRUE(reader.read(wildcard(0), "fourth"));
 }
 

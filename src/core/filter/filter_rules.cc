@@ -15,10 +15,10 @@ bool same_text(std::string_view text, std::string_view wanted, bool ignore_case)
   return ignore_case ? equals_ignoring_case(text, wanted) : text == wanted;
 }
 
-/// One overload per test. Most are for strings and pass nothing else.
-class Passes {
+/// Visits a Test, one overload per kind. Most kinds match only strings.
+class TestVisitor {
  public:
-  explicit Passes(const Scalar& value) : kind_(value.kind()), text_(value.text()) {}
+  explicit TestVisitor(const Scalar& value) : kind_(value.kind()), text_(value.text()) {}
 
   bool operator()(const AnyValue&) const { return true; }
   bool operator()(const OneOf& values) const {
@@ -107,9 +107,9 @@ void OneOf::sort() {
 }
 
 bool matches(const Rule& rule, const Scalar& value) {
-  const Passes passes{value};
+  const TestVisitor visitor{value};
   const bool any =
-      std::ranges::any_of(rule.tests, [&](const Test& test) { return std::visit(passes, test); });
+      std::ranges::any_of(rule.tests, [&](const Test& test) { return std::visit(visitor, test); });
   return any != rule.anything_but;
 }
 

@@ -1,5 +1,5 @@
-// The rules of a filter for one value: what may stand in the arrays of its pattern. Used by filter
-// only.
+// The rules of a filter for a single value: the elements of the arrays in its pattern. Used by
+// filter only.
 #pragma once
 
 #include <optional>
@@ -13,8 +13,8 @@
 
 namespace postrider::filter {
 
-/// A value in an event that is neither object nor array. Refers to the event's text; owns a copy
-/// only of a string with escapes in it.
+/// A value in an event that is neither an object nor an array. Refers to the event's text, which
+/// must outlive this object. Owns a copy only of a string that contains escapes.
 class Scalar {
  public:
   enum class Kind { string, number, literal };
@@ -26,7 +26,7 @@ class Scalar {
   }
 
   [[nodiscard]] Kind kind() const { return kind_; }
-  /// A string's is decoded.
+  /// Decoded if the value is a string, otherwise JSON text.
   [[nodiscard]] std::string_view text() const { return decoded_ ? *decoded_ : text_; }
 
  private:
@@ -38,14 +38,14 @@ class Scalar {
 };
 
 struct AnyValue {};  // exists: true
-/// Plain values. Sorted, so that many of them cost little more than one.
+/// Plain values. Sorted, so that a long list is searched quickly.
 struct OneOf {
   std::vector<std::string> texts;
-  std::vector<std::string> numbers;   // By value, as they were spelled.
+  std::vector<std::string> numbers;   // As written. Sorted and compared by value.
   std::vector<std::string> literals;  // true, false, null
 
   void add(const Scalar& value);
-  /// After the last was added.
+  /// Call after the last `add`.
   void sort();
 };
 struct TextIgnoringCase {
@@ -60,7 +60,7 @@ struct TextSuffix {
   bool ignore_case = false;
 };
 struct NumberBound {
-  std::string number;  // As it was spelled.
+  std::string number;  // As written.
   bool inclusive = false;
 };
 struct NumberRange {
@@ -71,7 +71,7 @@ struct NumberRange {
 using Test = std::variant<AnyValue, OneOf, TextIgnoringCase, TextPrefix, TextSuffix, NumberRange,
                           Wildcard, Cidr>;
 
-/// True when any of its tests passes, or when none does if it is an `anything-but`.
+/// Matches if any of its tests passes or, for `anything-but`, if none does.
 struct Rule {
   std::vector<Test> tests;
   bool anything_but = false;

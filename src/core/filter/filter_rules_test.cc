@@ -27,7 +27,7 @@ OneOf one_of(const std::vector<std::string_view>& jsons) {
   return values;
 }
 
-TEST(FilterScalar, KnowsItsKindAndIsDecoded) {
+TEST(FilterScalar, HasAKindAndIsDecoded) {
   const struct {
     std::string_view json;
     Scalar::Kind kind;
@@ -44,11 +44,11 @@ TEST(FilterScalar, KnowsItsKindAndIsDecoded) {
     EXPECT_EQ(scalar.kind(), c.kind) << c.json;
     EXPECT_EQ(scalar.text(), c.text) << c.json;
   }
-  EXPECT_EQ(Scalar::from_text(R"(a\n)").text(), R"(a\n)") << "text is decoded already";
+  EXPECT_EQ(Scalar::from_text(R"(a\n)").text(), R"(a\n)") << "from_text does not decode";
   EXPECT_EQ(Scalar::from_text("1").kind(), Scalar::Kind::string);
 }
 
-TEST(FilterScalar, KeepsADecodedTextWhenItIsCopied) {
+TEST(FilterScalar, KeepsItsDecodedTextIfCopied) {
   std::vector<Scalar> copies;
   {
     const Scalar scalar = Scalar::from_json(R"("\u0041 text that is longer than a small string")");
@@ -57,7 +57,7 @@ TEST(FilterScalar, KeepsADecodedTextWhenItIsCopied) {
   EXPECT_EQ(copies[2].text(), "A text that is longer than a small string");
 }
 
-TEST(FilterRule, OfPlainValuesKeepsStringsNumbersAndLiteralsApart) {
+TEST(FilterRule, DistinguishesStringsNumbersAndLiterals) {
   const OneOf values = one_of({R"("1")", "2", "true", R"("null")"});
   for (const std::string_view json : {R"("1")", "2", "2.0", "20e-1", "true", R"("null")"}) {
     EXPECT_TRUE(passes(values, json)) << json;
@@ -68,13 +68,13 @@ TEST(FilterRule, OfPlainValuesKeepsStringsNumbersAndLiteralsApart) {
   EXPECT_FALSE(passes(OneOf{}, "1"));
 }
 
-TEST(FilterRule, OfAnyValueIsPassedByAllOfThem) {
+TEST(FilterRule, AnyValueMatchesEverything) {
   for (const std::string_view json : {R"("")", "0", "null", "false"}) {
     EXPECT_TRUE(passes(AnyValue{}, json)) << json;
   }
 }
 
-TEST(FilterRule, OfARangeIncludesItsBoundsOnlyWhenItSaysSo) {
+TEST(FilterRule, RangeIncludesOnlyInclusiveBounds) {
   const NumberRange open{NumberBound{"0", false}, NumberBound{"1e1", false}};
   const NumberRange closed{NumberBound{"0", true}, NumberBound{"1e1", true}};
   const NumberRange above{NumberBound{"0", false}, {}};
@@ -104,7 +104,7 @@ TEST(FilterRule, OfARangeIncludesItsBoundsOnlyWhenItSaysSo) {
   }
 }
 
-TEST(FilterRule, OfAPrefixOrSuffixNeverLooksBeyondTheText) {
+TEST(FilterRule, PrefixAndSuffixStayWithinTheText) {
   EXPECT_TRUE(passes(TextPrefix{"", false}, R"("")"));
   EXPECT_TRUE(passes(TextPrefix{"ab", false}, R"("ab")"));
   EXPECT_FALSE(passes(TextPrefix{"ab", false}, R"("a")"));
@@ -116,7 +116,7 @@ TEST(FilterRule, OfAPrefixOrSuffixNeverLooksBeyondTheText) {
   EXPECT_FALSE(passes(TextSuffix{"ab", false}, R"("abc")"));
 }
 
-TEST(FilterRule, IgnoresCaseOnlyWhenItSaysSo) {
+TEST(FilterRule, IgnoresCaseOnlyIfAsked) {
   EXPECT_FALSE(passes(TextPrefix{"Ä", false}, R"("äb")"));
   EXPECT_TRUE(passes(TextPrefix{"Ä", true}, R"("äb")"));
   EXPECT_FALSE(passes(TextSuffix{"ÄB", false}, R"("xäb")"));
@@ -126,14 +126,14 @@ TEST(FilterRule, IgnoresCaseOnlyWhenItSaysSo) {
   EXPECT_FALSE(passes(TextIgnoringCase{"ab"}, R"("abc")"));
 }
 
-TEST(FilterRule, CutsNoCharacterInHalf) {
-  // The first byte of ä is that of ã, its last that of ¤.
+TEST(FilterRule, DoesNotSplitCharacters) {
+  // ä has the same first byte as ã and the same last byte as ¤.
   EXPECT_FALSE(passes(TextPrefix{"a", true}, R"("ä")"));
   EXPECT_FALSE(passes(TextSuffix{"¤", true}, R"("ä")"));
   EXPECT_FALSE(passes(TextPrefix{"Äx", true}, R"("ää")"));
 }
 
-TEST(FilterRule, OfAddressesAndWildcardsIsForStringsOnly) {
+TEST(FilterRule, AddressesAndWildcardsMatchOnlyStrings) {
   const Cidr range = *Cidr::parse("10.0.0.0/31");
   EXPECT_TRUE(passes(range, R"("10.0.0.1")"));
   EXPECT_FALSE(passes(range, R"("10.0.0.2")"));
@@ -144,7 +144,7 @@ TEST(FilterRule, OfAddressesAndWildcardsIsForStringsOnly) {
   EXPECT_FALSE(passes(wildcard, "210"));
 }
 
-TEST(FilterRule, NeedsOneOfItsTestsAndAnythingButNone) {
+TEST(FilterRule, MatchesIfAnyTestPassesAndAnythingButIfNoneDoes) {
   Rule rule{.tests = {TextPrefix{"a"}, TextSuffix{"z"}}};
   EXPECT_TRUE(matches(rule, Scalar::from_text("a-")));
   EXPECT_TRUE(matches(rule, Scalar::from_text("-z")));
@@ -156,7 +156,7 @@ TEST(FilterRule, NeedsOneOfItsTestsAndAnythingButNone) {
   EXPECT_FALSE(matches(Rule{}, Scalar::from_text("")));
 }
 
-RC_GTEST_PROP(FilterRule, FindsAPlainNumberAmongAnyOthersHoweverItIsSpelled,
+RC_GTEST_PROP(FilterRule, FindsANumberInAnyNotation,
               (std::vector<std::int32_t> numbers, std::int32_t wanted)) {
   OneOf values;
   bool has_it = false;

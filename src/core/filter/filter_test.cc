@@ -1,4 +1,4 @@
-// What filters match: EventBridge's documented examples, and the corners between them.
+// What filters match: EventBridge's documented examples and edge cases.
 #include "core/filter/filter.h"
 
 #include <string>
@@ -15,7 +15,7 @@ bool match(std::string_view pattern, const Event& event) {
   return filter && filter->matches(event);
 }
 
-/// `pattern` and `data` of an event's data.
+/// Matches `pattern` against an event's `data`.
 bool match_data(std::string_view pattern, std::string_view data) {
   Event event;
   event.data = data;
@@ -161,7 +161,7 @@ TEST(Filter, MatchesCaseAndWildcardsAndAddresses) {
   check(cases);
 }
 
-TEST(Filter, ExistsIsAboutValues) {
+TEST(Filter, ExistsTestsForValues) {
   constexpr Case cases[] = {
       {R"({"state":[{"exists":true}]})", R"({"state":"running"})", true},
       {R"({"state":[{"exists":true}]})", R"({"state":null})", true},
@@ -185,7 +185,7 @@ TEST(Filter, ExistsIsAboutValues) {
   check(cases);
 }
 
-TEST(Filter, AnyElementOfAnArrayWillDo) {
+TEST(Filter, MatchesIfAnyElementOfAnArrayMatches) {
   constexpr Case cases[] = {
       {R"({"tags":["b"]})", R"({"tags":["a","b"]})", true},
       {R"({"tags":["c"]})", R"({"tags":["a","b"]})", false},
@@ -211,7 +211,7 @@ TEST(Filter, AnyElementOfAnArrayWillDo) {
   check(cases);
 }
 
-TEST(Filter, OrHoldsWhenOneAlternativeDoes) {
+TEST(Filter, OrMatchesIfOneAlternativeMatches) {
   constexpr std::string_view documented =
       R"({"$or":[{"c-count":[{"numeric":[">",0,"<=",5]}]},{"d-count":[{"numeric":["<",10]}]},)"
       R"({"x-limit":[{"numeric":["=",3.018e2]}]}]})";
@@ -233,7 +233,7 @@ TEST(Filter, OrHoldsWhenOneAlternativeDoes) {
   check(cases);
 }
 
-TEST(Filter, SeesTheWholeEvent) {
+TEST(Filter, MatchesEveryFieldOfAnEvent) {
   Event event;
   event.id = *EventId::parse("evt_01j0000000000000000000000a");
   event.tenant_id = "acme";
@@ -256,7 +256,7 @@ TEST(Filter, SeesTheWholeEvent) {
   EXPECT_TRUE(match(R"({"tenant_id":[{"exists":false}]})", event)) << "the default tenant";
 }
 
-TEST(Filter, TakesItsTimeOnlyOnce) {
+TEST(Filter, ComparesManyValuesWithManyNumbersQuickly) {
   std::string numbers = "[2";
   for (int i = 0; i < 120'000; ++i) {
     numbers += ",2";

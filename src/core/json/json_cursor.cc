@@ -54,14 +54,14 @@ std::string_view JsonCursor::take_scalar() {
   if (peek() == '"') {
     return take_string();
   }
-  // At least one character, so that a walk over anything comes to an end.
+  // Takes at least one character, so that reading terminates for any text.
   const std::size_t end = std::min(rest_.find_first_of(ends_of_scalar, 1), rest_.size());
   const std::string_view scalar = rest_.substr(0, end);
   rest_.remove_prefix(end);
   return scalar;
 }
 
-// The opening quote is ahead.
+// The next character is the opening quote.
 std::string_view JsonCursor::take_string() {
   std::size_t at = 1;
   while (at < rest_.size() && rest_[at] != '"') {

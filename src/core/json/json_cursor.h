@@ -1,6 +1,5 @@
-// Walks JSON text that has been checked before (json_text.h) from left to right, value by value,
-// without a tree and without copies. Text that was not checked is read without harm, but what comes
-// out then means nothing.
+// Reads validated JSON text (see json_text.h) from left to right, value by value, without building
+// a tree or copying. Text that was not validated is safe to read, but gives meaningless results.
 #pragma once
 
 #include <optional>
@@ -8,26 +7,26 @@
 
 namespace postrider {
 
-/// A place in text it does not own. One thread.
+/// A position in a text, which must outlive this object. One thread.
 class JsonCursor {
  public:
   explicit JsonCursor(std::string_view checked) : rest_(checked) {}
 
-  /// The first character of the value ahead: `{`, `[`, `"`, or that of a number or literal. Zero at
+  /// The first character of the next value: `{`, `[`, `"`, or that of a number or literal. Zero at
   /// the end of the text.
   [[nodiscard]] char peek();
 
-  /// Steps over the bracket of an object or array.
+  /// Skips the opening bracket of an object or array.
   void enter();
-  /// Inside an object: steps over the next key and its colon and returns the key's content, still
-  /// escaped. nullopt: the object is over and its bracket stepped over.
+  /// Inside an object: skips the next key and its colon, and returns the key's content, still
+  /// escaped. At the end of the object, skips its closing bracket and returns nullopt.
   [[nodiscard]] std::optional<std::string_view> next_key();
-  /// Inside an array: stands before the next element. False: the array is over, as above.
+  /// Inside an array: moves to the next element. At the end, skips the bracket and returns false.
   [[nodiscard]] bool next_element();
 
-  /// Steps over a string, number or literal and returns its text, a string's quotes included.
+  /// Skips a string, number or literal and returns its text, including the quotes of a string.
   [[nodiscard]] std::string_view take_scalar();
-  /// Steps over any value.
+  /// Skips any value.
   void skip_value();
 
  private:

@@ -34,7 +34,7 @@ TEST(JsonCursorWalk, VisitsMembersAndElementsInOrder) {
   EXPECT_EQ(cursor.peek(), '\0');
 }
 
-TEST(JsonCursorWalk, TakesScalarsUpToWhateverEndsThem) {
+TEST(JsonCursorWalk, TakesScalarsUpToTheirEnd) {
   const struct {
     std::string_view text;
     std::string_view scalar;
@@ -59,7 +59,7 @@ TEST(JsonCursorWalk, TakesScalarsUpToWhateverEndsThem) {
   }
 }
 
-TEST(JsonCursorWalk, SkipsAValueWithAllThatIsInIt) {
+TEST(JsonCursorWalk, SkipsAValueWithItsContents) {
   for (const std::string_view value :
        {R"(7)", R"("}")", R"({})", R"([])", R"({"a":[1,{"b":"]}\""}],"c":{}})", R"([[[]],"[",{}])",
         "{ \"a\" : [ 1 , 2 ] }"}) {
@@ -72,7 +72,7 @@ TEST(JsonCursorWalk, SkipsAValueWithAllThatIsInIt) {
   }
 }
 
-TEST(JsonCursorWalk, LeavesAnEmptyObjectOrArrayAtOnce) {
+TEST(JsonCursorWalk, HandlesEmptyObjectsAndArrays) {
   JsonCursor cursor{R"([ { } , [ ] ])"};
   cursor.enter();
   ASSERT_TRUE(cursor.next_element());
@@ -85,7 +85,7 @@ TEST(JsonCursorWalk, LeavesAnEmptyObjectOrArrayAtOnce) {
   EXPECT_EQ(cursor.peek(), '\0');
 }
 
-TEST(JsonCursorWalk, ReadsTextThatBreaksOffWithoutHarm) {
+TEST(JsonCursorWalk, ReadsTruncatedTextSafely) {
   for (const std::string_view text : {"", " ", "\"", "\"\\", "{", "{\"", "{\"a", "{\"a\"",
                                       "{\"a\":", "[", "[1", "[1,", "[[", "\"\\\""}) {
     JsonCursor skipping{text};
@@ -101,7 +101,7 @@ TEST(JsonCursorWalk, ReadsTextThatBreaksOffWithoutHarm) {
   }
 }
 
-RC_GTEST_PROP(JsonCursorWalk, ComesToAnEndWhateverTheText, ()) {
+RC_GTEST_PROP(JsonCursorWalk, TerminatesForAnyText, ()) {
   const auto text =
       *rc::gen::container<std::string>(rc::gen::elementOf(std::string{"{}[]\",:\\a1 "}));
   JsonCursor cursor{text};

@@ -1,5 +1,4 @@
-// Random JSON: what is valid is accepted and sliced as it was written; what is broken never
-// crashes.
+// Random JSON: valid text is accepted and sliced verbatim; invalid text never crashes.
 #include <string>
 #include <vector>
 
@@ -14,7 +13,7 @@
 namespace postrider {
 namespace {
 
-// Writes random valid JSON.
+// Generates random valid JSON.
 class JsonMaker {
  public:
   explicit JsonMaker(std::uint64_t seed) : random_(seed) {}
@@ -112,7 +111,7 @@ RC_GTEST_PROP(JsonProperty, ValidTextIsAccepted, (std::uint64_t seed)) {
   }
 }
 
-RC_GTEST_PROP(JsonProperty, MembersAreTheSlicesThatWereWritten, (std::uint64_t seed)) {
+RC_GTEST_PROP(JsonProperty, MembersAreVerbatimSlices, (std::uint64_t seed)) {
   JsonMaker maker{seed};
   std::vector<std::string> values;
   std::string text = "{";
@@ -133,7 +132,7 @@ RC_GTEST_PROP(JsonProperty, MembersAreTheSlicesThatWereWritten, (std::uint64_t s
   }
 }
 
-RC_GTEST_PROP(JsonProperty, ElementsJoinToAnArrayOfTheSameElements, (std::uint64_t seed)) {
+RC_GTEST_PROP(JsonProperty, JoinedElementsAreTheSameArray, (std::uint64_t seed)) {
   JsonMaker maker{seed};
   const std::string text = maker.array(4);
   const auto elements = read_json_array(text);
@@ -146,7 +145,7 @@ RC_GTEST_PROP(JsonProperty, ElementsJoinToAnArrayOfTheSameElements, (std::uint64
   RC_ASSERT(read_json_array(again).value() == *elements);
 }
 
-RC_GTEST_PROP(JsonProperty, EveryProperPrefixOfAnObjectIsRefused, (std::uint64_t seed)) {
+RC_GTEST_PROP(JsonProperty, EveryProperPrefixOfAnObjectIsInvalid, (std::uint64_t seed)) {
   JsonMaker maker{seed};
   const std::string text = maker.object(3);
   for (std::size_t length = 0; length < text.size(); ++length) {
@@ -154,8 +153,7 @@ RC_GTEST_PROP(JsonProperty, EveryProperPrefixOfAnObjectIsRefused, (std::uint64_t
   }
 }
 
-RC_GTEST_PROP(JsonProperty, AMutationIsAcceptedOrRefusedTheSameWayEverywhere,
-              (std::uint64_t seed)) {
+RC_GTEST_PROP(JsonProperty, AllReadersAgreeOnMutatedText, (std::uint64_t seed)) {
   JsonMaker maker{seed};
   std::string text = maker.object(4);
   const std::uint64_t changes = 1 + maker.random().below(4);
@@ -175,7 +173,7 @@ RC_GTEST_PROP(JsonProperty, AMutationIsAcceptedOrRefusedTheSameWayEverywhere,
   }
 }
 
-RC_GTEST_PROP(JsonArrays, ComeApartAsTheReaderReadsThem, (std::uint64_t seed)) {
+RC_GTEST_PROP(JsonArrays, SplitLikeTheReader, (std::uint64_t seed)) {
   const std::string text = " " + JsonMaker{seed}.array(4) + "\n";
   const Result<std::vector<std::string_view>> read = read_json_array(text);
   RC_ASSERT(read.has_value());

@@ -14,7 +14,7 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(first, text.find_last_not_of(space) - first + 1);
 }
 
-/// `at` is behind the opening quote. Behind the closing one, or null.
+/// `at` is after the opening quote. Returns the position after the closing quote, or null.
 const char* skip_string(const char* at, const char* end) {
   const char* const begin = at;
   while (at < end) {
@@ -46,12 +46,12 @@ class Splitter {
     }
     while (at_ < end_ && step()) {
     }
-    // The outermost bracket closed with the last character, or something is wrong.
+    // The outermost bracket must close at the last character.
     return closed_ && at_ == end_ ? std::optional{std::move(elements_)} : std::nullopt;
   }
 
  private:
-  /// False when the array is over or cannot be.
+  /// Returns false if the array has ended or a string has no closing quote.
   bool step() {
     const char character = *at_++;
     switch (character) {
@@ -97,9 +97,9 @@ class Splitter {
 
   const char* at_;
   const char* end_;
-  const char* element_;  // Where the current one begins.
+  const char* element_;  // The start of the current element.
   std::size_t depth_ = 0;
-  bool has_comma_ = false;  // Of the outermost array: then nothing is an element, too, a bad one.
+  bool has_comma_ = false;  // In the outermost array. Then empty text is a missing element.
   bool closed_ = false;
   std::vector<std::string_view> elements_;
 };

@@ -1,5 +1,5 @@
-// Takes an array apart by its brackets and quotes alone, without looking at what the elements are:
-// fast, and one bad element spoils no other. Each is still to be checked (json_text.h).
+// Splits a JSON array using only brackets and quotes, without validating the elements. Fast, and an
+// invalid element does not affect the others. The caller must validate each element (json_text.h).
 #pragma once
 
 #include <optional>
@@ -8,9 +8,9 @@
 
 namespace postrider {
 
-/// The elements of a JSON array, without surrounding white space; an element may be empty where
-/// something is missing. nullopt when the text is no array, or its brackets and quotes do not match
-/// up: only a reader can say what is wrong then.
+/// The elements of a JSON array, without surrounding white space. A missing element is empty.
+/// Returns nullopt if the text is not an array or its brackets and quotes do not match; use
+/// read_json_array for an error message.
 [[nodiscard]] std::optional<std::vector<std::string_view>> split_json_array(std::string_view text);
 
 }  // namespace postrider

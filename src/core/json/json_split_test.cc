@@ -18,32 +18,32 @@ TEST(SplitJsonArray, FindsTheElements) {
             (Slices{"1", "{\"a\":[2,3]}", "\"x\""}));
 }
 
-TEST(SplitJsonArray, IsNotMisledByTexts) {
+TEST(SplitJsonArray, IgnoresBracketsInStrings) {
   EXPECT_EQ(split_json_array(R"(["]", "[,", "\"],", "\\", {"}":"\\\""}])"),
             (Slices{R"("]")", R"("[,")", R"("\"],")", R"("\\")", R"({"}":"\\\""})"}));
 }
 
-TEST(SplitJsonArray, DoesNotLookIntoTheElements) {
+TEST(SplitJsonArray, DoesNotValidateTheElements) {
   EXPECT_EQ(split_json_array(R"([{"a":1,"a":2}, nonsense, "\xff" 3])"),
             (Slices{R"({"a":1,"a":2})", "nonsense", R"("\xff" 3)"}));
   const std::string deep = std::string(1'000'000, '[') + std::string(1'000'000, ']');
   EXPECT_EQ(split_json_array("[" + deep + "]")->size(), 1u);
 }
 
-TEST(SplitJsonArray, AMissingElementIsAnEmptyOne) {
+TEST(SplitJsonArray, MissingElementIsEmpty) {
   EXPECT_EQ(split_json_array("[,]"), (Slices{"", ""}));
   EXPECT_EQ(split_json_array("[1,]"), (Slices{"1", ""}));
   EXPECT_EQ(split_json_array("[,1]"), (Slices{"", "1"}));
 }
 
-TEST(SplitJsonArray, RefusesWhatIsNoArrayOrDoesNotMatchUp) {
+TEST(SplitJsonArray, RejectsNonArraysAndUnmatchedBrackets) {
   for (const std::string_view text : {"", " ", "1", "{}", "\"[]\"", "[", "[1", "]", "[1}", "[\"]",
                                       "[\"\\\"]", "[1] 2", "[1],", "[[1]", "[]]", "[1]]"}) {
     EXPECT_EQ(split_json_array(text), std::nullopt) << text;
   }
 }
 
-RC_GTEST_PROP(SplitJsonArray, ReadsNothingOutsideOfTheText, (const std::string& text)) {
+RC_GTEST_PROP(SplitJsonArray, StaysWithinTheText, (const std::string& text)) {
   const std::string array = "[" + text;
   if (const auto slices = split_json_array(array)) {
     for (const std::string_view slice : *slices) {

@@ -22,9 +22,9 @@ constexpr bool is_low_surrogate(std::uint32_t unit) { return unit >= 0xdc00 && u
 
 constexpr std::uint64_t every_byte(std::uint8_t byte) { return 0x0101010101010101ull * byte; }
 
-// Marks, with the byte's top bit, each byte that ends a run of plain characters: a quote, a
-// backslash, a control character or the start of a UTF-8 sequence. The lowest mark is exact; those
-// above it may come from a borrow of the subtraction, so only the lowest counts.
+// Sets the top bit of each byte that ends a run of plain characters: a quote, a backslash, a
+// control character or the start of a UTF-8 sequence. Only the lowest mark is exact; higher marks
+// may come from a borrow in the subtraction.
 constexpr std::uint64_t marks_of_specials(std::uint64_t word) {
   const std::uint64_t quote = word ^ every_byte('"');
   const std::uint64_t backslash = word ^ every_byte('\\');
@@ -139,7 +139,7 @@ class StringScanner {
     return unit;
   }
 
-  // One sequence of two to four bytes: no overlong form, no surrogate, nothing above U+10FFFF.
+  // Two to four bytes. Rejects overlong forms, surrogates and code points above U+10FFFF.
   [[nodiscard]] std::string_view scan_utf8() {
     const auto byte = [this](int index) { return static_cast<unsigned char>(at_[index]); };
     const unsigned char lead = byte(0);
@@ -147,7 +147,7 @@ class StringScanner {
     if (length == 0 || end_ - at_ < length) {
       return "invalid UTF-8";
     }
-    // The ranges of the second byte are what excludes overlong forms and surrogates (RFC 3629).
+    // The ranges of the second byte exclude overlong forms and surrogates (RFC 3629).
     const unsigned char second_min = lead == 0xe0 ? 0xa0 : lead == 0xf0 ? 0x90 : 0x80;
     const unsigned char second_max = lead == 0xed ? 0x9f : lead == 0xf4 ? 0x8f : 0xbf;
     bool fine = byte(1) >= second_min && byte(1) <= second_max;
@@ -188,7 +188,7 @@ void append_utf8(std::string& out, std::uint32_t point) {
   }
 }
 
-// Takes `\uXXXX` off the front.
+// Removes `\uXXXX` from the front and returns its value.
 std::uint32_t take_unit(std::string_view& content) {
   std::uint32_t unit = 0;
   for (std::size_t digit = 2; digit < 6; ++digit) {
@@ -211,7 +211,7 @@ constexpr char unescaped(char letter) {
     case 't':
       return '\t';
     default:
-      return letter;  // A quote, a backslash and a slash stand for themselves.
+      return letter;  // A quote, a backslash or a slash.
   }
 }
 

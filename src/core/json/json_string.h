@@ -1,4 +1,4 @@
-// Strings inside JSON text: finding their end, and decoding them. Used by json_text only.
+// Finds the end of a string in JSON text, and decodes strings.
 #pragma once
 
 #include <string>
@@ -6,19 +6,19 @@
 
 namespace postrider {
 
-/// What a look at one string found.
+/// The result of scanning one string.
 struct JsonStringScan {
-  std::size_t length = 0;   // Of the content, quotes not counted. On an error: where it is.
-  bool has_escape = false;  // Else the content is the decoded text already.
+  std::size_t length = 0;   // Of the content without quotes. On an error: its offset.
+  bool has_escape = false;  // If false, the content needs no decoding.
   std::string_view error;   // Empty: the string is valid.
 };
 
-/// `text` starts behind the opening quote and goes on to the end of everything. Valid means RFC
-/// 8259: escapes known, surrogates in pairs, UTF-8 well formed, control characters escaped, a
-/// closing quote.
+/// `text` starts after the opening quote and extends to the end of the document. A string is valid
+/// as in RFC 8259: known escapes, surrogates in pairs, well-formed UTF-8, escaped control
+/// characters, a closing quote.
 [[nodiscard]] JsonStringScan scan_json_string(std::string_view text);
 
-/// The text that a valid content stands for.
+/// Decodes the content of a valid string.
 [[nodiscard]] std::string decode_json_content(std::string_view content);
 
 }  // namespace postrider

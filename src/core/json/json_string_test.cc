@@ -12,10 +12,10 @@
 namespace postrider {
 namespace {
 
-// So many plain characters stand before what is looked for: it meets every place in a machine word.
+// The largest number of plain characters before a special one: covers all offsets in a word.
 constexpr std::size_t offset_max = 17;
 
-TEST(JsonStringScan, EndsAtTheClosingQuoteWhereverItStands) {
+TEST(JsonStringScan, EndsAtTheClosingQuoteAtAnyOffset) {
   for (std::size_t offset = 0; offset <= offset_max; ++offset) {
     const std::string plain(offset, 'x');
     for (const std::string_view after : {"", "\"", "\\", "\x01", "\xff", "\", 12345678"}) {
@@ -27,7 +27,7 @@ TEST(JsonStringScan, EndsAtTheClosingQuoteWhereverItStands) {
   }
 }
 
-TEST(JsonStringScan, SaysWhatIsWrongAndWhere) {
+TEST(JsonStringScan, ReportsTheErrorAndItsOffset) {
   struct Case {
     std::string_view text;
     std::string_view error;
@@ -77,7 +77,7 @@ TEST(JsonStringScan, SaysWhatIsWrongAndWhere) {
   }
 }
 
-TEST(JsonStringScan, AcceptsTheFirstAndLastCharacterOfEachLength) {
+TEST(JsonStringScan, AcceptsTheFirstAndLastCodePointOfEachLength) {
   for (const std::string_view content : {" ",
                                          "\x7f",
                                          "\xc2\x80",
@@ -108,7 +108,7 @@ TEST(JsonStringScan, AcceptsTheFirstAndLastCharacterOfEachLength) {
   }
 }
 
-TEST(JsonContent, IsDecodedToTheTextItStandsFor) {
+TEST(JsonContent, IsDecoded) {
   using namespace std::string_literals;
   EXPECT_EQ(decode_json_content(""), "");
   EXPECT_EQ(decode_json_content("plain \xc3\xa4"), "plain \xc3\xa4");
@@ -121,7 +121,7 @@ TEST(JsonContent, IsDecodedToTheTextItStandsFor) {
             "\xf0\x90\x80\x80-\xf4\x8f\xbf\xbf");
 }
 
-RC_GTEST_PROP(JsonContent, OfWhatWasWrittenIsTheTextAgain, ()) {
+RC_GTEST_PROP(JsonContent, RoundTrips, ()) {
   const auto pieces = *rc::gen::container<std::vector<std::string>>(
       rc::gen::element(std::string{"a"}, std::string{"\""}, std::string{"\\"}, std::string{"\n"},
                        std::string{"\x01"}, std::string{"\xc3\xa4"},
@@ -140,8 +140,8 @@ RC_GTEST_PROP(JsonContent, OfWhatWasWrittenIsTheTextAgain, ()) {
   RC_ASSERT(decode_json_content(behind_quote.substr(0, scan.length)) == text);
 }
 
-// Byte by byte, so that the scan of whole words has something to be held against.
-RC_GTEST_PROP(JsonStringScan, FindsTheFirstSpecialByteOfAnyBytes, (const std::string& bytes)) {
+// Compares the word-wise scan with a byte-wise one.
+RC_GTEST_PROP(JsonStringScan, FindsTheFirstSpecialByte, (const std::string& bytes)) {
   std::size_t plain = 0;
   while (plain < bytes.size() && bytes[plain] >= 0x20 && bytes[plain] != '"' &&
          bytes[plain] != '\\') {

@@ -12,31 +12,31 @@
 namespace postrider {
 namespace {
 
-// Up to this many keys an object is searched one by one; larger ones are sorted once, when they
-// close. Sorting instead of hashing: nobody can choose keys that make it slow.
+// Duplicates among up to this many keys are found by linear search; larger objects are sorted once,
+// at their end. Unlike hashing, sorting cannot be made slow by an attacker's choice of keys.
 constexpr std::size_t keys_searched_max = 16;
 
-// Room for the keys of most events, so that the list is allocated once.
+// Enough for the keys of most events, so that the list is allocated once.
 constexpr std::size_t keys_reserved = 32;
 
-// A longer duplicate key is not repeated in the message.
+// A longer duplicate key is not shown in the message.
 constexpr std::size_t key_shown_bytes_max = 64;
 
 constexpr bool is_digit(char character) { return character >= '0' && character <= '9'; }
 
-// What a scan is for: where to put the slices of the outermost object or array (null: nobody wants
-// them), and how many levels there may be.
-struct Purpose {
+// Where to store the slices of the outermost object or array (null: nowhere), and the maximum
+// depth.
+struct ScanOptions {
   std::vector<JsonMember>* members = nullptr;
   std::vector<std::string_view>* elements = nullptr;
   std::size_t depth_max = json_depth_max;
 };
 
-// One pass over the text, without recursion. Every step returns false after it has noted an error.
+// One pass over the text, without recursion. Every step records an error and returns false.
 class JsonScanner {
  public:
-  explicit JsonScanner(std::string_view text, const Purpose& purpose = {})
-      : begin_(text.data()), at_(begin_), end_(begin_ + text.size()), purpose_(purpose) {}
+  explicit JsonScanner(std::string_view text, const ScanOptions& options = {})
+      : begin_(text.data()), at_(begin_), end_(begin_ + text.size()), options_(options) {}
 
   [[nodiscard]] Result<void> scan_text() {
     bool fine = true;
@@ -45,7 +45,7 @@ class JsonScanner {
     } while (fine && depth_ > 0);
     skip_space();
     if (fine && at_ != end_) {
-      fine = refuse("there is something after the value");
+      fine = refuse("unexpected text after the value");
     }
     return fine ? Result<void>{} : failure();
   }
@@ -94,8 +94,8 @@ class JsonScanner {
     }
   }
 
-  // Leaves at_ behind the first value that is complete: a scalar or an empty array or object.
-  // Whatever had to be opened on the way is on the stack.
+  // Moves at_ past the first complete value: a scalar, or an empty array or object. Pushes the
+  // arrays and objects that enclose it onto the stack.
   [[nodiscard]] bool begin_value() {
     for (;;) {
       skip_space();
@@ -106,7 +106,7 @@ class JsonScanner {
       if (first != '{' && first != '[') {
         return scan_scalar(first);
       }
-      if (depth_ == purpose_.depth_max) {
+      if (depth_ == options_.depth_max) {
         return refuse(fmt::format("more than {} levels of arrays and objects", json_depth_max));
       }
       const bool is_object = first == '{';
@@ -123,7 +123,8 @@ class JsonScanner {
     }
   }
 
-  // After a value: closes what ends here and steps over the comma and key before the next value.
+  // After a value: closes the arrays and objects that end here, then skips the comma and key of the
+  // next value.
   [[nodiscard]] bool finish_value() {
     while (depth_ > 0) {
       if (depth_ == 1) {
@@ -183,7 +184,7 @@ class JsonScanner {
       return refuse("expected a digit");
     }
     if (is_digit(peek())) {
-      return refuse("a number must not start with a zero");
+      return refuse("a number must not have leading zeros");
     }
     if (take('.') && !scan_digits()) {
       return refuse("expected a digit after the decimal point");
@@ -207,7 +208,7 @@ class JsonScanner {
     return at_ != start;
   }
 
-  // Behind the opening quote. Leaves at_ behind the closing one.
+  // at_ is after the opening quote. Moves it past the closing one.
   [[nodiscard]] bool scan_string_rest() {
     const JsonStringScan scan = scan_json_string({at_, end_});
     if (!scan.error.empty()) {
@@ -219,7 +220,7 @@ class JsonScanner {
     return true;
   }
 
-  // A key, its colon, and the check that it is new. at_ is behind any space.
+  // Scans a key and its colon, and checks for a duplicate. at_ is after any white space.
   [[nodiscard]] bool scan_key() {
     const char* const start = at_;
     if (!take('"')) {
@@ -239,8 +240,8 @@ class JsonScanner {
     if (!take(':')) {
       return refuse("expected a colon after the key");
     }
-    if (depth_ == 1 && purpose_.members != nullptr) {
-      purpose_.members->push_back(JsonMember{.key = std::string{text}, .value = {}});
+    if (depth_ == 1 && options_.members != nullptr) {
+      options_.members->push_back(JsonMember{.key = std::string{text}, .value = {}});
     }
     return true;
   }
@@ -267,9 +268,9 @@ class JsonScanner {
       std::sort(siblings, keys_.end(),
                 [](const Key& a, const Key& b) { return a.comes_before(b); });
       const auto same = [](const Key& a, const Key& b) { return a.text == b.text; };
-      const auto twin = std::adjacent_find(siblings, keys_.end(), same);
-      if (twin != keys_.end()) {
-        return refuse_duplicate(*std::next(twin));
+      const auto duplicate = std::adjacent_find(siblings, keys_.end(), same);
+      if (duplicate != keys_.end()) {
+        return refuse_duplicate(*std::next(duplicate));
       }
     }
     keys_.erase(siblings, keys_.end());
@@ -286,30 +287,30 @@ class JsonScanner {
 
   void keep_slice() {
     const std::string_view value{value_begin_, at_};
-    if (purpose_.members != nullptr && !purpose_.members->empty()) {
-      purpose_.members->back().value = value;
+    if (options_.members != nullptr && !options_.members->empty()) {
+      options_.members->back().value = value;
     }
-    if (purpose_.elements != nullptr) {
-      purpose_.elements->push_back(value);
+    if (options_.elements != nullptr) {
+      options_.elements->push_back(value);
     }
   }
 
   const char* begin_;
   const char* at_;
   const char* end_;
-  Purpose purpose_;
+  ScanOptions options_;
   std::array<Frame, json_depth_max + 1> frames_{};
   std::size_t depth_ = 0;
-  std::vector<Key> keys_;                        // Of all objects that are open, outermost first.
-  std::forward_list<std::string> decoded_keys_;  // What keys with escapes in them refer to.
-  std::string_view string_content_;              // Of the string scanned last, still escaped.
+  std::vector<Key> keys_;                        // Of all open objects, outermost first.
+  std::forward_list<std::string> decoded_keys_;  // Storage for keys that contain escapes.
+  std::string_view string_content_;              // Of the last scanned string, still escaped.
   bool string_has_escape_ = false;
-  const char* value_begin_ = nullptr;  // Of the value being scanned in the outermost container.
+  const char* value_begin_ = nullptr;  // Of the current value in the outermost container.
   std::string error_;
   std::size_t error_offset_ = 0;
 };
 
-// The first character that is no space: the scanner has not looked at the text yet.
+// The first character that is not white space.
 char first_character(std::string_view text) {
   const std::size_t first = text.find_first_not_of(" \n\r\t");
   return first == std::string_view::npos ? '\0' : text[first];

@@ -22,7 +22,7 @@ TEST(CheckJson, AcceptsEveryKindOfValue) {
   }
 }
 
-TEST(CheckJson, NumbersAreGrammarOnly) {
+TEST(CheckJson, ChecksOnlyTheSyntaxOfNumbers) {
   for (const std::string_view text : {"0", "-0", "10", "-1.5", "1e400", "1E+400", "1e-400", "0.000",
                                       "9007199254740993", "9223372036854775808", "0e0", "1.0E5"}) {
     EXPECT_TRUE(check_json(text)) << text;
@@ -35,7 +35,7 @@ TEST(CheckJson, NumbersAreGrammarOnly) {
   }
 }
 
-TEST(CheckJson, RefusesWhatIsAlmostJson) {
+TEST(CheckJson, RejectsInvalidJson) {
   for (const std::string_view text :
        {"",           " ",         "{",     "}",       "[",           "]",         "[1",
         "[1,",        "[1,]",      "[,1]",  "{\"a\"",  "{\"a\":",     "{\"a\":1",  "{\"a\":1,",
@@ -51,13 +51,13 @@ TEST(CheckJson, RefusesWhatIsAlmostJson) {
   EXPECT_FALSE(
       check_json("\xc2\xa0"
                  "1"))
-      << "white space outside JSON's four";
+      << "white space that JSON does not allow";
   EXPECT_FALSE(check_json("\f1"));
 }
 
-TEST(CheckJson, StringsEscapeControlCharacters) {
+TEST(CheckJson, RejectsUnescapedControlCharacters) {
   for (int byte = 0; byte < 0x20; ++byte) {
-    // At several distances from the end, so that both the word and the byte loop meet it.
+    // At several distances from the end, to cover both the word loop and the byte loop.
     for (const std::size_t after : {std::size_t{0}, std::size_t{3}, std::size_t{20}}) {
       const std::string text =
           "\"ab" + std::string(1, static_cast<char>(byte)) + std::string(after, 'x') + "\"";
@@ -68,7 +68,7 @@ TEST(CheckJson, StringsEscapeControlCharacters) {
   EXPECT_TRUE(check_json(R"("\u0000\u001f")"));
 }
 
-TEST(CheckJson, KnowsTheEscapesOfTheRfcOnly) {
+TEST(CheckJson, AcceptsOnlyTheEscapesOfTheRfc) {
   EXPECT_TRUE(check_json(R"("\"\\\/\b\f\n\r\t\u00e4\u00E4")"));
   for (const std::string_view text : {R"("\a")", R"("\x41")", R"("\'")", R"("\0")", R"("\U0041")",
                                       R"("\u004")", R"("\u00g1")", R"("\u 041")", R"("\u+041")"}) {
@@ -76,7 +76,7 @@ TEST(CheckJson, KnowsTheEscapesOfTheRfcOnly) {
   }
 }
 
-TEST(CheckJson, SurrogatesComeInPairs) {
+TEST(CheckJson, RequiresSurrogatePairs) {
   EXPECT_TRUE(check_json(R"("\ud83d\ude00")"));
   EXPECT_TRUE(check_json(R"("\uD800\uDC00\uDBFF\uDFFF")"));
   for (const std::string_view text :
@@ -87,7 +87,7 @@ TEST(CheckJson, SurrogatesComeInPairs) {
   }
 }
 
-TEST(CheckJson, Utf8IsWellFormed) {
+TEST(CheckJson, RequiresWellFormedUtf8) {
   for (const std::string_view content :
        {"\xc2\x80", "\xdf\xbf", "\xe0\xa0\x80", "\xed\x9f\xbf", "\xee\x80\x80", "\xef\xbf\xbf",
         "\xf0\x90\x80\x80", "\xf4\x8f\xbf\xbf", "a\xe2\x82\xac\xe2\x82\xac z"}) {
@@ -120,7 +120,7 @@ TEST(CheckJson, Utf8IsWellFormed) {
   }
 }
 
-TEST(CheckJson, DepthIsLimited) {
+TEST(CheckJson, LimitsTheDepth) {
   EXPECT_TRUE(check_json(nested(json_depth_max)));
   for (const std::size_t depth : {json_depth_max + 1, std::size_t{1'000}, std::size_t{1'000'000}}) {
     EXPECT_FALSE(check_json(nested(depth))) << depth;
@@ -136,7 +136,7 @@ TEST(CheckJson, DepthIsLimited) {
             "Invalid JSON at byte 32: more than 32 levels of arrays and objects.");
 }
 
-TEST(CheckJson, NoObjectHasAKeyTwice) {
+TEST(CheckJson, RejectsDuplicateKeys) {
   for (const std::string_view text :
        {R"({"a":1,"a":1})", R"({"a":1,"b":2,"a":3})", R"({"":1,"":2})", R"([{"x":{"a":1,"a":2}}])",
         R"({"a":1,"\u0061":2})", R"({"\u0061":1,"\u0061":2})", R"({"a/b":1,"a\/b":2})",
@@ -151,8 +151,8 @@ TEST(CheckJson, NoObjectHasAKeyTwice) {
   }
 }
 
-// Around the size at which the search for duplicates changes its method.
-TEST(CheckJson, ADuplicateIsFoundWhereverItIs) {
+// Sizes around the one at which the search for duplicates switches to sorting.
+TEST(CheckJson, FindsADuplicateAtAnyPosition) {
   for (const std::size_t count : {2u, 15u, 16u, 17u, 18u, 40u}) {
     for (std::size_t twin = 0; twin + 1 < count; ++twin) {
       std::string distinct = "{";
@@ -169,7 +169,7 @@ TEST(CheckJson, ADuplicateIsFoundWhereverItIs) {
   }
 }
 
-TEST(CheckJson, ADuplicateIsFoundAmongAMillionKeys) {
+TEST(CheckJson, FindsADuplicateAmongAMillionKeys) {
   std::string text = "{";
   for (int i = 0; i < 1'000'000; ++i) {
     text += "\"key" + std::to_string(i) + "\":0,";
@@ -179,14 +179,14 @@ TEST(CheckJson, ADuplicateIsFoundAmongAMillionKeys) {
                 ": the object already has the key \"key500000\".");
 }
 
-TEST(CheckJson, ErrorsSayWhatAndAtWhichByte) {
+TEST(CheckJson, ReportsTheErrorAndItsByteOffset) {
   EXPECT_EQ(message_of(""), "Invalid JSON at byte 0: the text ends too early.");
   EXPECT_EQ(message_of("[1,]"), "Invalid JSON at byte 3: expected a value.");
   EXPECT_EQ(message_of("{\"a\" 1}"), "Invalid JSON at byte 5: expected a colon after the key.");
   EXPECT_EQ(message_of("{\"a\":1,}"), "Invalid JSON at byte 7: expected a key in quotes.");
   EXPECT_EQ(message_of("[1 2]"), "Invalid JSON at byte 3: expected a comma or ].");
-  EXPECT_EQ(message_of("{} x"), "Invalid JSON at byte 3: there is something after the value.");
-  EXPECT_EQ(message_of("012"), "Invalid JSON at byte 1: a number must not start with a zero.");
+  EXPECT_EQ(message_of("{} x"), "Invalid JSON at byte 3: unexpected text after the value.");
+  EXPECT_EQ(message_of("012"), "Invalid JSON at byte 1: a number must not have leading zeros.");
   EXPECT_EQ(message_of("\"abc\n\""),
             "Invalid JSON at byte 4: a control character in a string must be escaped.");
   EXPECT_EQ(message_of("\"ab\\u12\""),
@@ -243,7 +243,7 @@ TEST(ReadJsonEnvelope, DoesNotCountItsOwnLevel) {
   EXPECT_FALSE(read_json_envelope("[]"));
 }
 
-TEST(ReadJsonObject, RefusesOtherValues) {
+TEST(ReadJsonObject, RejectsOtherValues) {
   EXPECT_TRUE(read_json_object("{}")->empty());
   for (const std::string_view text :
        {"[]", "[{\"a\":1}]", "1", "\"{}\"", "null", "", "{", "{\"a\":1,\"a\":2}"}) {
@@ -258,7 +258,7 @@ TEST(ReadJsonArray, SlicesElementsVerbatimAndInOrder) {
   EXPECT_EQ(*elements, (std::vector<std::string_view>{"1", "{\"a\" : [2]}", "[3,4]", "\"]\""}));
 }
 
-TEST(ReadJsonArray, RefusesOtherValues) {
+TEST(ReadJsonArray, RejectsOtherValues) {
   EXPECT_TRUE(read_json_array("[]")->empty());
   EXPECT_TRUE(read_json_array(" [ ] ")->empty());
   for (const std::string_view text : {"{}", "{\"a\":[1]}", "1", "\"[]\"", "", "[", "[1"}) {
@@ -277,7 +277,7 @@ TEST(DecodeJsonString, DecodesEveryEscape) {
   EXPECT_EQ(decode_json_string(R"("a\u0000b")"), (std::string{"a\0b", 3}));
 }
 
-TEST(DecodeJsonString, RefusesEverythingElse) {
+TEST(DecodeJsonString, RejectsEverythingElse) {
   for (const std::string_view raw : {"", "\"", "a", "\"a", "a\"", "\"a\"b\"", "\"a\" ", " \"a\"",
                                      "1", "\"a\"\"", "\"\\\"", "\"\xff\"", "\"\\ud800\""}) {
     EXPECT_FALSE(decode_json_string(raw)) << raw;

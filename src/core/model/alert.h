@@ -1,4 +1,4 @@
-// Something a person must know or act on: a webhook in trouble, a tenant, or the server itself.
+// An alert: a problem of a webhook, a tenant or the server that a person must know about or fix.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 namespace postrider {
 
-/// `circuit_recovered` is told, not kept: it resolves the `circuit_opened` before it.
+/// `circuit_recovered` is announced but not stored: it resolves the preceding `circuit_opened`.
 enum class AlertKind : std::uint8_t {
   circuit_opened,
   circuit_recovered,
@@ -22,12 +22,12 @@ enum class AlertKind : std::uint8_t {
   dns_failing,
   secret_old,
   store_failing,
-  webhook_failing,       // Too large a share of a webhook's attempts fails, for too long.
-  circuit_stays_open,    // For too long.
-  dead_letters_waiting,  // Too many of one tenant.
-  success_low,           // Too small a share of everyone's attempts succeeds.
-  queue_deep,            // Too many deliveries wait.
-  pool_busy              // Too many requests are under way.
+  webhook_failing,       // A webhook's failure rate is too high for too long.
+  circuit_stays_open,    // A circuit has been open for too long.
+  dead_letters_waiting,  // A tenant has too many dead letters.
+  success_low,           // The success rate of the whole server is too low.
+  queue_deep,            // Too many deliveries are waiting.
+  pool_busy              // Too many requests are in flight.
 };
 constexpr std::size_t alert_kind_count = 13;
 
@@ -39,16 +39,17 @@ enum class Severity : std::uint8_t { info, warning, critical };
 [[nodiscard]] std::string_view to_string(Severity severity);
 [[nodiscard]] Severity severity_of(AlertKind kind);
 
-/// Of a tenant as a whole, rather than of one webhook or of the server.
+/// True if alerts of this kind concern a tenant as a whole, not one webhook or the server.
 [[nodiscard]] constexpr bool is_about_tenant(AlertKind kind) {
   return kind == AlertKind::dead_letters_waiting;
 }
 
-/// What an alert is about. There is at most one active alert of a subject.
+/// Identifies what an alert is about. A subject has at most one active alert.
 struct AlertSubject {
   AlertKind kind = AlertKind::circuit_opened;
   std::optional<WebhookId> webhook_id;
-  /// Of an alert about a tenant as a whole. Neither this nor a webhook: the server itself.
+  /// Set only for an alert about a tenant as a whole. If neither this nor `webhook_id` is set, the
+  /// alert is about the server.
   std::optional<TenantId> tenant_id = std::nullopt;
 
   auto operator<=>(const AlertSubject&) const = default;
@@ -57,10 +58,10 @@ struct AlertSubject {
 struct Alert {
   AlertId id;
   AlertSubject subject;
-  std::optional<TenantId> tenant_id;  // Whose trouble it is; none: the server's.
+  std::optional<TenantId> tenant_id;  // The affected tenant. None: the server.
   WallTime raised_at;
   std::optional<WallTime> resolved_at;  // None: active.
-  std::string detail;                   // A sentence. Never a secret (P11).
+  std::string detail;                   // A sentence. Never contains a secret (P11).
 
   bool operator==(const Alert&) const = default;
 };

@@ -32,7 +32,7 @@ constexpr Known kinds[] = {
     {AlertKind::pool_busy, "pool_busy", Severity::warning},
 };
 
-TEST(AlertKind, HasTheWordOfTheApiAndItsSeverity) {
+TEST(AlertKind, HasItsApiNameAndSeverity) {
   EXPECT_EQ(std::size(kinds), alert_kind_count);
   for (const Known& known : kinds) {
     EXPECT_EQ(to_string(known.kind), known.name);
@@ -41,7 +41,7 @@ TEST(AlertKind, HasTheWordOfTheApiAndItsSeverity) {
   }
 }
 
-TEST(AlertKind, IsNoOtherWord) {
+TEST(AlertKind, RejectsUnknownNames) {
   for (const std::string_view text :
        {"", "circuit", "Circuit_opened", "circuit_opened ", "circuit-opened", "warning"}) {
     EXPECT_EQ(parse_alert_kind(text), std::nullopt) << text;
@@ -49,14 +49,14 @@ TEST(AlertKind, IsNoOtherWord) {
   EXPECT_DEATH((void)to_string(static_cast<AlertKind>(alert_kind_count)), "assertion failed");
 }
 
-TEST(Severity, HasTheWordOfTheApi) {
+TEST(Severity, HasItsApiName) {
   EXPECT_EQ(to_string(Severity::info), "info");
   EXPECT_EQ(to_string(Severity::warning), "warning");
   EXPECT_EQ(to_string(Severity::critical), "critical");
   EXPECT_DEATH((void)to_string(static_cast<Severity>(3)), "assertion failed");
 }
 
-TEST(AlertSubject, IsTheKindAndTheWebhookOrTenantTogether) {
+TEST(AlertSubject, IsIdentifiedByKindWebhookAndTenant) {
   const WebhookId webhook{Uuid{1}};
   const WebhookId other{Uuid{2}};
   const std::set<AlertSubject> subjects = {
@@ -70,7 +70,7 @@ TEST(AlertSubject, IsTheKindAndTheWebhookOrTenantTogether) {
       {AlertKind::dead_letters_waiting, std::nullopt, "other"},
       {AlertKind::dead_letters_waiting, std::nullopt, "acme"},
   };
-  EXPECT_EQ(subjects.size(), 6u) << "the same subject is kept once";
+  EXPECT_EQ(subjects.size(), 6u) << "equal subjects must be stored once";
 }
 
 }  // namespace

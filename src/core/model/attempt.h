@@ -1,4 +1,4 @@
-// One HTTP request of a delivery and what came of it.
+// One HTTP request of a delivery and its result.
 #pragma once
 
 #include <cstddef>
@@ -38,8 +38,8 @@ enum class Trigger : std::uint8_t { scheduled, manual, replay, test };
 [[nodiscard]] std::string_view to_string(Trigger trigger);
 [[nodiscard]] std::optional<Trigger> parse_trigger(std::string_view text);
 
-/// How long each part took. A part that did not happen (a reused connection resolves nothing) is
-/// zero.
+/// The duration of each phase. Zero for a phase that did not happen, such as DNS on a reused
+/// connection.
 struct Timings {
   Micros dns{0};
   Micros connect{0};
@@ -51,16 +51,16 @@ struct Timings {
 
 using Headers = std::vector<std::pair<std::string, std::string>>;
 
-/// What the transport saw. `failure` is set when no complete HTTP response came; else `http_status`
-/// is.
+/// The result as the transport saw it. `failure` is set if no complete HTTP response arrived;
+/// otherwise `http_status` is set.
 struct Outcome {
   std::optional<std::uint16_t> http_status;
   std::optional<FailureCategory> failure;
-  std::string error_message;    // A sentence for the webhook's owner. Empty on a complete response.
-  std::string response_sample;  // At most response_sample_bytes_max, raw bytes.
-  Headers response_headers;     // At most response_headers_max of them.
-  std::optional<Millis> retry_after;  // What the receiver asked for, already relative.
-  std::string remote_ip;              // Empty when no connection was made.
+  std::string error_message;  // A sentence for the webhook's owner. Empty if `failure` is not set.
+  std::string response_sample;        // At most response_sample_bytes_max, raw bytes.
+  Headers response_headers;           // At most response_headers_max.
+  std::optional<Millis> retry_after;  // The receiver's Retry-After, as a duration.
+  std::string remote_ip;              // Empty if no connection was made.
   Timings timings;
   WallTime executed_at;
   Micros duration{0};
@@ -69,12 +69,12 @@ struct Outcome {
 };
 
 constexpr std::size_t response_sample_bytes_max = 1024;  // The first lines of an error page.
-constexpr std::size_t response_headers_max = 32;         // A polite receiver sends about ten.
+constexpr std::size_t response_headers_max = 32;         // A typical response has about ten.
 
-/// The record that is kept. `(delivery, number)` is unique.
+/// The stored record of an attempt. `(delivery, number)` is unique.
 struct Attempt {
   AttemptId id;
-  std::uint32_t number = 1;  // 1-based, over the delivery's whole life.
+  std::uint32_t number = 1;  // 1-based. Not reset when the delivery is revived.
   Trigger trigger = Trigger::scheduled;
   WallTime scheduled_at;
   Outcome outcome;

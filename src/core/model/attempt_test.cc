@@ -7,7 +7,7 @@
 namespace postrider {
 namespace {
 
-TEST(FailureCategory, HasTheWordOfTheApi) {
+TEST(FailureCategory, HasItsApiName) {
   struct Known {
     FailureCategory category;
     std::string_view name;
@@ -35,7 +35,7 @@ TEST(FailureCategory, HasTheWordOfTheApi) {
   }
 }
 
-TEST(Trigger, HasTheWordOfTheApi) {
+TEST(Trigger, HasItsApiName) {
   struct Known {
     Trigger trigger;
     std::string_view name;
@@ -53,8 +53,8 @@ TEST(Trigger, HasTheWordOfTheApi) {
   }
 }
 
-// The numbers are stored: a value that moves would change what old rows say.
-TEST(Attempt, KeepsTheNumbersThatAreStored) {
+// The values are stored in the database. Changing one would change the meaning of old rows.
+TEST(Attempt, EnumValuesMatchTheStoredNumbers) {
   EXPECT_EQ(static_cast<int>(FailureCategory::timeout), 0);
   EXPECT_EQ(static_cast<int>(FailureCategory::rate_limit), 6);
   EXPECT_EQ(static_cast<int>(FailureCategory::protocol), 10);
@@ -62,7 +62,7 @@ TEST(Attempt, KeepsTheNumbersThatAreStored) {
   EXPECT_EQ(static_cast<int>(Trigger::test), 3);
 }
 
-TEST(Attempt, IsTheFirstAndScheduledUntilToldOtherwise) {
+TEST(Attempt, IsFirstAndScheduledByDefault) {
   const Attempt attempt;
   EXPECT_EQ(attempt.number, 1u);
   EXPECT_EQ(attempt.trigger, Trigger::scheduled);
@@ -70,7 +70,7 @@ TEST(Attempt, IsTheFirstAndScheduledUntilToldOtherwise) {
   EXPECT_EQ(attempt.outcome.timings, Timings{});
 }
 
-TEST(Attempt, IsEqualOnlyWithTheSameOutcome) {
+TEST(Attempt, ComparesItsOutcome) {
   Attempt one;
   Attempt other;
   EXPECT_EQ(one, other);

@@ -19,14 +19,14 @@ std::optional<DeliveryState> parse_delivery_state(std::string_view text) {
   return state_names.find(text);
 }
 
-bool may_move(DeliveryState from, DeliveryState to) {
+bool can_transition(DeliveryState from, DeliveryState to) {
   if (!is_waiting(from)) {
-    // A person revived it, with a fresh budget, or has no more use for a dead letter.
+    // A person revives it with a fresh budget, or discards a dead letter.
     return to == DeliveryState::pending ||
            (from == DeliveryState::dead_letter && to == DeliveryState::cancelled);
   }
-  // A waiting delivery may end in any way. It never becomes pending again by itself: its history of
-  // failed attempts would be forgotten.
+  // A waiting delivery may end in any way. It never becomes pending again, because that would
+  // discard its history of failed attempts.
   return to != DeliveryState::pending;
 }
 

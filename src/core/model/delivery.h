@@ -1,13 +1,12 @@
-// One event on its way to one webhook: a state machine.
+// The delivery of one event to one webhook, as a state machine.
 //
 //     pending -> in_flight -> succeeded
 //                in_flight -> retrying -> in_flight
 //                in_flight -> dead_letter        (also: retried by hand: dead_letter -> pending)
 //     pending | retrying -> cancelled         (also: discarded by hand: dead_letter -> cancelled)
 //
-// `in_flight` and `blocked` are never stored: they are what the engine is doing with a pending or
-// retrying delivery right now. After a crash such a delivery is simply pending or retrying again
-// (P2).
+// `in_flight` and `blocked` are never stored: they describe what the engine currently does with a
+// pending or retrying delivery. After a crash the delivery is pending or retrying again (P2).
 #pragma once
 
 #include <cstdint>
@@ -27,14 +26,14 @@ enum class DeliveryState : std::uint8_t { pending, retrying, succeeded, dead_let
 [[nodiscard]] std::string_view to_string(DeliveryState state);
 [[nodiscard]] std::optional<DeliveryState> parse_delivery_state(std::string_view text);
 
-/// Waiting to be attempted; everything else is final until a person revives it.
+/// Waiting to be attempted. All other states are final until a person revives the delivery.
 [[nodiscard]] constexpr bool is_waiting(DeliveryState state) {
   return state == DeliveryState::pending || state == DeliveryState::retrying;
 }
 
-/// May a delivery move from `from` to `to`? The one table of legal moves. `retrying` to itself is
-/// one: the next attempt failed, too.
-[[nodiscard]] bool may_move(DeliveryState from, DeliveryState to);
+/// True if a delivery may move from `from` to `to`. The only definition of the legal transitions.
+/// `retrying` to `retrying` is legal: another attempt failed.
+[[nodiscard]] bool can_transition(DeliveryState from, DeliveryState to);
 
 enum class Classification : std::uint8_t { permanent, recoverable };
 
@@ -50,20 +49,20 @@ struct DeadReason {
   bool operator==(const DeadReason&) const = default;
 };
 
-/// What the engine needs to know of a delivery that waits. Small: a lane keeps many.
+/// A waiting delivery as the engine sees it. Kept small because a lane holds many.
 struct Delivery {
   DeliveryId id;
   EventId event_id;
   WebhookId webhook_id;
-  std::int64_t sequence = 0;  // Given by the store at commit: publish order (P4).
-  std::string event_type;     // Lanes with per_event_type order go by it.
+  std::int64_t sequence = 0;  // Assigned by the store at commit. Publish order (P4).
+  std::string event_type;     // Used by lanes with per_event_type ordering.
   Priority priority = Priority::normal;
   DeliveryState state = DeliveryState::pending;
   Trigger trigger = Trigger::scheduled;
   WallTime due;
-  std::uint32_t attempt_count = 0;  // Over its whole life.
+  std::uint32_t attempt_count = 0;  // In total, including before a revival.
   std::uint32_t budget_used = 0;    // Since it was published or last revived.
-  std::uint32_t revivals = 0;       // How often it was revived: which life an attempt belongs to.
+  std::uint32_t revivals = 0;       // Tells the attempts before a revival from those after it.
 
   bool operator==(const Delivery&) const = default;
 };

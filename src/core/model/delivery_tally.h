@@ -1,4 +1,4 @@
-// What happened to deliveries over some time, counted: of one webhook, of a tenant, or of all.
+// Counters of deliveries and attempts over a period: of one webhook, of a tenant, or of all.
 #pragma once
 
 #include <array>
@@ -10,14 +10,14 @@
 namespace postrider {
 
 struct DeliveryTally {
-  std::uint64_t published = 0;   // Events; of a webhook, those that it was to get.
-  std::uint64_t deliveries = 0;  // Made by publishing.
+  std::uint64_t published = 0;   // Events. For a webhook, the events it matched.
+  std::uint64_t deliveries = 0;  // Created by publishing.
   std::uint64_t attempts = 0;
   std::uint64_t succeeded = 0;  // Attempts.
   std::uint64_t retries = 0;    // Attempts after a delivery's first.
   std::uint64_t dead_letters = 0;
   std::array<std::uint32_t, failure_category_count> failures{};  // Attempts by category.
-  Micros duration_total{0};                                      // Of all attempts.
+  Micros duration_total{0};                                      // Sum over all attempts.
   DurationHistogram durations;
 
   void add(const Attempt& attempt);

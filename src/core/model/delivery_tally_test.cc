@@ -12,7 +12,7 @@ Attempt attempt(std::uint32_t number, std::optional<FailureCategory> failure, Mi
   return made;
 }
 
-TEST(DeliveryTally, CountsAttemptsByWhatCameOfThem) {
+TEST(DeliveryTally, CountsAttemptsByResult) {
   DeliveryTally tally;
   EXPECT_TRUE(tally.empty());
   tally.add(attempt(1, FailureCategory::timeout, Micros{100}));

@@ -12,7 +12,7 @@ constexpr DeliveryState all_states[] = {DeliveryState::pending, DeliveryState::r
                                         DeliveryState::succeeded, DeliveryState::dead_letter,
                                         DeliveryState::cancelled};
 
-TEST(DeliveryStates, TheTableOfMovesIsExactlyThis) {
+TEST(DeliveryStates, HaveExactlyTheseTransitions) {
   using enum DeliveryState;
   const std::set<std::pair<DeliveryState, DeliveryState>> legal = {
       {pending, retrying},      {pending, succeeded},  {pending, dead_letter},
@@ -23,18 +23,18 @@ TEST(DeliveryStates, TheTableOfMovesIsExactlyThis) {
   };
   for (const DeliveryState from : all_states) {
     for (const DeliveryState to : all_states) {
-      EXPECT_EQ(may_move(from, to), legal.contains({from, to}))
+      EXPECT_EQ(can_transition(from, to), legal.contains({from, to}))
           << to_string(from) << " -> " << to_string(to);
     }
   }
 }
 
-TEST(DeliveryStates, FromEveryStateEveryOtherCanBeReached) {
+TEST(DeliveryStates, AreAllReachableFromEveryState) {
   for (const DeliveryState start : all_states) {
     std::set<DeliveryState> reached;
     for (std::size_t steps = 0; steps < std::size(all_states); ++steps) {
       for (const DeliveryState to : all_states) {
-        const auto leads_to = [to](DeliveryState from) { return may_move(from, to); };
+        const auto leads_to = [to](DeliveryState from) { return can_transition(from, to); };
         if (leads_to(start) || std::any_of(reached.begin(), reached.end(), leads_to)) {
           reached.insert(to);
         }
@@ -44,7 +44,7 @@ TEST(DeliveryStates, FromEveryStateEveryOtherCanBeReached) {
   }
 }
 
-TEST(DeliveryStates, OnlyPendingAndRetryingWait) {
+TEST(DeliveryStates, AreWaitingIfPendingOrRetrying) {
   EXPECT_TRUE(is_waiting(DeliveryState::pending));
   EXPECT_TRUE(is_waiting(DeliveryState::retrying));
   EXPECT_FALSE(is_waiting(DeliveryState::succeeded));

@@ -1,5 +1,5 @@
-// How long things took, as counts on a logarithmic scale: small enough to keep one per webhook and
-// five minutes, exact enough that a percentile is off by less than seven per cent. A plain value.
+// A histogram of durations with logarithmic buckets. Small enough to store one per webhook and five
+// minutes; a percentile is off by less than seven percent. A plain value.
 #pragma once
 
 #include <cstddef>
@@ -13,31 +13,33 @@ namespace postrider {
 
 class DurationHistogram {
  public:
-  /// Durations of one step look the same: below 8 µs a step is a microsecond, above it every
-  /// doubling has eight steps. The last step has no upper end; it begins at about 67 minutes.
-  using Step = std::uint8_t;
-  static constexpr Step step_max = 239;
+  /// The index of a bucket. Below 8 µs a bucket is one microsecond wide; above, every doubling has
+  /// eight buckets. The last bucket starts at about 67 minutes and has no upper bound.
+  using Bucket = std::uint8_t;
+  static constexpr Bucket bucket_max = 239;
 
-  [[nodiscard]] static Step step_of(Micros duration);
-  /// The middle of a step, which stands for everything in it.
-  [[nodiscard]] static Micros middle_of(Step step);
+  [[nodiscard]] static Bucket bucket_of(Micros duration);
+  /// The midpoint of a bucket, which represents all durations in it.
+  [[nodiscard]] static Micros midpoint_of(Bucket bucket);
 
-  void add(Micros duration) { add(step_of(duration), 1); }
-  void add(Step step, std::uint64_t count);
+  void add(Micros duration) { add(bucket_of(duration), 1); }
+  void add(Bucket bucket, std::uint64_t count);
   void add(const DurationHistogram& other);
 
   [[nodiscard]] std::uint64_t count() const;
-  /// Nearest rank: the smallest step that at least so many per cent do not exceed. Zero when there
-  /// is nothing. `percent` is 1 to 100.
+  /// The nearest-rank percentile: the midpoint of the first bucket such that at least `percent` of
+  /// the durations are in it or below. Zero if the histogram is empty. `percent` is 1 to 100.
   [[nodiscard]] Micros percentile(std::uint32_t percent) const;
 
-  /// Steps that occur and how often, shortest first.
-  [[nodiscard]] const std::vector<std::pair<Step, std::uint64_t>>& steps() const { return steps_; }
+  /// The nonempty buckets and their counts, shortest durations first.
+  [[nodiscard]] const std::vector<std::pair<Bucket, std::uint64_t>>& buckets() const {
+    return buckets_;
+  }
 
   bool operator==(const DurationHistogram&) const = default;
 
  private:
-  std::vector<std::pair<Step, std::uint64_t>> steps_;  // A webhook's answers need a few of them.
+  std::vector<std::pair<Bucket, std::uint64_t>> buckets_;  // A webhook typically needs only a few.
 };
 
 }  // namespace postrider

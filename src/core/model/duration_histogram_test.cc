@@ -12,13 +12,13 @@
 namespace postrider {
 namespace {
 
-using Step = DurationHistogram::Step;
+using Bucket = DurationHistogram::Bucket;
 
-TEST(DurationHistogram, PutsDurationsOnALogarithmicScale) {
+TEST(DurationHistogram, HasLogarithmicBuckets) {
   const struct {
     std::int64_t micros;
-    int step;
-    std::int64_t middle;
+    int bucket;
+    std::int64_t midpoint;
   } cases[] = {
       {-5, 0, 0},
       {0, 0, 0},
@@ -31,30 +31,31 @@ TEST(DurationHistogram, PutsDurationsOnALogarithmicScale) {
       {1'000, 63, 991},    // 960 … 1023
       {1'024, 64, 1'087},  // 1024 … 1151
       {1'000'000, 143, 1'015'807},
-      {4'026'531'840, 239, 4'160'749'567},  // The last step begins here …
-      {std::numeric_limits<std::int64_t>::max(), 239, 4'160'749'567},  // … and never ends.
+      {4'026'531'840, 239, 4'160'749'567},  // The start of the last bucket.
+      {std::numeric_limits<std::int64_t>::max(), 239, 4'160'749'567},  // It has no upper bound.
   };
   for (const auto& c : cases) {
-    const Step step = DurationHistogram::step_of(Micros{c.micros});
-    EXPECT_EQ(step, c.step) << c.micros;
-    EXPECT_EQ(DurationHistogram::middle_of(step).count(), c.middle) << c.micros;
+    const Bucket bucket = DurationHistogram::bucket_of(Micros{c.micros});
+    EXPECT_EQ(bucket, c.bucket) << c.micros;
+    EXPECT_EQ(DurationHistogram::midpoint_of(bucket).count(), c.midpoint) << c.micros;
   }
 }
 
-TEST(DurationHistogram, EveryStepHoldsItsOwnMiddleAndIsNeverMoreThanSevenPerCentOff) {
-  for (int step = 0; step <= DurationHistogram::step_max; ++step) {
-    const Micros middle = DurationHistogram::middle_of(static_cast<Step>(step));
-    EXPECT_EQ(DurationHistogram::step_of(middle), step);
+TEST(DurationHistogram, MidpointIsInItsBucketAndWithinSevenPercent) {
+  for (int bucket = 0; bucket <= DurationHistogram::bucket_max; ++bucket) {
+    const Micros midpoint = DurationHistogram::midpoint_of(static_cast<Bucket>(bucket));
+    EXPECT_EQ(DurationHistogram::bucket_of(midpoint), bucket);
   }
   for (std::int64_t micros = 1; micros < 4'000'000'000; micros += micros / 50 + 1) {
-    const Micros shown = DurationHistogram::middle_of(DurationHistogram::step_of(Micros{micros}));
+    const Micros shown =
+        DurationHistogram::midpoint_of(DurationHistogram::bucket_of(Micros{micros}));
     const double off = static_cast<double>(shown.count() - micros) / static_cast<double>(micros);
     EXPECT_LT(off, 0.07) << micros;
     EXPECT_GT(off, -0.07) << micros;
   }
 }
 
-TEST(DurationHistogram, PercentilesAreTheNearestRank) {
+TEST(DurationHistogram, PercentilesUseTheNearestRank) {
   DurationHistogram histogram;
   EXPECT_EQ(histogram.percentile(50), Micros{0});
   for (int i = 0; i < 99; ++i) {
@@ -70,15 +71,15 @@ TEST(DurationHistogram, PercentilesAreTheNearestRank) {
   EXPECT_EQ(histogram.percentile(99), Micros{7}) << "the hundredth of 101";
 }
 
-TEST(DurationHistogram, AHugeCountDoesNotOverflowTheRank) {
+TEST(DurationHistogram, PercentilesOfHugeCountsDoNotOverflow) {
   DurationHistogram histogram;
-  histogram.add(Step{3}, std::uint64_t{1} << 62);
-  histogram.add(Step{4}, 1);
+  histogram.add(Bucket{3}, std::uint64_t{1} << 62);
+  histogram.add(Bucket{4}, 1);
   EXPECT_EQ(histogram.percentile(99), Micros{3});
   EXPECT_EQ(histogram.percentile(100), Micros{4});
 }
 
-TEST(DurationHistogram, AddingUpIsTheSameAsHavingCountedTogether) {
+TEST(DurationHistogram, AddingHistogramsEqualsCountingTogether) {
   DurationHistogram one;
   DurationHistogram other;
   DurationHistogram both;
@@ -92,45 +93,45 @@ TEST(DurationHistogram, AddingUpIsTheSameAsHavingCountedTogether) {
   }
   one.add(other);
   EXPECT_EQ(one, both);
-  EXPECT_EQ(one.steps().size(), 5u);
+  EXPECT_EQ(one.buckets().size(), 5u);
 }
 
-TEST(DurationHistogram, KeepsItsStepsShortestFirstAndOnlyThoseThatOccur) {
+TEST(DurationHistogram, KeepsOnlyNonemptyBucketsInOrder) {
   DurationHistogram histogram;
-  histogram.add(Step{239}, 2);
-  histogram.add(Step{0}, 1);
-  histogram.add(Step{100}, 0);
-  histogram.add(Step{9}, 4);
-  histogram.add(Step{239}, 3);
-  const std::vector<std::pair<Step, std::uint64_t>> want = {{0, 1}, {9, 4}, {239, 5}};
-  EXPECT_EQ(histogram.steps(), want);
+  histogram.add(Bucket{239}, 2);
+  histogram.add(Bucket{0}, 1);
+  histogram.add(Bucket{100}, 0);
+  histogram.add(Bucket{9}, 4);
+  histogram.add(Bucket{239}, 3);
+  const std::vector<std::pair<Bucket, std::uint64_t>> want = {{0, 1}, {9, 4}, {239, 5}};
+  EXPECT_EQ(histogram.buckets(), want);
   EXPECT_EQ(histogram.count(), 10u);
 }
 
-TEST(DurationHistogram, OfNothingHasNoPercentile) {
+TEST(DurationHistogram, HasZeroPercentilesIfEmpty) {
   DurationHistogram histogram;
-  histogram.add(Step{100}, 0);
+  histogram.add(Bucket{100}, 0);
   EXPECT_EQ(histogram.count(), 0u);
   EXPECT_EQ(histogram.percentile(1), Micros{0});
   EXPECT_EQ(histogram.percentile(100), Micros{0});
   EXPECT_EQ(histogram, DurationHistogram{});
 }
 
-TEST(DurationHistogram, RefusesStepsAndPercentagesThatDoNotExist) {
+TEST(DurationHistogram, AssertsValidBucketsAndPercentages) {
   DurationHistogram histogram;
-  EXPECT_DEATH(histogram.add(Step{240}, 1), "step <= step_max");
-  EXPECT_DEATH((void)DurationHistogram::middle_of(Step{240}), "step <= step_max");
+  EXPECT_DEATH(histogram.add(Bucket{240}, 1), "bucket <= bucket_max");
+  EXPECT_DEATH((void)DurationHistogram::midpoint_of(Bucket{240}), "bucket <= bucket_max");
   EXPECT_DEATH((void)histogram.percentile(0), "percent");
   EXPECT_DEATH((void)histogram.percentile(101), "percent");
 }
 
-RC_GTEST_PROP(DurationHistogram, LongerNeverHasASmallerStep, (std::int64_t one, std::int64_t two)) {
+RC_GTEST_PROP(DurationHistogram, BucketsGrowWithTheDuration, (std::int64_t one, std::int64_t two)) {
   const auto [shorter, longer] = std::minmax(one, two);
-  RC_ASSERT(DurationHistogram::step_of(Micros{shorter}) <=
-            DurationHistogram::step_of(Micros{longer}));
+  RC_ASSERT(DurationHistogram::bucket_of(Micros{shorter}) <=
+            DurationHistogram::bucket_of(Micros{longer}));
 }
 
-RC_GTEST_PROP(DurationHistogram, PercentilesAreTheRankInASortedList,
+RC_GTEST_PROP(DurationHistogram, PercentilesMatchASortedList,
               (std::vector<std::uint16_t> durations, std::uint8_t drawn)) {
   RC_PRE(!durations.empty());
   const std::uint32_t percent = 1 + drawn % 100;
@@ -140,8 +141,8 @@ RC_GTEST_PROP(DurationHistogram, PercentilesAreTheRankInASortedList,
   }
   std::ranges::sort(durations);
   const std::size_t rank = (durations.size() * percent + 99) / 100;
-  const Step step = DurationHistogram::step_of(Micros{durations[rank - 1]});
-  RC_ASSERT(histogram.percentile(percent) == DurationHistogram::middle_of(step));
+  const Bucket bucket = DurationHistogram::bucket_of(Micros{durations[rank - 1]});
+  RC_ASSERT(histogram.percentile(percent) == DurationHistogram::midpoint_of(bucket));
 }
 
 }  // namespace

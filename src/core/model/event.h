@@ -1,4 +1,4 @@
-// Something that happened, published once. Its data is kept and sent byte for byte.
+// An event, published once. Its data is stored and sent byte for byte.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace postrider {
 
-/// Whose data it is: `tnt_…` or the caller's own string. Empty means the default tenant.
+/// The owner of the data: `tnt_…` or any string chosen by the caller. Empty: the default tenant.
 using TenantId = std::string;
 
 enum class Priority : std::uint8_t { high, normal, low };
@@ -21,7 +21,7 @@ constexpr std::size_t priority_count = 3;
 [[nodiscard]] std::string_view to_string(Priority priority);
 [[nodiscard]] std::optional<Priority> parse_priority(std::string_view text);
 
-/// The source of what a test sent. It is for one webhook alone and never comes back.
+/// The `source` of test events. A test event goes to one webhook only and is never replayed.
 constexpr std::string_view test_source = "postrider.test";
 
 struct Event {
@@ -35,10 +35,9 @@ struct Event {
   std::optional<std::string> ordering_key;
   std::string metadata = "{}";  // A JSON object, verbatim.
   Priority priority = Priority::normal;
-  WallTime timestamp;   // When it happened, says the publisher; else when we accepted it.
-  WallTime created_at;  // When we accepted it.
-  /// Its place in publish order, given by the store, never to another; there are gaps. 0: not
-  /// stored.
+  WallTime timestamp;   // When it happened. Set by the publisher; default: `created_at`.
+  WallTime created_at;  // When the server accepted it.
+  /// The position in publish order, assigned by the store. Unique, with gaps. 0: not stored.
   std::int64_t sequence = 0;
 
   bool operator==(const Event&) const = default;

@@ -7,7 +7,7 @@
 namespace postrider {
 namespace {
 
-TEST(Priority, HasTheWordOfTheApiAndTheMostUrgentFirst) {
+TEST(Priority, HasItsApiNameAndSortsMostUrgentFirst) {
   struct Known {
     Priority priority;
     std::string_view name;
@@ -27,7 +27,7 @@ TEST(Priority, HasTheWordOfTheApiAndTheMostUrgentFirst) {
   EXPECT_DEATH((void)to_string(static_cast<Priority>(priority_count)), "assertion failed");
 }
 
-TEST(Event, OfNothingButDefaultsIsNormalAndHasAnEmptyObjectForMetadata) {
+TEST(Event, HasNormalPriorityAndEmptyMetadataByDefault) {
   const Event event;
   EXPECT_EQ(event.priority, Priority::normal);
   EXPECT_EQ(event.metadata, "{}");
@@ -36,7 +36,7 @@ TEST(Event, OfNothingButDefaultsIsNormalAndHasAnEmptyObjectForMetadata) {
   EXPECT_EQ(event.ordering_key, std::nullopt);
 }
 
-TEST(Event, TellsAnAbsentTextFromAnEmptyOne) {
+TEST(Event, DistinguishesAnAbsentSourceFromAnEmptyOne) {
   Event absent;
   Event empty;
   empty.source = "";

@@ -1,4 +1,4 @@
-// What is written down about a type of events: the catalogue's entry.
+// An entry of the event type catalogue: description, schema and example of one event type.
 #pragma once
 
 #include <optional>
@@ -9,12 +9,12 @@
 namespace postrider {
 
 struct EventType {
-  std::string name;  // An event type as in event_pattern.h.
+  std::string name;  // A valid event type (see event_pattern.h).
   std::optional<std::string> description;
   std::optional<std::string> schema;   // JSON Schema of the events' data, verbatim.
   std::optional<std::string> example;  // JSON, verbatim. Satisfies the schema.
-  bool validate = true;                // Events whose data does not satisfy the schema are refused.
-  bool archived = false;               // No more events of this type are accepted.
+  bool validate = true;                // Reject events whose data does not satisfy the schema.
+  bool archived = false;               // Reject new events of this type.
   WallTime created_at;
   WallTime updated_at;
 

@@ -1,4 +1,4 @@
-// A registered receiver: where to send, what, and under which policies.
+// A registered receiver: its URL, the events it subscribes to, its secrets and its policies.
 #pragma once
 
 #include <cstdint>
@@ -26,19 +26,20 @@ enum class Ordering : std::uint8_t { none, per_event_type, strict };
 [[nodiscard]] std::string_view to_string(Ordering ordering);
 [[nodiscard]] std::optional<Ordering> parse_ordering(std::string_view text);
 
-/// A secret that was replaced. It goes on signing beside the new one until `ends_at`, exclusive.
+/// A secret that was replaced. Requests are signed with it as well, until `ends_at` (exclusive).
 struct OldSecret {
   Secret<std::string> key;
   WallTime ends_at;
 
   bool operator==(const OldSecret&) const = default;
 };
+
 struct Webhook {
   WebhookId id;
   TenantId tenant_id;
-  std::string url;  // As the caller spelled it; passed parse_target_url when it was stored.
+  std::string url;  // As the caller wrote it. Passed parse_target_url when it was stored.
   std::vector<EventPattern> events;
-  std::optional<Filter> filter;  // On what is in the event.
+  std::optional<Filter> filter;  // On the content of the event.
   std::optional<std::string> name;
   std::optional<std::string> owner_id;
   std::optional<std::string> resource_id;
@@ -47,7 +48,7 @@ struct Webhook {
   std::string metadata = "{}";  // A JSON object, verbatim.
   Secret<std::string> secret;   // The key bytes, decoded from whsec_….
   WallTime secret_set_at;
-  std::vector<OldSecret> old_secrets;  // Newest first. Some may have ended: see live_secrets.
+  std::vector<OldSecret> old_secrets;  // Newest first. May include ended ones: see live_secrets.
   SignaturePolicy signature;
   PayloadFormat payload_format = PayloadFormat::standard;
   RetryPolicy retry;
@@ -57,19 +58,20 @@ struct Webhook {
   Ordering ordering = Ordering::none;
   bool active = true;
   bool paused = false;
-  std::optional<std::string> disabled_reason;  // None: a person switched it off.
-  std::optional<WallTime> disabled_at;         // Only when not active.
+  std::optional<std::string> disabled_reason;  // None if a person switched it off.
+  std::optional<WallTime> disabled_at;         // Set only if not active.
   WallTime created_at;
   WallTime updated_at;
 
   bool operator==(const Webhook&) const = default;
 };
 
-/// Does this webhook want this event? Tenant, active, resource, patterns and last the filter are
-/// looked at. A paused webhook does: what it wants waits.
+/// True if the webhook subscribes to the event. Checks active, tenant, resource, patterns and,
+/// last, the filter. A paused webhook still gets the event; its deliveries wait.
 [[nodiscard]] bool wants(const Webhook& webhook, const Event& event);
 
-/// Switching off notes when and why; switching on forgets both. What is so already stays as it is.
+/// `switch_off` records when and why, unless the webhook is already inactive. `switch_on` clears
+/// both.
 void switch_off(Webhook& webhook, std::optional<std::string> reason, WallTime now);
 void switch_on(Webhook& webhook);
 

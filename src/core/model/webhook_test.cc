@@ -19,7 +19,7 @@ Event event_of(std::string type) {
   return event;
 }
 
-TEST(Wants, GoesByAnyOfThePatterns) {
+TEST(Wants, MatchesIfAnyPatternMatches) {
   Webhook webhook = webhook_for("order.created");
   webhook.events.push_back(*EventPattern::parse("swap.*"));
   EXPECT_TRUE(wants(webhook, event_of("order.created")));
@@ -27,7 +27,8 @@ TEST(Wants, GoesByAnyOfThePatterns) {
   EXPECT_FALSE(wants(webhook, event_of("order.paid")));
 
   webhook.events.clear();
-  EXPECT_FALSE(wants(webhook, event_of("order.created"))) << "no pattern, no event";
+  EXPECT_FALSE(wants(webhook, event_of("order.created")))
+      << "a webhook without patterns matches no event";
 }
 
 TEST(Wants, NeverCrossesTenants) {  // P11
@@ -36,10 +37,10 @@ TEST(Wants, NeverCrossesTenants) {  // P11
   EXPECT_FALSE(wants(webhook, event_of("order.created")));
   webhook.tenant_id = "";
   EXPECT_FALSE(wants(webhook, event_of("order.created")))
-      << "the default tenant is one like any other";
+      << "the default tenant is a tenant like any other";
 }
 
-TEST(Wants, NothingWhileInactiveButEverythingWhilePaused) {
+TEST(Wants, NoEventsWhileInactiveButAllWhilePaused) {
   Webhook webhook = webhook_for("*");
   webhook.paused = true;
   EXPECT_TRUE(wants(webhook, event_of("order.created")));
@@ -47,7 +48,7 @@ TEST(Wants, NothingWhileInactiveButEverythingWhilePaused) {
   EXPECT_FALSE(wants(webhook, event_of("order.created")));
 }
 
-TEST(Wants, AResourceNarrowsTheWebhookNotTheEvent) {
+TEST(Wants, OnlyEventsOfItsResource) {
   Webhook webhook = webhook_for("*");
   Event event = event_of("order.created");
   event.resource_id = "order-1";
@@ -61,7 +62,7 @@ TEST(Wants, AResourceNarrowsTheWebhookNotTheEvent) {
   EXPECT_FALSE(wants(webhook, event));
 }
 
-TEST(Wants, AsksTheFilterLast) {
+TEST(Wants, AppliesTheFilterLast) {
   Webhook webhook = webhook_for("order.*");
   webhook.filter = *Filter::parse(R"({"data":{"amount":[{"numeric":[">",100]}]}})");
   Event event = event_of("order.created");

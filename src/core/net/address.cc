@@ -13,7 +13,7 @@ constexpr std::size_t v6_groups = 8;
 
 constexpr bool is_digit(char character) { return character >= '0' && character <= '9'; }
 
-// A decimal number without sign and leading zero, up to `maximum`.
+// A decimal number up to `maximum`, without sign and leading zeros.
 std::optional<unsigned> parse_decimal(std::string_view text, unsigned maximum) {
   if (text.empty() || text.size() > 3 || (text.size() > 1 && text.front() == '0') ||
       !std::ranges::all_of(text, is_digit)) {
@@ -51,7 +51,7 @@ std::optional<IpAddress> parse_v4(std::string_view text) {
   return address;
 }
 
-// A run of groups without `::`, at most eight; the last two may be a dotted quad.
+// Up to eight groups without `::`. The last two may be a dotted quad.
 struct GroupRun {
   std::array<std::uint16_t, v6_groups> groups{};
   std::size_t count = 0;
@@ -71,7 +71,7 @@ struct GroupRun {
   }
 };
 
-// `quad_may_end`: this run is the end of the address, where a dotted quad may stand.
+// `quad_may_end`: this run ends the address, so a dotted quad may follow.
 std::optional<GroupRun> parse_groups(std::string_view text, bool quad_may_end) {
   GroupRun run;
   while (!text.empty()) {
@@ -98,7 +98,7 @@ std::optional<IpAddress> parse_v6(std::string_view text) {
   if (!head || !tail) {
     return std::nullopt;
   }
-  // The gap stands for at least one group.
+  // `::` replaces at least one group.
   const std::size_t count = head->count + tail->count;
   if (has_gap ? count >= v6_groups : count != v6_groups) {
     return std::nullopt;
@@ -119,7 +119,7 @@ std::optional<IpAddress> parse_v6(std::string_view text) {
 
 struct ZeroRun {
   std::size_t begin = v6_groups;
-  std::size_t length = 1;  // A single zero group is not worth shortening (RFC 5952).
+  std::size_t length = 1;  // A single zero group is not shortened (RFC 5952).
 };
 
 ZeroRun longest_zero_run(std::span<const std::uint16_t, v6_groups> groups) {

@@ -1,5 +1,5 @@
-// Which network addresses a webhook may point at (P11). One table, one function; asked when a
-// webhook is created and again, on the resolved address, at every connect.
+// IP addresses, and which of them a webhook may point to (P11). Checked when a webhook is created
+// and again, for the resolved address, at every connect.
 #pragma once
 
 #include <array>
@@ -16,13 +16,13 @@ struct IpAddress {
   bool is_v6 = false;
   std::array<std::uint8_t, 16> bytes{};
 
-  /// Canonical dotted quad (no octal, hex, short or padded forms) or RFC 4291 text without brackets
-  /// and zone. nullopt for anything else.
+  /// Accepts a canonical dotted quad (no octal, hex, short or padded forms) or RFC 4291 text
+  /// without brackets and zone. Returns nullopt for anything else.
   [[nodiscard]] static std::optional<IpAddress> parse(std::string_view text);
   /// RFC 5952 for IPv6.
   [[nodiscard]] std::string to_string() const;
 
-  /// The IPv4 address inside `::ffff:0:0/96`; nullopt for every other address.
+  /// The IPv4 address inside `::ffff:0:0/96`. Returns nullopt for every other address.
   [[nodiscard]] std::optional<IpAddress> unmapped() const;
 
   bool operator==(const IpAddress&) const = default;
@@ -32,12 +32,12 @@ struct Cidr {
   IpAddress network;
   std::uint8_t prefix_length = 0;
 
-  /// `10.0.0.0/8`, or an address alone for just that one. Bits beyond the prefix must be zero: a
-  /// range that is not the one its author saw must not become a rule.
+  /// Accepts `10.0.0.0/8`, or a single address without a prefix length. Bits after the prefix must
+  /// be zero, because otherwise the range is probably not what its author meant.
   [[nodiscard]] static std::optional<Cidr> parse(std::string_view text);
   [[nodiscard]] std::string to_string() const;
 
-  /// Never true across families; forbidden_address unwraps IPv4 addresses inside IPv6 ones.
+  /// False for the other address family. forbidden_address unwraps IPv4 inside IPv6.
   [[nodiscard]] bool contains(const IpAddress& address) const;
 
   bool operator==(const Cidr&) const = default;
@@ -50,28 +50,28 @@ struct Endpoint {
   bool operator==(const Endpoint&) const = default;
 };
 
-/// What the operator allowed beyond the public internet.
+/// What the operator allows besides the public internet, and what the operator denies.
 struct AddressPolicy {
-  bool allow_private = false;  // All but multicast, broadcast, unspecified and `denied`.
+  bool allow_private = false;  // Allows all but multicast, broadcast, unspecified and `denied`.
   // The initializers let GCC accept `{.allow_private = true}`. NOLINTBEGIN(*-redundant-member-init)
   std::vector<Cidr> allowed = {};    // Allowed although not public.
-  std::vector<Cidr> denied = {};     // Denied although public; wins over everything else.
-  std::vector<Cidr> nat64 = {};      // Prefixes whose addresses embed an IPv4 one (RFC 6052).
-  std::optional<Endpoint> own = {};  // Where this server listens: no webhook may point at it.
+  std::vector<Cidr> denied = {};     // Denied although public. Takes precedence over the rest.
+  std::vector<Cidr> nat64 = {};      // Prefixes that embed an IPv4 address (RFC 6052).
+  std::optional<Endpoint> own = {};  // This server's listener. No webhook may point to it.
   // NOLINTEND(*-redundant-member-init)
 };
 
-/// nullopt: the address may be connected to. Otherwise the rule that forbids it, for people, such
-/// as `loopback (127.0.0.0/8)`.
+/// Returns nullopt if the address is allowed, otherwise a readable name of the rule that forbids
+/// it, such as `loopback (127.0.0.0/8)`.
 [[nodiscard]] std::optional<std::string> forbidden_address(const IpAddress& address,
                                                            const AddressPolicy& policy);
 
-/// Is that where this server itself listens? `local`: which of this machine's addresses a
-/// connection to it came from, when there is one; it tells more of a server that listens on all.
-[[nodiscard]] bool reaches_own(const AddressPolicy& policy, const Endpoint& target,
-                               const std::optional<IpAddress>& local = std::nullopt);
+/// True if `target` is this server's own listener. `local` is the local address of the connection
+/// to `target`, if there is one. It is needed to recognise a server that listens on all addresses.
+[[nodiscard]] bool is_own_listener(const AddressPolicy& policy, const Endpoint& target,
+                                   const std::optional<IpAddress>& local = std::nullopt);
 
-/// The rule of reaches_own, for people.
+/// The readable name of the rule of is_own_listener.
 constexpr std::string_view own_address_rule = "this server's own listener";
 
 }  // namespace postrider

@@ -1,5 +1,5 @@
-// The table of addresses that are not the public internet (P11): IANA's special-purpose registries,
-// and the metadata services of clouds that look public.
+// The table of addresses outside the public internet (P11): IANA's special-purpose registries, and
+// cloud metadata services with public-looking addresses.
 #include <algorithm>
 #include <span>
 
@@ -21,7 +21,7 @@ constexpr Cidr v4(std::array<std::uint8_t, 4> bytes, std::uint8_t prefix_length)
   return cidr;
 }
 
-// `groups` are the first ones; the rest are zero.
+// Groups that are not given are zero.
 constexpr Cidr v6(std::array<std::uint16_t, 8> groups, std::uint8_t prefix_length) {
   Cidr cidr{.network = {.is_v6 = true}, .prefix_length = prefix_length};
   for (std::size_t i = 0; i < groups.size(); ++i) {
@@ -31,7 +31,7 @@ constexpr Cidr v6(std::array<std::uint16_t, 8> groups, std::uint8_t prefix_lengt
   return cidr;
 }
 
-// Nobody can be reached there, or more than one: no policy allows these.
+// Not the address of one host. No policy allows these.
 constexpr Range never[] = {
     {v4({0, 0, 0, 0}, 32), "unspecified"},
     {v4({224, 0, 0, 0}, 4), "multicast"},
@@ -40,7 +40,7 @@ constexpr Range never[] = {
     {v6({0xff00}, 8), "multicast"},
 };
 
-// The first match names the reason, so the narrower range comes first.
+// The first match gives the reason, so narrower ranges come first.
 constexpr Range not_public[] = {
     {v4({0, 0, 0, 0}, 8), "this network"},
     {v4({10, 0, 0, 0}, 8), "private"},
@@ -79,7 +79,7 @@ constexpr Range not_public[] = {
     {v6({0x3fff}, 20), "documentation"},
 };
 
-// All of the public IPv6 internet is in here. What IANA has not assigned is refused with the rest.
+// Contains the whole public IPv6 internet. Addresses outside of it are unassigned or special.
 constexpr Cidr global_unicast = v6({0x2000}, 3);
 
 std::optional<std::string> first_match(std::span<const Range> ranges, const IpAddress& address) {
@@ -97,8 +97,8 @@ const Cidr* find_containing(const std::vector<Cidr>& cidrs, const IpAddress& add
   return match == cidrs.end() ? nullptr : &*match;
 }
 
-// The IPv4 address inside an RFC 6052 one: behind the prefix, stepping over byte 8, which must be
-// zero. nullopt for a prefix length the RFC does not know and for a byte 8 that is set.
+// The IPv4 address embedded in an RFC 6052 address: it follows the prefix and skips byte 8. Returns
+// nullopt if the RFC does not define the prefix length or byte 8 is not zero.
 std::optional<IpAddress> embedded_v4(const IpAddress& address, std::uint8_t prefix_length) {
   constexpr std::array<std::uint8_t, 6> lengths = {32, 40, 48, 56, 64, 96};
   constexpr std::size_t reserved_byte = 8;
@@ -129,7 +129,7 @@ std::optional<std::string> why_not_public(const IpAddress& address) {
   return std::nullopt;
 }
 
-// `address` is what will really be reached: not an IPv4 address wrapped in an IPv6 one.
+// `address` must be unwrapped: not an IPv4 address inside an IPv6 one.
 std::optional<std::string> forbidden_plain(const IpAddress& address, const AddressPolicy& policy) {
   if (std::optional<std::string> reason = first_match(never, address)) {
     return reason;
@@ -162,15 +162,15 @@ std::optional<std::string> forbidden_address(const IpAddress& address,
   if (!wrapped) {
     return forbidden_plain(address, policy);
   }
-  // A rule may have been written for the wrapping, too.
+  // The operator may also have denied the IPv6 form.
   if (const Cidr* denied = find_containing(policy.denied, address)) {
     return fmt::format("denied by the operator ({})", denied->to_string());
   }
   return forbidden_plain(*wrapped, policy);
 }
 
-bool reaches_own(const AddressPolicy& policy, const Endpoint& target,
-                 const std::optional<IpAddress>& local) {
+bool is_own_listener(const AddressPolicy& policy, const Endpoint& target,
+                     const std::optional<IpAddress>& local) {
   if (!policy.own || policy.own->port != target.port) {
     return false;
   }
@@ -179,8 +179,8 @@ bool reaches_own(const AddressPolicy& policy, const Endpoint& target,
   if (!listens_on_all) {
     return address == policy.own->address;
   }
-  // Unspecified addresses are forbidden anyway. A connection to oneself has one address at both
-  // ends.
+  // Unspecified addresses are always forbidden. A connection to this machine has the same address
+  // at both ends.
   return is_loopback(address) || (local && local->unmapped().value_or(*local) == address);
 }
 

@@ -1,5 +1,4 @@
-// Which addresses may be reached (P11): both ends of every range, and the ways around that others
-// missed.
+// Which addresses are allowed (P11): both ends of every range, and known bypasses of such checks.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -24,13 +23,13 @@ std::vector<Cidr> cidrs(std::initializer_list<std::string_view> texts) {
 
 struct RangeCase {
   std::string_view want;
-  std::string_view before;  // Public, or empty when the neighbour is forbidden by another rule.
+  std::string_view before;  // Public, or empty if another rule forbids the neighbour.
   std::string_view first;
   std::string_view last;
   std::string_view after;
 };
 
-TEST(ForbiddenAddress, EveryIpv4RangeEndsWhereItShould) {
+TEST(ForbiddenAddress, CoversExactlyEveryIpv4Range) {
   const RangeCase cases[] = {
       {"unspecified (0.0.0.0/32)", "", "0.0.0.0", "0.0.0.0", ""},
       {"this network (0.0.0.0/8)", "", "0.0.0.1", "0.255.255.255", "1.0.0.0"},
@@ -71,13 +70,13 @@ TEST(ForbiddenAddress, EveryIpv4RangeEndsWhereItShould) {
     EXPECT_EQ(reason(c.last), c.want);
     EXPECT_EQ(c.before.empty() ? "allowed" : reason(c.before), "allowed") << c.before;
     EXPECT_EQ(c.after.empty() ? "allowed" : reason(c.after), "allowed") << c.after;
-    // The same address in IPv6 clothing gets the same answer.
+    // The IPv4-mapped IPv6 address gives the same result.
     EXPECT_EQ(reason("::ffff:" + std::string{c.first}), c.want);
     EXPECT_EQ(reason("::ffff:" + std::string{c.last}), c.want);
   }
 }
 
-TEST(ForbiddenAddress, EveryIpv6RangeEndsWhereItShould) {
+TEST(ForbiddenAddress, CoversExactlyEveryIpv6Range) {
   const std::string outside = "outside global unicast (2000::/3)";
   const RangeCase cases[] = {
       {"unspecified (::/128)", "", "::", "::", ""},
@@ -144,14 +143,14 @@ TEST(ForbiddenAddress, NoTransitionFormReachesMetadata) {
   }
 }
 
-TEST(ForbiddenAddress, PublicAddressesPass) {
+TEST(ForbiddenAddress, AllowsPublicAddresses) {
   for (const std::string_view text : {"1.1.1.1", "8.8.8.8", "93.184.216.34", "2606:4700:4700::1111",
                                       "2a00:1450:4001:800::200e", "::ffff:8.8.8.8"}) {
     EXPECT_EQ(reason(text), "allowed") << text;
   }
 }
 
-// Written as numbers, not as the table is: a slip in the table shows up here.
+// Written as plain numbers, independently of the table, to detect mistakes in the table.
 bool is_public_v4(std::uint32_t address) {
   const std::uint32_t first = address >> 24;
   const std::uint32_t two = address >> 16;
@@ -165,7 +164,7 @@ bool is_public_v4(std::uint32_t address) {
              std::end(small_ranges);
 }
 
-TEST(ForbiddenAddress, AgreesWithASecondOpinionAllOverIpv4) {
+TEST(ForbiddenAddress, AgreesWithAnIndependentCheckForAllOfIpv4) {
   const AddressPolicy policy;
   constexpr std::uint8_t third_bytes[] = {0, 2, 48, 63, 64, 99, 100, 113, 129, 193, 196, 255};
   for (std::uint32_t two = 0; two < 0x10000; ++two) {
@@ -180,7 +179,7 @@ TEST(ForbiddenAddress, AgreesWithASecondOpinionAllOverIpv4) {
   }
 }
 
-TEST(ForbiddenAddress, AllowPrivatePermitsAllButNobodyAndEverybody) {
+TEST(ForbiddenAddress, AllowPrivateStillForbidsUnspecifiedAndMulticast) {
   const AddressPolicy policy{.allow_private = true};
   for (const std::string_view text :
        {"127.0.0.1", "10.0.0.1", "169.254.169.254", "0.0.0.1", "240.0.0.1", "::1", "fd00::1",
@@ -195,7 +194,7 @@ TEST(ForbiddenAddress, AllowPrivatePermitsAllButNobodyAndEverybody) {
   EXPECT_EQ(reason("255.255.255.255", policy), "broadcast (255.255.255.255/32)");
 }
 
-TEST(ForbiddenAddress, TheAllowListOpensExactlyItsRanges) {
+TEST(ForbiddenAddress, AllowListAllowsExactlyItsRanges) {
   const AddressPolicy policy{.allowed =
                                  cidrs({"10.1.0.0/16", "fd00::/8", "0.0.0.0/8", "224.0.0.0/4"})};
   EXPECT_EQ(reason("10.1.2.3", policy), "allowed");
@@ -207,10 +206,10 @@ TEST(ForbiddenAddress, TheAllowListOpensExactlyItsRanges) {
   EXPECT_EQ(reason("224.0.0.1", policy), "multicast (224.0.0.0/4)") << "no list opens this";
   const AddressPolicy all_v6{.allowed = cidrs({"::/0"})};
   EXPECT_EQ(reason("::ffff:127.0.0.1", all_v6), "loopback (127.0.0.0/8)")
-      << "IPv4, whatever it wears";
+      << "an IPv4-mapped address counts as IPv4";
 }
 
-TEST(ForbiddenAddress, TheDenyListWinsOverEverything) {
+TEST(ForbiddenAddress, DenyListTakesPrecedence) {
   const AddressPolicy policy{.allow_private = true,
                              .allowed = cidrs({"0.0.0.0/0", "::/0"}),
                              .denied = cidrs({"8.8.8.0/24", "2606:4700::/32"})};
@@ -244,7 +243,7 @@ constexpr Nat64Case nat64_cases[] = {
     {"64:ff9b::/96", "64:ff9b::c000:221", "64:ff9b::808:808", "64:ff9b::a0b:c0d"},
 };
 
-TEST(ForbiddenAddress, Nat64AddressesAreJudgedByTheIpv4OneInside) {
+TEST(ForbiddenAddress, Nat64AddressesAreCheckedByTheirIpv4Address) {
   for (const Nat64Case& c : nat64_cases) {
     const AddressPolicy policy{.nat64 = cidrs({c.prefix})};
     EXPECT_EQ(reason(c.documentation, policy), "documentation (192.0.2.0/24)") << c.prefix;
@@ -258,16 +257,16 @@ TEST(ForbiddenAddress, Nat64AddressesAreJudgedByTheIpv4OneInside) {
   }
 }
 
-TEST(ForbiddenAddress, Nat64ThatCannotBeDecodedIsForbidden) {
+TEST(ForbiddenAddress, MalformedNat64IsForbidden) {
   const AddressPolicy odd_length{.nat64 = cidrs({"2a00::/44"})};
   EXPECT_EQ(reason("2a00::808:808", odd_length), "malformed NAT64 (2a00::/44)");
-  // Byte 8 is reserved: a translator that reads on through it would see another address.
+  // Byte 8 is reserved. A translator that does not skip it would use a different address.
   const AddressPolicy policy{.nat64 = cidrs({"2a00::/48"})};
   EXPECT_EQ(reason("2a00:0:0:808:8:800::", policy), "allowed");
   EXPECT_EQ(reason("2a00:0:0:808:108:800::", policy), "malformed NAT64 (2a00::/48)");
 }
 
-RC_GTEST_PROP(ForbiddenAddress, AMappedAddressIsNeverTreatedBetterThanItself,
+RC_GTEST_PROP(ForbiddenAddress, MappedAddressGivesTheSameResult,
               (std::array<std::uint8_t, 4> bytes, bool allow_private)) {
   IpAddress plain;
   IpAddress mapped{.is_v6 = true};

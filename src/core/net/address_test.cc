@@ -11,7 +11,7 @@ std::string canonical(std::string_view text) {
   return address ? address->to_string() : "refused";
 }
 
-TEST(IpAddress, ReadsCanonicalDottedQuads) {
+TEST(IpAddress, ParsesCanonicalDottedQuads) {
   for (const std::string_view text : {"0.0.0.0", "1.2.3.4", "127.0.0.1", "255.255.255.255"}) {
     EXPECT_EQ(canonical(text), text);
     EXPECT_FALSE(IpAddress::parse(text)->is_v6);
@@ -20,9 +20,8 @@ TEST(IpAddress, ReadsCanonicalDottedQuads) {
   EXPECT_EQ(address.bytes, (std::array<std::uint8_t, 16>{1, 2, 3, 255}));
 }
 
-// CVE-2025-24354 and its kin: what inet_aton reads as an address must not get past as something
-// else.
-TEST(IpAddress, RefusesOtherSpellingsOfIpv4) {
+// CVE-2025-24354 and similar: other forms that inet_aton accepts as an address.
+TEST(IpAddress, RejectsOtherFormsOfIpv4) {
   for (const std::string_view text : {"",           ".",
                                       "1",          "1.2",
                                       "1.2.3",      "1.2.3.",
@@ -45,7 +44,7 @@ TEST(IpAddress, RefusesOtherSpellingsOfIpv4) {
   EXPECT_FALSE(IpAddress::parse(std::string_view{"1.2.3.4\0", 8}));
 }
 
-TEST(IpAddress, ReadsIpv6AndWritesRfc5952) {
+TEST(IpAddress, ParsesIpv6AndFormatsRfc5952) {
   struct Case {
     std::string_view text;
     std::string_view want;
@@ -74,7 +73,7 @@ TEST(IpAddress, ReadsIpv6AndWritesRfc5952) {
   }
 }
 
-TEST(IpAddress, RefusesBrokenIpv6) {
+TEST(IpAddress, RejectsMalformedIpv6) {
   for (const std::string_view text : {":",
                                       ":::",
                                       "::::",
@@ -112,16 +111,17 @@ TEST(IpAddress, RefusesBrokenIpv6) {
   }
 }
 
-RC_GTEST_PROP(IpAddress, AnyIpv4TextRoundTrips, (std::array<std::uint8_t, 4> bytes)) {
+RC_GTEST_PROP(IpAddress, AnyIpv4AddressRoundTrips, (std::array<std::uint8_t, 4> bytes)) {
   IpAddress address;
   std::copy(bytes.begin(), bytes.end(), address.bytes.begin());
   RC_ASSERT(IpAddress::parse(address.to_string()) == address);
 }
 
-RC_GTEST_PROP(IpAddress, AnyIpv6TextRoundTrips,
+RC_GTEST_PROP(IpAddress, AnyIpv6AddressRoundTrips,
               (std::array<std::uint8_t, 16> bytes, std::uint8_t zeros)) {
   IpAddress address{.is_v6 = true, .bytes = bytes};
-  for (std::size_t group = 0; group < 8; ++group) {  // Random bytes alone would never compress.
+  for (std::size_t group = 0; group < 8;
+       ++group) {  // Random bytes alone would never have zero groups.
     if ((zeros >> group & 1) != 0) {
       address.bytes[2 * group] = address.bytes[2 * group + 1] = 0;
     }
@@ -129,14 +129,14 @@ RC_GTEST_PROP(IpAddress, AnyIpv6TextRoundTrips,
   RC_ASSERT(IpAddress::parse(address.to_string()) == address);
 }
 
-TEST(IpAddress, UnmapsIpv4InsideIpv6Only) {
+TEST(IpAddress, UnmapsOnlyIpv4InsideIpv6) {
   EXPECT_EQ(IpAddress::parse("::ffff:1.2.3.4")->unmapped(), IpAddress::parse("1.2.3.4"));
   EXPECT_FALSE(IpAddress::parse("::1.2.3.4")->unmapped());
   EXPECT_FALSE(IpAddress::parse("::ffff:0:1.2.3.4")->unmapped());
   EXPECT_FALSE(IpAddress::parse("1.2.3.4")->unmapped());
 }
 
-TEST(Cidr, ReadsRangesAndLoneAddresses) {
+TEST(Cidr, ParsesRangesAndSingleAddresses) {
   for (const std::string_view text : {"0.0.0.0/0", "10.0.0.0/8", "192.168.1.128/25", "1.2.3.4/32",
                                       "::/0", "fc00::/7", "::1/128"}) {
     ASSERT_TRUE(Cidr::parse(text)) << text;
@@ -152,7 +152,7 @@ TEST(Cidr, ReadsRangesAndLoneAddresses) {
   }
 }
 
-TEST(Cidr, ContainsBothEndsAndNothingBeyond) {
+TEST(Cidr, ContainsExactlyItsRange) {
   struct Case {
     std::string_view cidr, before, first, last, after;
   };

@@ -8,35 +8,35 @@
 namespace postrider {
 namespace {
 
-// Hop-by-hop and framing headers would let a value rewrite the message around it; the others are
-// ours.
-constexpr std::array<std::string_view, 17> refused_names = {"accept-encoding",
-                                                            "connection",
-                                                            "content-encoding",
-                                                            "content-length",
-                                                            "content-type",
-                                                            "date",
-                                                            "expect",
-                                                            "host",
-                                                            "http2-settings",
-                                                            "keep-alive",
-                                                            "te",
-                                                            "trailer",
-                                                            "transfer-encoding",
-                                                            "upgrade",
-                                                            "user-agent",
-                                                            "via",
-                                                            "x-idempotency-key"};
+// Hop-by-hop and framing headers would let a value change how the message is parsed. The server
+// sets the others itself.
+constexpr std::array<std::string_view, 17> reserved_names = {"accept-encoding",
+                                                             "connection",
+                                                             "content-encoding",
+                                                             "content-length",
+                                                             "content-type",
+                                                             "date",
+                                                             "expect",
+                                                             "host",
+                                                             "http2-settings",
+                                                             "keep-alive",
+                                                             "te",
+                                                             "trailer",
+                                                             "transfer-encoding",
+                                                             "upgrade",
+                                                             "user-agent",
+                                                             "via",
+                                                             "x-idempotency-key"};
 
-constexpr std::array<std::string_view, 2> refused_prefixes = {"proxy-", "webhook-"};
+constexpr std::array<std::string_view, 2> reserved_prefixes = {"proxy-", "webhook-"};
 
-// What any of the header sets puts behind the configured prefix.
+// The names that any header set uses after the configured prefix.
 constexpr std::array<std::string_view, 8> prefixed_names = {
     "ID", "Event", "Event-ID", "Delivery", "Delivery-ID", "Attempt", "Timestamp", "Signature"};
 
 constexpr std::size_t header_overhead_bytes = 4;  // Colon, space, CR, LF.
 
-// A name longer than this is not repeated in full.
+// Messages show at most this much of a name.
 constexpr std::size_t name_shown_bytes_max = 64;
 
 constexpr char to_lower(char character) {
@@ -54,13 +54,13 @@ bool starts_with_header(std::string_view name, std::string_view prefix) {
   return name.size() >= prefix.size() && same_header(name.substr(0, prefix.size()), prefix);
 }
 
-bool is_refused(std::string_view name) {
+bool is_reserved(std::string_view name) {
   const auto is_name = [name](std::string_view other) { return same_header(name, other); };
   const auto is_prefix = [name](std::string_view prefix) {
     return starts_with_header(name, prefix);
   };
-  return std::ranges::any_of(refused_names, is_name) ||
-         std::ranges::any_of(refused_prefixes, is_prefix);
+  return std::ranges::any_of(reserved_names, is_name) ||
+         std::ranges::any_of(reserved_prefixes, is_prefix);
 }
 
 bool is_prefixed_name(std::string_view name, std::string_view prefix) {
@@ -79,9 +79,9 @@ std::optional<std::string> forbidden_prefix(std::string_view prefix) {
   }
   for (const std::string_view own : prefixed_names) {
     const std::string name = fmt::format("{}{}", prefix, own);
-    if (is_refused(name)) {
-      return fmt::format("The header prefix {} is not allowed: {} has a meaning of its own.",
-                         prefix, name);
+    if (is_reserved(name)) {
+      return fmt::format("The header prefix {} is not allowed: {} is a reserved header.", prefix,
+                         name);
     }
   }
   return std::nullopt;
@@ -92,15 +92,15 @@ std::optional<std::string> forbidden_header(const std::pair<std::string, std::st
   const auto& [name, value] = header;
   if (!is_header_name(name)) {
     return name.empty() ? "A header has no name."
-                        : "A header's name may contain letters, digits and !#$%&'*+-.^_`|~ only.";
+                        : "A header name may contain only letters, digits and !#$%&'*+-.^_`|~.";
   }
   const std::string shown = name.substr(0, name_shown_bytes_max);
   if (!is_header_value(value)) {
     return fmt::format(
-        "The value of the header {} may contain visible ASCII, spaces and tabs only.", shown);
+        "The value of the header {} may contain only visible ASCII, spaces and tabs.", shown);
   }
-  if (is_refused(name) || is_prefixed_name(name, signature.header_prefix)) {
-    return fmt::format("The header {} cannot be set: it belongs to the request itself.", shown);
+  if (is_reserved(name) || is_prefixed_name(name, signature.header_prefix)) {
+    return fmt::format("The header {} is reserved and cannot be set.", shown);
   }
   return std::nullopt;
 }

@@ -1,4 +1,4 @@
-// Which headers a webhook's owner may add to our requests.
+// Which custom headers a webhook's owner may add to the requests.
 #pragma once
 
 #include <optional>
@@ -19,19 +19,20 @@ constexpr std::size_t header_prefix_bytes_max = 64;
 /// Visible ASCII, space and tab; no CR, LF or NUL.
 [[nodiscard]] bool is_header_value(std::string_view text);
 
-/// nullopt: fine. Otherwise a sentence naming the header and the rule it breaks. Refused are
-/// hop-by-hop, framing, host and signature headers, all others that we set ourselves, duplicates,
-/// and sets that are too many or too large. The policy's header prefix is checked as well.
+/// Returns nullopt if the headers are allowed, otherwise a sentence naming the header and the
+/// broken rule. Rejects hop-by-hop, framing, host and signature headers, all other headers that the
+/// server sets itself, duplicates, too many headers and too many bytes. Also checks the policy's
+/// header prefix.
 [[nodiscard]] std::optional<std::string> forbidden_headers(const Headers& headers,
                                                            const SignaturePolicy& signature);
 
-/// What stands in for a value that is not shown. Sent back unchanged, it keeps the value.
+/// Shown in place of a hidden value. A client that sends it back keeps the stored value.
 constexpr std::string_view hidden_value = "[hidden]";
 
-/// Headers whose name sounds like a credential are not shown once they are set (P11).
+/// True if the name suggests a credential. The values of such headers are never displayed (P11).
 [[nodiscard]] bool is_sensitive_header(std::string_view name);
 
-/// Header names compare without case.
+/// Compares header names, ignoring case.
 [[nodiscard]] bool same_header(std::string_view a, std::string_view b);
 
 }  // namespace postrider

@@ -33,7 +33,7 @@ TEST(HeaderValue, IsVisibleAsciiSpaceOrTab) {
   }
 }
 
-TEST(ForbiddenHeaders, OrdinaryOnesPass) {
+TEST(ForbiddenHeaders, AllowsOrdinaryHeaders) {
   EXPECT_FALSE(is_forbidden({}));
   EXPECT_FALSE(is_forbidden({{"Authorization", "Bearer x"},
                              {"X-Api-Key", ""},
@@ -43,7 +43,7 @@ TEST(ForbiddenHeaders, OrdinaryOnesPass) {
                              {"Proxying", "1"}}));
 }
 
-TEST(ForbiddenHeaders, TheOnesOfTheRequestItselfAreRefusedInAnyCase) {
+TEST(ForbiddenHeaders, RejectsReservedHeadersInAnyCase) {
   for (const std::string name : {"Host",
                                  "content-length",
                                  "CONTENT-TYPE",
@@ -77,14 +77,14 @@ TEST(ForbiddenHeaders, TheOnesOfTheRequestItselfAreRefusedInAnyCase) {
   }
 }
 
-TEST(ForbiddenHeaders, TheConfiguredPrefixDecidesWhichNamesAreOurs) {
+TEST(ForbiddenHeaders, RejectsReservedNamesWithTheConfiguredPrefix) {
   const SignaturePolicy agenta{.header_prefix = "X-Agenta-"};
   EXPECT_TRUE(is_forbidden({{"x-agenta-signature", "x"}}, agenta));
   EXPECT_FALSE(is_forbidden({{"X-Webhook-Signature", "x"}}, agenta));
   EXPECT_FALSE(is_forbidden({{"X-Agenta-Other", "x"}}, agenta));
 }
 
-TEST(ForbiddenHeaders, AValueCannotStartANewLine) {
+TEST(ForbiddenHeaders, RejectsValuesWithLineBreaks) {
   EXPECT_TRUE(is_forbidden({{"X-A", "a\r\nX-B: b"}}));
   EXPECT_TRUE(is_forbidden({{"X-A", "a\nX-B: b"}}));
   EXPECT_TRUE(is_forbidden({{"X-A", "a\rb"}}));
@@ -95,12 +95,12 @@ TEST(ForbiddenHeaders, AValueCannotStartANewLine) {
   EXPECT_TRUE(is_forbidden({{"", "a"}}));
 }
 
-TEST(ForbiddenHeaders, NoNameComesTwice) {
+TEST(ForbiddenHeaders, RejectsDuplicateNames) {
   EXPECT_TRUE(is_forbidden({{"X-A", "1"}, {"x-a", "2"}}));
   EXPECT_FALSE(is_forbidden({{"X-A", "1"}, {"X-AA", "2"}}));
 }
 
-TEST(ForbiddenHeaders, NumberAndBytesAreLimited) {
+TEST(ForbiddenHeaders, LimitsNumberAndBytes) {
   Headers headers;
   for (std::size_t i = 0; i < custom_headers_max; ++i) {
     headers.emplace_back("X-" + std::to_string(i), "v");
@@ -114,7 +114,7 @@ TEST(ForbiddenHeaders, NumberAndBytesAreLimited) {
   EXPECT_TRUE(is_forbidden({{"X-A", std::string(custom_headers_bytes_max - 6, 'v')}}));
 }
 
-TEST(ForbiddenHeaders, ThePrefixIsCheckedAsWell) {
+TEST(ForbiddenHeaders, ChecksThePrefix) {
   for (const std::string prefix :
        {"", "X Y-", "X-\r\nA: ", "webhook-", "Webhook-", "Proxy-", "X:"}) {
     EXPECT_TRUE(is_forbidden({}, {.header_prefix = prefix})) << prefix;
@@ -126,7 +126,7 @@ TEST(ForbiddenHeaders, ThePrefixIsCheckedAsWell) {
 TEST(SameHeader, IgnoresCaseOfLettersOnly) {
   EXPECT_TRUE(same_header("X-Api-Key", "x-API-kEY"));
   EXPECT_FALSE(same_header("X-Api-Key", "X-Api-Ke"));
-  EXPECT_FALSE(same_header("^", "~")) << "they differ in the bit that makes letters lower case";
+  EXPECT_FALSE(same_header("^", "~")) << "they differ only in the lower-case bit";
   EXPECT_FALSE(same_header("@", "`"));
 }
 

@@ -16,7 +16,7 @@ constexpr std::uint16_t port_https = 443;
 constexpr std::uint16_t port_http = 80;
 constexpr std::uint16_t port_unprivileged_min = 1024;
 
-// Databases, caches, brokers and control planes: whatever listens there is not a webhook receiver.
+// Ports of databases, caches, brokers and control planes, which are not webhook receivers.
 constexpr std::array<std::uint16_t, 29> ports_denied = {
     1433, 1521, 2049, 2181, 2375, 2376, 2379, 2380, 3306,  3389,  4369,  5432,  5671,  5672, 5900,
     5984, 6379, 6443, 8500, 9042, 9092, 9200, 9300, 10250, 10255, 11211, 15672, 27017, 27018};
@@ -30,7 +30,7 @@ constexpr bool is_hex(char character) {
   return is_digit(character) || ((character | 0x20) >= 'a' && (character | 0x20) <= 'f');
 }
 
-// Not std::tolower: that one asks the locale.
+// Unlike std::tolower, independent of the locale.
 std::string to_lower(std::string_view text) {
   std::string lower{text};
   for (char& character : lower) {
@@ -51,14 +51,14 @@ Result<void> check_characters(std::string_view text) {
     const auto byte = static_cast<unsigned char>(text[i]);
     if (byte >= 0x80) {
       return refuse(
-          "The URL must be ASCII; spell an international host in its punycode (xn--) form "
-          "and percent-encode the rest.");
+          "The URL must be ASCII. Write an international host name in punycode (xn--) and "
+          "percent-encode the rest.");
     }
     if (byte < 0x20 || byte == 0x7f) {
       return refuse("The URL must not contain control characters.");
     }
     if (byte == ' ') {
-      return refuse("The URL must not contain spaces; percent-encode them as %20.");
+      return refuse("The URL must not contain spaces. Percent-encode them as %20.");
     }
     if (byte == '\\') {
       return refuse("The URL must not contain a backslash.");
@@ -67,16 +67,16 @@ Result<void> check_characters(std::string_view text) {
       return refuse("The URL must not have a fragment (#).");
     }
     if (unwise.find(text[i]) != std::string_view::npos) {
-      return refuse(fmt::format("The URL must not contain {}; percent-encode it.", text[i]));
+      return refuse(fmt::format("The URL must not contain {}. Percent-encode it.", text[i]));
     }
     if (byte == '%' && (i + 2 >= text.size() || !is_hex(text[i + 1]) || !is_hex(text[i + 2]))) {
-      return refuse("In the URL a % must be followed by two hexadecimal digits.");
+      return refuse("A % in the URL must be followed by two hexadecimal digits.");
     }
   }
   return {};
 }
 
-// Does a browser or a C library read a host with this last label as a number, that is an address?
+// True if browsers or C libraries treat a host with this last label as a numeric address.
 bool is_numeric_label(std::string_view label) {
   if (label.starts_with("0x")) {
     return std::ranges::all_of(label.substr(2), is_hex);
@@ -96,7 +96,7 @@ Result<void> check_label(std::string_view label) {
     return is_lower(character) || is_digit(character) || character == '-' || character == '_';
   };
   if (!std::ranges::all_of(label, allowed)) {
-    return refuse("The URL's host may contain letters, digits, - and _ only.");
+    return refuse("The URL's host may contain only letters, digits, - and _.");
   }
   if (label.starts_with('-') || label.ends_with('-')) {
     return refuse("A part of the URL's host must not start or end with a hyphen.");
@@ -123,8 +123,8 @@ Result<void> check_name(std::string_view host, const AddressPolicy& policy) {
   }
   if (is_numeric_label(rest)) {
     return refuse(
-        "The URL's host looks like an IPv4 address but is not a plain one: write four decimal "
-        "numbers without leading zeros.");
+        "The URL's host looks like an IPv4 address but is malformed. Use four decimal numbers "
+        "without leading zeros.");
   }
   if (is_internal_name(host) && !policy.allow_private && policy.allowed.empty()) {
     return refuse(
@@ -135,7 +135,7 @@ Result<void> check_name(std::string_view host, const AddressPolicy& policy) {
   return {};
 }
 
-// A name or a dotted quad, already free of userinfo, port and brackets.
+// `text` is a name or a dotted quad, without userinfo, port and brackets.
 Result<void> read_name_or_v4(std::string_view text, const AddressPolicy& policy, TargetUrl& url) {
   if (text.find('%') != std::string_view::npos) {
     return refuse("The URL's host must not be percent-encoded.");
@@ -154,14 +154,14 @@ Result<void> read_name_or_v4(std::string_view text, const AddressPolicy& policy,
   return url.address ? Result<void>{} : check_name(url.host, policy);
 }
 
-// `text` is what stands between the brackets.
+// `text` is the part between the brackets.
 Result<void> read_v6(std::string_view text, TargetUrl& url) {
   if (text.find('%') != std::string_view::npos) {
     return refuse("The URL's IPv6 address must not have a zone (%).");
   }
   url.address = IpAddress::parse(text);
   if (!url.address || !url.address->is_v6) {
-    return refuse("The URL has brackets around something that is not an IPv6 address.");
+    return refuse("The URL's host is in brackets but is not an IPv6 address.");
   }
   url.host = url.address->to_string();
   return {};
@@ -179,7 +179,7 @@ Result<std::uint16_t> read_port(std::string_view text, const AddressPolicy& poli
   }
   if (port < port_unprivileged_min || std::ranges::find(ports_denied, port) != ports_denied.end()) {
     return refuse(
-        fmt::format("The URL's port {} is not allowed: use 443, 80 or one from 1024 up that "
+        fmt::format("The URL's port {} is not allowed. Use 443, 80 or a port from 1024 up that "
                     "does not belong to a database, broker or control plane.",
                     port));
   }
@@ -205,7 +205,7 @@ Result<void> read_authority(std::string_view text, const AddressPolicy& policy, 
     return {};
   }
   if (!rest.starts_with(':')) {
-    return refuse("After the URL's IPv6 address only a port may follow.");
+    return refuse("The URL's IPv6 address may be followed only by a port.");
   }
   POSTRIDER_TRY(url.port, read_port(rest.substr(1), policy));
   return {};
@@ -237,7 +237,7 @@ Result<TargetUrl> parse_target_url(std::string_view text, const UrlPolicy& polic
   TargetUrl url;
   url.tls = scheme == "https";
   if (!url.tls && !policy.allow_http) {
-    return refuse("The URL must start with https://; plain http is not allowed on this server.");
+    return refuse("The URL must start with https://. This server does not allow plain http.");
   }
   url.port = url.tls ? port_https : port_http;
 
@@ -248,7 +248,7 @@ Result<TargetUrl> parse_target_url(std::string_view text, const UrlPolicy& polic
     if (const auto reason = forbidden_address(*url.address, policy.addresses)) {
       return refuse(fmt::format("The URL's address {} is not allowed: {}.", url.host, *reason));
     }
-    if (reaches_own(policy.addresses, {*url.address, url.port})) {
+    if (is_own_listener(policy.addresses, {*url.address, url.port})) {
       return refuse(
           fmt::format("The URL's address {} is not allowed: {}.", url.host, own_address_rule));
     }

@@ -1,4 +1,4 @@
-// The URL of a webhook, parsed once and handed on as a struct, so that no two parsers can disagree.
+// The URL of a webhook. Parsed once and passed on as a struct, so that no two parsers can disagree.
 #pragma once
 
 #include <cstdint>
@@ -13,29 +13,29 @@ namespace postrider {
 
 struct TargetUrl {
   bool tls = true;
-  std::string
-      host;  // Lower case, without brackets and trailing dot. An address is in canonical form.
-  std::optional<IpAddress> address;  // Set when the host is an IP literal.
+  /// Lower case, without brackets and trailing dot. An address is in canonical form.
+  std::string host;
+  std::optional<IpAddress> address;  // Set if the host is an IP literal.
   std::uint16_t port = 443;
   std::string path_and_query = "/";
 
-  /// `host` or `host:port`, bracketed for IPv6: the Host header.
+  /// The Host header: `host` or `host:port`, with brackets for IPv6.
   [[nodiscard]] std::string authority() const;
 
   bool operator==(const TargetUrl&) const = default;
 };
 
-/// With `addresses.allow_private` internal names and all ports pass as well. An `addresses.allowed`
-/// list lets internal names pass: the list decides once they are resolved.
+/// `addresses.allow_private` also allows internal names and all ports. A nonempty
+/// `addresses.allowed` also allows internal names; their addresses are checked after resolving.
 struct UrlPolicy {
   bool allow_http = false;
-  AddressPolicy addresses =
-      {};  // Literal addresses are checked here; names when they are resolved.
+  /// Literal addresses are checked while parsing, names when they are resolved.
+  AddressPolicy addresses = {};
 };
 
 constexpr std::size_t url_length_max = 2048;
 
-/// Errc::invalid with a sentence naming the broken rule.
+/// Fails with invalid and a sentence naming the broken rule.
 [[nodiscard]] Result<TargetUrl> parse_target_url(std::string_view text, const UrlPolicy& policy);
 
 }  // namespace postrider

@@ -22,7 +22,7 @@ std::uint32_t probes_max(const BreakerPolicy& policy) {
   return std::max(policy.half_open_max_calls, 1u);
 }
 
-/// How many probes must succeed. At least one: a circuit does not close on no evidence.
+/// The number of probes that must succeed. At least one: closing requires evidence.
 std::uint32_t successes_needed(const BreakerPolicy& policy) {
   const std::uint32_t probes = probes_max(policy);
   const double needed = std::ceil(probes * policy.half_open_success_percentage / 100.0);
@@ -32,8 +32,8 @@ std::uint32_t successes_needed(const BreakerPolicy& policy) {
   return needed < probes ? static_cast<std::uint32_t>(needed) : probes;
 }
 
-/// A stored end of sleep is believed only as far as a sleep can last: the clock may have been wrong
-/// when it was written, or the policy may have become kinder.
+/// Limits a stored end of sleep to the longest possible sleep: the clock may have been wrong when
+/// it was stored, or the policy may have become more lenient.
 WallTime sleep_end(const CircuitRecord& record, const BreakerPolicy& policy, WallTime now) {
   const WallTime end = record.open_until.value_or(now);
   return record.forced_until ? end : std::min(end, later(now, policy.sleep_max));
@@ -71,7 +71,7 @@ BreakerPolicy breaker_policy(BreakerPreset preset) {
       policy.half_open_success_percentage = 100;
       break;
     case BreakerPreset::sensitive:
-      policy.minimum_throughput = 1;  // The failures are counted, not their share.
+      policy.minimum_throughput = 1;  // This preset counts failures, not their percentage.
       policy.failure_count_threshold = 5;
       policy.sleep_window = 5min;
       policy.sleep_multiplier = 1.0;
@@ -86,7 +86,7 @@ BreakerPolicy breaker_policy(BreakerPreset preset) {
 Breaker::Breaker(const CircuitRecord& record) : record_(record) {}
 
 void Breaker::wake(const BreakerPolicy& policy, WallTime now) {
-  end_hold(now);
+  end_forced_state(now);
   if (record_.state != CircuitState::open) {
     return;
   }
@@ -110,7 +110,7 @@ bool Breaker::try_acquire(const BreakerPolicy& policy, WallTime now) {
     reset(now);
   }
   if (record_.state == CircuitState::half_open) {
-    judge_probes(policy, now);  // The policy may have changed since the last probe ended.
+    evaluate_probes(policy, now);  // The policy may have changed since the last probe ended.
   }
   if (record_.state == CircuitState::open) {
     return false;
@@ -168,7 +168,7 @@ void Breaker::reset(WallTime now) {
   record_.forced_open = false;
 }
 
-/// The one place where the state changes.
+/// The only place where the state changes.
 void Breaker::enter(CircuitState state, WallTime now) {
   if (record_.state != state) {
     record_.state = state;
@@ -193,8 +193,8 @@ void Breaker::open(const BreakerPolicy& policy, WallTime now) {
   }
 }
 
-/// A forced opening that is over looks like a sleep that is over.
-void Breaker::end_hold(WallTime now) {
+/// Leaves a forced opening that is over as an open circuit whose sleep is over.
+void Breaker::end_forced_state(WallTime now) {
   if (record_.forced_until && now >= *record_.forced_until) {
     record_.forced_until.reset();
     record_.forced_open = false;
@@ -205,8 +205,8 @@ bool Breaker::failed_for(Millis duration, WallTime now) const {
   return record_.failing_since && now - *record_.failing_since >= duration;
 }
 
-/// Late results count here as well: a delivery that arrived has arrived.
-void Breaker::note_failing(WallTime now, bool failed) {
+/// Counts late results as well: they prove whether the receiver accepts deliveries.
+void Breaker::update_failing_since(WallTime now, bool failed) {
   if (!failed) {
     record_.failing_since.reset();
   } else {
@@ -215,26 +215,26 @@ void Breaker::note_failing(WallTime now, bool failed) {
 }
 
 void Breaker::on_result(const BreakerPolicy& policy, WallTime now, bool failed) {
-  end_hold(now);
-  note_failing(now, failed);
+  end_forced_state(now);
+  update_failing_since(now, failed);
   if (!end_attempt() || !policy.enabled) {
     return;
   }
-  // Nothing starts while open, so whatever ends then is late and has been sorted out already.
+  // Nothing starts while open, so `end_attempt` has already discarded results as late.
   POSTRIDER_ASSERT(record_.state != CircuitState::open);
   if (record_.state == CircuitState::half_open) {
     ++probes_ended_;
     probes_succeeded_ += failed ? 0 : 1;
-    judge_probes(policy, now);
+    evaluate_probes(policy, now);
     return;
   }
   count_call(policy, {.at = now, .failed = failed});
-  if (!record_.forced_until && too_many_failures(policy)) {
+  if (!record_.forced_until && exceeds_threshold(policy)) {
     open(policy, now);
   }
 }
 
-/// Takes one attempt off. Does its result count?
+/// Returns true if the attempt's result counts, false if it is late.
 bool Breaker::end_attempt() {
   POSTRIDER_ASSERT(in_flight_ > 0);
   --in_flight_;
@@ -266,7 +266,7 @@ void Breaker::forget_oldest_call() {
   calls_.pop_front();
 }
 
-bool Breaker::too_many_failures(const BreakerPolicy& policy) const {
+bool Breaker::exceeds_threshold(const BreakerPolicy& policy) const {
   if (failures_ == 0 || calls_.size() < std::min(policy.minimum_throughput, breaker_calls_max)) {
     return false;
   }
@@ -277,7 +277,7 @@ bool Breaker::too_many_failures(const BreakerPolicy& policy) const {
          policy.error_threshold_percentage * static_cast<double>(calls_.size());
 }
 
-void Breaker::judge_probes(const BreakerPolicy& policy, WallTime now) {
+void Breaker::evaluate_probes(const BreakerPolicy& policy, WallTime now) {
   const std::uint32_t needed = successes_needed(policy);
   const std::uint32_t failed = probes_ended_ - probes_succeeded_;
   if (probes_succeeded_ >= needed) {

@@ -1,5 +1,4 @@
-// What happens to a breaker around a change: late results, a person's word, a restart, a new
-// policy.
+// The breaker around changes: late results, forced states, a restart, a changed policy.
 
 #include <gtest/gtest.h>
 
@@ -11,7 +10,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-TEST(Breaker, ProbingWaitsForTheAttemptsFromBefore) {
+TEST(Breaker, ProbingWaitsForEarlierAttempts) {
   Circuit circuit{BreakerPreset::sensitive};
   for (int i = 0; i < 7; ++i) {
     ASSERT_TRUE(circuit.acquire());
@@ -21,7 +20,7 @@ TEST(Breaker, ProbingWaitsForTheAttemptsFromBefore) {
   }
   ASSERT_EQ(circuit.state(), CircuitState::open);
 
-  circuit.now += 5min;  // Two are still in flight. Counted as probes, they would decide wrongly.
+  circuit.now += 5min;  // Two attempts are still in flight and must not count as probes.
   EXPECT_FALSE(circuit.acquire());
   EXPECT_EQ(circuit.breaker.retry_at(circuit.policy, circuit.now), std::nullopt);
   circuit.succeed();
@@ -50,7 +49,7 @@ TEST(Breaker, ProbesThatEndAfterTheDecisionDoNotCount) {
   EXPECT_EQ(circuit.state(), CircuitState::open) << "but the next call does count";
 }
 
-TEST(Breaker, AResetForgetsAttemptsInFlight) {
+TEST(Breaker, ResetIgnoresAttemptsInFlight) {
   Circuit circuit{BreakerPreset::sensitive};
   for (int i = 0; i < 10; ++i) {
     ASSERT_TRUE(circuit.acquire());
@@ -65,7 +64,7 @@ TEST(Breaker, AResetForgetsAttemptsInFlight) {
   EXPECT_EQ(circuit.state(), CircuitState::open);
 }
 
-TEST(Breaker, AResetClosesAtOnceAndForgetsTheSleep) {
+TEST(Breaker, ResetClosesImmediatelyAndEndsTheSleep) {
   Circuit circuit{BreakerPreset::standard};
   circuit.calls("----------");
   circuit.now += 1s;
@@ -94,7 +93,7 @@ TEST(Breaker, ForcedOpenSendsNothingThenProbes) {
             (CircuitRecord{.state = CircuitState::half_open, .changed_at = noon + 1h}));
 }
 
-TEST(Breaker, ForcedOpenForGoodEndsOnlyWithAReset) {
+TEST(Breaker, ForcedOpenForeverEndsOnlyWithAReset) {
   Circuit circuit{BreakerPreset::standard};
   circuit.breaker.force_open(noon, std::nullopt);
   circuit.now = noon + 24h * 365 * 1'000;
@@ -107,7 +106,7 @@ TEST(Breaker, ForcedOpenForGoodEndsOnlyWithAReset) {
   EXPECT_EQ(circuit.breaker.record().forced_until, wall_time_max);
 }
 
-TEST(Breaker, ForcedClosedNeverOpensUntilItIsOver) {
+TEST(Breaker, ForcedClosedDoesNotOpenUntilItIsOver) {
   Circuit circuit{BreakerPreset::standard};
   circuit.calls("----------");
   circuit.breaker.force_close(noon, noon + 1h);
@@ -125,7 +124,7 @@ TEST(Breaker, ForcedClosedNeverOpensUntilItIsOver) {
   EXPECT_EQ(circuit.breaker.record().forced_until, std::nullopt);
 }
 
-TEST(Breaker, ANewWordReplacesTheOldOne) {
+TEST(Breaker, ForcingAgainReplacesTheForcedState) {
   Circuit circuit{BreakerPreset::standard};
   circuit.breaker.force_open(noon, std::nullopt);
   circuit.breaker.force_close(noon + 1s, noon + 1h);
@@ -138,7 +137,7 @@ TEST(Breaker, ANewWordReplacesTheOldOne) {
   EXPECT_EQ(circuit.breaker.record().changed_at, noon + 2s);
 }
 
-TEST(Breaker, ADisabledPolicyAllowsEverything) {
+TEST(Breaker, DisabledPolicyAllowsEverything) {
   Circuit circuit{BreakerPreset::sensitive};
   circuit.calls("-----");
   ASSERT_EQ(circuit.state(), CircuitState::open);
@@ -146,7 +145,8 @@ TEST(Breaker, ADisabledPolicyAllowsEverything) {
   circuit.policy.enabled = false;
   EXPECT_EQ(circuit.breaker.retry_at(circuit.policy, circuit.now), circuit.now);
   circuit.calls("------------------------------");
-  EXPECT_EQ(circuit.state(), CircuitState::closed) << "what people see is what happens";
+  EXPECT_EQ(circuit.state(), CircuitState::closed)
+      << "the displayed state must match the behaviour";
   circuit.breaker.force_open(circuit.now, std::nullopt);
   EXPECT_TRUE(circuit.acquire());
   circuit.fail();
@@ -158,7 +158,7 @@ TEST(Breaker, ADisabledPolicyAllowsEverything) {
   EXPECT_EQ(circuit.state(), CircuitState::open);
 }
 
-TEST(Breaker, ARestoredCircuitGoesOnWhereItWas) {
+TEST(Breaker, RestoredCircuitContinues) {
   Circuit circuit{BreakerPreset::standard};
   circuit.calls("----------");
   circuit.breaker = Breaker{circuit.breaker.record()};
@@ -173,7 +173,7 @@ TEST(Breaker, ARestoredCircuitGoesOnWhereItWas) {
   EXPECT_EQ(open_for(circuit), 1min) << "the openings before the restart count";
 }
 
-TEST(Breaker, AStoredSleepLongerThanASleepCanBeIsNotBelieved) {  // P9
+TEST(Breaker, StoredSleepIsLimitedToTheLongestSleep) {  // P9
   Circuit circuit{BreakerPreset::standard};
   const WallTime wrong_clock = noon + 24h * 3650;
   circuit.breaker = Breaker{
@@ -184,14 +184,14 @@ TEST(Breaker, AStoredSleepLongerThanASleepCanBeIsNotBelieved) {  // P9
   EXPECT_TRUE(circuit.acquire());
 }
 
-TEST(Breaker, AnOpenRecordWithoutAnEndProbesAtOnce) {
+TEST(Breaker, OpenRecordWithoutAnEndProbesImmediately) {
   Circuit circuit{BreakerPreset::standard};
   circuit.breaker = Breaker{{.state = CircuitState::open, .changed_at = noon}};
   EXPECT_TRUE(circuit.acquire());
   EXPECT_EQ(circuit.state(), CircuitState::half_open);
 }
 
-TEST(Breaker, FewerProbesInAChangedPolicyDoNotStrandIt) {
+TEST(Breaker, ReducingTheProbesDoesNotBlockTheCircuit) {
   Circuit circuit{BreakerPreset::standard};
   circuit.breaker = Breaker{{.state = CircuitState::half_open, .changed_at = noon}};
   circuit.calls("-+");
@@ -202,11 +202,11 @@ TEST(Breaker, FewerProbesInAChangedPolicyDoNotStrandIt) {
   EXPECT_EQ(circuit.state(), CircuitState::closed);
 }
 
-TEST(Breaker, AbsurdPoliciesNeitherCrashNorStrandIt) {
+TEST(Breaker, ExtremePoliciesNeitherCrashNorBlockTheCircuit) {
   Circuit no_probes{BreakerPolicy{.half_open_max_calls = 0, .half_open_success_percentage = 0}};
   no_probes.breaker = Breaker{{.state = CircuitState::half_open, .changed_at = noon}};
   no_probes.calls("-");
-  EXPECT_EQ(no_probes.state(), CircuitState::open) << "one success is the least";
+  EXPECT_EQ(no_probes.state(), CircuitState::open) << "closing needs at least one success";
 
   Circuit over_hundred{BreakerPolicy{.half_open_success_percentage = 1e9}};
   over_hundred.breaker = Breaker{{.state = CircuitState::half_open, .changed_at = noon}};
@@ -232,7 +232,8 @@ TEST(Breaker, AbsurdPoliciesNeitherCrashNorStrandIt) {
   }
   EXPECT_EQ(huge.state(), CircuitState::closed);
   huge.calls("-");
-  EXPECT_EQ(huge.state(), CircuitState::open) << "as many as are remembered are enough";
+  EXPECT_EQ(huge.state(), CircuitState::open)
+      << "thresholds are limited to the calls that are kept";
 }
 
 }  // namespace

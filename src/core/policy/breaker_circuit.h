@@ -1,4 +1,4 @@
-// For tests: a breaker together with the policy and the clock it goes by.
+// For tests: a breaker together with its policy and a manual clock.
 #pragma once
 
 #include <string_view>
@@ -23,7 +23,7 @@ struct Circuit {
   void succeed() { breaker.on_success(policy, now); }
   void fail() { breaker.on_failure(policy, now); }
 
-  /// One call after the other, all at `now`: `+` succeeds, `-` fails.
+  /// Makes sequential calls, all at `now`: `+` succeeds, `-` fails.
   void calls(std::string_view results) {
     for (const char result : results) {
       ASSERT_TRUE(acquire()) << results;

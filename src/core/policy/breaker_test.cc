@@ -13,7 +13,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-TEST(BreakerPresets, AreExactlyTheTable) {
+TEST(BreakerPresets, MatchTheDocumentedTable) {
   EXPECT_EQ(breaker_policy(BreakerPreset::standard), BreakerPolicy{});
   EXPECT_EQ(breaker_policy(BreakerPreset::standard),
             (BreakerPolicy{.enabled = true,
@@ -50,7 +50,7 @@ TEST(BreakerPresets, AreExactlyTheTable) {
                            .half_open_success_percentage = 100}));
 }
 
-TEST(Breaker, StandardOpensAtHalfOfTenCallsAMinute) {
+TEST(Breaker, StandardOpensIfHalfOfTenCallsPerMinuteFail) {
   Circuit circuit{BreakerPreset::standard};
   circuit.calls("---------");
   EXPECT_EQ(circuit.state(), CircuitState::closed) << "nine calls are too few";
@@ -69,7 +69,7 @@ TEST(Breaker, StandardOpensAtHalfOfTenCallsAMinute) {
   EXPECT_EQ(below_half.state(), CircuitState::closed);
 }
 
-TEST(Breaker, TheTenthCallDecidesAlsoWhenItSucceeds) {
+TEST(Breaker, ReachingTheMinimumThroughputWithASuccessCanOpen) {
   Circuit circuit{BreakerPreset::standard};
   circuit.calls("---------+");
   EXPECT_EQ(circuit.state(), CircuitState::open);
@@ -87,7 +87,7 @@ TEST(Breaker, OldCallsLeaveTheTimeWindow) {
   EXPECT_EQ(circuit.state(), CircuitState::open) << "the second nine are not quite";
 }
 
-TEST(Breaker, PatientGoesByTheLastTenCallsHoweverOld) {
+TEST(Breaker, PatientUsesTheLastTenCallsOfAnyAge) {
   Circuit circuit{BreakerPreset::patient};
   circuit.calls("----");
   circuit.now += 24h * 365;
@@ -104,7 +104,7 @@ TEST(Breaker, PatientGoesByTheLastTenCallsHoweverOld) {
   EXPECT_EQ(healed.state(), CircuitState::open);
 }
 
-TEST(Breaker, SensitiveOpensAtTheFifthFailureOfAMinute) {
+TEST(Breaker, SensitiveOpensAtTheFifthFailureInAMinute) {
   Circuit circuit{BreakerPreset::sensitive};
   circuit.calls("----");
   for (int i = 0; i < 500; ++i) {
@@ -116,7 +116,7 @@ TEST(Breaker, SensitiveOpensAtTheFifthFailureOfAMinute) {
   EXPECT_EQ(open_for(circuit), 5min);
 }
 
-TEST(Breaker, AnOpenCircuitSendsNothingUntilItsSleepIsOver) {  // P7
+TEST(Breaker, OpenCircuitSendsNothingUntilItsSleepIsOver) {  // P7
   Circuit circuit{BreakerPreset::standard};
   circuit.calls("----------");
   EXPECT_FALSE(circuit.acquire());
@@ -131,7 +131,7 @@ TEST(Breaker, AnOpenCircuitSendsNothingUntilItsSleepIsOver) {  // P7
   EXPECT_EQ(circuit.breaker.record().open_until, std::nullopt);
 }
 
-TEST(Breaker, HalfOpenLetsThreeProbesThroughAndNoMore) {
+TEST(Breaker, HalfOpenAllowsThreeProbes) {
   Circuit circuit{BreakerPreset::standard};
   circuit.calls("----------");
   circuit.now += 30s;
@@ -143,12 +143,12 @@ TEST(Breaker, HalfOpenLetsThreeProbesThroughAndNoMore) {
   EXPECT_EQ(circuit.breaker.retry_at(circuit.policy, circuit.now), std::nullopt);
 
   circuit.breaker.on_abandoned();
-  EXPECT_TRUE(circuit.acquire()) << "an abandoned probe gives its place back";
+  EXPECT_TRUE(circuit.acquire()) << "an abandoned probe may be repeated";
   circuit.succeed();
-  EXPECT_FALSE(circuit.acquire()) << "an ended one does not";
+  EXPECT_FALSE(circuit.acquire()) << "a completed probe may not";
 }
 
-TEST(Breaker, HalfOpenIsDecidedAsSoonAsTheOutcomeIsCertain) {
+TEST(Breaker, HalfOpenEndsAsSoonAsTheOutcomeIsCertain) {
   struct Case {
     BreakerPreset preset;
     std::string_view probes;
@@ -179,7 +179,7 @@ TEST(Breaker, HalfOpenIsDecidedAsSoonAsTheOutcomeIsCertain) {
   }
 }
 
-TEST(Breaker, EachOpeningInARowSleepsLongerUpToTheCap) {
+TEST(Breaker, ConsecutiveOpeningsSleepLongerUpToTheMaximum) {
   Circuit circuit{BreakerPreset::standard};
   circuit.calls("----------");
   const Millis sleeps[] = {30s, 1min, 2min, 4min, 8min, 16min, 30min, 30min};
@@ -197,10 +197,10 @@ TEST(Breaker, EachOpeningInARowSleepsLongerUpToTheCap) {
   EXPECT_EQ(circuit.breaker.record(),
             (CircuitRecord{.state = CircuitState::closed, .changed_at = circuit.now}));
   circuit.calls("----------");
-  EXPECT_EQ(open_for(circuit), 30s) << "a recovery starts the growth anew";
+  EXPECT_EQ(open_for(circuit), 30s) << "a recovery restarts the growth";
 }
 
-TEST(Breaker, TheNumberOfOpeningsSaturates) {
+TEST(Breaker, OpeningCountSaturates) {
   Circuit circuit{BreakerPreset::standard};
   circuit.breaker = Breaker{
       {.state = CircuitState::half_open, .openings_in_row = UINT32_MAX, .changed_at = noon}};
@@ -209,7 +209,7 @@ TEST(Breaker, TheNumberOfOpeningsSaturates) {
   EXPECT_EQ(open_for(circuit), 30min);
 }
 
-TEST(Breaker, AClosedCircuitStartsWithAnEmptyWindow) {
+TEST(Breaker, ClosingClearsTheWindow) {
   Circuit circuit{BreakerPreset::sensitive};
   circuit.policy.sleep_window = circuit.policy.sleep_max = 1s;
   circuit.calls("-----");
@@ -220,7 +220,7 @@ TEST(Breaker, AClosedCircuitStartsWithAnEmptyWindow) {
   EXPECT_EQ(circuit.state(), CircuitState::open);
 }
 
-TEST(Breaker, ABusyWindowIsJudgedByItsLastThousandCalls) {
+TEST(Breaker, WindowKeepsTheLastThousandCalls) {
   Circuit circuit{BreakerPreset::standard};
   for (int call = 0; call < 5'000; ++call) {
     circuit.calls("+");
@@ -233,8 +233,8 @@ TEST(Breaker, ABusyWindowIsJudgedByItsLastThousandCalls) {
   EXPECT_EQ(circuit.state(), CircuitState::open);
 }
 
-/// The window against the simplest thing that could be right: all calls ever, counted anew.
-RC_GTEST_PROP(Breaker, OpensExactlyWhenTheWindowSaysSo, ()) {
+/// Compares the window with a model that recounts the history of all calls.
+RC_GTEST_PROP(Breaker, OpensExactlyIfTheWindowExceedsTheThreshold, ()) {
   const BreakerPolicy policy{
       .window = *rc::gen::element(BreakerWindow::time, BreakerWindow::count),
       .window_size = Millis{*rc::gen::inRange<std::int64_t>(1, 100)},

@@ -1,6 +1,5 @@
-// Walks every short sequence of operations through a breaker and checks each step. What a sequence
-// may do is said here a second time, in terms of the attempts a caller sees, not of the breaker's
-// counters.
+// Runs every short sequence of operations on a breaker and checks each step. The checks state the
+// rules in terms of the attempts a caller sees, independently of the breaker's counters.
 
 #include <algorithm>
 #include <array>
@@ -19,11 +18,11 @@ using namespace std::chrono_literals;
 
 enum class Op : std::uint8_t {
   acquire,
-  succeed,    // The attempt that started first.
-  fail,       // The same.
-  fail_last,  // The attempt that started last.
+  succeed,    // Of the attempt that started first.
+  fail,       // Of the attempt that started first.
+  fail_last,  // Of the attempt that started last.
   abandon,
-  sleep,        // As long as a first sleep lasts.
+  sleep,        // Advances the clock by the first sleep.
   force_open,   // For one sleep.
   force_close,  // For one sleep.
   reset,
@@ -35,12 +34,12 @@ constexpr std::array<std::string_view, 9> op_names = {"acquire",    "succeed",  
 constexpr Millis sleep_length = 10s;
 constexpr std::size_t depth_max = 8;
 
-/// One node of the walk: the breaker and what its caller knows.
+/// One node of the walk: the breaker and its caller's state.
 struct Node {
   Breaker breaker;
   WallTime now{1h};
-  std::uint32_t period = 0;                // Counts changes of state.
-  std::vector<std::uint32_t> in_flight{};  // For each attempt the period it began in.
+  std::uint32_t period = 0;                // The number of state changes.
+  std::vector<std::uint32_t> in_flight{};  // The period in which each attempt started.
 };
 
 bool may_change(CircuitState from, CircuitState to, Op op) {
@@ -48,7 +47,7 @@ bool may_change(CircuitState from, CircuitState to, Op op) {
   switch (op) {
     case Op::acquire:
       return from == open && to == half_open;
-    case Op::succeed:  // A success may complete the throughput that lets earlier failures open it.
+    case Op::succeed:  // A success can reach minimum_throughput, so that earlier failures open it.
       return (from == half_open && to == closed) || (from == closed && to == open);
     case Op::fail:
     case Op::fail_last:
@@ -94,7 +93,7 @@ class Walk {
       ++steps_;
       ++visits_[static_cast<std::size_t>(next.breaker.state())];
       if (testing::Test::HasFailure()) {
-        return;  // The first failure names its path; a million more would not help.
+        return;  // Report only the first failure and its path.
       }
       descend(next);
       path_.pop_back();
@@ -154,7 +153,7 @@ class Walk {
     }
     if (op == Op::acquire) {
       EXPECT_EQ(before.breaker.retry_at(policy_, before.now) == before.now, started)
-          << "retry_at says now exactly when it would be a yes: " << trace(after);
+          << "retry_at must be now exactly if try_acquire succeeds: " << trace(after);
     }
     if (op == Op::acquire && !started) {
       check_refusal(after);
@@ -162,8 +161,7 @@ class Walk {
     if (to == CircuitState::half_open) {
       EXPECT_LE(after.in_flight.size(), policy_.half_open_max_calls) << trace(after);
       for (const std::uint32_t period : after.in_flight) {
-        EXPECT_EQ(period, after.period)
-            << "an attempt from before passes for a probe: " << trace(after);
+        EXPECT_EQ(period, after.period) << "an earlier attempt counts as a probe: " << trace(after);
       }
     }
     if (held(before, false) && op != Op::force_open) {
@@ -184,14 +182,14 @@ class Walk {
     }
   }
 
-  /// A refusal always says what to wait for, and that does come.
+  /// A refused caller must have something to wait for that will happen.
   void check_refusal(const Node& node) {
     const std::optional<WallTime> retry_at = node.breaker.retry_at(policy_, node.now);
     if (retry_at) {
       EXPECT_GT(*retry_at, node.now) << trace(node);
       EXPECT_LE(*retry_at, node.now + policy_.sleep_max) << trace(node);
     } else {
-      EXPECT_FALSE(node.in_flight.empty()) << "waits for nothing: " << trace(node);
+      EXPECT_FALSE(node.in_flight.empty()) << "nothing to wait for: " << trace(node);
     }
   }
 
@@ -219,11 +217,11 @@ void expect_walk_holds(const BreakerPolicy& policy) {
   walk.run();
   EXPECT_GT(walk.steps(), 500'000u);
   for (const std::size_t visits : walk.visits()) {
-    EXPECT_GT(visits, 1'000u) << "a state was hardly seen";
+    EXPECT_GT(visits, 1'000u) << "a state was visited too rarely";
   }
 }
 
-/// Trips at the first failure, so that eight steps reach far.
+/// Opens at the first failure, so that eight steps cover many transitions.
 const BreakerPolicy brittle{.window = BreakerWindow::count,
                             .window_calls = 2,
                             .minimum_throughput = 1,
@@ -232,15 +230,15 @@ const BreakerPolicy brittle{.window = BreakerWindow::count,
                             .half_open_max_calls = 2,
                             .half_open_success_percentage = 50};
 
-TEST(BreakerWalk, HoldsWhenHalfTheProbesMustSucceed) { expect_walk_holds(brittle); }
+TEST(BreakerWalk, HoldsIfHalfTheProbesMustSucceed) { expect_walk_holds(brittle); }
 
-TEST(BreakerWalk, HoldsWhenAllProbesMustSucceed) {
+TEST(BreakerWalk, HoldsIfAllProbesMustSucceed) {
   BreakerPolicy policy = brittle;
   policy.half_open_success_percentage = 100;
   expect_walk_holds(policy);
 }
 
-TEST(BreakerWalk, HoldsWithOneProbeAndCountedFailuresInATimeWindow) {
+TEST(BreakerWalk, HoldsWithOneProbeAndAFailureCountInATimeWindow) {
   BreakerPolicy policy = brittle;
   policy.window = BreakerWindow::time;
   policy.window_size = sleep_length + 1ms;
@@ -249,7 +247,7 @@ TEST(BreakerWalk, HoldsWithOneProbeAndCountedFailuresInATimeWindow) {
   expect_walk_holds(policy);
 }
 
-TEST(BreakerWalk, HoldsWhenASuccessCompletesTheThroughput) {
+TEST(BreakerWalk, HoldsIfASuccessReachesTheMinimumThroughput) {
   BreakerPolicy policy = brittle;
   policy.minimum_throughput = 2;
   expect_walk_holds(policy);

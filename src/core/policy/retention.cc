@@ -17,19 +17,19 @@ RetentionCutoffs cutoffs_at(const RetentionAges& ages, WallTime now) {
           .dead_letters = cutoff(ages.dead_letters, now)};
 }
 
-bool dead_letter_may_go(const DeliveryStanding& delivery, const RetentionCutoffs& cutoffs) {
+bool dead_letter_is_expired(const DeliveryCompletion& delivery, const RetentionCutoffs& cutoffs) {
   return delivery.state == DeliveryState::dead_letter && delivery.completed_at &&
          cutoffs.dead_letters && *delivery.completed_at <= *cutoffs.dead_letters;
 }
 
-bool event_may_go(WallTime created_at, std::span<const DeliveryStanding> deliveries,
-                  const RetentionCutoffs& cutoffs) {
+bool event_is_expired(WallTime created_at, std::span<const DeliveryCompletion> deliveries,
+                      const RetentionCutoffs& cutoffs) {
   if (!cutoffs.events || created_at > *cutoffs.events) {
     return false;
   }
-  return std::ranges::none_of(deliveries, [&](const DeliveryStanding& delivery) {
-    return is_waiting(delivery.state) ||
-           (delivery.state == DeliveryState::dead_letter && !dead_letter_may_go(delivery, cutoffs));
+  return std::ranges::none_of(deliveries, [&](const DeliveryCompletion& delivery) {
+    return is_waiting(delivery.state) || (delivery.state == DeliveryState::dead_letter &&
+                                          !dead_letter_is_expired(delivery, cutoffs));
   });
 }
 

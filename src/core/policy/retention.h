@@ -1,4 +1,4 @@
-// When old things may go. Pure.
+// Decides which events and dead letters have expired and may be removed. Pure.
 #pragma once
 
 #include <optional>
@@ -9,15 +9,15 @@
 
 namespace postrider {
 
-/// How long things are kept. Zero: for good.
+/// How long data is kept. Zero: forever.
 struct RetentionAges {
   Millis events = std::chrono::hours{24 * 90};        // With their deliveries and attempts.
-  Millis dead_letters = std::chrono::hours{24 * 30};  // Since they were given up.
+  Millis dead_letters = std::chrono::hours{24 * 30};  // Since the delivery was given up.
 
   bool operator==(const RetentionAges&) const = default;
 };
 
-/// The ages at a moment: what is not younger than these may go. None: nothing may.
+/// The ages as times: what is as old as these or older may be removed. None: nothing may.
 struct RetentionCutoffs {
   WallTime now;
   std::optional<WallTime> events;
@@ -26,19 +26,20 @@ struct RetentionCutoffs {
 
 [[nodiscard]] RetentionCutoffs cutoffs_at(const RetentionAges& ages, WallTime now);
 
-/// What retention looks at in a delivery.
-struct DeliveryStanding {
+/// The fields of a delivery that retention depends on.
+struct DeliveryCompletion {
   DeliveryState state = DeliveryState::pending;
   std::optional<WallTime> completed_at;
 };
 
-/// A dead letter goes by itself when its age has come.
-[[nodiscard]] bool dead_letter_may_go(const DeliveryStanding& delivery,
-                                      const RetentionCutoffs& cutoffs);
+/// True if a dead letter may be removed by itself, before its event.
+[[nodiscard]] bool dead_letter_is_expired(const DeliveryCompletion& delivery,
+                                          const RetentionCutoffs& cutoffs);
 
-/// An event goes with all its deliveries when it is old enough, none of them waits, and no dead
-/// letter among them is younger than its own age.
-[[nodiscard]] bool event_may_go(WallTime created_at, std::span<const DeliveryStanding> deliveries,
-                                const RetentionCutoffs& cutoffs);
+/// True if an event may be removed together with all its deliveries: it is old enough, none of its
+/// deliveries is waiting, and all its dead letters have expired.
+[[nodiscard]] bool event_is_expired(WallTime created_at,
+                                    std::span<const DeliveryCompletion> deliveries,
+                                    const RetentionCutoffs& cutoffs);
 
 }  // namespace postrider

@@ -17,14 +17,14 @@ using namespace std::chrono_literals;
 constexpr EnumNames<RetryPreset, RetryPreset::standard> preset_names{
     {"patient", "balanced", "quick", "steep", "hourly", "stepped", "standard"}};
 
-constexpr double timeout_growth_max = 3.0;  // Beyond that a slow receiver only holds a slot.
+constexpr double timeout_growth_max = 3.0;  // Longer timeouts only block a slot.
 
 Millis delay_min(FailureCategory category) {
   switch (category) {
     case FailureCategory::rate_limit:
-      return 60s;  // Most limits count per minute.
+      return 60s;  // Most rate limits are per minute.
     case FailureCategory::dns:
-      return 5s;  // Resolvers remember a failure about that long.
+      return 5s;  // Resolvers cache a failure for about this long.
     case FailureCategory::timeout:
       return 2s;
     default:
@@ -55,7 +55,7 @@ FailureCategory categorize_status(std::uint16_t status) {
   }
 }
 
-/// The list is the owner's, so it may name statuses that are not the client's fault.
+/// The webhook's owner chooses the permanent statuses, so they may be other than 4xx.
 std::string permanent_reason(std::uint16_t status) {
   const std::string_view kind = status / 100 == 4   ? "client_error"
                                 : status / 100 == 5 ? "server_error"
@@ -63,7 +63,7 @@ std::string permanent_reason(std::uint16_t status) {
   return fmt::format("permanent_{}_{}", kind, status);
 }
 
-Verdict give_up(Classification classification, std::string reason) {
+RetryDecision give_up(Classification classification, std::string reason) {
   return GiveUp{.why = {.classification = classification, .reason = std::move(reason)}};
 }
 
@@ -76,7 +76,7 @@ std::optional<RetryPreset> parse_retry_preset(std::string_view text) {
 }
 
 RetryPolicy retry_policy(RetryPreset preset) {
-  RetryPolicy policy;  // What a preset does not say is as in `patient`.
+  RetryPolicy policy;  // Fields that a preset does not set are as in `patient`.
   switch (preset) {
     case RetryPreset::patient:
       break;
@@ -122,7 +122,7 @@ RetryPolicy retry_policy(RetryPreset preset) {
 }
 
 std::uint32_t attempts_auto(Millis delay_base, Millis delay_max) {
-  // By doubling rather than with a logarithm, whose rounding could be one off at a power of two.
+  // Doubles instead of using a logarithm, whose rounding could be off by one at powers of two.
   std::uint32_t attempts = 1;
   Millis delay = std::max(delay_base, Millis{1});
   while (delay < delay_max && attempts < 64) {
@@ -132,11 +132,11 @@ std::uint32_t attempts_auto(Millis delay_base, Millis delay_max) {
   return attempts;
 }
 
-void count_attempts(RetryPolicy& policy) {
+void apply_attempts_auto(RetryPolicy& policy) {
   if (!policy.attempts_auto) {
     return;
   }
-  constexpr std::size_t count_max = 100;  // No policy may have more.
+  constexpr std::size_t count_max = 100;  // The limit for every policy.
   policy.attempts_max =
       policy.schedule.empty()
           ? attempts_auto(policy.delay_base, policy.delay_max)
@@ -207,7 +207,8 @@ std::optional<FailureCategory> categorize(const Outcome& outcome) {
   return categorize_status(*outcome.http_status);
 }
 
-Verdict judge(const RetryPolicy& policy, const Outcome& outcome, const AttemptContext& context) {
+RetryDecision decide_retry(const RetryPolicy& policy, const Outcome& outcome,
+                           const AttemptContext& context) {
   POSTRIDER_ASSERT(context.budget_used >= 1);
   const std::optional<FailureCategory> category = categorize(outcome);
   if (!category) {
@@ -226,10 +227,10 @@ Verdict judge(const RetryPolicy& policy, const Outcome& outcome, const AttemptCo
     return GiveUp{.why = attempts_exceeded()};
   }
 
-  const Millis asked = std::min(outcome.retry_after.value_or(0ms), policy.delay_max);
-  const Millis least = policy.category_minimums ? delay_min(*category) : 0ms;
+  const Millis requested = std::min(outcome.retry_after.value_or(0ms), policy.delay_max);
+  const Millis minimum = policy.category_minimums ? delay_min(*category) : 0ms;
   const Millis delay =
-      std::max({backoff_delay(policy, context.budget_used, context.draw), least, asked});
+      std::max({backoff_delay(policy, context.budget_used, context.draw), minimum, requested});
   return RetryAt{later(context.now, delay)};
 }
 

@@ -16,8 +16,8 @@ constexpr std::array<std::string_view, 7> long_days = {
 constexpr std::array<std::string_view, 12> months = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
                                                      "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
 
-/// A date as it is read, part by part. The day of the week is not compared: a receiver that gets it
-/// wrong still means the date.
+/// A date while it is parsed. The day of the week is not checked: a receiver that gets it wrong
+/// still means the date.
 struct HttpDate {
   int year = 0;
   int month = 0;
@@ -71,8 +71,8 @@ std::optional<WallTime> parse_imf_fixdate(std::string_view text) {
   return fits ? to_wall_time(date) : std::nullopt;
 }
 
-/// `Sunday, 06-Nov-94 08:49:37 GMT`. Two digits of a year that would lie more than 50 years ahead
-/// mean the century before (RFC 9110, 5.6.7).
+/// `Sunday, 06-Nov-94 08:49:37 GMT`. A two-digit year more than 50 years in the future means the
+/// previous century (RFC 9110, 5.6.7).
 std::optional<WallTime> parse_rfc850_date(std::string_view text, WallTime now) {
   Scanner scanner{text};
   HttpDate date;

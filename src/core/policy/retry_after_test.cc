@@ -10,7 +10,7 @@ using namespace std::chrono_literals;
 
 const WallTime noon = *parse_rfc3339("2026-01-31T12:00:00Z");
 
-TEST(RetryAfter, ReadsSeconds) {
+TEST(RetryAfter, ParsesSeconds) {
   EXPECT_EQ(parse_retry_after("0", noon), 0ms);
   EXPECT_EQ(parse_retry_after("120", noon), 120s);
   EXPECT_EQ(parse_retry_after("000120", noon), 120s);
@@ -26,7 +26,7 @@ TEST(RetryAfter, HugeValuesSaturate) {
   EXPECT_EQ(parse_retry_after("Fri, 31 Dec 9999 23:59:59 GMT", noon), retry_after_max);
 }
 
-TEST(RetryAfter, ReadsAllThreeFormsOfADate) {
+TEST(RetryAfter, ParsesAllThreeDateFormats) {
   EXPECT_EQ(parse_retry_after("Sat, 31 Jan 2026 12:00:07 GMT", noon), 7s);
   EXPECT_EQ(parse_retry_after("Saturday, 31-Jan-26 12:00:07 GMT", noon), 7s);
   EXPECT_EQ(parse_retry_after("Sat Jan 31 12:00:07 2026", noon), 7s);
@@ -36,7 +36,7 @@ TEST(RetryAfter, ReadsAllThreeFormsOfADate) {
   EXPECT_EQ(parse_retry_after("Sat, 31 Jan 2026 12:00:07 GMT", noon + 250ms), 6'750ms);
 }
 
-TEST(RetryAfter, ADateInThePastMeansNow) {
+TEST(RetryAfter, PastDateMeansNow) {
   EXPECT_EQ(parse_retry_after("Sat, 31 Jan 2026 11:59:59 GMT", noon), 0ms);
   EXPECT_EQ(parse_retry_after("Sun, 06 Nov 1994 08:49:37 GMT", noon), 0ms);
   EXPECT_EQ(parse_retry_after("Sunday, 06-Nov-94 08:49:37 GMT", noon), 0ms);
@@ -44,14 +44,14 @@ TEST(RetryAfter, ADateInThePastMeansNow) {
   EXPECT_EQ(parse_retry_after("Sat, 01 Jan 0000 00:00:00 GMT", noon), 0ms);
 }
 
-TEST(RetryAfter, TwoDigitsOfAYearAreWithinFiftyYears) {
+TEST(RetryAfter, TwoDigitYearIsWithinFiftyYears) {
   EXPECT_EQ(parse_retry_after("Friday, 31-Jan-76 12:00:00 GMT", noon), retry_after_max);  // 2076
   EXPECT_EQ(parse_retry_after("Monday, 31-Jan-77 12:00:00 GMT", noon), 0ms);              // 1977
   const WallTime century_end = *parse_rfc3339("2099-12-31T23:59:59Z");
   EXPECT_EQ(parse_retry_after("Friday, 01-Jan-00 00:00:00 GMT", century_end), 1s);  // 2100
 }
 
-TEST(RetryAfter, GarbageIsIgnored) {
+TEST(RetryAfter, RejectsInvalidValues) {
   const std::string_view texts[] = {
       "",
       " ",
@@ -88,12 +88,12 @@ TEST(RetryAfter, GarbageIsIgnored) {
   }
 }
 
-RC_GTEST_PROP(RetryAfter, IsNeverNegativeAndNeverTooLong, (const std::string& text)) {
+RC_GTEST_PROP(RetryAfter, IsNeverNegativeAndNeverExceedsTheMaximum, (const std::string& text)) {
   const std::optional<Millis> asked = parse_retry_after(text, noon);
   RC_ASSERT(!asked || (*asked >= 0ms && *asked <= retry_after_max));
 }
 
-RC_GTEST_PROP(RetryAfter, ReadsEverySecondCountBack, (std::uint32_t seconds)) {
+RC_GTEST_PROP(RetryAfter, ParsesEveryNumberOfSeconds, (std::uint32_t seconds)) {
   const Millis want = std::min<Millis>(std::chrono::seconds{seconds}, retry_after_max);
   RC_ASSERT(parse_retry_after(std::to_string(seconds), noon) == want);
 }

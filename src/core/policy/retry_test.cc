@@ -15,7 +15,7 @@ constexpr double almost_one = 0x1.fffffffffffffp-1;  // The largest draw.
 
 struct PresetCase {
   RetryPreset preset;
-  std::vector<Millis> delays;  // After attempts 1, 2, …, with the jitter taken out.
+  std::vector<Millis> delays;  // After attempts 1, 2, …, without jitter.
   Jitter jitter;
   std::uint32_t attempts_max;
   Millis timeout;
@@ -49,7 +49,7 @@ Outcome answered(std::uint16_t status) {
   return outcome;
 }
 
-TEST(RetryPresets, AreExactlyTheTable) {
+TEST(RetryPresets, MatchTheDocumentedTable) {
   const std::vector<std::uint16_t> permanent = {400, 401, 403, 404, 410, 413, 414, 415, 451};
   for (const PresetCase& c : preset_cases) {
     SCOPED_TRACE(to_string(c.preset));
@@ -75,7 +75,7 @@ TEST(RetryPresets, PatientIsTheDefault) {
   EXPECT_EQ(RetryPolicy{}, retry_policy(RetryPreset::patient));
 }
 
-TEST(BackoffDelay, SpreadsExactlyAsFarAsTheJitterSays) {
+TEST(BackoffDelay, IsSpreadByExactlyTheJitter) {
   struct Case {
     RetryPreset preset;
     std::uint32_t attempt_number;
@@ -108,20 +108,20 @@ TEST(BackoffDelay, SpreadsExactlyAsFarAsTheJitterSays) {
   }
 }
 
-TEST(BackoffDelay, ASchedulesLastStepRepeatsAndIsNotCapped) {
+TEST(BackoffDelay, RepeatsTheLastStepOfAScheduleUncapped) {
   const RetryPolicy policy{.delay_max = 10s, .schedule = {1s, 1min}, .jitter = {}};
   EXPECT_EQ(backoff_delay(policy, 1, 0.0), 1s);
   EXPECT_EQ(backoff_delay(policy, 2, 0.0), 1min);
   EXPECT_EQ(backoff_delay(policy, UINT32_MAX, 0.0), 1min);
 }
 
-TEST(BackoffDelay, JitterBeyondTheDelayNeverGoesBelowZero) {
+TEST(BackoffDelay, IsNeverNegative) {
   const RetryPolicy policy{.delay_base = 1s, .schedule = {}, .jitter = {.minus = 5.0}};
   EXPECT_EQ(backoff_delay(policy, 1, 0.0), 0ms);
   EXPECT_EQ(backoff_delay(policy, 1, almost_one), 1s);
 }
 
-RC_GTEST_PROP(BackoffDelay, StaysWithinTheJitterOfThePlannedDelay, ()) {
+RC_GTEST_PROP(BackoffDelay, StaysWithinTheJitter, ()) {
   const RetryPolicy policy{
       .delay_base = Millis{*rc::gen::inRange<std::int64_t>(1, 100'000)},
       .multiplier = *rc::gen::inRange(100, 1'000) / 100.0,
@@ -152,27 +152,27 @@ TEST(AttemptsAuto, IsTheNumberOfDoublingsPlusOne) {
   EXPECT_EQ(attempts_auto(1s, 1'024s), 11u);
   EXPECT_EQ(attempts_auto(1s, 0s), 1u);
   EXPECT_EQ(attempts_auto(10s, 1s), 1u);
-  EXPECT_EQ(attempts_auto(0s, 4ms), 3u) << "no base counts as a millisecond";
+  EXPECT_EQ(attempts_auto(0s, 4ms), 3u) << "a base of zero counts as a millisecond";
   EXPECT_EQ(attempts_auto(-1s, 4ms), 3u);
   EXPECT_EQ(attempts_auto(1ms, Millis::max()), 64u);
 }
 
-TEST(AttemptsAuto, FollowsTheDelaysOfAPolicyThatWantsIt) {
+TEST(AttemptsAuto, IsAppliedOnlyIfThePolicyHasAttemptsAuto) {
   RetryPolicy policy{.delay_base = 1s, .delay_max = 8s, .attempts_max = 7};
-  count_attempts(policy);
-  EXPECT_EQ(policy.attempts_max, 7u) << "a number stays what it is";
+  apply_attempts_auto(policy);
+  EXPECT_EQ(policy.attempts_max, 7u) << "a fixed number does not change";
   policy.attempts_auto = true;
-  count_attempts(policy);
+  apply_attempts_auto(policy);
   EXPECT_EQ(policy.attempts_max, 4u);
   policy.schedule = {5s, 5min, 1h};
-  count_attempts(policy);
+  apply_attempts_auto(policy);
   EXPECT_EQ(policy.attempts_max, 4u);
   policy.schedule.assign(100, 1s);
-  count_attempts(policy);
+  apply_attempts_auto(policy);
   EXPECT_EQ(policy.attempts_max, 100u);
 }
 
-TEST(AttemptTimeout, GrowsToThreeTimesAtMost) {
+TEST(AttemptTimeout, GrowsToAtMostThreeTimes) {
   RetryPolicy policy{.schedule = {}, .timeout = 10s, .timeout_growth = 1.5};
   EXPECT_EQ(attempt_timeout(policy, 1), 10s);
   EXPECT_EQ(attempt_timeout(policy, 2), 15s);
@@ -208,14 +208,13 @@ TEST(Categorize, EveryStatusHasItsCategory) {
   }
 }
 
-TEST(Categorize, AFailureOfTheTransportSpeaksForItself) {
+TEST(Categorize, TransportFailureTakesPrecedenceOverAStatus) {
   Outcome outcome;
   EXPECT_EQ(categorize(outcome), FailureCategory::protocol);
   outcome.failure = FailureCategory::dns;
   EXPECT_EQ(categorize(outcome), FailureCategory::dns);
   outcome.http_status = 200;
-  EXPECT_EQ(categorize(outcome), FailureCategory::dns)
-      << "the head of a response that never ended is no success";
+  EXPECT_EQ(categorize(outcome), FailureCategory::dns) << "an incomplete response is not a success";
 }
 
 Delivery failed(std::uint32_t times, WallTime due) {
@@ -226,7 +225,7 @@ Delivery failed(std::uint32_t times, WallTime due) {
   return delivery;
 }
 
-TEST(ChangedPolicy, BringsForwardWhatWouldWaitLongerThanAfterAFailureNow) {
+TEST(ChangedPolicy, MakesDeliveriesDueNoLaterThanAfterAFailureNow) {
   const WallTime now = wall_from_unix_ms(1'000'000);
   RetryPolicy policy;
   policy.delay_base = Millis{1'000};
@@ -241,7 +240,7 @@ TEST(ChangedPolicy, BringsForwardWhatWouldWaitLongerThanAfterAFailureNow) {
   EXPECT_EQ(due_under(policy, failed(4, now - Millis{5}), now), now - Millis{5});
 }
 
-TEST(ChangedPolicy, SpreadsWhatItBringsForwardAndGivesEachTheSameEveryTime) {
+TEST(ChangedPolicy, AppliesTheSameJitterToADeliveryEveryTime) {
   const WallTime now = wall_from_unix_ms(1'000'000);
   RetryPolicy policy;
   policy.delay_base = Millis{100'000};
@@ -259,7 +258,7 @@ TEST(ChangedPolicy, SpreadsWhatItBringsForwardAndGivesEachTheSameEveryTime) {
   EXPECT_GT(dues.size(), 15u);
 }
 
-TEST(ChangedPolicy, ExhaustedIsWhoHasHadAllAttemptsAndAtLeastOne) {
+TEST(ChangedPolicy, ExhaustsDeliveriesThatUsedAllAttempts) {
   RetryPolicy policy;
   policy.attempts_max = 2;
   EXPECT_FALSE(is_exhausted(policy, failed(1, {})));
@@ -268,7 +267,7 @@ TEST(ChangedPolicy, ExhaustedIsWhoHasHadAllAttemptsAndAtLeastOne) {
   EXPECT_FALSE(is_exhausted(policy, failed(0, {})));
 }
 
-TEST(ChangedPolicy, ATimeoutIsNoPartOfTheSchedule) {
+TEST(ChangedPolicy, HasTheSameScheduleIfOnlyTheTimeoutDiffers) {
   const RetryPolicy before;
   RetryPolicy after = before;
   after.timeout = Millis{1};

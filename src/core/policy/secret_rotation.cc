@@ -12,16 +12,16 @@ namespace postrider {
 Result<Webhook> rotate_secret(Webhook webhook, NewSecret secret, WallTime now) {
   POSTRIDER_ASSERT(Millis{0} <= secret.grace && secret.grace <= secret_grace_max);
   if (secret.key == webhook.secret) {
-    return fail(Errc::invalid, "The new secret is the one the webhook has already.");
+    return fail(Errc::invalid, "The new secret is the same as the webhook's current secret.");
   }
   webhook.old_secrets = live_secrets(webhook, now);
   if (secret.grace > Millis{0}) {
     if (webhook.old_secrets.size() >= old_secrets_max) {
       const auto first = std::ranges::min_element(webhook.old_secrets, {}, &OldSecret::ends_at);
       return fail(Errc::conflict,
-                  fmt::format("{} old secrets sign beside the current one, which is the most there "
-                              "can be. The first of them ends at {}; until then only "
-                              "grace_period_seconds 0 is possible.",
+                  fmt::format("The webhook has {} old secrets, which is the maximum. The first of "
+                              "them ends at {}. Until then, only grace_period_seconds 0 is "
+                              "accepted.",
                               old_secrets_max, to_rfc3339(first->ends_at)));
     }
     webhook.old_secrets.insert(

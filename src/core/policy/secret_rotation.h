@@ -1,5 +1,5 @@
-// How a webhook's secret is replaced without a moment in which its receiver cannot verify: the old
-// one signs beside the new one for a while. Pure: the time is an argument.
+// Replaces a webhook's secret so that its receiver can verify every request: for a grace period
+// requests are signed with both the old and the new secret. Pure: the time is an argument.
 #pragma once
 
 #include <chrono>
@@ -13,26 +13,26 @@
 
 namespace postrider {
 
-/// Each old secret is one more signature in every request, and headers are not endless.
+/// Each old secret adds a signature to every request, and the size of headers is limited.
 constexpr std::size_t old_secrets_max = 10;
 constexpr Millis secret_grace_default = std::chrono::hours{24};
 constexpr Millis secret_grace_max = std::chrono::hours{24 * 7};
-/// A secret that is older than this should be replaced.
+/// A secret older than this should be replaced.
 constexpr Millis secret_age_max = std::chrono::hours{24 * 90};
 
 struct NewSecret {
   Secret<std::string> key;
-  Millis grace = secret_grace_default;  // Zero: the one before ends at once.
+  Millis grace = secret_grace_default;  // Zero: the previous secret ends immediately.
 };
 
-/// The webhook with the new secret. Old ones that have ended are dropped. Fails with conflict when
-/// the secret before would be one old secret too many, with invalid when nothing would change.
+/// Returns the webhook with the new secret and without old secrets that have ended. Fails with
+/// conflict if there would be too many old secrets, with invalid if the secret does not change.
 [[nodiscard]] Result<Webhook> rotate_secret(Webhook webhook, NewSecret secret, WallTime now);
 
-/// The old secrets that still sign at `now`, newest first.
+/// The old secrets that are still used at `now`, newest first.
 [[nodiscard]] std::vector<OldSecret> live_secrets(const Webhook& webhook, WallTime now);
 
-/// Is there an old secret that signs no longer and waits to be swept?
+/// True if an old secret has ended and can be removed.
 [[nodiscard]] bool has_ended_secrets(const Webhook& webhook, WallTime now);
 
 [[nodiscard]] bool secret_is_old(const Webhook& webhook, WallTime now);

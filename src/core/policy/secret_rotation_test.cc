@@ -25,7 +25,7 @@ Webhook rotated(const Webhook& webhook, char letter, Millis grace, WallTime now 
   return rotate_secret(webhook, {.key = key(letter), .grace = grace}, now).value();
 }
 
-TEST(SecretRotation, TheOldSecretSignsUntilItsTimeAndNotAMillisecondLonger) {
+TEST(SecretRotation, OldSecretSignsUntilExactlyItsEnd) {
   const Webhook webhook = rotated(webhook_with('a'), 'b', 10s);
   EXPECT_EQ(webhook.secret, key('b'));
   EXPECT_EQ(webhook.secret_set_at, noon);
@@ -37,14 +37,14 @@ TEST(SecretRotation, TheOldSecretSignsUntilItsTimeAndNotAMillisecondLonger) {
   EXPECT_TRUE(has_ended_secrets(webhook, noon + 10s));
 }
 
-TEST(SecretRotation, WithoutGraceTheOldSecretIsGoneAtOnceAndOthersStay) {
+TEST(SecretRotation, WithoutGraceOnlyThePreviousSecretEnds) {
   const Webhook once = rotated(webhook_with('a'), 'b', 1h);
   const Webhook twice = rotated(once, 'c', 0s);
   EXPECT_EQ(twice.secret, key('c'));
   EXPECT_EQ(twice.old_secrets, (std::vector<OldSecret>{{key('a'), noon + 1h}}));
 }
 
-TEST(SecretRotation, TheNewestOldSecretComesFirstAndEndedOnesAreDropped) {
+TEST(SecretRotation, KeepsOldSecretsNewestFirstAndDropsEndedOnes) {
   const Webhook once = rotated(webhook_with('a'), 'b', 1h);
   const Webhook twice = rotated(once, 'c', 2h, noon + 30min);
   EXPECT_EQ(twice.old_secrets,
@@ -54,7 +54,7 @@ TEST(SecretRotation, TheNewestOldSecretComesFirstAndEndedOnesAreDropped) {
             (std::vector<OldSecret>{{key('c'), noon + 2h}, {key('b'), noon + 2h + 30min}}));
 }
 
-TEST(SecretRotation, AnEleventhOldSecretIsAConflictThatNamesTheTimeToWaitFor) {
+TEST(SecretRotation, EleventhOldSecretIsAConflictThatNamesTheTimeToWaitFor) {
   Webhook webhook = webhook_with('a');
   for (int i = 1; i <= 10; ++i) {
     webhook = rotated(webhook, static_cast<char>('a' + i), 1h * i);
@@ -65,18 +65,18 @@ TEST(SecretRotation, AnEleventhOldSecretIsAConflictThatNamesTheTimeToWaitFor) {
   EXPECT_EQ(refused.error().code, Errc::conflict);
   EXPECT_NE(refused.error().message.find(to_rfc3339(noon + 1h)), std::string::npos);
 
-  // An emergency cannot wait.
+  // Without grace the rotation is always possible: in an emergency there is no time to wait.
   EXPECT_EQ(rotated(webhook, 'z', 0s).secret, key('z'));
   // Once the first has ended there is room.
   EXPECT_EQ(rotated(webhook, 'z', 1s, noon + 1h).old_secrets.size(), old_secrets_max);
 }
 
-TEST(SecretRotation, TheSameSecretAgainIsRefused) {
+TEST(SecretRotation, RejectsTheCurrentSecret) {
   const Result<Webhook> refused = rotate_secret(webhook_with('a'), {.key = key('a')}, noon);
   EXPECT_EQ(refused.error().code, Errc::invalid);
 }
 
-TEST(SecretRotation, ASecretIsOldAfterNinetyDays) {
+TEST(SecretRotation, SecretIsOldAfterNinetyDays) {
   Webhook webhook = webhook_with('a');
   webhook.secret_set_at = noon;
   EXPECT_FALSE(secret_is_old(webhook, noon + 90 * 24h));

@@ -14,13 +14,12 @@ WallTime SteadyWall::read(Moment now) {
     return last_->wall;  // No time has passed, whatever the wall clock says.
   }
 
-  // Kept in microseconds: rounded to milliseconds, a thousand readings a second would stand still.
-  // A reading that far from the last one has no meaning; the bound only keeps the sums from
-  // overflowing.
+  // Computes in microseconds: with milliseconds, frequent readings would round to no progress.
+  // elapsed_max only prevents overflow; no real reading is that far from the last one.
   constexpr Micros elapsed_max = std::chrono::hours{24 * 365 * 100};
   const Micros elapsed = std::min(now.mono - last_->mono, elapsed_max);
   const Micros before = Micros{last_->wall.time_since_epoch()} + remainder_;
-  const Micros half = (elapsed + Micros{1}) / 2;  // Rounded up, or steps of one would not move it.
+  const Micros half = (elapsed + Micros{1}) / 2;  // Rounded up, so that steps of 1 µs advance it.
   const Micros steady =
       std::clamp(Micros{wall.time_since_epoch()}, before + half, before + elapsed * 2);
 

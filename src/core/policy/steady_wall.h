@@ -1,6 +1,6 @@
 // Wall time without jumps (P9): follows the wall clock, but runs at most twice and at least half as
-// fast as the monotonic clock. A day's jump forward does not make a day of retries due at once; a
-// jump back does not stall them.
+// fast as the monotonic clock. After a jump forward by a day, the retries of that day are not all
+// due at once. A jump back does not stall retries.
 #pragma once
 
 #include <optional>
@@ -9,16 +9,16 @@
 
 namespace postrider {
 
-/// A plain value. A process has one, inside its clock: two that are read at different times would
-/// disagree after a jump, and what one says is due the other would hold back.
+/// A plain value. A process must have only one, inside its clock: two instances read at different
+/// times disagree after a jump about what is due.
 class SteadyWall {
  public:
-  /// The steady wall time of `now`. Never decreases while `now.mono` does not.
+  /// The steady wall time at `now`. Never decreases.
   [[nodiscard]] WallTime read(Moment now);
 
  private:
-  std::optional<Moment> last_;  // The wall here is the steady one.
-  Micros remainder_{0};         // What the last reading rounded off.
+  std::optional<Moment> last_;  // `wall` is the steady wall time.
+  Micros remainder_{0};         // Below a millisecond, not included in `last_`.
 };
 
 }  // namespace postrider

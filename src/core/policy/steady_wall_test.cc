@@ -11,7 +11,7 @@ using namespace std::chrono_literals;
 const WallTime noon = *parse_rfc3339("2026-01-31T12:00:00Z");
 const MonoTime boot{1h};
 
-TEST(SteadyWall, IsTheWallClockWhileItBehaves) {
+TEST(SteadyWall, FollowsTheWallClockWithoutJumps) {
   SteadyWall steady;
   EXPECT_EQ(steady.read({noon, boot}), noon);
   EXPECT_EQ(steady.read({noon + 1ms, boot + 1ms}), noon + 1ms);
@@ -19,7 +19,7 @@ TEST(SteadyWall, IsTheWallClockWhileItBehaves) {
   EXPECT_EQ(steady.read({noon + 20min + 1s, boot + 20min}), noon + 20min + 1s) << "a small slew";
 }
 
-TEST(SteadyWall, AJumpForwardIsCaughtUpWithAtTwiceTheSpeed) {  // P9
+TEST(SteadyWall, CatchesUpWithAJumpForwardAtTwiceTheSpeed) {  // P9
   SteadyWall steady;
   EXPECT_EQ(steady.read({noon, boot}), noon);
   EXPECT_EQ(steady.read({noon + 24h, boot}), noon) << "no time has passed";
@@ -29,7 +29,7 @@ TEST(SteadyWall, AJumpForwardIsCaughtUpWithAtTwiceTheSpeed) {  // P9
   EXPECT_EQ(steady.read({noon + 49h, boot + 25h}), noon + 49h);
 }
 
-TEST(SteadyWall, AJumpBackIsWaitedForAtHalfTheSpeed) {  // P9
+TEST(SteadyWall, WaitsForAJumpBackAtHalfTheSpeed) {  // P9
   SteadyWall steady;
   EXPECT_EQ(steady.read({noon, boot}), noon);
   EXPECT_EQ(steady.read({noon - 1h, boot}), noon);
@@ -38,12 +38,12 @@ TEST(SteadyWall, AJumpBackIsWaitedForAtHalfTheSpeed) {  // P9
   EXPECT_EQ(steady.read({noon + 1h, boot + 2h}), noon + 1h) << "the wall clock has caught up";
 }
 
-TEST(SteadyWall, ManySmallReadingsLoseNothing) {
+TEST(SteadyWall, ManySmallReadingsLoseNoTime) {
   SteadyWall steady;
   EXPECT_EQ(steady.read({noon, boot}), noon);
   WallTime last;
-  for (int step = 1; step <= 10'000;
-       ++step) {  // A second in steps of 100 µs, the clock a day back.
+  // One second in steps of 100 µs, with the wall clock a day behind.
+  for (int step = 1; step <= 10'000; ++step) {
     last = steady.read({noon - 24h, boot + step * 100us});
   }
   EXPECT_EQ(last, noon + 500ms);
@@ -60,7 +60,7 @@ TEST(SteadyWall, StepsOfOneMicrosecondDoNotStall) {
   EXPECT_LE(last, noon + 20ms);
 }
 
-TEST(SteadyWall, AMonotonicClockThatStepsBackIsNotFollowed) {
+TEST(SteadyWall, IgnoresAMonotonicClockThatStepsBack) {
   SteadyWall steady;
   EXPECT_EQ(steady.read({noon, boot}), noon);
   EXPECT_EQ(steady.read({noon + 10s, boot + 10s}), noon + 10s);
@@ -68,7 +68,7 @@ TEST(SteadyWall, AMonotonicClockThatStepsBackIsNotFollowed) {
   EXPECT_EQ(steady.read({noon + 11s, boot + 11s}), noon + 11s);
 }
 
-TEST(SteadyWall, SurvivesAbsurdClocks) {
+TEST(SteadyWall, HandlesExtremeClocks) {
   SteadyWall steady;
   EXPECT_EQ(steady.read({WallTime::min(), MonoTime{}}), wall_time_min);
   EXPECT_EQ(steady.read({WallTime::max(), MonoTime{} + 1s}), wall_time_min + 2s);
@@ -77,7 +77,7 @@ TEST(SteadyWall, SurvivesAbsurdClocks) {
   EXPECT_EQ(late.read({WallTime::max(), MonoTime{}}), wall_time_max);
 }
 
-RC_GTEST_PROP(SteadyWall, RunsBetweenHalfAndTwiceAsFastAsTimePasses, ()) {
+RC_GTEST_PROP(SteadyWall, RunsBetweenHalfAndTwiceTheMonotonicSpeed, ()) {
   SteadyWall steady;
   const WallTime first = steady.read({noon, boot});
   MonoTime mono = boot;

@@ -8,15 +8,15 @@ namespace {
 
 constexpr std::int64_t credit_max = std::numeric_limits<std::int64_t>::max();
 
-/// What a token costs. A microsecond earns `count`, so that nothing is ever rounded.
+/// The credit that a token costs. Each microsecond earns `count` credit, so nothing is rounded.
 std::int64_t cost(const RateLimit& limit) {
   const std::int64_t period_ms =
       std::clamp<std::int64_t>(limit.period.count(), 1, credit_max / 1000);
   return period_ms * 1000;
 }
 
-/// The credit of a full bucket. A burst whose credit does not fit is cut: fewer is within the
-/// limit.
+/// The credit of a full bucket. A burst whose credit would overflow is reduced, which still
+/// respects the limit.
 std::int64_t capacity(const RateLimit& limit) {
   const std::int64_t burst = std::max<std::int64_t>(limit.burst, 1);
   return std::min(burst, credit_max / cost(limit)) * cost(limit);
@@ -31,7 +31,7 @@ std::int64_t TokenBucket::credit_at(MonoTime now) const {
   if (now <= updated_ || limit_.count == 0) {
     return credit_;
   }
-  // Compared before multiplying: an idle day times a large count does not fit.
+  // Compares before multiplying, because a long idle time times a large count overflows.
   const std::int64_t elapsed = (now - updated_).count();
   const std::int64_t missing = capacity(limit_) - credit_;
   return elapsed > missing / limit_.count ? capacity(limit_) : credit_ + elapsed * limit_.count;
@@ -56,8 +56,7 @@ MonoTime TokenBucket::available_at(MonoTime now, std::uint32_t count) const {
   if (limit_.count == 0 || !countable) {
     return MonoTime::max();
   }
-  const std::int64_t wait =
-      (missing - 1) / limit_.count + 1;  // Rounded up: not there a moment early.
+  const std::int64_t wait = (missing - 1) / limit_.count + 1;  // Rounded up.
   const MonoTime from = std::max(now, updated_);
   return Micros{wait} < MonoTime::max() - std::max(from, MonoTime{}) ? from + Micros{wait}
                                                                      : MonoTime::max();
@@ -71,7 +70,7 @@ void TokenBucket::change(const RateLimit& limit, MonoTime now) {
   credit_ = credit_at(now);
   updated_ = std::max(updated_, now);
   if (cost(limit) != cost(limit_)) {
-    // Whole tokens move over; the begun one starts anew rather than being rounded up.
+    // Keeps whole tokens only; a fraction of a token is dropped rather than rounded up.
     const std::int64_t tokens = credit_ / cost(limit_);
     credit_ = std::min(tokens, capacity(limit) / cost(limit)) * cost(limit);
   }

@@ -21,7 +21,7 @@ std::uint32_t take_all(TokenBucket& bucket, MonoTime now, std::uint32_t count_ma
   return taken;
 }
 
-TEST(TokenBucket, SaysWhenSeveralTokensWillHaveCome) {
+TEST(TokenBucket, ReportsWhenSeveralTokensAreAvailable) {
   TokenBucket bucket{{.count = 10, .period = 1s, .burst = 2}, start};
   EXPECT_EQ(bucket.available_at(start, 2), start);
   EXPECT_EQ(bucket.available_at(start, 3), start + 100ms);
@@ -39,7 +39,7 @@ TEST(TokenBucket, StartsFullAndGivesTheBurstAtOnce) {
   EXPECT_EQ(bucket.tokens(start), 0.0);
 }
 
-TEST(TokenBucket, AnEmptiedOneEarnsItsTokensAgain) {
+TEST(TokenBucket, EarnsTokensAfterBeingEmptied) {
   TokenBucket bucket{{.count = 10, .period = 1s, .burst = 3}, start};
   bucket.empty(start);
   EXPECT_FALSE(bucket.try_take(start + 100ms - 1us));
@@ -47,7 +47,7 @@ TEST(TokenBucket, AnEmptiedOneEarnsItsTokensAgain) {
   EXPECT_EQ(take_all(bucket, start + 1h), 3u);
 }
 
-TEST(TokenBucket, ATokenIsThereExactlyWhenItSays) {
+TEST(TokenBucket, TokenIsAvailableExactlyAtTheReportedTime) {
   TokenBucket bucket{{.count = 10, .period = 1s, .burst = 1}, start};
   EXPECT_EQ(bucket.available_at(start), start);
   ASSERT_TRUE(bucket.try_take(start));
@@ -58,7 +58,7 @@ TEST(TokenBucket, ATokenIsThereExactlyWhenItSays) {
   EXPECT_EQ(bucket.available_at(start + 1h), start + 1h);
 }
 
-TEST(TokenBucket, ARateThatDoesNotDivideEvenlyDoesNotDrift) {
+TEST(TokenBucket, RateThatDoesNotDivideEvenlyDoesNotDrift) {
   TokenBucket bucket{{.count = 3, .period = 1s, .burst = 1}, start};
   ASSERT_TRUE(bucket.try_take(start));
   EXPECT_EQ(bucket.available_at(start), start + 333'334us) << "rounded up";
@@ -68,8 +68,7 @@ TEST(TokenBucket, ARateThatDoesNotDivideEvenlyDoesNotDrift) {
     now = bucket.available_at(now);
     ASSERT_TRUE(bucket.try_take(now));
   }
-  // A bucket of one is full for a fraction of a microsecond before it is asked: that is all it
-  // loses.
+  // With a burst of one, each take may lose less than a microsecond while the bucket is full.
   EXPECT_GE(now, start + 10'000s);
   EXPECT_LE(now, start + 10'000s + 30'000us);
 
@@ -94,7 +93,7 @@ TEST(TokenBucket, IdleTimeNeverGivesMoreThanTheBurst) {
   EXPECT_EQ(take_all(bucket, start + 24h * 365 * 100), 5u);
 }
 
-TEST(TokenBucket, SurvivesTheLargestNumbers) {
+TEST(TokenBucket, HandlesTheLargestNumbers) {
   const RateLimit largest{.count = UINT32_MAX, .period = 24h, .burst = UINT32_MAX};
   TokenBucket bucket{largest, MonoTime{}};
   EXPECT_EQ(take_all(bucket, MonoTime{}, 1'000), 1'000u);
@@ -102,7 +101,7 @@ TEST(TokenBucket, SurvivesTheLargestNumbers) {
   EXPECT_EQ(bucket.available_at(MonoTime::max()), MonoTime::max());
 
   TokenBucket slowest{{.count = 1, .period = Millis::max(), .burst = UINT32_MAX}, MonoTime{}};
-  EXPECT_EQ(take_all(slowest, MonoTime{}), 1u) << "a burst that does not fit is cut";
+  EXPECT_EQ(take_all(slowest, MonoTime{}), 1u) << "a burst that would overflow is reduced";
   EXPECT_FALSE(slowest.try_take(MonoTime{} + 24h * 365 * 1'000));
   EXPECT_GT(slowest.available_at(start), start + 24h * 365 * 1'000);
 
@@ -111,7 +110,7 @@ TEST(TokenBucket, SurvivesTheLargestNumbers) {
   EXPECT_EQ(fastest.available_at(MonoTime{}), MonoTime{} + 1us);
 }
 
-TEST(TokenBucket, AbsurdLimitsAreTheNearestSensibleOnes) {
+TEST(TokenBucket, ExtremeLimitsAreClamped) {
   TokenBucket never{{.count = 0, .period = 1s, .burst = 2}, start};
   EXPECT_EQ(take_all(never, start), 2u);
   EXPECT_FALSE(never.try_take(start + 24h * 365));
@@ -125,7 +124,7 @@ TEST(TokenBucket, AbsurdLimitsAreTheNearestSensibleOnes) {
   EXPECT_EQ(no_period.available_at(start), start + 1ms);
 }
 
-TEST(TokenBucket, TimeThatStepsBackGivesNothing) {
+TEST(TokenBucket, TimeThatStepsBackEarnsNothing) {
   TokenBucket bucket{{.count = 10, .period = 1s, .burst = 1}, start};
   ASSERT_TRUE(bucket.try_take(start));
   EXPECT_FALSE(bucket.try_take(start - 1s));
@@ -133,7 +132,7 @@ TEST(TokenBucket, TimeThatStepsBackGivesNothing) {
   EXPECT_TRUE(bucket.try_take(start + 100ms));
 }
 
-TEST(TokenBucket, AChangedLimitGivesNoTokens) {
+TEST(TokenBucket, ChangedLimitAddsNoTokens) {
   TokenBucket bucket{{.count = 10, .period = 1s, .burst = 2}, start};
   EXPECT_EQ(take_all(bucket, start), 2u);
   bucket.change({.count = 10, .period = 1s, .burst = 100}, start);
@@ -141,15 +140,14 @@ TEST(TokenBucket, AChangedLimitGivesNoTokens) {
   EXPECT_EQ(take_all(bucket, start + 1s), 10u);
 
   bucket.change({.count = 10, .period = 1s, .burst = 3}, start + 100s);
-  EXPECT_EQ(take_all(bucket, start + 100s), 3u)
-      << "what the old burst allowed beyond the new is lost";
+  EXPECT_EQ(take_all(bucket, start + 100s), 3u) << "tokens above the new burst are lost";
 
   bucket.change({.count = 600, .period = 1min, .burst = 3}, start + 100s + 250ms);
   EXPECT_EQ(bucket.tokens(start + 100s + 250ms), 2.0)
-      << "whole tokens move over, the begun one not";
+      << "whole tokens are kept, fractions are dropped";
 }
 
-TEST(TokenBucket, TheSameLimitAgainChangesNothing) {
+TEST(TokenBucket, ApplyingTheSameLimitChangesNothing) {
   const RateLimit limit{.count = 7, .period = 1s, .burst = 4};
   TokenBucket bucket{limit, start};
   EXPECT_EQ(take_all(bucket, start), 4u);
@@ -160,8 +158,8 @@ TEST(TokenBucket, TheSameLimitAgainChangesNothing) {
   EXPECT_EQ(changed.tokens(start + 200ms), bucket.tokens(start + 200ms));
 }
 
-/// P7: in every interval at most burst + rate × its length, and nobody who asks again at the time
-/// he was told waits for nothing.
+/// P7: every interval gets at most burst + rate × its length. A caller that returns at
+/// `available_at` gets a token.
 RC_GTEST_PROP(TokenBucket, NeverGivesMoreThanTheLimitInAnyInterval, ()) {
   const RateLimit limit{.count = *rc::gen::inRange<std::uint32_t>(1, 2'000),
                         .period = Millis{*rc::gen::inRange<std::int64_t>(1, 70'000)},

@@ -11,7 +11,7 @@ namespace {
 constexpr std::array<std::string_view, 6> names = {"standard",  "exchange", "platform",
                                                    "workspace", "tenant",   "raw"};
 
-// What the largest envelope adds besides the event's own texts: field names, ids, times.
+// The most that an envelope adds to the event's texts: field names, ids, times.
 constexpr std::size_t envelope_bytes = 256;
 
 void append_number(std::string& out, std::int64_t number) {
@@ -77,7 +77,7 @@ void append_platform(std::string& out, const Event& event) {
     out += R"(,"source":null)";
   }
   append_member(out, "priority", to_string(event.priority));
-  if (event.sequence > 0) {  // A challenge has none.
+  if (event.sequence > 0) {  // A verification challenge has no sequence number.
     out += R"(,"sequence_number":)";
     append_number(out, event.sequence);
   }

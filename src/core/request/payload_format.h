@@ -1,4 +1,4 @@
-// The body that is sent: an envelope around the event's data, which stays verbatim in all of them.
+// The formats of a request body: different envelopes around the event's verbatim data.
 #pragma once
 
 #include <cstdint>
@@ -16,11 +16,11 @@ enum class PayloadFormat : std::uint8_t { standard, exchange, platform, workspac
 [[nodiscard]] std::string_view to_string(PayloadFormat format);
 [[nodiscard]] std::optional<PayloadFormat> parse_payload_format(std::string_view text);
 
-/// Only the `tenant` envelope names the delivery; all others are the same for every webhook.
+/// Only the `tenant` envelope contains the delivery id; the others are the same for all webhooks.
 [[nodiscard]] std::string render_body(PayloadFormat format, const Event& event,
                                       DeliveryId delivery_id);
 
-/// Appends `text` as a JSON string, quotes included. `text` must be valid UTF-8.
+/// Appends `text` as a JSON string with quotes. `text` must be valid UTF-8.
 void append_json_string(std::string& out, std::string_view text);
 
 }  // namespace postrider

@@ -12,7 +12,7 @@ constexpr PayloadFormat all_formats[] = {PayloadFormat::standard, PayloadFormat:
                                          PayloadFormat::platform, PayloadFormat::workspace,
                                          PayloadFormat::tenant,   PayloadFormat::raw};
 
-// Key order, number spelling and white space that a re-serialisation would lose.
+// Key order, number format and white space that re-serialising would change.
 constexpr std::string_view odd_data = "{ \"b\" : 1.0e+2,\t\"a\":\"\\u00e4\\/\" }";
 
 const DeliveryId delivery;
@@ -36,7 +36,7 @@ TEST(PayloadFormat, NamesRoundTrip) {
   EXPECT_FALSE(parse_payload_format("Standard"));
 }
 
-TEST(RenderBody, WritesEachEnvelopeAroundTheUntouchedData) {
+TEST(RenderBody, WritesEachEnvelopeAroundTheVerbatimData) {
   const Event event = sample_event();
   const std::string data{odd_data};
   const std::string id = "evt_7zzzzzzzzzzzzzzzzzzzzzzzzz";
@@ -56,7 +56,7 @@ TEST(RenderBody, WritesEachEnvelopeAroundTheUntouchedData) {
   EXPECT_EQ(render_body(PayloadFormat::raw, event, delivery), data);
 }
 
-TEST(RenderBody, PlatformCarriesTheWholeEvent) {
+TEST(RenderBody, PlatformContainsTheWholeEvent) {
   Event event = sample_event();
   event.data = "1";
   EXPECT_EQ(render_body(PayloadFormat::platform, event, delivery),
@@ -79,7 +79,7 @@ TEST(RenderBody, PlatformCarriesTheWholeEvent) {
           .ends_with(R"("priority":"high","sequence_number":12345,"resource_id":"order/7"})"));
 }
 
-TEST(PayloadFormat, PlatformTellsOrderingKeyAndMetadataWhenThereAreSome) {
+TEST(PayloadFormat, PlatformContainsOrderingKeyAndMetadataIfSet) {
   Event event;
   event.type = "a.b";
   event.data = "1";
@@ -102,7 +102,7 @@ TEST(RenderBody, TimesBeforeTheEpochRoundDown) {
       R"({"id":"evt_7zzzzzzzzzzzzzzzzzzzzzzzzz","type":"swap.created","created_at":-1,"data":{}})");
 }
 
-TEST(AppendJsonString, EscapesWhatJsonRequiresAndNothingElse) {
+TEST(AppendJsonString, EscapesOnlyWhatJsonRequires) {
   std::string out = "=";
   append_json_string(out, std::string_view{"a\"b\\c/\n\r\t\b\f\0\x1f\x7f\xc3\xa4", 16});
   EXPECT_EQ(out, "=\"a\\\"b\\\\c/\\n\\r\\t\\u0008\\u000c\\u0000\\u001f\x7f\xc3\xa4\"");
@@ -111,7 +111,7 @@ TEST(AppendJsonString, EscapesWhatJsonRequiresAndNothingElse) {
   EXPECT_EQ(out, "\"\"");
 }
 
-RC_GTEST_PROP(AppendJsonString, WhatItWritesDecodesToTheSameText, (std::string text)) {
+RC_GTEST_PROP(AppendJsonString, RoundTrips, (std::string text)) {
   for (char& character : text) {
     character = static_cast<char>(character & 0x7f);
   }
@@ -120,7 +120,7 @@ RC_GTEST_PROP(AppendJsonString, WhatItWritesDecodesToTheSameText, (std::string t
   RC_ASSERT(decode_json_string(written) == text);
 }
 
-RC_GTEST_PROP(RenderBody, AnyFormatOfAnyEventIsValidJson, (std::string name, std::string source)) {
+RC_GTEST_PROP(RenderBody, IsValidJsonForAnyEventAndFormat, (std::string name, std::string source)) {
   Event event = sample_event();
   for (std::string* text : {&name, &source}) {
     for (char& character : *text) {

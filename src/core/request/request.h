@@ -1,5 +1,5 @@
-// The request that is sent, as bytes. What does not change from attempt to attempt is built once
-// per webhook; per attempt only id, time, signature, attempt number and length are filled in.
+// Builds the bytes of the requests to a webhook. The part that is the same for all attempts is
+// built once per webhook. Each attempt adds only id, time, signature, attempt number and body.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ namespace postrider {
 /// Signs `prefix` followed by `body` with one secret and returns the raw bytes.
 using Sign = std::function<std::string(std::string_view prefix, std::string_view body)>;
 
-/// One secret's signature, and how long it goes along.
+/// Signs with one secret until `ends_at`.
 struct TimedSign {
   Sign sign;
   WallTime ends_at = wall_time_max;  // Exclusive.
@@ -32,30 +32,33 @@ struct AttemptStamp {
   WallTime now;
 };
 
-/// Owned by the runtime, one per webhook; immutable and shared between attempts.
+/// Owned by the runtime, one per webhook. Immutable and shared between attempts.
 ///
-/// What the receiver needs to verify the signature is sent even when its header set is switched
-/// off: all `webhook-` headers for the standard schemes; for sha256-timestamp the prefixed
-/// `Timestamp`, which then carries the signed Unix seconds instead of a date.
+/// Headers that the receiver needs to verify the signature are sent even if their header set is
+/// switched off: all `webhook-` headers for the standard schemes, and the prefixed `Timestamp` for
+/// sha256-timestamp, with the signed Unix seconds instead of a date.
 class RequestTemplate {
  public:
-  /// The webhook's headers and signature policy have passed forbidden_headers.
+  /// The webhook's headers and signature policy must have passed forbidden_headers.
   RequestTemplate(const Webhook& webhook, const TargetUrl& url, std::string_view user_agent);
-  /// To tell a request again that was made before.
+  /// For reconstructing a request that was sent before.
   explicit RequestTemplate(RequestShape shape);
 
-  /// What is to be kept of every request made here. Headers whose name sounds like a credential
-  /// have no value in it (P11).
-  [[nodiscard]] const RequestShape& kept_shape() const { return hiding_ ? *hiding_ : shape_; }
+  /// The part to store for every request of this template. The values of sensitive headers are
+  /// hidden (P11).
+  [[nodiscard]] const RequestShape& stored_shape() const {
+    return redacted_shape_ ? *redacted_shape_ : shape_;
+  }
 
-  /// Head and body, ready for the wire. `signs` are the current secret's and the old ones', newest
-  /// first; those that have ended by the stamp's time do not sign, the first always does. Bytes
-  /// that a header cannot carry, in a publisher's idempotency key say, are percent-encoded.
+  /// Returns head and body, ready to send. `signs` are for the current secret and the old ones,
+  /// newest first. The first always signs; the others sign unless they have ended at the stamp's
+  /// time. Bytes that a header cannot contain, for example in an idempotency key, are
+  /// percent-encoded.
   [[nodiscard]] std::string fill(const Event& event, const AttemptStamp& stamp,
                                  std::span<const TimedSign> signs) const;
   [[nodiscard]] std::string fill(const Event& event, const AttemptStamp& stamp,
                                  const Sign& sign) const;
-  /// The same with `signature` where the signature would be.
+  /// The same, with `signature` in place of the signature.
   [[nodiscard]] std::string fill_unsigned(const Event& event, const AttemptStamp& stamp,
                                           std::string_view signature) const;
 
@@ -74,8 +77,8 @@ class RequestTemplate {
   void append_name(std::string& out, std::string_view name) const;
 
   RequestShape shape_;
-  std::optional<RequestShape> hiding_;  // The same without credentials, when it has some.
-  std::string signature_header_;        // Its name.
+  std::optional<RequestShape> redacted_shape_;  // Without credentials. Set only if shape_ has some.
+  std::string signature_header_;                // The header's name.
 };
 
 }  // namespace postrider

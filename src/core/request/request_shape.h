@@ -1,5 +1,5 @@
-// What is the same in all requests to a webhook between two changes of it. Kept once, so that the
-// record of an attempt only has to name it.
+// The part that all requests to a webhook have in common until the webhook is changed. Stored once;
+// the record of an attempt refers to it.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 namespace postrider {
 
 struct RequestShape {
-  std::string url;   // As the webhook's owner spelled it.
+  std::string url;   // As the webhook's owner wrote it.
   std::string head;  // Request line and all headers that are the same for every attempt.
   SignaturePolicy signature;
   PayloadFormat payload_format = PayloadFormat::standard;

@@ -10,7 +10,7 @@
 namespace postrider {
 namespace {
 
-// Not a hash: shows what was signed.
+// A fake signature that contains the signed text.
 std::string show(std::string_view prefix, std::string_view body) {
   return "<" + std::string{prefix} + "|" + std::string{body} + ">";
 }
@@ -90,7 +90,7 @@ TEST(RequestTemplate, SignsTheBodyThatIsSent) {
             std::string::npos);
 }
 
-// Everything between the head that all requests share and the body.
+// The headers between the fixed head and the body.
 std::string signature_part(const SignaturePolicy& policy) {
   Webhook webhook = sample_webhook();
   webhook.signature = policy;
@@ -102,7 +102,7 @@ std::string signature_part(const SignaturePolicy& policy) {
   return request.substr(begin, request.find("Content-Length") - begin);
 }
 
-TEST(RequestTemplate, EitherHeaderSetCanBeSwitchedOff) {
+TEST(RequestTemplate, HeaderSetsCanBeSwitchedOff) {
   const std::string standard =
       "webhook-id: evt_7zzzzzzzzzzzzzzzzzzzzzzzzz\r\nwebhook-timestamp: 1700000000\r\n";
   const std::string signature =
@@ -110,13 +110,13 @@ TEST(RequestTemplate, EitherHeaderSetCanBeSwitchedOff) {
   EXPECT_EQ(signature_part({.prefixed_headers = false}), standard + signature);
   EXPECT_EQ(signature_part({.standard_headers = false, .prefixed_headers = false}),
             standard + signature)
-      << "without them nobody could verify the signature";
+      << "the receiver needs them to verify the signature";
   EXPECT_EQ(signature_part({.scheme = SignatureScheme::t_v1, .prefixed_headers = false}),
             standard + "X-Webhook-Signature: t=1700000000,v1=" + to_hex(show("1700000000.", "1")) +
                 "\r\n");
 }
 
-TEST(RequestTemplate, ThePrefixIsConfigurable) {
+TEST(RequestTemplate, PrefixIsConfigurable) {
   const std::string hex = to_hex(show("1700000000.", "1"));
   EXPECT_EQ(signature_part({.scheme = SignatureScheme::t_v1,
                             .header_prefix = "X-Agenta-",
@@ -131,7 +131,7 @@ TEST(RequestTemplate, ThePrefixIsConfigurable) {
                 hex + "\r\n");
 }
 
-TEST(RequestTemplate, WhatASchemeSignsIsSentWithIt) {
+TEST(RequestTemplate, SendsTheHeadersThatTheSchemeSigns) {
   const std::string over_time = to_hex(show("1700000000.", "1"));
   EXPECT_EQ(signature_part({.scheme = SignatureScheme::sha256_timestamp,
                             .standard_headers = false,
@@ -148,13 +148,13 @@ TEST(RequestTemplate, WhatASchemeSignsIsSentWithIt) {
           signature_of(std::string{event_id} + ".1700000000.", "1") + "\r\n");
 }
 
-TEST(RequestTemplate, WithoutAnIdempotencyKeyThereIsNoHeaderForIt) {
+TEST(RequestTemplate, OmitsAnEmptyIdempotencyKey) {
   Event event = sample_event();
   event.idempotency_key.clear();
   EXPECT_EQ(fill(sample_webhook(), event).find("X-Idempotency-Key"), std::string::npos);
 }
 
-TEST(RequestTemplate, APublishersTextCannotLeaveItsHeader) {
+TEST(RequestTemplate, PublishersTextCannotInjectHeaders) {
   Event event = sample_event();
   event.idempotency_key = "a\r\nX-Evil: 1\r\n\r\nGET / HTTP/1.1\xff";
   const std::string request = fill(sample_webhook(), event);
@@ -163,7 +163,7 @@ TEST(RequestTemplate, APublishersTextCannotLeaveItsHeader) {
   EXPECT_EQ(request.find("\r\n\r\n"), request.size() - event.data.size() - 4);
 }
 
-TEST(RequestTemplateDeathTest, NamesThatSkippedTheRulesStopTheProgram) {
+TEST(RequestTemplateDeathTest, AssertsValidHeaderNames) {
   Webhook prefix = sample_webhook();
   prefix.signature.header_prefix = "X-\r\nEvil: ";
   EXPECT_DEATH((void)fill(prefix, sample_event()), "is_header_name");
@@ -172,7 +172,7 @@ TEST(RequestTemplateDeathTest, NamesThatSkippedTheRulesStopTheProgram) {
   EXPECT_DEATH((void)fill(name, sample_event()), "is_header_name");
 }
 
-TEST(RequestTemplate, NamesTheHostAsTheUrlDoes) {
+TEST(RequestTemplate, SendsTheHostOfTheUrl) {
   Webhook webhook = sample_webhook();
   webhook.url = "https://[2606:4700::1]:8443";
   EXPECT_TRUE(fill(webhook, sample_event())
@@ -202,7 +202,7 @@ TEST(RequestTemplate, EachHeaderSetHasItsOwnNames) {
   EXPECT_EQ(names(HeaderSet::tenant, sha256_timestamp), "Event Delivery-ID Timestamp Signature ");
 }
 
-TEST(RequestTemplate, TheIdOfTheOtherSetsIsTheEvents) {
+TEST(RequestTemplate, OtherHeaderSetsSendTheEventId) {
   Webhook webhook = sample_webhook();
   const std::string id{event_id};
   webhook.signature = {.scheme = SignatureScheme::sha256_body,
@@ -215,7 +215,7 @@ TEST(RequestTemplate, TheIdOfTheOtherSetsIsTheEvents) {
             std::string::npos);
 }
 
-RC_GTEST_PROP(RequestTemplate, AnyEventMakesOneWellFormedRequest,
+RC_GTEST_PROP(RequestTemplate, IsWellFormedForAnyEvent,
               (const std::string& key, const std::string& type, const std::string& data)) {
   Event event = sample_event();
   event.idempotency_key = key;
@@ -241,7 +241,7 @@ RC_GTEST_PROP(RequestTemplate, AnyEventMakesOneWellFormedRequest,
   RC_ASSERT(count == (key.empty() ? 13u : 14u));
 }
 
-TEST(Request, OldSecretsSignUntilTheirTime) {
+TEST(Request, OldSecretsSignUntilTheyEnd) {
   const TargetUrl url = *parse_target_url("https://example.com/", {});
   const auto signs_as = [](std::string mark) {
     return [mark](std::string_view, std::string_view) { return mark; };

@@ -5,7 +5,7 @@
 namespace postrider {
 namespace {
 
-/// The header lines of a request of ours: between the request line and the empty line.
+/// Parses the header lines after the request line. `head` was written by RequestTemplate.
 Headers parse_head(std::string_view head) {
   Headers headers;
   head.remove_prefix(std::min(head.find("\r\n"), head.size()));
@@ -24,7 +24,8 @@ Headers parse_head(std::string_view head) {
 
 }  // namespace
 
-SentRequest tell_request(const RequestShape& shape, const Event& event, const AttemptStamp& stamp) {
+SentRequest reconstruct_request(const RequestShape& shape, const Event& event,
+                                const AttemptStamp& stamp) {
   const std::string bytes = RequestTemplate{shape}.fill_unsigned(event, stamp, signature_not_kept);
   const std::size_t head_end = std::min(bytes.find("\r\n\r\n"), bytes.size());
   return {.url = shape.url,

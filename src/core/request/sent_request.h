@@ -1,4 +1,4 @@
-// The request of an attempt, told again from what was kept. Pure.
+// Reconstructs the request of a past attempt from stored data. Pure.
 #pragma once
 
 #include <string>
@@ -11,19 +11,19 @@
 
 namespace postrider {
 
-/// Stands in for the signature: it was right for one attempt and one secret, and is not stored.
+/// Shown in place of the signature, which is not stored.
 constexpr std::string_view signature_not_kept = "[not kept]";
 
 struct SentRequest {
   std::string url;
-  Headers headers;  // In the order they were sent. Credentials were hidden before they were kept.
+  Headers headers;  // In the order they were sent. Credentials are hidden before storing.
   std::string body;
 
   bool operator==(const SentRequest&) const = default;
 };
 
-/// `stamp` is that of the attempt: its time is `executed_at`.
-[[nodiscard]] SentRequest tell_request(const RequestShape& shape, const Event& event,
-                                       const AttemptStamp& stamp);
+/// `stamp` describes the attempt. Its `now` is the attempt's `executed_at`.
+[[nodiscard]] SentRequest reconstruct_request(const RequestShape& shape, const Event& event,
+                                              const AttemptStamp& stamp);
 
 }  // namespace postrider

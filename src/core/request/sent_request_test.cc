@@ -35,7 +35,7 @@ RequestTemplate make_template(const Webhook& webhook) {
 
 std::string no_sign(std::string_view, std::string_view) { return std::string(32, '\0'); }
 
-/// A request as bytes, but for its signature.
+/// Removes the signature from the bytes of a request.
 std::string without_signature(std::string bytes) {
   const std::size_t begin = bytes.find("-signature: ");
   const std::size_t colon = begin == std::string::npos ? bytes.find("-Signature: ") : begin;
@@ -51,9 +51,9 @@ std::string as_bytes(const SentRequest& request, std::string_view request_line) 
   return bytes + "\r\n\r\n" + request.body;
 }
 
-TEST(SentRequest, IsToldWithoutCredentialsAndSignature) {
-  const SentRequest sent =
-      tell_request(make_template(sample_webhook()).kept_shape(), sample_event(), sample_stamp());
+TEST(SentRequest, OmitsCredentialsAndSignature) {
+  const SentRequest sent = reconstruct_request(make_template(sample_webhook()).stored_shape(),
+                                               sample_event(), sample_stamp());
   EXPECT_EQ(sent, (SentRequest{.url = "https://Example.com/hook?x=1",
                                .headers = {{"Host", "example.com"},
                                            {"User-Agent", "Postrider/1.2.3"},
@@ -75,7 +75,7 @@ TEST(SentRequest, IsToldWithoutCredentialsAndSignature) {
                                .body = R"({"a" : 1})"}));
 }
 
-TEST(SentRequest, IsWhatWasFilledInForEveryFormatSchemeAndHeaderSet) {
+TEST(SentRequest, EqualsTheSentRequestForEveryFormatSchemeAndHeaderSet) {
   Webhook webhook = sample_webhook();
   webhook.headers = {{"X-Plain", "p"}};
   for (int format = 0; format <= static_cast<int>(PayloadFormat::raw); ++format) {
@@ -89,7 +89,8 @@ TEST(SentRequest, IsWhatWasFilledInForEveryFormatSchemeAndHeaderSet) {
                              .header_set = static_cast<HeaderSet>(set)};
         const RequestTemplate request = make_template(webhook);
         const std::string filled = request.fill(sample_event(), sample_stamp(), no_sign);
-        const SentRequest sent = tell_request(request.kept_shape(), sample_event(), sample_stamp());
+        const SentRequest sent =
+            reconstruct_request(request.stored_shape(), sample_event(), sample_stamp());
         EXPECT_EQ(without_signature(as_bytes(sent, "POST /hook?x=1 HTTP/1.1")),
                   without_signature(filled))
             << format << " " << scheme << " " << set;
@@ -98,18 +99,18 @@ TEST(SentRequest, IsWhatWasFilledInForEveryFormatSchemeAndHeaderSet) {
   }
 }
 
-TEST(RequestShape, CredentialsAreNotInIt) {
-  const RequestShape shape = make_template(sample_webhook()).kept_shape();
+TEST(RequestShape, ContainsNoCredentials) {
+  const RequestShape shape = make_template(sample_webhook()).stored_shape();
   EXPECT_EQ(shape.head.find("hunter2"), std::string::npos);
   EXPECT_EQ(shape.head.find("k3y"), std::string::npos);
 }
 
-TEST(RequestShape, WhateverChangesARequestMakesAnotherOne) {
-  const RequestShape shape = make_template(sample_webhook()).kept_shape();
+TEST(RequestShape, DiffersIfAnythingInTheRequestChanges) {
+  const RequestShape shape = make_template(sample_webhook()).stored_shape();
   const auto changed = [&](const std::function<void(Webhook&)>& change) {
     Webhook webhook = sample_webhook();
     change(webhook);
-    return make_template(webhook).kept_shape() != shape;
+    return make_template(webhook).stored_shape() != shape;
   };
   EXPECT_FALSE(changed([](Webhook&) {}));
   EXPECT_FALSE(changed([](Webhook& webhook) { webhook.name = "other"; }));

@@ -118,7 +118,7 @@ std::string signature_header(const SignaturePolicy& policy) {
 }
 
 Result<Secret<std::string>> parse_secret(std::string_view text) {
-  // No message repeats any part of the secret: messages are shown and logged (P11).
+  // Messages are displayed and logged, so they must not contain any part of the secret (P11).
   std::string key{text};
   if (text.starts_with(secret_prefix)) {
     std::optional<std::string> decoded = from_base64(text.substr(secret_prefix.size()));
@@ -180,7 +180,7 @@ std::optional<std::string> from_base64(std::string_view text) {
       bytes += static_cast<char>(buffer >> bits);
     }
   }
-  // Bits that no byte uses must be zero: otherwise two texts would mean the same key.
+  // Unused bits must be zero. Otherwise two texts would decode to the same bytes.
   if ((buffer & ((1u << bits) - 1)) != 0) {
     return std::nullopt;
   }

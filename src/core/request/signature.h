@@ -1,5 +1,5 @@
-// What is signed, and how the signature is spelled. The keyed hash itself is an argument: core
-// knows no crypto library.
+// What is signed and how the signature is formatted. The keyed hash itself is an argument, because
+// core does not depend on a crypto library.
 #pragma once
 
 #include <array>
@@ -28,10 +28,10 @@ enum class SignatureScheme : std::uint8_t {
 [[nodiscard]] std::string_view to_string(SignatureScheme scheme);
 [[nodiscard]] std::optional<SignatureScheme> parse_signature_scheme(std::string_view text);
 
-/// Which headers follow the prefix. `platform`: ID (of the webhook), Event, Delivery, Attempt,
-/// Timestamp (a date) and X-Idempotency-Key. `exchange`: Id (of the event), Timestamp (Unix
-/// seconds), Attempt. `outbox`: Id (of the event), Timestamp (Unix seconds). `workspace`: Event-ID.
-/// `tenant`: Event, Delivery-ID.
+/// Which headers are sent with the prefix. `platform`: ID (of the webhook), Event, Delivery,
+/// Attempt, Timestamp (RFC 3339) and, without the prefix, X-Idempotency-Key. `exchange`: Id (of the
+/// event), Timestamp (Unix seconds), Attempt. `outbox`: Id (of the event), Timestamp (Unix
+/// seconds). `workspace`: Event-ID. `tenant`: Event, Delivery-ID.
 enum class HeaderSet : std::uint8_t { platform, exchange, outbox, workspace, tenant };
 
 [[nodiscard]] std::string_view to_string(HeaderSet set);
@@ -39,15 +39,15 @@ enum class HeaderSet : std::uint8_t { platform, exchange, outbox, workspace, ten
 
 struct SignaturePolicy {
   SignatureScheme scheme = SignatureScheme::standard;
-  std::string header_prefix = "X-Webhook-";  // Of the second header set and of X-…-Signature.
+  std::string header_prefix = "X-Webhook-";  // Of `header_set` and of X-…-Signature.
   bool standard_headers = true;              // webhook-id, webhook-timestamp, webhook-signature.
-  bool prefixed_headers = true;              // X-Webhook-… as `header_set` says.
+  bool prefixed_headers = true;              // X-Webhook-…, selected by `header_set`.
   HeaderSet header_set = HeaderSet::platform;
 
   bool operator==(const SignaturePolicy&) const = default;
 };
 
-/// The text a scheme signs, in pieces to be hashed one after the other, so that a body is not
+/// The text that a scheme signs, in two parts to be hashed in order, so that the body is not
 /// copied.
 struct SignedText {
   std::string prefix;  // `id.timestamp.` or `timestamp.` or nothing.
@@ -62,29 +62,30 @@ struct SignedParts {
 
 [[nodiscard]] SignedText signed_text(SignatureScheme scheme, const SignedParts& parts);
 
-/// Do the `webhook-id`, `webhook-timestamp` and `webhook-signature` headers carry this scheme?
+/// True if the scheme uses the headers `webhook-id`, `webhook-timestamp` and `webhook-signature`.
 [[nodiscard]] constexpr bool is_standard(SignatureScheme scheme) {
   return scheme == SignatureScheme::standard || scheme == SignatureScheme::standard_ed25519;
 }
 
-/// The header's value from one raw signature per secret, newest first. `signatures` is not empty.
-/// While a secret rotates, standard and t-v1 list all of them; the sha256 schemes have room for the
-/// newest only.
+/// Formats the header's value from one raw signature per secret, newest first. `signatures` must
+/// not be empty. During a rotation, standard and t-v1 list all signatures; the sha256 schemes can
+/// send only the newest.
 [[nodiscard]] std::string signature_value(SignatureScheme scheme, std::int64_t unix_seconds,
                                           std::span<const std::string> signatures);
 
 /// `webhook-signature` for the standard schemes, `<prefix>Signature` for the others.
 [[nodiscard]] std::string signature_header(const SignaturePolicy& policy);
 
-/// `whsec_<base64>`, or a caller's own text: the key is then its bytes. 24..75 bytes, else invalid.
+/// Accepts `whsec_<base64>`, or any other text, whose bytes are the key. Fails with invalid unless
+/// the key has 24 to 75 bytes.
 [[nodiscard]] Result<Secret<std::string>> parse_secret(std::string_view text);
 [[nodiscard]] std::string format_secret(const Secret<std::string>& key);
 
-constexpr std::size_t secret_bytes_made = 32;
+constexpr std::size_t secret_bytes_generated = 32;
 constexpr std::size_t secret_bytes_min = 24;
 constexpr std::size_t secret_bytes_max = 75;
 
-/// RFC 4648, padded. `from_base64` accepts exactly what `to_base64` writes.
+/// RFC 4648, padded. `from_base64` accepts exactly what `to_base64` returns.
 [[nodiscard]] std::string to_base64(std::string_view bytes);
 [[nodiscard]] std::optional<std::string> from_base64(std::string_view text);
 [[nodiscard]] std::string to_hex(std::string_view bytes);

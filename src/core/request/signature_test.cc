@@ -27,7 +27,7 @@ TEST(SignatureScheme, NamesRoundTrip) {
   EXPECT_FALSE(parse_signature_scheme(""));
 }
 
-TEST(SignedText, PutsBeforeTheBodyWhatTheSchemeSays) {
+TEST(SignedText, StartsWithThePrefixOfTheScheme) {
   EXPECT_EQ(prefix_of(SignatureScheme::standard), "evt_1.1700000000.");
   EXPECT_EQ(prefix_of(SignatureScheme::standard_ed25519), "evt_1.1700000000.");
   EXPECT_EQ(prefix_of(SignatureScheme::t_v1), "1700000000.");
@@ -42,7 +42,7 @@ TEST(SignedText, DoesNotCopyTheBody) {
   EXPECT_EQ(text.body.data(), body.data());
 }
 
-TEST(SignatureValue, SpellsOneSignature) {
+TEST(SignatureValue, FormatsOneSignature) {
   const std::vector<std::string> one = {"\x01\xff"};
   EXPECT_EQ(value_of(SignatureScheme::standard, one), "v1,Af8=");
   EXPECT_EQ(value_of(SignatureScheme::standard_ed25519, one), "v1a,Af8=");
@@ -51,7 +51,7 @@ TEST(SignatureValue, SpellsOneSignature) {
   EXPECT_EQ(value_of(SignatureScheme::sha256_body, one), "sha256=01ff");
 }
 
-TEST(SignatureValue, ListsAllSecretsWhereTheSchemeHasRoom) {
+TEST(SignatureValue, ListsAllSignaturesIfTheSchemeAllowsIt) {
   const std::vector<std::string> two = {"\x01\xff", "\x02"};
   EXPECT_EQ(value_of(SignatureScheme::standard, two), "v1,Af8= v1,Ag==");
   EXPECT_EQ(value_of(SignatureScheme::standard_ed25519, two), "v1a,Af8= v1a,Ag==");
@@ -71,7 +71,7 @@ TEST(SignatureHeader, DependsOnSchemeAndPrefix) {
       "X-Agenta-Signature");
 }
 
-TEST(ParseSecret, DecodesWhatFormatSecretWrites) {
+TEST(ParseSecret, DecodesTheOutputOfFormatSecret) {
   for (std::size_t length = secret_bytes_min; length <= secret_bytes_max; ++length) {
     const Secret<std::string> key{std::string(length, '\xfe')};
     const Result<Secret<std::string>> parsed = parse_secret(format_secret(key));
@@ -80,15 +80,15 @@ TEST(ParseSecret, DecodesWhatFormatSecretWrites) {
   }
 }
 
-TEST(ParseSecret, TakesOtherTextAsTheKeyItself) {
+TEST(ParseSecret, UsesOtherTextAsTheKey) {
   const std::string own = "my own secret, 24 bytes!";
   ASSERT_EQ(own.size(), 24u);
   EXPECT_EQ(parse_secret(own)->reveal(), own);
   EXPECT_EQ(parse_secret(std::string(75, 's'))->reveal(), std::string(75, 's'));
 }
 
-TEST(ParseSecret, RefusesKeysThatAreTooShortOrTooLong) {
-  // An empty key signs, too: whoever sends without one could then be anyone.
+TEST(ParseSecret, RejectsKeysThatAreTooShortOrTooLong) {
+  // HMAC accepts an empty key, so an empty secret would let anyone forge signatures.
   for (const std::size_t length :
        {std::size_t{0}, std::size_t{23}, std::size_t{76}, std::size_t{1000}}) {
     EXPECT_FALSE(parse_secret(std::string(length, 's'))) << length;
@@ -96,7 +96,7 @@ TEST(ParseSecret, RefusesKeysThatAreTooShortOrTooLong) {
   }
 }
 
-TEST(ParseSecret, RefusesWhsecWithoutCanonicalBase64AndNeverRepeatsIt) {
+TEST(ParseSecret, RejectsWhsecWithoutCanonicalBase64WithoutRepeatingIt) {
   const std::string good = format_secret(Secret<std::string>{std::string(32, 's')});
   ASSERT_TRUE(good.ends_with("="));
   const std::string cases[] = {good.substr(0, good.size() - 1), good + "=", good + "\n",
@@ -120,7 +120,7 @@ TEST(Base64, MatchesRfc4648) {
   EXPECT_EQ(to_base64("\xfb\xff\xfe"), "+//+");
 }
 
-TEST(Base64, AcceptsOneSpellingOnly) {
+TEST(Base64, AcceptsOnlyTheCanonicalForm) {
   for (const std::string_view text : {"Zg", "Zg=", "Zg===", "Zh==", "Zm9=", "=", "====", "Z===",
                                       "Zg==Zg==", "Zm9v\n", " Zm9v", "Zm-v", "Zm_v", "Zm9vY"}) {
     EXPECT_FALSE(from_base64(text)) << text;
@@ -132,7 +132,7 @@ RC_GTEST_PROP(Base64, AnyBytesRoundTrip, (const std::string& bytes)) {
   RC_ASSERT(from_base64(to_base64(bytes)) == bytes);
 }
 
-RC_GTEST_PROP(Base64, WhatDecodesEncodesToTheSameText, ()) {
+RC_GTEST_PROP(Base64, AcceptedTextRoundTrips, ()) {
   const auto text =
       *rc::gen::container<std::string>(8, rc::gen::elementOf(std::string{"ABCDwxyz019+/="}));
   if (const std::optional<std::string> bytes = from_base64(text)) {

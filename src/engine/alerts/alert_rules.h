@@ -1,9 +1,9 @@
-// When a webhook is worth a person's attention: too many dead letters in an hour, a name that does
-// not resolve, too many failures for too long, a circuit that stays open. Says what begins and what
-// is over; keeps and sends nothing.
+// Decides when alerts about a webhook are raised and resolved: too many dead letters in an hour, a
+// host name that does not resolve, too many failures for too long, a circuit that stays open.
+// Stores and sends nothing.
 //
-// Pure: fed with what happened and when. One per io thread, for the webhooks that thread owns. All
-// times are steady wall times.
+// Pure. One instance per io thread, for the webhooks of that thread. All times are steady wall
+// times.
 #pragma once
 
 #include <array>
@@ -22,73 +22,70 @@
 
 namespace postrider {
 
-/// What becomes of an alert.
 struct AlertChange {
   AlertSubject subject;
-  bool active = true;  // Raised; or else resolved.
-  std::string detail;  // Only when raised.
+  bool active = true;  // True: raised. False: resolved.
+  std::string detail;  // Only if raised.
 
   bool operator==(const AlertChange&) const = default;
 };
 
-/// One attempt that ended.
-struct AttemptNote {
+/// A settled delivery, as far as the alert rules need it.
+struct AttemptSummary {
   WebhookId webhook_id;
   bool failed = false;
   bool dns_failed = false;
-  bool dead = false;      // The delivery was given up.
-  bool attempted = true;  // False: without an attempt.
+  bool dead = false;      // The delivery became a dead letter.
+  bool attempted = true;  // False: settled without an attempt.
 };
 
 class AlertRules {
  public:
   explicit AlertRules(AlertLimits limits = {}) : limits_(limits) {}
 
-  /// What is worth telling at once.
-  [[nodiscard]] std::vector<AlertChange> attempted(const AttemptNote& note, WallTime now);
+  [[nodiscard]] std::vector<AlertChange> on_attempt(const AttemptSummary& attempt, WallTime now);
 
-  /// Half open is not closed: one outage is one opening, however often it is probed.
-  void circuit_is(WebhookId webhook_id, CircuitState state, WallTime since);
+  /// A half-open circuit counts as not closed: one outage is one opening, however many probes fail.
+  void on_circuit(WebhookId webhook_id, CircuitState state, WallTime since);
 
-  /// What time has made worth telling, and what has calmed down. To be asked now and then.
-  [[nodiscard]] std::vector<AlertChange> look(WallTime now);
+  /// Raises and resolves what depends on the passing of time. Call periodically.
+  [[nodiscard]] std::vector<AlertChange> evaluate(WallTime now);
 
-  /// From now on. Shares over another window are counted anew.
+  /// Replaces the limits. Shares are counted anew if their window changes.
   void change(const AlertLimits& limits);
 
-  /// This one was active when the server started.
+  /// At startup: the alert was active when the server stopped.
   void restore(const AlertSubject& subject);
   void forget(WebhookId webhook_id) { webhooks_.erase(webhook_id); }
 
  private:
-  struct Facts {
-    std::vector<WallTime> deaths;  // Oldest first; some may be too old to count.
+  struct WebhookState {
+    std::vector<WallTime> dead_letters_at;  // Oldest first; may include times outside the window.
     ShareWindow dns;
     ShareWindow failures;
-    std::optional<WallTime> failing_since;  // The share of failures has been too large.
-    std::optional<WallTime> open_since;     // The circuit has not been closed.
-    bool is_open = false;                   // Or half open, when open_since is set.
+    std::optional<WallTime> failing_since;  // Since when the share of failures is too large.
+    std::optional<WallTime> open_since;     // Since when the circuit is not closed.
+    bool is_open = false;                   // With open_since: open, otherwise half open.
     std::array<bool, alert_kind_count> raised{};
   };
-  /// Where to write down that something begins or is over.
-  struct WebhookFacts {
+  struct Evaluation {
     WebhookId webhook_id;
-    Facts& facts;
+    WebhookState& state;
     std::vector<AlertChange>& changes;
   };
 
-  void note_death(Facts& facts, WallTime now) const;
-  [[nodiscard]] bool many_deaths(const Facts& facts, WallTime now) const;
-  [[nodiscard]] bool dns_failing(const Facts& facts, WallTime now) const;
-  [[nodiscard]] bool failing(const Facts& facts, WallTime now) const;
-  [[nodiscard]] bool stays_open(const Facts& facts, WallTime now) const;
-  [[nodiscard]] bool share_too_large(const Facts& facts, WallTime now) const;
-  [[nodiscard]] bool nothing_to_watch(const Facts& facts, WallTime now) const;
-  void judge(const WebhookFacts& webhook_facts, AlertKind kind, bool is_so) const;
+  void add_dead_letter(WebhookState& state, WallTime now) const;
+  [[nodiscard]] bool too_many_dead_letters(const WebhookState& state, WallTime now) const;
+  [[nodiscard]] bool dns_failing(const WebhookState& state, WallTime now) const;
+  [[nodiscard]] bool failing(const WebhookState& state, WallTime now) const;
+  [[nodiscard]] bool stays_open(const WebhookState& state, WallTime now) const;
+  [[nodiscard]] bool too_many_failures(const WebhookState& state, WallTime now) const;
+  [[nodiscard]] bool is_unneeded(const WebhookState& state, WallTime now) const;
+  void set_alert(const Evaluation& evaluation, AlertKind kind, bool active) const;
   [[nodiscard]] std::string detail_of(AlertKind kind) const;
 
   AlertLimits limits_;
-  std::unordered_map<WebhookId, Facts> webhooks_;  // Only those with something to watch.
+  std::unordered_map<WebhookId, WebhookState> webhooks_;  // Webhooks with recent activity.
 };
 
 }  // namespace postrider

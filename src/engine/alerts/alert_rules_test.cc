@@ -13,11 +13,11 @@ const WebhookId other{{2}};
 
 class Alerts : public testing::Test {
  protected:
-  std::vector<AlertChange> die(WallTime at, WebhookId id = webhook) {
-    return rules_.attempted({.webhook_id = id, .dead = true}, at);
+  std::vector<AlertChange> dead_letter(WallTime at, WebhookId id = webhook) {
+    return rules_.on_attempt({.webhook_id = id, .dead = true}, at);
   }
   std::vector<AlertChange> attempt(bool dns_failed, WallTime at) {
-    return rules_.attempted({.webhook_id = webhook, .dns_failed = dns_failed}, at);
+    return rules_.on_attempt({.webhook_id = webhook, .dns_failed = dns_failed}, at);
   }
 
   AlertRules rules_;
@@ -27,47 +27,47 @@ AlertChange over(AlertKind kind, WebhookId id = webhook) {
   return {.subject = {kind, id}, .active = false, .detail = {}};
 }
 
-TEST_F(Alerts, TheEleventhDeadLetterOfAnHourIsOneTooMany) {
+TEST_F(Alerts, ElevenDeadLettersWithinAnHourRaiseAnAlert) {
   for (int i = 0; i < 10; ++i) {
-    EXPECT_TRUE(die(noon).empty());
+    EXPECT_TRUE(dead_letter(noon).empty());
   }
-  const std::vector<AlertChange> raised = die(noon + 1h - 1ms);
+  const std::vector<AlertChange> raised = dead_letter(noon + 1h - 1ms);
   ASSERT_EQ(raised.size(), 1u);
   EXPECT_EQ(raised[0].subject, (AlertSubject{AlertKind::dead_letters, webhook}));
   EXPECT_TRUE(raised[0].active);
   EXPECT_EQ(raised[0].detail, "More than 10 deliveries became dead letters within 60 minutes.");
-  EXPECT_TRUE(die(noon + 1h - 1ms).empty());  // Once is enough.
+  EXPECT_TRUE(dead_letter(noon + 1h - 1ms).empty());  // Raised only once.
 }
 
-TEST_F(Alerts, ElevenDeadLettersInAnHourAndAMillisecondAreNotTooMany) {
-  EXPECT_TRUE(die(noon).empty());
+TEST_F(Alerts, ElevenDeadLettersInMoreThanAnHourRaiseNoAlert) {
+  EXPECT_TRUE(dead_letter(noon).empty());
   for (int i = 0; i < 10; ++i) {
-    EXPECT_TRUE(die(noon + 1h).empty());
+    EXPECT_TRUE(dead_letter(noon + 1h).empty());
   }
-  EXPECT_EQ(die(noon + 1h).size(), 1u);
+  EXPECT_EQ(dead_letter(noon + 1h).size(), 1u);
 }
 
-TEST_F(Alerts, DeadLettersOfDifferentWebhooksDoNotAddUp) {
+TEST_F(Alerts, CountsDeadLettersPerWebhook) {
   for (int i = 0; i < 10; ++i) {
-    EXPECT_TRUE(die(noon).empty());
-    EXPECT_TRUE(die(noon, other).empty());
+    EXPECT_TRUE(dead_letter(noon).empty());
+    EXPECT_TRUE(dead_letter(noon, other).empty());
   }
 }
 
-TEST_F(Alerts, TheDeadLetterAlertIsOverWhenTheHourHasPassedAndMayComeAgain) {
+TEST_F(Alerts, DeadLetterAlertResolvesAfterAnHourAndCanBeRaisedAgain) {
   for (int i = 0; i < 11; ++i) {
-    (void)die(noon);
+    (void)dead_letter(noon);
   }
-  EXPECT_TRUE(rules_.look(noon + 1h - 1ms).empty());
-  EXPECT_EQ(rules_.look(noon + 1h), (std::vector<AlertChange>{over(AlertKind::dead_letters)}));
-  EXPECT_TRUE(rules_.look(noon + 1h).empty());
+  EXPECT_TRUE(rules_.evaluate(noon + 1h - 1ms).empty());
+  EXPECT_EQ(rules_.evaluate(noon + 1h), (std::vector<AlertChange>{over(AlertKind::dead_letters)}));
+  EXPECT_TRUE(rules_.evaluate(noon + 1h).empty());
   for (int i = 0; i < 10; ++i) {
-    EXPECT_TRUE(die(noon + 2h).empty());
+    EXPECT_TRUE(dead_letter(noon + 2h).empty());
   }
-  EXPECT_EQ(die(noon + 2h).size(), 1u);
+  EXPECT_EQ(dead_letter(noon + 2h).size(), 1u);
 }
 
-TEST_F(Alerts, NamesThatDoNotResolveAreToldAtTheThirdFailure) {
+TEST_F(Alerts, ThreeDnsFailuresRaiseAnAlert) {
   EXPECT_TRUE(attempt(true, noon).empty());
   EXPECT_TRUE(attempt(true, noon).empty());
   const std::vector<AlertChange> raised = attempt(true, noon);
@@ -76,7 +76,7 @@ TEST_F(Alerts, NamesThatDoNotResolveAreToldAtTheThirdFailure) {
   EXPECT_TRUE(attempt(true, noon).empty());
 }
 
-TEST_F(Alerts, FourOfFiveFailuresAreEightyPercentAndNotMore) {
+TEST_F(Alerts, ExactlyEightyPercentDnsFailuresRaiseNoAlert) {
   EXPECT_TRUE(attempt(false, noon).empty());
   for (int i = 0; i < 4; ++i) {
     EXPECT_TRUE(attempt(true, noon).empty());
@@ -84,83 +84,85 @@ TEST_F(Alerts, FourOfFiveFailuresAreEightyPercentAndNotMore) {
   EXPECT_EQ(attempt(true, noon).size(), 1u);  // Five of six.
 }
 
-TEST_F(Alerts, ANameThatResolvesAgainEndsTheAlertOnceItsShareHasFallen) {
+TEST_F(Alerts, DnsAlertResolvesWhenTheShareHasFallen) {
   for (int i = 0; i < 4; ++i) {
     (void)attempt(true, noon);
   }
   EXPECT_EQ(attempt(false, noon), (std::vector<AlertChange>{over(AlertKind::dns_failing)}));
 }
 
-TEST_F(Alerts, FailuresOfMoreThanTenMinutesAgoAreForgotten) {
+TEST_F(Alerts, IgnoresDnsFailuresOlderThanTenMinutes) {
   for (int i = 0; i < 3; ++i) {
     (void)attempt(true, noon);
   }
-  EXPECT_TRUE(rules_.look(noon + 10min - 1ms).empty());
-  EXPECT_EQ(rules_.look(noon + 10min), (std::vector<AlertChange>{over(AlertKind::dns_failing)}));
+  EXPECT_TRUE(rules_.evaluate(noon + 10min - 1ms).empty());
+  EXPECT_EQ(rules_.evaluate(noon + 10min),
+            (std::vector<AlertChange>{over(AlertKind::dns_failing)}));
 }
 
-TEST_F(Alerts, WhatWasActiveBeforeARestartIsOverWhenNothingKeepsItUp) {
+TEST_F(Alerts, AnAlertRestoredAfterARestartResolvesWhenItsCauseIsGone) {
   rules_.restore({AlertKind::dead_letters, webhook});
   rules_.restore({AlertKind::dns_failing, other});
   rules_.restore({AlertKind::store_failing, std::nullopt});
-  EXPECT_EQ(rules_.look(noon), (std::vector<AlertChange>{over(AlertKind::dead_letters),
-                                                         over(AlertKind::dns_failing, other)}));
+  EXPECT_EQ(rules_.evaluate(noon), (std::vector<AlertChange>{over(AlertKind::dead_letters),
+                                                             over(AlertKind::dns_failing, other)}));
 }
 
-TEST_F(Alerts, ManyDeadLettersOverALongTimeAreForgottenAsTheyAge) {
+TEST_F(Alerts, DeadLettersSpreadOverALongTimeRaiseNoAlert) {
   for (int minute = 0; minute < 1000; ++minute) {
-    EXPECT_TRUE(die(noon + minute * 10min).empty());  // Six an hour.
+    EXPECT_TRUE(dead_letter(noon + minute * 10min).empty());  // Six an hour.
   }
 }
 
-TEST_F(Alerts, ALowerLimitCountsWhatHasHappenedAlready) {
+TEST_F(Alerts, ALowerLimitAppliesToEarlierDeadLetters) {
   for (int i = 0; i < 5; ++i) {
-    EXPECT_TRUE(die(noon).empty());
+    EXPECT_TRUE(dead_letter(noon).empty());
   }
   AlertLimits limits;
   limits.dead_letters_max = 4;
   rules_.change(limits);
-  const std::vector<AlertChange> raised = rules_.look(noon);
+  const std::vector<AlertChange> raised = rules_.evaluate(noon);
   ASSERT_EQ(raised.size(), 1u);
   EXPECT_EQ(raised[0].detail, "More than 4 deliveries became dead letters within 60 minutes.");
   limits.dead_letters_max = 5;
   rules_.change(limits);
-  EXPECT_EQ(rules_.look(noon), (std::vector<AlertChange>{over(AlertKind::dead_letters)}));
+  EXPECT_EQ(rules_.evaluate(noon), (std::vector<AlertChange>{over(AlertKind::dead_letters)}));
 }
 
 // ---------------------------------------------------------------- failures
 
-/// One attempt every ten seconds and a look after each, as the server does.
+/// Makes an attempt every ten seconds and evaluates the rules after each, as the server does.
 class Failing : public Alerts {
  protected:
-  /// `failures` of every ten attempts fail, the first ones. What was raised or resolved, and when.
+  /// The first `failures` of every ten attempts fail. Returns what was raised or resolved, and
+  /// when.
   struct Told {
     WallTime at;
     AlertChange change;
   };
   std::vector<Told> run(int failures, Millis length) {
-    std::vector<Told> told;
+    std::vector<Told> changes;
     for (const WallTime end = now_ + length; now_ < end; now_ += 10s) {
       EXPECT_TRUE(
-          rules_.attempted({.webhook_id = webhook, .failed = count_++ % 10 < failures}, now_)
+          rules_.on_attempt({.webhook_id = webhook, .failed = count_++ % 10 < failures}, now_)
               .empty());
-      for (AlertChange& change : rules_.look(now_)) {
-        told.push_back({now_, std::move(change)});
+      for (AlertChange& change : rules_.evaluate(now_)) {
+        changes.push_back({now_, std::move(change)});
       }
     }
-    return told;
+    return changes;
   }
 
   WallTime now_ = noon;
   int count_ = 0;
 };
 
-TEST_F(Failing, ATenthIsNotMoreThanTenPercent) { EXPECT_TRUE(run(1, 1h).empty()); }
+TEST_F(Failing, ExactlyTenPercentFailuresRaiseNoAlert) { EXPECT_TRUE(run(1, 1h).empty()); }
 
-TEST_F(Failing, TwoTenthsForTenMinutesAreAnAlertUntilFewerFail) {
+TEST_F(Failing, TwentyPercentFailuresForTenMinutesRaiseAnAlertUntilFewerFail) {
   const std::vector<Told> raised = run(2, 30min);
   ASSERT_EQ(raised.size(), 1u);
-  // Ten attempts are known after 90 seconds; ten minutes later it has been so for long enough.
+  // The tenth attempt is made after 90 seconds; the alert is raised ten minutes later.
   EXPECT_EQ(raised[0].at, noon + 90s + 10min);
   EXPECT_EQ(raised[0].change.subject, (AlertSubject{AlertKind::webhook_failing, webhook}));
   EXPECT_EQ(raised[0].change.detail, "More than 10 % of the attempts have failed for 10 minutes.");
@@ -170,36 +172,38 @@ TEST_F(Failing, TwoTenthsForTenMinutesAreAnAlertUntilFewerFail) {
   EXPECT_LE(ended[0].at, noon + 30min + 5min);
 }
 
-TEST_F(Failing, AQuarterOfAnHourWithAGoodMiddleIsNoAlert) {
+TEST_F(Failing, ARecoveryInBetweenRestartsTheTenMinutes) {
   EXPECT_TRUE(run(10, 5min).empty());
   EXPECT_TRUE(run(0, 5min).empty());
   EXPECT_TRUE(run(10, 5min).empty());
 }
 
-TEST_F(Failing, NineAttemptsSayNothing) {
+TEST_F(Failing, FewerThanTenAttemptsRaiseNoAlert) {
   for (int hour = 0; hour < 5; ++hour) {
     EXPECT_TRUE(run(10, 90s).empty());  // Nine.
     now_ += 4min;
   }
 }
 
-TEST_F(Failing, AnAlertIsOverWhenNothingIsAttemptedAnyMore) {
+TEST_F(Failing, ResolvesWhenThereAreNoMoreAttempts) {
   ASSERT_EQ(run(10, 20min).size(), 1u);
   const WallTime last = now_ - 10s;
-  EXPECT_TRUE(rules_.look(last + 3min).empty());  // Twelve of the last five minutes.
-  EXPECT_EQ(rules_.look(last + 4min), (std::vector<AlertChange>{over(AlertKind::webhook_failing)}));
-  EXPECT_TRUE(rules_.look(last + 1h).empty());
+  EXPECT_TRUE(
+      rules_.evaluate(last + 3min).empty());  // Twelve attempts are within the last five minutes.
+  EXPECT_EQ(rules_.evaluate(last + 4min),
+            (std::vector<AlertChange>{over(AlertKind::webhook_failing)}));
+  EXPECT_TRUE(rules_.evaluate(last + 1h).empty());
 }
 
-TEST_F(Failing, AnotherWindowCountsAnew) {
+TEST_F(Failing, AChangedWindowRestartsTheCount) {
   ASSERT_EQ(run(10, 20min).size(), 1u);
   AlertLimits limits;
   limits.share_window = 1min;
   rules_.change(limits);
-  EXPECT_EQ(rules_.look(now_), (std::vector<AlertChange>{over(AlertKind::webhook_failing)}));
+  EXPECT_EQ(rules_.evaluate(now_), (std::vector<AlertChange>{over(AlertKind::webhook_failing)}));
 }
 
-TEST_F(Failing, WithoutAStretchOneLookIsEnough) {
+TEST_F(Failing, WithoutAMinimumDurationOneEvaluationRaisesTheAlert) {
   AlertLimits limits;
   limits.failing_for = 0min;
   rules_.change(limits);
@@ -210,64 +214,64 @@ TEST_F(Failing, WithoutAStretchOneLookIsEnough) {
 
 // ---------------------------------------------------------------- circuits
 
-TEST_F(Alerts, ACircuitThatIsOpenForMoreThanAnHourIsAnAlertUntilItCloses) {
-  rules_.circuit_is(webhook, CircuitState::open, noon);
-  EXPECT_TRUE(rules_.look(noon + 1h).empty());
-  const std::vector<AlertChange> raised = rules_.look(noon + 1h + 1ms);
+TEST_F(Alerts, ACircuitOpenForMoreThanAnHourRaisesAnAlertUntilItCloses) {
+  rules_.on_circuit(webhook, CircuitState::open, noon);
+  EXPECT_TRUE(rules_.evaluate(noon + 1h).empty());
+  const std::vector<AlertChange> raised = rules_.evaluate(noon + 1h + 1ms);
   ASSERT_EQ(raised.size(), 1u);
   EXPECT_EQ(raised[0].subject, (AlertSubject{AlertKind::circuit_stays_open, webhook}));
   EXPECT_EQ(raised[0].detail, "The circuit has not been closed for more than 60 minutes.");
-  EXPECT_TRUE(rules_.look(noon + 2h).empty());
-  rules_.circuit_is(webhook, CircuitState::closed, noon + 2h);
-  EXPECT_EQ(rules_.look(noon + 2h),
+  EXPECT_TRUE(rules_.evaluate(noon + 2h).empty());
+  rules_.on_circuit(webhook, CircuitState::closed, noon + 2h);
+  EXPECT_EQ(rules_.evaluate(noon + 2h),
             (std::vector<AlertChange>{over(AlertKind::circuit_stays_open)}));
 }
 
-TEST_F(Alerts, ProbesThatFailDoNotStartTheHourAnew) {
+TEST_F(Alerts, FailedProbesDoNotRestartTheHour) {
   for (int minutes = 0; minutes <= 50; minutes += 10) {
-    rules_.circuit_is(webhook, CircuitState::open, noon + minutes * 1min);
-    rules_.circuit_is(webhook, CircuitState::half_open, noon + minutes * 1min + 5min);
+    rules_.on_circuit(webhook, CircuitState::open, noon + minutes * 1min);
+    rules_.on_circuit(webhook, CircuitState::half_open, noon + minutes * 1min + 5min);
   }
-  EXPECT_TRUE(rules_.look(noon + 1h).empty());
-  rules_.circuit_is(webhook, CircuitState::open, noon + 1h);
-  EXPECT_EQ(rules_.look(noon + 1h + 1ms).size(), 1u);
+  EXPECT_TRUE(rules_.evaluate(noon + 1h).empty());
+  rules_.on_circuit(webhook, CircuitState::open, noon + 1h);
+  EXPECT_EQ(rules_.evaluate(noon + 1h + 1ms).size(), 1u);
 }
 
-TEST_F(Alerts, ACircuitThatLacksSomethingToTryIsNoAlert) {
-  rules_.circuit_is(webhook, CircuitState::open, noon);
-  rules_.circuit_is(webhook, CircuitState::half_open, noon + 30s);
-  EXPECT_TRUE(rules_.look(noon + 2h).empty());
+TEST_F(Alerts, AHalfOpenCircuitRaisesNoAlert) {
+  rules_.on_circuit(webhook, CircuitState::open, noon);
+  rules_.on_circuit(webhook, CircuitState::half_open, noon + 30s);
+  EXPECT_TRUE(rules_.evaluate(noon + 2h).empty());
 }
 
-TEST_F(Alerts, AProbeDoesNotEndTheAlert) {
-  rules_.circuit_is(webhook, CircuitState::open, noon);
-  EXPECT_EQ(rules_.look(noon + 1h + 1ms).size(), 1u);
-  rules_.circuit_is(webhook, CircuitState::half_open, noon + 61min);
-  EXPECT_TRUE(rules_.look(noon + 62min).empty());
+TEST_F(Alerts, AProbeDoesNotResolveTheAlert) {
+  rules_.on_circuit(webhook, CircuitState::open, noon);
+  EXPECT_EQ(rules_.evaluate(noon + 1h + 1ms).size(), 1u);
+  rules_.on_circuit(webhook, CircuitState::half_open, noon + 61min);
+  EXPECT_TRUE(rules_.evaluate(noon + 62min).empty());
 }
 
-TEST_F(Alerts, ACircuitThatClosedInTimeIsNoAlert) {
-  rules_.circuit_is(webhook, CircuitState::open, noon);
-  rules_.circuit_is(webhook, CircuitState::closed, noon + 59min);
-  rules_.circuit_is(webhook, CircuitState::open, noon + 60min);
-  EXPECT_TRUE(rules_.look(noon + 2h).empty());
-  EXPECT_EQ(rules_.look(noon + 2h + 1ms).size(), 1u);
+TEST_F(Alerts, ACircuitThatClosesInTimeRaisesNoAlert) {
+  rules_.on_circuit(webhook, CircuitState::open, noon);
+  rules_.on_circuit(webhook, CircuitState::closed, noon + 59min);
+  rules_.on_circuit(webhook, CircuitState::open, noon + 60min);
+  EXPECT_TRUE(rules_.evaluate(noon + 2h).empty());
+  EXPECT_EQ(rules_.evaluate(noon + 2h + 1ms).size(), 1u);
 }
 
-TEST_F(Alerts, ACircuitThatIsStillOpenAfterARestartKeepsItsAlert) {
+TEST_F(Alerts, ACircuitStillOpenAfterARestartKeepsItsAlert) {
   rules_.restore({AlertKind::circuit_stays_open, webhook});
   rules_.restore({AlertKind::circuit_stays_open, other});
-  rules_.circuit_is(webhook, CircuitState::open, noon - 2h);
-  EXPECT_EQ(rules_.look(noon),
+  rules_.on_circuit(webhook, CircuitState::open, noon - 2h);
+  EXPECT_EQ(rules_.evaluate(noon),
             (std::vector<AlertChange>{over(AlertKind::circuit_stays_open, other)}));
 }
 
-TEST_F(Alerts, ARemovedWebhookHasNothingToTell) {
+TEST_F(Alerts, ARemovedWebhookRaisesNoAlerts) {
   for (int i = 0; i < 11; ++i) {
-    (void)die(noon);
+    (void)dead_letter(noon);
   }
   rules_.forget(webhook);
-  EXPECT_TRUE(rules_.look(noon + 2h).empty());
+  EXPECT_TRUE(rules_.evaluate(noon + 2h).empty());
 }
 
 }  // namespace

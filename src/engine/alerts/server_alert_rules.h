@@ -1,9 +1,8 @@
-// When the server as a whole, or a tenant as a whole, is worth a person's attention: too few
-// attempts succeed, too many deliveries wait, too many requests are under way, too many dead
-// letters of one tenant.
+// Decides when alerts about the server or a tenant are raised and resolved: too few attempts
+// succeed, too many deliveries wait, too many requests are in flight, too many dead letters of one
+// tenant.
 //
-// Pure: asked every now and then with what is counted anyway. One thread. All times are steady wall
-// times.
+// Pure. Single-threaded. All times are steady wall times.
 #pragma once
 
 #include <cstdint>
@@ -21,51 +20,51 @@
 
 namespace postrider {
 
-/// What is counted anyway.
+/// The counters and gauges that the rules use.
 struct ServerFacts {
-  std::uint64_t attempts = 0;  // Ever ended.
+  std::uint64_t attempts = 0;  // Finished since startup.
   std::uint64_t successes = 0;
   std::int64_t waiting = 0;  // Deliveries, in memory and in the store.
   std::uint32_t in_flight = 0;
   std::uint32_t in_flight_max = 1;
-  std::map<TenantId, std::int64_t> dead_letters;  // At least of those who have too many.
+  std::map<TenantId, std::int64_t> dead_letters;  // At least the tenants with too many.
 };
 
-/// Levels go up and down: an alert about one is over when it has been low for so long.
+/// An alert about a gauge is resolved after the gauge has been low for this long.
 constexpr Millis level_calm{5'000};
 
 class ServerAlertRules {
  public:
   explicit ServerAlertRules(AlertLimits limits = {}) : limits_(limits) {}
 
-  [[nodiscard]] std::vector<AlertChange> look(const ServerFacts& facts, WallTime now);
+  /// Call periodically.
+  [[nodiscard]] std::vector<AlertChange> evaluate(const ServerFacts& facts, WallTime now);
 
-  /// From now on. Shares over another window are counted anew.
+  /// Replaces the limits. Shares are counted anew if their window changes.
   void change(const AlertLimits& limits);
   [[nodiscard]] const AlertLimits& limits() const { return limits_; }
 
-  /// This one was active when the server started.
+  /// At startup: the alert was active when the server stopped.
   void restore(const AlertSubject& subject);
 
  private:
-  /// One of the server's own troubles.
-  struct Trouble {
+  struct AlertState {
     AlertKind kind;
     bool raised = false;
-    std::optional<WallTime> high_at = std::nullopt;  // Of a level: when it was last too high.
+    std::optional<WallTime> high_at = std::nullopt;  // When the gauge was last too high.
   };
 
   [[nodiscard]] bool success_low(const ServerFacts& facts, WallTime now);
-  static bool level_high(Trouble& level, bool high_now, WallTime now);
-  void look_at_tenants(const ServerFacts& facts, std::vector<AlertChange>& changes);
+  static bool level_high(AlertState& level, bool high_now, WallTime now);
+  void evaluate_tenants(const ServerFacts& facts, std::vector<AlertChange>& changes);
 
   AlertLimits limits_;
-  ShareWindow::Count counted_;  // What has been noted of all attempts.
+  ShareWindow::Count counted_;  // Attempts and successes already added to successes_.
   ShareWindow successes_;
-  Trouble success_{AlertKind::success_low};
-  Trouble queue_{AlertKind::queue_deep};
-  Trouble pool_{AlertKind::pool_busy};
-  std::set<TenantId> tenants_;  // For whom there is an alert.
+  AlertState success_{AlertKind::success_low};
+  AlertState queue_{AlertKind::queue_deep};
+  AlertState pool_{AlertKind::pool_busy};
+  std::set<TenantId> tenants_;  // Tenants with an active alert.
 };
 
 }  // namespace postrider

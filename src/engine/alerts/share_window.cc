@@ -14,7 +14,7 @@ std::int64_t slice_of(WallTime time, Millis window, std::size_t count) {
 
 }  // namespace
 
-void ShareWindow::note(Count count, WallTime now, Millis window) {
+void ShareWindow::add(Count count, WallTime now, Millis window) {
   POSTRIDER_ASSERT(count.part <= count.total);
   const std::int64_t number = slice_of(now, window, slice_count);
   POSTRIDER_ASSERT(number >= 0);

@@ -1,5 +1,5 @@
-// What share of the latest attempts was of some sort: counted by slices of time, the oldest of
-// which falls out. A plain value. All times are steady wall times.
+// The share of recent attempts with some property, over a sliding window of time slices. A plain
+// value. All times are steady wall times.
 #pragma once
 
 #include <array>
@@ -14,14 +14,14 @@ class ShareWindow {
  public:
   struct Count {
     std::uint64_t total = 0;
-    std::uint64_t part = 0;  // Of the total.
+    std::uint64_t part = 0;  // Included in the total.
 
     bool operator==(const Count&) const = default;
   };
 
-  /// `window`: always the same one; after another, `*this = {}`.
-  void note(Count count, WallTime now, Millis window);
-  /// Of the slice that is under way and the nine before it.
+  /// `window` must be the same in every call. Assign `{}` before using another one.
+  void add(Count count, WallTime now, Millis window);
+  /// The sum of the current slice and the nine before it.
   [[nodiscard]] Count sum(WallTime now, Millis window) const;
 
  private:

@@ -12,25 +12,25 @@ constexpr WallTime noon = wall_from_unix_ms(1'767'268'800'000);  // A slice begi
 
 TEST(ShareWindow, IsEmptyAtFirst) { EXPECT_EQ(ShareWindow{}.sum(noon, 10min), Count{}); }
 
-TEST(ShareWindow, ForgetsASliceWhenTenHaveBegunSince) {
+TEST(ShareWindow, DropsASliceAfterTenNewerOnes) {
   ShareWindow window;
-  window.note({.total = 3, .part = 1}, noon, 10min);
-  window.note({.total = 2, .part = 2}, noon + 1min, 10min);
+  window.add({.total = 3, .part = 1}, noon, 10min);
+  window.add({.total = 2, .part = 2}, noon + 1min, 10min);
   EXPECT_EQ(window.sum(noon + 10min - 1ms, 10min), (Count{.total = 5, .part = 3}));
   EXPECT_EQ(window.sum(noon + 10min, 10min), (Count{.total = 2, .part = 2}));
   EXPECT_EQ(window.sum(noon + 11min, 10min), Count{});
 }
 
-TEST(ShareWindow, UsesASliceAgain) {
+TEST(ShareWindow, ReusesSlices) {
   ShareWindow window;
-  window.note({.total = 3, .part = 1}, noon, 10min);
-  window.note({.total = 7, .part = 0}, noon + 10min, 10min);
+  window.add({.total = 3, .part = 1}, noon, 10min);
+  window.add({.total = 7, .part = 0}, noon + 10min, 10min);
   EXPECT_EQ(window.sum(noon + 10min, 10min), (Count{.total = 7, .part = 0}));
 }
 
-TEST(ShareWindow, AWindowShorterThanItsSlicesIsNotDividedByZero) {
+TEST(ShareWindow, AcceptsAWindowShorterThanItsSlices) {
   ShareWindow window;
-  window.note({.total = 1, .part = 1}, noon, 1ms);
+  window.add({.total = 1, .part = 1}, noon, 1ms);
   EXPECT_EQ(window.sum(noon, 1ms), (Count{.total = 1, .part = 1}));
 }
 

@@ -14,8 +14,8 @@ bool has_wildcard(const EventPattern& pattern) {
   return pattern.text().find('*') != std::string::npos;
 }
 
-void add_wanting(const std::vector<WebhookRef>& webhooks, const Event& event,
-                 std::vector<WebhookRef>& result) {
+void add_matching(const std::vector<WebhookRef>& webhooks, const Event& event,
+                  std::vector<WebhookRef>& result) {
   for (const WebhookRef& webhook : webhooks) {
     if (wants(*webhook, event)) {
       result.push_back(webhook);
@@ -32,19 +32,19 @@ Directory::Directory(std::vector<WebhookRef> webhooks) {
     const WebhookId id = webhook->id;
     webhooks_.insert_or_assign(id, std::move(webhook));
   }
-  for (auto& [tenant_id, theirs] : by_tenant) {
-    rebuild(tenant_id, std::move(theirs));
+  for (auto& [tenant_id, of_tenant] : by_tenant) {
+    rebuild(tenant_id, std::move(of_tenant));
   }
 }
 
 Directory Directory::with(WebhookRef webhook) const {
   POSTRIDER_ASSERT(webhook != nullptr);
   const WebhookRef before = find(webhook->id);
-  // A webhook that moves to another tenant must not stay with the first.
+  // A webhook that moves to another tenant must be removed from the first one.
   Directory copy = before && before->tenant_id != webhook->tenant_id ? without(webhook->id) : *this;
-  std::map<WebhookId, WebhookRef> theirs = copy.webhooks_of(webhook->tenant_id);
-  theirs.insert_or_assign(webhook->id, webhook);
-  copy.rebuild(webhook->tenant_id, std::move(theirs));
+  std::map<WebhookId, WebhookRef> of_tenant = copy.webhooks_of(webhook->tenant_id);
+  of_tenant.insert_or_assign(webhook->id, webhook);
+  copy.rebuild(webhook->tenant_id, std::move(of_tenant));
   const WebhookId id = webhook->id;
   copy.webhooks_.insert_or_assign(id, std::move(webhook));
   return copy;
@@ -57,9 +57,9 @@ Directory Directory::without(WebhookId id) const {
     return copy;
   }
   const TenantId tenant_id = found->second->tenant_id;
-  std::map<WebhookId, WebhookRef> theirs = webhooks_of(tenant_id);
-  theirs.erase(id);
-  copy.rebuild(tenant_id, std::move(theirs));
+  std::map<WebhookId, WebhookRef> of_tenant = webhooks_of(tenant_id);
+  of_tenant.erase(id);
+  copy.rebuild(tenant_id, std::move(of_tenant));
   copy.webhooks_.erase(found);
   return copy;
 }
@@ -100,15 +100,15 @@ std::vector<WebhookRef> Directory::match(const Event& event) const {
   }
   const Tenant& tenant = *found->second;
   if (event.resource_id) {
-    const auto narrowed = tenant.by_resource.find(*event.resource_id);
-    if (narrowed != tenant.by_resource.end()) {
-      add_wanting(narrowed->second, event, result);
+    const auto by_resource = tenant.by_resource.find(*event.resource_id);
+    if (by_resource != tenant.by_resource.end()) {
+      add_matching(by_resource->second, event, result);
     }
   }
   if (const auto exact = tenant.by_type.find(event.type); exact != tenant.by_type.end()) {
-    add_wanting(exact->second, event, result);
+    add_matching(exact->second, event, result);
   }
-  add_wanting(tenant.wildcards, event, result);
+  add_matching(tenant.wildcards, event, result);
   std::ranges::sort(result, {}, [](const WebhookRef& webhook) { return webhook->id; });
   return result;
 }
@@ -140,7 +140,7 @@ void Directory::Tenant::add(const WebhookRef& webhook) {
     wildcards.push_back(webhook);
     return;
   }
-  std::set<std::string_view> types;  // A type may be named twice.
+  std::set<std::string_view> types;  // A type may be listed twice.
   for (const EventPattern& pattern : webhook->events) {
     if (types.insert(pattern.text()).second) {
       by_type[pattern.text()].push_back(webhook);

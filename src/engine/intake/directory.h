@@ -1,5 +1,5 @@
-// Who subscribed to what: an immutable snapshot of all webhooks, replaced as a whole when one
-// changes. PublishWriter matches against it without a lock.
+// The webhooks and their subscriptions: an immutable snapshot, replaced as a whole when a webhook
+// changes. Publishing matches events against it without a lock.
 #pragma once
 
 #include <cstddef>
@@ -20,24 +20,26 @@ class Directory {
   Directory() = default;
   explicit Directory(std::vector<WebhookRef> webhooks);
 
-  /// A copy with `webhook` added or replaced.
+  // These return a copy.
+
+  /// Adds or replaces `webhook`.
   [[nodiscard]] Directory with(WebhookRef webhook) const;
   [[nodiscard]] Directory without(WebhookId id) const;
   [[nodiscard]] Directory without_tenant(const TenantId& tenant_id) const;
-  /// One tenant's webhooks and nobody else's.
+  /// Restricts the directory to the webhooks of one tenant.
   [[nodiscard]] Directory only(const TenantId& tenant_id) const;
   [[nodiscard]] std::size_t count_of(const TenantId& tenant_id) const;
 
-  [[nodiscard]] WebhookRef find(WebhookId id) const;  // Null when there is none.
+  [[nodiscard]] WebhookRef find(WebhookId id) const;  // Null if there is none.
 
-  /// The webhooks that want `event`, in id order.
+  /// The webhooks that subscribe to `event`, in id order.
   [[nodiscard]] std::vector<WebhookRef> match(const Event& event) const;
 
   [[nodiscard]] const std::map<WebhookId, WebhookRef>& all() const { return webhooks_; }
 
  private:
-  /// A tenant's webhooks, sorted so that an event meets few of those that do not want it: each
-  /// webhook is under its resource, else under its event types, else among those with a wildcard.
+  /// The webhooks of a tenant, indexed so that an event is compared with few of them. Each webhook
+  /// is in one index: by its resource, else by its event types, else among those with a wildcard.
   struct Tenant {
     std::map<WebhookId, WebhookRef> webhooks;
     std::unordered_map<std::string, std::vector<WebhookRef>> by_resource;
@@ -46,8 +48,8 @@ class Directory {
 
     void add(const WebhookRef& webhook);
   };
-  using TenantRef =
-      std::shared_ptr<const Tenant>;  // Shared by all snapshots in which it is the same.
+  /// Shared by all snapshots in which the tenant's webhooks are the same.
+  using TenantRef = std::shared_ptr<const Tenant>;
 
   void rebuild(const TenantId& tenant_id, std::map<WebhookId, WebhookRef> webhooks);
   [[nodiscard]] std::map<WebhookId, WebhookRef> webhooks_of(const TenantId& tenant_id) const;

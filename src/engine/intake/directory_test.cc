@@ -40,7 +40,7 @@ std::vector<int> matched(const Directory& directory, const Event& wanted) {
   return numbers;
 }
 
-TEST(Directory, MatchesNamesPatternsAndEverythingInTheOrderOfIds) {
+TEST(Directory, MatchesNamesAndPatternsInIdOrder) {
   const Directory directory{{webhook(5), webhook(4, {.events = {"swap.*"}}),
                              webhook(3, {.events = {"swap.created"}}),
                              webhook(2, {.events = {"order.paid", "swap.created", "order.*"}}),
@@ -50,25 +50,25 @@ TEST(Directory, MatchesNamesPatternsAndEverythingInTheOrderOfIds) {
   EXPECT_EQ(matched(directory, event("order.sent")), (std::vector{2, 5}));
 }
 
-TEST(Directory, ATypeNamedTwiceMatchesOnce) {
+TEST(Directory, ATypeListedTwiceMatchesOnce) {
   const Directory directory{{webhook(1, {.events = {"swap", "swap"}})}};
   EXPECT_EQ(matched(directory, event("swap")), std::vector{1});
 }
 
-TEST(Directory, OtherTenantsAndInactiveWebhooksAreNotMatched) {
+TEST(Directory, DoesNotMatchOtherTenantsOrInactiveWebhooks) {
   const Directory directory{
       {webhook(1, {.tenant_id = "other"}), webhook(2, {.active = false}), webhook(3)}};
   EXPECT_EQ(matched(directory, event("swap")), std::vector{3});
 }
 
-TEST(Directory, AWebhookForOneResourceGetsThatOneOnly) {
+TEST(Directory, AWebhookWithAResourceMatchesThatResourceOnly) {
   const Directory directory{
       {webhook(1, {.resource_id = "r1"}), webhook(2, {.resource_id = "r2"}), webhook(3)}};
   EXPECT_EQ(matched(directory, event("swap", "r1")), (std::vector{1, 3}));
   EXPECT_EQ(matched(directory, event("swap")), std::vector{3});
 }
 
-TEST(Directory, WithAddsOrReplacesAndLeavesTheOldOneAlone) {
+TEST(Directory, WithReturnsAChangedCopy) {
   const Directory before{{webhook(1, {.events = {"swap"}})}};
   const Directory after = before.with(webhook(1, {.events = {"order"}})).with(webhook(2));
   EXPECT_EQ(matched(before, event("swap")), std::vector{1});
@@ -87,7 +87,7 @@ TEST(Directory, AWebhookThatMovesToAnotherTenantLeavesTheFirst) {
   EXPECT_TRUE(moved.match(theirs).empty());
 }
 
-TEST(Directory, WithoutRemovesOneAndIgnoresTheUnknown) {
+TEST(Directory, WithoutRemovesAWebhookAndIgnoresAnUnknownOne) {
   const Directory before{{webhook(1), webhook(2)}};
   const Directory after = before.without(WebhookId{{1}}).without(WebhookId{{9}});
   EXPECT_EQ(matched(after, event("swap")), std::vector{2});
@@ -96,7 +96,7 @@ TEST(Directory, WithoutRemovesOneAndIgnoresTheUnknown) {
   EXPECT_TRUE(after.without(WebhookId{{2}}).match(event("swap")).empty());
 }
 
-TEST(Directory, ATenantsPartIsWhatTheTenantHasAndNothingElse) {
+TEST(Directory, OnlyRestrictsToOneTenant) {
   const Directory directory{{webhook(1), webhook(2, {.tenant_id = "other"}), webhook(3)}};
   EXPECT_EQ(directory.count_of("acme"), 2u);
   EXPECT_EQ(directory.count_of("nobody"), 0u);

@@ -4,12 +4,12 @@
 
 namespace postrider {
 
-Publish plan_publish(Event event, const Directory& directory, UuidMaker& ids, WallTime due) {
+Publish plan_publish(Event event, const Directory& directory, UuidGenerator& ids, WallTime due) {
   const std::vector<WebhookRef> webhooks = directory.match(event);
   return plan_publish(std::move(event), webhooks, ids, due);
 }
 
-Publish plan_publish(Event event, const std::vector<WebhookRef>& webhooks, UuidMaker& ids,
+Publish plan_publish(Event event, const std::vector<WebhookRef>& webhooks, UuidGenerator& ids,
                      WallTime due) {
   Publish publish;
   publish.deliveries.reserve(webhooks.size());

@@ -23,9 +23,9 @@ Event event() {
   return made;
 }
 
-TEST(PlanPublish, MakesOneDeliveryPerWebhookInTheOrderOfIds) {
+TEST(PlanPublish, MakesOneDeliveryPerWebhookInIdOrder) {
   const Directory directory{{webhook(2), webhook(1)}};
-  UuidMaker ids{7};
+  UuidGenerator ids{7};
   const Publish publish = plan_publish(event(), directory, ids, test::epoch);
   EXPECT_EQ(publish.event, event());
   EXPECT_EQ(publish.claim, std::nullopt);
@@ -44,8 +44,8 @@ TEST(PlanPublish, MakesOneDeliveryPerWebhookInTheOrderOfIds) {
   EXPECT_EQ(first.attempt_count, 0u);
 }
 
-TEST(PlanPublish, AnEventThatNobodyWantsIsStillPublished) {
-  UuidMaker ids{7};
+TEST(PlanPublish, AnEventWithoutSubscribersIsPublished) {
+  UuidGenerator ids{7};
   const Publish publish = plan_publish(event(), Directory{}, ids, test::epoch);
   EXPECT_EQ(publish.event, event());
   EXPECT_TRUE(publish.deliveries.empty());
@@ -53,8 +53,8 @@ TEST(PlanPublish, AnEventThatNobodyWantsIsStillPublished) {
 
 TEST(PlanPublish, TheSameSeedGivesTheSameIds) {
   const Directory directory{{webhook(1)}};
-  UuidMaker one{7};
-  UuidMaker two{7};
+  UuidGenerator one{7};
+  UuidGenerator two{7};
   EXPECT_EQ(plan_publish(event(), directory, one, test::epoch),
             plan_publish(event(), directory, two, test::epoch));
 }

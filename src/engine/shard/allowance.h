@@ -1,9 +1,9 @@
-// What an attempt needs beside the consent of its own lane: a slot and a token of its tenant, and
-// one of all tenants together.
+// The limits beyond a single lane: an attempt needs a slot and a rate token of its tenant, and of
+// the total.
 //
-// A shard asks for each attempt and gives the slot back when it has ended. Several shards may share
-// one set of limits; each then has an Allowance of its own that speaks for it, used on its thread
-// alone. The limits hold exactly, whoever asks, and all of them can be used by one lane (P7).
+// A shard takes a slot for each attempt and gives it back when the attempt ends. Several shards may
+// share one set of limits; each then has its own Allowance, used by its thread only. The limits
+// hold exactly, and one lane alone can use all of the capacity (P7).
 #pragma once
 
 #include <algorithm>
@@ -29,15 +29,15 @@ struct AllowanceLimits {
 struct ShardOptions;
 [[nodiscard]] AllowanceLimits limits_of(const ShardOptions& options);
 
-/// A reserve of everything would never let a retry start.
+/// The slots that retries may use. At least one, however large the reserve is.
 [[nodiscard]] constexpr std::uint32_t retries_max(const AllowanceLimits& limits) {
   return limits.in_flight_max - std::min(limits.first_attempt_reserve, limits.in_flight_max - 1);
 }
 
 enum class Limit : std::uint8_t { none, total_slots, tenant_slots, total_rate, tenant_rate };
 
-/// The answer to a shard that asks. Refused for want of a slot, it is told when one is there: by
-/// its own giving back, or by SlotKept. Refused for want of a token, it asks again at `again_at`.
+/// The result of Allowance::take. If there is no slot, the shard tries again after its own
+/// give_back or after SlotReserved. If there is no token, it tries again at `again_at`.
 struct Permit {
   Limit refused_by = Limit::none;
   MonoTime again_at{};
@@ -49,30 +49,32 @@ class Allowance {
  public:
   virtual ~Allowance() = default;
 
-  /// The shard has lanes of the tenant, and will call it by this number.
+  /// The shard has lanes of the tenant and refers to it by `index`.
   virtual void join(TenantIndex index, const TenantId& id, MonoTime now) = 0;
-  /// It has none any more, and nothing of it in flight. The number is free.
+  /// The shard has no lanes of the tenant any more and none of its attempts in flight. The index
+  /// may be reused.
   virtual void leave(TenantIndex index) = 0;
 
-  /// Who is worth asking for. May be outdated when it is used.
+  /// What `take` may accept. A hint that may be outdated at once.
   [[nodiscard]] virtual Candidates candidates() const = 0;
-  /// Takes a slot and a token of the tenant and of all, or nothing. `candidates` says what the
-  /// attempt is: with `all` a retry, which leaves the reserve alone.
+  /// Takes a slot and a token of the tenant and of the total, or nothing. Pass
+  /// Candidates::first_attempts for a first attempt, Candidates::all for a retry, which may not use
+  /// the reserve.
   [[nodiscard]] virtual Permit take(TenantIndex index, Candidates candidates, MonoTime now) = 0;
-  /// So many attempts have ended.
+  /// Call when `count` attempts have ended.
   virtual void give_back(TenantIndex index, std::uint32_t count) = 0;
-  /// So many attempts in flight count for another tenant from now on, even beyond its limit.
+  /// Assigns `count` attempts in flight to another tenant, even beyond its limit.
   virtual void move(TenantIndex from, TenantIndex to, std::uint32_t count) = 0;
 
-  /// The shard has nothing to start: it needs no slot of all tenants …
-  virtual void forgo() = 0;
-  /// … or of this one. What was kept for it goes to others.
-  virtual void forgo(TenantIndex index) = 0;
+  /// The shard has nothing to start: a slot of the total that is reserved for it is released …
+  virtual void release_reserved() = 0;
+  /// … or a slot of this tenant.
+  virtual void release_reserved(TenantIndex index) = 0;
 
-  // ------------------------------------------------------------ for people
+  // ------------------------------------------------------------ for LaneView
 
   [[nodiscard]] virtual bool slots_taken(TenantIndex index) const = 0;
-  /// When both buckets have a token; nullopt: now.
+  /// When both buckets have a token; nullopt if they have one now.
   [[nodiscard]] virtual std::optional<MonoTime> token_at(TenantIndex index, MonoTime now) const = 0;
 
  protected:
@@ -81,7 +83,7 @@ class Allowance {
   Allowance& operator=(const Allowance&) = default;
 };
 
-/// For a shard that shares its limits with nobody. A plain value inside: no thread but one.
-[[nodiscard]] std::unique_ptr<Allowance> make_own_allowance(const AllowanceLimits& limits);
+/// For a shard that does not share its limits. Single-threaded.
+[[nodiscard]] std::unique_ptr<Allowance> make_local_allowance(const AllowanceLimits& limits);
 
 }  // namespace postrider

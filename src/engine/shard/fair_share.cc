@@ -15,34 +15,34 @@ void FairShare::add(LaneIndex lane, TenantIndex tenant) {
     }
   }
   POSTRIDER_ASSERT(!members_[lane].present);
-  members_[lane] = Member{.tenant = tenant, .offer = {}, .present = true};
+  members_[lane] = Member{.tenant = tenant, .ready = {}, .present = true};
 }
 
 void FairShare::remove(LaneIndex lane) {
-  offer(lane, {});
+  set_ready(lane, {});
   members_[lane].present = false;
 }
 
-void FairShare::offer(LaneIndex lane, const Offer& offer) {
+void FairShare::set_ready(LaneIndex lane, const ReadyPriorities& ready) {
   POSTRIDER_ASSERT(lane < members_.size() && members_[lane].present);
-  POSTRIDER_ASSERT((offer.first_attempts & ~offer.all).none());
-  if (members_[lane].offer == offer) {
+  POSTRIDER_ASSERT((ready.first_attempts & ~ready.all).none());
+  if (members_[lane].ready == ready) {
     return;
   }
-  change(Candidates::all, lane, offer.all);
-  change(Candidates::first_attempts, lane, offer.first_attempts);
-  members_[lane].offer = offer;
+  change(Candidates::all, lane, ready.all);
+  change(Candidates::first_attempts, lane, ready.first_attempts);
+  members_[lane].ready = ready;
 }
 
 void FairShare::change(Candidates candidates, LaneIndex lane, PrioritySet to) {
   const Member& member = members_[lane];
   const PrioritySet from =
-      candidates == Candidates::all ? member.offer.all : member.offer.first_attempts;
+      candidates == Candidates::all ? member.ready.all : member.ready.first_attempts;
   for (std::size_t priority = 0; priority < priority_count; ++priority) {
     if (to[priority] && !from[priority]) {
-      enter(queues_[number(candidates, priority)], lane, member.tenant);
+      enter(queues_[queue_index(candidates, priority)], lane, member.tenant);
     } else if (!to[priority] && from[priority]) {
-      leave(queues_[number(candidates, priority)], lane, member.tenant);
+      leave(queues_[queue_index(candidates, priority)], lane, member.tenant);
     }
   }
 }
@@ -85,19 +85,19 @@ void FairShare::unpark(TenantIndex tenant) {
   }
 }
 
-PrioritySet FairShare::offered(Candidates candidates) const {
+PrioritySet FairShare::available(Candidates candidates) const {
   PrioritySet result;
   for (std::size_t priority = 0; priority < priority_count; ++priority) {
-    result[priority] = !queues_[number(candidates, priority)].first_tenant.empty();
+    result[priority] = !queues_[queue_index(candidates, priority)].first_tenant.empty();
   }
   return result;
 }
 
-/// The priority that is furthest behind its share; the higher one when two are equally far.
-std::size_t FairShare::choose(PrioritySet offered) const {
+/// The priority that is furthest behind its share; on a tie the higher one.
+std::size_t FairShare::choose(PrioritySet available) const {
   std::size_t best = priority_count;
   for (std::size_t priority = 0; priority < priority_count; ++priority) {
-    if (!offered[priority]) {
+    if (!available[priority]) {
       continue;
     }
     if (best == priority_count ||
@@ -110,12 +110,12 @@ std::size_t FairShare::choose(PrioritySet offered) const {
 }
 
 std::optional<Turn> FairShare::next(Candidates candidates) const {
-  const PrioritySet available = offered(candidates);
-  if (available.none()) {
+  const PrioritySet ready = available(candidates);
+  if (ready.none()) {
     return std::nullopt;
   }
-  const std::size_t priority = choose(available);
-  const Queue& chosen = queues_[number(candidates, priority)];
+  const std::size_t priority = choose(ready);
+  const Queue& chosen = queues_[queue_index(candidates, priority)];
   const TenantIndex tenant = chosen.first_tenant.item;
   return Turn{.lane = chosen.lanes_of[tenant].item,
               .tenant = tenant,
@@ -124,16 +124,16 @@ std::optional<Turn> FairShare::next(Candidates candidates) const {
 
 void FairShare::take(const Turn& turn, Candidates candidates) {
   POSTRIDER_ASSERT(next(candidates) == turn);
-  // Only those who could have been chosen earn credit; together they pay for the one who was.
-  const PrioritySet available = offered(candidates);
+  // Only the available priorities earn credit; the chosen one pays for all of them.
+  const PrioritySet ready = available(candidates);
   const auto chosen = static_cast<std::size_t>(turn.priority);
   for (std::size_t priority = 0; priority < priority_count; ++priority) {
-    if (available[priority]) {
+    if (ready[priority]) {
       credit_[priority] += priority_weights[priority];
       credit_[chosen] -= priority_weights[priority];
     }
   }
-  Queue& used = queues_[number(candidates, chosen)];
+  Queue& used = queues_[queue_index(candidates, chosen)];
   used.lanes.rotate(used.lanes_of[turn.tenant]);
   used.tenants.rotate(used.first_tenant);
 }

@@ -1,9 +1,8 @@
-// Whose turn it is. Priorities share the capacity 8:4:1 and never starve; within a priority the
-// tenants take turns, and within a tenant its lanes do. Every delivery costs the same, so that
-// deficit round robin is plain round robin.
+// Decides which lane starts the next delivery. Priorities share the capacity 8:4:1 and never
+// starve. Within a priority the tenants take turns, and within a tenant its lanes. Every delivery
+// costs the same, so plain round robin is enough.
 //
-// Lanes and tenants are small integers. Nothing here scans them: every call costs the same with one
-// lane as with ten thousand.
+// Lanes and tenants are small integers. The cost of a call does not depend on their number.
 #pragma once
 
 #include <array>
@@ -23,16 +22,16 @@ using PrioritySet = std::bitset<priority_count>;
 
 constexpr std::array<std::int32_t, priority_count> priority_weights{8, 4, 1};
 
-/// Who may be chosen: when only the reserve of slots is left, first attempts alone.
+/// Which deliveries may be chosen: all, or only first attempts when only reserved slots are left.
 enum class Candidates : std::uint8_t { all, first_attempts };
 constexpr std::size_t candidates_count = 2;
 
-/// The priorities of which a lane could start a delivery now.
-struct Offer {
+/// The priorities of which a lane can start a delivery now.
+struct ReadyPriorities {
   PrioritySet all;
-  PrioritySet first_attempts;  // A part of `all`.
+  PrioritySet first_attempts;  // A subset of `all`.
 
-  bool operator==(const Offer&) const = default;
+  bool operator==(const ReadyPriorities&) const = default;
 };
 
 struct Turn {
@@ -45,25 +44,26 @@ struct Turn {
 
 class FairShare {
  public:
-  /// A new lane offers nothing yet.
+  /// A new lane has nothing ready.
   void add(LaneIndex lane, TenantIndex tenant);
   void remove(LaneIndex lane);
 
-  void offer(LaneIndex lane, const Offer& offer);
+  void set_ready(LaneIndex lane, const ReadyPriorities& ready);
 
-  /// The tenant's lanes are passed over until it is unparked; what they offer is kept.
+  /// Skips the tenant's lanes until it is unparked.
   void park(TenantIndex tenant);
   void unpark(TenantIndex tenant);
 
-  /// Whose turn it is. Nobody's turn is used up until `take`.
+  /// The lane whose turn it is. The turn is not used up before `take`. Returns nullopt if no lane
+  /// is ready.
   [[nodiscard]] std::optional<Turn> next(Candidates candidates) const;
   void take(const Turn& turn, Candidates candidates);
 
-  /// How many links were changed so far: what fairness has cost.
+  /// The number of list changes so far, to measure the cost.
   [[nodiscard]] std::uint64_t relinks_total() const { return relinks_total_; }
 
  private:
-  /// The lanes that offer one priority to one kind of candidates.
+  /// The lanes that are ready for one priority and one kind of candidates.
   struct Queue {
     Rings lanes;
     std::vector<RingHead> lanes_of;  // By tenant.
@@ -72,22 +72,22 @@ class FairShare {
   };
   struct Member {
     TenantIndex tenant = 0;
-    Offer offer;
+    ReadyPriorities ready;
     bool present = false;
   };
 
-  [[nodiscard]] static std::size_t number(Candidates candidates, std::size_t priority) {
+  [[nodiscard]] static std::size_t queue_index(Candidates candidates, std::size_t priority) {
     return static_cast<std::size_t>(candidates) * priority_count + priority;
   }
   void change(Candidates candidates, LaneIndex lane, PrioritySet to);
   void enter(Queue& queue, LaneIndex lane, TenantIndex tenant);
   void leave(Queue& queue, LaneIndex lane, TenantIndex tenant);
-  [[nodiscard]] PrioritySet offered(Candidates candidates) const;
-  [[nodiscard]] std::size_t choose(PrioritySet offered) const;
+  [[nodiscard]] PrioritySet available(Candidates candidates) const;
+  [[nodiscard]] std::size_t choose(PrioritySet available) const;
 
   std::vector<Member> members_;                                  // By lane.
   std::vector<bool> parked_;                                     // By tenant.
-  std::array<Queue, candidates_count * priority_count> queues_;  // By `number`.
+  std::array<Queue, candidates_count * priority_count> queues_;  // By `queue_index`.
   std::array<std::int32_t, priority_count> credit_{};            // Smooth weighted round robin.
   std::uint64_t relinks_total_ = 0;
 };

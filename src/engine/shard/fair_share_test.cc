@@ -9,19 +9,19 @@
 namespace postrider {
 namespace {
 
-Offer offers(std::initializer_list<Priority> priorities) {
-  Offer offer;
+ReadyPriorities ready(std::initializer_list<Priority> priorities) {
+  ReadyPriorities result;
   for (const Priority priority : priorities) {
-    offer.all.set(static_cast<std::size_t>(priority));
-    offer.first_attempts.set(static_cast<std::size_t>(priority));
+    result.all.set(static_cast<std::size_t>(priority));
+    result.first_attempts.set(static_cast<std::size_t>(priority));
   }
-  return offer;
+  return result;
 }
 
-Offer only_retries(Priority priority) {
-  Offer offer;
-  offer.all.set(static_cast<std::size_t>(priority));
-  return offer;
+ReadyPriorities only_retries(Priority priority) {
+  ReadyPriorities result;
+  result.all.set(static_cast<std::size_t>(priority));
+  return result;
 }
 
 Turn take(FairShare& share, Candidates candidates = Candidates::all) {
@@ -38,26 +38,26 @@ std::array<int, priority_count> priorities_of(FairShare& share, int picks) {
   return counts;
 }
 
-TEST(FairShare, SaturatedPrioritiesShareEightToFourToOneExactly) {
+TEST(FairShare, SaturatedPrioritiesShareEightToFourToOne) {
   FairShare share;
   for (LaneIndex lane = 0; lane < 3; ++lane) {
     share.add(lane, lane);
-    share.offer(lane, offers({static_cast<Priority>(lane)}));
+    share.set_ready(lane, ready({static_cast<Priority>(lane)}));
   }
   EXPECT_EQ(priorities_of(share, 1'300), (std::array{800, 400, 100}));
 }
 
-TEST(FairShare, TheSharesHoldWithinOneLaneToo) {
+TEST(FairShare, PrioritiesShareWithinOneLane) {
   FairShare share;
   share.add(0, 0);
-  share.offer(0, offers({Priority::high, Priority::normal, Priority::low}));
+  share.set_ready(0, ready({Priority::high, Priority::normal, Priority::low}));
   EXPECT_EQ(priorities_of(share, 1'300), (std::array{800, 400, 100}));
 }
 
-TEST(FairShare, LowIsServedOnceInThirteenTurnsAtTheLatest) {
+TEST(FairShare, LowPriorityIsServedWithinThirteenTurns) {
   FairShare share;
   share.add(0, 0);
-  share.offer(0, offers({Priority::high, Priority::normal, Priority::low}));
+  share.set_ready(0, ready({Priority::high, Priority::normal, Priority::low}));
   int since_low = 0;
   for (int i = 0; i < 1'000; ++i) {
     since_low = take(share).priority == Priority::low ? 0 : since_low + 1;
@@ -65,20 +65,20 @@ TEST(FairShare, LowIsServedOnceInThirteenTurnsAtTheLatest) {
   }
 }
 
-TEST(FairShare, WhoOffersNothingLeavesItsShareToTheOthers) {
+TEST(FairShare, AnIdlePriorityLeavesItsShareToTheOthers) {
   FairShare share;
   share.add(0, 0);
-  share.offer(0, offers({Priority::high, Priority::low}));
+  share.set_ready(0, ready({Priority::high, Priority::low}));
   EXPECT_EQ(priorities_of(share, 900), (std::array{800, 0, 100}));
-  share.offer(0, offers({Priority::low}));
+  share.set_ready(0, ready({Priority::low}));
   EXPECT_EQ(priorities_of(share, 10), (std::array{0, 0, 10}));
 }
 
-TEST(FairShare, TenantsTakeTurnsHoweverManyLanesTheyHave) {
+TEST(FairShare, TenantsTakeTurnsRegardlessOfTheirLaneCount) {
   FairShare share;
   for (LaneIndex lane = 0; lane < 101; ++lane) {
     share.add(lane, lane < 100 ? 0 : 1);
-    share.offer(lane, offers({Priority::normal}));
+    share.set_ready(lane, ready({Priority::normal}));
   }
   std::array<int, 2> turns{};
   for (int i = 0; i < 1'000; ++i) {
@@ -91,7 +91,7 @@ TEST(FairShare, TheLanesOfATenantTakeTurns) {
   FairShare share;
   for (LaneIndex lane = 0; lane < 4; ++lane) {
     share.add(lane, 0);
-    share.offer(lane, offers({Priority::normal}));
+    share.set_ready(lane, ready({Priority::normal}));
   }
   std::map<LaneIndex, int> turns;
   for (int i = 0; i < 400; ++i) {
@@ -100,11 +100,11 @@ TEST(FairShare, TheLanesOfATenantTakeTurns) {
   EXPECT_EQ(turns, (std::map<LaneIndex, int>{{0, 100}, {1, 100}, {2, 100}, {3, 100}}));
 }
 
-TEST(FairShare, LookingUsesUpNobodysTurn) {
+TEST(FairShare, NextDoesNotUseUpATurn) {
   FairShare share;
   for (LaneIndex lane = 0; lane < 2; ++lane) {
     share.add(lane, lane);
-    share.offer(lane, offers({Priority::normal}));
+    share.set_ready(lane, ready({Priority::normal}));
   }
   const std::optional<Turn> first = share.next(Candidates::all);
   EXPECT_EQ(share.next(Candidates::all), first);
@@ -112,72 +112,72 @@ TEST(FairShare, LookingUsesUpNobodysTurn) {
   EXPECT_NE(share.next(Candidates::all), first);
 }
 
-TEST(FairShare, AParkedTenantIsPassedOverAndKeepsWhatItsLanesOffer) {
+TEST(FairShare, AParkedTenantIsSkippedUntilItIsUnparked) {
   FairShare share;
   for (LaneIndex lane = 0; lane < 2; ++lane) {
     share.add(lane, lane);
-    share.offer(lane, offers({Priority::normal}));
+    share.set_ready(lane, ready({Priority::normal}));
   }
   share.park(0);
   for (int i = 0; i < 5; ++i) {
     EXPECT_EQ(take(share).lane, 1u);
   }
-  share.offer(1, {});
+  share.set_ready(1, {});
   EXPECT_EQ(share.next(Candidates::all), std::nullopt);
   share.unpark(0);
   EXPECT_EQ(take(share).lane, 0u);
 }
 
-TEST(FairShare, ALaneThatBeginsToOfferWhileItsTenantIsParkedWaits) {
+TEST(FairShare, ALaneThatBecomesReadyWhileItsTenantIsParkedWaits) {
   FairShare share;
   share.add(0, 0);
   share.park(0);
-  share.offer(0, offers({Priority::high}));
+  share.set_ready(0, ready({Priority::high}));
   EXPECT_EQ(share.next(Candidates::all), std::nullopt);
   share.unpark(0);
   EXPECT_EQ(take(share).lane, 0u);
 }
 
-TEST(FairShare, WhenOnlyFirstAttemptsMayGoRetriesArePassedOver) {
+TEST(FairShare, SkipsRetriesIfOnlyFirstAttemptsMayStart) {
   FairShare share;
   share.add(0, 0);
   share.add(1, 0);
-  share.offer(0, only_retries(Priority::high));
-  share.offer(1, offers({Priority::low}));
+  share.set_ready(0, only_retries(Priority::high));
+  share.set_ready(1, ready({Priority::low}));
   EXPECT_EQ(share.next(Candidates::first_attempts)->lane, 1u);
   EXPECT_EQ(share.next(Candidates::all)->lane, 0u);
-  share.offer(1, {});
+  share.set_ready(1, {});
   EXPECT_EQ(share.next(Candidates::first_attempts), std::nullopt);
 }
 
-TEST(FairShare, ARemovedLaneIsNeverChosenAndItsNumberCanBeUsedAgain) {
+TEST(FairShare, ARemovedLaneIsNotChosenAndItsIndexCanBeReused) {
   FairShare share;
   share.add(0, 0);
-  share.offer(0, offers({Priority::normal}));
+  share.set_ready(0, ready({Priority::normal}));
   share.remove(0);
   EXPECT_EQ(share.next(Candidates::all), std::nullopt);
   share.add(0, 5);
-  share.offer(0, offers({Priority::normal}));
+  share.set_ready(0, ready({Priority::normal}));
   EXPECT_EQ(take(share), (Turn{.lane = 0, .tenant = 5, .priority = Priority::normal}));
 }
 
-/// What a thousand deliveries cost when each leaves its lane with nothing to offer for a moment.
+/// The list changes of a thousand deliveries, each of which leaves its lane idle for a moment.
 std::uint64_t relinks(LaneIndex lanes) {
   FairShare share;
   for (LaneIndex lane = 0; lane < lanes; ++lane) {
     share.add(lane, lane / 10);
-    share.offer(lane, offers({Priority::normal}));
+    share.set_ready(lane, ready({Priority::normal}));
   }
   const std::uint64_t before = share.relinks_total();
   for (int i = 0; i < 1'000; ++i) {
     const Turn turn = take(share);
-    share.offer(turn.lane, {});
-    share.offer(turn.lane, offers({Priority::normal}));
+    share.set_ready(turn.lane, {});
+    share.set_ready(turn.lane, ready({Priority::normal}));
   }
   return share.relinks_total() - before;
 }
 
-TEST(FairShare, TenThousandLanesCostAsMuchPerTurnAsTen) {
+TEST(FairShare, CostPerTurnDoesNotDependOnTheLaneCount) {
   EXPECT_EQ(relinks(10), 4'000u);
   EXPECT_EQ(relinks(10'000), 4'000u);
 }

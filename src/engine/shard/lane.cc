@@ -9,11 +9,11 @@
 namespace postrider {
 namespace {
 
-// An attempt that could not even begin (its payload cannot be read) is not begun again at once.
+// After an attempt that could not be started, for example because its payload is unreadable.
 constexpr Millis abandoned_pause{1'000};
-// A load that failed: the store is in trouble and other lanes ask it too.
+// After a failed load, to spare a store that is in trouble.
 constexpr Millis load_failed_pause{1'000};
-// A load that brought nothing new although the store has more: it may only not be visible yet.
+// After a load without new rows although the store has more: they may not be visible yet.
 constexpr Millis load_empty_pause{100};
 
 std::unique_ptr<Window> make_window(Ordering ordering) {
@@ -35,7 +35,7 @@ Lane::Lane(LaneIndex index, TenantIndex tenant, WebhookRef webhook, MonoTime now
 void Lane::change(WebhookRef webhook, MonoTime now) {
   POSTRIDER_ASSERT(webhook->id == webhook_->id);
   removed_ = false;
-  gone_ = false;
+  disabled_ = false;
   const Ordering ordering_before = webhook_->ordering;
   schedule_ += same_schedule(webhook_->retry, webhook->retry) ? 0 : 1;
   webhook_ = std::move(webhook);
@@ -48,7 +48,7 @@ void Lane::change(WebhookRef webhook, MonoTime now) {
     bucket_.emplace(*limit, now);
   }
   if (webhook_->ordering != ordering_before) {
-    change_order(webhook_->ordering);
+    change_ordering(webhook_->ordering);
   }
 }
 
@@ -58,22 +58,23 @@ void Lane::empty_bucket(MonoTime now) {
   }
 }
 
-/// What waits is read again in the new order; what is in flight or unsettled counts as begun in it.
-void Lane::change_order(Ordering ordering) {
-  let_go();
+/// Waiting deliveries are read again in the new order. Those in flight or unsettled count as
+/// started in it.
+void Lane::change_ordering(Ordering ordering) {
+  forget_waiting();
   const std::optional<WallTime> rest_due = window_->rest_due();
   window_ = make_window(ordering);
   if (rest_due) {
     window_->store_has_more(*rest_due);
   }
-  for (const auto& [id, entry] : entries_) {  // Only counted, so that the order does not matter.
+  for (const auto& [id, entry] : entries_) {  // Only counted: any order.
     window_->adopt(entry);
   }
 }
 
 void Lane::remove() {
   removed_ = true;
-  let_go();
+  forget_waiting();
   for (auto& [id, entry] : entries_) {
     entry.cancelled = true;
     entry.revival.reset();
@@ -88,7 +89,7 @@ void Lane::admit(Delivery delivery, const WindowBounds& bounds) {
     return;
   }
   Entry& entry = found->second;
-  if (entry.place != Place::waiting) {
+  if (entry.stage != EntryStage::waiting) {
     entry.cancelled = false;
     entry.revival = Revival{.due = delivery.due,
                             .priority = delivery.priority,
@@ -100,7 +101,7 @@ void Lane::admit(Delivery delivery, const WindowBounds& bounds) {
   --waiting_[static_cast<std::size_t>(entry.delivery.priority)];
   entry.delivery = std::move(delivery);
   entry.ready_at = entry.delivery.due;
-  put_in_line(entry, Arrival::returned, bounds);
+  enqueue(entry, Arrival::returned, bounds);
 }
 
 void Lane::bring_forward(std::vector<Delivery> deliveries, const WindowBounds& bounds) {
@@ -111,7 +112,7 @@ void Lane::bring_forward(std::vector<Delivery> deliveries, const WindowBounds& b
       continue;
     }
     Entry& entry = found->second;
-    const bool same = entry.place == Place::waiting &&
+    const bool same = entry.stage == EntryStage::waiting &&
                       entry.delivery.attempt_count == delivery.attempt_count &&
                       entry.delivery.revivals == delivery.revivals;
     if (same && delivery.due < entry.delivery.due) {
@@ -119,13 +120,13 @@ void Lane::bring_forward(std::vector<Delivery> deliveries, const WindowBounds& b
       --waiting_[static_cast<std::size_t>(entry.delivery.priority)];
       entry.delivery.due = delivery.due;
       entry.ready_at = delivery.due;
-      put_in_line(entry, Arrival::returned, bounds);
+      enqueue(entry, Arrival::returned, bounds);
     }
   }
 }
 
-void Lane::plan_again(Delivery& unsettled, WallTime now) {
-  Entry* entry = find(unsettled.id, Place::unsettled);
+void Lane::reschedule(Delivery& unsettled, WallTime now) {
+  Entry* entry = find(unsettled.id, EntryStage::unsettled);
   if (entry && entry->schedule != schedule_ && is_waiting(unsettled.state)) {
     unsettled.due = due_under(webhook_->retry, unsettled, now);
     entry->delivery.due = unsettled.due;
@@ -139,37 +140,37 @@ void Lane::add(Delivery delivery, Arrival arrival, const WindowBounds& bounds) {
   const auto [added, is_new] =
       entries_.emplace(id, Entry{.delivery = std::move(delivery), .ready_at = due, .revival = {}});
   POSTRIDER_ASSERT(is_new);
-  put_in_line(added->second, arrival, bounds);
+  enqueue(added->second, arrival, bounds);
 }
 
-void Lane::put_in_line(Entry& entry, Arrival arrival, const WindowBounds& bounds) {
-  entry.place = Place::waiting;
+void Lane::enqueue(Entry& entry, Arrival arrival, const WindowBounds& bounds) {
+  entry.stage = EntryStage::waiting;
   ++waiting_[static_cast<std::size_t>(entry.delivery.priority)];
   if (Entry* forgotten = window_->insert(entry, arrival, bounds)) {
     forget(*forgotten);
   }
 }
 
-/// From flight or from the store's desk back in line.
-void Lane::come_back(Entry& entry, const WindowBounds& bounds) {
-  entry.place = Place::waiting;
+/// Makes a delivery that was in flight or unsettled wait again.
+void Lane::requeue(Entry& entry, const WindowBounds& bounds) {
+  entry.stage = EntryStage::waiting;
   ++waiting_[static_cast<std::size_t>(entry.delivery.priority)];
   Entry* forgotten = window_->insert(entry, Arrival::returned, bounds);
-  window_->end(entry);  // Before the entry may be gone.
+  window_->end(entry);  // Before `forget` may erase the entry.
   if (forgotten) {
     forget(*forgotten);
   }
 }
 
-/// Only from memory: the store has it. The window has let go of it already.
+/// Removes a delivery from memory that is no longer in the window. The store still has it.
 void Lane::forget(Entry& entry) {
-  POSTRIDER_ASSERT(entry.place == Place::waiting);
+  POSTRIDER_ASSERT(entry.stage == EntryStage::waiting);
   --waiting_[static_cast<std::size_t>(entry.delivery.priority)];
   const DeliveryId id = entry.delivery.id;
   entries_.erase(id);
 }
 
-void Lane::let_go() {
+void Lane::forget_waiting() {
   if (window_->count() == 0) {
     return;
   }
@@ -180,9 +181,8 @@ void Lane::let_go() {
 }
 
 LoadLane Lane::begin_load(const WindowBounds& bounds) {
-  // Rows that are in flight or unsettled are still waiting as far as the store knows: they come
-  // along and are passed over.
-  const std::uint32_t limit = window_->load_began(bounds) + in_flight_count_ + unsettled_count_;
+  // In the store, deliveries in flight or unsettled still wait: they are read too, and skipped.
+  const std::uint32_t limit = window_->begin_load(bounds) + in_flight_count_ + unsettled_count_;
   load_ = Load{.ordering = webhook_->ordering, .limit = limit};
   return LoadLane{.webhook_id = webhook_->id,
                   .ordering = webhook_->ordering,
@@ -193,9 +193,9 @@ LoadLane Lane::begin_load(const WindowBounds& bounds) {
 void Lane::end_load(LaneLoaded page, const WindowBounds& bounds, MonoTime now) {
   const std::optional<Load> load = std::exchange(load_, std::nullopt);
   if (!load || load->ordering != webhook_->ordering) {
-    return;  // Read in an order that no longer holds: it would leave gaps.
+    return;  // Read in the old order: using it would leave gaps.
   }
-  window_->load_ended(page.deliveries, page.rest_due, load->limit);
+  window_->end_load(page.deliveries, page.rest_due, load->limit);
   bool something_new = false;
   for (Delivery& delivery : page.deliveries) {
     if (is_waiting(delivery.state) && !entries_.contains(delivery.id)) {
@@ -216,50 +216,50 @@ Entry* Lane::next(Priority priority, Candidates candidates, WallTime now) const 
 }
 
 void Lane::start(Entry& entry, MonoTime now) {
-  POSTRIDER_ASSERT(entry.place == Place::waiting);
+  POSTRIDER_ASSERT(entry.stage == EntryStage::waiting);
   POSTRIDER_ASSERT(!closed() && !slots_full());
   window_->start(entry);
   --waiting_[static_cast<std::size_t>(entry.delivery.priority)];
-  entry.place = Place::in_flight;
+  entry.stage = EntryStage::in_flight;
   ++in_flight_count_;
   const bool taken = !bucket_ || bucket_->try_take(now);
   POSTRIDER_ASSERT(taken);
 }
 
 void Lane::give_up(Entry& entry, const Delivery& is_now) {
-  POSTRIDER_ASSERT(entry.place == Place::waiting);
+  POSTRIDER_ASSERT(entry.stage == EntryStage::waiting);
   window_->start(entry);
   --waiting_[static_cast<std::size_t>(entry.delivery.priority)];
   entry.delivery = is_now;
-  entry.place = Place::unsettled;
+  entry.stage = EntryStage::unsettled;
   ++unsettled_count_;
 }
 
-Entry* Lane::find(DeliveryId id, Place place) {
+Entry* Lane::find(DeliveryId id, EntryStage stage) {
   const auto found = entries_.find(id);
-  return found != entries_.end() && found->second.place == place ? &found->second : nullptr;
+  return found != entries_.end() && found->second.stage == stage ? &found->second : nullptr;
 }
 
 const Entry* Lane::in_flight(DeliveryId id) const {
   const auto found = entries_.find(id);
-  return found != entries_.end() && found->second.place == Place::in_flight ? &found->second
-                                                                            : nullptr;
+  return found != entries_.end() && found->second.stage == EntryStage::in_flight ? &found->second
+                                                                                 : nullptr;
 }
 
 void Lane::finish(DeliveryId id, const Delivery& is_now) {
-  Entry* entry = find(id, Place::in_flight);
+  Entry* entry = find(id, EntryStage::in_flight);
   POSTRIDER_ASSERT(entry != nullptr);
   entry->delivery = is_now;
   entry->ready_at = is_now.due;
-  entry->place = Place::unsettled;
+  entry->stage = EntryStage::unsettled;
   entry->schedule = schedule_;
-  entry->revival.reset();  // What it is now has taken the revival in.
+  entry->revival.reset();  // `is_now` includes the revival.
   --in_flight_count_;
   ++unsettled_count_;
 }
 
 void Lane::abandon(DeliveryId id, const WindowBounds& bounds) {
-  Entry* entry = find(id, Place::in_flight);
+  Entry* entry = find(id, EntryStage::in_flight);
   POSTRIDER_ASSERT(entry != nullptr);
   --in_flight_count_;
   if (entry->cancelled) {
@@ -275,26 +275,26 @@ void Lane::abandon(DeliveryId id, const WindowBounds& bounds) {
     entry->delivery.revivals = revival->revivals;
   }
   entry->ready_at = std::max(entry->delivery.due, later(bounds.now, abandoned_pause));
-  come_back(*entry, bounds);
+  requeue(*entry, bounds);
 }
 
 void Lane::settle(DeliveryId id, const WindowBounds& bounds) {
-  Entry* entry = find(id, Place::unsettled);
+  Entry* entry = find(id, EntryStage::unsettled);
   if (!entry) {
     return;
   }
   --unsettled_count_;
   if (!entry->cancelled && !entry->revival && is_waiting(entry->delivery.state)) {
-    come_back(*entry, bounds);
+    requeue(*entry, bounds);
     return;
   }
   window_->end(*entry);
   const std::optional<Revival> revival = entry->revival;
   entries_.erase(id);
   if (revival) {
-    // Only the store knows which came first, the revival or what was just settled. If the delivery
-    // still waits, those behind it must not go first: all are read again (P4).
-    let_go();
+    // Only the store knows which came first, the revival or the settlement. The delivery may still
+    // wait, and later ones must not overtake it: read all of them again (P4).
+    forget_waiting();
     window_->store_has_more(revival->due);
   }
 }
@@ -305,7 +305,7 @@ void Lane::cancel(DeliveryId id) {
     return;
   }
   Entry& entry = found->second;
-  if (entry.place == Place::waiting) {
+  if (entry.stage == EntryStage::waiting) {
     window_->drop(entry);
     forget(entry);
     return;
@@ -327,68 +327,68 @@ std::optional<MonoTime> Lane::rate_limited_until(MonoTime now) const {
   return at > now ? std::optional{at} : std::nullopt;
 }
 
-LaneOutlook Lane::look(Moment now, const WindowBounds& bounds) {
-  LaneOutlook outlook;
+LaneReadiness Lane::evaluate(Moment now, const WindowBounds& bounds) {
+  LaneReadiness readiness;
   if (!removed_) {
-    outlook.wake_at = breaker_.wakes_at(webhook_->breaker, now.wall);
+    readiness.wake_at = breaker_.wakes_at(webhook_->breaker, now.wall);
   }
   if (closed()) {
-    let_go();
-    return outlook;
+    forget_waiting();
+    return readiness;
   }
   const std::optional<WallTime> circuit_at = breaker_.retry_at(webhook_->breaker, now.wall);
   if (!circuit_at) {
-    return outlook;  // An attempt in flight ends first, and then the lane is looked at anyway.
+    return readiness;  // The lane is evaluated again when an attempt in flight ends.
   }
   if (*circuit_at > now.wall) {
-    let_go();
-    return outlook;
+    forget_waiting();
+    return readiness;
   }
-  look_for_load(now, bounds, outlook);
+  check_load(now, bounds, readiness);
   if (slots_full()) {
-    return outlook;
+    return readiness;
   }
-  const WindowOutlook waiting = window_->outlook(now.wall);
-  outlook.wake_at = earliest(outlook.wake_at, waiting.next_due);
+  const WindowReadiness waiting = window_->readiness(now.wall);
+  readiness.wake_at = earliest(readiness.wake_at, waiting.next_due);
   const std::optional<MonoTime> token_at =
-      waiting.offer.all.any() ? rate_limited_until(now.mono) : std::nullopt;
+      waiting.ready.all.any() ? rate_limited_until(now.mono) : std::nullopt;
   if (token_at) {
-    outlook.wake_mono_at = earliest(outlook.wake_mono_at, token_at);
-    outlook.newly_rate_limited = !rate_limited_;
+    readiness.wake_mono_at = earliest(readiness.wake_mono_at, token_at);
+    readiness.newly_rate_limited = !rate_limited_;
   } else {
-    outlook.offer = waiting.offer;
+    readiness.ready = waiting.ready;
   }
   rate_limited_ = token_at.has_value();
-  return outlook;
+  return readiness;
 }
 
-void Lane::look_for_load(Moment now, const WindowBounds& bounds, LaneOutlook& outlook) const {
+void Lane::check_load(Moment now, const WindowBounds& bounds, LaneReadiness& readiness) const {
   const std::optional<WallTime> at = load_ ? std::nullopt : window_->load_at(bounds);
   if (!at) {
     return;
   }
   if (*at > now.wall) {
-    outlook.wake_at = earliest(outlook.wake_at, at);
+    readiness.wake_at = earliest(readiness.wake_at, at);
   } else if (load_not_before_ > now.mono) {
-    outlook.wake_mono_at = load_not_before_;
+    readiness.wake_mono_at = load_not_before_;
   } else {
-    outlook.load = true;
+    readiness.load = true;
   }
 }
 
-bool Lane::wants_load(Moment now, const WindowBounds& bounds) const {
+bool Lane::needs_load(Moment now, const WindowBounds& bounds) const {
   const bool open = !closed() && breaker_.retry_at(webhook_->breaker, now.wall) == now.wall;
-  LaneOutlook outlook;
+  LaneReadiness readiness;
   if (open) {
-    look_for_load(now, bounds, outlook);
+    check_load(now, bounds, readiness);
   }
-  return outlook.load;
+  return readiness.load;
 }
 
 std::vector<DeliveryId> Lane::in_flight_ids() const {
   std::vector<DeliveryId> ids;
   for (const auto& [id, entry] : entries_) {
-    if (entry.place == Place::in_flight) {
+    if (entry.stage == EntryStage::in_flight) {
       ids.push_back(id);
     }
   }

@@ -1,8 +1,8 @@
-// Everything known about one webhook at run time: its policies, circuit and bucket, the deliveries
-// in memory and where each of them is.
+// Everything known about one webhook at run time: its policies, circuit and token bucket, and its
+// deliveries in memory.
 //
-// Decides for its webhook alone; what lanes share (slots of the shard, of the tenant, turns) is the
-// shard's. All wall times are steady ones.
+// A lane decides for its webhook only. What lanes share (slots, rates, turns) is up to the shard.
+// All wall times are steady wall times.
 #pragma once
 
 #include <array>
@@ -18,18 +18,18 @@
 #include "core/policy/token_bucket.h"
 #include "engine/shard/entry.h"
 #include "engine/shard/fair_share.h"
-#include "engine/shard/shard.h"
+#include "engine/shard/messages.h"
 #include "engine/shard/window.h"
 
 namespace postrider {
 
-/// What the lane would do now, and when it is worth looking again if nothing happens to it before.
-struct LaneOutlook {
-  Offer offer;
+/// What the lane can start now, and when to evaluate it again if nothing happens before.
+struct LaneReadiness {
+  ReadyPriorities ready;
   std::optional<WallTime> wake_at;
   std::optional<MonoTime> wake_mono_at;
-  bool load = false;                // Wants a page from the store.
-  bool newly_rate_limited = false;  // Its bucket just made it wait.
+  bool load = false;                // The lane needs a page from the store.
+  bool newly_rate_limited = false;  // The bucket has run out of tokens.
 };
 
 class Lane {
@@ -45,63 +45,63 @@ class Lane {
   [[nodiscard]] const Breaker& breaker() const { return breaker_; }
   [[nodiscard]] Breaker& breaker() { return breaker_; }
 
-  // ------------------------------------------------------------ its webhook
+  // ------------------------------------------------------------ webhook
 
   void change(WebhookRef webhook, MonoTime now);
   void empty_bucket(MonoTime now);
-  /// Nothing starts any more; what is in flight runs to its end and is not tried again.
+  /// Nothing starts any more. Attempts in flight are completed and not retried.
   void remove();
   [[nodiscard]] bool removed() const { return removed_; }
   [[nodiscard]] bool empty() const { return entries_.empty(); }
-  /// It is being switched off. True the first time since the webhook last changed.
-  [[nodiscard]] bool mark_gone() { return !std::exchange(gone_, true); }
+  /// The webhook is being disabled. Returns true the first time since the webhook last changed.
+  [[nodiscard]] bool mark_disabled() { return !std::exchange(disabled_, true); }
 
-  // ------------------------------------------------------------ its deliveries
+  // ------------------------------------------------------------ deliveries
 
-  /// Committed just now, or revived. When the delivery is waiting here, this replaces it; when it
-  /// is in flight or unsettled, the revival is remembered until that has ended.
+  /// Adds a delivery that was just committed or revived. Replaces a waiting delivery; if it is in
+  /// flight or unsettled, remembers the revival until that has ended.
   void admit(Delivery delivery, const WindowBounds& bounds);
-  /// These wait, and are due earlier than before; here or in the store only.
+  /// These waiting deliveries, in memory or only in the store, are now due earlier.
   void bring_forward(std::vector<Delivery> deliveries, const WindowBounds& bounds);
-  /// One whose settlement the store did not get may have been planned by an older schedule: it is
-  /// due when the webhook's policy says now.
-  void plan_again(Delivery& unsettled, WallTime now);
+  /// Recomputes the due time of a settlement that was not stored, if the retry policy has changed
+  /// since the attempt ended.
+  void reschedule(Delivery& unsettled, WallTime now);
   void store_has_more(WallTime due) { window_->store_has_more(due); }
 
   [[nodiscard]] LoadLane begin_load(const WindowBounds& bounds);
   void end_load(LaneLoaded page, const WindowBounds& bounds, MonoTime now);
   void fail_load(MonoTime now);
 
-  /// The delivery that goes next; null when the lane does not offer it.
+  /// The delivery to start next; null if none is ready.
   [[nodiscard]] Entry* next(Priority priority, Candidates candidates, WallTime now) const;
-  /// Takes a token and a place. The circuit has agreed already.
+  /// Takes a token and a slot of the lane. The circuit has already admitted the attempt.
   void start(Entry& entry, MonoTime now);
   [[nodiscard]] const Entry* in_flight(DeliveryId id) const;
-  /// It waits and is not attempted any more; the store is asked to make it what it `is_now`.
+  /// Gives up a waiting delivery; `is_now` is what the settlement makes of it.
   void give_up(Entry& entry, const Delivery& is_now);
-  /// The attempt ended; the store is asked to make the delivery what it `is_now`.
+  /// The attempt has ended; `is_now` is what the settlement makes of the delivery.
   void finish(DeliveryId id, const Delivery& is_now);
-  /// Nothing was sent. Back in line, after a pause.
+  /// Nothing was sent. The delivery waits again after a pause.
   void abandon(DeliveryId id, const WindowBounds& bounds);
-  /// The store has what came of the attempt.
+  /// The settlement is stored.
   void settle(DeliveryId id, const WindowBounds& bounds);
   void cancel(DeliveryId id);
-  /// Asked for again while in flight or unsettled.
+  /// The revival of a delivery in flight or unsettled.
   [[nodiscard]] std::optional<Revival> revival(DeliveryId id) const;
 
-  // ------------------------------------------------------------ its gates
+  // ------------------------------------------------------------ gates
 
-  /// Goes through the gates of the lane. Forgets what waits while they are closed for long.
-  [[nodiscard]] LaneOutlook look(Moment now, const WindowBounds& bounds);
+  /// Checks the gates of the lane. Evicts the waiting deliveries if a gate stays closed.
+  [[nodiscard]] LaneReadiness evaluate(Moment now, const WindowBounds& bounds);
 
-  /// Wants a page from the store, now.
-  [[nodiscard]] bool wants_load(Moment now, const WindowBounds& bounds) const;
+  /// The lane needs a page from the store now.
+  [[nodiscard]] bool needs_load(Moment now, const WindowBounds& bounds) const;
   [[nodiscard]] bool closed() const { return removed_ || !webhook_->active || webhook_->paused; }
   [[nodiscard]] bool slots_full() const { return in_flight_count_ >= webhook_->max_in_flight; }
-  /// nullopt: there is a token.
+  /// nullopt if there is a token.
   [[nodiscard]] std::optional<MonoTime> rate_limited_until(MonoTime now) const;
 
-  // ------------------------------------------------------------ for people and counters
+  // ------------------------------------------------------------ for views and counters
 
   [[nodiscard]] const Window& window() const { return *window_; }
   [[nodiscard]] const std::optional<TokenBucket>& bucket() const { return bucket_; }
@@ -117,14 +117,14 @@ class Lane {
     std::uint32_t limit = 0;
   };
 
-  [[nodiscard]] Entry* find(DeliveryId id, Place place);
+  [[nodiscard]] Entry* find(DeliveryId id, EntryStage stage);
   void add(Delivery delivery, Arrival arrival, const WindowBounds& bounds);
-  void put_in_line(Entry& entry, Arrival arrival, const WindowBounds& bounds);
-  void come_back(Entry& entry, const WindowBounds& bounds);
+  void enqueue(Entry& entry, Arrival arrival, const WindowBounds& bounds);
+  void requeue(Entry& entry, const WindowBounds& bounds);
   void forget(Entry& entry);
-  void let_go();
-  void change_order(Ordering ordering);
-  void look_for_load(Moment now, const WindowBounds& bounds, LaneOutlook& outlook) const;
+  void forget_waiting();
+  void change_ordering(Ordering ordering);
+  void check_load(Moment now, const WindowBounds& bounds, LaneReadiness& readiness) const;
 
   LaneIndex index_;
   TenantIndex tenant_;
@@ -133,16 +133,16 @@ class Lane {
   std::optional<TokenBucket> bucket_;
   bool removed_ = false;
   bool rate_limited_ = false;
-  bool gone_ = false;
-  std::uint32_t schedule_ = 0;  // Counts how often the retry policy was changed.
+  bool disabled_ = false;
+  std::uint32_t schedule_ = 0;  // Incremented when the retry policy changes.
 
-  std::unordered_map<DeliveryId, Entry> entries_;  // All it knows. Never iterated where it matters.
-  std::unique_ptr<Window> window_;                 // Those that wait.
+  std::unordered_map<DeliveryId, Entry> entries_;  // Iterated only where the order does not matter.
+  std::unique_ptr<Window> window_;                 // The waiting ones.
   std::array<std::uint32_t, priority_count> waiting_{};
   std::uint32_t in_flight_count_ = 0;
   std::uint32_t unsettled_count_ = 0;
 
-  std::optional<Load> load_;  // The one that was asked for.
+  std::optional<Load> load_;  // The load in progress.
   MonoTime load_not_before_ = MonoTime::min();
 };
 

@@ -1,4 +1,4 @@
-// The lanes of a shard, found by webhook or by number, and those among them that want a look.
+// The lanes of a shard, by webhook and by index, and which of them must be evaluated again.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@ namespace postrider {
 
 class LaneTable {
  public:
-  /// Numbers are small and are used again. The webhook has no lane yet.
+  /// The webhook must not have a lane. Indexes are small and are reused.
   Lane& add(TenantIndex tenant, std::shared_ptr<const Webhook> webhook, MonoTime now);
   void remove(const Lane& lane);
 
@@ -21,13 +21,13 @@ class LaneTable {
   [[nodiscard]] Lane& at(LaneIndex index);
   [[nodiscard]] std::size_t size() const { return by_webhook_.size(); }
 
-  /// Something about the lane changed.
+  /// Marks a lane for evaluation.
   void touch(LaneIndex index);
   /// The lanes touched since the last call, each once, in the order in which they were touched.
   [[nodiscard]] std::vector<LaneIndex> take_touched();
 
  private:
-  std::vector<std::unique_ptr<Lane>> lanes_;  // By number; null when free.
+  std::vector<std::unique_ptr<Lane>> lanes_;  // By index; null if free.
   std::vector<LaneIndex> free_;
   std::unordered_map<WebhookId, LaneIndex> by_webhook_;
   std::vector<bool> is_touched_;

@@ -11,7 +11,7 @@ std::shared_ptr<const Webhook> webhook(std::uint8_t number) {
   return made;
 }
 
-TEST(LaneTable, ALaneIsFoundByItsWebhookAndByItsNumber) {
+TEST(LaneTable, FindsALaneByWebhookAndByIndex) {
   LaneTable lanes;
   Lane& lane = lanes.add(3, webhook(1), MonoTime{});
   EXPECT_EQ(lanes.find(WebhookId{{1}}), &lane);
@@ -21,7 +21,7 @@ TEST(LaneTable, ALaneIsFoundByItsWebhookAndByItsNumber) {
   EXPECT_EQ(lanes.size(), 1u);
 }
 
-TEST(LaneTable, TheNumberOfARemovedLaneIsUsedAgain) {
+TEST(LaneTable, ReusesTheIndexOfARemovedLane) {
   LaneTable lanes;
   Lane& lane = lanes.add(0, webhook(1), MonoTime{});
   const LaneIndex index = lane.index();
@@ -30,7 +30,7 @@ TEST(LaneTable, TheNumberOfARemovedLaneIsUsedAgain) {
   EXPECT_EQ(lanes.add(0, webhook(2), MonoTime{}).index(), index);
 }
 
-TEST(LaneTable, ATouchedLaneIsNamedOnceInTheOrderOfTheFirstTouch) {
+TEST(LaneTable, ListsTouchedLanesOnceInOrderOfFirstTouch) {
   LaneTable lanes;
   for (const std::uint8_t number : {std::uint8_t{1}, std::uint8_t{2}, std::uint8_t{3}}) {
     lanes.add(0, webhook(number), MonoTime{});

@@ -43,7 +43,7 @@ class LaneTest : public testing::Test {
   WindowBounds bounds_{.now = epoch, .count_max = 4, .load_ahead = 30s};
 };
 
-TEST_F(LaneTest, ADeliveryIsInOnePlaceAtATime) {
+TEST_F(LaneTest, ADeliveryHasOneStageAtATime) {
   Lane lane{0, 0, webhook(), now_.mono};
   lane.admit(delivery(1), bounds_);
   EXPECT_EQ(lane.waiting()[1], 1u);
@@ -61,10 +61,10 @@ TEST_F(LaneTest, ADeliveryIsInOnePlaceAtATime) {
 
   lane.settle(DeliveryId{{1}}, bounds_);
   EXPECT_EQ(lane.window().count(), 1u);
-  EXPECT_EQ(lane.look(now_, bounds_).wake_at, epoch + 5s);
+  EXPECT_EQ(lane.evaluate(now_, bounds_).wake_at, epoch + 5s);
 }
 
-TEST_F(LaneTest, RowsThatAreInFlightOrUnsettledComeAlongAndArePassedOver) {
+TEST_F(LaneTest, SkipsLoadedRowsThatAreInFlightOrUnsettled) {
   Lane lane{0, 0, webhook(), now_.mono};
   lane.admit(delivery(1), bounds_);
   lane.admit(delivery(2), bounds_);
@@ -81,74 +81,74 @@ TEST_F(LaneTest, RowsThatAreInFlightOrUnsettledComeAlongAndArePassedOver) {
   EXPECT_EQ(lane.window().count(), 1u);
 }
 
-TEST_F(LaneTest, ALoadThatBringsNothingNewIsFollowedByAPause) {
+TEST_F(LaneTest, PausesAfterALoadWithoutNewRows) {
   Lane lane{0, 0, webhook(), now_.mono};
   lane.store_has_more(epoch);
-  EXPECT_TRUE(lane.look(now_, bounds_).load);
+  EXPECT_TRUE(lane.evaluate(now_, bounds_).load);
   (void)lane.begin_load(bounds_);
-  EXPECT_FALSE(lane.look(now_, bounds_).load);  // One at a time.
+  EXPECT_FALSE(lane.evaluate(now_, bounds_).load);  // One at a time.
   lane.end_load(page({}, epoch), bounds_, now_.mono);
-  const LaneOutlook outlook = lane.look(now_, bounds_);
-  EXPECT_FALSE(outlook.load);
-  EXPECT_EQ(outlook.wake_mono_at, now_.mono + 100ms);
+  const LaneReadiness readiness = lane.evaluate(now_, bounds_);
+  EXPECT_FALSE(readiness.load);
+  EXPECT_EQ(readiness.wake_mono_at, now_.mono + 100ms);
 }
 
-TEST_F(LaneTest, AFailedLoadIsTriedAgainAfterAPause) {
+TEST_F(LaneTest, AFailedLoadIsRetriedAfterAPause) {
   Lane lane{0, 0, webhook(), now_.mono};
   lane.store_has_more(epoch);
   (void)lane.begin_load(bounds_);
   lane.fail_load(now_.mono);
-  EXPECT_EQ(lane.look(now_, bounds_).wake_mono_at, now_.mono + 1s);
+  EXPECT_EQ(lane.evaluate(now_, bounds_).wake_mono_at, now_.mono + 1s);
   now_.mono += 1s;
-  EXPECT_TRUE(lane.look(now_, bounds_).load);
+  EXPECT_TRUE(lane.evaluate(now_, bounds_).load);
 }
 
-TEST_F(LaneTest, APausedLaneForgetsWhatWaitsAndReadsItAgainWhenItGoesOn) {
+TEST_F(LaneTest, APausedLaneForgetsWaitingDeliveriesAndReloadsThem) {
   Lane lane{0, 0, webhook(), now_.mono};
   lane.admit(delivery(1), bounds_);
   lane.change(webhook([](Webhook& each) { each.paused = true; }), now_.mono);
-  const LaneOutlook paused = lane.look(now_, bounds_);
-  EXPECT_TRUE(paused.offer.all.none());
+  const LaneReadiness paused = lane.evaluate(now_, bounds_);
+  EXPECT_TRUE(paused.ready.all.none());
   EXPECT_FALSE(paused.load);
   EXPECT_EQ(paused.wake_at, std::nullopt);
   EXPECT_EQ(lane.window().count(), 0u);
   lane.change(webhook(), now_.mono);
-  EXPECT_TRUE(lane.look(now_, bounds_).load);
+  EXPECT_TRUE(lane.evaluate(now_, bounds_).load);
 }
 
-TEST_F(LaneTest, AChangeOfOrderReadsTheLaneAgainAndCountsWhatIsInFlight) {
+TEST_F(LaneTest, AChangedOrderingReloadsTheLaneAndCountsAttemptsInFlight) {
   Lane lane{0, 0, webhook(), now_.mono};
   lane.admit(delivery(1), bounds_);
   lane.admit(delivery(2), bounds_);
   start(lane);
   lane.change(webhook([](Webhook& each) { each.ordering = Ordering::strict; }), now_.mono);
-  EXPECT_TRUE(lane.look(now_, bounds_).load);
+  EXPECT_TRUE(lane.evaluate(now_, bounds_).load);
   EXPECT_EQ(lane.begin_load(bounds_).ordering, Ordering::strict);
   lane.end_load(page({delivery(1), delivery(2)}), bounds_, now_.mono);
-  EXPECT_TRUE(lane.look(now_, bounds_).offer.all.none());  // The first is still in flight.
+  EXPECT_TRUE(lane.evaluate(now_, bounds_).ready.all.none());  // The first is still in flight.
   Delivery done = delivery(1);
   done.state = DeliveryState::succeeded;
   lane.finish(done.id, done);
   lane.settle(done.id, bounds_);
-  EXPECT_TRUE(lane.look(now_, bounds_).offer.all.any());
+  EXPECT_TRUE(lane.evaluate(now_, bounds_).ready.all.any());
 }
 
-TEST_F(LaneTest, APageReadInAnOrderThatNoLongerHoldsIsThrownAway) {
+TEST_F(LaneTest, DiscardsAPageReadInTheOldOrdering) {
   Lane lane{0, 0, webhook(), now_.mono};
   lane.store_has_more(epoch);
   (void)lane.begin_load(bounds_);
   lane.change(webhook([](Webhook& each) { each.ordering = Ordering::strict; }), now_.mono);
   lane.end_load(page({delivery(7)}), bounds_, now_.mono);
   EXPECT_EQ(lane.window().count(), 0u);
-  EXPECT_TRUE(lane.look(now_, bounds_).load);
+  EXPECT_TRUE(lane.evaluate(now_, bounds_).load);
 }
 
-TEST_F(LaneTest, ARevivalOfAWaitingDeliveryReplacesIt) {
+TEST_F(LaneTest, ARevivalReplacesAWaitingDelivery) {
   Lane lane{0, 0, webhook(), now_.mono};
   Delivery later_due = delivery(1);
   later_due.due = epoch + 20s;
   lane.admit(later_due, bounds_);
-  EXPECT_TRUE(lane.look(now_, bounds_).offer.all.none());
+  EXPECT_TRUE(lane.evaluate(now_, bounds_).ready.all.none());
   Delivery revived = delivery(1);
   revived.priority = Priority::high;
   lane.admit(revived, bounds_);
@@ -157,18 +157,18 @@ TEST_F(LaneTest, ARevivalOfAWaitingDeliveryReplacesIt) {
   EXPECT_NE(lane.next(Priority::high, Candidates::all, epoch), nullptr);
 }
 
-TEST_F(LaneTest, AnAbandonedAttemptIsNotBegunAgainAtOnce) {
+TEST_F(LaneTest, AnAbandonedAttemptIsRestartedAfterAPause) {
   Lane lane{0, 0, webhook(), now_.mono};
   lane.admit(delivery(1), bounds_);
   start(lane);
   lane.abandon(DeliveryId{{1}}, bounds_);
   EXPECT_EQ(lane.in_flight_count(), 0u);
-  const LaneOutlook outlook = lane.look(now_, bounds_);
-  EXPECT_TRUE(outlook.offer.all.none());
-  EXPECT_EQ(outlook.wake_at, epoch + 1s);
+  const LaneReadiness readiness = lane.evaluate(now_, bounds_);
+  EXPECT_TRUE(readiness.ready.all.none());
+  EXPECT_EQ(readiness.wake_at, epoch + 1s);
 }
 
-TEST_F(LaneTest, ACancelledDeliveryThatIsAbandonedIsGone) {
+TEST_F(LaneTest, AnAbandonedCancelledDeliveryIsRemoved) {
   Lane lane{0, 0, webhook(), now_.mono};
   lane.admit(delivery(1), bounds_);
   start(lane);
@@ -177,14 +177,14 @@ TEST_F(LaneTest, ACancelledDeliveryThatIsAbandonedIsGone) {
   EXPECT_TRUE(lane.empty());
 }
 
-TEST_F(LaneTest, ARevivedDeliveryThatIsAbandonedIsTheRevivedOne) {
+TEST_F(LaneTest, AnAbandonedDeliveryTakesOverItsRevival) {
   Lane lane{0, 0, webhook(), now_.mono};
-  Delivery tired = delivery(1);
-  tired.attempt_count = 3;
-  tired.budget_used = 3;
-  lane.admit(tired, bounds_);
+  Delivery exhausted = delivery(1);
+  exhausted.attempt_count = 3;
+  exhausted.budget_used = 3;
+  lane.admit(exhausted, bounds_);
   start(lane);
-  Delivery revived = tired;
+  Delivery revived = exhausted;
   revived.budget_used = 0;
   revived.trigger = Trigger::manual;
   revived.priority = Priority::high;
@@ -210,7 +210,7 @@ TEST_F(LaneTest, ARemovedLaneIsEmptyWhenItsLastAttemptIsSettled) {
   EXPECT_TRUE(lane.empty());
 }
 
-TEST_F(LaneTest, AChangedRateTakesOverWithoutGivingTokens) {
+TEST_F(LaneTest, AChangedRateGrantsNoExtraTokens) {
   const auto limited = [&](std::uint32_t burst) {
     return webhook([=](Webhook& each) {
       each.rate_limit = RateLimit{.count = 1, .period = 1s, .burst = burst};

@@ -4,36 +4,36 @@
 
 namespace postrider {
 
-void LoadQueue::want(WebhookId webhook_id) {
-  if (stages_.emplace(webhook_id, Stage::queued).second) {
+void LoadQueue::enqueue(WebhookId webhook_id) {
+  if (states_.emplace(webhook_id, State::queued).second) {
     queue_.push_back(webhook_id);
   }
 }
 
 std::optional<WebhookId> LoadQueue::next() {
-  if (queue_.empty() || asked_count_ >= asked_max_) {
+  if (queue_.empty() || requested_count_ >= requested_max_) {
     return std::nullopt;
   }
   const WebhookId webhook_id = queue_.front();
   queue_.pop_front();
-  ++asked_count_;
-  stages_[webhook_id] = Stage::asked;
+  ++requested_count_;
+  states_[webhook_id] = State::requested;
   return webhook_id;
 }
 
-bool LoadQueue::answered(WebhookId webhook_id) {
-  if (!asked(webhook_id)) {
+bool LoadQueue::finish(WebhookId webhook_id) {
+  if (!is_requested(webhook_id)) {
     return false;
   }
-  POSTRIDER_ASSERT(asked_count_ > 0);
-  --asked_count_;
-  stages_.erase(webhook_id);
+  POSTRIDER_ASSERT(requested_count_ > 0);
+  --requested_count_;
+  states_.erase(webhook_id);
   return true;
 }
 
-bool LoadQueue::asked(WebhookId webhook_id) const {
-  const auto found = stages_.find(webhook_id);
-  return found != stages_.end() && found->second == Stage::asked;
+bool LoadQueue::is_requested(WebhookId webhook_id) const {
+  const auto found = states_.find(webhook_id);
+  return found != states_.end() && found->second == State::requested;
 }
 
 }  // namespace postrider

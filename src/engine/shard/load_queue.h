@@ -1,6 +1,5 @@
-// Which lanes wait for a page from the store. A bound on the pages asked for at once keeps a start
-// with ten thousand backlogs from filling the store's queue, in which fresh publishes wait too
-// (P5).
+// The lanes that need a page from the store. Limits the concurrent loads, so that a start with ten
+// thousand backlogs does not fill the store's queue, which publishes share (P5).
 #pragma once
 
 #include <cstdint>
@@ -14,26 +13,27 @@ namespace postrider {
 
 class LoadQueue {
  public:
-  explicit LoadQueue(std::uint32_t asked_max) : asked_max_(asked_max) {}
+  explicit LoadQueue(std::uint32_t requested_max) : requested_max_(requested_max) {}
 
-  /// Changes nothing when the lane is in the queue or has asked already.
-  void want(WebhookId webhook_id);
+  /// Has no effect if the lane is queued or its load is in progress.
+  void enqueue(WebhookId webhook_id);
 
-  /// The lane that may ask now; it counts as having asked. First come, first served.
+  /// The lane that may load now, in FIFO order; its load counts as in progress. Returns nullopt if
+  /// the queue is empty or the limit is reached.
   [[nodiscard]] std::optional<WebhookId> next();
 
-  /// The lane's answer came, or it did not ask after all. False when it had not asked.
-  bool answered(WebhookId webhook_id);
+  /// The load has ended or was not needed after all. Returns false if none was in progress.
+  bool finish(WebhookId webhook_id);
 
-  [[nodiscard]] bool asked(WebhookId webhook_id) const;
+  [[nodiscard]] bool is_requested(WebhookId webhook_id) const;
 
  private:
-  enum class Stage : std::uint8_t { queued, asked };
+  enum class State : std::uint8_t { queued, requested };
 
-  std::uint32_t asked_max_;
-  std::uint32_t asked_count_ = 0;
+  std::uint32_t requested_max_;
+  std::uint32_t requested_count_ = 0;
   std::deque<WebhookId> queue_;
-  std::unordered_map<WebhookId, Stage> stages_;
+  std::unordered_map<WebhookId, State> states_;
 };
 
 }  // namespace postrider

@@ -1,4 +1,4 @@
-// For tests of the engine: a store that is a few maps.
+// For tests: a minimal in-memory store.
 #pragma once
 
 #include <cstdint>
@@ -7,12 +7,11 @@
 #include <utility>
 
 #include "core/model/delivery.h"
-#include "engine/shard/shard.h"
+#include "engine/shard/messages.h"
 
 namespace postrider::test {
 
-/// What the promises of a Ledger amount to: answers come in the order in which the store did the
-/// work.
+/// Behaves as the contract of Ledger says. Answers come in the order of the commits.
 class ModelStore {
  public:
   std::map<DeliveryId, Delivery> rows;

@@ -10,8 +10,8 @@
 namespace postrider {
 namespace {
 
-// With an order per event type, no type holds more than this part of the window: a type whose head
-// fails for hours must leave room for the others.
+// With an order per event type, one type gets at most an eighth of the window: a type whose first
+// delivery fails for hours must leave room for the others.
 constexpr std::uint32_t types_sharing_min = 8;
 
 bool comes_before(const Entry* a, const Entry* b) {
@@ -19,21 +19,21 @@ bool comes_before(const Entry* a, const Entry* b) {
          std::tie(b->delivery.sequence, b->delivery.id);
 }
 
-/// Something the store may have beyond what is in memory. An answer to a load that began earlier
-/// says nothing about what was left to the store since.
-struct More {
+/// Whether the store may have more deliveries than the window. The result of a load in progress
+/// says nothing about deliveries that were left in the store after it began.
+struct MoreInStore {
   bool now = false;
   bool since_load = false;
 
-  void note() { now = since_load = true; }
+  void set() { now = since_load = true; }
 };
 
-/// The waiting deliveries that must go one after the other. Always the first of those the store
-/// has: a delivery is in memory only when all before it are in memory, in flight or unsettled (P4).
+/// Waiting deliveries that must be sent one after the other. A delivery is in memory only if all
+/// deliveries before it are in memory, in flight or unsettled (P4).
 struct Line {
   std::vector<Entry*> waiting;  // By sequence.
-  std::uint32_t busy = 0;       // In flight or unsettled: the line stands still.
-  More more;
+  std::uint32_t busy = 0;       // Deliveries in flight or unsettled. If any, nothing starts.
+  MoreInStore more;
 
   [[nodiscard]] bool idle() const { return waiting.empty() && busy == 0; }
 };
@@ -49,16 +49,16 @@ class OrderedWindow final : public Window {
   void adopt(const Entry& entry) override { ++line_of(entry.delivery).busy; }
   [[nodiscard]] std::vector<Entry*> forget_all() override;
 
-  [[nodiscard]] WindowOutlook outlook(WallTime now) const override;
+  [[nodiscard]] WindowReadiness readiness(WallTime now) const override;
   [[nodiscard]] Entry* next(Priority priority, Candidates candidates, WallTime now) const override;
   [[nodiscard]] std::size_t count() const override { return count_; }
 
   void store_has_more(WallTime due) override;
   [[nodiscard]] std::optional<WallTime> rest_due() const override { return rest_due_; }
   [[nodiscard]] std::optional<WallTime> load_at(const WindowBounds& bounds) const override;
-  [[nodiscard]] std::uint32_t load_began(const WindowBounds& bounds) override;
-  void load_ended(const std::vector<Delivery>& rows, std::optional<WallTime> rest_due,
-                  std::uint32_t limit) override;
+  [[nodiscard]] std::uint32_t begin_load(const WindowBounds& bounds) override;
+  void end_load(const std::vector<Delivery>& rows, std::optional<WallTime> rest_due,
+                std::uint32_t limit) override;
 
  private:
   using Lines = std::map<std::string, Line, std::less<>>;
@@ -67,19 +67,19 @@ class OrderedWindow final : public Window {
   [[nodiscard]] Line& line_of(const Delivery& delivery);
   [[nodiscard]] bool may_enter(const Entry& entry) const;
   [[nodiscard]] std::uint32_t line_max(const WindowBounds& bounds) const;
-  void refuse(const Entry& entry);
-  void take_out(Line& line, Entry& entry);
-  void fold(Lines::iterator line);
+  void leave_in_store(const Entry& entry);
+  void remove(Line& line, Entry& entry);
+  void remove_if_idle(Lines::iterator line);
   [[nodiscard]] Lines::iterator longest_line();
   Entry* evict_last(Lines::iterator line);
   void note_rest(WallTime due);
 
   bool per_event_type_;
-  Lines lines_;  // Those with something in memory, in flight or unsettled.
+  Lines lines_;  // Lines with deliveries in memory, in flight or unsettled.
   std::size_t count_ = 0;
-  More other_more_;  // The store may have deliveries of types that have no line.
-  More dry_;         // Some line ran out although the store has more of it: load soon.
-  std::optional<WallTime> rest_due_;  // Set while the store may have more at all.
+  MoreInStore other_more_;  // Of types without a line.
+  MoreInStore starved_;     // A line ran empty although the store has more of it: load soon.
+  std::optional<WallTime> rest_due_;  // Set if the store may have more.
   std::optional<WallTime> rest_due_since_load_;
 };
 
@@ -92,7 +92,7 @@ Line& OrderedWindow::line_of(const Delivery& delivery) {
   if (const auto found = lines_.find(key); found != lines_.end()) {
     return found->second;
   }
-  // What is not known of the types without a line is not known of this one either.
+  // The store may have more of this type if it may have more of any type without a line.
   Line& line = lines_[std::string{key}];
   line.more = other_more_;
   return line;
@@ -102,7 +102,7 @@ std::uint32_t OrderedWindow::line_max(const WindowBounds& bounds) const {
   return per_event_type_ ? std::max(bounds.count_max / types_sharing_min, 1u) : bounds.count_max;
 }
 
-/// Is everything before `entry` known here?
+/// Whether all deliveries before `entry` are in memory, in flight or unsettled.
 bool OrderedWindow::may_enter(const Entry& entry) const {
   const auto found = lines_.find(key_of(entry.delivery));
   if (found == lines_.end()) {
@@ -112,19 +112,20 @@ bool OrderedWindow::may_enter(const Entry& entry) const {
   return !line.more.now || (!line.waiting.empty() && comes_before(&entry, line.waiting.back()));
 }
 
-void OrderedWindow::refuse(const Entry& entry) {
+/// Remembers a delivery that stays in the store.
+void OrderedWindow::leave_in_store(const Entry& entry) {
   note_rest(entry.ready_at);
   if (const auto found = lines_.find(key_of(entry.delivery)); found != lines_.end()) {
-    found->second.more.note();
+    found->second.more.set();
   } else {
-    other_more_.note();
-    dry_.note();
+    other_more_.set();
+    starved_.set();
   }
 }
 
 Entry* OrderedWindow::insert(Entry& entry, Arrival arrival, const WindowBounds& bounds) {
   if (arrival == Arrival::admitted && !may_enter(entry)) {
-    refuse(entry);
+    leave_in_store(entry);
     return &entry;
   }
   Line& line = line_of(entry.delivery);
@@ -151,34 +152,34 @@ OrderedWindow::Lines::iterator OrderedWindow::longest_line() {
 
 Entry* OrderedWindow::evict_last(Lines::iterator line) {
   POSTRIDER_ASSERT(!line->second.waiting.empty());
-  Entry* victim = line->second.waiting.back();
-  note_rest(victim->ready_at);
+  Entry* evicted = line->second.waiting.back();
+  note_rest(evicted->ready_at);
   line->second.waiting.pop_back();
   --count_;
-  line->second.more.note();
+  line->second.more.set();
   if (line->second.idle()) {
-    // Not dry: loading it again at once would only evict another. It comes when there is room.
-    other_more_.note();
+    // Not starved: loading it again at once would only evict another delivery.
+    other_more_.set();
     lines_.erase(line);
   }
-  return victim;
+  return evicted;
 }
 
-void OrderedWindow::take_out(Line& line, Entry& entry) {
+void OrderedWindow::remove(Line& line, Entry& entry) {
   const auto found = std::ranges::lower_bound(line.waiting, &entry, comes_before);
   POSTRIDER_ASSERT(found != line.waiting.end() && *found == &entry);
   line.waiting.erase(found);
   --count_;
 }
 
-/// A line that has run out is only remembered by what the store may have of it.
-void OrderedWindow::fold(Lines::iterator line) {
+/// Removes an empty line. Only whether the store may have more of it is remembered.
+void OrderedWindow::remove_if_idle(Lines::iterator line) {
   if (!line->second.idle()) {
     return;
   }
   if (line->second.more.now) {
-    other_more_.note();
-    dry_.note();
+    other_more_.set();
+    starved_.set();
   }
   lines_.erase(line);
 }
@@ -186,15 +187,15 @@ void OrderedWindow::fold(Lines::iterator line) {
 void OrderedWindow::drop(Entry& entry) {
   const auto line = lines_.find(key_of(entry.delivery));
   POSTRIDER_ASSERT(line != lines_.end());
-  take_out(line->second, entry);
-  fold(line);
+  remove(line->second, entry);
+  remove_if_idle(line);
 }
 
 void OrderedWindow::start(Entry& entry) {
   Line& line = line_of(entry.delivery);
   POSTRIDER_ASSERT(line.busy == 0);
   POSTRIDER_ASSERT(!line.waiting.empty() && line.waiting.front() == &entry);
-  take_out(line, entry);
+  remove(line, entry);
   ++line.busy;
 }
 
@@ -202,7 +203,7 @@ void OrderedWindow::end(const Entry& entry) {
   const auto line = lines_.find(key_of(entry.delivery));
   POSTRIDER_ASSERT(line != lines_.end() && line->second.busy > 0);
   --line->second.busy;
-  fold(line);
+  remove_if_idle(line);
 }
 
 std::vector<Entry*> OrderedWindow::forget_all() {
@@ -212,18 +213,18 @@ std::vector<Entry*> OrderedWindow::forget_all() {
     const auto current = line++;
     for (Entry* entry : current->second.waiting) {
       note_rest(entry->ready_at);
-      current->second.more.note();
+      current->second.more.set();
       forgotten.push_back(entry);
     }
     current->second.waiting.clear();
-    fold(current);
+    remove_if_idle(current);
   }
   count_ = 0;
   return forgotten;
 }
 
-WindowOutlook OrderedWindow::outlook(WallTime now) const {
-  WindowOutlook result;
+WindowReadiness OrderedWindow::readiness(WallTime now) const {
+  WindowReadiness result;
   for (const auto& [key, line] : lines_) {
     if (line.waiting.empty()) {
       continue;
@@ -236,9 +237,9 @@ WindowOutlook OrderedWindow::outlook(WallTime now) const {
       result.next_due = earliest(result.next_due, std::optional{head.ready_at});
       result.held_by_order = result.held_by_order || line.waiting.size() > 1;
     } else {
-      result.offer.all.set(priority);
-      result.offer.first_attempts[priority] =
-          result.offer.first_attempts[priority] || !is_retry(head.delivery);
+      result.ready.all.set(priority);
+      result.ready.first_attempts[priority] =
+          result.ready.first_attempts[priority] || !is_retry(head.delivery);
     }
   }
   return result;
@@ -269,10 +270,10 @@ void OrderedWindow::note_rest(WallTime due) {
 void OrderedWindow::store_has_more(WallTime due) {
   note_rest(due);
   for (auto& [key, line] : lines_) {
-    line.more.note();
+    line.more.set();
   }
-  other_more_.note();
-  dry_.note();
+  other_more_.set();
+  starved_.set();
 }
 
 std::optional<WallTime> OrderedWindow::load_at(const WindowBounds& bounds) const {
@@ -284,26 +285,26 @@ std::optional<WallTime> OrderedWindow::load_at(const WindowBounds& bounds) const
     return line.second.more.now && line.second.waiting.size() < line_low;
   };
   const bool room = count_ < (bounds.count_max + 1) / 2;
-  const bool wanted =
-      dry_.now || (room && (other_more_.now || std::ranges::any_of(lines_, is_short)));
-  return wanted ? std::optional{std::max(*rest_due_, bounds.now)} : std::nullopt;
+  const bool needed =
+      starved_.now || (room && (other_more_.now || std::ranges::any_of(lines_, is_short)));
+  return needed ? std::optional{std::max(*rest_due_, bounds.now)} : std::nullopt;
 }
 
-std::uint32_t OrderedWindow::load_began(const WindowBounds& bounds) {
+std::uint32_t OrderedWindow::begin_load(const WindowBounds& bounds) {
   rest_due_since_load_.reset();
   other_more_.since_load = false;
-  dry_.since_load = false;
+  starved_.since_load = false;
   for (auto& [key, line] : lines_) {
     line.more.since_load = false;
   }
   return line_max(bounds);
 }
 
-void OrderedWindow::load_ended(const std::vector<Delivery>& rows, std::optional<WallTime> rest_due,
-                               std::uint32_t limit) {
+void OrderedWindow::end_load(const std::vector<Delivery>& rows, std::optional<WallTime> rest_due,
+                             std::uint32_t limit) {
   rest_due_ = earliest(rest_due, rest_due_since_load_);
   other_more_.now = other_more_.since_load;
-  dry_.now = dry_.since_load;
+  starved_.now = starved_.since_load;
   for (auto& [key, line] : lines_) {
     line.more.now = line.more.since_load;
   }
@@ -314,7 +315,7 @@ void OrderedWindow::load_ended(const std::vector<Delivery>& rows, std::optional<
   for (const Delivery& row : rows) {
     ++rows_of[key_of(row)];
   }
-  // Whatever fills its limit may have more.
+  // A line that filled its limit may have more.
   bool found = false;
   for (const Delivery& row : rows) {
     if (rows_of[key_of(row)] >= limit) {

@@ -25,15 +25,15 @@ class OrderedWindow : public testing::Test {
   Entry* admit(Entry& added) { return window_->insert(added, Arrival::admitted, bounds_); }
   Entry* load(Entry& added) { return window_->insert(added, Arrival::loaded, bounds_); }
   Entry* next() { return window_->next(Priority::normal, Candidates::all, now); }
-  /// A load whose answer has `rows` in it.
+  /// A load that returns `rows`.
   void loaded(const std::vector<Entry*>& rows, std::optional<WallTime> rest_due,
               std::uint32_t limit) {
     std::vector<Delivery> deliveries;
     for (const Entry* row : rows) {
       deliveries.push_back(row->delivery);
     }
-    (void)window_->load_began(bounds_);
-    window_->load_ended(deliveries, rest_due, limit);
+    (void)window_->begin_load(bounds_);
+    window_->end_load(deliveries, rest_due, limit);
     for (Entry* row : rows) {
       (void)load(*row);
     }
@@ -49,7 +49,7 @@ class TypedWindow : public OrderedWindow {
   TypedWindow() { window_ = make_ordered_window(Ordering::per_event_type); }
 };
 
-TEST_F(OrderedWindow, TheLowestSequenceGoesFirstHoweverTheyArrived) {
+TEST_F(OrderedWindow, StartsTheLowestSequenceFirst) {
   Entry& second = entry(2);
   Entry& first = entry(1, "b");
   EXPECT_EQ(admit(second), nullptr);
@@ -57,29 +57,29 @@ TEST_F(OrderedWindow, TheLowestSequenceGoesFirstHoweverTheyArrived) {
   EXPECT_EQ(next(), &first);
 }
 
-TEST_F(OrderedWindow, OneAtATimeUntilItIsSettled) {
+TEST_F(OrderedWindow, StartsOneAtATimeUntilItIsSettled) {
   Entry& first = entry(1);
   Entry& second = entry(2);
   EXPECT_EQ(admit(first), nullptr);
   EXPECT_EQ(admit(second), nullptr);
   window_->start(first);
   EXPECT_EQ(next(), nullptr);
-  EXPECT_TRUE(window_->outlook(now).held_by_order);
+  EXPECT_TRUE(window_->readiness(now).held_by_order);
   window_->end(first);
   EXPECT_EQ(next(), &second);
 }
 
-TEST_F(OrderedWindow, AHeadThatIsNotDueHoldsTheOthers) {
+TEST_F(OrderedWindow, AFirstDeliveryThatIsNotDueHoldsTheOthers) {
   Entry& head = entry(1, "a", 5s);
   EXPECT_EQ(admit(head), nullptr);
   EXPECT_EQ(admit(entry(2)), nullptr);
-  const WindowOutlook outlook = window_->outlook(now);
-  EXPECT_TRUE(outlook.offer.all.none());
-  EXPECT_TRUE(outlook.held_by_order);
-  EXPECT_EQ(outlook.next_due, now + 5s);
+  const WindowReadiness readiness = window_->readiness(now);
+  EXPECT_TRUE(readiness.ready.all.none());
+  EXPECT_TRUE(readiness.held_by_order);
+  EXPECT_EQ(readiness.next_due, now + 5s);
 }
 
-TEST_F(OrderedWindow, NothingEntersWhileTheStoreMayHaveSomethingBeforeIt) {
+TEST_F(OrderedWindow, ADeliveryStaysOutWhileTheStoreMayHaveEarlierOnes) {
   window_->store_has_more(now);
   Entry& fresh = entry(9);
   EXPECT_EQ(admit(fresh), &fresh);
@@ -93,16 +93,16 @@ TEST_F(OrderedWindow, NothingEntersWhileTheStoreMayHaveSomethingBeforeIt) {
   EXPECT_EQ(admit(entry(10)), nullptr);
 }
 
-TEST_F(OrderedWindow, ARevivedOneEntersAmongThoseThatAreKnown) {
+TEST_F(OrderedWindow, ARevivedDeliveryEntersBetweenKnownOnes) {
   Entry& known = entry(5);
   window_->store_has_more(now);
-  loaded({&known}, now, 1);  // There is more behind it.
+  loaded({&known}, now, 1);  // The store has more after it.
   Entry& revived = entry(2);
   EXPECT_EQ(admit(revived), nullptr);
   EXPECT_EQ(next(), &revived);
 }
 
-TEST_F(OrderedWindow, AFullWindowForgetsTheLastAndStaysAPrefix) {
+TEST_F(OrderedWindow, AFullWindowEvictsTheLastDelivery) {
   for (std::int64_t sequence = 1; sequence <= 16; ++sequence) {
     EXPECT_EQ(admit(entry(sequence)), nullptr);
   }
@@ -120,18 +120,18 @@ TEST_F(OrderedWindow, AFullWindowForgetsTheLastAndStaysAPrefix) {
   EXPECT_EQ(window_->load_at(bounds_), now);
 }
 
-TEST_F(OrderedWindow, ALoadDoesNotSettleWhatWasLeftToTheStoreSinceItBegan) {
+TEST_F(OrderedWindow, ALoadDoesNotCoverDeliveriesLeftInTheStoreAfterItBegan) {
   window_->store_has_more(now);
-  (void)window_->load_began(bounds_);
+  (void)window_->begin_load(bounds_);
   Entry& late = entry(7);
   EXPECT_EQ(admit(late), &late);
-  window_->load_ended({}, std::nullopt, 16);
+  window_->end_load({}, std::nullopt, 16);
   EXPECT_TRUE(window_->rest_due());
   Entry& later = entry(8);
   EXPECT_EQ(admit(later), &later);
 }
 
-TEST_F(OrderedWindow, ALineThatRunsDryIsLoadedAgainAtOnce) {
+TEST_F(OrderedWindow, AnEmptyLineIsLoadedAtOnce) {
   Entry& only = entry(1);
   window_->store_has_more(now);
   loaded({&only}, now, 1);
@@ -142,12 +142,12 @@ TEST_F(OrderedWindow, ALineThatRunsDryIsLoadedAgainAtOnce) {
   EXPECT_EQ(admit(unknown), &unknown);
 }
 
-TEST_F(OrderedWindow, ABacklogThatIsDueLaterIsLoadedThen) {
+TEST_F(OrderedWindow, ABacklogIsLoadedWhenItIsDue) {
   window_->store_has_more(now + 1h);
   EXPECT_EQ(window_->load_at(bounds_), now + 1h);
 }
 
-TEST_F(OrderedWindow, ForgettingAllForgetsWhatIsBeforeAndAfter) {
+TEST_F(OrderedWindow, AfterForgettingAllNothingEntersBeforeALoad) {
   Entry& first = entry(1, "a", 2s);
   EXPECT_EQ(admit(first), nullptr);
   EXPECT_EQ(admit(entry(2, "a", 1s)), nullptr);
@@ -169,7 +169,7 @@ TEST_F(TypedWindow, TypesDoNotWaitForEachOther) {
   EXPECT_EQ(next(), nullptr);
 }
 
-TEST_F(TypedWindow, ATypeWhoseHeadFailsLeavesRoomForTheOthers) {
+TEST_F(TypedWindow, AFailingTypeLeavesRoomForTheOthers) {
   for (std::int64_t sequence = 1; sequence <= 10; ++sequence) {
     (void)admit(entry(sequence, "stuck", 1h));
   }
@@ -180,7 +180,7 @@ TEST_F(TypedWindow, ATypeWhoseHeadFailsLeavesRoomForTheOthers) {
   EXPECT_EQ(window_->load_at(bounds_), std::nullopt);  // The stuck type has enough in memory.
 }
 
-TEST_F(TypedWindow, MoreTypesThanRoomAreEvictedFromTheLongestLine) {
+TEST_F(TypedWindow, EvictsFromTheLongestLine) {
   bounds_.count_max = 8;
   for (std::int64_t sequence = 1; sequence <= 8; ++sequence) {
     EXPECT_EQ(admit(entry(sequence, fmt::format("type.{}", sequence))), nullptr);
@@ -190,10 +190,10 @@ TEST_F(TypedWindow, MoreTypesThanRoomAreEvictedFromTheLongestLine) {
   EXPECT_EQ(window_->count(), 8u);
   EXPECT_EQ(window_->rest_due(), now);
   Entry& again = entry(10, "type.9");
-  EXPECT_EQ(admit(again), &again);  // The ninth would come before it.
+  EXPECT_EQ(admit(again), &again);  // The ninth comes before it.
 }
 
-TEST_F(TypedWindow, AnAdmittedTypeOfWhichNothingIsInMemoryIsLoadedEvenWhenTheWindowIsFull) {
+TEST_F(TypedWindow, LoadsATypeThatIsNotInMemoryEvenIfTheWindowIsFull) {
   bounds_.count_max = 8;
   for (std::int64_t sequence = 1; sequence <= 8; ++sequence) {
     EXPECT_EQ(admit(entry(sequence, fmt::format("type.{}", sequence), 1h)), nullptr);

@@ -3,27 +3,28 @@
 #include <algorithm>
 
 #include "core/base/assert.h"
-#include "engine/shard/conclusion.h"
+#include "engine/shard/attempt_settlement.h"
 
 namespace postrider {
 
 void PendingSettlements::add(const Settlement& settlement) {
-  const bool added = owed_.emplace(settlement.delivery.id, Owed{.settlement = settlement}).second;
+  const bool added =
+      pending_.emplace(settlement.delivery.id, Pending{.settlement = settlement}).second;
   POSTRIDER_ASSERT(added);
 }
 
 void PendingSettlements::confirm(DeliveryId id, MonoTime now) {
-  owed_.erase(id);
+  pending_.erase(id);
   store_down_ = false;
   pause_ = pauses_.min;
-  // The store writes again: no reason to keep the others waiting.
+  // The store works again: submit the other failed settlements at once.
   retry_at_ = failed_.empty() ? std::nullopt : std::optional{now};
 }
 
 void PendingSettlements::fail(const std::vector<LaneDelivery>& deliveries, MonoTime now) {
   for (const LaneDelivery& delivery : deliveries) {
-    const auto found = owed_.find(delivery.delivery_id);
-    if (found != owed_.end() && !found->second.failed) {
+    const auto found = pending_.find(delivery.delivery_id);
+    if (found != pending_.end() && !found->second.failed) {
       found->second.failed = true;
       failed_.push_back(delivery.delivery_id);
     }
@@ -36,8 +37,8 @@ void PendingSettlements::fail(const std::vector<LaneDelivery>& deliveries, MonoT
 }
 
 void PendingSettlements::revive(DeliveryId id, const Revival& revival) {
-  const auto found = owed_.find(id);
-  if (found != owed_.end() && found->second.failed) {
+  const auto found = pending_.find(id);
+  if (found != pending_.end() && found->second.failed) {
     postrider::revive(found->second.settlement, revival);
   }
 }
@@ -50,16 +51,15 @@ std::vector<Settlement> PendingSettlements::take_due(MonoTime now) {
   retry_at_.reset();
   due.reserve(failed_.size());
   for (const DeliveryId id : failed_) {
-    const auto found = owed_.find(id);
-    if (found != owed_.end() && found->second.failed) {
+    const auto found = pending_.find(id);
+    if (found != pending_.end() && found->second.failed) {
       found->second.failed = false;
       due.push_back(found->second.settlement);
     }
   }
   failed_.clear();
-  if (owed_.empty()) {
-    store_down_ =
-        false;  // Nothing is owed, so nothing will be confirmed: going on is the only test.
+  if (pending_.empty()) {
+    store_down_ = false;  // No confirmation will come, so assume that the store works again.
   }
   return due;
 }

@@ -1,4 +1,5 @@
-// What the store has been asked to write and has not confirmed, and whether it can write at all.
+// Settlements that were submitted to the store and are not confirmed yet, and whether the store is
+// down.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +9,7 @@
 
 #include "core/base/time.h"
 #include "engine/shard/entry.h"
-#include "engine/shard/shard.h"
+#include "engine/shard/messages.h"
 
 namespace postrider {
 
@@ -17,42 +18,42 @@ struct StorePauses {
   Millis max{5'000};
 };
 
-/// Keeps a copy of every settlement until it is on disk. After a failure the store counts as down:
-/// the failed settlements are asked for again after a pause that doubles with every failure; the
-/// first confirmation ends it.
+/// Keeps a copy of every settlement until it is on disk. After a failure the store counts as down
+/// until the next confirmation. Failed settlements are submitted again after a pause that doubles
+/// with every failure.
 class PendingSettlements {
  public:
   explicit PendingSettlements(StorePauses pauses) : pauses_(pauses), pause_(pauses.min) {}
 
-  /// The store is being asked for this one. A delivery has at most one unconfirmed settlement.
+  /// Call when the settlement is submitted. A delivery has at most one unconfirmed settlement.
   void add(const Settlement& settlement);
   void confirm(DeliveryId id, MonoTime now);
   void fail(const std::vector<LaneDelivery>& deliveries, MonoTime now);
 
-  /// A person revived the delivery. A settlement that is to be asked for again must not undo that;
-  /// one that is on its way to the store cannot be called back.
+  /// A user revived the delivery. Changes a failed settlement so that it does not undo the revival.
+  /// A settlement that is being stored cannot be changed.
   void revive(DeliveryId id, const Revival& revival);
 
-  /// Those to ask for again, once the pause is over. They count as asked for.
+  /// The failed settlements, once the pause is over. They count as submitted again.
   [[nodiscard]] std::vector<Settlement> take_due(MonoTime now);
   [[nodiscard]] std::optional<MonoTime> retry_at() const { return retry_at_; }
 
   [[nodiscard]] bool store_down() const { return store_down_; }
-  [[nodiscard]] bool contains(DeliveryId id) const { return owed_.contains(id); }
-  [[nodiscard]] std::size_t size() const { return owed_.size(); }
+  [[nodiscard]] bool contains(DeliveryId id) const { return pending_.contains(id); }
+  [[nodiscard]] std::size_t size() const { return pending_.size(); }
 
  private:
-  struct Owed {
+  struct Pending {
     Settlement settlement;
     bool failed = false;
   };
 
   StorePauses pauses_;
-  Millis pause_;  // The next one.
+  Millis pause_;  // The next pause.
   bool store_down_ = false;
   std::optional<MonoTime> retry_at_;
-  std::unordered_map<DeliveryId, Owed> owed_;
-  std::vector<DeliveryId> failed_;  // In the order in which they failed.
+  std::unordered_map<DeliveryId, Pending> pending_;
+  std::vector<DeliveryId> failed_;  // In the order of failure.
 };
 
 }  // namespace postrider

@@ -36,7 +36,7 @@ TEST(PendingSettlements, KeepsASettlementUntilItIsConfirmed) {
   EXPECT_FALSE(pending.store_down());
 }
 
-TEST(PendingSettlements, AsksAgainForWhatFailedInItsOrderAfterAPause) {
+TEST(PendingSettlements, ResubmitsFailedSettlementsInOrderAfterAPause) {
   PendingSettlements pending{{.min = 100ms, .max = 5s}};
   for (const std::uint8_t id : {std::uint8_t{1}, std::uint8_t{2}, std::uint8_t{3}}) {
     pending.add(settlement(id));
@@ -50,13 +50,13 @@ TEST(PendingSettlements, AsksAgainForWhatFailedInItsOrderAfterAPause) {
   EXPECT_TRUE(pending.store_down());
 }
 
-TEST(PendingSettlements, ThePauseDoublesUpToItsMaximumAndStartsAnewAfterASuccess) {
+TEST(PendingSettlements, PausesDoubleUpToTheMaximumAndResetAfterASuccess) {
   PendingSettlements pending{{.min = 100ms, .max = 350ms}};
   pending.add(settlement(1));
   MonoTime now = start;
   for (const Millis pause : {100ms, 200ms, 350ms, 350ms}) {
     pending.fail(names({settlement(1)}), now);
-    pending.fail(names({settlement(1)}), now);  // The same outage, told twice.
+    pending.fail(names({settlement(1)}), now);  // The same outage, reported twice.
     EXPECT_EQ(pending.retry_at(), now + pause);
     now += pause;
     EXPECT_EQ(pending.take_due(now).size(), 1u);
@@ -67,7 +67,7 @@ TEST(PendingSettlements, ThePauseDoublesUpToItsMaximumAndStartsAnewAfterASuccess
   EXPECT_EQ(pending.retry_at(), now + 100ms);
 }
 
-TEST(PendingSettlements, TheFirstConfirmationEndsTheOutageForAll) {
+TEST(PendingSettlements, TheFirstConfirmationEndsTheOutage) {
   PendingSettlements pending{{}};
   pending.add(settlement(1));
   pending.add(settlement(2));
@@ -77,7 +77,7 @@ TEST(PendingSettlements, TheFirstConfirmationEndsTheOutageForAll) {
   EXPECT_EQ(pending.take_due(start + 1ms), std::vector{settlement(1)});
 }
 
-TEST(PendingSettlements, AnOutageThatOwesNothingEndsWithItsPause) {
+TEST(PendingSettlements, AnOutageWithoutPendingSettlementsEndsAfterItsPause) {
   PendingSettlements pending{{.min = 100ms, .max = 5s}};
   pending.fail({}, start);
   EXPECT_TRUE(pending.store_down());
@@ -85,7 +85,7 @@ TEST(PendingSettlements, AnOutageThatOwesNothingEndsWithItsPause) {
   EXPECT_FALSE(pending.store_down());
 }
 
-TEST(PendingSettlements, ARevivalChangesWhatIsAskedForAgainButNotASuccess) {
+TEST(PendingSettlements, ARevivalChangesAFailedSettlementUnlessItIsASuccess) {
   PendingSettlements pending{{.min = 100ms, .max = 5s}};
   pending.add(settlement(1));
   pending.add(settlement(2, DeliveryState::succeeded));
@@ -100,7 +100,7 @@ TEST(PendingSettlements, ARevivalChangesWhatIsAskedForAgainButNotASuccess) {
   EXPECT_EQ(again[1].delivery.state, DeliveryState::succeeded);
 }
 
-TEST(PendingSettlements, WhatIsOnItsWayToTheStoreIsNotChangedByARevival) {
+TEST(PendingSettlements, ARevivalDoesNotChangeASubmittedSettlement) {
   PendingSettlements pending{{.min = 100ms, .max = 5s}};
   pending.add(settlement(1));
   pending.revive(settlement(1).delivery.id, Revival{.due = test::epoch});

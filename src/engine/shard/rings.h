@@ -1,5 +1,5 @@
-// Circular lists over small integers, for taking turns. All operations are O(1) and allocate
-// nothing once the integers are known.
+// Circular lists of small integers, for round robin. All operations are O(1) and allocate only when
+// a new largest integer is added.
 #pragma once
 
 #include <cstdint>
@@ -9,23 +9,23 @@
 
 namespace postrider {
 
-/// The one whose turn is next; the others follow it. Owned by whoever owns the list.
+/// The head of one ring: the item whose turn is next. Owned by the user of the ring.
 struct RingHead {
-  static constexpr std::uint32_t nobody = UINT32_MAX;
+  static constexpr std::uint32_t none = UINT32_MAX;
 
-  std::uint32_t item = nobody;
+  std::uint32_t item = none;
 
-  [[nodiscard]] bool empty() const { return item == nobody; }
+  [[nodiscard]] bool empty() const { return item == none; }
 };
 
-/// The links of any number of rings. An item is in at most one of them at a time.
+/// The links of any number of rings. An item is in at most one ring at a time.
 class Rings {
  public:
   [[nodiscard]] bool contains(std::uint32_t item) const {
-    return item < links_.size() && links_[item].next != RingHead::nobody;
+    return item < links_.size() && links_[item].next != RingHead::none;
   }
 
-  /// Behind everyone who waits for a turn already.
+  /// Adds the item at the end: its turn comes after all others.
   void push(RingHead& head, std::uint32_t item) {
     POSTRIDER_ASSERT(!contains(item));
     if (item >= links_.size()) {
@@ -47,7 +47,7 @@ class Rings {
     const Links links = links_[item];
     links_[item] = {};
     if (links.next == item) {
-      head.item = RingHead::nobody;
+      head.item = RingHead::none;
       return;
     }
     links_[links.previous].next = links.next;
@@ -57,13 +57,13 @@ class Rings {
     }
   }
 
-  /// The one in front has had its turn.
+  /// Moves the head to the end of the ring.
   void rotate(RingHead& head) const { head.item = links_[head.item].next; }
 
  private:
   struct Links {
-    std::uint32_t previous = RingHead::nobody;
-    std::uint32_t next = RingHead::nobody;
+    std::uint32_t previous = RingHead::none;
+    std::uint32_t next = RingHead::none;
   };
 
   std::vector<Links> links_;

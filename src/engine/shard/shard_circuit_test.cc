@@ -1,4 +1,4 @@
-// An open circuit sends nothing (P7); a few probes decide when it closes.
+// Circuits: an open one sends nothing (P7); a few probes decide when it closes.
 #include <gtest/gtest.h>
 
 #include "engine/shard/shard_driver_test.h"
@@ -20,7 +20,7 @@ class ShardCircuit : public testing::Test {
                                     .half_open_success_percentage = 100};
     webhook.retry.delay_base = 5s;
   }
-  /// Two failures in a row.
+  /// Opens the circuit by two failures in a row.
   void open() {
     driver_.admit_many(webhook_, 2);
     for (const StartAttempt& each : driver_.take<StartAttempt>()) {
@@ -37,17 +37,17 @@ class ShardCircuit : public testing::Test {
   std::vector<Delivery> stored_;
 };
 
-TEST_F(ShardCircuit, OpeningIsSavedAndTold) {
+TEST_F(ShardCircuit, OpeningIsSavedAndRaisesAnAlert) {
   open();
   const std::vector<SaveCircuit> saved = driver_.take<SaveCircuit>();
-  ASSERT_EQ(saved.size(), 2u);  // The first failure is worth remembering, too.
+  ASSERT_EQ(saved.size(), 2u);  // The first failure is saved too.
   EXPECT_EQ(saved[0].record.state, CircuitState::closed);
   EXPECT_EQ(saved[0].record.failing_since, driver_.wall());
   EXPECT_EQ(saved[1].record.state, CircuitState::open);
   EXPECT_EQ(saved[1].record.open_until, driver_.wall() + 10s);
-  const std::vector<RaiseAlert> told = driver_.take<RaiseAlert>();
-  ASSERT_EQ(told.size(), 1u);
-  EXPECT_EQ(told[0].kind, AlertKind::circuit_opened);
+  const std::vector<RaiseAlert> alerts = driver_.take<RaiseAlert>();
+  ASSERT_EQ(alerts.size(), 1u);
+  EXPECT_EQ(alerts[0].kind, AlertKind::circuit_opened);
   EXPECT_EQ(driver_.totals().circuits, (std::array<std::uint32_t, 3>{0, 1, 0}));
 }
 
@@ -62,7 +62,7 @@ TEST_F(ShardCircuit, WhileOpenNothingIsSentOrLoadedAndMemoryIsFreed) {
   EXPECT_EQ(driver_.view(webhook_).blocked_until, driver_.wall() + 1ms);
 }
 
-TEST_F(ShardCircuit, WhenItsSleepIsOverAFewProbesGoAndTheRestWaits) {
+TEST_F(ShardCircuit, AfterTheOpenTimeAFewProbesAreSent) {
   open();
   stored_.push_back(driver_.admit(webhook_));
   EXPECT_EQ(driver_.alarm(), driver_.now().mono + 10s);
@@ -84,7 +84,7 @@ TEST_F(ShardCircuit, WhenItsSleepIsOverAFewProbesGoAndTheRestWaits) {
   EXPECT_EQ(driver_.totals().circuits, (std::array<std::uint32_t, 3>{1, 0, 0}));
 }
 
-TEST_F(ShardCircuit, ItsSleepEndsAlsoWhenNothingWaits) {
+TEST_F(ShardCircuit, BecomesHalfOpenEvenIfNothingWaits) {
   open();
   for (const Delivery& each : stored_) {
     driver_.feed(DeliveryCancelled{webhook_, each.id});
@@ -99,7 +99,7 @@ TEST_F(ShardCircuit, ItsSleepEndsAlsoWhenNothingWaits) {
   EXPECT_EQ(saved[0].record.state, CircuitState::half_open);
 }
 
-TEST_F(ShardCircuit, APersonsHoldEndsAlsoWhenNothingWaits) {
+TEST_F(ShardCircuit, AForcedStateEndsEvenIfNothingWaits) {
   driver_.feed(CircuitCommanded{webhook_, CircuitAction::force_close, 1s});
   driver_.ring_after(1s);
   EXPECT_EQ(driver_.view(webhook_).circuit.forced_until, std::nullopt);
@@ -109,7 +109,7 @@ TEST_F(ShardCircuit, APersonsHoldEndsAlsoWhenNothingWaits) {
   EXPECT_EQ(driver_.view(webhook_).circuit.state, CircuitState::half_open);
 }
 
-TEST_F(ShardCircuit, AFailedProbeOpensItAgainForLongerWithoutASecondAlert) {
+TEST_F(ShardCircuit, AFailedProbeReopensForLongerWithoutASecondAlert) {
   open();
   EXPECT_EQ(driver_.take<RaiseAlert>().size(), 1u);
   driver_.ring_after(10s);
@@ -119,7 +119,7 @@ TEST_F(ShardCircuit, AFailedProbeOpensItAgainForLongerWithoutASecondAlert) {
   EXPECT_TRUE(driver_.take<RaiseAlert>().empty());
 }
 
-TEST_F(ShardCircuit, AnAbandonedProbeGivesItsPlaceBack) {
+TEST_F(ShardCircuit, AnAbandonedProbeFreesItsSlot) {
   open();
   driver_.ring_after(10s);
   stored_.push_back(driver_.make(webhook_));
@@ -130,7 +130,7 @@ TEST_F(ShardCircuit, AnAbandonedProbeGivesItsPlaceBack) {
   EXPECT_EQ(driver_.take_started(), std::vector{stored_[2].id});
 }
 
-TEST_F(ShardCircuit, ClosingDoesNotMakeAStampede) {
+TEST_F(ShardCircuit, ClosingDoesNotExceedTheLimits) {
   driver_.change_webhook(webhook_, [](Webhook& each) { each.max_in_flight = 3; });
   open();
   for (int i = 0; i < 20; ++i) {
@@ -144,7 +144,7 @@ TEST_F(ShardCircuit, ClosingDoesNotMakeAStampede) {
   EXPECT_EQ(driver_.take<StartAttempt>().size(), 3u);
 }
 
-TEST_F(ShardCircuit, APersonsWordIsSavedButNotTold) {
+TEST_F(ShardCircuit, AForcedStateIsSavedWithoutAnAlert) {
   driver_.feed(CircuitCommanded{webhook_, CircuitAction::force_open, 1h});
   EXPECT_EQ(driver_.take<SaveCircuit>().at(0).record.forced_open, true);
   driver_.admit(webhook_);
@@ -158,7 +158,7 @@ TEST_F(ShardCircuit, APersonsWordIsSavedButNotTold) {
   EXPECT_TRUE(driver_.take<RaiseAlert>().empty());
 }
 
-TEST_F(ShardCircuit, ForcedOpenForGoodShowsNoEndAndCloses) {
+TEST_F(ShardCircuit, ForcedOpenWithoutADurationShowsNoEnd) {
   driver_.feed(CircuitCommanded{webhook_, CircuitAction::force_open, {}});
   driver_.admit(webhook_);
   EXPECT_EQ(driver_.view(webhook_).blocked, BlockReason::circuit);
@@ -170,7 +170,7 @@ TEST_F(ShardCircuit, ForcedOpenForGoodShowsNoEndAndCloses) {
   EXPECT_EQ(driver_.take<LoadLane>().size(), 1u);
 }
 
-TEST_F(ShardCircuit, ACircuitIsTakenOverFromTheStoreAtStart) {
+TEST_F(ShardCircuit, RestoresTheCircuitAtStartup) {
   auto webhook = std::make_shared<Webhook>();
   webhook->id = WebhookId{{1}};
   const CircuitRecord record{.state = CircuitState::open,
@@ -185,7 +185,7 @@ TEST_F(ShardCircuit, ACircuitIsTakenOverFromTheStoreAtStart) {
   EXPECT_EQ(driver_.take<LoadLane>().size(), 1u);
 }
 
-TEST_F(ShardCircuit, ASleepWrittenDownByAWrongClockIsCutToWhatThePolicyAllows) {
+TEST_F(ShardCircuit, AnOpenTimeFromAWrongClockIsLimitedByThePolicy) {
   auto webhook = std::make_shared<Webhook>();
   webhook->id = WebhookId{{1}};
   const CircuitRecord record{.state = CircuitState::open,
@@ -199,7 +199,7 @@ TEST_F(ShardCircuit, ASleepWrittenDownByAWrongClockIsCutToWhatThePolicyAllows) {
   EXPECT_EQ(driver_.take<LoadLane>().size(), 1u);
 }
 
-TEST_F(ShardCircuit, AnAttemptThatFailsAfterItsWebhookWasRemovedTellsNobody) {
+TEST_F(ShardCircuit, AFailureAfterTheWebhookWasRemovedRaisesNoAlert) {
   driver_.admit_many(webhook_, 2);
   const std::vector<StartAttempt> started = driver_.take<StartAttempt>();
   driver_.feed(WebhookRemoved{webhook_});

@@ -1,4 +1,4 @@
-// A webhook that has only failed for days is switched off, and its owner told.
+// A webhook whose attempts have all failed for days is disabled, with an alert.
 #include <gtest/gtest.h>
 
 #include "engine/shard/shard_driver_test.h"
@@ -17,7 +17,7 @@ class ShardDisabling : public testing::Test {
  protected:
   static void plain(Webhook& webhook) {
     webhook.breaker.enabled = false;
-    webhook.retry.attempts_max = 1;  // Every failure is final, so that each attempt is a delivery.
+    webhook.retry.attempts_max = 1;  // Every failure is final: one attempt per delivery.
   }
 
   void attempt(std::uint16_t http_status, ShardDriver& driver) {
@@ -32,7 +32,7 @@ class ShardDisabling : public testing::Test {
   WebhookId webhook_ = driver_.add_webhook(plain);
 };
 
-TEST_F(ShardDisabling, FiveDaysOfFailuresAndNotAMillisecondLess) {
+TEST_F(ShardDisabling, DisablesAfterFiveDaysOfFailures) {
   attempt(503);
   driver_.pass(five_days - 1ms);
   attempt(503);
@@ -43,12 +43,12 @@ TEST_F(ShardDisabling, FiveDaysOfFailuresAndNotAMillisecondLess) {
   ASSERT_EQ(disabled.size(), 1u);
   EXPECT_EQ(disabled[0].webhook_id, webhook_);
   EXPECT_EQ(disabled[0].reason, "Every attempt has failed since 2026-01-01T00:00:00.000Z.");
-  const std::vector<RaiseAlert> told = driver_.take<RaiseAlert>();
-  ASSERT_EQ(told.size(), 1u);
-  EXPECT_EQ(told[0].kind, AlertKind::webhook_disabled);
+  const std::vector<RaiseAlert> alerts = driver_.take<RaiseAlert>();
+  ASSERT_EQ(alerts.size(), 1u);
+  EXPECT_EQ(alerts[0].kind, AlertKind::webhook_disabled);
 }
 
-TEST_F(ShardDisabling, OneSuccessBeginsTheFiveDaysAnew) {
+TEST_F(ShardDisabling, ASuccessRestartsTheFiveDays) {
   attempt(503);
   driver_.pass(five_days - 1ms);
   attempt(200);
@@ -61,7 +61,7 @@ TEST_F(ShardDisabling, OneSuccessBeginsTheFiveDaysAnew) {
   EXPECT_EQ(driver_.take<DisableWebhook>().size(), 1u);
 }
 
-TEST_F(ShardDisabling, ASuccessAfterFiveDaysIsInTime) {
+TEST_F(ShardDisabling, ASuccessAfterFiveDaysPreventsDisabling) {
   attempt(503);
   driver_.pass(five_days * 2);
   attempt(200);
@@ -69,7 +69,7 @@ TEST_F(ShardDisabling, ASuccessAfterFiveDaysIsInTime) {
   EXPECT_TRUE(driver_.take<DisableWebhook>().empty());
 }
 
-TEST(ShardNeverDisabling, AnOptionOfZeroDisablesNothing) {
+TEST(ShardNeverDisabling, ZeroNeverDisables) {
   ShardDriver driver{ShardOptions{.disable_after = 0s}};
   const WebhookId webhook = driver.add_webhook([](Webhook& each) { each.breaker.enabled = false; });
   for (int i = 0; i < 2; ++i) {
@@ -80,7 +80,7 @@ TEST(ShardNeverDisabling, AnOptionOfZeroDisablesNothing) {
   EXPECT_TRUE(driver.take<DisableWebhook>().empty());
 }
 
-TEST_F(ShardDisabling, SilenceIsNotFailure) {
+TEST_F(ShardDisabling, TimeWithoutAttemptsDoesNotDisable) {
   attempt(503);
   driver_.ring_after(five_days * 3);
   EXPECT_TRUE(driver_.take<DisableWebhook>().empty());
@@ -113,7 +113,7 @@ TEST_F(ShardDisabling, ASuccessIsSavedAsWell) {
   EXPECT_EQ(saved[0].record.failing_since, std::nullopt);
 }
 
-TEST_F(ShardDisabling, AJumpOfTheWallClockDisablesNothing) {
+TEST_F(ShardDisabling, AWallClockJumpDoesNotDisable) {
   attempt(503);
   driver_.jump_wall(five_days * 10);
   attempt(503);
@@ -135,7 +135,7 @@ TEST_F(ShardDisabling, AFirstFailureFromAWrongClockCountsAsNow) {
   EXPECT_EQ(after.take<DisableWebhook>().size(), 1u);
 }
 
-TEST_F(ShardDisabling, SwitchedOnAgainItHasFiveDaysOnceMore) {
+TEST_F(ShardDisabling, AReactivatedWebhookHasFiveDaysAgain) {
   attempt(503);
   driver_.pass(five_days);
   attempt(503);
@@ -150,7 +150,7 @@ TEST_F(ShardDisabling, SwitchedOnAgainItHasFiveDaysOnceMore) {
   EXPECT_TRUE(driver_.take<DisableWebhook>().empty());
 }
 
-TEST_F(ShardDisabling, APersonsResetOfTheCircuitDoesNotHideTheFailures) {
+TEST_F(ShardDisabling, ACircuitResetDoesNotResetTheFiveDays) {
   attempt(503);
   driver_.pass(five_days);
   driver_.feed(CircuitCommanded{.webhook_id = webhook_, .action = CircuitAction::reset});

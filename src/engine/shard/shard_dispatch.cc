@@ -9,18 +9,17 @@
 namespace postrider {
 namespace {
 
-// Memory is short: enough of each lane to keep its attempts going, the rest stays in the store.
+// The window when memory is short: enough to keep the attempts of a lane going.
 constexpr std::uint32_t window_small = 8;
 
-// Wall and monotonic time drift apart; looking once a day costs nothing and keeps sums from
-// overflowing.
+// Wall and monotonic time drift apart. Waking once a day costs nothing and prevents overflow.
 constexpr Micros alarm_ahead_max = std::chrono::hours{24};
 
 }  // namespace
 
 ShardState::ShardState(ShardOptions shard_options, std::uint64_t seed, Allowance* shared)
     : options(shard_options),
-      own_allowance(shared ? nullptr : make_own_allowance(limits_of(shard_options))),
+      own_allowance(shared ? nullptr : make_local_allowance(limits_of(shard_options))),
       allowance(shared ? *shared : *own_allowance),
       random(seed),
       ids(SplitMix64{seed}.next()),
@@ -31,7 +30,7 @@ ShardState::ShardState(ShardOptions shard_options, std::uint64_t seed, Allowance
   POSTRIDER_ASSERT(options.loads_max > 0);
 }
 
-void ShardState::begin(Moment moment) { now = Moment{moment.steady, moment.mono}; }
+void ShardState::begin_step(Moment moment) { now = Moment{moment.steady, moment.mono}; }
 
 WindowBounds ShardState::bounds() const {
   const bool plenty = waiting_count < options.waiting_max;
@@ -40,47 +39,47 @@ WindowBounds ShardState::bounds() const {
           .load_ahead = options.load_ahead};
 }
 
-void ShardState::wake() {
-  while (const std::optional<LaneIndex> lane = wall_agenda.pop_due(now.wall)) {
+void ShardState::wake_due_lanes() {
+  while (const std::optional<LaneIndex> lane = wall_timers.pop_due(now.wall)) {
     lanes.touch(*lane);
   }
-  while (const std::optional<LaneIndex> lane = mono_agenda.pop_due(now.mono)) {
+  while (const std::optional<LaneIndex> lane = mono_timers.pop_due(now.mono)) {
     lanes.touch(*lane);
   }
-  while (const std::optional<TenantIndex> tenant = tenant_agenda.pop_due(now.mono)) {
+  while (const std::optional<TenantIndex> tenant = tenant_timers.pop_due(now.mono)) {
     unpark(*tenant, Parked::rate);
   }
 }
 
-void ShardState::look_at_touched() {
+void ShardState::evaluate_touched_lanes() {
   for (const LaneIndex index : lanes.take_touched()) {
     Lane& lane = lanes.at(index);
     if (lane.removed() && lane.empty()) {
-      discard(lane);
+      remove_lane(lane);
     } else {
-      look(lane);
+      evaluate(lane);
     }
   }
 }
 
-void ShardState::look(Lane& lane) {
+void ShardState::evaluate(Lane& lane) {
   wake_circuit(lane);
-  const LaneOutlook outlook = lane.look(now, bounds());
+  const LaneReadiness readiness = lane.evaluate(now, bounds());
   POSTRIDER_ASSERT(lane.window().count() <= options.window_max);
-  POSTRIDER_ASSERT(!outlook.wake_at || *outlook.wake_at > now.wall);
-  POSTRIDER_ASSERT(!outlook.wake_mono_at || *outlook.wake_mono_at > now.mono);
+  POSTRIDER_ASSERT(!readiness.wake_at || *readiness.wake_at > now.wall);
+  POSTRIDER_ASSERT(!readiness.wake_mono_at || *readiness.wake_mono_at > now.mono);
 
-  share.offer(lane.index(), outlook.offer);
-  wall_agenda.set(lane.index(), outlook.wake_at);
-  mono_agenda.set(lane.index(), outlook.wake_mono_at);
-  if (outlook.load) {
-    loads.want(lane.webhook().id);
+  share.set_ready(lane.index(), readiness.ready);
+  wall_timers.set(lane.index(), readiness.wake_at);
+  mono_timers.set(lane.index(), readiness.wake_mono_at);
+  if (readiness.load) {
+    loads.enqueue(lane.webhook().id);
   }
-  totals.rate_limited_total += outlook.newly_rate_limited ? 1 : 0;
-  count(lane);
+  totals.rate_limited_total += readiness.newly_rate_limited ? 1 : 0;
+  update_totals(lane);
 }
 
-/// Also when nothing waits: people and alerts go by its state.
+/// Also if nothing waits: views and alerts depend on the state of the circuit.
 void ShardState::wake_circuit(Lane& lane) {
   const BreakerPolicy& policy = lane.webhook().breaker;
   const std::optional<WallTime> at = lane.breaker().wakes_at(policy, now.wall);
@@ -89,36 +88,36 @@ void ShardState::wake_circuit(Lane& lane) {
   }
 }
 
-/// Replaces what the lane adds to the totals.
-void ShardState::count(const Lane& lane) {
-  if (lane.index() >= counted_.size()) {
-    counted_.resize(lane.index() + 1);
+/// Updates the lane's contribution to the totals.
+void ShardState::update_totals(const Lane& lane) {
+  if (lane.index() >= lane_totals_.size()) {
+    lane_totals_.resize(lane.index() + 1);
   }
-  Counted& counted = counted_[lane.index()];
+  LaneTotals& added = lane_totals_[lane.index()];
   for (std::size_t priority = 0; priority < priority_count; ++priority) {
     const std::uint32_t waiting = lane.waiting()[priority];
-    totals.waiting[priority] += waiting - counted.waiting[priority];
-    waiting_count += waiting - counted.waiting[priority];
-    counted.waiting[priority] = waiting;
+    totals.waiting[priority] += waiting - added.waiting[priority];
+    waiting_count += waiting - added.waiting[priority];
+    added.waiting[priority] = waiting;
   }
   const CircuitState circuit = lane.breaker().state();
-  if (counted.present) {
-    --totals.circuits[static_cast<std::size_t>(counted.circuit)];
+  if (added.present) {
+    --totals.circuits[static_cast<std::size_t>(added.circuit)];
   }
   ++totals.circuits[static_cast<std::size_t>(circuit)];
-  counted.circuit = circuit;
-  counted.present = true;
+  added.circuit = circuit;
+  added.present = true;
 }
 
-/// A removed lane in which nothing is left.
-void ShardState::discard(Lane& lane) {
+/// Removes a lane that is empty and whose webhook was removed.
+void ShardState::remove_lane(Lane& lane) {
   const LaneIndex index = lane.index();
-  count(lane);
-  --totals.circuits[static_cast<std::size_t>(counted_[index].circuit)];
-  counted_[index] = {};
+  update_totals(lane);
+  --totals.circuits[static_cast<std::size_t>(lane_totals_[index].circuit)];
+  lane_totals_[index] = {};
   share.remove(index);
-  wall_agenda.set(index, std::nullopt);
-  mono_agenda.set(index, std::nullopt);
+  wall_timers.set(index, std::nullopt);
+  mono_timers.set(index, std::nullopt);
   leave_tenant(lane.tenant());
   lanes.remove(lane);
 }
@@ -135,24 +134,24 @@ void ShardState::leave_tenant(TenantIndex index) {
   const Tenant& tenant = tenants.at(index);
   if (tenant.lanes == 1) {
     if (tenant.parked != Parked::no) {
-      unpark(index, tenant.parked);  // The number may come to stand for somebody else.
+      unpark(index, tenant.parked);  // The index may be reused for another tenant.
     }
-    std::erase(kept_of, index);
+    std::erase(reserved_tenants, index);
     allowance.leave(index);
   }
   tenants.leave(index);
 }
 
-void ShardState::ask_store_again() {
+void ShardState::resubmit_settlements() {
   for (Settlement& settlement : pending.take_due(now.mono)) {
     if (Lane* lane = lanes.find(settlement.delivery.webhook_id)) {
-      lane->plan_again(settlement.delivery, now.wall);
+      lane->reschedule(settlement.delivery, now.wall);
     }
-    commands.emplace_back(Settle{.settlement = std::move(settlement), .again = true});
+    commands.emplace_back(Settle{.settlement = std::move(settlement), .is_resubmission = true});
   }
 }
 
-BlockReason ShardState::standstill() const {
+BlockReason ShardState::shard_block() const {
   if (draining) {
     return BlockReason::drain;
   }
@@ -160,20 +159,21 @@ BlockReason ShardState::standstill() const {
   return store_behind ? BlockReason::store : BlockReason::none;
 }
 
-void ShardState::start_what_may_start() {
+void ShardState::start_ready_deliveries() {
   total_token_at.reset();
-  while (const std::optional<Start> chosen = next_start()) {
+  while (const std::optional<ChosenDelivery> chosen = next_delivery()) {
     start(*chosen);
   }
 }
 
-/// Parks the tenants that may not start anything until one is found that may.
-std::optional<ShardState::Start> ShardState::next_start() {
+/// Finds the delivery to start next and takes its slot and tokens. Parks tenants that may not start
+/// anything.
+std::optional<ShardState::ChosenDelivery> ShardState::next_delivery() {
   Candidates among = allowance.candidates();
-  while (standstill() == BlockReason::none) {
-    std::optional<Start> chosen = choose(among);
+  while (shard_block() == BlockReason::none) {
+    std::optional<ChosenDelivery> chosen = choose(among);
     if (!chosen && among == Candidates::first_attempts) {
-      chosen = choose(Candidates::all);  // Retries ask in vain, but then they are told.
+      chosen = choose(Candidates::all);  // If refused, SlotReserved follows later.
     }
     if (!chosen) {
       break;
@@ -189,28 +189,28 @@ std::optional<ShardState::Start> ShardState::next_start() {
     if (permit.refused_by == Limit::none) {
       return chosen;
     }
-    refused(chosen->turn.tenant, permit);
+    on_refused(chosen->turn.tenant, permit);
     if (permit.refused_by == Limit::total_slots && retry && among == Candidates::all) {
-      among = Candidates::first_attempts;  // The reserve is for them.
+      among = Candidates::first_attempts;  // They may use the reserve.
     } else if (permit.refused_by == Limit::total_slots || permit.refused_by == Limit::total_rate) {
-      return std::nullopt;  // What is kept for this shard stays so: it waits for the rest.
+      return std::nullopt;  // Reserved slots stay reserved: this shard still needs them.
     }
   }
-  forgo_slots();
+  release_reserved_slots();
   return std::nullopt;
 }
 
-std::optional<ShardState::Start> ShardState::choose(Candidates among) {
+std::optional<ShardState::ChosenDelivery> ShardState::choose(Candidates among) {
   const std::optional<Turn> turn = share.next(among);
   if (!turn) {
     return std::nullopt;
   }
   Entry* entry = lanes.at(turn->lane).next(turn->priority, among, now.wall);
   POSTRIDER_ASSERT(entry != nullptr);
-  return Start{.turn = *turn, .among = among, .entry = entry};
+  return ChosenDelivery{.turn = *turn, .among = among, .entry = entry};
 }
 
-void ShardState::refused(TenantIndex index, const Permit& permit) {
+void ShardState::on_refused(TenantIndex index, const Permit& permit) {
   switch (permit.refused_by) {
     case Limit::none:
       return;
@@ -226,35 +226,35 @@ void ShardState::refused(TenantIndex index, const Permit& permit) {
       return;
     case Limit::tenant_rate:
       park(index, Parked::rate);
-      tenant_agenda.set(index, permit.again_at);
+      tenant_timers.set(index, permit.again_at);
       ++totals.rate_limited_total;
       return;
   }
 }
 
-/// There is nothing to start: no slot is kept from others.
-void ShardState::forgo_slots() {
+/// Nothing can start: reserved slots go to other shards.
+void ShardState::release_reserved_slots() {
   if (std::exchange(slot_refused, false)) {
-    allowance.forgo();
+    allowance.release_reserved();
   }
-  for (const TenantIndex index : std::exchange(kept_of, {})) {
+  for (const TenantIndex index : std::exchange(reserved_tenants, {})) {
     if (tenants.at(index).parked != Parked::slots) {
-      allowance.forgo(index);
+      allowance.release_reserved(index);
     }
   }
 }
 
-void ShardState::start(const Start& chosen) {
+void ShardState::start(const ChosenDelivery& chosen) {
   const Turn& turn = chosen.turn;
   Lane& lane = lanes.at(turn.lane);
   const BreakerPolicy& policy = lane.webhook().breaker;
-  // A lane that offers something has a circuit that agrees, but for a policy that changed under its
-  // probes. The tokens are lost then: fewer is within the limit.
-  const bool agreed =
+  // The circuit of a ready lane admits an attempt, unless its policy changed during probes. The
+  // tokens are then lost, which stays within the limits.
+  const bool admitted =
       with_circuit(lane, [&](Breaker& breaker) { return breaker.try_acquire(policy, now.wall); });
-  if (!agreed) {
+  if (!admitted) {
     allowance.give_back(turn.tenant, 1);
-    look(lane);
+    evaluate(lane);
     return;
   }
   share.take(turn, chosen.among);
@@ -265,18 +265,18 @@ void ShardState::start(const Start& chosen) {
       StartAttempt{.delivery = delivery,
                    .attempt_number = delivery.attempt_count + 1,
                    .timeout = attempt_timeout(lane.webhook().retry, delivery.budget_used + 1)});
-  look(lane);
+  evaluate(lane);
 }
 
-/// Its policy became stricter while it waited: it has had all its attempts.
-void ShardState::give_up(const Start& chosen) {
+/// The retry policy became stricter while the delivery waited: its attempts are used up.
+void ShardState::give_up(const ChosenDelivery& chosen) {
   Lane& lane = lanes.at(chosen.turn.lane);
   Delivery delivery = chosen.entry->delivery;
   delivery.state = DeliveryState::dead_letter;
   delivery.due = now.wall;
   lane.give_up(*chosen.entry, delivery);
   settle({.delivery = std::move(delivery), .attempt = {}, .dead = attempts_exceeded()});
-  look(lane);
+  evaluate(lane);
 }
 
 void ShardState::give_back_slot(TenantIndex index) {
@@ -297,21 +297,21 @@ void ShardState::park(TenantIndex index, Parked why) {
 void ShardState::unpark(TenantIndex index, Parked why) {
   POSTRIDER_ASSERT(tenants.at(index).parked == why && why != Parked::no);
   tenants.at(index).parked = Parked::no;
-  tenant_agenda.set(index, std::nullopt);
+  tenant_timers.set(index, std::nullopt);
   share.unpark(index);
 }
 
-void ShardState::ask_for_loads() {
+void ShardState::request_loads() {
   if (draining) {
     return;
   }
   while (const std::optional<WebhookId> webhook_id = loads.next()) {
     Lane* lane = lanes.find(*webhook_id);
-    // It may have been paused or removed while it queued.
-    if (lane && lane->wants_load(now, bounds())) {
+    // The lane may have been paused or removed while it was queued.
+    if (lane && lane->needs_load(now, bounds())) {
       commands.emplace_back(lane->begin_load(bounds()));
     } else {
-      loads.answered(*webhook_id);
+      loads.finish(*webhook_id);
     }
   }
 }
@@ -329,18 +329,18 @@ std::optional<MonoTime> ShardState::next_wake() const {
   if (draining) {
     return pending.retry_at();
   }
-  std::optional<MonoTime> wake = earliest(mono_agenda.next(), tenant_agenda.next());
+  std::optional<MonoTime> wake = earliest(mono_timers.next(), tenant_timers.next());
   wake = earliest(wake, total_token_at);
   wake = earliest(wake, pending.retry_at());
-  if (const std::optional<WallTime> due = wall_agenda.next()) {
-    // Checked again when it rings: until then the steady wall may run slower or faster.
+  if (const std::optional<WallTime> due = wall_timers.next()) {
+    // Only an estimate, because steady wall time may run slower or faster. Checked again then.
     const Micros wait = std::min<Micros>(*due - now.wall, alarm_ahead_max);
     wake = earliest(wake, std::optional{now.mono + wait});
   }
   return wake ? std::optional{std::min(*wake, now.mono + alarm_ahead_max)} : std::nullopt;
 }
 
-/// An alarm that is set earlier than needed stays: ringing once too often is cheaper than telling.
+/// An alarm that is too early is not replaced: a spurious one costs less than a command.
 void ShardState::set_alarm() {
   const std::optional<MonoTime> wake = next_wake();
   if (wake && (!alarm_at || *wake < *alarm_at)) {

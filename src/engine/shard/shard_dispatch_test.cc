@@ -1,4 +1,4 @@
-// What may start and when: slots, reserve, rates, turns, circuits.
+// What may start and when: slots, the reserve, rates and turns.
 #include <map>
 
 #include <gtest/gtest.h>
@@ -28,7 +28,7 @@ std::map<TenantId, std::size_t> count_by_tenant(const std::vector<StartAttempt>&
   return counts;
 }
 
-TEST(Slots, AWebhookHasNoMoreInFlightThanItMay) {  // P7
+TEST(Slots, RespectsTheLimitOfAWebhook) {  // P7
   ShardDriver driver;
   const WebhookId webhook = driver.add_webhook();
   driver.admit_many(webhook, 8);
@@ -38,7 +38,7 @@ TEST(Slots, AWebhookHasNoMoreInFlightThanItMay) {  // P7
   EXPECT_EQ(driver.take<StartAttempt>().size(), 1u);
 }
 
-TEST(Slots, ALoweredLimitHoldsForWhatStartsNext) {
+TEST(Slots, ALoweredLimitAppliesToTheNextStart) {
   ShardDriver driver;
   const WebhookId webhook = driver.add_webhook();
   driver.admit_many(webhook, 8);
@@ -50,7 +50,7 @@ TEST(Slots, ALoweredLimitHoldsForWhatStartsNext) {
   EXPECT_EQ(driver.take<StartAttempt>().size(), 1u);
 }
 
-TEST(Slots, OneTenantCannotHaveThemAll) {  // P5
+TEST(Slots, OneTenantCannotTakeAllSlots) {  // P5
   ShardDriver driver{{.in_flight_max = 10, .tenant_in_flight_max = 6, .first_attempt_reserve = 0}};
   const WebhookId greedy = driver.add_webhook(of_tenant("greedy"));
   const WebhookId modest = driver.add_webhook(of_tenant("modest"));
@@ -64,7 +64,7 @@ TEST(Slots, OneTenantCannotHaveThemAll) {  // P5
   EXPECT_EQ(driver.take<StartAttempt>().at(0).delivery.webhook_id, greedy);
 }
 
-TEST(Slots, AllLanesTogetherHaveALimit) {
+TEST(Slots, RespectsTheTotalLimit) {
   ShardDriver driver{{.in_flight_max = 3, .tenant_in_flight_max = 3, .first_attempt_reserve = 0}};
   const WebhookId one = driver.add_webhook();
   const WebhookId two = driver.add_webhook();
@@ -77,7 +77,7 @@ TEST(Slots, AllLanesTogetherHaveALimit) {
   EXPECT_EQ(driver.take<StartAttempt>().size(), 1u);
 }
 
-TEST(Reserve, RetriesLeaveTheLastSlotsToFirstAttempts) {
+TEST(Reserve, RetriesDoNotUseTheReserve) {
   ShardDriver driver{{.in_flight_max = 4, .tenant_in_flight_max = 4, .first_attempt_reserve = 2}};
   const WebhookId failing = driver.add_webhook(of_tenant("a"));
   const WebhookId healthy = driver.add_webhook(of_tenant("a"));
@@ -90,12 +90,12 @@ TEST(Reserve, RetriesLeaveTheLastSlotsToFirstAttempts) {
   EXPECT_EQ(driver.view(failing).blocked, BlockReason::slots);
   driver.admit_many(healthy, 3);
   EXPECT_EQ(driver.take<StartAttempt>().size(), 2u);
-  // The slot that frees is one of the last two: a first attempt has it.
+  // The free slot is one of the last two: a first attempt gets it.
   driver.finish(started[0], answered(200));
   EXPECT_EQ(driver.take<StartAttempt>().at(0).delivery.webhook_id, healthy);
 }
 
-TEST(Reserve, ATryThatAPersonAskedForIsNotARetry) {
+TEST(Reserve, AManualAttemptIsNotARetry) {
   ShardDriver driver{{.in_flight_max = 2, .tenant_in_flight_max = 2, .first_attempt_reserve = 1}};
   const WebhookId webhook = driver.add_webhook();
   const auto revived = [](Delivery& delivery) {
@@ -107,13 +107,13 @@ TEST(Reserve, ATryThatAPersonAskedForIsNotARetry) {
   EXPECT_EQ(driver.take<StartAttempt>().size(), 2u);
 }
 
-TEST(Reserve, AReserveOfEverythingStillLetsARetryStart) {
+TEST(Reserve, AReserveOfAllSlotsStillAllowsOneRetry) {
   ShardDriver driver{{.in_flight_max = 2, .tenant_in_flight_max = 2, .first_attempt_reserve = 99}};
   driver.admit(driver.add_webhook(), [](Delivery& delivery) { delivery.attempt_count = 1; });
   EXPECT_EQ(driver.take<StartAttempt>().size(), 1u);
 }
 
-TEST(Rate, StartsComeExactlyWhenTheirTokensDo) {  // P7
+TEST(Rate, StartsAsSoonAsThereIsAToken) {  // P7
   ShardDriver driver;
   const WebhookId webhook = driver.add_webhook([](Webhook& each) {
     each.rate_limit = RateLimit{.count = 3, .period = 1s, .burst = 2};
@@ -134,7 +134,7 @@ TEST(Rate, StartsComeExactlyWhenTheirTokensDo) {  // P7
             (std::vector<Micros>{0us, 0us, 333'334us, 666'667us, 1'000'000us, 1'333'334us}));
 }
 
-TEST(Rate, TheTenantsRateHoldsForAllItsLanesAndForNobodyElse) {
+TEST(Rate, TheTenantRateAppliesToAllLanesOfTheTenantOnly) {
   ShardDriver driver{{.tenant_rate = RateLimit{.count = 1, .period = 1s, .burst = 2}}};
   const WebhookId one = driver.add_webhook(of_tenant("a"));
   const WebhookId two = driver.add_webhook(of_tenant("a"));
@@ -152,7 +152,7 @@ TEST(Rate, TheTenantsRateHoldsForAllItsLanesAndForNobodyElse) {
   EXPECT_EQ(driver.take<StartAttempt>().at(0).delivery.webhook_id, two);
 }
 
-TEST(Rate, TheTotalRateHoldsForEveryone) {
+TEST(Rate, TheTotalRateAppliesToAllTenants) {
   ShardDriver driver{{.total_rate = RateLimit{.count = 10, .period = 1s, .burst = 1}}};
   const WebhookId one = driver.add_webhook(of_tenant("a"));
   const WebhookId two = driver.add_webhook(of_tenant("b"));
@@ -165,7 +165,7 @@ TEST(Rate, TheTotalRateHoldsForEveryone) {
   EXPECT_EQ(driver.take<StartAttempt>().size(), 1u);
 }
 
-TEST(Rate, ALaneThatMayNotStartTakesNoTokenOfOthers) {
+TEST(Rate, ABlockedLaneTakesNoSharedToken) {
   ShardDriver driver{{.tenant_rate = RateLimit{.count = 1, .period = 1h, .burst = 1}}};
   const WebhookId limited = driver.add_webhook([](Webhook& each) {
     each.tenant_id = "a";
@@ -176,7 +176,7 @@ TEST(Rate, ALaneThatMayNotStartTakesNoTokenOfOthers) {
     each.paused = true;
   });
   driver.admit(spent);
-  driver.admit(limited);  // Takes its only token and the tenant's.
+  driver.admit(limited);  // Takes its only token and one of the tenant.
   EXPECT_EQ(driver.take<StartAttempt>().size(), 1u);
   driver.admit(limited);
   driver.ring_after(1h);
@@ -186,7 +186,7 @@ TEST(Rate, ALaneThatMayNotStartTakesNoTokenOfOthers) {
   EXPECT_EQ(driver.take<StartAttempt>().size(), 1u);
 }
 
-TEST(Rate, AfterARestartABucketIsEmptyBecauseNobodyKnowsWhatWasSent) {  // P7
+TEST(Rate, ABucketIsEmptyAfterARestart) {  // P7
   ShardDriver driver;
   auto webhook = std::make_shared<Webhook>();
   webhook->rate_limit = RateLimit{.count = 2, .period = 1s, .burst = 10};
@@ -198,7 +198,7 @@ TEST(Rate, AfterARestartABucketIsEmptyBecauseNobodyKnowsWhatWasSent) {  // P7
   EXPECT_EQ(driver.take<StartAttempt>().size(), 1u);
 }
 
-TEST(Turns, SaturatedPrioritiesShareEightToFourToOneExactly) {
+TEST(Turns, SaturatedPrioritiesShareEightToFourToOne) {
   ShardDriver driver{{.in_flight_max = 1,
                       .tenant_in_flight_max = 1,
                       .first_attempt_reserve = 0,
@@ -219,7 +219,7 @@ TEST(Turns, SaturatedPrioritiesShareEightToFourToOneExactly) {
   EXPECT_EQ(counts, (std::array{800, 400, 100}));
 }
 
-TEST(Turns, ATenantWithAHugeBacklogGetsNoMoreThanItsTurn) {  // P5
+TEST(Turns, AHugeBacklogDoesNotDelayOtherTenants) {  // P5
   ShardDriver driver{{.in_flight_max = 1, .tenant_in_flight_max = 1, .first_attempt_reserve = 0}};
   std::map<WebhookId, TenantId> tenants;
   for (int i = 0; i < 20; ++i) {
@@ -241,7 +241,7 @@ TEST(Turns, ATenantWithAHugeBacklogGetsNoMoreThanItsTurn) {  // P5
             (std::map<TenantId, std::size_t>{{"huge", 50}, {"small", 50}}));
 }
 
-TEST(Turns, AFreshEventDoesNotWaitForOtherLanesThatHang) {  // P5
+TEST(Turns, ANewEventDoesNotWaitForHangingLanes) {  // P5
   ShardDriver driver;
   for (int i = 0; i < 100; ++i) {
     driver.admit_many(driver.add_webhook(of_tenant("slow")), 20);

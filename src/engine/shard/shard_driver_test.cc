@@ -40,9 +40,9 @@ struct Printer {
   std::string operator()(const DisableWebhook& disable) const {
     return fmt::format("disable {}", disable.webhook_id.to_string());
   }
-  std::string operator()(const RaiseAlert& tell) const {
-    return fmt::format("tell {} {} {}", to_string(tell.kind), tell.webhook_id.to_string(),
-                       tell.detail);
+  std::string operator()(const RaiseAlert& alert) const {
+    return fmt::format("alert {} {} {}", to_string(alert.kind), alert.webhook_id.to_string(),
+                       alert.detail);
   }
   std::string operator()(const Reschedule& reschedule) const {
     return "reschedule " + reschedule.webhook_id.to_string();
@@ -70,7 +70,7 @@ ShardDriver::ShardDriver(ShardOptions options, std::uint64_t seed) : shard_(opti
 
 void ShardDriver::pass(Micros by) {
   now_.mono += by;
-  // The driver's wall clock has no part of a millisecond to lose: it is told in whole ones.
+  // The wall clock has a resolution of one millisecond.
   now_.wall += std::chrono::floor<Millis>(by);
 }
 
@@ -106,7 +106,7 @@ void ShardDriver::feed(Input input) {
 WebhookId ShardDriver::add_webhook(const Tweak& tweak) {
   auto webhook = std::make_shared<Webhook>();
   webhook->id = ids_.make<WebhookId>(epoch);
-  webhook->breaker.enabled = false;  // Tests of the circuit switch it on.
+  webhook->breaker.enabled = false;  // Tests of the circuit enable it.
   webhook->retry.jitter = {};
   if (tweak) {
     tweak(*webhook);
@@ -193,7 +193,7 @@ std::vector<DeliveryId> ShardDriver::take_started() {
   return ids;
 }
 
-TEST(ShardDriver, TimePassesOnlyWhenTold) {
+TEST(ShardDriver, TimePassesOnlyOnRequest) {
   ShardDriver driver;
   const Moment before = driver.now();
   driver.feed(AlarmRang{});

@@ -1,5 +1,4 @@
-// Drives a Shard in tests: a clock that moves only when told, short words for common inputs, and
-// the commands kept until somebody takes them.
+// Drives a Shard in tests: a manual clock, helpers for common inputs, and a list of the commands.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +21,7 @@ constexpr WallTime epoch = wall_from_unix_ms(1'767'225'600'000);
 [[nodiscard]] Outcome answered(std::uint16_t http_status);
 [[nodiscard]] Outcome failed(FailureCategory category);
 
-/// One line per command with everything that matters, for comparing runs.
+/// One line per command, to compare runs.
 [[nodiscard]] std::string print(const Command& command);
 
 class ShardDriver {
@@ -37,8 +36,8 @@ class ShardDriver {
   [[nodiscard]] WallTime wall() const { return now_.wall; }
   void pass(Micros by);            // Both clocks, without a step.
   void jump_wall(Millis by);       // Only the wall clock.
-  void ring_after(Micros by);      // Passes time, then the alarm rings.
-  [[nodiscard]] bool ring_next();  // Passes time until the alarm that is set. False: none is.
+  void ring_after(Micros by);      // Passes time, then sends AlarmRang.
+  [[nodiscard]] bool ring_next();  // Passes time until the alarm. Returns false if none is set.
 
   // ------------------------------------------------------------ inputs
 
@@ -59,7 +58,7 @@ class ShardDriver {
 
   // ------------------------------------------------------------ outputs
 
-  /// All commands of one kind since they were last taken.
+  /// Removes and returns all commands of one kind.
   template <class Kind>
   std::vector<Kind> take() {
     std::vector<Kind> taken;
@@ -86,7 +85,7 @@ class ShardDriver {
   Moment now_{epoch, MonoTime{Micros{1'000'000'000}}};
   SteadyWall steady_wall_;
   Shard shard_;
-  UuidMaker ids_{99};
+  UuidGenerator ids_{99};
   std::int64_t sequence_ = 0;
   std::vector<std::shared_ptr<const Webhook>> webhooks_;
   Commands commands_;

@@ -4,7 +4,7 @@
 
 #include "core/base/assert.h"
 #include "core/policy/retry.h"
-#include "engine/shard/conclusion.h"
+#include "engine/shard/attempt_settlement.h"
 #include "engine/shard/shard_state.h"
 
 namespace postrider {
@@ -25,8 +25,8 @@ void ShardState::on(Admitted& input) {
   }
 }
 
-/// The webhook was removed between the publish's match and its commit. Nothing may stay pending for
-/// ever.
+/// The webhook was removed after the event was matched and before it was committed. The delivery
+/// must not stay pending forever.
 void ShardState::cancel_unknown(Delivery delivery) {
   if (pending.contains(delivery.id)) {
     return;
@@ -37,11 +37,11 @@ void ShardState::cancel_unknown(Delivery delivery) {
 
 void ShardState::on(LaneLoaded& input) {
   Lane* lane = lanes.find(input.webhook_id);
-  if (!loads.answered(input.webhook_id) || !lane) {
+  if (!loads.finish(input.webhook_id) || !lane) {
     return;
   }
   if (lane->removed()) {
-    lane->fail_load(now.mono);  // What it brought is cancelled already.
+    lane->fail_load(now.mono);  // The loaded deliveries are already cancelled.
     return;
   }
   lane->end_load(std::move(input), bounds(), now.mono);
@@ -50,7 +50,7 @@ void ShardState::on(LaneLoaded& input) {
 
 void ShardState::on(LaneLoadFailed& input) {
   Lane* lane = lanes.find(input.webhook_id);
-  if (loads.answered(input.webhook_id) && lane) {
+  if (loads.finish(input.webhook_id) && lane) {
     lane->fail_load(now.mono);
     touch(*lane);
   }
@@ -60,7 +60,7 @@ void ShardState::on(AttemptFinished& input) {
   Lane* lane = lanes.find(input.webhook_id);
   const Entry* entry = lane ? lane->in_flight(input.delivery_id) : nullptr;
   if (!entry) {
-    return;  // Not begun by this shard.
+    return;  // Not started by this shard.
   }
   const Webhook& webhook = lane->webhook();
   const bool failed = categorize(input.outcome).has_value();
@@ -68,15 +68,15 @@ void ShardState::on(AttemptFinished& input) {
     failed ? breaker.on_failure(webhook.breaker, now.wall)
            : breaker.on_success(webhook.breaker, now.wall);
   });
-  Conclusion conclusion = conclude(
+  AttemptSettlement settled = settle_attempt(
       *entry, std::move(input.outcome), webhook.retry,
       {.attempt_id = ids.make<AttemptId>(now.wall), .now = now.wall, .draw = random.draw()});
-  conclusion.settlement.request = std::move(input.request);
-  lane->finish(input.delivery_id, conclusion.settlement.delivery);
+  settled.settlement.request = std::move(input.request);
+  lane->finish(input.delivery_id, settled.settlement.delivery);
   give_back_slot(lane->tenant());
-  settle(std::move(conclusion.settlement));
+  settle(std::move(settled.settlement));
 
-  if (conclusion.disable_webhook) {
+  if (settled.disable_webhook) {
     disable(*lane, "The receiver answered 410 Gone.");
   } else if (failed && options.disable_after > Millis{0} &&
              lane->breaker().failed_for(options.disable_after, now.wall)) {
@@ -92,7 +92,7 @@ void ShardState::disable(Lane& lane, const std::string& reason) {
   }
   const WebhookId webhook_id = lane.webhook().id;
   commands.emplace_back(DisableWebhook{.webhook_id = webhook_id, .reason = reason});
-  if (lane.mark_gone()) {  // Others in flight will say the same: one alert is enough.
+  if (lane.mark_disabled()) {  // Only one alert, also if other attempts in flight fail.
     commands.emplace_back(RaiseAlert{
         .kind = AlertKind::webhook_disabled, .webhook_id = webhook_id, .detail = reason});
   }
@@ -127,23 +127,23 @@ void ShardState::on(WebhookChanged& input) {
   if (input.backlog_due) {
     lane.store_has_more(*input.backlog_due);
   }
-  shorten_sleep(lane);
+  shorten_open_time(lane);
   touch(lane);
 }
 
-/// The webhook's lane, as the webhook now is.
+/// Returns the webhook's lane, updated to the new settings.
 Lane& ShardState::lane_of(const WebhookChanged& input) {
   const Webhook& webhook = *input.webhook;
   if (Lane* known = lanes.find(webhook.id)) {
     if (known->webhook().tenant_id != webhook.tenant_id) {
       move_lane(*known, webhook.tenant_id);
     }
-    const bool switched_on = webhook.active && !known->webhook().active;
+    const bool reactivated = webhook.active && !known->webhook().active;
     if (!same_schedule(known->webhook().retry, webhook.retry)) {
       commands.emplace_back(Reschedule{webhook.id});
     }
     known->change(input.webhook, now.mono);
-    if (switched_on) {
+    if (reactivated) {
       with_circuit(*known, [](Breaker& breaker) { breaker.forget_failures(); });
     }
     return *known;
@@ -160,9 +160,9 @@ Lane& ShardState::lane_of(const WebhookChanged& input) {
   return lane;
 }
 
-/// An open circuit may have to end its sleep sooner than its record says: the policy became kinder,
-/// or the clock was wrong when it opened. Being refused writes that down.
-void ShardState::shorten_sleep(Lane& lane) {
+/// An open circuit may have to probe sooner than its record says: the policy became more lenient,
+/// or the clock was wrong when it opened. A refused try_acquire updates the record.
+void ShardState::shorten_open_time(Lane& lane) {
   const BreakerPolicy& policy = lane.webhook().breaker;
   const std::optional<WallTime> retry_at = lane.breaker().retry_at(policy, now.wall);
   if (!retry_at || *retry_at <= now.wall) {
@@ -175,7 +175,7 @@ void ShardState::shorten_sleep(Lane& lane) {
   });
 }
 
-/// Its attempts in flight now count for the new tenant.
+/// Moves the lane to another tenant, which is then charged for its attempts in flight.
 void ShardState::move_lane(Lane& lane, const TenantId& tenant_id) {
   const TenantIndex from = lane.tenant();
   const TenantIndex to = join_tenant(tenant_id);
@@ -232,7 +232,7 @@ void ShardState::on(CircuitCommanded& input) {
       lane->breaker().force_close(now.wall, until);
       break;
   }
-  // A person did this and knows: it is kept, nobody is told.
+  // A user did this on purpose: the change is stored, but raises no alert.
   if (lane->breaker().record() != before) {
     commands.emplace_back(
         SaveCircuit{.webhook_id = input.webhook_id, .record = lane->breaker().record()});
@@ -240,19 +240,19 @@ void ShardState::on(CircuitCommanded& input) {
   touch(*lane);
 }
 
-void ShardState::on(SlotKept& input) {
+void ShardState::on(SlotReserved& input) {
   const TenantIndex* tenant = input.tenant_id ? tenants.find(*input.tenant_id) : nullptr;
   if (!tenant) {
-    return;  // One of all tenants: the step looks for a use anyway. Or the tenant is gone.
+    return;  // A slot of the total, which every step tries to use, or the tenant has no lanes now.
   }
-  kept_of.push_back(*tenant);
+  reserved_tenants.push_back(*tenant);
   if (tenants.at(*tenant).parked == Parked::slots) {
     unpark(*tenant, Parked::slots);
   }
 }
 
 void ShardState::on(AlarmRang&) {
-  alarm_at.reset();  // Even if it rang early: then it is set again.
+  alarm_at.reset();  // If it was early, this step sets it again.
 }
 
 void ShardState::on(DrainRequested&) { draining = true; }
@@ -269,18 +269,18 @@ void ShardState::circuit_changed(const Lane& lane, const CircuitRecord& before) 
   }
   const WebhookId webhook_id = lane.webhook().id;
   commands.emplace_back(SaveCircuit{.webhook_id = webhook_id, .record = record});
-  // One outage is one alert, however often a probe fails and the circuit opens again.
+  // One alert per outage, however often a probe fails and the circuit opens again.
   if (before.state == CircuitState::closed && record.state == CircuitState::open) {
-    commands.emplace_back(
-        RaiseAlert{.kind = AlertKind::circuit_opened,
-                   .webhook_id = webhook_id,
-                   .detail = fmt::format("Too many attempts failed. The next one is made after {}.",
-                                         to_rfc3339(record.open_until.value_or(now.wall)))});
+    commands.emplace_back(RaiseAlert{
+        .kind = AlertKind::circuit_opened,
+        .webhook_id = webhook_id,
+        .detail = fmt::format("Too many attempts failed. The next attempt is made after {}.",
+                              to_rfc3339(record.open_until.value_or(now.wall)))});
   } else if (before.state != CircuitState::closed && record.state == CircuitState::closed) {
     commands.emplace_back(
         RaiseAlert{.kind = AlertKind::circuit_recovered,
                    .webhook_id = webhook_id,
-                   .detail = "The receiver answers again; what waited is being sent."});
+                   .detail = "The receiver answers again. Waiting deliveries are being sent."});
   }
 }
 

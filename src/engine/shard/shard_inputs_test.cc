@@ -1,5 +1,4 @@
-// What each input means: settlements, store trouble, revivals and cancels, webhooks that come and
-// go.
+// The effect of each input: settlements, store failures, revivals, cancels and webhook changes.
 #include <gtest/gtest.h>
 
 #include "engine/shard/shard_driver_test.h"
@@ -43,14 +42,14 @@ TEST_F(ShardInputs, AFinishedAttemptIsSettledWithItsRecord) {
   EXPECT_EQ(settled.attempt->outcome.executed_at, driver_.wall());
 }
 
-TEST_F(ShardInputs, WithoutOrderTheNextOneStartsBeforeTheLastIsSettled) {
+TEST_F(ShardInputs, WithoutAnOrderTheNextDeliveryStartsBeforeTheSettlement) {
   driver_.change_webhook(webhook_, [](Webhook& each) { each.max_in_flight = 1; });
   driver_.admit_many(webhook_, 2);
   driver_.finish(start(), answered(200));
   EXPECT_FALSE(nothing_started());
 }
 
-TEST_F(ShardInputs, AnswersToWhatWasNeverAskedAreIgnored) {
+TEST_F(ShardInputs, IgnoresUnrequestedAnswers) {
   const Delivery delivery = driver_.make(webhook_);
   const std::size_t before = driver_.log().size();
   driver_.feed(AttemptFinished{webhook_, delivery.id, answered(200)});
@@ -74,7 +73,7 @@ TEST_F(ShardInputs, AnAbandonedAttemptDoesNotCount) {
 
 // ---------------------------------------------------------------- the store
 
-TEST_F(ShardInputs, WhenTheStoreFailsNothingStartsAndTheSettlementIsAskedForAgain) {
+TEST_F(ShardInputs, AfterAStoreFailureNothingStartsAndTheSettlementIsResubmitted) {
   driver_.admit(webhook_);
   driver_.finish(start(), answered(200));
   const Settlement first = settlement();
@@ -91,7 +90,7 @@ TEST_F(ShardInputs, WhenTheStoreFailsNothingStartsAndTheSettlementIsAskedForAgai
   EXPECT_EQ(driver_.totals().unsettled, 0u);
 }
 
-TEST_F(ShardInputs, TheStoreIsAskedAtDoublingPauses) {
+TEST_F(ShardInputs, ResubmitsAtDoublingPauses) {
   driver_.admit(webhook_);
   driver_.finish(start(), answered(200));
   Settlement owed = settlement();
@@ -104,7 +103,7 @@ TEST_F(ShardInputs, TheStoreIsAskedAtDoublingPauses) {
   }
 }
 
-TEST_F(ShardInputs, WhatIsInFlightDuringAnOutageIsSettledAfterIt) {
+TEST_F(ShardInputs, AttemptsInFlightDuringAnOutageAreSettledAfterIt) {
   driver_.admit_many(webhook_, 2);
   const std::vector<StartAttempt> started = driver_.take<StartAttempt>();
   driver_.finish(started[0], answered(200));
@@ -116,7 +115,7 @@ TEST_F(ShardInputs, WhatIsInFlightDuringAnOutageIsSettledAfterIt) {
   EXPECT_EQ(driver_.take<Settle>().size(), 2u);
 }
 
-TEST_F(ShardInputs, TooManyUnconfirmedSettlementsHoldEverything) {
+TEST_F(ShardInputs, NothingStartsWithTooManyUnconfirmedSettlements) {
   ShardDriver driver{{.unsettled_max = 2}};
   const WebhookId webhook = driver.add_webhook();
   driver.admit_many(webhook, 3);
@@ -134,7 +133,7 @@ TEST_F(ShardInputs, TooManyUnconfirmedSettlementsHoldEverything) {
 
 // ---------------------------------------------------------------- revivals and cancels
 
-TEST_F(ShardInputs, ARevivedDeliveryStartsAtOnceWithAFreshBudget) {
+TEST_F(ShardInputs, ARevivedDeliveryStartsAtOnceWithANewBudget) {
   const Delivery delivery = driver_.make(webhook_);
   Delivery dead = revived(delivery);
   dead.attempt_count = 12;
@@ -145,7 +144,7 @@ TEST_F(ShardInputs, ARevivedDeliveryStartsAtOnceWithAFreshBudget) {
   EXPECT_EQ(settlement().delivery.state, DeliveryState::retrying);
 }
 
-TEST_F(ShardInputs, ARevivalOfARetryThatWaitsMakesItDueNow) {
+TEST_F(ShardInputs, ARevivalMakesAWaitingRetryDueNow) {
   driver_.admit(webhook_);
   driver_.finish(start(), answered(503));
   const Settlement retry = settlement();
@@ -156,11 +155,11 @@ TEST_F(ShardInputs, ARevivalOfARetryThatWaitsMakesItDueNow) {
   EXPECT_EQ(driver_.view(webhook_).window_count, 0u);
 }
 
-TEST_F(ShardInputs, ARevivalInFlightGivesAnotherTryWhenThisOneFails) {
+TEST_F(ShardInputs, ARevivalInFlightGivesAnotherAttemptAfterAFailure) {
   const Delivery delivery = driver_.admit(webhook_);
   const StartAttempt started = start();
   driver_.feed(Admitted{{revived(delivery)}});
-  EXPECT_TRUE(nothing_started());  // Never twice at once.
+  EXPECT_TRUE(nothing_started());  // Never two attempts at once.
   driver_.finish(started, answered(404));
   const Settlement settled = settlement();
   EXPECT_EQ(settled.delivery.state, DeliveryState::retrying);
@@ -169,7 +168,7 @@ TEST_F(ShardInputs, ARevivalInFlightGivesAnotherTryWhenThisOneFails) {
   EXPECT_EQ(start().attempt_number, 2u);
 }
 
-TEST_F(ShardInputs, ARevivalInFlightIsSatisfiedWhenThisOneSucceeds) {
+TEST_F(ShardInputs, ARevivalInFlightEndsWithASuccess) {
   const Delivery delivery = driver_.admit(webhook_);
   const StartAttempt started = start();
   driver_.feed(Admitted{{revived(delivery)}});
@@ -178,7 +177,7 @@ TEST_F(ShardInputs, ARevivalInFlightIsSatisfiedWhenThisOneSucceeds) {
   EXPECT_TRUE(driver_.take<LoadLane>().empty());
 }
 
-TEST_F(ShardInputs, ARevivalOfAnUnsettledDeliveryIsLookedUpOnceItIsSettled) {
+TEST_F(ShardInputs, ARevivedUnsettledDeliveryIsReloadedAfterItsSettlement) {
   const Delivery delivery = driver_.admit(webhook_);
   driver_.finish(start(), answered(404));
   driver_.feed(Admitted{{revived(delivery)}});
@@ -189,7 +188,7 @@ TEST_F(ShardInputs, ARevivalOfAnUnsettledDeliveryIsLookedUpOnceItIsSettled) {
   EXPECT_EQ(start().delivery.id, delivery.id);
 }
 
-TEST_F(ShardInputs, ARevivalDuringAnOutageIsNotUndoneByTheSettlementThatFailed) {
+TEST_F(ShardInputs, AResubmittedSettlementDoesNotUndoARevival) {
   const Delivery delivery = driver_.admit(webhook_);
   driver_.finish(start(), answered(404));
   driver_.store_failed(settlement());
@@ -201,21 +200,21 @@ TEST_F(ShardInputs, ARevivalDuringAnOutageIsNotUndoneByTheSettlementThatFailed) 
   EXPECT_TRUE(again.attempt);
 }
 
-TEST_F(ShardInputs, ASettlementThatIsAskedForAgainSaysSo) {
+TEST_F(ShardInputs, AResubmittedSettlementIsMarked) {
   driver_.admit(webhook_);
   driver_.finish(start(), answered(404));
   const std::vector<Settle> first = driver_.take<Settle>();
   ASSERT_EQ(first.size(), 1u);
-  EXPECT_FALSE(first.front().again);
+  EXPECT_FALSE(first.front().is_resubmission);
   driver_.store_failed(first.front().settlement);
   driver_.ring_after(100ms);
   const std::vector<Settle> second = driver_.take<Settle>();
   ASSERT_EQ(second.size(), 1u);
-  EXPECT_TRUE(second.front().again);
+  EXPECT_TRUE(second.front().is_resubmission);
   EXPECT_EQ(second.front().settlement, first.front().settlement);
 }
 
-TEST_F(ShardInputs, WhatComesOfARevivedDeliveryBelongsToItsNewLife) {
+TEST_F(ShardInputs, ASettlementAfterARevivalCarriesTheRevivalCount) {
   const Delivery delivery = driver_.admit(webhook_);
   const StartAttempt started = start();
   Delivery again = revived(delivery);
@@ -225,7 +224,7 @@ TEST_F(ShardInputs, WhatComesOfARevivedDeliveryBelongsToItsNewLife) {
   EXPECT_EQ(settlement().delivery.revivals, 3u);
 }
 
-TEST_F(ShardInputs, ACancelledDeliveryThatWaitsIsNotSent) {
+TEST_F(ShardInputs, ACancelledWaitingDeliveryIsNotSent) {
   driver_.change_webhook(webhook_, [](Webhook& each) { each.max_in_flight = 1; });
   const std::vector<Delivery> deliveries = driver_.admit_many(webhook_, 3);
   driver_.feed(DeliveryCancelled{webhook_, deliveries[1].id});
@@ -247,7 +246,7 @@ TEST_F(ShardInputs, ACancelledDeliveryInFlightIsRecordedButNotRetried) {
   EXPECT_EQ(driver_.alarm(), std::nullopt);
 }
 
-TEST_F(ShardInputs, ACancelBetweenTheEndOfAnAttemptAndItsSettlementIsHeeded) {
+TEST_F(ShardInputs, ACancelBeforeTheSettlementStopsTheRetry) {
   const Delivery delivery = driver_.admit(webhook_);
   driver_.finish(start(), answered(503));
   driver_.feed(DeliveryCancelled{webhook_, delivery.id});
@@ -272,7 +271,7 @@ TEST_F(ShardInputs, ADeliveryForAnUnknownWebhookIsCancelled) {
   EXPECT_EQ(driver_.totals().unsettled, 0u);
 }
 
-TEST_F(ShardInputs, ARemovedWebhookSendsNothingMoreAndDisappearsWhenEmpty) {
+TEST_F(ShardInputs, ARemovedWebhookSendsNothingAndItsLaneIsRemovedWhenEmpty) {
   driver_.change_webhook(webhook_, [](Webhook& each) { each.max_in_flight = 1; });
   driver_.admit_many(webhook_, 3);
   const StartAttempt started = start();
@@ -294,19 +293,19 @@ TEST_F(ShardInputs, ARemovedWebhookSendsNothingMoreAndDisappearsWhenEmpty) {
   EXPECT_EQ(driver_.totals().unsettled, 0u);
 }
 
-TEST_F(ShardInputs, GoneDisablesTheWebhookAndTellsItsOwnerOnce) {
+TEST_F(ShardInputs, A410AnswerDisablesTheWebhookWithOneAlert) {
   driver_.admit_many(webhook_, 2);
   const std::vector<StartAttempt> started = driver_.take<StartAttempt>();
   driver_.finish(started[0], answered(410));
   driver_.finish(started[1], answered(410));
   EXPECT_EQ(driver_.take<DisableWebhook>().at(0).webhook_id, webhook_);
-  const std::vector<RaiseAlert> told = driver_.take<RaiseAlert>();
-  ASSERT_EQ(told.size(), 1u);
-  EXPECT_EQ(told[0].kind, AlertKind::webhook_disabled);
+  const std::vector<RaiseAlert> alerts = driver_.take<RaiseAlert>();
+  ASSERT_EQ(alerts.size(), 1u);
+  EXPECT_EQ(alerts[0].kind, AlertKind::webhook_disabled);
   EXPECT_EQ(settlement().dead->reason, "permanent_client_error_410");
 }
 
-TEST_F(ShardInputs, PausedAndInactiveWebhooksHoldTheirDeliveriesAndGoOnLater) {
+TEST_F(ShardInputs, PausedAndInactiveWebhooksHoldTheirDeliveries) {
   for (bool Webhook::* gate : {&Webhook::paused, &Webhook::active}) {
     driver_.change_webhook(webhook_, [&](Webhook& each) { each.*gate = !(each.*gate); });
     const Delivery delivery = driver_.admit(webhook_);
@@ -321,7 +320,7 @@ TEST_F(ShardInputs, PausedAndInactiveWebhooksHoldTheirDeliveriesAndGoOnLater) {
   }
 }
 
-TEST_F(ShardInputs, AWebhookThatMovesToAnotherTenantTakesItsAttemptsAlong) {
+TEST_F(ShardInputs, AWebhookThatMovesToAnotherTenantKeepsItsAttemptsInFlight) {
   ShardDriver driver{{.tenant_in_flight_max = 1}};
   const WebhookId moving = driver.add_webhook([](Webhook& each) { each.tenant_id = "one"; });
   const WebhookId staying = driver.add_webhook([](Webhook& each) { each.tenant_id = "one"; });

@@ -1,4 +1,4 @@
-// P4: with order, the head of the line holds the others until it succeeded or was given up.
+// P4: with an order, the first delivery holds the others until it has succeeded or was given up.
 #include <gtest/gtest.h>
 
 #include "engine/shard/shard_driver_test.h"
@@ -26,7 +26,7 @@ class ShardOrder : public testing::Test {
   ShardDriver driver_;
 };
 
-TEST_F(ShardOrder, StrictSendsOneAtATimeInPublishOrderAndWaitsForTheSettlement) {
+TEST_F(ShardOrder, StrictSendsOneAtATimeAndWaitsForTheSettlement) {
   const WebhookId webhook = add(Ordering::strict);
   const Delivery first = admit(webhook, "a");
   const Delivery second = admit(webhook, "b");
@@ -39,7 +39,7 @@ TEST_F(ShardOrder, StrictSendsOneAtATimeInPublishOrderAndWaitsForTheSettlement) 
   EXPECT_EQ(start().delivery.id, second.id);
 }
 
-TEST_F(ShardOrder, StrictHoldsTheLineWhileItsHeadIsRetried) {
+TEST_F(ShardOrder, StrictWaitsWhileTheFirstDeliveryIsRetried) {
   const WebhookId webhook = add(Ordering::strict);
   const Delivery first = admit(webhook, "a");
   const Delivery second = admit(webhook, "b");
@@ -55,7 +55,7 @@ TEST_F(ShardOrder, StrictHoldsTheLineWhileItsHeadIsRetried) {
   EXPECT_EQ(start().delivery.id, second.id);
 }
 
-TEST_F(ShardOrder, ARetryFarAheadStillHoldsTheLine) {
+TEST_F(ShardOrder, ARetryDueMuchLaterStillHoldsTheOthers) {
   const WebhookId webhook = driver_.add_webhook([](Webhook& each) {
     each.ordering = Ordering::strict;
     each.retry.delay_base = 2h;
@@ -69,7 +69,7 @@ TEST_F(ShardOrder, ARetryFarAheadStillHoldsTheLine) {
   EXPECT_EQ(start().delivery.id, first.id);
 }
 
-TEST_F(ShardOrder, StrictGoesOnAfterADeadLetterOrACancel) {
+TEST_F(ShardOrder, StrictContinuesAfterADeadLetterOrACancel) {
   const WebhookId webhook = add(Ordering::strict);
   admit(webhook, "a");
   const Delivery second = admit(webhook, "a");
@@ -82,7 +82,7 @@ TEST_F(ShardOrder, StrictGoesOnAfterADeadLetterOrACancel) {
   EXPECT_EQ(start().delivery.id, third.id);
 }
 
-TEST_F(ShardOrder, PerEventTypeHoldsOnlyTheTypeOfTheHead) {
+TEST_F(ShardOrder, PerEventTypeHoldsOnlyTheSameType) {
   const WebhookId webhook = add(Ordering::per_event_type);
   const Delivery a1 = admit(webhook, "a");
   admit(webhook, "a");
@@ -97,7 +97,7 @@ TEST_F(ShardOrder, PerEventTypeHoldsOnlyTheTypeOfTheHead) {
   EXPECT_EQ(driver_.take_started(), std::vector{b2.id});
 }
 
-TEST_F(ShardOrder, AfterAStartNothingIsSentBeforeTheBacklogIsRead) {
+TEST_F(ShardOrder, AtStartupNothingIsSentBeforeTheBacklogIsLoaded) {
   auto webhook = std::make_shared<Webhook>();
   webhook->id = WebhookId{{1}};
   webhook->ordering = Ordering::strict;
@@ -112,7 +112,7 @@ TEST_F(ShardOrder, AfterAStartNothingIsSentBeforeTheBacklogIsRead) {
   EXPECT_EQ(start().delivery.id, older.id);
 }
 
-TEST_F(ShardOrder, ARetryOfAnEarlierDeliveryGoesBeforeLaterOnesEvenAcrossAPause) {
+TEST_F(ShardOrder, AnEarlierRetryIsSentBeforeLaterDeliveriesAfterAPause) {
   const WebhookId webhook = add(Ordering::strict);
   const Delivery first = admit(webhook, "a");
   const Delivery second = admit(webhook, "a");
@@ -129,7 +129,7 @@ TEST_F(ShardOrder, ARetryOfAnEarlierDeliveryGoesBeforeLaterOnesEvenAcrossAPause)
   EXPECT_EQ(start().delivery.id, first.id);
 }
 
-TEST_F(ShardOrder, ARevivedDeliveryThatStillWaitsIsNotOvertakenByThoseBehindIt) {
+TEST_F(ShardOrder, ARevivedDeliveryIsNotOvertaken) {
   const WebhookId webhook = add(Ordering::strict);
   const Delivery first = admit(webhook, "a");
   const Delivery second = admit(webhook, "a");

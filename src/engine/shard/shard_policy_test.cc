@@ -1,4 +1,4 @@
-// A changed retry policy and the deliveries that already wait.
+// The effect of a changed retry policy on waiting deliveries.
 #include <gtest/gtest.h>
 
 #include "core/policy/retry.h"
@@ -13,7 +13,7 @@ using test::ShardDriver;
 
 class ShardPolicy : public testing::Test {
  protected:
-  /// One that failed once and is due in twenty seconds.
+  /// A delivery that failed once and is due in twenty seconds.
   Delivery fail_once() {
     const Delivery delivery = driver_.admit(webhook_);
     driver_.finish_and_settle(driver_.take<StartAttempt>().at(0), answered(503));
@@ -31,7 +31,7 @@ class ShardPolicy : public testing::Test {
       each.retry.attempts_max = attempts_max;
     });
   }
-  /// What the store says to it.
+  /// Brings the delivery forward as the store does.
   void bring_forward(Delivery delivery) {
     delivery.due = due_under(driver_.webhook(webhook_)->retry, delivery, driver_.wall());
     driver_.feed(Rescheduled{webhook_, {delivery}});
@@ -45,7 +45,7 @@ class ShardPolicy : public testing::Test {
   });
 };
 
-TEST_F(ShardPolicy, OnlyAnotherScheduleIsWorthALookAtTheStore) {
+TEST_F(ShardPolicy, OnlyAChangedScheduleReschedules) {
   driver_.change_webhook(webhook_, [](Webhook& each) {
     each.retry.timeout = 1s;
     each.paused = true;
@@ -65,7 +65,7 @@ TEST_F(ShardPolicy, AWaitingDeliveryIsBroughtForwardInMemory) {
   EXPECT_EQ(driver_.take<StartAttempt>().at(0).delivery.id, waiting.id);
 }
 
-TEST_F(ShardPolicy, OneThatIsInTheStoreOnlyIsReadWhenItIsDue) {
+TEST_F(ShardPolicy, ADeliveryOnlyInTheStoreIsLoadedWhenItIsDue) {
   Delivery far = driver_.make(webhook_);
   far.state = DeliveryState::retrying;
   far.attempt_count = far.budget_used = 1;
@@ -78,7 +78,7 @@ TEST_F(ShardPolicy, OneThatIsInTheStoreOnlyIsReadWhenItIsDue) {
   EXPECT_EQ(driver_.take<LoadLane>().size(), 1u);
 }
 
-TEST_F(ShardPolicy, NewsThatIsOlderThanTheDeliveryChangesNothing) {
+TEST_F(ShardPolicy, IgnoresAnOutdatedReschedule) {
   const Delivery waiting = fail_once();
   driver_.ring_after(20s);
   driver_.finish_and_settle(driver_.take<StartAttempt>().at(0), answered(503));  // Again.
@@ -87,7 +87,7 @@ TEST_F(ShardPolicy, NewsThatIsOlderThanTheDeliveryChangesNothing) {
   EXPECT_TRUE(driver_.take<StartAttempt>().empty());
 }
 
-TEST_F(ShardPolicy, OneThatHasHadAllItsAttemptsIsGivenUpWithoutAnother) {
+TEST_F(ShardPolicy, ADeliveryWithoutAttemptsLeftIsGivenUp) {
   const Delivery waiting = fail_once();
   change_policy(20s, 1);
   bring_forward(waiting);
@@ -104,7 +104,7 @@ TEST_F(ShardPolicy, OneThatHasHadAllItsAttemptsIsGivenUpWithoutAnother) {
   EXPECT_EQ(driver_.totals().in_flight, 0u);
 }
 
-TEST_F(ShardPolicy, WithOrderTheNextInLineFollowsWhatWasGivenUp) {
+TEST_F(ShardPolicy, WithAnOrderTheNextDeliveryFollowsOneThatIsGivenUp) {
   driver_.change_webhook(webhook_, [](Webhook& each) { each.ordering = Ordering::strict; });
   const Delivery first = fail_once();
   const Delivery second = driver_.admit(webhook_);
@@ -116,7 +116,7 @@ TEST_F(ShardPolicy, WithOrderTheNextInLineFollowsWhatWasGivenUp) {
   EXPECT_EQ(driver_.take<StartAttempt>().at(0).delivery.id, second.id);
 }
 
-TEST_F(ShardPolicy, ASettlementThatTheStoreDidNotGetIsPlannedAnew) {
+TEST_F(ShardPolicy, AResubmittedSettlementUsesTheNewSchedule) {
   const Delivery delivery = driver_.admit(webhook_);
   driver_.finish(driver_.take<StartAttempt>().at(0), answered(503));
   const Settlement planned = driver_.take<Settle>().at(0).settlement;
@@ -125,7 +125,7 @@ TEST_F(ShardPolicy, ASettlementThatTheStoreDidNotGetIsPlannedAnew) {
   driver_.store_failed(planned);
   driver_.ring_after(100ms);
   const Settle again = driver_.take<Settle>().at(0);
-  EXPECT_TRUE(again.again);
+  EXPECT_TRUE(again.is_resubmission);
   EXPECT_EQ(again.settlement.delivery.due, driver_.wall() + 1s);
   driver_.settled(again.settlement);
   driver_.ring_after(1s);

@@ -1,8 +1,8 @@
-// The inside of a Shard. One step goes: take the input in, wake what time has made worth a look,
-// look at every lane that was touched, start what may start, and say what else is needed.
+// The implementation of Shard. One step applies the input, wakes the lanes that are due, evaluates
+// every touched lane, starts what may start, and collects the commands.
 //
-// shard_inputs.cc says what each input means, shard_dispatch.cc what may start and when to look
-// again, shard_view.cc what people see.
+// shard_inputs.cc applies the inputs, shard_dispatch.cc starts deliveries and sets the alarm,
+// shard_view.cc builds the views.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,6 @@
 
 #include "core/base/ids.h"
 #include "core/base/random.h"
-#include "engine/shard/agenda.h"
 #include "engine/shard/allowance.h"
 #include "engine/shard/fair_share.h"
 #include "engine/shard/lane_table.h"
@@ -21,11 +20,12 @@
 #include "engine/shard/pending_settlements.h"
 #include "engine/shard/shard.h"
 #include "engine/shard/tenants.h"
+#include "engine/shard/timer_queue.h"
 
 namespace postrider {
 
 struct ShardState {
-  /// Without `shared` its limits are its own.
+  /// `shared` is null if the limits are not shared.
   ShardState(ShardOptions shard_options, std::uint64_t seed, Allowance* shared = nullptr);
 
   // ------------------------------------------------------------ shard_inputs.cc
@@ -42,18 +42,18 @@ struct ShardState {
   void on(WebhookRemoved& input);
   void on(DeliveryCancelled& input);
   void on(CircuitCommanded& input);
-  void on(SlotKept& input);
+  void on(SlotReserved& input);
   void on(AlarmRang& input);
   void on(DrainRequested& input);
 
   // ------------------------------------------------------------ shard_dispatch.cc
 
-  void begin(Moment moment);
-  void wake();
-  void look_at_touched();
-  void ask_store_again();
-  void start_what_may_start();
-  void ask_for_loads();
+  void begin_step(Moment moment);
+  void wake_due_lanes();
+  void evaluate_touched_lanes();
+  void resubmit_settlements();
+  void start_ready_deliveries();
+  void request_loads();
   void finish_drain();
   void set_alarm();
 
@@ -61,14 +61,14 @@ struct ShardState {
 
   [[nodiscard]] LaneView view(const Lane& lane, Moment steady) const;
 
-  // ------------------------------------------------------------ between these files
+  // ------------------------------------------------------------ used by several of these files
 
-  /// Why nothing starts in the whole shard; none when something may.
-  [[nodiscard]] BlockReason standstill() const;
+  /// Why nothing starts in the whole shard; `none` if deliveries may start.
+  [[nodiscard]] BlockReason shard_block() const;
   [[nodiscard]] WindowBounds bounds() const;
   void touch(const Lane& lane) { lanes.touch(lane.index()); }
 
-  /// Calls `change(breaker)` and says what became of the circuit.
+  /// Calls `change(breaker)` and emits the commands for a changed circuit.
   template <class Change>
   auto with_circuit(Lane& lane, Change change);
   void circuit_changed(const Lane& lane, const CircuitRecord& before);
@@ -77,11 +77,11 @@ struct ShardState {
   void give_back_slot(TenantIndex index);
 
   ShardOptions options;
-  std::unique_ptr<Allowance> own_allowance;  // Null when it is shared.
+  std::unique_ptr<Allowance> own_allowance;  // Null if the limits are shared.
   Allowance& allowance;
-  Moment now;  // Of the step. Its wall is the steady one.
+  Moment now;  // Of the current step. `wall` is the steady time.
   SplitMix64 random;
-  UuidMaker ids;
+  UuidGenerator ids;
 
   LaneTable lanes;
   Tenants tenants;
@@ -89,13 +89,13 @@ struct ShardState {
   PendingSettlements pending;
   LoadQueue loads;
 
-  Agenda<WallTime> wall_agenda;    // Lanes, by steady wall time.
-  Agenda<MonoTime> mono_agenda;    // Lanes, by monotonic time: tokens and pauses.
-  Agenda<MonoTime> tenant_agenda;  // Tenants whose bucket is empty.
+  TimerQueue<WallTime> wall_timers;    // Lanes, by steady wall time.
+  TimerQueue<MonoTime> mono_timers;    // Lanes that wait for a token or a pause.
+  TimerQueue<MonoTime> tenant_timers;  // Tenants that wait for a token.
   std::optional<MonoTime> total_token_at;
-  bool slot_refused = false;         // Of all tenants, and one may be kept since.
-  std::vector<TenantIndex> kept_of;  // Tenants of which one was kept.
-  std::optional<MonoTime> alarm_at;  // The one that is set.
+  bool slot_refused = false;  // A slot of the total was refused; one may be reserved since.
+  std::vector<TenantIndex> reserved_tenants;  // Tenants with a reserved slot.
+  std::optional<MonoTime> alarm_at;           // The current alarm.
 
   ShardView totals;
   std::uint32_t waiting_count = 0;  // The sum of totals.waiting.
@@ -104,10 +104,10 @@ struct ShardState {
   Commands commands;
 
  private:
-  void look(Lane& lane);
+  void evaluate(Lane& lane);
   void wake_circuit(Lane& lane);
-  void count(const Lane& lane);
-  void discard(Lane& lane);
+  void update_totals(const Lane& lane);
+  void remove_lane(Lane& lane);
   [[nodiscard]] TenantIndex join_tenant(const TenantId& id);
   void leave_tenant(TenantIndex index);
   void park(TenantIndex index, Parked why);
@@ -116,28 +116,27 @@ struct ShardState {
   void disable(Lane& lane, const std::string& reason);
   [[nodiscard]] Lane& lane_of(const WebhookChanged& input);
   void move_lane(Lane& lane, const TenantId& tenant_id);
-  void shorten_sleep(Lane& lane);
-  /// A delivery whose turn it is, and what it has taken.
-  struct Start {
+  void shorten_open_time(Lane& lane);
+  struct ChosenDelivery {
     Turn turn;
     Candidates among = Candidates::all;
     Entry* entry = nullptr;
   };
-  [[nodiscard]] std::optional<Start> next_start();
-  [[nodiscard]] std::optional<Start> choose(Candidates among);
-  void refused(TenantIndex index, const Permit& permit);
-  void forgo_slots();
-  void start(const Start& chosen);
-  void give_up(const Start& chosen);
+  [[nodiscard]] std::optional<ChosenDelivery> next_delivery();
+  [[nodiscard]] std::optional<ChosenDelivery> choose(Candidates among);
+  void on_refused(TenantIndex index, const Permit& permit);
+  void release_reserved_slots();
+  void start(const ChosenDelivery& chosen);
+  void give_up(const ChosenDelivery& chosen);
   [[nodiscard]] std::optional<MonoTime> next_wake() const;
 
-  /// What of each lane is in the totals, by lane.
-  struct Counted {
+  /// The contribution of a lane to the totals.
+  struct LaneTotals {
     std::array<std::uint32_t, priority_count> waiting{};
     CircuitState circuit = CircuitState::closed;
     bool present = false;
   };
-  std::vector<Counted> counted_;
+  std::vector<LaneTotals> lane_totals_;  // By lane.
 };
 
 template <class Change>

@@ -11,7 +11,7 @@ using namespace std::chrono_literals;
 using test::answered;
 using test::ShardDriver;
 
-/// One delivery that failed and waits for its first retry, 30 s later.
+/// A delivery that failed and waits for its first retry, 30 s later.
 StartAttempt fail_once(ShardDriver& driver, WebhookId webhook) {
   driver.admit(webhook);
   const StartAttempt start = driver.take<StartAttempt>().at(0);
@@ -31,7 +31,7 @@ TEST(Shard, AnAdmittedDeliveryStartsAtOnce) {
   EXPECT_EQ(driver.alarm(), std::nullopt);
 }
 
-TEST(Shard, TheTimeoutGrowsWithTheTriesSinceTheRevival) {
+TEST(Shard, TheTimeoutGrowsWithTheAttemptsSinceTheRevival) {
   ShardDriver driver;
   const WebhookId webhook = driver.add_webhook([](Webhook& each) {
     each.retry.timeout = 10s;
@@ -46,7 +46,7 @@ TEST(Shard, TheTimeoutGrowsWithTheTriesSinceTheRevival) {
   EXPECT_EQ(start.timeout, 20s);
 }
 
-TEST(Shard, ARetryWaitsForItsTimeAndTheAlarmIsSetForIt) {
+TEST(Shard, SetsTheAlarmForARetry) {
   ShardDriver driver;
   const WebhookId webhook = driver.add_webhook();
   const MonoTime begun = driver.now().mono;
@@ -55,14 +55,14 @@ TEST(Shard, ARetryWaitsForItsTimeAndTheAlarmIsSetForIt) {
 
   driver.ring_after(30s - 1ms);
   EXPECT_TRUE(driver.take<StartAttempt>().empty());
-  EXPECT_EQ(driver.alarm(), begun + 30s);  // Set again, though it rang early.
+  EXPECT_EQ(driver.alarm(), begun + 30s);  // Set again after an early alarm.
   driver.ring_after(1ms);
   const StartAttempt second = driver.take<StartAttempt>().at(0);
   EXPECT_EQ(second.delivery.id, first.delivery.id);
   EXPECT_EQ(second.attempt_number, 2u);
 }
 
-TEST(Shard, AnAlarmIsSetOnlyWhenItMustRingEarlier) {
+TEST(Shard, SetsTheAlarmOnlyIfItMustBeEarlier) {
   ShardDriver driver;
   const WebhookId slow = driver.add_webhook();
   const WebhookId quick = driver.add_webhook([](Webhook& each) { each.retry.delay_base = 10s; });
@@ -75,7 +75,7 @@ TEST(Shard, AnAlarmIsSetOnlyWhenItMustRingEarlier) {
   EXPECT_TRUE(driver.take<SetAlarm>().empty());
 }
 
-TEST(Shard, WhatIsDueStartsWithAnyStepNotOnlyWhenTheAlarmRings) {
+TEST(Shard, AnyStepStartsWhatIsDue) {
   ShardDriver driver;
   const WebhookId webhook = driver.add_webhook();
   const WebhookId other = driver.add_webhook();
@@ -85,23 +85,23 @@ TEST(Shard, WhatIsDueStartsWithAnyStepNotOnlyWhenTheAlarmRings) {
   EXPECT_EQ(driver.take<StartAttempt>().size(), 2u);
 }
 
-TEST(Shard, AJumpOfTheWallClockADayForwardDoesNotFireTheRetries) {  // P9
+TEST(Shard, AForwardClockJumpDoesNotTriggerRetries) {  // P9
   ShardDriver driver;
   const WebhookId webhook = driver.add_webhook();
   fail_once(driver, webhook);
   driver.jump_wall(24h);
   driver.ring_after(14s);
   EXPECT_TRUE(driver.take<StartAttempt>().empty());
-  driver.ring_after(1s);  // Steady time catches up at twice the speed, no faster.
+  driver.ring_after(1s);  // Steady time catches up at most at twice the speed.
   EXPECT_EQ(driver.take<StartAttempt>().size(), 1u);
 }
 
-TEST(Shard, AJumpOfTheWallClockADayBackDoesNotStallTheRetries) {  // P9
+TEST(Shard, ABackwardClockJumpDoesNotStallRetries) {  // P9
   ShardDriver driver;
   const WebhookId webhook = driver.add_webhook();
   fail_once(driver, webhook);
   driver.jump_wall(-24h);
-  driver.ring_after(30s);  // Half speed at worst: 15 s have passed.
+  driver.ring_after(30s);  // At half speed: 15 s have passed.
   EXPECT_TRUE(driver.take<StartAttempt>().empty());
   const MonoTime begun = driver.now().mono;
   while (driver.take<StartAttempt>().empty()) {
@@ -110,7 +110,7 @@ TEST(Shard, AJumpOfTheWallClockADayBackDoesNotStallTheRetries) {  // P9
   EXPECT_EQ(driver.now().mono - begun, 30s);
 }
 
-TEST(Shard, RateLimitsGoByTheStopwatchWhateverTheWallClockDoes) {
+TEST(Shard, RateLimitsUseMonotonicTime) {
   ShardDriver driver;
   const WebhookId webhook = driver.add_webhook(
       [](Webhook& each) { each.rate_limit = RateLimit{.count = 1, .period = 1s, .burst = 1}; });
@@ -139,17 +139,17 @@ TEST(Shard, DrainingStartsNothingAndEndsWhenAllIsSettled) {  // P10
   EXPECT_EQ(driver.take<Drained>().size(), 1u);
   driver.feed(AlarmRang{});
   driver.feed(DrainRequested{});
-  EXPECT_TRUE(driver.take<Drained>().empty());  // Once.
+  EXPECT_TRUE(driver.take<Drained>().empty());  // Sent only once.
   EXPECT_TRUE(driver.take<StartAttempt>().empty());
 }
 
-TEST(Shard, DrainingAnIdleShardIsDoneAtOnce) {
+TEST(Shard, DrainingAnIdleShardEndsAtOnce) {
   ShardDriver driver;
   driver.feed(DrainRequested{});
   EXPECT_EQ(driver.take<Drained>().size(), 1u);
 }
 
-TEST(Shard, DrainingWaitsForAbandonedAttemptsAndDoesNotStartThemAgain) {
+TEST(Shard, DrainingDoesNotRestartAbandonedAttempts) {
   ShardDriver driver;
   const WebhookId webhook = driver.add_webhook();
   const Delivery delivery = driver.admit(webhook);
@@ -199,7 +199,7 @@ TEST(Shard, CountersFollowEveryDelivery) {
   EXPECT_EQ(driver.totals().waiting, (std::array<std::uint32_t, 3>{0, 0, 0}));
 }
 
-TEST(Shard, AMovedShardGoesOn) {
+TEST(Shard, AMovedShardWorks) {
   ShardDriver driver;
   const WebhookId webhook = driver.add_webhook();
   Shard moved = std::move(driver.shard());

@@ -10,7 +10,7 @@ struct Block {
   std::optional<WallTime> until;
 };
 
-/// For good is not a time to show.
+/// wall_time_max means forever, which is not shown as a time.
 std::optional<WallTime> shown(std::optional<WallTime> until) {
   return until && *until < wall_time_max ? until : std::nullopt;
 }
@@ -19,22 +19,22 @@ WallTime to_wall(MonoTime at, Moment now) {
   return later(now.wall, std::chrono::ceil<Millis>(at - now.mono));
 }
 
-/// The latest token of the three buckets is the one that counts.
+/// When all three buckets have a token.
 std::optional<MonoTime> token_at(const ShardState& state, const Lane& lane, MonoTime now) {
   const std::optional<MonoTime> at = lane.rate_limited_until(now);
   return std::max(at, state.allowance.token_at(lane.tenant(), now));
 }
 
-bool slots_taken(const ShardState& state, const Lane& lane, const Offer& offer) {
+bool slots_taken(const ShardState& state, const Lane& lane, const ReadyPriorities& ready) {
   const bool only_reserve = state.allowance.candidates() == Candidates::first_attempts;
   return lane.slots_full() || state.allowance.slots_taken(lane.tenant()) ||
-         (only_reserve && offer.first_attempts.none());
+         (only_reserve && ready.first_attempts.none());
 }
 
-/// The first gate that is closed, in the order in which deliveries come to them.
+/// The first closed gate, in the order in which they are checked.
 Block first_block(const ShardState& state, const Lane& lane, Moment now) {
   const Webhook& webhook = lane.webhook();
-  if (const BlockReason reason = state.standstill(); reason != BlockReason::none) {
+  if (const BlockReason reason = state.shard_block(); reason != BlockReason::none) {
     return {.reason = reason, .until = {}};
   }
   if (!webhook.active) {
@@ -47,12 +47,12 @@ Block first_block(const ShardState& state, const Lane& lane, Moment now) {
   if (!circuit_at || *circuit_at > now.wall) {
     return {.reason = BlockReason::circuit, .until = shown(circuit_at)};
   }
-  const WindowOutlook waiting = lane.window().outlook(now.wall);
-  if (waiting.offer.all.none()) {
+  const WindowReadiness waiting = lane.window().readiness(now.wall);
+  if (waiting.ready.all.none()) {
     return waiting.held_by_order ? Block{.reason = BlockReason::order, .until = waiting.next_due}
                                  : Block{};
   }
-  if (slots_taken(state, lane, waiting.offer)) {
+  if (slots_taken(state, lane, waiting.ready)) {
     return {.reason = BlockReason::slots, .until = {}};
   }
   if (const std::optional<MonoTime> at = token_at(state, lane, now.mono)) {

@@ -1,4 +1,4 @@
-// What people see of a lane: the first gate that is closed, in the order of the gates.
+// LaneView shows the first closed gate, in the order of the gates.
 #include <gtest/gtest.h>
 
 #include "engine/shard/shard_driver_test.h"
@@ -24,7 +24,7 @@ TEST(LaneView, AnUnknownWebhookHasNoView) {
   EXPECT_EQ(driver.shard().view(WebhookId{{9}}, driver.now()), std::nullopt);
 }
 
-TEST(LaneView, ShowsWhatIsInFlightAndInMemoryAndTheTokensLeft) {
+TEST(LaneView, ShowsAttemptsInFlightWindowSizeAndTokens) {
   ShardDriver driver;
   const WebhookId webhook = driver.add_webhook([](Webhook& each) {
     each.max_in_flight = 2;
@@ -45,7 +45,7 @@ TEST(LaneView, ARetryThatIsNotDueIsNotBlocked) {
   EXPECT_EQ(driver.view(webhook).blocked, BlockReason::none);
 }
 
-TEST(LaneView, NamesTheFirstClosedGateAndThenTheNext) {
+TEST(LaneView, ShowsTheFirstClosedGate) {
   ShardDriver driver;
   const WebhookId webhook = driver.add_webhook([](Webhook& each) {
     each.breaker.enabled = true;
@@ -71,7 +71,7 @@ TEST(LaneView, NamesTheFirstClosedGateAndThenTheNext) {
   EXPECT_EQ(driver.view(webhook).blocked, BlockReason::drain);
 }
 
-TEST(LaneView, OrderComesBeforeSlotsAndSlotsBeforeRate) {
+TEST(LaneView, ShowsOrderBeforeSlotsAndSlotsBeforeRate) {
   ShardDriver driver;
   const WebhookId webhook = driver.add_webhook([](Webhook& each) {
     each.max_in_flight = 1;
@@ -84,7 +84,7 @@ TEST(LaneView, OrderComesBeforeSlotsAndSlotsBeforeRate) {
   EXPECT_EQ(driver.view(webhook).blocked_until, driver.wall() + 10s);
 }
 
-TEST(LaneView, LookingChangesNothing) {
+TEST(LaneView, ReadingAViewChangesNothing) {
   ShardDriver driver;
   const WebhookId webhook = driver.add_webhook();
   driver.admit(webhook);

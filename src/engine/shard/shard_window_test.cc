@@ -1,4 +1,4 @@
-// A lane holds a window, not a queue: what memory forgets, the store gives back.
+// A lane holds a window, not a queue: evicted deliveries are loaded from the store again.
 #include <algorithm>
 #include <set>
 
@@ -13,16 +13,16 @@ using namespace std::chrono_literals;
 using test::answered;
 using test::ShardDriver;
 
-TEST(ShardWindow, AThousandAdmittedLeaveAWindowInMemory) {  // P6
+TEST(ShardWindow, KeepsOnlyAWindowInMemory) {  // P6
   ShardDriver driver;
   const WebhookId webhook = driver.add_webhook();
   driver.admit_many(webhook, 1'000);
   EXPECT_EQ(driver.take<StartAttempt>().size(), 5u);
-  EXPECT_EQ(driver.view(webhook).window_count, 123u);  // What found the window full was forgotten.
+  EXPECT_EQ(driver.view(webhook).window_count, 123u);  // The others were evicted.
   EXPECT_TRUE(driver.take<LoadLane>().empty());
 }
 
-TEST(ShardWindow, WhatWasForgottenIsLoadedWhenHalfTheWindowIsDoneAndNothingIsSentTwice) {
+TEST(ShardWindow, LoadsEvictedDeliveriesAndSendsNothingTwice) {
   ShardDriver driver{{.window_max = 8}};
   const WebhookId webhook = driver.add_webhook([](Webhook& each) { each.max_in_flight = 1; });
   const std::vector<Delivery> deliveries = driver.admit_many(webhook, 30);
@@ -59,7 +59,7 @@ TEST(ShardWindow, AMoreUrgentDeliveryEvictsTheLeastUrgent) {
   EXPECT_EQ(driver.take_started(), std::vector{urgent.id});
 }
 
-TEST(ShardWindow, ARetryBeyondTheHorizonIsForgottenAndLoadedWhenItIsDue) {
+TEST(ShardWindow, ARetryDueMuchLaterIsEvictedAndLoadedWhenDue) {
   ShardDriver driver;
   const WebhookId webhook = driver.add_webhook([](Webhook& each) { each.retry.delay_base = 1h; });
   driver.admit(webhook);
@@ -75,7 +75,7 @@ TEST(ShardWindow, ARetryBeyondTheHorizonIsForgottenAndLoadedWhenItIsDue) {
   EXPECT_EQ(driver.take<StartAttempt>().at(0).attempt_number, 2u);
 }
 
-TEST(ShardWindow, ALoadThatFailsIsRepeatedAfterAPause) {
+TEST(ShardWindow, AFailedLoadIsRetriedAfterAPause) {
   ShardDriver driver;
   auto webhook = std::make_shared<Webhook>();
   driver.feed(WebhookChanged{.webhook = webhook, .circuit = {}, .backlog_due = driver.wall()});
@@ -86,7 +86,7 @@ TEST(ShardWindow, ALoadThatFailsIsRepeatedAfterAPause) {
   EXPECT_EQ(driver.take<LoadLane>().size(), 1u);
 }
 
-TEST(ShardWindow, ABacklogThatIsDueLaterIsLoadedThen) {
+TEST(ShardWindow, ABacklogIsLoadedWhenItIsDue) {
   ShardDriver driver;
   auto webhook = std::make_shared<Webhook>();
   driver.feed(WebhookChanged{.webhook = webhook, .circuit = {}, .backlog_due = driver.wall() + 3h});
@@ -94,7 +94,7 @@ TEST(ShardWindow, ABacklogThatIsDueLaterIsLoadedThen) {
   EXPECT_EQ(driver.alarm(), driver.now().mono + 3h);
 }
 
-TEST(ShardWindow, AStartWithManyBacklogsAsksForAFewPagesAtATime) {
+TEST(ShardWindow, AStartWithManyBacklogsLimitsConcurrentLoads) {
   ShardDriver driver{{.loads_max = 4}};
   std::vector<std::shared_ptr<Webhook>> webhooks;
   for (std::uint8_t i = 0; i < 10; ++i) {
@@ -118,7 +118,7 @@ TEST(ShardWindow, AStartWithManyBacklogsAsksForAFewPagesAtATime) {
   EXPECT_EQ(loads, 10u);
 }
 
-TEST(ShardWindow, WhenMemoryIsShortEveryLaneKeepsALittle) {
+TEST(ShardWindow, KeepsSmallWindowsWhenMemoryIsShort) {
   ShardDriver driver{{.in_flight_max = 1, .window_max = 100, .waiting_max = 150}};
   for (int i = 0; i < 10; ++i) {
     const WebhookId webhook = driver.add_webhook();

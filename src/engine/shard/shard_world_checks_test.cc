@@ -1,4 +1,4 @@
-// What must hold in the world, whatever happens.
+// The invariants of ShardWorld.
 #include <algorithm>
 #include <map>
 
@@ -33,9 +33,9 @@ void ShardWorld::check_start(const StartAttempt& start) {
     EXPECT_FALSE(same_line(other.delivery)) << "two at once";
   }
   for (const auto& [id, row] : store_.rows) {
-    // A revived or ambiguously stored one may be ahead without anyone having been told yet.
+    // The shard may not know yet about a revived delivery or one with an ambiguous commit.
     if (same_line(row) && is_waiting(row.state) && row.trigger == Trigger::scheduled &&
-        row.sequence < start.delivery.sequence && !recently_unsure(row)) {
+        row.sequence < start.delivery.sequence && !commit_is_ambiguous(row)) {
       ADD_FAILURE() << "overtook sequence " << row.sequence << " with " << start.delivery.sequence;
     }
   }

@@ -37,15 +37,15 @@ ShardWorld::ShardWorld(std::uint64_t seed, Ordering ordering)
   }
 }
 
-void ShardWorld::run_with_trouble(int steps) {
+void ShardWorld::run_with_faults(int steps) {
   for (int i = 0; i < steps; ++i) {
-    act();
+    random_action();
     check();
   }
 }
 
-bool ShardWorld::run_to_the_end() {
-  trouble_ = false;
+bool ShardWorld::run_until_final() {
+  with_faults_ = false;
   if (store_.broken) {
     recover();
   }
@@ -57,7 +57,7 @@ bool ShardWorld::run_to_the_end() {
     if (!in_flight_.empty()) {
       finish_one();
     } else if (!jobs_.empty()) {
-      store_turn();
+      run_store();
     } else if (!driver_.ring_next()) {
       break;
     }
@@ -70,7 +70,7 @@ bool ShardWorld::run_to_the_end() {
   return all_final();
 }
 
-void ShardWorld::act() {
+void ShardWorld::random_action() {
   switch (random_.below(12)) {
     case 0:
     case 1:
@@ -85,16 +85,16 @@ void ShardWorld::act() {
     case 6:
     case 7:
     case 8:
-      store_turn();
+      run_store();
       break;
     case 9:
       pass_time();
       break;
     case 10:
-      meddle();
+      act_as_user();
       break;
     default:
-      if (store_.broken && chance(50)) {
+      if (store_.broken && with_probability(50)) {
         recover();
       }
       break;
@@ -117,26 +117,26 @@ void ShardWorld::finish_one() {
   const std::size_t chosen = random_.below(in_flight_.size());
   const StartAttempt start = in_flight_[chosen];
   in_flight_.erase(in_flight_.begin() + static_cast<std::ptrdiff_t>(chosen));
-  if (trouble_ && chance(5)) {
+  if (with_faults_ && with_probability(5)) {
     driver_.feed(AttemptAbandoned{start.delivery.webhook_id, start.delivery.id});
     return;
   }
-  const bool ok = !trouble_ || chance(60);
-  driver_.finish(start, answered(ok ? 200 : chance(10) ? 404 : 503));
+  const bool ok = !with_faults_ || with_probability(60);
+  driver_.finish(start, answered(ok ? 200 : with_probability(10) ? 404 : 503));
 }
 
 void ShardWorld::pass_time() {
-  if (chance(10)) {
+  if (with_probability(10)) {
     driver_.jump_wall(Millis{static_cast<std::int64_t>(random_.below(7'200'000)) - 3'600'000});
   }
-  if (chance(50)) {
+  if (with_probability(50)) {
     (void)driver_.ring_next();
   } else {
     driver_.pass(Millis{static_cast<std::int64_t>(random_.below(3'000))});
   }
 }
 
-void ShardWorld::meddle() {
+void ShardWorld::act_as_user() {
   const WebhookId webhook = webhooks_[random_.below(webhooks_.size())];
   switch (random_.below(5)) {
     case 0:
@@ -152,7 +152,8 @@ void ShardWorld::meddle() {
       if (!store_.rows.empty()) {
         auto row = store_.rows.begin();
         std::advance(row, random_.below(store_.rows.size()));
-        chance(50) ? jobs_.push_back(Revive{row->first}) : jobs_.push_back(Cancel{row->first});
+        with_probability(50) ? jobs_.push_back(Revive{row->first})
+                             : jobs_.push_back(Cancel{row->first});
       }
       break;
     default:
@@ -165,10 +166,10 @@ void ShardWorld::meddle() {
   }
 }
 
-void ShardWorld::store_turn() {
+void ShardWorld::run_store() {
   std::deque<Job> jobs = std::exchange(jobs_, {});
-  const bool fails = store_.broken || (trouble_ && chance(10));
-  const bool stored = !store_.broken && (!fails || chance(50));
+  const bool fails = store_.broken || (with_faults_ && with_probability(10));
+  const bool stored = !store_.broken && (!fails || with_probability(50));
   store_.broken = fails;
   if (stored) {
     for (const Job& job : jobs) {
@@ -217,7 +218,7 @@ void ShardWorld::answer(const std::deque<Job>& jobs) {
       driver_.settled(*settlement);
       const Delivery& row = store_.rows.at(settlement->delivery.id);
       if (is_waiting(row.state) && settlement->delivery.revivals < row.revivals) {
-        driver_.feed(Admitted{{row}});  // It was revived meanwhile.
+        driver_.feed(Admitted{{row}});  // Revived meanwhile.
       }
     } else if (const auto* revive = std::get_if<Revive>(&job)) {
       const Delivery& row = store_.rows.at(revive->id);

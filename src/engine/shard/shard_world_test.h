@@ -1,5 +1,4 @@
-// For tests of the engine: a shard, a model of the store and everything that may go wrong between
-// them, drawn from a seed.
+// For tests: a shard, a model of the store, and random faults between them, derived from a seed.
 #pragma once
 
 #include <cstdint>
@@ -14,14 +13,14 @@
 
 namespace postrider::test {
 
-/// One thread. What must hold is expected after every step.
+/// Checks the invariants after every step. Single-threaded.
 class ShardWorld {
  public:
   ShardWorld(std::uint64_t seed, Ordering ordering);
 
-  void run_with_trouble(int steps);
-  /// False when something never ends.
-  [[nodiscard]] bool run_to_the_end();
+  void run_with_faults(int steps);
+  /// Returns false if a delivery never reaches a final state.
+  [[nodiscard]] bool run_until_final();
   [[nodiscard]] std::string unfinished() const;
   [[nodiscard]] std::vector<std::string> log() const { return driver_.log(); }
 
@@ -37,23 +36,23 @@ class ShardWorld {
   };
   using Job = std::variant<Publish, Settlement, LoadLane, Revive, Cancel>;
 
-  bool chance(std::uint64_t percent) { return random_.below(100) < percent; }
+  bool with_probability(std::uint64_t percent) { return random_.below(100) < percent; }
 
-  void act();
+  void random_action();
   void publish();
   void finish_one();
   void pass_time();
-  void meddle();
-  /// All that queued up, as one transaction; then the loads.
-  void store_turn();
+  void act_as_user();
+  /// Commits all queued jobs as one transaction, then answers the loads.
+  void run_store();
   void commit(const Job& job);
   void answer(const std::deque<Job>& jobs);
   void recover();
   void collect();
-  /// P4: nothing older that waits in the store, and nothing of the same line in flight.
+  /// P4: no earlier delivery of the same line waits in the store, and none is in flight.
   void check_start(const StartAttempt& start);
-  /// Stored by a transaction whose answer was an error, and the store has not recovered yet.
-  bool recently_unsure(const Delivery&) const { return store_.broken; }
+  /// The last transaction failed and may have been stored; the store has not recovered yet.
+  bool commit_is_ambiguous(const Delivery&) const { return store_.broken; }
   void check() const;
   [[nodiscard]] bool all_final() const;
 
@@ -64,7 +63,7 @@ class ShardWorld {
   ModelStore store_;
   std::deque<Job> jobs_;
   std::vector<StartAttempt> in_flight_;
-  bool trouble_ = true;
+  bool with_faults_ = true;
 };
 
 }  // namespace postrider::test

@@ -1,4 +1,4 @@
-// The tenants that have lanes here.
+// The tenants that have lanes in this shard.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace postrider {
 
-/// Why a tenant's lanes are passed over.
+/// Why a tenant's lanes are skipped.
 enum class Parked : std::uint8_t { no, slots, rate };
 
 struct Tenant {
@@ -19,13 +19,15 @@ struct Tenant {
   Parked parked = Parked::no;
 };
 
-/// Gives each tenant with a lane a small number, which is used again when its last lane is gone.
+/// Gives each tenant with a lane a small index, which is reused after its last lane is removed.
 class Tenants {
  public:
+  /// Call when a lane is added.
   [[nodiscard]] TenantIndex join(const TenantId& id);
-  /// The tenant has one lane less.
+  /// Call when a lane is removed.
   void leave(TenantIndex index);
 
+  /// Null if the tenant has no lane.
   [[nodiscard]] const TenantIndex* find(const TenantId& id) const;
   [[nodiscard]] Tenant& at(TenantIndex index) { return tenants_[index]; }
   [[nodiscard]] const Tenant& at(TenantIndex index) const { return tenants_[index]; }

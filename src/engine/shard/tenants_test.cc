@@ -5,7 +5,7 @@
 namespace postrider {
 namespace {
 
-TEST(Tenants, ATenantHasOneNumberHoweverManyLanes) {
+TEST(Tenants, ATenantHasOneIndex) {
   Tenants tenants;
   const TenantIndex first = tenants.join("acme");
   EXPECT_EQ(tenants.join("acme"), first);
@@ -15,7 +15,7 @@ TEST(Tenants, ATenantHasOneNumberHoweverManyLanes) {
   EXPECT_EQ(tenants.find("nobody"), nullptr);
 }
 
-TEST(Tenants, ANumberIsUsedAgainOnlyAfterTheLastLaneLeft) {
+TEST(Tenants, ReusesAnIndexAfterTheLastLaneLeft) {
   Tenants tenants;
   const TenantIndex acme = tenants.join("acme");
   EXPECT_EQ(tenants.join("acme"), acme);

@@ -8,8 +8,8 @@
 namespace postrider {
 namespace {
 
-// Each priority has two queues, so that a first attempt is found at once behind any number of
-// retries.
+// Each priority has two queues, first attempts and retries, so that the next first attempt is found
+// without scanning retries.
 constexpr std::size_t queues_per_priority = 2;
 
 bool more_urgent(const Entry* a, const Entry* b) {
@@ -26,19 +26,19 @@ class UrgencyWindow final : public Window {
   void adopt(const Entry&) override {}
   [[nodiscard]] std::vector<Entry*> forget_all() override;
 
-  [[nodiscard]] WindowOutlook outlook(WallTime now) const override;
+  [[nodiscard]] WindowReadiness readiness(WallTime now) const override;
   [[nodiscard]] Entry* next(Priority priority, Candidates candidates, WallTime now) const override;
   [[nodiscard]] std::size_t count() const override { return count_; }
 
   void store_has_more(WallTime due) override;
   [[nodiscard]] std::optional<WallTime> rest_due() const override { return rest_due_; }
   [[nodiscard]] std::optional<WallTime> load_at(const WindowBounds& bounds) const override;
-  [[nodiscard]] std::uint32_t load_began(const WindowBounds& bounds) override;
-  void load_ended(const std::vector<Delivery>& rows, std::optional<WallTime> rest_due,
-                  std::uint32_t limit) override;
+  [[nodiscard]] std::uint32_t begin_load(const WindowBounds& bounds) override;
+  void end_load(const std::vector<Delivery>& rows, std::optional<WallTime> rest_due,
+                std::uint32_t limit) override;
 
  private:
-  /// Most urgent first. Small, so that shifting pointers beats a tree.
+  /// Most urgent first. Small enough that shifting pointers is faster than a tree.
   using Queue = std::vector<Entry*>;
 
   [[nodiscard]] static std::size_t first_attempts_of(std::size_t priority) {
@@ -49,14 +49,14 @@ class UrgencyWindow final : public Window {
   }
   [[nodiscard]] Queue& queue_of(const Entry& entry);
   [[nodiscard]] Entry* latest_of(std::size_t priority) const;
-  [[nodiscard]] std::size_t crowded_priority() const;
+  [[nodiscard]] std::size_t most_crowded_priority() const;
   [[nodiscard]] Entry& least_urgent(WallTime now) const;
   [[nodiscard]] std::size_t count_due(WallTime now) const;
 
   std::array<Queue, priority_count * queues_per_priority> queues_;
   std::size_t count_ = 0;
   std::optional<WallTime> rest_due_;
-  std::optional<WallTime> rest_due_since_load_;  // The part of it that no answer can know of yet.
+  std::optional<WallTime> rest_due_since_load_;  // Set after the last load began.
 };
 
 UrgencyWindow::Queue& UrgencyWindow::queue_of(const Entry& entry) {
@@ -75,10 +75,10 @@ Entry* UrgencyWindow::insert(Entry& entry, Arrival, const WindowBounds& bounds) 
   if (count_ <= bounds.count_max) {
     return nullptr;
   }
-  Entry& victim = least_urgent(bounds.now);
-  drop(victim);
-  store_has_more(victim.ready_at);
-  return &victim;
+  Entry& evicted = least_urgent(bounds.now);
+  drop(evicted);
+  store_has_more(evicted.ready_at);
+  return &evicted;
 }
 
 void UrgencyWindow::drop(Entry& entry) {
@@ -96,14 +96,14 @@ std::vector<Entry*> UrgencyWindow::forget_all() {
     if (!queue.empty()) {
       store_has_more(queue.front()->ready_at);
       forgotten.insert(forgotten.end(), queue.begin(), queue.end());
-      Queue{}.swap(queue);  // Gives its memory back as well: the lane may sleep for a day.
+      Queue{}.swap(queue);  // Also frees the memory: the lane may be idle for a day.
     }
   }
   count_ = 0;
   return forgotten;
 }
 
-/// The last to go of a priority; null when it has none.
+/// The least urgent delivery of a priority; null if it has none.
 Entry* UrgencyWindow::latest_of(std::size_t priority) const {
   Entry* latest = nullptr;
   for (const std::size_t number : {first_attempts_of(priority), retries_of(priority)}) {
@@ -115,8 +115,8 @@ Entry* UrgencyWindow::latest_of(std::size_t priority) const {
   return latest;
 }
 
-/// The priority that holds most beyond its share; the lower one when two are equal.
-std::size_t UrgencyWindow::crowded_priority() const {
+/// The priority that exceeds its share the most; on a tie the lower one.
+std::size_t UrgencyWindow::most_crowded_priority() const {
   std::size_t crowded = 0;
   std::size_t crowd = 0;
   for (std::size_t priority = 0; priority < priority_count; ++priority) {
@@ -131,8 +131,8 @@ std::size_t UrgencyWindow::crowded_priority() const {
   return crowded;
 }
 
-/// What is not due yet gives way first, the latest before the others. When everything is due, the
-/// most crowded priority gives way, so that none is kept out of memory for ever.
+/// The delivery to evict: the latest one that is not due yet. If all are due, the latest one of the
+/// most crowded priority, so that no priority is kept out of memory forever.
 Entry& UrgencyWindow::least_urgent(WallTime now) const {
   Entry* latest = nullptr;
   for (std::size_t priority = 0; priority < priority_count; ++priority) {
@@ -142,11 +142,11 @@ Entry& UrgencyWindow::least_urgent(WallTime now) const {
     }
   }
   POSTRIDER_ASSERT(latest != nullptr);
-  return latest->ready_at > now ? *latest : *latest_of(crowded_priority());
+  return latest->ready_at > now ? *latest : *latest_of(most_crowded_priority());
 }
 
-WindowOutlook UrgencyWindow::outlook(WallTime now) const {
-  WindowOutlook result;
+WindowReadiness UrgencyWindow::readiness(WallTime now) const {
+  WindowReadiness result;
   for (std::size_t number = 0; count_ > 0 && number < queues_.size(); ++number) {
     const Queue& queue = queues_[number];
     if (queue.empty()) {
@@ -156,10 +156,10 @@ WindowOutlook UrgencyWindow::outlook(WallTime now) const {
     if (queue.front()->ready_at > now) {
       result.next_due = earliest(result.next_due, std::optional{queue.front()->ready_at});
     } else if (number == first_attempts_of(priority)) {
-      result.offer.all.set(priority);
-      result.offer.first_attempts.set(priority);
+      result.ready.all.set(priority);
+      result.ready.first_attempts.set(priority);
     } else {
-      result.offer.all.set(priority);
+      result.ready.all.set(priority);
     }
   }
   return result;
@@ -181,8 +181,7 @@ void UrgencyWindow::store_has_more(WallTime due) {
   rest_due_since_load_ = earliest(rest_due_since_load_, std::optional{due});
 }
 
-/// Counts what is due, not what waits: a window full of later retries must not keep out what is
-/// due.
+/// Compares due deliveries only: a window full of later retries must not keep due ones out.
 std::optional<WallTime> UrgencyWindow::load_at(const WindowBounds& bounds) const {
   if (!rest_due_ || *rest_due_ > bounds.now) {
     return rest_due_;
@@ -200,13 +199,13 @@ std::size_t UrgencyWindow::count_due(WallTime now) const {
   return due;
 }
 
-std::uint32_t UrgencyWindow::load_began(const WindowBounds& bounds) {
+std::uint32_t UrgencyWindow::begin_load(const WindowBounds& bounds) {
   rest_due_since_load_.reset();
   return bounds.count_max;
 }
 
-void UrgencyWindow::load_ended(const std::vector<Delivery>&, std::optional<WallTime> rest_due,
-                               std::uint32_t) {
+void UrgencyWindow::end_load(const std::vector<Delivery>&, std::optional<WallTime> rest_due,
+                             std::uint32_t) {
   rest_due_ = earliest(rest_due, rest_due_since_load_);
 }
 

@@ -33,7 +33,7 @@ class UrgencyWindow : public testing::Test {
   WindowBounds bounds_{.now = now, .count_max = 4, .load_ahead = 30s};
 };
 
-TEST_F(UrgencyWindow, TheOneThatIsDueLongestGoesFirstWithinItsPriority) {
+TEST_F(UrgencyWindow, StartsTheEarliestDueFirstWithinAPriority) {
   Entry& later_due = entry(Priority::normal, -1ms);
   Entry& sooner_due = entry(Priority::normal, -2ms);
   Entry& high = entry(Priority::high, 0ms);
@@ -47,19 +47,19 @@ TEST_F(UrgencyWindow, TheOneThatIsDueLongestGoesFirstWithinItsPriority) {
   EXPECT_EQ(next(Priority::normal), &later_due);
 }
 
-TEST_F(UrgencyWindow, WhatIsNotDueIsNotOfferedButSaysWhenItWillBe) {
+TEST_F(UrgencyWindow, ReportsWhenADeliveryBecomesDue) {
   Entry& due = entry(Priority::low, 0ms);
   Entry& not_due = entry(Priority::high, 1ms);
   EXPECT_EQ(insert(due), nullptr);
   EXPECT_EQ(insert(not_due), nullptr);
-  const WindowOutlook outlook = window_->outlook(now);
-  EXPECT_EQ(outlook.offer.all.to_string(), "100");
-  EXPECT_EQ(outlook.next_due, now + 1ms);
+  const WindowReadiness readiness = window_->readiness(now);
+  EXPECT_EQ(readiness.ready.all.to_string(), "100");
+  EXPECT_EQ(readiness.next_due, now + 1ms);
   EXPECT_EQ(next(Priority::high), nullptr);
-  EXPECT_EQ(window_->outlook(now + 1ms).offer.all.to_string(), "101");
+  EXPECT_EQ(window_->readiness(now + 1ms).ready.all.to_string(), "101");
 }
 
-TEST_F(UrgencyWindow, FirstAttemptsAreFoundBehindRetries) {
+TEST_F(UrgencyWindow, FindsFirstAttemptsBehindRetries) {
   Entry& retry = entry(Priority::normal, -5ms, 1);
   Entry& first = entry(Priority::normal, -1ms);
   EXPECT_EQ(insert(retry), nullptr);
@@ -68,10 +68,10 @@ TEST_F(UrgencyWindow, FirstAttemptsAreFoundBehindRetries) {
   EXPECT_EQ(next(Priority::normal, Candidates::first_attempts), &first);
   window_->drop(first);
   EXPECT_EQ(next(Priority::normal, Candidates::first_attempts), nullptr);
-  EXPECT_TRUE(window_->outlook(now).offer.first_attempts.none());
+  EXPECT_TRUE(window_->readiness(now).ready.first_attempts.none());
 }
 
-TEST_F(UrgencyWindow, AFullWindowLeavesTheLatestToTheStore) {
+TEST_F(UrgencyWindow, AFullWindowEvictsTheLatest) {
   for (int i = 0; i < 4; ++i) {
     EXPECT_EQ(insert(entry(Priority::normal, -10ms)), nullptr);
   }
@@ -81,7 +81,7 @@ TEST_F(UrgencyWindow, AFullWindowLeavesTheLatestToTheStore) {
   EXPECT_EQ(window_->count(), 4u);
 }
 
-TEST_F(UrgencyWindow, WhatIsNotDueYetGivesWayToWhatIsWhateverItsPriority) {
+TEST_F(UrgencyWindow, EvictsDeliveriesThatAreNotDueFirst) {
   Entry& not_due = entry(Priority::high, 5s);
   EXPECT_EQ(insert(not_due), nullptr);
   for (int i = 0; i < 3; ++i) {
@@ -91,7 +91,7 @@ TEST_F(UrgencyWindow, WhatIsNotDueYetGivesWayToWhatIsWhateverItsPriority) {
   EXPECT_EQ(window_->rest_due(), now + 5s);
 }
 
-TEST_F(UrgencyWindow, NoPriorityCrowdsTheOthersOutOfMemory) {
+TEST_F(UrgencyWindow, NoPriorityEvictsAllOthers) {
   bounds_.count_max = 26;
   for (int i = 0; i < 60; ++i) {
     (void)insert(entry(Priority::high, 0ms));
@@ -108,7 +108,7 @@ TEST_F(UrgencyWindow, NoPriorityCrowdsTheOthersOutOfMemory) {
   EXPECT_EQ(held, (std::array{16, 8, 2}));
 }
 
-TEST_F(UrgencyWindow, WhatIsDueBeyondTheHorizonStaysInTheStore) {
+TEST_F(UrgencyWindow, DeliveriesDueMuchLaterStayInTheStore) {
   Entry& at_horizon = entry(Priority::normal, 30s);
   Entry& beyond = entry(Priority::normal, 30'001ms);
   EXPECT_EQ(insert(at_horizon), nullptr);
@@ -117,7 +117,7 @@ TEST_F(UrgencyWindow, WhatIsDueBeyondTheHorizonStaysInTheStore) {
   EXPECT_EQ(window_->load_at(bounds_), now + 30'001ms);
 }
 
-TEST_F(UrgencyWindow, LoadsWhenLessThanHalfIsDueAndTheStoreHasSomethingDue) {
+TEST_F(UrgencyWindow, LoadsWhenLessThanHalfIsDue) {
   EXPECT_EQ(window_->load_at(bounds_), std::nullopt);
   window_->store_has_more(now);
   EXPECT_EQ(window_->load_at(bounds_), now);
@@ -130,7 +130,7 @@ TEST_F(UrgencyWindow, LoadsWhenLessThanHalfIsDueAndTheStoreHasSomethingDue) {
   EXPECT_EQ(window_->load_at(bounds_), now);
 }
 
-TEST_F(UrgencyWindow, AWindowFullOfLaterRetriesStillLoadsWhatIsDue) {
+TEST_F(UrgencyWindow, AWindowFullOfLaterRetriesLoadsDueDeliveries) {
   for (int i = 0; i < 4; ++i) {
     EXPECT_EQ(insert(entry(Priority::normal, 10s, 1)), nullptr);
   }
@@ -138,18 +138,18 @@ TEST_F(UrgencyWindow, AWindowFullOfLaterRetriesStillLoadsWhatIsDue) {
   EXPECT_EQ(window_->load_at(bounds_), now);
 }
 
-TEST_F(UrgencyWindow, AnAnswerDoesNotKnowWhatWasLeftToTheStoreSinceTheLoadBegan) {
+TEST_F(UrgencyWindow, ALoadDoesNotCoverDeliveriesLeftInTheStoreAfterItBegan) {
   window_->store_has_more(now - 1s);
-  EXPECT_EQ(window_->load_began(bounds_), 4u);
+  EXPECT_EQ(window_->begin_load(bounds_), 4u);
   window_->store_has_more(now + 2s);
-  window_->load_ended({}, now + 9s, 4);
+  window_->end_load({}, now + 9s, 4);
   EXPECT_EQ(window_->rest_due(), now + 2s);
-  EXPECT_EQ(window_->load_began(bounds_), 4u);
-  window_->load_ended({}, std::nullopt, 4);
+  EXPECT_EQ(window_->begin_load(bounds_), 4u);
+  window_->end_load({}, std::nullopt, 4);
   EXPECT_EQ(window_->rest_due(), std::nullopt);
 }
 
-TEST_F(UrgencyWindow, ForgettingAllRemembersWhenTheFirstIsDue) {
+TEST_F(UrgencyWindow, AfterForgettingAllLoadsWhenTheFirstIsDue) {
   EXPECT_EQ(insert(entry(Priority::low, -3s)), nullptr);
   EXPECT_EQ(insert(entry(Priority::high, 2s)), nullptr);
   EXPECT_EQ(window_->forget_all().size(), 2u);

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "runtime/admin/api_key_use.h"
 #include "runtime/background/removed_webhook_cleanup.h"
 #include "runtime/delivery/placement.h"
 #include "runtime/store/idempotent_request.h"
@@ -18,7 +19,7 @@ void notify_lane(RepliesByShard& replies, WebhookId id, Input input) {
   replies[worker_of(id, replies.size())].inputs.push_back(std::move(input));
 }
 
-/// Good moments to throw away what has expired: someone is at the links anyway.
+/// Expired links are removed together with such a change.
 bool concerns_links(const RegistryChange& change) {
   return std::holds_alternative<AddLink>(change) || std::holds_alternative<RedeemLink>(change);
 }
@@ -32,8 +33,8 @@ AuditEntry removal_entry(const AuditEntry& cause, const Webhook& webhook) {
   return entry;
 }
 
-/// What the server did to a webhook by itself.
-AuditEntry own_entry(const Webhook& webhook, std::string action, WallTime now) {
+/// The entry of a change that the server makes by itself.
+AuditEntry system_entry(const Webhook& webhook, std::string action, WallTime now) {
   AuditEntry entry;
   entry.at = now;
   entry.action = std::move(action);
@@ -42,12 +43,13 @@ AuditEntry own_entry(const Webhook& webhook, std::string action, WallTime now) {
   return entry;
 }
 
-/// The reason is one of our own sentences; JSON wants it tame.
+/// `reason` is one of our own sentences. Replaces what would need escaping in JSON.
 std::string reason_detail(const std::string& reason) {
   std::string plain;
   for (const char character : reason) {
-    const bool tame = character >= ' ' && character < 0x7f && character != '"' && character != '\\';
-    plain.push_back(tame ? character : '?');
+    const bool is_plain =
+        character >= ' ' && character < 0x7f && character != '"' && character != '\\';
+    plain.push_back(is_plain ? character : '?');
   }
   return fmt::format(R"({{"reason":"{}"}})", plain);
 }
@@ -57,44 +59,49 @@ std::string reason_detail(const std::string& reason) {
 AdminChanges::AdminChanges(Directory directory, AccessSnapshot access)
     : directory_(std::move(directory)), access_(std::move(access)) {}
 
-Result<WebhookRef> AdminChanges::add_webhook(const ChangeContext& context, Webhook webhook) {
+Result<WebhookRef> AdminChanges::add_webhook(const ChangeContext& context, Webhook webhook,
+                                             const std::optional<RequestKey>& key) {
   const TenantLimits limits = access()->limits_of(webhook.tenant_id);
   if (limits.webhooks_max && directory()->count_of(webhook.tenant_id) >= *limits.webhooks_max) {
-    return fail(Errc::conflict, fmt::format("This tenant may have {} webhooks and has them.",
-                                            *limits.webhooks_max));
+    return fail(Errc::conflict,
+                fmt::format("The tenant's webhook limit ({}) is reached.", *limits.webhooks_max));
   }
-  return store_webhook(context, std::move(webhook));
+  return store_webhook(context, std::move(webhook), key);
 }
 
 Result<WebhookRef> AdminChanges::edit_webhook(const ChangeContext& context, WebhookId id,
-                                              const Service::WebhookEdit& edit) {
+                                              const WebhookEdit& edit,
+                                              const std::optional<RequestKey>& key) {
   const WebhookRef current = directory()->find(id);
   if (!current) {
     return fail(Errc::not_found, "There is no such webhook.");
   }
   POSTRIDER_TRY(Webhook edited, edit(*current));
-  return store_webhook(context, std::move(edited));
+  return store_webhook(context, std::move(edited), key);
 }
 
-Result<WebhookRef> AdminChanges::store_webhook(const ChangeContext& context, Webhook webhook) {
+Result<WebhookRef> AdminChanges::store_webhook(const ChangeContext& context, Webhook webhook,
+                                               const std::optional<RequestKey>& key) {
   const WebhookRef before = directory()->find(webhook.id);
   const bool rescheduled = before && !same_schedule(before->retry, webhook.retry);
   const auto write = [&]() -> Result<void> {
-    POSTRIDER_CHECK(take_request_key(context.store, context.entry));
+    POSTRIDER_CHECK(take_request_key(context.store, key, context.entry.subject, context.entry.at));
     POSTRIDER_CHECK(context.store.catalog->put_webhook(webhook));
-    if (rescheduled) {  // The lane will ask for it.
+    if (rescheduled) {  // The lane then asks for the new schedule.
       POSTRIDER_CHECK(context.store.catalog->mark_rescheduling(webhook.id));
     }
     return context.store.audit->append(context.entry);
   };
   POSTRIDER_CHECK(context.store.atomically(write));
   auto stored = std::make_shared<const Webhook>(std::move(webhook));
-  // The lane learns of it before anyone can publish to it.
+  // The lane must know the webhook before events can be published to it.
   notify_lane(
       context.replies, stored->id,
       WebhookChanged{.webhook = stored, .circuit = std::nullopt, .backlog_due = std::nullopt});
   directory_.replace(directory()->with(stored));
-  watchers_.stored(*stored);
+  if (observer_) {
+    observer_->webhook_stored(*stored);
+  }
   return stored;
 }
 
@@ -102,25 +109,30 @@ Result<void> AdminChanges::remove_webhook(const ChangeContext& context, WebhookI
   std::uint32_t cancelled = 0;
   const auto write = [&]() -> Result<void> {
     POSTRIDER_CHECK(context.store.catalog->remove_webhook(id));
-    // Whoever looks right away sees what most webhooks have waiting as cancelled.
+    // Most webhooks have few waiting deliveries: cancel them at once, so that reads show it.
     POSTRIDER_TRY(cancelled,
-                  context.store.catalog->cancel_waiting(id, context.entry.at, cancelled_at_once));
+                  context.store.catalog->cancel_waiting(id, context.entry.at, cancel_step_max));
     return context.store.audit->append(context.entry);
   };
   POSTRIDER_CHECK(context.store.atomically(write));
   directory_.replace(directory()->without(id));
   notify_removed(context.replies, id);
-  watchers_.cancelled(cancelled);
+  if (observer_) {
+    observer_->deliveries_cancelled(cancelled);
+  }
   return {};
 }
 
 void AdminChanges::notify_removed(RepliesByShard& replies, WebhookId id) const {
   notify_lane(replies, id, WebhookRemoved{id});
-  watchers_.removed(id);
+  if (observer_) {
+    observer_->webhook_removed(id);
+  }
 }
 
 Result<void> AdminChanges::change_registry(const ChangeContext& context,
-                                           const RegistryChange& change) {
+                                           const RegistryChange& change,
+                                           const std::optional<RequestKey>& key) {
   const WallTime now = context.entry.at;
   POSTRIDER_TRY(AccessSnapshot changed, access()->with(change, now));
   const bool sweeps = concerns_links(change) && changed.has_expired(now);
@@ -129,7 +141,7 @@ Result<void> AdminChanges::change_registry(const ChangeContext& context,
     POSTRIDER_TRY(changed, changed.with(sweep, now));
   }
   const auto write = [&]() -> Result<void> {
-    POSTRIDER_CHECK(take_request_key(context.store, context.entry));
+    POSTRIDER_CHECK(take_request_key(context.store, key, context.entry.subject, context.entry.at));
     POSTRIDER_CHECK(context.store.registry->apply(change));
     if (sweeps) {
       POSTRIDER_CHECK(context.store.registry->apply(sweep));
@@ -148,11 +160,11 @@ Result<void> AdminChanges::remove_tenant(const ChangeContext& context, const Ten
   const Directory theirs = directory()->only(id);
   if (!force && !theirs.all().empty()) {
     return fail(Errc::conflict,
-                fmt::format("The tenant has {} webhooks; delete them first, or everything with "
-                            "?force=true.",
+                fmt::format("The tenant has {} webhooks. Delete them first, or delete everything "
+                            "with ?force=true.",
                             theirs.all().size()));
   }
-  std::uint32_t left = cancelled_at_once;
+  std::uint32_t left = cancel_step_max;
   const auto write = [&]() -> Result<void> {
     for (const auto& [webhook_id, webhook] : theirs.all()) {
       POSTRIDER_CHECK(context.store.catalog->remove_webhook(webhook_id));
@@ -170,19 +182,21 @@ Result<void> AdminChanges::remove_tenant(const ChangeContext& context, const Ten
   for (const auto& [webhook_id, webhook] : theirs.all()) {
     notify_removed(context.replies, webhook_id);
   }
-  watchers_.cancelled(cancelled_at_once - left);
+  if (observer_) {
+    observer_->deliveries_cancelled(cancel_step_max - left);
+  }
   return {};
 }
 
 Result<void> AdminChanges::write_key_uses(Store& store) const {
   const std::shared_ptr<const AccessSnapshot> known = access();
-  const NoteKeyUses note = known->unwritten_uses();
+  const NoteKeyUses note = unwritten_uses(*known);
   if (note.uses.empty()) {
     return {};
   }
   POSTRIDER_CHECK(store.registry->apply(note));
   for (const auto& [id, at] : note.uses) {
-    known->find_key(id)->mark_written(at);
+    mark_written(*known->find_key(id), at);
   }
   return {};
 }
@@ -191,20 +205,20 @@ Result<void> AdminChanges::disable_webhook(const SystemChange& context, WebhookI
                                            const std::string& reason, WallTime now) {
   const WebhookRef current = directory()->find(id);
   if (!current || !current->active) {
-    return {};  // Several attempts may say the same.
+    return {};  // Several attempts may ask for the same.
   }
   Webhook disabled = *current;
   switch_off(disabled, reason, now);
   disabled.updated_at = now;
-  AuditEntry entry = own_entry(*current, "webhook.disable", now);
+  AuditEntry entry = system_entry(*current, "webhook.disable", now);
   entry.detail = reason_detail(reason);
-  return store_webhook({context.store, context.replies, entry}, std::move(disabled))
+  return store_webhook({context.store, context.replies, entry}, std::move(disabled), std::nullopt)
       .map([](const WebhookRef&) {});
 }
 
 Result<void> AdminChanges::sweep_secrets(const SystemChange& context, Webhook swept, WallTime now) {
-  const AuditEntry entry = own_entry(swept, "webhook.secret.end", now);
-  return store_webhook({context.store, context.replies, entry}, std::move(swept))
+  const AuditEntry entry = system_entry(swept, "webhook.secret.end", now);
+  return store_webhook({context.store, context.replies, entry}, std::move(swept), std::nullopt)
       .map([](const WebhookRef&) {});
 }
 

@@ -1,5 +1,5 @@
-// Where people's changes are made: webhooks, keys and tenants, each stored together with its entry
-// in the audit log, then put into the snapshots that everyone reads.
+// Applies changes of webhooks, keys and tenants. Each is stored together with its audit entry, then
+// published in the snapshots that all threads read.
 #pragma once
 
 #include <cstdint>
@@ -10,26 +10,38 @@
 #include <utility>
 
 #include "core/base/result.h"
+#include "engine/admin/access_snapshot.h"
 #include "engine/intake/directory.h"
 #include "ports/audit.h"
 #include "ports/store.h"
 
-#include "runtime/admin/access_snapshot.h"
 #include "runtime/admin/service.h"
 #include "runtime/store/snapshot.h"
 #include "runtime/store/store_thread.h"
 
 namespace postrider {
 
-/// One change on its way: who wants it and when (`entry`), and what it is made with.
+/// What one change is made with. `entry` names its author and time.
 struct ChangeContext {
   Store& store;
   RepliesByShard& replies;
   const AuditEntry& entry;
 };
 
-/// The snapshots are for any thread, the changes for the store thread. Each is one transaction:
-/// when it fails, nothing has happened.
+/// Learns what happened to webhooks, once it is stored. Called on the store thread.
+class WebhookObserver {
+ public:
+  virtual void webhook_stored(const Webhook& webhook) = 0;
+  virtual void webhook_removed(WebhookId id) = 0;
+  /// `count` deliveries that waited for the webhook are cancelled. More may follow.
+  virtual void deliveries_cancelled(std::uint32_t count) = 0;
+
+ protected:
+  ~WebhookObserver() = default;
+};
+
+/// Any thread may read the snapshots; changes are for the store thread. Each change is one
+/// transaction: if it fails, nothing has changed.
 class AdminChanges {
  public:
   AdminChanges(Directory directory, AccessSnapshot access);
@@ -37,50 +49,47 @@ class AdminChanges {
   [[nodiscard]] std::shared_ptr<const Directory> directory() const { return directory_.get(); }
   [[nodiscard]] std::shared_ptr<const AccessSnapshot> access() const { return access_.get(); }
 
-  // See Service for what these fail with.
-  [[nodiscard]] Result<WebhookRef> add_webhook(const ChangeContext& context, Webhook webhook);
+  // The interfaces in service.h list the errors. `key` is the request's idempotency key, if any.
+  [[nodiscard]] Result<WebhookRef> add_webhook(const ChangeContext& context, Webhook webhook,
+                                               const std::optional<RequestKey>& key);
   [[nodiscard]] Result<WebhookRef> edit_webhook(const ChangeContext& context, WebhookId id,
-                                                const Service::WebhookEdit& edit);
-  /// Cancels the first of what waits for it, too; the rest is left to who watches (farewells.h).
+                                                const WebhookEdit& edit,
+                                                const std::optional<RequestKey>& key);
+  /// Also cancels the first waiting deliveries; RemovedWebhookCleanup cancels the rest.
   [[nodiscard]] Result<void> remove_webhook(const ChangeContext& context, WebhookId id);
   [[nodiscard]] Result<void> change_registry(const ChangeContext& context,
-                                             const RegistryChange& change);
+                                             const RegistryChange& change,
+                                             const std::optional<RequestKey>& key);
   [[nodiscard]] Result<void> remove_tenant(const ChangeContext& context, const TenantId& id,
                                            bool force);
 
-  // What the server does by itself is in the audit log as well.
+  // Changes that the server makes by itself. They are audited as well.
 
   struct SystemChange {
     Store& store;
     RepliesByShard& replies;
   };
-  /// One that is not active any more stays as it is.
+  /// Does nothing if the webhook is not active.
   [[nodiscard]] Result<void> disable_webhook(const SystemChange& context, WebhookId id,
                                              const std::string& reason, WallTime now);
-  /// Stores the webhook without the old secrets that have ended.
+  /// Stores `swept`: the webhook without its expired secrets.
   [[nodiscard]] Result<void> sweep_secrets(const SystemChange& context, Webhook swept,
                                            WallTime now);
 
-  /// Who wants to know what became of webhooks. On the store thread, once it is stored.
-  struct Watchers {
-    std::function<void(const Webhook&)> stored;
-    std::function<void(WebhookId)> removed;
-    /// So many deliveries waited for it, and are cancelled; there may be more.
-    std::function<void(std::uint32_t)> cancelled = [](std::uint32_t) {};
-  };
-  /// Before anything is changed.
-  void watch(Watchers watchers) { watchers_ = std::move(watchers); }
+  /// Call before the first change. `observer` must outlive this object.
+  void observe(WebhookObserver& observer) { observer_ = &observer; }
 
-  /// Writes down when keys were used last. No entry: nobody changed anything.
+  /// Stores when keys were last used. Not audited: it is not a change.
   [[nodiscard]] Result<void> write_key_uses(Store& store) const;
 
  private:
-  Result<WebhookRef> store_webhook(const ChangeContext& context, Webhook webhook);
+  Result<WebhookRef> store_webhook(const ChangeContext& context, Webhook webhook,
+                                   const std::optional<RequestKey>& key);
   void notify_removed(RepliesByShard& replies, WebhookId id) const;
 
   Snapshot<Directory> directory_;
   Snapshot<AccessSnapshot> access_;
-  Watchers watchers_{.stored = [](const Webhook&) {}, .removed = [](WebhookId) {}};
+  WebhookObserver* observer_ = nullptr;  // May be null.
 };
 
 }  // namespace postrider

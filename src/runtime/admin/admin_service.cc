@@ -1,21 +1,21 @@
 #include "runtime/admin/admin_service.h"
 
-#include "runtime/store/idempotent_request.h"
-
 namespace postrider {
 
-Awaitable<Result<WebhookRef>> AdminService::add_webhook(Webhook webhook, AuditEntry entry) {
+Awaitable<Result<WebhookRef>> AdminService::add_webhook(Webhook webhook, AuditEntry entry,
+                                                        std::optional<RequestKey> key) {
   return make_on_store_thread<WebhookRef>(std::move(entry),
-                                          [this, webhook](const ChangeContext& context) {
-                                            return changes_.add_webhook(context, webhook);
+                                          [this, webhook, key](const ChangeContext& context) {
+                                            return changes_.add_webhook(context, webhook, key);
                                           });
 }
 
 Awaitable<Result<WebhookRef>> AdminService::edit_webhook(WebhookId id, WebhookEdit edit,
-                                                         AuditEntry entry) {
+                                                         AuditEntry entry,
+                                                         std::optional<RequestKey> key) {
   return make_on_store_thread<WebhookRef>(std::move(entry),
-                                          [this, id, edit](const ChangeContext& context) {
-                                            return changes_.edit_webhook(context, id, edit);
+                                          [this, id, edit, key](const ChangeContext& context) {
+                                            return changes_.edit_webhook(context, id, edit, key);
                                           });
 }
 
@@ -27,16 +27,18 @@ Awaitable<Result<void>> AdminService::remove_webhook(WebhookId id, AuditEntry en
 
 Awaitable<Result<EventTypeRef>> AdminService::change_event_type(std::string name,
                                                                 EventTypeEdit edit,
-                                                                AuditEntry entry) {
+                                                                AuditEntry entry,
+                                                                std::optional<RequestKey> key) {
   return make_on_store_thread<EventTypeRef>(
-      std::move(entry), [this, name, edit](const ChangeContext& context) {
-        return event_types_.change(context.store, name, edit, context.entry);
+      std::move(entry), [this, name, edit, key](const ChangeContext& context) {
+        return event_types_.change(context.store, {name, edit}, context.entry, key);
       });
 }
 
-Awaitable<Result<void>> AdminService::change_registry(RegistryChange change, AuditEntry entry) {
-  return run_on_store_thread(std::move(entry), [this, change](const ChangeContext& context) {
-    return changes_.change_registry(context, change);
+Awaitable<Result<void>> AdminService::change_registry(RegistryChange change, AuditEntry entry,
+                                                      std::optional<RequestKey> key) {
+  return run_on_store_thread(std::move(entry), [this, change, key](const ChangeContext& context) {
+    return changes_.change_registry(context, change, key);
   });
 }
 
@@ -46,12 +48,9 @@ Awaitable<Result<void>> AdminService::remove_tenant(TenantId id, bool force, Aud
   });
 }
 
-Awaitable<Result<void>> AdminService::note(AuditEntry entry) {
+Awaitable<Result<void>> AdminService::append_audit(AuditEntry entry) {
   return run_on_store_thread(std::move(entry), [](const ChangeContext& context) {
-    return context.store.atomically([&]() -> Result<void> {
-      POSTRIDER_CHECK(take_request_key(context.store, context.entry));
-      return context.store.audit->append(context.entry);
-    });
+    return context.store.audit->append(context.entry);
   });
 }
 

@@ -1,5 +1,5 @@
-// The part of Service that is the same wherever the desk stands: what it shows, and the changes
-// that are made at it. Where a change is carried out is left to whoever owns the store.
+// The part of Service that the node and the tests share: snapshots and administrative changes. A
+// derived class decides on which thread a change runs.
 #pragma once
 
 #include <functional>
@@ -10,7 +10,7 @@
 
 #include "runtime/admin/admin_changes.h"
 #include "runtime/admin/service.h"
-#include "runtime/limits/publish_quota.h"
+#include "runtime/limits/shared_publish_quota.h"
 #include "runtime/store/event_type_catalog.h"
 
 namespace postrider {
@@ -25,40 +25,48 @@ class AdminService : public Service {
   QuotaWait take_quota(const EventCounts& counts) override {
     return quota_.try_take(*changes_.access(), counts, now().mono);
   }
-  Awaitable<Result<WebhookRef>> add_webhook(Webhook webhook, AuditEntry entry) override;
-  Awaitable<Result<WebhookRef>> edit_webhook(WebhookId id, WebhookEdit edit,
-                                             AuditEntry entry) override;
+  Awaitable<Result<WebhookRef>> add_webhook(Webhook webhook, AuditEntry entry,
+                                            std::optional<RequestKey> key) override;
+  Awaitable<Result<WebhookRef>> edit_webhook(WebhookId id, WebhookEdit edit, AuditEntry entry,
+                                             std::optional<RequestKey> key) override;
   Awaitable<Result<void>> remove_webhook(WebhookId id, AuditEntry entry) override;
   Awaitable<Result<EventTypeRef>> change_event_type(std::string name, EventTypeEdit edit,
-                                                    AuditEntry entry) override;
-  Awaitable<Result<void>> change_registry(RegistryChange change, AuditEntry entry) override;
+                                                    AuditEntry entry,
+                                                    std::optional<RequestKey> key) override;
+  Awaitable<Result<void>> change_registry(RegistryChange change, AuditEntry entry,
+                                          std::optional<RequestKey> key) override;
   Awaitable<Result<void>> remove_tenant(TenantId id, bool force, AuditEntry entry) override;
-  Awaitable<Result<void>> note(AuditEntry entry) override;
+  Awaitable<Result<void>> record_read(AuditEntry entry) override {
+    return append_audit(std::move(entry));
+  }
 
  protected:
   AdminService(Directory directory, AccessSnapshot access, EventTypeCatalog event_types)
       : changes_(std::move(directory), std::move(access)), event_types_(std::move(event_types)) {}
 
-  /// Carries `change` out where the store is written, once, and resumes with what came of it.
+  /// Runs `change` once on the thread that writes the store; resumes with its result.
   using Change = std::function<Result<void>(const ChangeContext&)>;
   virtual Awaitable<Result<void>> run_on_store_thread(AuditEntry entry, Change change) = 0;
 
-  /// The same of a change that makes something.
+  /// The same for a change that returns a value.
   template <class T>
   Awaitable<Result<T>> make_on_store_thread(AuditEntry entry,
                                             std::function<Result<T>(const ChangeContext&)> make);
+
+  /// Appends an entry whose change is made elsewhere.
+  Awaitable<Result<void>> append_audit(AuditEntry entry);
 
   AdminChanges changes_;
   EventTypeChanges event_types_;
 
  private:
-  PublishQuota quota_;
+  SharedPublishQuota quota_;
 };
 
 template <class T>
 Awaitable<Result<T>> AdminService::make_on_store_thread(
     AuditEntry entry, std::function<Result<T>(const ChangeContext&)> make) {
-  // Shared: when the server ends, the change may be carried out after this coroutine is gone.
+  // Shared: at shutdown the change may run after this coroutine was destroyed.
   const auto made = std::make_shared<std::optional<T>>();
   Change change = [made, make = std::move(make)](const ChangeContext& context) -> Result<void> {
     POSTRIDER_TRY(*made, make(context));

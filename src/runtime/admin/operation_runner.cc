@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include <boost/asio/post.hpp>
-#include <boost/asio/steady_timer.hpp>
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
@@ -15,57 +13,57 @@
 namespace postrider {
 namespace {
 
-namespace asio = boost::asio;
+// The wall clock may be set while an operation waits for its start, so the wait is split.
+constexpr Micros start_check_period{std::chrono::seconds{30}};
 
-// The wall clock may be set; a start time is looked at again so often.
-constexpr Micros start_check{std::chrono::seconds{30}};
-
-Result<void> too_many(const std::vector<Operation>& unfinished) {
+Result<void> check_room(const std::vector<Operation>& unfinished) {
   if (unfinished.size() < unfinished_max) {
     return {};
   }
   return fail(Errc::conflict,
-              fmt::format("There are {} operations waiting or running already; wait for some to "
-                          "end or cancel some.",
+              fmt::format("The limit of {} unfinished operations is reached. Wait for one to end, "
+                          "or cancel one.",
                           unfinished.size()));
 }
 
-Result<void> still_going(const Operation& operation) {
+Result<void> check_unfinished(const Operation& operation) {
   if (is_unfinished(operation.status)) {
     return {};
   }
-  return fail(Errc::conflict, fmt::format("The operation is over: it is {}.",
+  return fail(Errc::conflict, fmt::format("The operation has ended: it is {}.",
                                           operation_statuses.name(operation.status)));
 }
 
 }  // namespace
 
 struct OperationRunner::Run {
-  Run(Operation taken, const OperationRunnerParts& parts)
-      : operation(std::move(taken)),
+  Run(Operation to_run, const OperationRunnerParts& parts)
+      : operation(std::move(to_run)),
         pace(make_pace(operation.spec, parts.clock->now().mono)),
-        timer(*parts.io) {}
+        timer(parts.loop->make_timer()) {}
 
-  Operation operation;  // As last stored; its place may be ahead.
+  Operation operation;  // As last stored, but `place` may be further.
   Pace pace;
-  asio::steady_timer timer;
+  std::unique_ptr<EventLoop::Timer> timer;
   PartialCount so_far;  // While the total is being counted.
-  bool busy = false;    // A page or a chunk is on its way.
+  bool busy = false;    // Waits for a reader or for the store thread.
 };
 
 OperationRunner::OperationRunner(OperationRunnerParts parts) : parts_(std::move(parts)) {}
 OperationRunner::~OperationRunner() = default;
 
-Result<Operation> OperationRunner::add(const ChangeContext& context, const Operation& operation) {
+Result<Operation> OperationRunner::add(const ChangeContext& context, const Operation& operation,
+                                       const std::optional<RequestKey>& key) {
   const auto write = [&]() -> Result<void> {
     POSTRIDER_TRY(const std::vector<Operation> others, context.store.operations->load_unfinished());
-    POSTRIDER_CHECK(too_many(others));
-    POSTRIDER_CHECK(take_request_key(context.store, context.entry));
+    POSTRIDER_CHECK(check_room(others));
+    POSTRIDER_CHECK(
+        take_request_key(context.store, key, operation.id.to_string(), context.entry.at));
     POSTRIDER_CHECK(context.store.operations->put(operation));
     return context.store.audit->append(context.entry);
   };
   POSTRIDER_CHECK(context.store.atomically(write));
-  context.replies[parts_.worker].completions.push_back([this, operation] { take(operation); });
+  context.replies[parts_.worker].completions.push_back([this, operation] { start_run(operation); });
   return operation;
 }
 
@@ -73,34 +71,34 @@ Result<Operation> OperationRunner::cancel(const ChangeContext& context, Operatio
   Operation operation;
   const auto write = [&]() -> Result<void> {
     POSTRIDER_TRY(operation, context.store.operations->find(id));
-    POSTRIDER_CHECK(still_going(operation));
-    operation = cancelled(std::move(operation), context.entry.at);
+    POSTRIDER_CHECK(check_unfinished(operation));
+    operation = cancel_run(std::move(operation), context.entry.at);
     POSTRIDER_CHECK(context.store.operations->put(operation));
     return context.store.audit->append(context.entry);
   };
   POSTRIDER_CHECK(context.store.atomically(write));
-  context.replies[parts_.worker].completions.push_back([this, id] { forget(id); });
+  context.replies[parts_.worker].completions.push_back([this, id] { remove_run(id); });
   return operation;
 }
 
 void OperationRunner::resume(std::vector<Operation> unfinished) {
-  asio::post(*parts_.io, [this, unfinished = std::move(unfinished)] {
+  parts_.loop->post([this, unfinished = std::move(unfinished)] {
     for (const Operation& operation : unfinished) {
-      take(operation);
+      start_run(operation);
     }
   });
 }
 
 void OperationRunner::stop() {
-  asio::post(*parts_.io, [this] {
+  parts_.loop->post([this] {
     stopping_ = true;
     runs_.clear();
   });
 }
 
-void OperationRunner::take(Operation operation) {
+void OperationRunner::start_run(Operation operation) {
   if (stopping_) {
-    return;  // It is stored: the next start takes it on.
+    return;  // It is stored; the next start of the server runs it.
   }
   const OperationId id = operation.id;
   const auto [added, is_new] =
@@ -110,10 +108,10 @@ void OperationRunner::take(Operation operation) {
   }
 }
 
-void OperationRunner::forget(OperationId id) {
+void OperationRunner::remove_run(OperationId id) {
   runs_.erase(id);
   for (const auto& [other, run] : runs_) {
-    advance(*run);  // There may be room for one more.
+    advance(*run);  // It may have waited for a free place.
   }
 }
 
@@ -121,45 +119,46 @@ void OperationRunner::advance(Run& run) {
   if (run.busy || stopping_) {
     return;
   }
-  const OperationMove move = next_move(run.operation, run.pace, parts_.clock->now());
-  std::visit([this, &run](const auto& each) { make(run, each); }, move);
+  const OperationStep step = next_step(run.operation, run.pace, parts_.clock->now());
+  std::visit([this, &run](const auto& each) { perform(run, each); }, step);
 }
 
-void OperationRunner::make(Run& run, const WaitForStart& move) {
-  sleep(run, std::min<Micros>(move.at - parts_.clock->now().wall, start_check));
+void OperationRunner::perform(Run& run, const WaitForStart& step) {
+  sleep(run, std::min<Micros>(step.at - parts_.clock->now().wall, start_check_period));
 }
 
-void OperationRunner::make(Run& run, const WaitForPace& move) {
-  sleep(run, move.at - parts_.clock->now().mono);
+void OperationRunner::perform(Run& run, const WaitForPace& step) {
+  sleep(run, step.at - parts_.clock->now().mono);
 }
 
-void OperationRunner::make(Run& run, const Begin&) {
+void OperationRunner::perform(Run& run, const Begin&) {
   const auto running = std::ranges::count_if(runs_, [](const auto& each) {
     return each.second->operation.status == OperationStatus::running || each.second->busy;
   });
   if (static_cast<std::size_t>(running) >= running_max) {
-    return;  // `forget` and `changed` look again.
+    return;  // `remove_run` and `on_changed` advance it again.
   }
-  // When the wall clock was set back, what died a moment ago seems to be in the future.
+  // After the wall clock was set back, recent dead letters are dated in the future.
   const Moment now = parts_.clock->now();
-  change(run, [at = std::max(now.wall, now.steady)](Store&, Operation stored, Work&) {
-    return Result<Operation>{begun(std::move(stored), at)};
+  change(run, [at = std::max(now.wall, now.steady)](Store&, Operation stored, Committed&) {
+    return Result<Operation>{postrider::start_run(std::move(stored), at)};
   });
 }
 
-void OperationRunner::make(Run& run, const CountTotal&) {
+void OperationRunner::perform(Run& run, const CountTotal&) {
   const Operation& operation = run.operation;
   const std::optional<std::int64_t> place = run.so_far.next;
   if (operation.kind != OperationKind::replay) {
     const auto query = [filter = dead_letters_of(operation), place](Reader& reader) {
       return reader.history->count_deliveries(filter, {.before = place});
     };
-    return read<Result<PartialCount>>(run, query, [this](Run& still, const auto& part) {
-      return part ? counted_on(still, part->count, part->next) : pause(still, part.error());
+    return read<Result<PartialCount>>(run, query, [this](Run& current, const auto& part) {
+      return part ? add_count(current, part->count, part->next)
+                  : retry_later(current, part.error());
     });
   }
   // Whether the webhook wants an event depends on more than a store can count.
-  const WebhookRef webhook = webhook_of(run);
+  const WebhookRef webhook = replayed_webhook(run);
   if (!webhook) {
     return;
   }
@@ -168,33 +167,34 @@ void OperationRunner::make(Run& run, const CountTotal&) {
        page = ForwardPage{.after = place.value_or(0), .limit = chunk_max}](Reader& reader) {
         return reader.history->list_events_for(id, filter, page);
       };
-  read<Result<Listed<EventForWebhook>>>(run, query, [this, webhook](Run& still, const auto& page) {
-    if (!page) {
-      return pause(still, page.error());
-    }
-    counted_on(still, count_replayed(still.operation, *page, *webhook), page->next);
-  });
+  read<Result<Listed<EventForWebhook>>>(
+      run, query, [this, webhook](Run& current, const auto& page) {
+        if (!page) {
+          return retry_later(current, page.error());
+        }
+        add_count(current, count_replayed(current.operation, *page, *webhook), page->next);
+      });
 }
 
-void OperationRunner::make(Run& run, const TakeChunk& move) {
+void OperationRunner::perform(Run& run, const TakeChunk& step) {
   const Operation& operation = run.operation;
   if (operation.kind == OperationKind::replay) {
-    const WebhookRef webhook = webhook_of(run);
+    const WebhookRef webhook = replayed_webhook(run);
     if (!webhook) {
       return;
     }
     const auto query =
         [id = webhook->id, filter = events_of(operation, *webhook),
-         page = ForwardPage{.after = operation.place, .limit = move.limit}](Reader& reader) {
+         page = ForwardPage{.after = operation.place, .limit = step.limit}](Reader& reader) {
           return reader.history->list_events_for(id, filter, page);
         };
     read<Result<Listed<EventForWebhook>>>(
-        run, query, [this, orders_max = move.orders_max](Run& still, const auto& page) {
-          carry_out(still, page, orders_max);
+        run, query, [this, actions_max = step.actions_max](Run& current, const auto& page) {
+          commit_page(current, page, actions_max);
         });
     return;
   }
-  Page page{.limit = move.limit};
+  Page page{.limit = step.limit};
   if (operation.place > 0) {
     page.before = operation.place;
   }
@@ -202,45 +202,45 @@ void OperationRunner::make(Run& run, const TakeChunk& move) {
     return reader.history->list_deliveries(filter, page);
   };
   read<Result<Listed<DeliveryRecord>>>(
-      run, query, [this, orders_max = move.orders_max](Run& still, const auto& found) {
-        carry_out(still, found, orders_max);
+      run, query, [this, actions_max = step.actions_max](Run& current, const auto& found) {
+        commit_page(current, found, actions_max);
       });
 }
 
-void OperationRunner::make(Run& run, const Rest&) { forget(OperationId{run.operation.id}); }
+void OperationRunner::perform(Run& run, const Done&) { remove_run(OperationId{run.operation.id}); }
 
 void OperationRunner::sleep(Run& run, Micros wait) {
-  run.timer.expires_after(std::max(wait, Micros{0}));
-  run.timer.async_wait([this, id = run.operation.id](const boost::system::error_code& error) {
+  run.timer->start(wait, [this, id = run.operation.id] {
     const auto found = runs_.find(id);
-    if (!error && found != runs_.end()) {
+    if (found != runs_.end()) {
       advance(*found->second);
     }
   });
 }
 
-WebhookRef OperationRunner::webhook_of(Run& run) {
+WebhookRef OperationRunner::replayed_webhook(Run& run) {
   const std::vector<WebhookId>& ids = run.operation.spec.filter.webhook_ids;
-  WebhookRef webhook = ids.empty() ? nullptr : parts_.directory()->find(ids.front());
+  WebhookRef webhook = ids.empty() ? nullptr : parts_.changes->directory()->find(ids.front());
   if (webhook && webhook->active) {
     return webhook;
   }
-  const std::string why = webhook ? "The webhook is switched off; switch it on and replay again."
-                                  : "The webhook has been deleted.";
-  change(run, [why, now = parts_.clock->now().wall](Store&, Operation stored, Work&) {
-    return Result<Operation>{failed(std::move(stored), why, now)};
+  const std::string why =
+      webhook ? "The webhook is switched off. Switch it on and start the replay again."
+              : "The webhook has been deleted.";
+  change(run, [why, now = parts_.clock->now().wall](Store&, Operation stored, Committed&) {
+    return Result<Operation>{fail_run(std::move(stored), why, now)};
   });
   return nullptr;
 }
 
-/// `query` on a reader thread, and `then` here, if the operation is still of interest.
+/// Runs `query` on a reader thread, and then `then` on the loop if the operation still runs.
 template <class Answer, class Query, class Then>
 void OperationRunner::read(Run& run, Query query, Then then) {
   run.busy = true;
   parts_.readers->submit([this, id = run.operation.id, query = std::move(query),
                           then = std::move(then)](Reader& reader) {
     auto answer = std::make_shared<Answer>(query(reader));
-    asio::post(*parts_.io, [this, id, answer, then] {
+    parts_.loop->post([this, id, answer, then] {
       const auto found = runs_.find(id);
       if (found != runs_.end()) {
         found->second->busy = false;
@@ -250,50 +250,52 @@ void OperationRunner::read(Run& run, Query query, Then then) {
   });
 }
 
-void OperationRunner::counted_on(Run& run, std::uint64_t found, std::optional<std::int64_t> next) {
+void OperationRunner::add_count(Run& run, std::uint64_t found, std::optional<std::int64_t> next) {
   run.so_far = {.count = run.so_far.count + found, .next = next};
   const Moment now = parts_.clock->now();
   if (next) {
     charge(run.pace, 0, now.mono);
     return advance(run);
   }
-  const std::uint64_t total = std::exchange(run.so_far, {}).count;  // Anew when this fails.
-  change(run, [total, wall = now.wall](Store&, Operation stored, Work&) {
-    return Result<Operation>{counted(std::move(stored), total, wall)};
+  // If storing the total fails, it is counted again from the start.
+  const std::uint64_t total = std::exchange(run.so_far, {}).count;
+  change(run, [total, wall = now.wall](Store&, Operation stored, Committed&) {
+    return Result<Operation>{set_total(std::move(stored), total, wall)};
   });
 }
 
 template <class Item>
-void OperationRunner::carry_out(Run& run, const Result<Listed<Item>>& page,
-                                std::size_t orders_max) {
+void OperationRunner::commit_page(Run& run, const Result<Listed<Item>>& page,
+                                  std::size_t actions_max) {
   if (!page) {
-    return pause(run, page.error());
+    return retry_later(run, page.error());
   }
   const Moment now = parts_.clock->now();
   if constexpr (std::is_same_v<Item, DeliveryRecord>) {
-    const std::shared_ptr<const Directory> directory = parts_.directory();
-    const DeadLetterContext context{.directory = *directory, .now = now, .orders_max = orders_max};
+    const std::shared_ptr<const Directory> directory = parts_.changes->directory();
+    const DeadLetterContext context{
+        .directory = *directory, .now = now, .actions_max = actions_max};
     commit(run, plan_dead_letters(run.operation, *page, context));
-  } else if (const WebhookRef webhook = webhook_of(run)) {
+  } else if (const WebhookRef webhook = replayed_webhook(run)) {
     const ReplayContext context{
-        .webhook = *webhook, .new_uuid = parts_.new_uuid, .now = now, .orders_max = orders_max};
+        .webhook = *webhook, .new_uuid = parts_.new_uuid, .now = now, .actions_max = actions_max};
     commit(run, plan_replay(run.operation, *page, context));
   }
 }
 
 void OperationRunner::commit(Run& run, ChunkPlan plan) {
   const Moment now = parts_.clock->now();
-  charge(run.pace, plan.orders(), now.mono);
+  charge(run.pace, plan.action_count(), now.mono);
   if (plan.is_idle()) {
     run.operation.place = plan.place;
     return advance(run);
   }
   change(run,
          [plan = std::move(plan), wall = now.wall](Store& store, Operation stored,
-                                                   Work& work) -> Result<Operation> {
-           work.batch = plan.batch;
-           POSTRIDER_TRY(work.receipt, store.ledger->commit(plan.batch));
-           return after_chunk(std::move(stored), plan, work.receipt, wall);
+                                                   Committed& committed) -> Result<Operation> {
+           committed.batch = plan.batch;
+           POSTRIDER_TRY(committed.receipt, store.ledger->commit(plan.batch));
+           return after_chunk(std::move(stored), plan, committed.receipt, wall);
          });
 }
 
@@ -302,30 +304,30 @@ void OperationRunner::change(Run& run, Change change) {
   auto job = [this, id = run.operation.id, change = std::move(change)](
                  Store& store, RepliesByShard& replies) -> Result<void> {
     Result<Operation> result = fail(Errc::unavailable, "The store did not answer.");
-    Work work;
+    Committed committed;
     const Result<void> stored = store.atomically([&]() -> Result<void> {
       POSTRIDER_TRY(Operation operation, store.operations->find(id));
       if (is_unfinished(operation.status)) {
-        POSTRIDER_TRY(operation, change(store, std::move(operation), work));
+        POSTRIDER_TRY(operation, change(store, std::move(operation), committed));
         POSTRIDER_CHECK(store.operations->put(operation));
       }
       result = std::move(operation);
       return {};
     });
     if (stored) {
-      notify_lanes(work.receipt, replies);
-      count_changes(work.receipt, *parts_.metrics);
-      parts_.on_committed(work.batch, work.receipt);
+      notify_lanes(committed.receipt, replies);
+      count_changes(committed.receipt, *parts_.metrics);
+      parts_.stream->publish(committed.batch, committed.receipt);
     } else {
       result = tl::make_unexpected(stored.error());
     }
-    replies[parts_.worker].completions.push_back([this, id, result] { changed(id, result); });
+    replies[parts_.worker].completions.push_back([this, id, result] { on_changed(id, result); });
     return stored;
   };
   parts_.store->submit(StoreTask{std::move(job)});
 }
 
-void OperationRunner::changed(OperationId id, const Result<Operation>& stored) {
+void OperationRunner::on_changed(OperationId id, const Result<Operation>& stored) {
   const auto found = runs_.find(id);
   if (found == runs_.end()) {
     return;
@@ -333,7 +335,7 @@ void OperationRunner::changed(OperationId id, const Result<Operation>& stored) {
   Run& run = *found->second;
   run.busy = false;
   if (!stored) {
-    return pause(run, stored.error());
+    return retry_later(run, stored.error());
   }
   const bool freed_a_place = run.operation.status == OperationStatus::running &&
                              stored->status != OperationStatus::running;
@@ -357,7 +359,7 @@ void OperationRunner::changed(OperationId id, const Result<Operation>& stored) {
   }
 }
 
-void OperationRunner::pause(Run& run, const Error& error) {
+void OperationRunner::retry_later(Run& run, const Error& error) {
   spdlog::warn("operation.paused operation={} reason=\"{}\"", run.operation.id.to_string(),
                log_safe(error.message));
   run.pace.not_before = parts_.clock->now().mono + failure_pause;

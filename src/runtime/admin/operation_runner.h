@@ -1,9 +1,10 @@
-// Carries operations out: reads a page on a reader thread, has its orders committed together with
-// the progress on the store thread, and goes on. Small chunks with pauses between them, so that
-// deliveries never wait for it.
+// Runs operations: reads a page on a reader thread, commits its orders together with the
+// operation's progress on the store thread, and repeats. Works in small chunks with pauses, so that
+// deliveries do not wait for it.
 //
-// Lives on one io thread; what is stored decides, not what is remembered here: a chunk finds out on
-// the store thread whether its operation still runs. After a restart it goes on where it was.
+// Loop thread only unless noted. The stored operation decides, not the copy held here: each chunk
+// checks on the store thread whether its operation is still unfinished. After a restart an
+// operation continues where it was.
 #pragma once
 
 #include <cstddef>
@@ -13,29 +14,28 @@
 #include <optional>
 #include <vector>
 
-#include <boost/asio/io_context.hpp>
-
+#include "engine/admin/operation_step.h"
 #include "ports/clock.h"
 
 #include "runtime/admin/admin_changes.h"
-#include "runtime/admin/operation_step.h"
+#include "runtime/background/event_loop.h"
+#include "runtime/observability/batch_stream_events.h"
 #include "runtime/store/reader_pool.h"
 #include "runtime/store/store_thread.h"
 
 namespace postrider {
 
-/// All outlive the runner but the io thread's loop, which is stopped before it goes.
+/// All of them must outlive the runner.
 struct OperationRunnerParts {
-  boost::asio::io_context* io = nullptr;
-  std::size_t worker = 0;  // Whose loop that is.
+  EventLoop* loop = nullptr;  // Must have stopped before the runner is destroyed.
+  std::size_t worker = 0;     // The io thread of `loop`.
   const Clock* clock = nullptr;
   StoreThread* store = nullptr;
   ReaderPool* readers = nullptr;
   Metrics* metrics = nullptr;
-  std::function<std::shared_ptr<const Directory>()> directory;  // Any thread.
-  std::function<Uuid()> new_uuid;                               // Any thread.
-  /// What a chunk did, on the store thread.
-  std::function<void(const Batch&, const BatchReceipt&)> on_committed;
+  const AdminChanges* changes = nullptr;
+  BatchStreamPublisher* stream = nullptr;
+  std::function<Uuid()> new_uuid;
 };
 
 class OperationRunner {
@@ -45,53 +45,55 @@ class OperationRunner {
   OperationRunner(const OperationRunner&) = delete;
   OperationRunner& operator=(const OperationRunner&) = delete;
 
-  /// On the store thread. Stores the operation and takes it on. Fails with conflict when there are
-  /// too many.
-  [[nodiscard]] Result<Operation> add(const ChangeContext& context, const Operation& operation);
-  /// On the store thread. Nothing more of it is begun. Fails with not_found, and with conflict when
-  /// it is over.
+  /// Stores the operation and starts to run it. Fails with conflict if too many are unfinished.
+  /// Store thread.
+  [[nodiscard]] Result<Operation> add(const ChangeContext& context, const Operation& operation,
+                                      const std::optional<RequestKey>& key);
+  /// No further chunk of the operation is committed. Fails with not_found, and with conflict if it
+  /// has ended. Store thread.
   [[nodiscard]] Result<Operation> cancel(const ChangeContext& context, OperationId id);
 
-  /// Any thread, like the following. Those of an earlier life.
+  /// Continues the operations that the last run of the server left unfinished. Any thread.
   void resume(std::vector<Operation> unfinished);
-  /// Begins nothing any more. What is on its way is carried out or is not: both are fine.
+  /// Starts nothing new. A chunk that is already queued may or may not be committed; both are
+  /// correct. Any thread.
   void stop();
 
  private:
   struct Run;
   /// What a change did to deliveries, if anything.
-  struct Work {
+  struct Committed {
     Batch batch;
     BatchReceipt receipt;
   };
-  /// Runs on the store thread, within one transaction: the operation as it is to be from now on.
-  using Change = std::function<Result<Operation>(Store&, Operation stored, Work& work)>;
+  /// Runs on the store thread, within one transaction. Returns the operation to store.
+  using Change = std::function<Result<Operation>(Store&, Operation stored, Committed& committed)>;
 
-  void take(Operation operation);
-  void forget(OperationId id);
+  void start_run(Operation operation);
+  void remove_run(OperationId id);
   void advance(Run& run);
-  void make(Run& run, const WaitForStart& move);
-  void make(Run& run, const WaitForPace& move);
-  void make(Run& run, const Begin& move);
-  void make(Run& run, const CountTotal& move);
-  void make(Run& run, const TakeChunk& move);
-  void make(Run& run, const Rest& move);
+  void perform(Run& run, const WaitForStart& step);
+  void perform(Run& run, const WaitForPace& step);
+  void perform(Run& run, const Begin& step);
+  void perform(Run& run, const CountTotal& step);
+  void perform(Run& run, const TakeChunk& step);
+  void perform(Run& run, const Done& step);
   void sleep(Run& run, Micros wait);
 
-  /// The webhook of a replay; none when the operation has failed for want of it.
-  [[nodiscard]] WebhookRef webhook_of(Run& run);
-  void counted_on(Run& run, std::uint64_t found, std::optional<std::int64_t> next);
+  /// The webhook of a replay. Null, after failing the operation, if it is removed or not active.
+  [[nodiscard]] WebhookRef replayed_webhook(Run& run);
+  void add_count(Run& run, std::uint64_t found, std::optional<std::int64_t> next);
   template <class Answer, class Query, class Then>
   void read(Run& run, Query query, Then then);
   template <class Item>
-  void carry_out(Run& run, const Result<Listed<Item>>& page, std::size_t orders_max);
+  void commit_page(Run& run, const Result<Listed<Item>>& page, std::size_t actions_max);
   void commit(Run& run, ChunkPlan plan);
   void change(Run& run, Change change);
-  void changed(OperationId id, const Result<Operation>& stored);
-  void pause(Run& run, const Error& error);
+  void on_changed(OperationId id, const Result<Operation>& stored);
+  void retry_later(Run& run, const Error& error);
 
   OperationRunnerParts parts_;
-  std::map<OperationId, std::unique_ptr<Run>> runs_;
+  std::map<OperationId, std::unique_ptr<Run>> runs_;  // The unfinished operations.
   bool stopping_ = false;
 };
 

@@ -4,7 +4,6 @@
 #include <optional>
 #include <utility>
 
-#include <boost/asio/post.hpp>
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
@@ -15,13 +14,13 @@
 namespace postrider {
 namespace {
 
-// How long a resolved alert can be looked up, and how many too old ones go at a time.
+// How long resolved alerts are kept, and how many one tick removes.
 constexpr Millis alert_life = std::chrono::hours{24 * 90};
 constexpr std::uint32_t alerts_removed_max = 100;
-// More than a person or a program makes in a few seconds, little enough for one turn.
+// More than clients send in one period, few enough for one turn of the store.
 constexpr std::uint32_t request_keys_removed_max = 1'000;
 
-// A step of resealing: short enough that no commit waits for it.
+// Short enough that no commit waits long for a step.
 constexpr std::uint32_t reseal_step = 100;
 
 }  // namespace
@@ -29,16 +28,16 @@ constexpr std::uint32_t reseal_step = 100;
 Housekeeping::Housekeeping(AlertRecorder recorder, Parts parts)
     : recorder_(std::move(recorder)), parts_(std::move(parts)) {}
 
-void Housekeeping::on_alert_change(const AlertChange& heard) {
-  parts_.store->submit(StoreTask{[this, heard](Store& store, RepliesByShard&) {
-    change(heard);
+void Housekeeping::on_alert_change(const AlertChange& change) {
+  parts_.store->submit(StoreTask{[this, change](Store& store, RepliesByShard&) {
+    record(change);
     return recorder_.write(store);
   }});
 }
 
-void Housekeeping::start(boost::asio::io_context& io) {
-  timer_.emplace(io);
-  boost::asio::post(io, [this] { tick(); });
+void Housekeeping::start(EventLoop& loop) {
+  timer_ = loop.make_timer();
+  loop.post([this] { tick(); });
 }
 
 Awaitable<Result<ResealStep>> Housekeeping::reseal_some(std::optional<WebhookId> after,
@@ -86,34 +85,33 @@ Result<void> reseal_all(Catalog& catalog) {
 }
 
 void Housekeeping::tick() {
-  timer_->expires_after(housekeeping_period);
-  timer_->async_wait([this](const boost::system::error_code& error) {
-    if (!error) {
-      tick();
-    }
-  });
-  parts_.store->submit(StoreTask{[this](Store& store, RepliesByShard& replies) -> Result<void> {
-    parts_.tick_store();
-    POSTRIDER_CHECK(sweep(store, replies));
-    POSTRIDER_CHECK(recorder_.write(store));
-    const WallTime now = parts_.clock->now().wall;
-    POSTRIDER_CHECK(store.alerts->remove_resolved(now - alert_life, alerts_removed_max));
-    return store.request_keys->remove_expired(now, request_keys_removed_max).map([](std::uint32_t) {
-    });
-  }});
+  timer_->start(housekeeping_period, [this] { tick(); });
+  parts_.store->submit(StoreTask{
+      [this](Store& store, RepliesByShard& replies) { return tick_on_store(store, replies); }});
 }
 
-void Housekeeping::change(const AlertChange& change) {
+Result<void> Housekeeping::tick_on_store(Store& store, RepliesByShard& replies) {
+  parts_.cleanup->resume();
+  parts_.rescheduler->resume();
+  POSTRIDER_CHECK(sweep_secrets(store, replies));
+  POSTRIDER_CHECK(recorder_.write(store));
+  const WallTime now = parts_.clock->now().wall;
+  POSTRIDER_CHECK(store.alerts->remove_resolved(now - alert_life, alerts_removed_max));
+  return store.request_keys->remove_expired(now, request_keys_removed_max).map([](std::uint32_t) {
+  });
+}
+
+void Housekeeping::record(const AlertChange& change) {
   const WallTime now = parts_.clock->now().wall;
   if (!change.subject.webhook_id) {
     recorder_.change(change, change.subject.tenant_id, now);
     return;
   }
-  const WebhookRef webhook = parts_.directory()->find(*change.subject.webhook_id);
-  // A person may have been quicker: deleted it, or switched it on again.
-  const bool settled = !webhook || (change.subject.kind == AlertKind::webhook_disabled &&
-                                    change.active && webhook->active);
-  if (!settled || !change.active) {
+  const WebhookRef webhook = parts_.changes->directory()->find(*change.subject.webhook_id);
+  // The webhook may have been deleted or enabled again since the alert was noticed.
+  const bool outdated = !webhook || (change.subject.kind == AlertKind::webhook_disabled &&
+                                     change.active && webhook->active);
+  if (!outdated || !change.active) {
     recorder_.change(change, webhook ? std::optional{webhook->tenant_id} : std::nullopt, now);
   }
 }
@@ -122,37 +120,37 @@ void Housekeeping::store_failed(std::uint32_t in_row) {
   if (in_row != 0 && in_row != store_failures_alarming) {
     return;
   }
-  change({.subject = {AlertKind::store_failing, std::nullopt},
+  record({.subject = {AlertKind::store_failing, std::nullopt},
           .active = in_row > 0,
           .detail = fmt::format("The store has failed {} times in a row; nothing is accepted "
                                 "until it can write again.",
                                 in_row)});
   if (in_row == 0) {
-    write_soon();
+    write_alerts_soon();
   }
 }
 
 void Housekeeping::webhook_stored(const Webhook& webhook) {
   if (webhook.active) {
-    change({.subject = {AlertKind::webhook_disabled, webhook.id}, .active = false, .detail = {}});
+    record({.subject = {AlertKind::webhook_disabled, webhook.id}, .active = false, .detail = {}});
   }
-  look_at_secret(webhook, parts_.clock->now().wall);
-  write_soon();
+  check_secret_age(webhook, parts_.clock->now().wall);
+  write_alerts_soon();
 }
 
 void Housekeeping::webhook_removed(WebhookId id) {
-  recorder_.forget(id, parts_.clock->now().wall);
-  write_soon();
+  recorder_.resolve_all(id, parts_.clock->now().wall);
+  write_alerts_soon();
 }
 
-void Housekeeping::write_soon() {
-  if (recorder_.owes()) {
+void Housekeeping::write_alerts_soon() {
+  if (recorder_.has_unwritten()) {
     parts_.store->submit(
         StoreTask{[this](Store& store, RepliesByShard&) { return recorder_.write(store); }});
   }
 }
 
-void Housekeeping::look_at_secret(const Webhook& webhook, WallTime now) {
+void Housekeeping::check_secret_age(const Webhook& webhook, WallTime now) {
   recorder_.change(
       {.subject = {AlertKind::secret_old, webhook.id},
        .active = secret_is_old(webhook, now),
@@ -161,15 +159,15 @@ void Housekeeping::look_at_secret(const Webhook& webhook, WallTime now) {
       webhook.tenant_id, now);
 }
 
-Result<void> Housekeeping::sweep(Store& store, RepliesByShard& replies) {
+Result<void> Housekeeping::sweep_secrets(Store& store, RepliesByShard& replies) {
   const WallTime now = parts_.clock->now().wall;
-  const std::shared_ptr<const Directory> directory = parts_.directory();
+  const std::shared_ptr<const Directory> directory = parts_.changes->directory();
   for (const auto& [id, webhook] : directory->all()) {
-    look_at_secret(*webhook, now);
+    check_secret_age(*webhook, now);
     if (has_ended_secrets(*webhook, now)) {
       Webhook swept = *webhook;
       swept.old_secrets = live_secrets(swept, now);
-      POSTRIDER_CHECK(parts_.store_webhook(store, replies, std::move(swept)));
+      POSTRIDER_CHECK(parts_.changes->sweep_secrets({store, replies}, std::move(swept), now));
       spdlog::info("webhook.old_secret_ended webhook={}", id.to_string());
     }
   }

@@ -1,77 +1,76 @@
-// What the server does by itself every few seconds, away from the delivery path: sweeps secrets
-// that have ended, watches the age of secrets, keeps the alerts, and forgets requests' keys.
+// Periodic work that is not delivery: removes ended secrets, watches the age of secrets, stores
+// alerts, and forgets expired idempotency keys and old alerts.
 //
-// Everything but what has a comment of its own belongs to the store thread.
+// Store thread only unless noted.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
-#include <vector>
-
-#include <boost/asio/io_context.hpp>
-#include <boost/asio/steady_timer.hpp>
 
 #include "core/model/alert.h"
-#include "engine/alerts/alert_rules.h"
-#include "engine/intake/directory.h"
 #include "ports/clock.h"
 
+#include "runtime/admin/admin_changes.h"
 #include "runtime/admin/service.h"
+#include "runtime/background/event_loop.h"
+#include "runtime/background/removed_webhook_cleanup.h"
+#include "runtime/background/retry_rescheduler.h"
 #include "runtime/observability/alert_recorder.h"
+#include "runtime/observability/alert_sink.h"
 #include "runtime/store/store_thread.h"
 
 namespace postrider {
 
 constexpr Millis housekeeping_period{5'000};
 
-class Housekeeping {
+class Housekeeping final : public AlertSink {
  public:
-  /// All outlive it.
+  /// All of them must outlive this object.
   struct Parts {
     const Clock* clock = nullptr;
     StoreThread* store = nullptr;
-    std::function<std::shared_ptr<const Directory>()> directory;
-    /// Stores a changed webhook and tells its lane.
-    std::function<Result<void>(Store&, RepliesByShard&, Webhook)> store_webhook;
-    std::function<void()> tick_store;           // On the store thread.
-    std::function<Result<void>()> reload_keys;  // May be empty. On the store thread.
+    AdminChanges* changes = nullptr;
+    RemovedWebhookCleanup* cleanup = nullptr;        // Resumed on every tick.
+    RetryRescheduler* rescheduler = nullptr;         // Resumed on every tick.
+    std::function<Result<void>()> reload_keys = {};  // Reads the sealing keys again. May be empty.
   };
 
   Housekeeping(AlertRecorder recorder, Parts parts);
 
-  /// From now on ticks, at once and then again and again, on this loop. The loop is stopped before
-  /// this is destroyed, and outlives it.
-  void start(boost::asio::io_context& io);
+  /// Ticks at once and then periodically. Call once, on any thread. `loop` must outlive this
+  /// object, and must have stopped before this object is destroyed.
+  void start(EventLoop& loop);
 
   /// Any thread.
-  void on_alert_change(const AlertChange& change);
+  void on_alert_change(const AlertChange& change) override;
 
-  /// Reads the keys again and seals every secret with the current one, a few at a time, and says of
-  /// how many webhooks. `origin`: the io thread that asks.
+  /// Reads the keys again, seals every secret with the current one, a few webhooks at a time, and
+  /// returns the number of webhooks resealed. Call on the io thread `origin`.
   Awaitable<Result<std::uint64_t>> reseal(std::size_t origin);
 
-  /// So many failures of the store in a row; 0: it works again.
+  /// `in_row`: how many times in a row the store has failed; 0 when it works again.
   void store_failed(std::uint32_t in_row);
   void webhook_stored(const Webhook& webhook);
   void webhook_removed(WebhookId id);
 
  private:
-  void tick();
+  void tick();  // Loop thread.
+  [[nodiscard]] Result<void> tick_on_store(Store& store, RepliesByShard& replies);
   Awaitable<Result<ResealStep>> reseal_some(std::optional<WebhookId> after, std::size_t origin);
-  void change(const AlertChange& change);
-  void write_soon();
-  [[nodiscard]] Result<void> sweep(Store& store, RepliesByShard& replies);
-  void look_at_secret(const Webhook& webhook, WallTime now);
+  void record(const AlertChange& change);
+  void write_alerts_soon();
+  [[nodiscard]] Result<void> sweep_secrets(Store& store, RepliesByShard& replies);
+  void check_secret_age(const Webhook& webhook, WallTime now);
 
   AlertRecorder recorder_;
   Parts parts_;
-  std::optional<boost::asio::steady_timer> timer_;
+  std::unique_ptr<EventLoop::Timer> timer_;
 };
 
-/// At start: what was stored before there was a key, or under an older one, is sealed with the
-/// current one.
+/// Seals with the current key what is stored plain or under an older key. Call at start, before the
+/// store thread runs.
 [[nodiscard]] Result<void> reseal_all(Catalog& catalog);
 
 }  // namespace postrider

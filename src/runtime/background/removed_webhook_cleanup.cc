@@ -6,15 +6,15 @@ RemovedWebhookCleanup::RemovedWebhookCleanup(const Clock& clock, StoreThread& st
                                              Metrics& metrics)
     : clock_(clock),
       metrics_(metrics),
-      leaving_(store,
-               [this](WebhookId id, Store& kept, RepliesByShard&) { return step(id, kept); }) {}
+      task_(store,
+            [this](WebhookId id, Store& roles, RepliesByShard&) { return step(id, roles); }) {}
 
 Result<IncrementalStoreTask::Progress> RemovedWebhookCleanup::step(WebhookId id, Store& store) {
   POSTRIDER_TRY(const std::uint32_t cancelled,
-                store.catalog->cancel_waiting(id, clock_.now().wall, cancelled_at_once));
+                store.catalog->cancel_waiting(id, clock_.now().wall, cancel_step_max));
   metrics_.waiting_changed(-std::int64_t{cancelled});
-  return cancelled < cancelled_at_once ? IncrementalStoreTask::Progress::finished
-                                       : IncrementalStoreTask::Progress::unfinished;
+  return cancelled < cancel_step_max ? IncrementalStoreTask::Progress::finished
+                                     : IncrementalStoreTask::Progress::unfinished;
 }
 
 }  // namespace postrider

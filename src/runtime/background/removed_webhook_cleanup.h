@@ -1,6 +1,6 @@
-// Cancels what still waits for webhooks that were removed, a little at a time.
+// Cancels the waiting deliveries of removed webhooks, in small steps.
 //
-// Belongs to the store thread, but for what has a comment of its own.
+// Store thread only unless noted.
 #pragma once
 
 #include <cstdint>
@@ -14,29 +14,30 @@
 
 namespace postrider {
 
-/// Some milliseconds of the store.
-constexpr std::uint32_t cancelled_at_once = 500;
+/// Deliveries cancelled by one step. Bounds one transaction to a few milliseconds.
+constexpr std::uint32_t cancel_step_max = 500;
 
 class RemovedWebhookCleanup {
  public:
-  /// All outlive it.
+  /// All parameters must outlive this object.
   RemovedWebhookCleanup(const Clock& clock, StoreThread& store, Metrics& metrics);
 
-  /// This one is gone, its deliveries perhaps not. Also before the store thread starts.
-  void add(WebhookId id) { leaving_.add(id); }
+  /// The webhook is removed and may have waiting deliveries. May also be called before the store
+  /// thread starts.
+  void add(WebhookId id) { task_.add(id); }
 
-  /// Goes on after the store has failed. To be said now and then.
-  void go_on() { leaving_.go_on(); }
+  /// Resumes after a store failure. Call periodically.
+  void resume() { task_.resume(); }
 
-  /// Any thread. No further step; the next start finds what is left.
-  void stop() { leaving_.stop(); }
+  /// Takes no further step; the next start of the server finds the rest. Any thread.
+  void stop() { task_.stop(); }
 
  private:
   [[nodiscard]] Result<IncrementalStoreTask::Progress> step(WebhookId id, Store& store);
 
   const Clock& clock_;
   Metrics& metrics_;
-  IncrementalStoreTask leaving_;
+  IncrementalStoreTask task_;
 };
 
 }  // namespace postrider

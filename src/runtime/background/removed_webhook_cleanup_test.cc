@@ -6,6 +6,8 @@
 
 #include "adapters/memory/memory_store.h"
 
+#include "tests/support/fake_store_owner.h"
+
 namespace postrider {
 namespace {
 
@@ -14,7 +16,7 @@ class StillClock final : public Clock {
   [[nodiscard]] Moment now() const override { return {wall_from_unix_ms(1'750'000'000'000), {}}; }
 };
 
-/// A catalog that counts its steps and fails when told to. Everything else is not asked for.
+/// A catalog that counts its steps and fails when told to. Other calls do nothing.
 class CountingCatalog final : public Catalog {
  public:
   explicit CountingCatalog(std::map<WebhookId, std::uint32_t> waiting)
@@ -58,19 +60,16 @@ class RemovedWebhookCleanupTest : public testing::Test {
     catalog_ = catalog.get();
     Store store = make_memory_store(memory_);
     store.catalog = std::move(catalog);
-    thread_ = std::make_unique<StoreThread>(
-        StoreThreadOptions{},
-        StoreThread::Parts{.store = std::move(store),
-                           .clock = &clock_,
-                           .metrics = metrics_.get(),
-                           .send = [](std::size_t, ShardReplies) {},
-                           .on_failure = [](const std::string&) {},
-                           .on_recovered = [](const auto&, RepliesByShard&) {}});
+    thread_ = std::make_unique<StoreThread>(StoreThreadOptions{},
+                                            StoreThread::Parts{.store = std::move(store),
+                                                               .clock = &clock_,
+                                                               .metrics = metrics_.get(),
+                                                               .owner = &owner_});
     removed_webhook_cleanup_.emplace(clock_, *thread_, *metrics_);
   }
 
-  /// Runs on the store thread, behind what is queued by now.
-  void there(const std::function<void()>& act) {
+  /// Runs `act` on the store thread, after the jobs that are queued by now.
+  void on_store(const std::function<void()>& act) {
     std::promise<void> done;
     thread_->submit(StoreTask{[&](Store&, RepliesByShard&) -> Result<void> {
       act();
@@ -90,15 +89,16 @@ class RemovedWebhookCleanupTest : public testing::Test {
   StillClock clock_;
   std::unique_ptr<Metrics> metrics_ = make_metrics();
   CountingCatalog* catalog_ = nullptr;
+  test::FakeStoreOwner owner_;
   std::unique_ptr<StoreThread> thread_;
   std::optional<RemovedWebhookCleanup> removed_webhook_cleanup_;
 };
 
-TEST_F(RemovedWebhookCleanupTest, CancelsEverythingInStepsOfBoundedSize) {
-  open({{webhook(1), 3 * cancelled_at_once}, {webhook(2), 1}});
+TEST_F(RemovedWebhookCleanupTest, CancelsAllDeliveriesInBoundedSteps) {
+  open({{webhook(1), 3 * cancel_step_max}, {webhook(2), 1}});
   removed_webhook_cleanup_->add(webhook(1));
   removed_webhook_cleanup_->add(webhook(2));
-  metrics_->waiting_counted(3 * cancelled_at_once + 1 + 7);
+  metrics_->waiting_counted(3 * cancel_step_max + 1 + 7);
   thread_->start();
   thread_->stop();
   EXPECT_EQ(catalog_->left(webhook(1)), 0u);
@@ -108,8 +108,8 @@ TEST_F(RemovedWebhookCleanupTest, CancelsEverythingInStepsOfBoundedSize) {
       << "three full steps, one that finds nothing, and the other webhook";
 }
 
-TEST_F(RemovedWebhookCleanupTest, LetsOtherWorkPassBetweenItsSteps) {
-  open({{webhook(1), 1'000 * cancelled_at_once}});
+TEST_F(RemovedWebhookCleanupTest, LetsOtherJobsRunBetweenItsSteps) {
+  open({{webhook(1), 1'000 * cancel_step_max}});
   int steps_before = 0;
   removed_webhook_cleanup_->add(webhook(1));
   thread_->submit(StoreTask{[&](Store&, RepliesByShard&) -> Result<void> {
@@ -122,22 +122,22 @@ TEST_F(RemovedWebhookCleanupTest, LetsOtherWorkPassBetweenItsSteps) {
   EXPECT_EQ(catalog_->left(webhook(1)), 0u);
 }
 
-TEST_F(RemovedWebhookCleanupTest, GoesOnAfterAFailureWhenAskedTo) {
+TEST_F(RemovedWebhookCleanupTest, ResumesAfterAFailure) {
   open({{webhook(1), 1}});
   catalog_->failures_left = 1;
   thread_->start();
-  there([&] { removed_webhook_cleanup_->add(webhook(1)); });
-  there([] {});
+  on_store([&] { removed_webhook_cleanup_->add(webhook(1)); });
+  on_store([] {});
   EXPECT_EQ(catalog_->left(webhook(1)), 1u);
-  there([&] { removed_webhook_cleanup_->go_on(); });
-  there([] {});
+  on_store([&] { removed_webhook_cleanup_->resume(); });
+  on_store([] {});
   EXPECT_EQ(catalog_->left(webhook(1)), 0u);
 }
 
-TEST_F(RemovedWebhookCleanupTest, EndsWithTheServerAndLeavesTheRestToTheNextStart) {
-  open({{webhook(1), 1'000'000 * cancelled_at_once}});
+TEST_F(RemovedWebhookCleanupTest, StopsWithTheServerAndLeavesTheRestToTheNextStart) {
+  open({{webhook(1), 1'000'000 * cancel_step_max}});
   thread_->start();
-  there([&] { removed_webhook_cleanup_->add(webhook(1)); });
+  on_store([&] { removed_webhook_cleanup_->add(webhook(1)); });
   removed_webhook_cleanup_->stop();
   thread_->stop();
   EXPECT_GT(catalog_->left(webhook(1)), 0u);

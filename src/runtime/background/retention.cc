@@ -13,17 +13,17 @@ namespace {
 
 constexpr Millis interval_min{100};
 constexpr Millis interval_max = std::chrono::hours{1};
-constexpr std::int64_t looks_per_age = 24;
-constexpr std::size_t names_held_max = 100'000;  // Of one archive file: a few megabytes.
-constexpr std::uint32_t stats_turn = 2'000;
-constexpr std::uint32_t operations_turn = 200;
+constexpr std::int64_t sweeps_per_age = 24;
+constexpr std::size_t archived_max = 100'000;  // Keys of one archive file: a few megabytes.
+constexpr std::uint32_t stats_turn_max = 2'000;
+constexpr std::uint32_t operations_turn_max = 200;
 
-std::vector<ExpiredKey> names_of(const ExpiredPage& page) {
-  std::vector<ExpiredKey> names;
+std::vector<ExpiredKey> keys_of(const ExpiredPage& page) {
+  std::vector<ExpiredKey> keys;
   for (const ExpiredEvent& old : page.items) {
-    names.push_back(name_of(old));
+    keys.push_back(key_of(old));
   }
-  return names;
+  return keys;
 }
 
 }  // namespace
@@ -33,7 +33,7 @@ Millis sweep_interval(const RetentionOptions& options) {
   for (const Millis age :
        {options.ages.events, options.ages.dead_letters, options.stats, options.operations}) {
     if (age > Millis{0}) {
-      interval = std::min(interval, age / looks_per_age);
+      interval = std::min(interval, age / sweeps_per_age);
     }
   }
   return std::max(interval, interval_min);
@@ -59,18 +59,18 @@ void Retention::stop() {
   }
 }
 
-bool Retention::rest(Millis duration) {
+bool Retention::pause(Millis duration) {
   std::unique_lock lock{mutex_};
   return !wake_.wait_for(lock, duration, [this] { return stopping_; });
 }
 
-bool Retention::rest_between_sweeps() {
+bool Retention::wait_for_sweep() {
   std::unique_lock lock{mutex_};
-  wake_.wait_for(lock, sweep_interval(options_), [this] { return stopping_ || wanted_; });
-  if (std::optional<RetentionChange> wanted = std::exchange(wanted_, std::nullopt)) {
-    options_ = wanted->options;
-    if (wanted->other_archive) {
-      parts_.archive = std::move(wanted->archive);  // Between sweeps no file is under way.
+  wake_.wait_for(lock, sweep_interval(options_), [this] { return stopping_ || pending_change_; });
+  if (std::optional<RetentionChange> change = std::exchange(pending_change_, std::nullopt)) {
+    options_ = change->options;
+    if (change->other_archive) {
+      parts_.archive = std::move(change->archive);  // Between sweeps no file is open.
     }
   }
   return !stopping_;
@@ -79,79 +79,78 @@ bool Retention::rest_between_sweeps() {
 void Retention::change(RetentionChange change) {
   {
     const std::lock_guard lock{mutex_};
-    if (wanted_ && wanted_->other_archive && !change.other_archive) {
+    if (pending_change_ && pending_change_->other_archive && !change.other_archive) {
       change.other_archive = true;
-      change.archive = std::move(wanted_->archive);
+      change.archive = std::move(pending_change_->archive);
     }
-    wanted_ = std::move(change);
+    pending_change_ = std::move(change);
   }
   wake_.notify_all();
 }
 
-bool Retention::is_change_wanted() {
+bool Retention::is_change_pending() {
   const std::lock_guard lock{mutex_};
-  return wanted_.has_value();
+  return pending_change_.has_value();
 }
 
 void Retention::run() {
-  while (rest_between_sweeps()) {
+  while (wait_for_sweep()) {
     sweep();
   }
 }
 
-/// Events first: they take their dead letters with them.
+/// Events first: their dead letters are removed with them.
 void Retention::sweep() {
   const WallTime now = parts_.clock->now().wall;
   const RetentionCutoffs cutoffs = cutoffs_at(options_.ages, now);
-  forget_operations(now);  // Never archived, so no failing archive keeps them.
-  if (let_go(&RetentionReader::expired_events, cutoffs) &&
-      let_go(&RetentionReader::expired_dead_letters, cutoffs)) {
-    forget_stats(now);
-    give_back_space();
+  remove_ended_operations(now);  // Not archived, so a failing archive must not keep them.
+  if (remove_expired(&RetentionReader::expired_events, cutoffs) &&
+      remove_expired(&RetentionReader::expired_dead_letters, cutoffs)) {
+    remove_old_stats(now);
+    release_space();
   }
 }
 
-/// False when it was cut short; the next sweep begins anew.
-bool Retention::let_go(Look look, const RetentionCutoffs& cutoffs) {
+bool Retention::remove_expired(FindExpired find, const RetentionCutoffs& cutoffs) {
   const bool archiving = parts_.archive != nullptr;
   std::vector<ExpiredKey> archived;
   ExpiredQuery query{.cutoffs = cutoffs, .limit = options_.turn_max, .with_content = archiving};
   for (std::optional<std::int64_t> next = 0; next;) {
     query.after = *next;
-    const Result<ExpiredPage> page = look_up(look, query);
+    const Result<ExpiredPage> page = read_page(find, query);
     if (!page) {
       return false;
     }
     next = page->next;
-    std::vector<ExpiredKey> names = names_of(*page);
+    std::vector<ExpiredKey> keys = keys_of(*page);
     if (archiving) {
       const Result<bool> full = archive_page(*page);
-      archived.insert(archived.end(), names.begin(), names.end());
-      const bool enough = !next || (full && *full) || archived.size() >= names_held_max;
+      archived.insert(archived.end(), keys.begin(), keys.end());
+      const bool enough = !next || (full && *full) || archived.size() >= archived_max;
       const Result<void> sealed = full && enough ? parts_.archive->seal() : Result<void>{};
       if (!full || !sealed) {
         archive_failed(full ? sealed.error() : full.error());
         return false;
       }
-      names = enough ? std::exchange(archived, {}) : std::vector<ExpiredKey>{};
+      keys = enough ? std::exchange(archived, {}) : std::vector<ExpiredKey>{};
     }
-    if (!names.empty()) {
+    if (!keys.empty()) {
       archive_worked();
     }
-    // A change waits until what was archived is also removed, or it would be archived twice.
-    if (!remove_all(names, cutoffs) || !rest(options_.pause_min) ||
-        (archived.empty() && is_change_wanted())) {
+    // A change waits until what is archived is also removed. Otherwise it would be archived twice.
+    if (!remove_all(keys, cutoffs) || !pause(options_.pause_min) ||
+        (archived.empty() && is_change_pending())) {
       return false;
     }
   }
   return true;
 }
 
-Result<ExpiredPage> Retention::look_up(Look look, const ExpiredQuery& query) {
+Result<ExpiredPage> Retention::read_page(FindExpired find, const ExpiredQuery& query) {
   std::promise<Result<ExpiredPage>> found;
   std::future<Result<ExpiredPage>> answer = found.get_future();
   parts_.readers->submit(
-      [&](Reader& reader) { found.set_value(((*reader.retention).*look)(query)); });
+      [&](Reader& reader) { found.set_value(((*reader.retention).*find)(query)); });
   return answer.get();
 }
 
@@ -163,11 +162,11 @@ Result<bool> Retention::archive_page(const ExpiredPage& page) {
   return full;
 }
 
-bool Retention::remove_all(const std::vector<ExpiredKey>& names, const RetentionCutoffs& cutoffs) {
-  for (std::size_t first = 0; first < names.size(); first += options_.turn_max) {
-    const std::size_t end = std::min(first + options_.turn_max, names.size());
-    const std::vector<ExpiredKey> turn(names.begin() + static_cast<std::ptrdiff_t>(first),
-                                       names.begin() + static_cast<std::ptrdiff_t>(end));
+bool Retention::remove_all(const std::vector<ExpiredKey>& keys, const RetentionCutoffs& cutoffs) {
+  for (std::size_t first = 0; first < keys.size(); first += options_.turn_max) {
+    const std::size_t end = std::min(first + options_.turn_max, keys.size());
+    const std::vector<ExpiredKey> turn(keys.begin() + static_cast<std::ptrdiff_t>(first),
+                                       keys.begin() + static_cast<std::ptrdiff_t>(end));
     Removed removed;
     const auto act = [&](Store& store) -> Result<void> {
       POSTRIDER_TRY(removed, store.retention->remove(turn, cutoffs));
@@ -181,13 +180,13 @@ bool Retention::remove_all(const std::vector<ExpiredKey>& names, const Retention
   return true;
 }
 
-void Retention::forget_stats(WallTime now) {
+void Retention::remove_old_stats(WallTime now) {
   if (options_.stats <= Millis{0}) {
     return;
   }
-  for (std::uint64_t forgotten = stats_turn; forgotten >= stats_turn;) {
+  for (std::uint64_t removed = stats_turn_max; removed >= stats_turn_max;) {
     const auto act = [&](Store& store) -> Result<void> {
-      POSTRIDER_TRY(forgotten, store.retention->remove_stats(now - options_.stats, stats_turn));
+      POSTRIDER_TRY(removed, store.retention->remove_stats(now - options_.stats, stats_turn_max));
       return {};
     };
     if (!on_store(act)) {
@@ -196,27 +195,27 @@ void Retention::forget_stats(WallTime now) {
   }
 }
 
-void Retention::forget_operations(WallTime now) {
+void Retention::remove_ended_operations(WallTime now) {
   if (options_.operations <= Millis{0}) {
     return;
   }
-  for (std::uint32_t forgotten = operations_turn; forgotten >= operations_turn;) {
+  for (std::uint32_t removed = operations_turn_max; removed >= operations_turn_max;) {
     const auto act = [&](Store& store) -> Result<void> {
-      POSTRIDER_TRY(forgotten,
-                    store.operations->remove_finished(now - options_.operations, operations_turn));
+      POSTRIDER_TRY(removed, store.operations->remove_finished(now - options_.operations,
+                                                               operations_turn_max));
       return {};
     };
     if (!on_store(act)) {
       return;
     }
-    parts_.metrics->retention_removed("operation", forgotten);
+    parts_.metrics->retention_removed("operation", removed);
   }
 }
 
-void Retention::give_back_space() {
+void Retention::release_space() {
   for (bool more = true; more;) {
     const auto act = [&](Store& store) -> Result<void> {
-      POSTRIDER_TRY(more, store.retention->give_back_space());
+      POSTRIDER_TRY(more, store.retention->release_space());
       return {};
     };
     if (!on_store(act)) {
@@ -225,8 +224,6 @@ void Retention::give_back_space() {
   }
 }
 
-/// Runs `act` on the store thread and rests in proportion to the time it took there. Fails with
-/// unavailable also when it is time to end.
 Result<void> Retention::on_store(std::function<Result<void>(Store&)> act) {
   struct Answer {
     Result<void> result;
@@ -243,7 +240,7 @@ Result<void> Retention::on_store(std::function<Result<void>(Store&)> act) {
   parts_.store->submit(StoreTask{std::move(run)});
   const Answer given = answer.get();
   const auto spent = std::chrono::duration_cast<Millis>(given.spent);
-  if (!rest(std::max(options_.pause_factor * spent, options_.pause_min))) {
+  if (!pause(std::max(options_.pause_factor * spent, options_.pause_min))) {
     return fail(Errc::unavailable, "The server is shutting down.");
   }
   return given.result;

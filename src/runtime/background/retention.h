@@ -1,6 +1,6 @@
-// Lets old things go, a little at a time: finds them through a reader, archives them when there is
-// an archive, and only then has the store thread remove them. Delivery is never kept waiting for
-// more than one small turn.
+// Removes expired events and dead letters, old statistics and ended operations: finds them through
+// a reader, archives them if there is an archive, and only then removes them on the store thread.
+// Works in small transactions with pauses, so that deliveries do not wait for it.
 #pragma once
 
 #include <condition_variable>
@@ -26,34 +26,33 @@ namespace postrider {
 
 struct RetentionOptions {
   RetentionAges ages;
-  Millis stats = std::chrono::hours{24 * 90};       // Numbers over time. Zero: for good.
-  Millis operations = std::chrono::hours{24 * 30};  // Since they finished. Zero: for good.
-  std::uint32_t turn_max = 200;  // Events of one transaction: about ten milliseconds of the store.
-  std::uint32_t pause_factor = 9;  // A turn is followed by so many times its length of rest.
+  Millis stats = std::chrono::hours{24 * 90};       // Statistics. Zero: kept for good.
+  Millis operations = std::chrono::hours{24 * 30};  // Since their end. Zero: kept for good.
+  std::uint32_t turn_max = 200;    // Events per transaction: about ten milliseconds.
+  std::uint32_t pause_factor = 9;  // Pause after a transaction, in multiples of its duration.
   Millis pause_min{5};
 };
 
-/// What may become different while it runs.
+/// New options, and possibly a new archive, for a running Retention.
 struct RetentionChange {
   RetentionOptions options;
-  bool other_archive = false;                  // Then
-  std::unique_ptr<Archive> archive = nullptr;  // this one takes its place; null: none.
+  bool other_archive = false;                  // Whether `archive` replaces the current one.
+  std::unique_ptr<Archive> archive = nullptr;  // Null: no archive.
 };
 
-/// How often to look: as often as the shortest age asks for, within a tenth of a second and an
-/// hour.
+/// How often to sweep: a fraction of the shortest age, between a tenth of a second and an hour.
 [[nodiscard]] Millis sweep_interval(const RetentionOptions& options);
 
-/// One thread of its own.
+/// Has a thread of its own. Private members are for that thread unless noted.
 class Retention {
  public:
-  /// What it uses and does not own, but for the archive.
+  /// All pointers but the archive must outlive this object.
   struct Parts {
     const Clock* clock = nullptr;
     Metrics* metrics = nullptr;
     ReaderPool* readers = nullptr;
     StoreThread* store = nullptr;
-    std::unique_ptr<Archive> archive = nullptr;  // Null: what is old is just removed.
+    std::unique_ptr<Archive> archive = nullptr;  // Null: expired events are removed without a copy.
     std::function<std::string(const ExpiredEvent&)> archive_line = nullptr;  // One line of JSON.
   };
 
@@ -63,43 +62,46 @@ class Retention {
   Retention& operator=(const Retention&) = delete;
 
   void start();
-  /// Soon: a sweep under way is cut short. Any thread.
+  /// Takes effect soon: a running sweep is cut short. Any thread.
   void change(RetentionChange change);
-  /// Ends after the turn under way. Before the readers and the store are stopped.
+  /// Ends after the current transaction. Call before the readers and the store are stopped.
   void stop();
 
  private:
-  using Look = Result<ExpiredPage> (RetentionReader::*)(const ExpiredQuery&);
+  using FindExpired = Result<ExpiredPage> (RetentionReader::*)(const ExpiredQuery&);
 
   void run();
   void sweep();
-  [[nodiscard]] bool let_go(Look look, const RetentionCutoffs& cutoffs);
-  [[nodiscard]] bool remove_all(const std::vector<ExpiredKey>& names,
+  /// False if it was cut short; the next sweep starts over.
+  [[nodiscard]] bool remove_expired(FindExpired find, const RetentionCutoffs& cutoffs);
+  [[nodiscard]] bool remove_all(const std::vector<ExpiredKey>& keys,
                                 const RetentionCutoffs& cutoffs);
-  void forget_stats(WallTime now);
-  void forget_operations(WallTime now);
-  void give_back_space();
+  void remove_old_stats(WallTime now);
+  void remove_ended_operations(WallTime now);
+  void release_space();
 
-  [[nodiscard]] Result<ExpiredPage> look_up(Look look, const ExpiredQuery& query);
+  [[nodiscard]] Result<ExpiredPage> read_page(FindExpired find, const ExpiredQuery& query);
   [[nodiscard]] Result<bool> archive_page(const ExpiredPage& page);
+  /// Runs `act` on the store thread, then pauses in proportion to the time it took. Fails with
+  /// unavailable if `act` does, and if it is time to stop.
   [[nodiscard]] Result<void> on_store(std::function<Result<void>(Store&)> act);
   void archive_failed(const Error& error);
   void archive_worked();
   void count(const Removed& removed);
-  /// False: it is time to end.
-  [[nodiscard]] bool rest(Millis duration);
-  /// Until the next sweep, or until somebody wants a change, which is then made. False: it is time
-  /// to end.
-  [[nodiscard]] bool rest_between_sweeps();
-  [[nodiscard]] bool is_change_wanted();
+  /// Returns false if it is time to stop.
+  [[nodiscard]] bool pause(Millis duration);
+  /// Waits for the next sweep or for a change, and applies the change. Returns false if it is time
+  /// to stop.
+  [[nodiscard]] bool wait_for_sweep();
+  [[nodiscard]] bool is_change_pending();
 
   RetentionOptions options_;
   Parts parts_;
-  bool archive_failing_ = false;  // So that an outage is one line in the log, not one a minute.
+  bool archive_failing_ = false;  // An outage is logged once, not on every sweep.
 
   std::mutex mutex_;  // Guards the two below.
   bool stopping_ = false;
-  std::optional<RetentionChange> wanted_;  // Not yet in force.
+  std::optional<RetentionChange> pending_change_;
   std::condition_variable wake_;
   std::thread thread_;
 };

@@ -6,17 +6,18 @@
 
 namespace postrider {
 
-RetryRescheduler::RetryRescheduler(const Clock& clock, StoreThread& store, GetDirectory directory)
+RetryRescheduler::RetryRescheduler(const Clock& clock, StoreThread& store,
+                                   const AdminChanges& changes)
     : clock_(clock),
       store_(store),
-      directory_(std::move(directory)),
-      moving_(store, [this](WebhookId id, Store& kept, RepliesByShard& replies) {
-        return step(id, kept, replies);
+      changes_(changes),
+      task_(store, [this](WebhookId id, Store& roles, RepliesByShard& replies) {
+        return step(id, roles, replies);
       }) {}
 
 void RetryRescheduler::add(WebhookId id) {
   places_.erase(id);
-  moving_.add(id);
+  task_.add(id);
 }
 
 void RetryRescheduler::add_later(WebhookId id) {
@@ -28,7 +29,7 @@ void RetryRescheduler::add_later(WebhookId id) {
 
 Result<IncrementalStoreTask::Progress> RetryRescheduler::step(WebhookId id, Store& store,
                                                               RepliesByShard& replies) {
-  const std::shared_ptr<const Webhook> webhook = directory_()->find(id);
+  const std::shared_ptr<const Webhook> webhook = changes_.directory()->find(id);
   if (!webhook) {
     places_.erase(id);
     return IncrementalStoreTask::Progress::finished;
@@ -40,7 +41,7 @@ Result<IncrementalStoreTask::Progress> RetryRescheduler::step(WebhookId id, Stor
                      .policy = webhook->retry,
                      .now = clock_.now().steady,
                      .after = place == places_.end() ? std::nullopt : std::optional{place->second},
-                     .limit = rescheduled_at_once}));
+                     .limit = reschedule_step_max}));
   if (!done.moved.empty()) {
     replies[worker_of(id, replies.size())].inputs.emplace_back(
         Rescheduled{.webhook_id = id, .deliveries = std::move(done.moved)});

@@ -1,44 +1,43 @@
-// Brings the waiting deliveries of webhooks forward whose retry policy changed, a little at a time.
+// Moves waiting deliveries to the due time that a changed retry policy gives them, in small steps.
 //
-// Belongs to the store thread, but for what has a comment of its own.
+// Store thread only unless noted.
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
 
 #include "core/base/ids.h"
 #include "core/base/result.h"
-#include "engine/intake/directory.h"
 #include "ports/clock.h"
 #include "ports/ledger.h"
 
+#include "runtime/admin/admin_changes.h"
 #include "runtime/store/incremental_store_task.h"
 
 namespace postrider {
 
-/// Some milliseconds of the store.
-constexpr std::uint32_t rescheduled_at_once = 500;
+/// Deliveries visited by one step. Bounds one transaction to a few milliseconds.
+constexpr std::uint32_t reschedule_step_max = 500;
 
 class RetryRescheduler {
  public:
-  using GetDirectory = std::function<std::shared_ptr<const Directory>()>;
+  /// All parameters must outlive this object.
+  RetryRescheduler(const Clock& clock, StoreThread& store, const AdminChanges& changes);
 
-  /// All outlive it.
-  RetryRescheduler(const Clock& clock, StoreThread& store, GetDirectory directory);
-
-  /// From the beginning, by the policy that holds now. Also before the store thread starts.
+  /// Starts from the first delivery, with the webhook's current policy. May also be called before
+  /// the store thread starts.
   void add(WebhookId id);
-  /// Any thread. The same, behind what the store was asked for before.
+  /// Calls `add` on the store thread, after the jobs that are queued now. Any thread.
   void add_later(WebhookId id);
 
-  /// Goes on after the store has failed. To be said now and then.
-  void go_on() { moving_.go_on(); }
+  /// Resumes after a store failure. Call periodically.
+  void resume() { task_.resume(); }
 
-  /// Any thread. No further step; the next start goes on with what is marked.
-  void stop() { moving_.stop(); }
+  /// Takes no further step; the next start of the server continues with the marked webhooks. Any
+  /// thread.
+  void stop() { task_.stop(); }
 
  private:
   [[nodiscard]] Result<IncrementalStoreTask::Progress> step(WebhookId id, Store& store,
@@ -46,9 +45,9 @@ class RetryRescheduler {
 
   const Clock& clock_;
   StoreThread& store_;
-  GetDirectory directory_;
-  std::map<WebhookId, LanePlace> places_;  // How far those have come that are under way.
-  IncrementalStoreTask moving_;
+  const AdminChanges& changes_;
+  std::map<WebhookId, LaneCursor> places_;  // Where the last step ended, for unfinished webhooks.
+  IncrementalStoreTask task_;
 };
 
 }  // namespace postrider

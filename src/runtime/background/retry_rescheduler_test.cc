@@ -6,6 +6,9 @@
 
 #include "adapters/memory/memory_store.h"
 
+#include "tests/support/fake_store_owner.h"
+#include "tests/support/test_digest.h"
+
 namespace postrider {
 namespace {
 
@@ -15,19 +18,21 @@ constexpr WallTime epoch = wall_from_unix_ms(1'750'000'000'000);
 
 class StillClock final : public Clock {
  public:
-  [[nodiscard]] Moment now() const override { return {epoch, {}}; }
+  /// The wall clock was set forward since the start.
+  [[nodiscard]] Moment now() const override { return {epoch + 10h, {}, epoch}; }
 };
 
 /// A webhook whose deliveries wait for an hour, and a policy that lets them wait for a second.
 class RetryReschedulerTest : public testing::Test {
  protected:
-  void open(std::uint32_t waiting) {
+  enum class Known : bool { no, yes };
+  void open(std::uint32_t waiting, Known known = Known::yes) {
     auto webhook = std::make_shared<Webhook>();
     webhook->id.bytes[15] = 1;
     webhook->retry.delay_base = 1s;
     webhook->retry.jitter = {};
     id_ = webhook->id;
-    directory_ = std::make_shared<const Directory>(Directory{{webhook}});
+    changes_.emplace(known == Known::yes ? Directory{{webhook}} : Directory{}, AccessSnapshot{});
     Publish publish;
     for (std::uint32_t i = 0; i < waiting; ++i) {
       Delivery delivery;
@@ -42,15 +47,13 @@ class RetryReschedulerTest : public testing::Test {
     Store store = make_memory_store(memory_);
     ASSERT_TRUE(store.ledger->commit({.publishes = {publish}}));
     ASSERT_TRUE(store.catalog->mark_rescheduling(id_));
-    thread_ = std::make_unique<StoreThread>(
-        StoreThreadOptions{},
-        StoreThread::Parts{.store = std::move(store),
-                           .clock = &clock_,
-                           .metrics = metrics_.get(),
-                           .send = [this](std::size_t, ShardReplies replies) { count(replies); },
-                           .on_failure = [](const std::string&) {},
-                           .on_recovered = [](const auto&, RepliesByShard&) {}});
-    retry_rescheduler_.emplace(clock_, *thread_, [this] { return directory_; });
+    owner_.on_deliver = [this](std::size_t, const ShardReplies& replies) { count(replies); };
+    thread_ = std::make_unique<StoreThread>(StoreThreadOptions{},
+                                            StoreThread::Parts{.store = std::move(store),
+                                                               .clock = &clock_,
+                                                               .metrics = metrics_.get(),
+                                                               .owner = &owner_});
+    retry_rescheduler_.emplace(clock_, *thread_, *changes_);
   }
 
   void count(const ShardReplies& replies) {
@@ -72,37 +75,62 @@ class RetryReschedulerTest : public testing::Test {
   MemoryStore memory_;
   StillClock clock_;
   std::unique_ptr<Metrics> metrics_ = make_metrics();
-  UuidMaker ids_{1};
+  UuidGenerator ids_{1};
   WebhookId id_;
-  std::shared_ptr<const Directory> directory_;
+  std::optional<AdminChanges> changes_;
   std::vector<std::size_t> told_;
+  test::FakeStoreOwner owner_;
   std::unique_ptr<StoreThread> thread_;
   std::optional<RetryRescheduler> retry_rescheduler_;
 };
 
-TEST_F(RetryReschedulerTest, MovesEverythingInStepsOfBoundedSizeAndTellsTheLane) {
-  open(2 * rescheduled_at_once + 7);
+TEST_F(RetryReschedulerTest, MovesAllDeliveriesInBoundedStepsAndTellsTheLane) {
+  open(2 * reschedule_step_max + 7);
   retry_rescheduler_->add(id_);
   thread_->start();
   thread_->stop();
   EXPECT_EQ(still_waiting_long(), 0u);
-  EXPECT_EQ(told_, (std::vector<std::size_t>{rescheduled_at_once, rescheduled_at_once, 7}));
+  EXPECT_EQ(told_, (std::vector<std::size_t>{reschedule_step_max, reschedule_step_max, 7}));
   EXPECT_TRUE(memory_.rescheduling.empty());
 }
 
-TEST_F(RetryReschedulerTest, EndsWithTheServerAndKeepsTheMarkForTheNextStart) {
-  open(2 * rescheduled_at_once);
+TEST_F(RetryReschedulerTest, StopsWithTheServerAndKeepsTheMarkForTheNextStart) {
+  open(2 * reschedule_step_max);
   retry_rescheduler_->add(id_);
   retry_rescheduler_->stop();
   thread_->start();
   thread_->stop();
-  EXPECT_EQ(still_waiting_long(), rescheduled_at_once);
+  EXPECT_EQ(still_waiting_long(), reschedule_step_max);
   EXPECT_EQ(memory_.rescheduling, std::set<WebhookId>{id_});
 }
 
-TEST_F(RetryReschedulerTest, AWebhookThatIsGoneIsForgotten) {
-  open(1);
-  directory_ = std::make_shared<const Directory>(Directory{{}});
+TEST_F(RetryReschedulerTest, StartsOverWhenThePolicyChangesAgain) {
+  open(2 * reschedule_step_max);
+  memory_.digest = test::test_digest;
+  retry_rescheduler_->add(id_);
+  // Runs between the first and the second step.
+  thread_->submit(StoreTask{[this](Store& store, RepliesByShard& replies) -> Result<void> {
+    const AuditEntry entry;
+    const auto edit = [](const Webhook& current) -> Result<Webhook> {
+      Webhook edited = current;
+      edited.retry.delay_base = 500ms;
+      return edited;
+    };
+    EXPECT_TRUE(
+        changes_->edit_webhook({store, replies, entry}, id_, edit, std::nullopt).has_value());
+    replies[0].inputs.clear();
+    retry_rescheduler_->add(id_);
+    return {};
+  }});
+  thread_->start();
+  thread_->stop();
+  for (const auto& [sequence, record] : memory_.deliveries) {
+    EXPECT_EQ(record.delivery.due, epoch + 500ms);
+  }
+}
+
+TEST_F(RetryReschedulerTest, ForgetsARemovedWebhook) {
+  open(1, Known::no);
   retry_rescheduler_->add_later(id_);
   thread_->start();
   thread_->stop();

@@ -1,51 +1,33 @@
 #include "runtime/delivery/attempt_waiters.h"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
-#include <boost/asio/steady_timer.hpp>
-
 namespace postrider {
 
-struct AttemptWaiters::Watch {
-  Done done;
-  boost::asio::steady_timer patience;
-  std::optional<Settlement> settlement;  // Made; not yet on disk.
-};
-
-AttemptWaiters::AttemptWaiters(boost::asio::io_context& io) : io_(io) {}
-AttemptWaiters::~AttemptWaiters() = default;
-
-void AttemptWaiters::add(DeliveryId id, Millis patience, Done done) {
-  auto watch = std::make_unique<Watch>(
-      Watch{.done = std::move(done), .patience = boost::asio::steady_timer{io_}, .settlement = {}});
-  watch->patience.expires_after(patience);
-  watch->patience.async_wait([this, id](const boost::system::error_code& error) {
-    if (!error) {
-      end(id, std::optional<Settlement>{});
-    }
-  });
-  watches_.insert_or_assign(id, std::move(watch));
+void AttemptWaiters::add(DeliveryId id, MonoTime deadline, Done done) {
+  waiters_.insert_or_assign(id, Waiter{.done = std::move(done), .deadline = deadline});
 }
 
 void AttemptWaiters::attempted(const Settlement& settlement) {
-  if (watches_.empty()) {
+  if (waiters_.empty()) {
     return;
   }
-  const auto found = watches_.find(settlement.delivery.id);
-  if (found != watches_.end()) {
-    found->second->settlement = settlement;
+  const auto found = waiters_.find(settlement.delivery.id);
+  if (found != waiters_.end()) {
+    found->second.settlement = settlement;
   }
 }
 
 void AttemptWaiters::settled(const Settled& settled) {
-  if (watches_.empty()) {
+  if (waiters_.empty()) {
     return;
   }
   for (const LaneDelivery& delivery : settled.deliveries) {
-    const auto found = watches_.find(delivery.delivery_id);
-    if (found != watches_.end() && found->second->settlement) {
-      end(delivery.delivery_id, std::move(found->second->settlement));
+    const auto found = waiters_.find(delivery.delivery_id);
+    if (found != waiters_.end() && found->second.settlement) {
+      end(delivery.delivery_id, std::move(found->second.settlement));
     }
   }
 }
@@ -56,7 +38,7 @@ void AttemptWaiters::fail(DeliveryId id, const Error& error) {
 
 void AttemptWaiters::fail_all(const Error& error) {
   std::vector<DeliveryId> ids;
-  for (const auto& [id, watch] : watches_) {
+  for (const auto& [id, waiter] : waiters_) {
     ids.push_back(id);
   }
   for (const DeliveryId id : ids) {
@@ -64,15 +46,35 @@ void AttemptWaiters::fail_all(const Error& error) {
   }
 }
 
+void AttemptWaiters::expire(MonoTime now) {
+  std::vector<DeliveryId> ids;
+  for (const auto& [id, waiter] : waiters_) {
+    if (waiter.deadline <= now) {
+      ids.push_back(id);
+    }
+  }
+  for (const DeliveryId id : ids) {
+    end(id, std::optional<Settlement>{});
+  }
+}
+
+std::optional<MonoTime> AttemptWaiters::next_deadline() const {
+  std::optional<MonoTime> next;
+  for (const auto& [id, waiter] : waiters_) {
+    next = next ? std::min(*next, waiter.deadline) : waiter.deadline;
+  }
+  return next;
+}
+
 void AttemptWaiters::end(DeliveryId id, Result<std::optional<Settlement>> result) {
-  const auto found = watches_.find(id);
-  if (found == watches_.end()) {
+  const auto found = waiters_.find(id);
+  if (found == waiters_.end()) {
     return;
   }
-  // Out of the table first: `done` may add another.
-  const std::unique_ptr<Watch> watch = std::move(found->second);
-  watches_.erase(found);
-  watch->done(std::move(result));
+  // Removed first: `done` may add another.
+  const Waiter waiter = std::move(found->second);
+  waiters_.erase(found);
+  waiter.done(std::move(result));
 }
 
 }  // namespace postrider

@@ -1,45 +1,47 @@
-// Who waits for a certain delivery's next attempt, and for how long. One io thread: the one that
-// owns the delivery's lane.
+// The callers that wait for the next attempt of one delivery, each until a deadline. Used by the
+// thread that owns the delivery's lane.
 #pragma once
 
 #include <functional>
-#include <memory>
 #include <optional>
 #include <unordered_map>
 
-#include <boost/asio/io_context.hpp>
-
 #include "core/base/ids.h"
 #include "core/base/result.h"
-#include "engine/shard/shard.h"
+#include "core/base/time.h"
+#include "engine/shard/messages.h"
 
 namespace postrider {
 
 class AttemptWaiters {
  public:
-  /// The settlement with the attempt, none when it did not come in time, or why it will not come.
+  /// The settlement with the attempt, nullopt if the deadline passed, or why there will be none.
   using Done = std::function<void(Result<std::optional<Settlement>>)>;
 
-  explicit AttemptWaiters(boost::asio::io_context& io);
-  ~AttemptWaiters();
-  AttemptWaiters(const AttemptWaiters&) = delete;
-  AttemptWaiters& operator=(const AttemptWaiters&) = delete;
+  /// `done` runs once: when the attempt is on disk, at the deadline, or on failure.
+  void add(DeliveryId id, MonoTime deadline, Done done);
 
-  /// `done` runs once, on this thread, when the attempt is on disk or `patience` is over.
-  void add(DeliveryId id, Millis patience, Done done);
-
+  /// The attempt was made and is not on disk yet.
   void attempted(const Settlement& settlement);
   void settled(const Settled& settled);
   void fail(DeliveryId id, const Error& error);
   void fail_all(const Error& error);
 
+  /// Ends those whose deadline has passed.
+  void expire(MonoTime now);
+  /// Returns nullopt if nobody waits.
+  [[nodiscard]] std::optional<MonoTime> next_deadline() const;
+
  private:
-  struct Watch;
+  struct Waiter {
+    Done done;
+    MonoTime deadline;
+    std::optional<Settlement> settlement = std::nullopt;  // Made, not yet on disk.
+  };
 
   void end(DeliveryId id, Result<std::optional<Settlement>> result);
 
-  boost::asio::io_context& io_;
-  std::unordered_map<DeliveryId, std::unique_ptr<Watch>> watches_;
+  std::unordered_map<DeliveryId, Waiter> waiters_;  // A few tens at most.
 };
 
 }  // namespace postrider

@@ -11,21 +11,22 @@
 namespace postrider {
 namespace {
 
-// Beside the attempt's own timeout: for the lane to get to it and the store to keep it.
+// Added to the attempt's own timeout: time for the lane to start it and the store to keep it.
 constexpr Millis test_patience{2'000};
 
-/// One of a number of places, given back when it is destroyed.
-class Place {
+/// Counts one running request while it lives.
+class RunningCount {
  public:
-  explicit Place(std::atomic<std::uint32_t>& taken) : taken_(taken), number_(++taken) {}
-  ~Place() { --taken_; }
-  Place(const Place&) = delete;
-  Place& operator=(const Place&) = delete;
+  explicit RunningCount(std::atomic<std::uint32_t>& running)
+      : running_(running), number_(++running) {}
+  ~RunningCount() { --running_; }
+  RunningCount(const RunningCount&) = delete;
+  RunningCount& operator=(const RunningCount&) = delete;
 
   [[nodiscard]] bool within(std::uint32_t count) const { return number_ <= count; }
 
  private:
-  std::atomic<std::uint32_t>& taken_;
+  std::atomic<std::uint32_t>& running_;
   std::uint32_t number_;
 };
 
@@ -46,8 +47,8 @@ TestSend plan_test(const Webhook& webhook, Event event, DeliveryId id, WallTime 
 }
 
 Awaitable<Result<Outcome>> InteractiveSends::probe(Worker& home, Probe probe) {
-  const Place place{under_way_};
-  if (!place.within(at_once_max_)) {
+  const RunningCount count{running_};
+  if (!count.within(at_once_max_)) {
     co_return fail(Errc::unavailable, "Too many receivers are being tried out. Retry soon.");
   }
   auto begin = [&](std::function<void(Result<Outcome>)> resume) {
@@ -59,8 +60,8 @@ Awaitable<Result<Outcome>> InteractiveSends::probe(Worker& home, Probe probe) {
 
 Awaitable<Result<TestSent>> InteractiveSends::send_test(Worker& home, Worker& owner,
                                                         TestSend test) {
-  const Place place{under_way_};
-  if (!place.within(at_once_max_)) {
+  const RunningCount count{running_};
+  if (!count.within(at_once_max_)) {
     co_return fail(Errc::unavailable, "Too many receivers are being tried out. Retry soon.");
   }
   using Attempted = Result<std::optional<Settlement>>;

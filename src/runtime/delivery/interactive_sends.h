@@ -1,5 +1,5 @@
-// Requests that a person waits for: probes of a receiver, and test events through a webhook's lane.
-// Few at a time. Any io thread.
+// Requests that an API caller waits for: probes of a receiver, and test events sent through a
+// webhook's lane. Bounds how many run at once. Any io thread.
 #pragma once
 
 #include <atomic>
@@ -14,18 +14,18 @@ class InteractiveSends {
  public:
   explicit InteractiveSends(std::uint32_t at_once_max) : at_once_max_(at_once_max) {}
 
-  /// `home` is the worker whose thread this is.
+  // `home` is the worker whose thread this is. Both fail with unavailable if too many run.
   Awaitable<Result<Outcome>> probe(Worker& home, Probe probe);
 
-  /// `owner` has the webhook's lane. `test` lacks only its `done`.
+  /// `owner` is the worker with the webhook's lane. `test.done` is set here.
   Awaitable<Result<TestSent>> send_test(Worker& home, Worker& owner, TestSend test);
 
  private:
   std::uint32_t at_once_max_;
-  std::atomic<std::uint32_t> under_way_{0};
+  std::atomic<std::uint32_t> running_{0};
 };
 
-/// The event with its one delivery, tried once and before others.
+/// An event with one delivery, of high priority and attempted once.
 [[nodiscard]] TestSend plan_test(const Webhook& webhook, Event event, DeliveryId id, WallTime due);
 
 }  // namespace postrider

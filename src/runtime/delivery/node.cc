@@ -10,14 +10,15 @@
 #include "runtime/admin/load_access.h"
 #include "runtime/delivery/interactive_sends.h"
 #include "runtime/delivery/running_node.h"
-#include "runtime/observability/batch_stream_events.h"
+#include "runtime/observability/attempt_log.h"
 #include "runtime/observability/transport_samples.h"
 
 namespace postrider {
 namespace {
 
-// How long stop() waits for the store to take the last settlements; they are sent again otherwise.
-constexpr Millis last_words_max{3'000};
+// How long stop() waits for the last settlements to be stored. Deliveries whose settlement is lost
+// are sent again after the next start.
+constexpr Millis last_commit_wait_max{3'000};
 
 }  // namespace
 
@@ -29,6 +30,7 @@ RunningNode::RunningNode(NodeOptions options, NodeParts parts, NodeContents cont
       metrics_(make_metrics()),
       ids_(options_.seed),
       stream_({.epoch = static_cast<std::uint64_t>(to_unix_ms(clock_->now().wall))}),
+      stream_publisher_(stream_, changes_, *clock_),
       interactive_sends_(options_.interactive_sends_max) {
   POSTRIDER_ASSERT(options_.worker_count > 0);
   readers_ = std::make_unique<ReaderPool>(std::move(parts.readers));
@@ -36,8 +38,8 @@ RunningNode::RunningNode(NodeOptions options, NodeParts parts, NodeContents cont
   make_workers(parts);
   make_retention(parts);
   make_operations();
-  make_watch(contents.alerts);
-  make_housekeeping(std::move(contents.alerts), std::move(parts.reload_keys));
+  make_housekeeping(contents.alerts, std::move(parts.reload_keys));
+  make_alert_monitor();
   metrics_->add_samples([this] { return collect_transport_samples(); });
 }
 
@@ -60,85 +62,57 @@ std::vector<MetricSample> RunningNode::collect_transport_samples() const {
 }
 
 void RunningNode::make_store(NodeParts& parts) {
-  StoreThread::Parts store_parts{
-      .store = std::move(parts.store),
-      .clock = clock_.get(),
-      .metrics = metrics_.get(),
-      .send = [this](std::size_t worker,
-                     ShardReplies replies) { workers_[worker]->receive(std::move(replies)); },
-      .on_failure =
-          [](const std::string& reason) {
-            spdlog::error("store.failed reason=\"{}\" next=\"reopening\"", log_safe(reason));
-          },
-      .on_recovered =
-          [this](const std::vector<LaneBacklog>& backlog, RepliesByShard& replies) {
-            spdlog::warn("store.recovered");
-            notify_backlog(backlog, replies);
-          },
-      .on_committed = [this](const Batch& batch,
-                             const BatchReceipt& receipt) { publish_to_stream(batch, receipt); },
-      .on_streak = [this](std::uint32_t failures) { housekeeping_->store_failed(failures); },
-  };
   store_ = std::make_unique<StoreThread>(StoreThreadOptions{.worker_count = options_.worker_count},
-                                         std::move(store_parts));
+                                         StoreThread::Parts{.store = std::move(parts.store),
+                                                            .clock = clock_.get(),
+                                                            .metrics = metrics_.get(),
+                                                            .owner = this});
   removed_webhook_cleanup_ = std::make_unique<RemovedWebhookCleanup>(*clock_, *store_, *metrics_);
-  retry_rescheduler_ =
-      std::make_unique<RetryRescheduler>(*clock_, *store_, [this] { return changes_.directory(); });
+  retry_rescheduler_ = std::make_unique<RetryRescheduler>(*clock_, *store_, changes_);
 }
 
 void RunningNode::make_workers(NodeParts& parts) {
   const auto wake = [this](std::size_t worker, std::optional<TenantId> tenant_id) {
-    workers_[worker]->feed_later(SlotKept{std::move(tenant_id)});
+    workers_[worker]->feed_later(SlotReserved{std::move(tenant_id)});
   };
   allowance_ =
       std::make_unique<SharedAllowance>(limits_of(options_.shard), options_.worker_count, wake);
   for (std::size_t index = 0; index < options_.worker_count; ++index) {
-    WorkerOptions worker{.index = index,
-                         .shard = options_.shard,
-                         .seed = options_.seed + index + 1,
-                         .alerts = options_.alerts,
-                         .url_policy = options_.url_policy,
-                         .user_agent = options_.user_agent};
-    WorkerParts worker_parts{
-        .clock = clock_.get(),
-        .store = store_.get(),
-        .allowance = &allowance_->of(index),
-        .metrics = metrics_.get(),
-        .stream = &stream_,
-        .make_transport = parts.make_transport,
-        .make_sign = parts.make_sign,
-        .disable_webhook = [this](WebhookId id, const std::string& reason) { disable(id, reason); },
-        .reschedule = [this](WebhookId id) { retry_rescheduler_->add_later(id); },
-        .alert = [this](const AlertChange& change) { housekeeping_->on_alert_change(change); },
-        .drained = [this] { worker_drained(); },
-    };
-    workers_.push_back(std::make_unique<Worker>(std::move(worker), std::move(worker_parts)));
+    ShardHostOptions host_options{.index = index,
+                                  .shard = options_.shard,
+                                  .seed = options_.seed + index + 1,
+                                  .alerts = options_.alerts,
+                                  .url_policy = options_.url_policy,
+                                  .user_agent = options_.user_agent};
+    WorkerParts worker_parts{.clock = *clock_,
+                             .store = *store_,
+                             .allowance = allowance_->of(index),
+                             .owner = *this,
+                             .metrics = *metrics_,
+                             .stream = stream_,
+                             .make_transport = parts.make_transport,
+                             .make_sign = parts.make_sign};
+    workers_.push_back(std::make_unique<Worker>(std::move(host_options), std::move(worker_parts)));
   }
 }
 
-void RunningNode::publish_to_stream(const Batch& batch, const BatchReceipt& receipt) {
-  if (!stream_.is_wanted()) {
-    return;
-  }
-  for (StreamEvent& stream_event :
-       stream_events_of(batch, receipt, *directory(), clock_->now().wall)) {
-    stream_.tell(std::move(stream_event));
-  }
+void RunningNode::batch_committed(const Batch& batch, const BatchReceipt& receipt) {
+  stream_publisher_.publish(batch, receipt);
 }
 
 void RunningNode::make_operations() {
   constexpr std::size_t worker = 0;
-  operations_ = std::make_unique<OperationRunner>(OperationRunnerParts{
-      .io = &workers_[worker]->io(),
-      .worker = worker,
-      .clock = clock_.get(),
-      .store = store_.get(),
-      .readers = readers_.get(),
-      .metrics = metrics_.get(),
-      .directory = [this] { return changes_.directory(); },
-      .new_uuid = [this] { return new_uuid(); },
-      .on_committed = [this](const Batch& batch,
-                             const BatchReceipt& receipt) { publish_to_stream(batch, receipt); }});
+  background_loop_ = make_event_loop(workers_[worker]->io());
+  operations_ = std::make_unique<OperationRunner>(
+      OperationRunnerParts{.loop = background_loop_.get(),
+                           .worker = worker,
+                           .clock = clock_.get(),
+                           .store = store_.get(),
+                           .readers = readers_.get(),
+                           .metrics = metrics_.get(),
+                           .changes = &changes_,
+                           .stream = &stream_publisher_,
+                           .new_uuid = [this] { return new_uuid(); }});
 }
 
 void RunningNode::load_counts(const std::map<TenantId, std::uint64_t>& dead_letters,
@@ -149,23 +123,24 @@ void RunningNode::load_counts(const std::map<TenantId, std::uint64_t>& dead_lett
   metrics_->waiting_counted(waiting);
 }
 
-void RunningNode::make_watch(const std::vector<Alert>& alerts) {
-  ServerAlertMonitor::Parts parts{
-      .clock = clock_.get(),
-      .metrics = metrics_.get(),
-      .look_at_webhooks =
-          [this] {
-            for (const auto& worker : workers_) {
-              worker->look_for_alerts();
-            }
-          },
-      .alert = [this](const AlertChange& change) { housekeeping_->on_alert_change(change); }};
-  watch_ = std::make_unique<ServerAlertMonitor>(options_.alerts, std::move(parts));
+void RunningNode::make_alert_monitor() {
+  ServerAlertMonitor::Parts parts{.clock = clock_.get(),
+                                  .metrics = metrics_.get(),
+                                  .alerts = housekeeping_.get(),
+                                  .check_webhooks = [this] {
+                                    for (const auto& worker : workers_) {
+                                      worker->check_alerts();
+                                    }
+                                  }};
+  alert_monitor_ = std::make_unique<ServerAlertMonitor>(options_.alerts, std::move(parts));
+}
+
+void RunningNode::restore_alerts(const std::vector<Alert>& alerts) {
   for (const Alert& alert : alerts) {
     if (alert.subject.webhook_id) {
-      owner(*alert.subject.webhook_id).restore(alert.subject);
+      owner(*alert.subject.webhook_id).restore_alert(alert.subject);
     } else {
-      watch_->restore(alert.subject);
+      alert_monitor_->restore(alert.subject);
     }
   }
 }
@@ -177,27 +152,17 @@ void RunningNode::make_housekeeping(std::vector<Alert> alerts,
       {.make_id = [this] { return AlertId{new_uuid()}; }, .metrics = metrics_.get()}};
   Housekeeping::Parts parts{.clock = clock_.get(),
                             .store = store_.get(),
-                            .directory = [this] { return changes_.directory(); },
-                            .store_webhook = {},
-                            .tick_store =
-                                [this] {
-                                  removed_webhook_cleanup_->go_on();
-                                  retry_rescheduler_->go_on();
-                                },
+                            .changes = &changes_,
+                            .cleanup = removed_webhook_cleanup_.get(),
+                            .rescheduler = retry_rescheduler_.get(),
                             .reload_keys = std::move(reload_keys)};
-  parts.store_webhook = [this](Store& store, RepliesByShard& replies, Webhook webhook) {
-    return changes_.sweep_secrets({store, replies}, std::move(webhook), clock_->now().wall);
-  };
   housekeeping_ = std::make_unique<Housekeeping>(std::move(recorder), std::move(parts));
-  changes_.watch(
-      {.stored = [this](const Webhook& webhook) { housekeeping_->webhook_stored(webhook); },
-       .removed =
-           [this](WebhookId id) {
-             housekeeping_->webhook_removed(id);
-             removed_webhook_cleanup_->add(id);
-           },
-       .cancelled =
-           [this](std::uint32_t count) { metrics_->waiting_changed(-std::int64_t{count}); }});
+  changes_.observe(*this);
+}
+
+void RunningNode::webhook_removed(WebhookId id) {
+  housekeeping_->webhook_removed(id);
+  removed_webhook_cleanup_->add(id);
 }
 
 void RunningNode::load_lanes(const std::map<WebhookId, CircuitRecord>& circuits,
@@ -226,7 +191,7 @@ void RunningNode::load_reschedules(const std::vector<WebhookId>& marked,
   for (const WebhookId id : marked) {
     retry_rescheduler_->add(id);
   }
-  // Retries keep their distance from now, not their date (P9).
+  // After the clock was set back, retries keep their delay and not their date (P9).
   const WallTime now = clock_->now().wall;
   std::size_t from_the_future = 0;
   for (const LaneBacklog& lane : backlog) {
@@ -263,22 +228,22 @@ void RunningNode::start() {
     worker->start();
   }
   retention_->start();
-  housekeeping_->start(workers_.front()->io());
-  watch_->start(workers_.front()->io());
+  housekeeping_->start(*background_loop_);
+  alert_monitor_->start(*background_loop_);
 }
 
 void RunningNode::change_alert_limits(const AlertLimits& limits) {
   for (const auto& worker : workers_) {
     worker->change_alert_limits(limits);
   }
-  watch_->change(limits);
+  alert_monitor_->change(limits);
 }
 
 void RunningNode::change_url_policy(UrlPolicy policy) {
   for (const auto& worker : workers_) {
     worker->change_url_policy(policy);
   }
-  // On the store thread, so that no edit of a webhook is overtaken by what it was before.
+  // On the store thread, so that a lane never gets an older version of its webhook after a newer.
   auto run = [this](Store&, RepliesByShard& replies) -> Result<void> {
     for (const auto& [id, webhook] : changes_.directory()->all()) {
       replies[worker_of(id, replies.size())].inputs.emplace_back(
@@ -303,7 +268,7 @@ void RunningNode::drain(std::function<void()> drained) {
   }
 }
 
-void RunningNode::worker_drained() {
+void RunningNode::shard_drained() {
   std::function<void()> drained;
   {
     const std::lock_guard lock{drain_mutex_};
@@ -331,9 +296,9 @@ void RunningNode::stop() {
     worker->abandon();
   }
   {
-    // What was handed back needs no more than a trip through the loops and a last commit.
+    // Deliveries that were handed back need one pass through the loops and a last commit.
     std::unique_lock lock{drain_mutex_};
-    all_drained_.wait_for(lock, last_words_max, [this] { return workers_draining_ == 0; });
+    all_drained_.wait_for(lock, last_commit_wait_max, [this] { return workers_draining_ == 0; });
   }
   write_key_uses();
   store_->stop();
@@ -343,7 +308,13 @@ void RunningNode::stop() {
   }
 }
 
-void RunningNode::notify_backlog(const std::vector<LaneBacklog>& backlog, RepliesByShard& replies) {
+void RunningNode::store_failed(const std::string& reason) {
+  spdlog::error("store.failed reason=\"{}\" next=\"reopening\"", log_safe(reason));
+}
+
+void RunningNode::store_recovered(const std::vector<LaneBacklog>& backlog,
+                                  RepliesByShard& replies) {
+  spdlog::warn("store.recovered");
   const std::shared_ptr<const Directory> directory = changes_.directory();
   for (const LaneBacklog& lane : backlog) {
     if (const WebhookRef webhook = directory->find(lane.webhook_id)) {
@@ -355,7 +326,7 @@ void RunningNode::notify_backlog(const std::vector<LaneBacklog>& backlog, Replie
   }
 }
 
-void RunningNode::disable(WebhookId id, const std::string& reason) {
+void RunningNode::disable_webhook(WebhookId id, const std::string& reason) {
   store_->submit(StoreTask{[this, id, reason](Store& store, RepliesByShard& replies) {
     const Result<void> done =
         changes_.disable_webhook({store, replies}, id, reason, clock_->now().wall);
@@ -378,7 +349,7 @@ Result<std::unique_ptr<Node>> make_node(NodeOptions options, NodeParts parts,
   POSTRIDER_TRY(const std::vector<LaneBacklog> backlog, parts.store.ledger->backlog());
   POSTRIDER_TRY(const std::uint64_t waiting, parts.store.ledger->count_waiting());
   POSTRIDER_TRY(std::vector<Operation> operations, parts.store.operations->load_unfinished());
-  POSTRIDER_TRY(std::vector<Alert> alerts, parts.store.alerts->load_active());
+  POSTRIDER_TRY(const std::vector<Alert> alerts, parts.store.alerts->load_active());
   std::map<TenantId, std::uint64_t> dead_letters;
   if (!parts.readers.empty()) {
     POSTRIDER_TRY(dead_letters, parts.readers.front().history->dead_letter_counts());
@@ -393,8 +364,9 @@ Result<std::unique_ptr<Node>> make_node(NodeOptions options, NodeParts parts,
                                             NodeContents{.directory = Directory{std::move(refs)},
                                                          .access = std::move(access),
                                                          .event_types = std::move(event_types),
-                                                         .alerts = std::move(alerts)});
+                                                         .alerts = alerts});
   POSTRIDER_CHECK(node->open());
+  node->restore_alerts(alerts);
   node->load_lanes(circuits, backlog);
   node->load_reschedules(rescheduling, backlog);
   node->load_counts(dead_letters, waiting);

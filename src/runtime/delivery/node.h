@@ -1,5 +1,5 @@
-// The running server without its HTTP face: io threads, store thread, readers, and the Service the
-// API talks to.
+// The running server without HTTP: io threads, store thread, readers, and the Service that the API
+// calls.
 #pragma once
 
 #include <cstdint>
@@ -24,13 +24,13 @@ struct NodeOptions {
   std::uint64_t seed = 0;  // From real entropy in production.
   UrlPolicy url_policy;
   std::string user_agent;
-  ShardOptions shard;  // For all workers together; each gets its part.
+  ShardOptions shard;  // The limits hold for all workers together.
   RetentionOptions retention = {};
   AlertLimits alerts = {};
-  std::uint32_t interactive_sends_max = 32;  // Probes and tests that people wait for at once.
+  std::uint32_t interactive_sends_max = 32;  // Probes and tests that run at once.
 };
 
-/// Made by main, which is the only place that knows which adapters these are.
+/// Made by main, the only place that knows the adapters.
 struct NodeParts {
   Store store;
   std::vector<Reader> readers;
@@ -38,9 +38,9 @@ struct NodeParts {
   MakeTransport make_transport;
   MakeSign make_sign;
   MakeSchemaCheck make_schema_check;
-  std::unique_ptr<Archive> archive = nullptr;  // Null: what retention removes is not kept.
+  std::unique_ptr<Archive> archive = nullptr;  // Null: removed events are not archived.
   std::function<std::string(const ExpiredEvent&)> archive_line = nullptr;
-  /// Reads the keys that secrets are sealed with again. Empty: they do not change.
+  /// Reloads the keys that secrets are sealed with. Empty: they do not change.
   std::function<Result<void>()> reload_keys = {};
 };
 
@@ -51,32 +51,31 @@ class Node {
   [[nodiscard]] virtual Service& service() = 0;
   [[nodiscard]] virtual std::vector<boost::asio::io_context*> io_contexts() = 0;
 
-  /// Shown on the metrics page. Must be callable until the node is gone.
+  /// Adds samples to the metrics page. `take` must be callable until the node is destroyed.
   virtual void add_samples(CollectSamples take) = 0;
 
-  /// Starts the threads. Everything the store knows is due is already in line.
+  /// Starts the threads. Deliveries that are due are attempted at once.
   virtual void start() = 0;
 
-  /// Which targets are allowed from now on; webhooks that were not may be sent to, and the other
-  /// way round. Any thread, after start().
+  /// Sets which URLs and addresses are allowed, for stored webhooks too. Any thread, after start().
   virtual void change_url_policy(UrlPolicy policy) = 0;
 
-  /// From when on something is an alert. Any thread, after start().
+  /// Any thread, after start().
   virtual void change_alert_limits(const AlertLimits& limits) = 0;
 
-  /// How long things are kept from now on, and where they go then. Any thread, after start().
+  /// Any thread, after start().
   virtual void change_retention(RetentionChange change) = 0;
 
-  /// No more publishing; finish what is in flight. `drained` runs once, on some io thread, when
-  /// that is done.
+  /// Refuses publishes, starts no more attempts and finishes those in flight. `drained` runs once,
+  /// on some io thread, when that is done.
   virtual void drain(std::function<void()> drained) = 0;
 
-  /// Hands back what is still in flight, writes down what is finished and ends the threads (P10).
+  /// Hands back what is still in flight, stores what has finished and joins the threads (P10).
   virtual void stop() = 0;
 };
 
-/// Reads webhooks, circuits, keys and the backlog's outline; does not read the backlog itself.
-/// `key`, when given, is stored; it takes the place of the one with its id.
+/// Loads webhooks, circuits, keys and the outline of the backlog, but not the backlog itself. If
+/// `key` is given, it is stored and replaces the key with its id.
 [[nodiscard]] Result<std::unique_ptr<Node>> make_node(NodeOptions options, NodeParts parts,
                                                       const std::optional<ApiKey>& key);
 

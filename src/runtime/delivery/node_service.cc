@@ -5,15 +5,18 @@
 #include <boost/asio/use_awaitable.hpp>
 
 #include "core/base/assert.h"
+#include "engine/intake/intake.h"
 
+#include "runtime/admin/api_key_use.h"
 #include "runtime/delivery/running_node.h"
 #include "runtime/store/await_callback.h"
+#include "runtime/store/idempotent_request.h"
 
 namespace postrider {
 namespace {
 
-// How often the uses of keys are written down: often enough to tell a key that is in use from one
-// that is not, too seldom to cost anything.
+// How often the last uses of keys are stored: often enough to recognize unused keys, rarely enough
+// to cost nothing.
 constexpr std::int64_t key_uses_period_ms = 60'000;
 
 }  // namespace
@@ -26,13 +29,13 @@ Uuid RunningNode::new_uuid() {
 
 std::size_t RunningNode::origin() const {
   const Worker* worker = Worker::current();
-  POSTRIDER_ASSERT(worker != nullptr);  // Service is for io threads.
+  POSTRIDER_ASSERT(worker != nullptr);  // Only io threads may call a Service.
   return worker->index();
 }
 
 std::vector<Publish> RunningNode::plan(std::vector<EventDraft> drafts, bool all_or_nothing) {
   const std::shared_ptr<const Directory> directory = changes_.directory();
-  std::vector<std::vector<WebhookRef>> wanting;  // Before the lock: a filter may take a while.
+  std::vector<std::vector<WebhookRef>> wanting;  // Filled before the lock: filters may be slow.
   wanting.reserve(drafts.size());
   for (const EventDraft& draft : drafts) {
     wanting.push_back(directory->match(draft.event));
@@ -68,7 +71,7 @@ Awaitable<Result<std::vector<PublishReceipt>>> RunningNode::publish(std::vector<
     if (!store_->try_publish(std::move(job))) {
       metrics_->publish_refused("queue_full");
       boost::asio::post(workers_[job.origin]->io(), [resume] {
-        resume(fail(Errc::unavailable, "The server has more to store than it can. Retry soon."));
+        resume(fail(Errc::unavailable, "The server's queue is full. Retry soon."));
       });
     }
   };
@@ -88,9 +91,9 @@ Awaitable<Result<void>> RunningNode::run_on_store_thread(AuditEntry entry, Chang
   co_return co_await await_callback<Result<void>>(begin);
 }
 
-void RunningNode::note_key_use(const AccessKey& key) {
+void RunningNode::record_key_use(const AccessKey& key) {
   const WallTime now = clock_->now().wall;
-  key.note_use(now);
+  note_use(key, now);
   const std::int64_t now_ms = to_unix_ms(now);
   std::int64_t written_ms = key_uses_written_ms_.load(std::memory_order_relaxed);
   if (now_ms - written_ms >= key_uses_period_ms &&
@@ -105,7 +108,7 @@ void RunningNode::write_key_uses() {
 }
 
 Awaitable<Result<Delivery>> RunningNode::revive(Revive revive, AuditEntry entry) {
-  revive.now = clock_->now().steady;  // Due at once, whatever the wall clock did.
+  revive.now = clock_->now().steady;  // Due at once, even if the wall clock was set back.
   ReviveJob job{.revive = revive, .audit = std::move(entry), .origin = origin(), .done = {}};
   auto begin = [this, &job](auto resume) {
     job.done = resume;
@@ -126,10 +129,11 @@ Awaitable<Result<Delivery>> RunningNode::cancel(DeliveryId id, AuditEntry entry)
   co_return co_await await_callback<Result<Delivery>>(begin);
 }
 
-Awaitable<Result<Operation>> RunningNode::start_operation(Operation operation, AuditEntry entry) {
+Awaitable<Result<Operation>> RunningNode::start_operation(Operation operation, AuditEntry entry,
+                                                          std::optional<RequestKey> key) {
   return make_on_store_thread<Operation>(std::move(entry),
-                                         [this, operation](const ChangeContext& context) {
-                                           return operations_->add(context, operation);
+                                         [this, operation, key](const ChangeContext& context) {
+                                           return operations_->add(context, operation, key);
                                          });
 }
 
@@ -140,15 +144,21 @@ Awaitable<Result<Operation>> RunningNode::cancel_operation(OperationId id, Audit
 }
 
 Awaitable<Result<TestSent>> RunningNode::send_test(WebhookRef webhook, Event event,
-                                                   AuditEntry entry) {
+                                                   AuditEntry entry,
+                                                   std::optional<RequestKey> key) {
   if (draining_ || store_->failure()) {
     co_return fail(Errc::unavailable, "The server cannot store a test at the moment. Retry soon.");
   }
-  const std::optional<RequestKey> key = entry.request_key;
-  auto noting = note(std::move(entry));
-  const Result<void> noted = co_await std::move(noting);
-  if (!noted) {
-    co_return tl::make_unexpected(noted.error());
+  Change announce = [key, subject = event.id.to_string()](const ChangeContext& context) {
+    return context.store.atomically([&]() -> Result<void> {
+      POSTRIDER_CHECK(take_request_key(context.store, key, subject, context.entry.at));
+      return context.store.audit->append(context.entry);
+    });
+  };
+  auto announcing = run_on_store_thread(std::move(entry), std::move(announce));
+  const Result<void> announced = co_await std::move(announcing);
+  if (!announced) {
+    co_return tl::make_unexpected(announced.error());
   }
   const DeliveryId id{new_uuid()};
   TestSend test = plan_test(*webhook, std::move(event), id, clock_->now().steady);
@@ -156,11 +166,11 @@ Awaitable<Result<TestSent>> RunningNode::send_test(WebhookRef webhook, Event eve
       interactive_sends_.send_test(*workers_[origin()], owner(webhook->id), std::move(test));
   Result<TestSent> sent = co_await std::move(pending);
   if (!sent && key) {
-    Change forget = [key = *key](const ChangeContext& context) {
-      return context.store.request_keys->forget(key);
+    Change forget = [taken = *key](const ChangeContext& context) {
+      return context.store.request_keys->forget(taken);
     };
     auto forgetting = run_on_store_thread(AuditEntry{}, std::move(forget));
-    (void)co_await std::move(forgetting);  // Else a repeat is refused, and that is all.
+    (void)co_await std::move(forgetting);  // If this fails, a repeated request is refused.
   }
   co_return sent;
 }
@@ -174,7 +184,7 @@ Awaitable<Result<Outcome>> RunningNode::probe(Webhook webhook, Event event, Mill
 }
 
 Awaitable<Result<std::uint64_t>> RunningNode::reseal_secrets(AuditEntry entry) {
-  auto noting = note(std::move(entry));
+  auto noting = append_audit(std::move(entry));
   const Result<void> noted = co_await std::move(noting);
   if (!noted) {
     co_return tl::make_unexpected(noted.error());
@@ -200,14 +210,14 @@ Awaitable<Result<LaneView>> RunningNode::lane_view(WebhookId id) {
 Awaitable<Result<LaneView>> RunningNode::command_circuit(CircuitCommanded command,
                                                          AuditEntry entry) {
   const WebhookId id = command.webhook_id;
-  // The lane stores its circuit itself, a moment later; what was asked is on record before.
-  auto noting = note(std::move(entry));
+  // The lane stores its circuit itself, a moment later. The request is audited before that.
+  auto noting = append_audit(std::move(entry));
   const Result<void> appended = co_await std::move(noting);
   if (!appended) {
     co_return tl::make_unexpected(appended.error());
   }
   owner(id).feed_later(command);
-  auto pending = lane_view(id);  // Behind the command in the same loop.
+  auto pending = lane_view(id);  // Queued behind the command on the same thread.
   const Result<LaneView> view = co_await std::move(pending);
   if (view && view->circuit.state == CircuitState::closed) {
     housekeeping_->on_alert_change(

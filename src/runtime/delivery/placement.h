@@ -1,4 +1,4 @@
-// Which io thread owns a webhook's lane.
+// Which worker owns a webhook's lane.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// The running server: what node.h promises and what service.h lets the API ask for. Private to the
-// runtime; node.cc builds it and ends it, node_service.cc answers the API.
+// The running server: implements Node and Service. Private to the runtime. node.cc builds, starts
+// and stops it; node_service.cc implements Service.
 #pragma once
 
 #include <atomic>
@@ -14,6 +14,7 @@
 
 #include "runtime/admin/admin_service.h"
 #include "runtime/admin/operation_runner.h"
+#include "runtime/background/event_loop.h"
 #include "runtime/background/housekeeping.h"
 #include "runtime/background/removed_webhook_cleanup.h"
 #include "runtime/background/retry_rescheduler.h"
@@ -21,12 +22,13 @@
 #include "runtime/delivery/node.h"
 #include "runtime/delivery/placement.h"
 #include "runtime/limits/shared_allowance.h"
+#include "runtime/observability/batch_stream_events.h"
 #include "runtime/observability/server_alert_monitor.h"
 #include "runtime/store/reader_pool.h"
 
 namespace postrider {
 
-/// What the store held when the node was made.
+/// What was loaded from the store.
 struct NodeContents {
   Directory directory;
   AccessSnapshot access;
@@ -34,7 +36,11 @@ struct NodeContents {
   std::vector<Alert> alerts;  // The active ones.
 };
 
-class RunningNode final : public Node, public AdminService {
+class RunningNode final : public Node,
+                          public AdminService,
+                          private ShardOwner,
+                          private StoreThreadOwner,
+                          private WebhookObserver {
  public:
   RunningNode(NodeOptions options, NodeParts parts, NodeContents contents);
   ~RunningNode() override { stop(); }
@@ -53,14 +59,16 @@ class RunningNode final : public Node, public AdminService {
   // Service
   Moment now() const override { return clock_->now(); }
   Uuid new_uuid() override;
-  void note_key_use(const AccessKey& key) override;
+  void record_key_use(const AccessKey& key) override;
   Awaitable<Result<std::vector<PublishReceipt>>> publish(std::vector<EventDraft> drafts,
                                                          bool all_or_nothing) override;
   Awaitable<Result<Delivery>> revive(Revive revive, AuditEntry entry) override;
   Awaitable<Result<Delivery>> cancel(DeliveryId id, AuditEntry entry) override;
-  Awaitable<Result<Operation>> start_operation(Operation operation, AuditEntry entry) override;
+  Awaitable<Result<Operation>> start_operation(Operation operation, AuditEntry entry,
+                                               std::optional<RequestKey> key) override;
   Awaitable<Result<Operation>> cancel_operation(OperationId id, AuditEntry entry) override;
-  Awaitable<Result<TestSent>> send_test(WebhookRef webhook, Event event, AuditEntry entry) override;
+  Awaitable<Result<TestSent>> send_test(WebhookRef webhook, Event event, AuditEntry entry,
+                                        std::optional<RequestKey> key) override;
   Awaitable<Result<Outcome>> probe(Webhook webhook, Event event, Millis timeout) override;
   Awaitable<Result<std::uint64_t>> reseal_secrets(AuditEntry entry) override;
   Awaitable<Result<LaneView>> lane_view(WebhookId id) override;
@@ -75,13 +83,15 @@ class RunningNode final : public Node, public AdminService {
   std::optional<std::string> not_ready() const override;
 
   [[nodiscard]] Result<void> open();
-  /// Before start(): tells every lane about its webhook.
+  /// Before start(): the alerts that were active when the server stopped.
+  void restore_alerts(const std::vector<Alert>& alerts);
+  /// Before start(): gives every lane its webhook.
   void load_lanes(const std::map<WebhookId, CircuitRecord>& circuits,
                   const std::vector<LaneBacklog>& backlog);
-  /// Goes on with what the last run did not finish.
+  /// Before start(): continues the rescheduling that the last run did not finish.
   void load_reschedules(const std::vector<WebhookId>& marked,
                         const std::vector<LaneBacklog>& backlog);
-  /// Before start(): goes on with what was not finished.
+  /// Before start(): continues unfinished operations.
   void load_operations(std::vector<Operation> unfinished) {
     operations_->resume(std::move(unfinished));
   }
@@ -93,9 +103,8 @@ class RunningNode final : public Node, public AdminService {
   void make_retention(NodeParts& parts);
   [[nodiscard]] std::vector<MetricSample> collect_transport_samples() const;
   void make_operations();
-  void publish_to_stream(const Batch& batch, const BatchReceipt& receipt);
   void make_housekeeping(std::vector<Alert> alerts, std::function<Result<void>()> reload_keys);
-  void make_watch(const std::vector<Alert>& alerts);
+  void make_alert_monitor();
   [[nodiscard]] std::vector<Publish> plan(std::vector<EventDraft> drafts, bool all_or_nothing);
   [[nodiscard]] std::size_t origin() const;
   [[nodiscard]] Worker& owner(WebhookId id) { return *workers_[worker_of(id, workers_.size())]; }
@@ -104,26 +113,47 @@ class RunningNode final : public Node, public AdminService {
   Awaitable<Result<void>> run_on_store_thread(AuditEntry entry, Change change) override;
   void write_key_uses();
 
-  void notify_backlog(const std::vector<LaneBacklog>& backlog, RepliesByShard& replies);
+  // ShardOwner. Any thread.
+  void disable_webhook(WebhookId id, const std::string& reason) override;
+  void reschedule(WebhookId id) override { retry_rescheduler_->add_later(id); }
+  void alert_changed(const AlertChange& change) override { housekeeping_->on_alert_change(change); }
+  void shard_drained() override;
 
-  void disable(WebhookId id, const std::string& reason);
-  void worker_drained();
+  // WebhookObserver. Store thread only.
+  void webhook_stored(const Webhook& webhook) override { housekeeping_->webhook_stored(webhook); }
+  void webhook_removed(WebhookId id) override;
+  void deliveries_cancelled(std::uint32_t count) override {
+    metrics_->waiting_changed(-std::int64_t{count});
+  }
+
+  // StoreThreadOwner. Store thread only.
+  void deliver(std::size_t worker, ShardReplies replies) override {
+    workers_[worker]->receive(std::move(replies));
+  }
+  void batch_committed(const Batch& batch, const BatchReceipt& receipt) override;
+  void store_failed(const std::string& reason) override;
+  void store_recovered(const std::vector<LaneBacklog>& backlog, RepliesByShard& replies) override;
+  void failures_counted(std::uint32_t failures_in_row) override {
+    housekeeping_->store_failed(failures_in_row);
+  }
 
   NodeOptions options_;
   std::unique_ptr<Clock> clock_;
   std::unique_ptr<Metrics> metrics_;
   std::atomic<std::int64_t> key_uses_written_ms_{0};
   std::mutex ids_mutex_;
-  UuidMaker ids_;                 // Guarded by ids_mutex_.
+  UuidGenerator ids_;             // Guarded by ids_mutex_.
   std::uint64_t next_group_ = 0;  // Guarded by ids_mutex_.
   StreamHub stream_;
+  BatchStreamPublisher stream_publisher_;
   std::unique_ptr<StoreThread> store_;
   std::unique_ptr<RemovedWebhookCleanup> removed_webhook_cleanup_;
   std::unique_ptr<RetryRescheduler> retry_rescheduler_;
   std::unique_ptr<SharedAllowance> allowance_;
   std::vector<std::unique_ptr<Worker>> workers_;
+  std::unique_ptr<EventLoop> background_loop_;  // Of the first worker.
   std::unique_ptr<Housekeeping> housekeeping_;
-  std::unique_ptr<ServerAlertMonitor> watch_;
+  std::unique_ptr<ServerAlertMonitor> alert_monitor_;
   InteractiveSends interactive_sends_;
   std::unique_ptr<ReaderPool> readers_;
   std::unique_ptr<Retention> retention_;

@@ -1,4 +1,4 @@
-// What is needed to send to a webhook; made anew when it changes. One io thread.
+// What is needed to send requests to a webhook. Rebuilt when the webhook changes. One thread.
 #pragma once
 
 #include <functional>
@@ -11,7 +11,7 @@
 #include "core/model/webhook.h"
 #include "core/net/target_url.h"
 #include "core/request/request.h"
-#include "engine/shard/shard.h"
+#include "engine/shard/messages.h"
 
 namespace postrider {
 
@@ -26,14 +26,14 @@ struct TargetOptions {
 struct Target {
   std::shared_ptr<const Webhook> webhook;
   TargetUrl url;
-  std::shared_ptr<const RequestTemplate> request;  // Attempts refer to a part of it for a while.
-  std::vector<TimedSign> signs;  // The current secret's first, then the old ones'.
+  std::shared_ptr<const RequestTemplate> request;  // Shared: attempts keep its shape.
+  std::vector<TimedSign> signs;                    // The current secret first, then old ones.
 
-  [[nodiscard]] RequestShapeRef kept_shape() const { return {request, &request->kept_shape()}; }
+  [[nodiscard]] RequestShapeRef stored_shape() const { return {request, &request->stored_shape()}; }
 };
 
-/// Fails when the URL policy does not allow the webhook's URL: it may have become stricter since
-/// the webhook was stored.
+/// Fails if the URL policy does not allow the webhook's URL. The policy may have become stricter
+/// since the webhook was stored.
 [[nodiscard]] Result<Target> make_target(std::shared_ptr<const Webhook> webhook,
                                          const TargetOptions& options);
 

@@ -1,5 +1,5 @@
-// What every Allowance promises the shard that asks: the same for one that is the shard's own and
-// for one that several workers share.
+// The contract of Allowance, run on the one that a single shard owns and on the one that several
+// workers share.
 #include "engine/shard/allowance.h"
 
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ class AllowanceTest : public testing::TestWithParam<Kind> {
  protected:
   void limit(const AllowanceLimits& limits) {
     if (GetParam() == Kind::own) {
-      own_ = make_own_allowance(limits);
+      own_ = make_local_allowance(limits);
       allowance_ = own_.get();
     } else {
       shared_.emplace(limits, 1, [](std::size_t, const std::optional<TenantId>&) {});
@@ -44,7 +44,7 @@ class AllowanceTest : public testing::TestWithParam<Kind> {
   Allowance* allowance_ = nullptr;
 };
 
-TEST_P(AllowanceTest, GivesAsManySlotsAsThereAre) {  // P7
+TEST_P(AllowanceTest, GrantsAsManySlotsAsTheLimit) {  // P7
   limit({.in_flight_max = 2, .tenant_in_flight_max = 2, .first_attempt_reserve = 0});
   EXPECT_EQ(take(acme), Limit::none);
   EXPECT_EQ(take(other), Limit::none);
@@ -54,7 +54,7 @@ TEST_P(AllowanceTest, GivesAsManySlotsAsThereAre) {  // P7
   EXPECT_EQ(take(acme), Limit::none);
 }
 
-TEST_P(AllowanceTest, CountsATenantsSlotsApart) {
+TEST_P(AllowanceTest, CountsTheSlotsOfEachTenant) {
   limit({.in_flight_max = 9, .tenant_in_flight_max = 1, .first_attempt_reserve = 0});
   EXPECT_EQ(take(acme), Limit::none);
   EXPECT_EQ(take(acme), Limit::tenant_slots);
@@ -71,13 +71,13 @@ TEST_P(AllowanceTest, KeepsTheReserveFromRetries) {
   EXPECT_EQ(take(acme, first), Limit::none);
 }
 
-TEST_P(AllowanceTest, LetsARetryStartHoweverLargeTheReserve) {
+TEST_P(AllowanceTest, AlwaysLeavesOneSlotForRetries) {
   limit({.in_flight_max = 2, .tenant_in_flight_max = 2, .first_attempt_reserve = 2});
   EXPECT_EQ(take(acme, retry), Limit::none);
   EXPECT_EQ(take(acme, retry), Limit::total_slots);
 }
 
-TEST_P(AllowanceTest, SaysWhenTheNextTokenOfATenantIsThere) {
+TEST_P(AllowanceTest, ReturnsWhenTheTenantHasItsNextToken) {
   limit({.tenant_rate = RateLimit{.count = 2, .period = 1s, .burst = 1}});
   EXPECT_EQ(ask(acme), Permit{});
   EXPECT_EQ(ask(acme), (Permit{.refused_by = Limit::tenant_rate, .again_at = start + 500ms}));
@@ -85,7 +85,7 @@ TEST_P(AllowanceTest, SaysWhenTheNextTokenOfATenantIsThere) {
   EXPECT_EQ(ask(acme, start + 500ms), Permit{});
 }
 
-TEST_P(AllowanceTest, SaysWhenTheNextTokenOfAllIsThere) {
+TEST_P(AllowanceTest, ReturnsWhenTheServerHasItsNextToken) {
   limit({.total_rate = RateLimit{.count = 2, .period = 1s, .burst = 1}});
   EXPECT_EQ(allowance_->token_at(acme, start), std::nullopt);
   EXPECT_EQ(ask(acme), Permit{});
@@ -93,7 +93,7 @@ TEST_P(AllowanceTest, SaysWhenTheNextTokenOfAllIsThere) {
   EXPECT_EQ(ask(other, start + 500ms), Permit{});
 }
 
-TEST_P(AllowanceTest, TakesNothingOfOneLimitWhenAnotherRefuses) {
+TEST_P(AllowanceTest, TakesNothingIfAnyLimitRefuses) {
   limit({.in_flight_max = 1,
          .tenant_in_flight_max = 1,
          .first_attempt_reserve = 0,
@@ -107,7 +107,7 @@ TEST_P(AllowanceTest, TakesNothingOfOneLimitWhenAnotherRefuses) {
   EXPECT_FALSE(allowance_->slots_taken(acme));
 }
 
-TEST_P(AllowanceTest, CountsWhatMovesForItsNewTenant) {
+TEST_P(AllowanceTest, CountsMovedAttemptsForTheirNewTenant) {
   limit({.in_flight_max = 9, .tenant_in_flight_max = 1, .first_attempt_reserve = 0});
   EXPECT_EQ(take(acme), Limit::none);
   allowance_->move(acme, other, 1);

@@ -22,8 +22,8 @@ class SharedAllowance::Part final : public Allowance {
   [[nodiscard]] Permit take(TenantIndex index, Candidates candidates, MonoTime now) override;
   void give_back(TenantIndex index, std::uint32_t count) override;
   void move(TenantIndex from, TenantIndex to, std::uint32_t count) override;
-  void forgo() override { shared_.slots_.leave(place_); }
-  void forgo(TenantIndex index) override {
+  void release_reserved() override { shared_.slots_.leave(place_); }
+  void release_reserved(TenantIndex index) override {
     tenants_[index].tenant->slots.leave(tenants_[index].place);
   }
   [[nodiscard]] bool slots_taken(TenantIndex index) const override;
@@ -44,7 +44,7 @@ class SharedAllowance::Part final : public Allowance {
   std::size_t worker_;
   SlotPool::Place place_;
   bool has_rates_;
-  std::vector<Member> tenants_;  // By number.
+  std::vector<Member> tenants_;  // By TenantIndex.
 };
 
 SharedAllowance::SharedAllowance(const AllowanceLimits& limits, std::size_t worker_count, Wake wake)
@@ -77,7 +77,7 @@ void SharedAllowance::Part::join(TenantIndex index, const TenantId& id, MonoTime
 }
 
 void SharedAllowance::Part::leave(TenantIndex index) {
-  forgo(index);
+  release_reserved(index);
   const Member member = std::exchange(tenants_[index], {});
   const std::lock_guard lock{shared_.tenants_mutex_};
   if (--member.tenant->workers == 0) {
@@ -102,17 +102,17 @@ Permit SharedAllowance::Part::take(TenantIndex index, Candidates candidates, Mon
   }
   const Permit slots = take_slots(member, candidates);
   if (slots.refused_by == Limit::none) {
-    for (std::optional<SharedTokenBucket>* line : {&member.tenant->tokens, &shared_.tokens_}) {
-      if (*line) {
-        (*line)->take(worker_, now);
+    for (std::optional<SharedTokenBucket>* bucket : {&member.tenant->tokens, &shared_.tokens_}) {
+      if (*bucket) {
+        (*bucket)->take(worker_, now);
       }
     }
   }
   return slots;
 }
 
-/// The total first: a tenant's slot that is kept for this worker stays kept while it waits for one
-/// of all, so that it has both in the end.
+/// Takes the total slot first: a tenant slot that is reserved for this worker stays reserved while
+/// the worker waits for a total slot, so that it gets both in the end.
 Permit SharedAllowance::Part::take_slots(Member& member, Candidates candidates) {
   const std::uint32_t max =
       candidates == Candidates::all ? retries_max(limits_) : limits_.in_flight_max;
@@ -167,10 +167,10 @@ std::optional<MonoTime> SharedAllowance::Part::token_at(TenantIndex index, MonoT
   }
   const std::lock_guard lock{shared_.tokens_mutex_};
   MonoTime at = now;
-  for (const std::optional<SharedTokenBucket>* line :
+  for (const std::optional<SharedTokenBucket>* bucket :
        {&tenants_[index].tenant->tokens, &shared_.tokens_}) {
-    if (*line) {
-      at = std::max(at, (*line)->free_at(now));
+    if (*bucket) {
+      at = std::max(at, (*bucket)->free_at(now));
     }
   }
   return at > now ? std::optional{at} : std::nullopt;

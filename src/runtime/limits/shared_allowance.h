@@ -1,7 +1,7 @@
-// One set of limits for all workers of a process: the limits of docs/configuration.md hold over all
-// io threads together, and a single webhook on one of them can use them fully (P7).
+// The limits on attempts in flight and on rates, shared by all workers: they hold over all io
+// threads together, and a single webhook can use them fully (P7).
 //
-// See docs/decisions/0018-limits-over-all-threads.md for why they are shared and not divided.
+// docs/decisions/0018-limits-over-all-threads.md explains why they are shared and not divided.
 #pragma once
 
 #include <functional>
@@ -21,7 +21,8 @@ namespace postrider {
 
 class SharedAllowance {
  public:
-  /// Feeds SlotKept to the worker's shard, later. Any thread; must not call back.
+  /// Must feed SlotReserved to the worker's shard later. Called on any thread, under a lock: it
+  /// must not call back.
   using Wake = std::function<void(std::size_t worker, std::optional<TenantId> tenant_id)>;
 
   SharedAllowance(const AllowanceLimits& limits, std::size_t worker_count, Wake wake);
@@ -29,7 +30,7 @@ class SharedAllowance {
   SharedAllowance(const SharedAllowance&) = delete;
   SharedAllowance& operator=(const SharedAllowance&) = delete;
 
-  /// What speaks for one worker, on its thread.
+  /// The allowance of one worker. That worker's thread only.
   [[nodiscard]] Allowance& of(std::size_t worker);
 
  private:
@@ -40,7 +41,7 @@ class SharedAllowance {
 
     SlotPool slots;
     std::optional<SharedTokenBucket> tokens;  // Guarded by tokens_mutex_.
-    std::uint32_t workers = 0;                // That have lanes of it. Guarded by tenants_mutex_.
+    std::uint32_t workers = 0;  // With lanes of this tenant. Guarded by tenants_mutex_.
   };
 
   AllowanceLimits limits_;

@@ -13,7 +13,7 @@ constexpr TenantIndex other = 1;
 constexpr auto first = Candidates::first_attempts;
 constexpr auto retry = Candidates::all;
 
-/// Two workers that both have lanes of two tenants.
+/// Two workers, each with lanes of two tenants.
 class SharedAllowanceTest : public testing::Test {
  protected:
   void share(const AllowanceLimits& limits) {
@@ -35,7 +35,7 @@ class SharedAllowanceTest : public testing::Test {
   std::optional<SharedAllowance> shared_;
 };
 
-TEST_F(SharedAllowanceTest, SlotsAreCountedOverAllWorkers) {  // P7
+TEST_F(SharedAllowanceTest, CountsSlotsOverAllWorkers) {  // P7
   share({.in_flight_max = 2, .tenant_in_flight_max = 2, .first_attempt_reserve = 0});
   EXPECT_EQ(take(0, acme), Limit::none);
   EXPECT_EQ(take(1, acme), Limit::none);
@@ -46,7 +46,7 @@ TEST_F(SharedAllowanceTest, SlotsAreCountedOverAllWorkers) {  // P7
   EXPECT_EQ(take(0, other), Limit::none);
 }
 
-TEST_F(SharedAllowanceTest, ATenantsSlotsAreCountedOverAllWorkers) {
+TEST_F(SharedAllowanceTest, CountsATenantsSlotsOverAllWorkers) {
   share({.in_flight_max = 9, .tenant_in_flight_max = 1, .first_attempt_reserve = 0});
   EXPECT_EQ(take(0, acme), Limit::none);
   EXPECT_EQ(take(1, acme), Limit::tenant_slots);
@@ -54,22 +54,22 @@ TEST_F(SharedAllowanceTest, ATenantsSlotsAreCountedOverAllWorkers) {
   shared_->of(0).give_back(acme, 1);
   EXPECT_EQ(woken_, (Woken{{1, "acme"}}));
   EXPECT_EQ(take(0, acme), Limit::tenant_slots);
-  shared_->of(1).forgo(acme);
+  shared_->of(1).release_reserved(acme);
   EXPECT_EQ(woken_, (Woken{{1, "acme"}, {0, "acme"}}));
 }
 
-TEST_F(SharedAllowanceTest, ATenantsSlotStaysKeptForWhoWaitsForOneOfAll) {
+TEST_F(SharedAllowanceTest, KeepsATenantSlotReservedForAWorkerThatWaitsForATotalSlot) {
   share({.in_flight_max = 2, .tenant_in_flight_max = 1, .first_attempt_reserve = 0});
   EXPECT_EQ(take(0, acme), Limit::none);
   EXPECT_EQ(take(1, acme), Limit::tenant_slots);
   EXPECT_EQ(take(0, other), Limit::none);
   EXPECT_EQ(take(1, other), Limit::total_slots);
-  shared_->of(0).give_back(acme, 1);  // Both that worker 1 waits for.
+  shared_->of(0).give_back(acme, 1);  // Worker 1 waits for both.
   EXPECT_EQ(woken_, (Woken{{1, "acme"}, {1, std::nullopt}}));
   EXPECT_EQ(take(1, acme), Limit::none);
 }
 
-TEST_F(SharedAllowanceTest, TheReserveIsKeptFromAllRetries) {
+TEST_F(SharedAllowanceTest, KeepsTheReserveFromRetriesOfAllWorkers) {
   share({.in_flight_max = 3, .tenant_in_flight_max = 3, .first_attempt_reserve = 2});
   EXPECT_EQ(take(0, acme, retry), Limit::none);
   EXPECT_EQ(shared_->of(1).candidates(), Candidates::first_attempts);
@@ -84,7 +84,7 @@ TEST_F(SharedAllowanceTest, TheReserveIsKeptFromAllRetries) {
   EXPECT_EQ(take(1, other, retry), Limit::none);
 }
 
-TEST_F(SharedAllowanceTest, TokensAreCountedOverAllWorkers) {  // P7
+TEST_F(SharedAllowanceTest, CountsTokensOverAllWorkers) {  // P7
   share({.total_rate = RateLimit{.count = 2, .period = 1s, .burst = 2}});
   EXPECT_EQ(take(0, acme), Limit::none);
   EXPECT_EQ(take(1, other), Limit::none);
@@ -94,7 +94,7 @@ TEST_F(SharedAllowanceTest, TokensAreCountedOverAllWorkers) {  // P7
   EXPECT_EQ(take(0, acme, first, start + 500ms), Limit::none);
 }
 
-TEST_F(SharedAllowanceTest, ATenantsRateIsItsOwnAndOneWorkerMayUseItAll) {
+TEST_F(SharedAllowanceTest, GivesEachTenantARateThatOneWorkerMayUseFully) {
   share({.tenant_rate = RateLimit{.count = 60, .period = 1min, .burst = 1}});
   for (int second = 0; second < 10; ++second) {
     EXPECT_EQ(take(0, acme, first, start + second * 1s), Limit::none);
@@ -103,7 +103,29 @@ TEST_F(SharedAllowanceTest, ATenantsRateIsItsOwnAndOneWorkerMayUseItAll) {
   EXPECT_EQ(take(1, other, first, start + 9s), Limit::none);
 }
 
-TEST_F(SharedAllowanceTest, WhoIsRefusedATokenTakesNoSlotAndTheOtherWayRound) {
+TEST_F(SharedAllowanceTest, KeepsATenantsTurnForAWorkerThatTheTotalRateRefuses) {
+  share({.tenant_rate = RateLimit{.count = 1, .period = 1min, .burst = 1},
+         .total_rate = RateLimit{.count = 1, .period = 1s, .burst = 1}});
+  EXPECT_EQ(take(0, other), Limit::none);
+  EXPECT_EQ(take(0, acme), Limit::total_rate);
+  EXPECT_EQ(take(1, acme, first, start + 1s), Limit::tenant_rate) << "worker 0 comes first";
+  EXPECT_EQ(take(0, acme, first, start + 1s), Limit::none);
+}
+
+TEST_F(SharedAllowanceTest, ForgetsATenantWithoutLanes) {
+  share({.tenant_rate = RateLimit{.count = 1, .period = 1min, .burst = 1}});
+  EXPECT_EQ(take(0, acme), Limit::none);
+  shared_->of(0).give_back(acme, 1);
+  shared_->of(0).leave(acme);
+  shared_->of(0).join(acme, "acme", start);
+  EXPECT_EQ(take(0, acme), Limit::tenant_rate) << "worker 1 still has lanes of it";
+  shared_->of(0).leave(acme);
+  shared_->of(1).leave(acme);
+  shared_->of(0).join(acme, "acme", start);
+  EXPECT_EQ(take(0, acme), Limit::none);
+}
+
+TEST_F(SharedAllowanceTest, ARefusalTakesNeitherATokenNorASlot) {
   share({.in_flight_max = 2,
          .tenant_in_flight_max = 2,
          .first_attempt_reserve = 0,
@@ -118,7 +140,7 @@ TEST_F(SharedAllowanceTest, WhoIsRefusedATokenTakesNoSlotAndTheOtherWayRound) {
   EXPECT_EQ(take(0, acme, first, start + 2s), Limit::none);
 }
 
-TEST_F(SharedAllowanceTest, AttemptsThatMoveCountForTheirNewTenant) {
+TEST_F(SharedAllowanceTest, CountsMovedAttemptsForTheirNewTenant) {
   share({.in_flight_max = 9, .tenant_in_flight_max = 1, .first_attempt_reserve = 0});
   EXPECT_EQ(take(0, acme), Limit::none);
   EXPECT_EQ(take(1, acme), Limit::tenant_slots);
@@ -127,7 +149,7 @@ TEST_F(SharedAllowanceTest, AttemptsThatMoveCountForTheirNewTenant) {
   EXPECT_EQ(take(1, other), Limit::tenant_slots);
 }
 
-TEST_F(SharedAllowanceTest, AWorkerThatLosesATenantHandsOnWhatWasKept) {
+TEST_F(SharedAllowanceTest, PassesOnTheReservedSlotWhenAWorkerLosesATenant) {
   share({.in_flight_max = 9, .tenant_in_flight_max = 1, .first_attempt_reserve = 0});
   EXPECT_EQ(take(0, acme), Limit::none);
   EXPECT_EQ(take(1, acme), Limit::tenant_slots);

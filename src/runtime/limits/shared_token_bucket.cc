@@ -7,28 +7,28 @@
 namespace postrider {
 namespace {
 
-// A worker that does not come by then has nothing to send any more, or is too busy to: its turn is
-// over, and what it did not use goes to the next. Alarms ring much closer than this.
+// A worker that has not asked by then has nothing to send any more, or is too busy. Its turn
+// lapses, and its token goes to the next one. The workers' alarms are far more precise than this.
 constexpr Millis turn_lapse{100};
 
 }  // namespace
 
 std::vector<SharedTokenBucket::Turn>::iterator SharedTokenBucket::turn_of(std::size_t worker) {
-  return std::ranges::find(line_, worker, &Turn::worker);
+  return std::ranges::find(turns_, worker, &Turn::worker);
 }
 
 MonoTime SharedTokenBucket::ask(std::size_t worker, MonoTime now) {
-  std::erase_if(line_, [&](const Turn& turn) {
+  std::erase_if(turns_, [&](const Turn& turn) {
     return turn.worker != worker && turn.at < now && now - turn.at > turn_lapse;
   });
   const auto turn = turn_of(worker);
-  const auto place = static_cast<std::uint32_t>(turn - line_.begin());
+  const auto place = static_cast<std::uint32_t>(turn - turns_.begin());
   const MonoTime at = bucket_.available_at(now, place + 1);
   if (at <= now) {
     return now;
   }
-  if (turn == line_.end()) {
-    line_.push_back({.worker = worker, .at = at});
+  if (turn == turns_.end()) {
+    turns_.push_back({.worker = worker, .at = at});
   } else {
     turn->at = at;
   }
@@ -37,8 +37,8 @@ MonoTime SharedTokenBucket::ask(std::size_t worker, MonoTime now) {
 
 void SharedTokenBucket::postpone(std::size_t worker, MonoTime until) {
   const auto turn = turn_of(worker);
-  if (turn == line_.end()) {
-    line_.push_back({.worker = worker, .at = until});
+  if (turn == turns_.end()) {
+    turns_.push_back({.worker = worker, .at = until});
   } else {
     turn->at = until;
   }
@@ -48,13 +48,13 @@ void SharedTokenBucket::take(std::size_t worker, MonoTime now) {
   const bool taken = bucket_.try_take(now);
   POSTRIDER_ASSERT(taken);
   const auto turn = turn_of(worker);
-  if (turn != line_.end()) {
-    line_.erase(turn);
+  if (turn != turns_.end()) {
+    turns_.erase(turn);
   }
 }
 
 MonoTime SharedTokenBucket::free_at(MonoTime now) const {
-  return bucket_.available_at(now, static_cast<std::uint32_t>(line_.size()) + 1);
+  return bucket_.available_at(now, static_cast<std::uint32_t>(turns_.size()) + 1);
 }
 
 }  // namespace postrider

@@ -1,7 +1,7 @@
-// A token bucket that several workers share. Whoever finds it empty gets a turn: the k-th in line
-// comes back when the k-th token does, and nobody takes a token that an earlier turn is for.
+// A token bucket shared by several workers. A worker that finds it empty gets a turn in a queue:
+// the k-th turn waits for the k-th next token, and no worker takes the token of an earlier turn.
 //
-// Has no lock: SharedAllowance guards it.
+// Not thread-safe: SharedAllowance guards it.
 #pragma once
 
 #include <cstdint>
@@ -17,15 +17,15 @@ class SharedTokenBucket {
  public:
   SharedTokenBucket(const RateLimit& limit, MonoTime now) : bucket_(limit, now) {}
 
-  /// When the worker may take a token: `now`, or its turn, which is kept for it until a little
-  /// later.
+  /// Returns when the worker may take a token: `now`, or the time of its turn. The turn lapses if
+  /// the worker does not ask again soon after that time.
   [[nodiscard]] MonoTime ask(std::size_t worker, MonoTime now);
-  /// It was told `now`, but something else makes it wait: it keeps its turn until then.
+  /// After `ask` returned `now`: another limit makes the worker wait. It keeps its turn.
   void postpone(std::size_t worker, MonoTime until);
-  /// It was told `now`.
+  /// After `ask` returned `now`.
   void take(std::size_t worker, MonoTime now);
 
-  /// When there is a token that nobody in line waits for.
+  /// Returns when there is a token that is not reserved for a turn.
   [[nodiscard]] MonoTime free_at(MonoTime now) const;
 
  private:
@@ -37,7 +37,7 @@ class SharedTokenBucket {
   [[nodiscard]] std::vector<Turn>::iterator turn_of(std::size_t worker);
 
   TokenBucket bucket_;
-  std::vector<Turn> line_;  // First come, first served. At most one of each worker.
+  std::vector<Turn> turns_;  // First come, first served. At most one per worker.
 };
 
 }  // namespace postrider

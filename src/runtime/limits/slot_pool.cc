@@ -23,20 +23,20 @@ bool SlotPool::take(Place& place, std::uint32_t max) {
   const std::lock_guard lock{mutex_};
   if (!place.waits) {
     place.waits = true;
-    line_.push_back({.worker = place.worker, .max = max});
-    waiter_count_.store(static_cast<std::uint32_t>(line_.size()));
+    queue_.push_back({.worker = place.worker, .max = max});
+    waiter_count_.store(static_cast<std::uint32_t>(queue_.size()));
   }
-  const auto waiter = std::ranges::find(line_, place.worker, &Waiter::worker);
-  POSTRIDER_ASSERT(waiter != line_.end());
+  const auto waiter = std::ranges::find(queue_, place.worker, &Waiter::worker);
+  POSTRIDER_ASSERT(waiter != queue_.end());
   waiter->max = max;
-  const bool served = waiter->kept ? taken_.load() <= max : try_take(max);
+  const bool served = waiter->has_slot ? taken_.load() <= max : try_take(max);
   if (served) {
     remove(place.worker);
     place.waits = false;
-  } else if (waiter->kept) {
-    // It was for an attempt that may have more than this one. Not to be had again by itself: nobody
-    // would wake it.
-    waiter->kept = false;
+  } else if (waiter->has_slot) {
+    // The slot was reserved with a larger `max` than this attempt may use. Pass it on, but not back
+    // to this worker, which would not be woken.
+    waiter->has_slot = false;
     waiter->max = 0;
     pass_on(place.worker);
     waiter->max = max;
@@ -45,8 +45,8 @@ bool SlotPool::take(Place& place, std::uint32_t max) {
 }
 
 void SlotPool::remove(std::size_t worker) {
-  std::erase_if(line_, [worker](const Waiter& each) { return each.worker == worker; });
-  waiter_count_.store(static_cast<std::uint32_t>(line_.size()));
+  std::erase_if(queue_, [worker](const Waiter& each) { return each.worker == worker; });
+  waiter_count_.store(static_cast<std::uint32_t>(queue_.size()));
 }
 
 void SlotPool::give_back(const Place& place, std::uint32_t count) {
@@ -60,31 +60,31 @@ void SlotPool::give_back(const Place& place, std::uint32_t count) {
     POSTRIDER_ASSERT(before > 0);
     if (waiter_count_.load() > 0) {
       const std::lock_guard lock{mutex_};
-      serve_line(place.worker);
+      serve_queue(place.worker);
     }
   }
 }
 
-/// A slot that counts as taken goes to the first who may have it, without being free in between:
-/// whoever gives it back would be the quickest to take it again.
+/// Reserves a taken slot for the first worker that may have it, without freeing it in between:
+/// otherwise the worker that gives it back would be the first to take it again.
 void SlotPool::pass_on(std::size_t giver) {
   const auto next = std::ranges::find_if(
-      line_, [this](const Waiter& each) { return !each.kept && taken_.load() <= each.max; });
-  if (next == line_.end()) {
+      queue_, [this](const Waiter& each) { return !each.has_slot && taken_.load() <= each.max; });
+  if (next == queue_.end()) {
     taken_.fetch_sub(1);
     return;
   }
-  next->kept = true;
+  next->has_slot = true;
   if (next->worker != giver) {
     wake_(next->worker);
   }
 }
 
-/// Slots became free while somebody was just joining the line.
-void SlotPool::serve_line(std::size_t giver) {
-  for (Waiter& waiter : line_) {
-    if (!waiter.kept && try_take(waiter.max)) {
-      waiter.kept = true;
+/// Slots became free while a worker was joining the queue.
+void SlotPool::serve_queue(std::size_t giver) {
+  for (Waiter& waiter : queue_) {
+    if (!waiter.has_slot && try_take(waiter.max)) {
+      waiter.has_slot = true;
       if (waiter.worker != giver) {
         wake_(waiter.worker);
       }
@@ -98,11 +98,11 @@ void SlotPool::leave(Place& place) {
   }
   place.waits = false;
   const std::lock_guard lock{mutex_};
-  const auto waiter = std::ranges::find(line_, place.worker, &Waiter::worker);
-  POSTRIDER_ASSERT(waiter != line_.end());
-  const bool kept = waiter->kept;
+  const auto waiter = std::ranges::find(queue_, place.worker, &Waiter::worker);
+  POSTRIDER_ASSERT(waiter != queue_.end());
+  const bool has_slot = waiter->has_slot;
   remove(place.worker);
-  if (kept) {
+  if (has_slot) {
     pass_on(place.worker);
   }
 }

@@ -17,27 +17,27 @@ class SlotPoolTest : public testing::Test {
   SlotPool::Place c_{.worker = 2};
 };
 
-TEST_F(SlotPoolTest, OneWorkerMayHaveThemAll) {
+TEST_F(SlotPoolTest, OneWorkerMayTakeAllSlots) {
   EXPECT_TRUE(pool_.take(a_, 2));
   EXPECT_TRUE(pool_.take(a_, 2));
   EXPECT_FALSE(pool_.take(a_, 2));
   EXPECT_EQ(pool_.taken(), 2u);
 }
 
-TEST_F(SlotPoolTest, ASlotGivenBackIsKeptForTheFirstInLine) {
+TEST_F(SlotPoolTest, ReservesAReturnedSlotForTheFirstInTheQueue) {
   EXPECT_TRUE(pool_.take(a_, 1));
   EXPECT_FALSE(pool_.take(b_, 1));
   EXPECT_FALSE(pool_.take(c_, 1));
   pool_.give_back(a_, 1);
   EXPECT_EQ(woken_, (std::vector<std::size_t>{1}));
-  EXPECT_FALSE(pool_.take(a_, 1));  // Who gave it back is the quickest, and still waits.
+  EXPECT_FALSE(pool_.take(a_, 1));  // The worker that gave it back asks first, and still waits.
   EXPECT_FALSE(pool_.take(c_, 1));
   EXPECT_TRUE(pool_.take(b_, 1));
   pool_.give_back(b_, 1);
   EXPECT_EQ(woken_, (std::vector<std::size_t>{1, 2}));
 }
 
-TEST_F(SlotPoolTest, WhoDoesNotWantItAnyMoreHandsItOn) {
+TEST_F(SlotPoolTest, PassesOnTheSlotOfAWorkerThatLeaves) {
   EXPECT_TRUE(pool_.take(a_, 1));
   EXPECT_FALSE(pool_.take(b_, 1));
   EXPECT_FALSE(pool_.take(c_, 1));
@@ -46,27 +46,27 @@ TEST_F(SlotPoolTest, WhoDoesNotWantItAnyMoreHandsItOn) {
   EXPECT_EQ(woken_, (std::vector<std::size_t>{1, 2}));
   pool_.leave(c_);
   EXPECT_EQ(pool_.taken(), 0u);
-  pool_.leave(c_);  // Does no harm.
+  pool_.leave(c_);  // Does nothing.
   EXPECT_TRUE(pool_.take(b_, 1));
 }
 
-TEST_F(SlotPoolTest, WhoMayHaveFewerIsPassedOver) {
+TEST_F(SlotPoolTest, SkipsAWorkerWithALowerLimit) {
   EXPECT_TRUE(pool_.take(a_, 3));
   EXPECT_TRUE(pool_.take(a_, 3));
   EXPECT_TRUE(pool_.take(a_, 3));
-  EXPECT_FALSE(pool_.take(b_, 1));  // A retry: two slots are not for it.
+  EXPECT_FALSE(pool_.take(b_, 1));  // A retry: it may not use two of the slots.
   EXPECT_FALSE(pool_.take(c_, 3));
   pool_.give_back(a_, 1);
   EXPECT_EQ(woken_, (std::vector<std::size_t>{2}));
   EXPECT_TRUE(pool_.take(c_, 3));
   pool_.give_back(a_, 2);
-  EXPECT_EQ(woken_, (std::vector<std::size_t>{2}));  // One is taken still.
+  EXPECT_EQ(woken_, (std::vector<std::size_t>{2}));  // One is still taken.
   pool_.give_back(c_, 1);
   EXPECT_EQ(woken_, (std::vector<std::size_t>{2, 1}));
   EXPECT_TRUE(pool_.take(b_, 1));
 }
 
-TEST_F(SlotPoolTest, ASlotKeptForMoreThanIsAskedForGoesBack) {
+TEST_F(SlotPoolTest, ReturnsAReservedSlotThatALowerLimitForbids) {
   EXPECT_TRUE(pool_.take(a_, 2));
   EXPECT_TRUE(pool_.take(a_, 2));
   EXPECT_FALSE(pool_.take(b_, 2));
@@ -78,7 +78,7 @@ TEST_F(SlotPoolTest, ASlotKeptForMoreThanIsAskedForGoesBack) {
   EXPECT_TRUE(pool_.take(b_, 1));
 }
 
-TEST_F(SlotPoolTest, WhoGivesBackToItselfIsNotWoken) {
+TEST_F(SlotPoolTest, DoesNotWakeAWorkerThatGivesBackToItself) {
   EXPECT_TRUE(pool_.take(a_, 1));
   EXPECT_FALSE(pool_.take(a_, 1));
   pool_.give_back(a_, 1);
@@ -86,8 +86,8 @@ TEST_F(SlotPoolTest, WhoGivesBackToItselfIsNotWoken) {
   EXPECT_TRUE(pool_.take(a_, 1));
 }
 
-/// Threads that only wait to be woken: one lost word and this does not end.
-TEST(SlotPoolThreads, NobodyIsForgottenAndTheLimitHolds) {  // P7
+/// The threads rely on being woken: a lost wake-up ends the test with a failure.
+TEST(SlotPoolThreads, NoWakeUpIsLostAndTheLimitHolds) {  // P7
   constexpr std::size_t workers = 4;
   constexpr std::uint32_t max = 2;
   constexpr int rounds = 20'000;

@@ -11,10 +11,10 @@
 namespace postrider {
 namespace {
 
-// An outage of the store in which every webhook of a large server changes its mind.
-constexpr std::size_t owed_max = 50'000;
+// Bounds memory during a long store outage on a server with many webhooks.
+constexpr std::size_t unwritten_max = 50'000;
 
-/// The engine tells these itself, and its word is logged and counted where it arrives.
+/// The worker logs and counts these when the engine raises them.
 bool raised_by_engine(AlertKind kind) {
   return kind == AlertKind::circuit_opened || kind == AlertKind::webhook_disabled;
 }
@@ -46,7 +46,7 @@ void AlertRecorder::change(const AlertChange& change, std::optional<TenantId> te
   }
 }
 
-void AlertRecorder::forget(WebhookId webhook_id, WallTime now) {
+void AlertRecorder::resolve_all(WebhookId webhook_id, WallTime now) {
   for (auto each = active_.begin(); each != active_.end();) {
     const auto active = each++;
     if (active->first.webhook_id == webhook_id) {
@@ -55,7 +55,7 @@ void AlertRecorder::forget(WebhookId webhook_id, WallTime now) {
   }
 }
 
-bool AlertRecorder::has_room() const { return raised_.size() + resolved_.size() < owed_max; }
+bool AlertRecorder::has_room() const { return raised_.size() + resolved_.size() < unwritten_max; }
 
 void AlertRecorder::raise(const AlertChange& change, std::optional<TenantId> tenant_id,
                           WallTime now) {
@@ -83,7 +83,7 @@ void AlertRecorder::raise(const AlertChange& change, std::optional<TenantId> ten
 void AlertRecorder::resolve(std::map<AlertSubject, Alert>::iterator active, WallTime now) {
   spdlog::info("alert.resolved kind={} webhook={}", to_string(active->first.kind),
                name_of(active->first));
-  // A clock that was set back must not make it end before it began.
+  // The wall clock may have been set back; an alert never ends before it was raised.
   const WallTime at = std::max(now, active->second.raised_at);
   const AlertId id = active->second.id;
   parts_.metrics->alerts_changed(active->first.kind, -1);
@@ -97,7 +97,7 @@ void AlertRecorder::resolve(std::map<AlertSubject, Alert>::iterator active, Wall
 }
 
 Result<void> AlertRecorder::write(Store& store) {
-  if (!owes()) {
+  if (!has_unwritten()) {
     return {};
   }
   POSTRIDER_CHECK(store.atomically([&]() -> Result<void> {

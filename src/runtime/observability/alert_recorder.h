@@ -1,8 +1,7 @@
-// Keeps the alerts: knows which are active, and writes down what begins and what is over. Belongs
-// to the store thread.
+// Knows which alerts are active, and stores when they are raised and resolved. Store thread only.
 //
-// While the store cannot write, what is to be written waits here; it is written as soon as the
-// store is back. Everything is logged at once, so that nothing is lost silently even then (P12).
+// While the store fails, unwritten changes wait here and are written once it works again. Raised
+// and resolved alerts are logged at once, so that none is lost silently (P12).
 #pragma once
 
 #include <cstdint>
@@ -20,6 +19,7 @@
 
 namespace postrider {
 
+/// Store failures in a row that raise an alert.
 constexpr std::uint32_t store_failures_alarming = 5;
 
 class AlertRecorder {
@@ -29,17 +29,17 @@ class AlertRecorder {
     Metrics* metrics = nullptr;
   };
 
-  /// `active`: those of before.
+  /// `active`: the alerts that were active when the server ended.
   AlertRecorder(std::vector<Alert> active, Parts parts);
 
-  /// Raising what is active, or resolving what is not, changes nothing. `tenant_id`: whose webhook
-  /// it is about.
+  /// Does nothing if the alert is raised and active already, or resolved and not active.
+  /// `tenant_id`: the tenant the alert concerns.
   void change(const AlertChange& change, std::optional<TenantId> tenant_id, WallTime now);
-  /// The webhook is no more: neither are its troubles.
-  void forget(WebhookId webhook_id, WallTime now);
+  /// Resolves all alerts of a removed webhook.
+  void resolve_all(WebhookId webhook_id, WallTime now);
 
-  /// Is there something to write?
-  [[nodiscard]] bool owes() const { return !raised_.empty() || !resolved_.empty(); }
+  [[nodiscard]] bool has_unwritten() const { return !raised_.empty() || !resolved_.empty(); }
+  /// Writes all changes in one transaction. If that fails, they stay unwritten.
   [[nodiscard]] Result<void> write(Store& store);
 
  private:
@@ -54,8 +54,8 @@ class AlertRecorder {
 
   Parts parts_;
   std::map<AlertSubject, Alert> active_;
-  std::vector<Alert> raised_;  // Not yet written; some may be over already.
-  std::vector<Resolution> resolved_;
+  std::vector<Alert> raised_;         // Unwritten. Some may be resolved already.
+  std::vector<Resolution> resolved_;  // Unwritten.
 };
 
 }  // namespace postrider

@@ -12,12 +12,28 @@ using namespace std::chrono_literals;
 constexpr WallTime noon = wall_from_unix_ms(1'767'268'800'000);
 const WebhookId webhook{{1}};
 
+class CountingAlertWriter final : public AlertWriter {
+ public:
+  explicit CountingAlertWriter(std::size_t& raised) : raised_(raised) {}
+
+  Result<std::vector<Alert>> load_active() override { return std::vector<Alert>{}; }
+  Result<void> raise(const Alert&) override {
+    ++raised_;
+    return {};
+  }
+  Result<void> resolve(AlertId, WallTime) override { return {}; }
+  Result<std::uint32_t> remove_resolved(WallTime, std::uint32_t) override { return 0; }
+
+ private:
+  std::size_t& raised_;
+};
+
 class AlertRecorderTest : public testing::Test {
  protected:
   AlertRecorder make_recorder(std::vector<Alert> active = {}) {
     return AlertRecorder{
         std::move(active),
-        {.make_id = [this] { return AlertId{{++ids_}}; }, .metrics = metrics_.get()}};
+        {.make_id = [this] { return AlertId{ids_.next(noon)}; }, .metrics = metrics_.get()}};
   }
   static AlertChange change(AlertKind kind, bool active) {
     return {.subject = {kind, webhook}, .active = active, .detail = "It happened."};
@@ -33,18 +49,18 @@ class AlertRecorderTest : public testing::Test {
   MemoryStore store_;
   Store roles_ = make_memory_store(store_);
   std::unique_ptr<Metrics> metrics_ = make_metrics();
-  std::uint8_t ids_ = 0;
+  UuidGenerator ids_{1};
 };
 
 TEST_F(AlertRecorderTest, RaisesOnceAndResolvesOnce) {
   AlertRecorder recorder = make_recorder();
-  EXPECT_FALSE(recorder.owes());
+  EXPECT_FALSE(recorder.has_unwritten());
   recorder.change(change(AlertKind::dns_failing, false), "acme", noon);
-  EXPECT_FALSE(recorder.owes());
+  EXPECT_FALSE(recorder.has_unwritten());
   recorder.change(change(AlertKind::dns_failing, true), "acme", noon);
   recorder.change(change(AlertKind::dns_failing, true), "acme", noon + 1s);
   ASSERT_TRUE(recorder.write(roles_).has_value());
-  EXPECT_FALSE(recorder.owes());
+  EXPECT_FALSE(recorder.has_unwritten());
   ASSERT_EQ(stored().size(), 1u);
   EXPECT_EQ(stored()[0].raised_at, noon);
   EXPECT_EQ(stored()[0].tenant_id, "acme");
@@ -53,10 +69,11 @@ TEST_F(AlertRecorderTest, RaisesOnceAndResolvesOnce) {
   recorder.change(change(AlertKind::dns_failing, false), "acme", noon + 2s);
   recorder.change(change(AlertKind::dns_failing, false), "acme", noon + 3s);
   ASSERT_TRUE(recorder.write(roles_).has_value());
+  EXPECT_FALSE(recorder.has_unwritten());
   EXPECT_EQ(stored()[0].resolved_at, noon + 2s);
 }
 
-TEST_F(AlertRecorderTest, AlertsOfDifferentTenantsAreDifferentAlerts) {
+TEST_F(AlertRecorderTest, KeepsAlertsOfDifferentTenantsApart) {
   AlertRecorder recorder = make_recorder();
   for (const char* tenant : {"acme", "other"}) {
     const AlertSubject subject{AlertKind::dead_letters_waiting, std::nullopt, tenant};
@@ -74,7 +91,7 @@ TEST_F(AlertRecorderTest, AlertsOfDifferentTenantsAreDifferentAlerts) {
   EXPECT_EQ(stored()[1].resolved_at, std::nullopt);
 }
 
-TEST_F(AlertRecorderTest, MetricsCountWhatIsActive) {
+TEST_F(AlertRecorderTest, CountsActiveAlerts) {
   const auto active = [this](int count) {
     return metrics_->text().find("postrider_alerts_active{kind=\"dns_failing\"} " +
                                  std::to_string(count) + "\n") != std::string::npos;
@@ -92,7 +109,7 @@ TEST_F(AlertRecorderTest, MetricsCountWhatIsActive) {
   EXPECT_TRUE(active(1));
 }
 
-TEST_F(AlertRecorderTest, WhatIsOverBeforeItWasWrittenIsKeptAsHistory) {
+TEST_F(AlertRecorderTest, WritesAlertsThatWereResolvedBeforeTheFirstWrite) {
   AlertRecorder recorder = make_recorder();
   recorder.change(change(AlertKind::circuit_opened, true), "acme", noon);
   recorder.change(change(AlertKind::circuit_opened, false), "acme", noon + 1s);
@@ -103,20 +120,20 @@ TEST_F(AlertRecorderTest, WhatIsOverBeforeItWasWrittenIsKeptAsHistory) {
   EXPECT_EQ(stored()[1].resolved_at, std::nullopt);
 }
 
-TEST_F(AlertRecorderTest, AFailedWriteIsOwedUntilOneSucceeds) {
+TEST_F(AlertRecorderTest, KeepsUnwrittenChangesUntilAWriteSucceeds) {
   AlertRecorder recorder = make_recorder();
   recorder.change(change(AlertKind::store_failing, true), std::nullopt, noon);
   const auto works = std::exchange(roles_.atomically, [](const auto&) -> Result<void> {
     return fail(Errc::unavailable, "No disk.");
   });
   EXPECT_FALSE(recorder.write(roles_).has_value());
-  EXPECT_TRUE(recorder.owes());
+  EXPECT_TRUE(recorder.has_unwritten());
   roles_.atomically = works;
   ASSERT_TRUE(recorder.write(roles_).has_value());
   EXPECT_EQ(stored().size(), 1u);
 }
 
-TEST_F(AlertRecorderTest, ActiveOnesOfBeforeAreResolvedAndNotRaisedAgain) {
+TEST_F(AlertRecorderTest, ResolvesAndDoesNotRaiseAgainAlertsFromBeforeARestart) {
   const Alert before{.id = AlertId{{9}},
                      .subject = {AlertKind::secret_old, webhook},
                      .tenant_id = "acme",
@@ -126,19 +143,53 @@ TEST_F(AlertRecorderTest, ActiveOnesOfBeforeAreResolvedAndNotRaisedAgain) {
   ASSERT_TRUE(roles_.alerts->raise(before).has_value());
   AlertRecorder recorder = make_recorder({before});
   recorder.change(change(AlertKind::secret_old, true), "acme", noon + 1s);
-  EXPECT_FALSE(recorder.owes());
-  recorder.forget(webhook, noon - 1s);  // A clock that went back.
+  EXPECT_FALSE(recorder.has_unwritten());
+  recorder.resolve_all(webhook, noon - 1s);  // The clock was set back.
   ASSERT_TRUE(recorder.write(roles_).has_value());
   EXPECT_EQ(stored()[0].resolved_at, noon);
 }
 
-TEST_F(AlertRecorderTest, ARemovedWebhookTakesAllItsAlertsAlong) {
+TEST_F(AlertRecorderTest, CountsAnAlertOnceUnlessTheWorkerCountsIt) {
+  AlertRecorder recorder = make_recorder();
+  for (const AlertKind kind :
+       {AlertKind::dns_failing, AlertKind::circuit_opened, AlertKind::webhook_disabled}) {
+    recorder.change(change(kind, true), "acme", noon);
+    recorder.change(change(kind, true), "acme", noon);
+  }
+  const std::string text = metrics_->text();
+  EXPECT_NE(text.find("postrider_alerts_total{kind=\"dns_failing\"} 1\n"), std::string::npos);
+  EXPECT_EQ(text.find("postrider_alerts_total{kind=\"circuit_opened\"}"), std::string::npos);
+  EXPECT_EQ(text.find("postrider_alerts_total{kind=\"webhook_disabled\"}"), std::string::npos);
+}
+
+TEST_F(AlertRecorderTest, BoundsTheUnwrittenChanges) {
+  AlertRecorder recorder = make_recorder();
+  constexpr std::size_t unwritten_max = 50'000;
+  for (std::size_t i = 0; i <= unwritten_max; ++i) {
+    const TenantId tenant_id = "tenant-" + std::to_string(i);
+    // The recorder does not log alerts of this kind.
+    recorder.change(
+        {.subject = {AlertKind::circuit_opened, std::nullopt, tenant_id}, .detail = "Many."},
+        tenant_id, noon);
+  }
+  std::size_t raised = 0;
+  roles_.alerts = std::make_unique<CountingAlertWriter>(raised);
+  ASSERT_TRUE(recorder.write(roles_).has_value());
+  EXPECT_EQ(raised, unwritten_max);
+  // One that did not fit may be raised later.
+  const TenantId last = "tenant-" + std::to_string(unwritten_max);
+  recorder.change({.subject = {AlertKind::circuit_opened, std::nullopt, last}, .detail = "Many."},
+                  last, noon);
+  EXPECT_TRUE(recorder.has_unwritten());
+}
+
+TEST_F(AlertRecorderTest, ResolvesAllAlertsOfARemovedWebhook) {
   AlertRecorder recorder = make_recorder();
   recorder.change(change(AlertKind::secret_old, true), "acme", noon);
   recorder.change(change(AlertKind::dead_letters, true), "acme", noon);
   recorder.change({.subject = {AlertKind::store_failing, std::nullopt}, .detail = "Disk."},
                   std::nullopt, noon);
-  recorder.forget(webhook, noon + 1s);
+  recorder.resolve_all(webhook, noon + 1s);
   ASSERT_TRUE(recorder.write(roles_).has_value());
   EXPECT_EQ(roles_.alerts->load_active()->size(), 1u);
 }

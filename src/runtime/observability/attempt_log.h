@@ -1,18 +1,19 @@
-// One wide log line per attempt.
+// The log line of an attempt.
 #pragma once
 
 #include <string>
 #include <string_view>
 
-#include "engine/shard/shard.h"
+#include "engine/shard/messages.h"
 
 namespace postrider {
 
-/// `delivery.attempted delivery=… webhook=… …`. Never payloads, secrets or raw text from outside.
+/// Logs one line, `delivery.attempted delivery=… webhook=… …`. Never contains payloads, secrets or
+/// unescaped foreign text. Does nothing for a settlement without an attempt.
 void log_attempt(const Settlement& settlement);
 
-/// `text` with everything but printable ASCII replaced, quotes escaped and length bounded, so that
-/// a tenant or receiver cannot forge log lines.
+/// Returns `text` cut to `length_max`, with quotes escaped and everything but printable ASCII
+/// replaced, so that a tenant or receiver cannot forge log lines.
 [[nodiscard]] std::string log_safe(std::string_view text, std::size_t length_max = 200);
 
 }  // namespace postrider

@@ -10,7 +10,7 @@
 namespace postrider {
 namespace {
 
-/// The default logger writes into a string while this lives.
+/// Captures the default logger's output while it exists.
 class CapturedLog {
  public:
   CapturedLog() {
@@ -30,7 +30,7 @@ class CapturedLog {
   std::ostringstream text_;
 };
 
-TEST(AttemptLog, AnAttemptIsOneWideLine) {
+TEST(AttemptLog, LogsAnAttemptAsOneLine) {
   const CapturedLog log;
   Settlement settlement;
   settlement.delivery.event_type = "order.paid";
@@ -49,7 +49,7 @@ TEST(AttemptLog, AnAttemptIsOneWideLine) {
       "failure=timeout duration_ms=30000.4 remote_ip=none error=\"No answer within 30 s.\"\n");
 }
 
-TEST(AttemptLog, ASettlementWithoutAnAttemptIsNotLogged) {
+TEST(AttemptLog, DoesNotLogASettlementWithoutAnAttempt) {
   const CapturedLog log;
   log_attempt(Settlement{});
   EXPECT_EQ(log.text(), "");

@@ -38,4 +38,14 @@ std::vector<StreamEvent> stream_events_of(const Batch& batch, const BatchReceipt
   return all;
 }
 
+void BatchStreamPublisher::publish(const Batch& batch, const BatchReceipt& receipt) {
+  if (!hub_.is_active()) {
+    return;
+  }
+  for (StreamEvent& stream_event :
+       stream_events_of(batch, receipt, *changes_.directory(), clock_.now().wall)) {
+    hub_.publish(std::move(stream_event));
+  }
+}
+
 }  // namespace postrider

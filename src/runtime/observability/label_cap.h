@@ -1,5 +1,5 @@
-// Keeps the number of label values bounded: the first so many get a label of their own, the rest
-// share `other`. A tenant cannot grow our memory by inventing event types.
+// Bounds the number of values of a metric label: the first `values_max` values are kept, all others
+// become `other`. A tenant cannot exhaust memory by inventing event types.
 #pragma once
 
 #include <cstddef>

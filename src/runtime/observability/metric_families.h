@@ -1,4 +1,4 @@
-// The families of metrics the server has, registered. Private to metrics.cc.
+// All metric families of the server. Private to metrics.cc.
 #pragma once
 
 #include <atomic>
@@ -14,7 +14,7 @@
 
 namespace postrider {
 
-// Above this many tenants, event types or webhooks, a label per value costs more than it tells.
+// Tenants, event types and webhooks with a label of their own. More would make scrapes expensive.
 constexpr std::size_t label_values_max = 100;
 
 inline const prometheus::Histogram::BucketBoundaries duration_buckets{
@@ -31,7 +31,7 @@ struct MetricFamilies {
   prometheus::Family<prometheus::Counter>& deliveries =
       prometheus::BuildCounter()
           .Name("webhook_deliveries_total")
-          .Help("Attempts by what the delivery became")
+          .Help("Attempts by the state their delivery moved to")
           .Register(registry);
   prometheus::Histogram& duration = prometheus::BuildHistogram()
                                         .Name("webhook_delivery_duration_seconds")
@@ -47,8 +47,8 @@ struct MetricFamilies {
       prometheus::BuildGauge()
           .Name("webhook_queue_depth")
           .Help(
-              "Deliveries waiting in memory, at most 128 of each webhook; what waits "
-              "beyond them, or since before a restart, is in the store alone")
+              "Deliveries waiting in memory, at most 128 of each webhook; all others wait in the "
+              "store only")
           .Register(registry);
   prometheus::Family<prometheus::Gauge>& circuit_state =
       prometheus::BuildGauge()
@@ -82,11 +82,11 @@ struct MetricFamilies {
   prometheus::Family<prometheus::Gauge>& utilization =
       prometheus::BuildGauge()
           .Name("webhook_worker_pool_utilization")
-          .Help("Attempts in flight over the most there may be")
+          .Help("Attempts in flight, as a share of the limit")
           .Register(registry);
   prometheus::Family<prometheus::Gauge>& in_flight = prometheus::BuildGauge()
                                                          .Name("postrider_attempts_in_flight")
-                                                         .Help("Attempts under way")
+                                                         .Help("Attempts in flight")
                                                          .Register(registry);
   prometheus::Family<prometheus::Gauge>& unsettled = prometheus::BuildGauge()
                                                          .Name("postrider_settlements_waiting")
@@ -117,10 +117,11 @@ struct MetricFamilies {
                                             .Help("Transactions that failed")
                                             .Register(registry)
                                             .Add({});
-  prometheus::Family<prometheus::Counter>& removed = prometheus::BuildCounter()
-                                                         .Name("webhook_retention_removed_total")
-                                                         .Help("What was old enough to be removed")
-                                                         .Register(registry);
+  prometheus::Family<prometheus::Counter>& removed =
+      prometheus::BuildCounter()
+          .Name("webhook_retention_removed_total")
+          .Help("Events, deliveries and other records removed by retention")
+          .Register(registry);
   prometheus::Counter& archive_failures = prometheus::BuildCounter()
                                               .Name("webhook_archive_failures_total")
                                               .Help("Times the archive could not be written")

@@ -19,27 +19,27 @@ using prometheus::Histogram;
 
 double seconds(Micros duration) { return static_cast<double>(duration.count()) / 1e6; }
 
-prometheus::ClientMetric to_metric(const MetricSample& reading) {
+prometheus::ClientMetric to_metric(const MetricSample& sample) {
   prometheus::ClientMetric metric;
-  for (const auto& [name, value] : reading.labels) {
+  for (const auto& [name, value] : sample.labels) {
     metric.label.push_back({name, value});
   }
-  (reading.is_total ? metric.counter.value : metric.gauge.value) = reading.value;
+  (sample.is_total ? metric.counter.value : metric.gauge.value) = sample.value;
   return metric;
 }
 
 void append_samples(const std::vector<MetricSample>& samples,
                     std::vector<prometheus::MetricFamily>& families) {
-  for (const MetricSample& reading : samples) {
-    if (families.empty() || families.back().name != reading.name) {
+  for (const MetricSample& sample : samples) {
+    if (families.empty() || families.back().name != sample.name) {
       prometheus::MetricFamily family;
-      family.name = reading.name;
-      family.help = reading.help;
+      family.name = sample.name;
+      family.help = sample.help;
       family.type =
-          reading.is_total ? prometheus::MetricType::Counter : prometheus::MetricType::Gauge;
+          sample.is_total ? prometheus::MetricType::Counter : prometheus::MetricType::Gauge;
       families.push_back(std::move(family));
     }
-    families.back().metric.push_back(to_metric(reading));
+    families.back().metric.push_back(to_metric(sample));
   }
 }
 
@@ -68,7 +68,7 @@ class PrometheusAttemptMeter final : public AttemptMeter {
       return *found->second;
     }
     if (counters_.size() >= 10'000) {
-      counters_.clear();  // The registry keeps the counts; this only remembers where they are.
+      counters_.clear();  // A cache only: the registry owns the counters.
     }
     Counter& made = families_.deliveries.Add(
         {{"status", std::string{to_string(facts.state)}},
@@ -89,7 +89,7 @@ class PrometheusAttemptMeter final : public AttemptMeter {
   }
 
   MetricFamilies& families_;
-  std::string key_;  // Reused, so that a known label set costs no allocation.
+  std::string key_;  // A member, so that a known label set needs no allocation.
   std::unordered_map<std::string, Counter*> counters_;
   std::array<Histogram*, 5> attempt_numbers_{};
 };
@@ -167,7 +167,7 @@ class PrometheusMetrics final : public Metrics {
     const std::lock_guard lock{mutex_};
     for (const auto& [worker, seen] : shards_) {
       facts.in_flight += seen.view.in_flight;
-      facts.in_flight_max = seen.in_flight_max;  // Of all together.
+      facts.in_flight_max = seen.in_flight_max;  // The same for all workers.
     }
     for (const auto& [tenant_id, count] : dead_letters_) {
       if (count > dead_letters_max) {
@@ -196,16 +196,16 @@ class PrometheusMetrics final : public Metrics {
 
   void archive_failed() override { families_.archive_failures.Increment(); }
 
-  void add_samples(CollectSamples take) override {
+  void add_samples(CollectSamples collect) override {
     const std::lock_guard lock{mutex_};
-    sample_sources_.push_back(std::move(take));
+    sample_sources_.push_back(std::move(collect));
   }
 
   std::string text() override {
     refresh_gauges();
     std::vector<prometheus::MetricFamily> families = families_.registry.Collect();
-    for (const CollectSamples& take : samples()) {
-      append_samples(take(), families);
+    for (const CollectSamples& collect : sample_sources()) {
+      append_samples(collect(), families);
     }
     return prometheus::TextSerializer{}.Serialize(families);
   }
@@ -216,7 +216,7 @@ class PrometheusMetrics final : public Metrics {
     std::uint32_t in_flight_max = 1;
   };
 
-  std::vector<CollectSamples> samples() {
+  std::vector<CollectSamples> sample_sources() {
     const std::lock_guard lock{mutex_};
     return sample_sources_;
   }
@@ -261,7 +261,7 @@ class PrometheusMetrics final : public Metrics {
       in_flight += seen.view.in_flight;
       in_flight_max = seen.in_flight_max;
     }
-    // All workers share the slots, so that they are one pool.
+    // All workers share the slots, so they are one pool.
     families_.utilization.Add({{"pool_id", "all"}}).Set(in_flight / in_flight_max);
     families_.rate_limited.Set(rate_limited);
     for (std::size_t priority = 0; priority < waiting.size(); ++priority) {
@@ -277,7 +277,7 @@ class PrometheusMetrics final : public Metrics {
 
   MetricFamilies families_;
   std::mutex mutex_;                                         // Guards the four below.
-  std::unordered_map<TenantId, std::int64_t> dead_letters_;  // Of each, without a cap. No zeros.
+  std::unordered_map<TenantId, std::int64_t> dead_letters_;  // All tenants, without zeros.
   std::vector<CollectSamples> sample_sources_;
   std::map<std::size_t, SeenShard> shards_;
   std::map<WebhookId, std::array<Gauge*, 3>> circuits_;

@@ -1,5 +1,6 @@
-// What the server counts about itself, in Prometheus' words. Fed from in-process events, never from
-// a table scan. Any thread may call it unless a comment says otherwise.
+// The server's Prometheus metrics. Counted as things happen, never by scanning tables.
+//
+// Any thread unless noted.
 #pragma once
 
 #include <array>
@@ -14,14 +15,14 @@
 #include "core/model/delivery.h"
 #include "core/policy/breaker.h"
 #include "engine/alerts/server_alert_rules.h"
-#include "engine/shard/shard.h"
+#include "engine/shard/shard_view.h"
 #include "ports/metric_sample.h"
 
 namespace postrider {
 
 /// One finished attempt.
 struct AttemptFacts {
-  DeliveryState state = DeliveryState::succeeded;  // What the delivery became.
+  DeliveryState state = DeliveryState::succeeded;  // The delivery's new state.
   std::optional<FailureCategory> failure;
   std::string_view event_type;
   std::string_view tenant_id;
@@ -35,8 +36,8 @@ struct CommitFacts {
   Micros duration{0};
 };
 
-/// The counters of one io thread's attempts: remembers where each label set is counted, because
-/// looking it up anew would cost more than the counting. Used by that thread only.
+/// Counts the attempts of one io thread. Caches the counter of each label set, because the lookup
+/// costs more than the increment. That io thread only.
 class AttemptMeter {
  public:
   virtual ~AttemptMeter() = default;
@@ -51,35 +52,36 @@ class Metrics {
 
   virtual void committed(const CommitFacts& facts) = 0;
   virtual void store_failed() = 0;
-  /// A delivery became a dead letter without another attempt.
+  /// A delivery became a dead letter without an attempt.
   virtual void delivery_given_up() = 0;
   /// `reason`: `queue_full`, `store`, `draining`.
   virtual void publish_refused(std::string_view reason) = 0;
   virtual void circuit_changed(WebhookId webhook_id, CircuitState from, CircuitState to) = 0;
   virtual void webhook_removed(WebhookId webhook_id) = 0;
   virtual void alert_raised(AlertKind kind) = 0;
-  /// Active alerts of a kind: `change` more, or fewer when negative.
+  /// Adds `change`, which may be negative, to the active alerts of a kind.
   virtual void alerts_changed(AlertKind kind, std::int64_t change) = 0;
-  /// Deliveries that wait, in the store: so many, however many were counted before.
+  /// Sets the number of waiting deliveries in the store.
   virtual void waiting_counted(std::uint64_t count) = 0;
-  /// So many more, or fewer when negative.
+  /// Adds `change`, which may be negative, to the number of waiting deliveries.
   virtual void waiting_changed(std::int64_t change) = 0;
-  /// Dead letters of a tenant: `change` more, or fewer when negative.
+  /// Adds `change`, which may be negative, to the dead letters of a tenant.
   virtual void dead_letters_changed(std::string_view tenant_id, std::int64_t change) = 0;
   virtual void shard_seen(std::size_t worker, const ShardView& view,
                           std::uint32_t in_flight_max) = 0;
 
-  /// What alerts are about. Dead letters of tenants that have more than `dead_letters_max`.
+  /// The input of the alert rules. Lists the tenants with more than `dead_letters_max` dead
+  /// letters.
   [[nodiscard]] virtual ServerFacts facts(std::int64_t dead_letters_max) = 0;
 
-  /// `kind`: `event`, `delivery`, `attempt`, `dead_letter`.
+  /// `kind`: `event`, `delivery`, `attempt`, `dead_letter`, `operation`.
   virtual void retention_removed(std::string_view kind, std::uint64_t count) = 0;
   virtual void archive_failed() = 0;
 
-  /// Shown with the rest from now on.
-  virtual void add_samples(CollectSamples take) = 0;
+  /// `text` also shows what `collect` returns. `collect` runs on the thread that calls `text`.
+  virtual void add_samples(CollectSamples collect) = 0;
 
-  /// The exposition text.
+  /// All metrics in the Prometheus text format.
   [[nodiscard]] virtual std::string text() = 0;
 };
 

@@ -49,19 +49,115 @@ TEST(Metrics, ShowOneStatePerCircuitAndForgetRemovedWebhooks) {
   metrics->webhook_removed(id);
   text = metrics->text();
   EXPECT_EQ(text.find(id.to_string()), std::string::npos);
+  metrics->webhook_removed(id);  // Does nothing.
+  metrics->circuit_changed(id, CircuitState::closed, CircuitState::open);
+  EXPECT_NE(metrics->text().find("state=\"open\",webhook_id=\"" + id.to_string() + "\"} 1"),
+            std::string::npos);
 }
 
-TEST(Metrics, AddUpTheShards) {
+TEST(Metrics, AddUpTheWorkers) {
   const std::unique_ptr<Metrics> metrics = make_metrics();
-  metrics->shard_seen(0, {.in_flight = 5, .waiting = {1, 2, 3}}, 10);
-  metrics->shard_seen(1, {.in_flight = 1, .waiting = {10, 20, 30}}, 10);
+  metrics->shard_seen(0, {.in_flight = 9}, 10);  // Replaced by the next line.
+  metrics->shard_seen(0,
+                      {.in_flight = 5,
+                       .unsettled = 2,
+                       .waiting = {1, 2, 3},
+                       .circuits = {7, 1, 2},
+                       .rate_limited_total = 3},
+                      10);
+  metrics->shard_seen(1,
+                      {.in_flight = 1,
+                       .unsettled = 4,
+                       .waiting = {10, 20, 30},
+                       .circuits = {1, 1, 1},
+                       .rate_limited_total = 4},
+                      10);
   const std::string text = metrics->text();
   EXPECT_TRUE(has_line(text, "webhook_queue_depth{priority=\"high\"} 11"));
   EXPECT_TRUE(has_line(text, "webhook_queue_depth{priority=\"low\"} 33"));
   EXPECT_TRUE(has_line(text, "webhook_worker_pool_utilization{pool_id=\"all\"} 0.6"));
+  EXPECT_TRUE(has_line(text, "postrider_attempts_in_flight{pool_id=\"0\"} 5"));
+  EXPECT_TRUE(has_line(text, "postrider_attempts_in_flight{pool_id=\"1\"} 1"));
+  EXPECT_TRUE(has_line(text, "postrider_settlements_waiting{pool_id=\"1\"} 4"));
+  EXPECT_TRUE(has_line(text, "postrider_circuits{state=\"closed\"} 8"));
+  EXPECT_TRUE(has_line(text, "webhook_rate_limited_requests_total 7"));
 }
 
-TEST(Metrics, TellWhatAlertsAreAbout) {
+TEST(Metrics, CountCommitsFailuresAndRefusals) {
+  const std::unique_ptr<Metrics> metrics = make_metrics();
+  metrics->committed({.publishes = 3, .settlements = 4, .duration = Micros{2'000'000}});
+  metrics->committed({.publishes = 1, .settlements = 0, .duration = Micros{1'000'000}});
+  metrics->store_failed();
+  metrics->publish_refused("queue_full");
+  metrics->publish_refused("queue_full");
+  metrics->publish_refused("store");
+  metrics->delivery_given_up();
+  metrics->alert_raised(AlertKind::queue_deep);
+  metrics->alerts_changed(AlertKind::queue_deep, 2);
+  metrics->alerts_changed(AlertKind::queue_deep, -1);
+  metrics->retention_removed("attempt", 5);
+  metrics->archive_failed();
+  metrics->dead_letters_changed("acme", 3);
+  metrics->dead_letters_changed("acme", -1);
+  const std::string text = metrics->text();
+  EXPECT_TRUE(has_line(text, "postrider_events_published_total 4"));
+  EXPECT_TRUE(has_line(text, "postrider_store_commit_seconds_sum 3"));
+  EXPECT_TRUE(has_line(text, "postrider_store_commit_batch_size_sum 8"));
+  EXPECT_TRUE(has_line(text, "postrider_store_failures_total 1"));
+  EXPECT_TRUE(has_line(text, "postrider_publish_refused_total{reason=\"queue_full\"} 2"));
+  EXPECT_TRUE(has_line(text, "postrider_publish_refused_total{reason=\"store\"} 1"));
+  EXPECT_TRUE(has_line(text, "webhook_dlq_entries_total 1"));
+  EXPECT_TRUE(has_line(text, "postrider_alerts_total{kind=\"queue_deep\"} 1"));
+  EXPECT_TRUE(has_line(text, "postrider_alerts_active{kind=\"queue_deep\"} 1"));
+  EXPECT_TRUE(has_line(text, "webhook_retention_removed_total{kind=\"attempt\"} 5"));
+  EXPECT_TRUE(has_line(text, "webhook_archive_failures_total 1"));
+  EXPECT_TRUE(has_line(text, "webhook_dlq_size{tenant_id=\"acme\"} 2"));
+}
+
+TEST(Metrics, ShowTheSamplesOfOthers) {
+  const std::unique_ptr<Metrics> metrics = make_metrics();
+  metrics->add_samples([] {
+    return std::vector<MetricSample>{
+        {.name = "x_bytes", .help = "Bytes", .labels = {{"file", "a"}}, .value = 1},
+        {.name = "x_bytes", .help = "Bytes", .labels = {{"file", "b"}}, .value = 2},
+        {.name = "x_total", .help = "Count", .is_total = true, .labels = {}, .value = 3}};
+  });
+  metrics->add_samples([] {
+    return std::vector<MetricSample>{{.name = "y", .help = "Y", .labels = {}, .value = 4}};
+  });
+  const std::string text = metrics->text();
+  EXPECT_TRUE(has_line(text, "# TYPE x_bytes gauge"));
+  EXPECT_TRUE(has_line(text, "x_bytes{file=\"a\"} 1"));
+  EXPECT_TRUE(has_line(text, "x_bytes{file=\"b\"} 2"));
+  EXPECT_TRUE(has_line(text, "# TYPE x_total counter"));
+  EXPECT_TRUE(has_line(text, "x_total 3"));
+  EXPECT_TRUE(has_line(text, "y 4"));
+}
+
+TEST(Metrics, BoundTheLabelsOfTenantsEventTypesAndCircuits) {
+  const std::unique_ptr<Metrics> metrics = make_metrics();
+  const std::unique_ptr<AttemptMeter> meter = metrics->make_attempt_meter();
+  for (std::uint8_t number = 0; number <= 100; ++number) {
+    const std::string name = "n" + std::to_string(number);
+    meter->record({.event_type = name, .tenant_id = name});
+    WebhookId id{};
+    id.bytes[15] = number;
+    metrics->circuit_changed(id, CircuitState::closed, CircuitState::open);
+  }
+  const std::string text = metrics->text();
+  EXPECT_TRUE(has_line(text,
+                       "webhook_deliveries_total{event_type=\"other\",failure_category=\"none\","
+                       "status=\"succeeded\",tenant_id=\"other\"} 1"));
+  EXPECT_EQ(text.find("n100"), std::string::npos);
+  WebhookId last{};
+  last.bytes[15] = 100;
+  EXPECT_EQ(text.find(last.to_string()), std::string::npos);
+  EXPECT_TRUE(has_line(text,
+                       "webhook_circuit_breaker_transitions_total{from_state=\"closed\","
+                       "to_state=\"open\"} 101"));
+}
+
+TEST(Metrics, SummarizeTheServerForAlerts) {
   const std::unique_ptr<Metrics> metrics = make_metrics();
   EXPECT_EQ(metrics->facts(0).attempts, 0u);
   EXPECT_EQ(metrics->facts(0).in_flight_max, 0u);
@@ -90,8 +186,9 @@ TEST(Metrics, TellWhatAlertsAreAbout) {
   EXPECT_EQ(facts.in_flight, 6u);
   EXPECT_EQ(facts.in_flight_max, 10u);
   EXPECT_EQ(facts.dead_letters, (std::map<TenantId, std::int64_t>{{"many", 3}}));
+  EXPECT_FALSE(metrics->facts(-1).dead_letters.contains("gone"));
   EXPECT_TRUE(has_line(metrics->text(), "postrider_deliveries_waiting 8"));
-  metrics->waiting_counted(3);  // After a failure of the store: whatever was counted before.
+  metrics->waiting_counted(3);  // Replaces the count, as after a store failure.
   EXPECT_EQ(metrics->facts(2).waiting, 3);
 }
 

@@ -1,51 +1,51 @@
-// Looks every second whether the server, a tenant or a webhook has become worth an alert, or has
-// calmed down. The io thread's on whose loop it runs, but for what has a comment of its own.
+// Checks every second whether an alert about the server, a tenant or a webhook starts or ends.
+//
+// Loop thread only unless noted.
 #pragma once
 
 #include <functional>
-#include <optional>
-
-#include <boost/asio/io_context.hpp>
-#include <boost/asio/steady_timer.hpp>
+#include <memory>
 
 #include "engine/alerts/server_alert_rules.h"
 #include "ports/clock.h"
 
+#include "runtime/background/event_loop.h"
+#include "runtime/observability/alert_sink.h"
 #include "runtime/observability/metrics.h"
 
 namespace postrider {
 
-constexpr Millis watch_period{1'000};
+constexpr Millis alert_check_period{1'000};
 
 class ServerAlertMonitor {
  public:
-  /// All outlive it.
+  /// All of them must outlive this object.
   struct Parts {
     const Clock* clock = nullptr;
     Metrics* metrics = nullptr;
-    std::function<void()> look_at_webhooks;
-    std::function<void(const AlertChange& change)> alert;  // Any thread.
+    AlertSink* alerts = nullptr;
+    std::function<void()> check_webhooks;  // Makes the workers check their webhooks.
   };
 
   ServerAlertMonitor(AlertLimits limits, Parts parts);
 
-  /// Before start(): an alert that was active when the server ended.
+  /// An alert that was active when the server ended. Call before start().
   void restore(const AlertSubject& subject) { rules_.restore(subject); }
 
-  /// From now on looks again and again, on this loop. The loop is stopped before this is destroyed,
-  /// and outlives it.
-  void start(boost::asio::io_context& io);
+  /// Checks at once and then periodically. Call once, on any thread. `loop` must outlive this
+  /// object, and must have stopped before this object is destroyed.
+  void start(EventLoop& loop);
 
   /// Any thread, after start().
   void change(const AlertLimits& limits);
 
  private:
-  void look();
+  void check();
 
   ServerAlertRules rules_;
   Parts parts_;
-  boost::asio::io_context* io_ = nullptr;
-  std::optional<boost::asio::steady_timer> timer_;
+  EventLoop* loop_ = nullptr;
+  std::unique_ptr<EventLoop::Timer> timer_;
 };
 
 }  // namespace postrider

@@ -56,11 +56,11 @@ bool admits(const StreamFilter& filter, const StreamEvent& stream_event) {
   return filter.states.empty() && filter.event_types.empty();
 }
 
-std::string to_string(const StreamPosition& place) {
-  return fmt::format("{:x}-{}", place.epoch, place.sequence);
+std::string to_string(const StreamPosition& position) {
+  return fmt::format("{:x}-{}", position.epoch, position.sequence);
 }
 
-std::optional<StreamPosition> parse_stream_place(std::string_view text) {
+std::optional<StreamPosition> parse_stream_position(std::string_view text) {
   const std::size_t dash = text.find('-');
   if (dash == std::string_view::npos) {
     return std::nullopt;
@@ -74,7 +74,7 @@ struct StreamHub::Subscriber {
   StreamFilter filter;
   std::function<void()> wake;
   Batch waiting;
-  bool woken = false;  // Since its last take.
+  bool woken = false;  // Since the last `take`.
 };
 
 class StreamHub::Handle final : public Subscription {
@@ -92,26 +92,26 @@ class StreamHub::Handle final : public Subscription {
   std::unique_ptr<Subscriber> subscriber_;
 };
 
-void StreamHub::tell(StreamEvent stream_event) {
-  if (!is_wanted()) {
+void StreamHub::publish(StreamEvent stream_event) {
+  if (!is_active()) {
     return;
   }
   const std::lock_guard lock{mutex_};
   if (subscribers_.empty()) {
-    alone_since_ = alone_since_.value_or(stream_event.at);
-    if (stream_event.at - *alone_since_ >= options_.kept_for) {
-      // Nobody came back. From here on news are not counted: whoever comes back must be reset.
-      wanted_ = false;
-      kept_.clear();
+    idle_since_ = idle_since_.value_or(stream_event.at);
+    if (stream_event.at - *idle_since_ >= options_.recent_for) {
+      // From here on events are not counted. The skipped sequence makes a later resume a reset.
+      active_ = false;
+      recent_.clear();
       ++last_sequence_;
       return;
     }
   }
   const Item item{{options_.epoch, ++last_sequence_},
                   std::make_shared<const StreamEvent>(std::move(stream_event))};
-  kept_.push_back(item);
-  if (kept_.size() > options_.kept_max) {
-    kept_.pop_front();
+  recent_.push_back(item);
+  if (recent_.size() > options_.recent_max) {
+    recent_.pop_front();
   }
   for (Subscriber* subscriber : subscribers_) {
     enqueue(*subscriber, item);
@@ -146,8 +146,8 @@ Result<std::unique_ptr<StreamHub::Subscription>> StreamHub::subscribe(
   }
   resume(*subscriber, seen);
   subscribers_.push_back(subscriber.get());
-  alone_since_.reset();
-  wanted_ = true;
+  idle_since_.reset();
+  active_ = true;
   return std::make_unique<Handle>(*this, std::move(subscriber));
 }
 
@@ -155,15 +155,16 @@ void StreamHub::resume(Subscriber& subscriber, const std::optional<StreamPositio
   if (!seen) {
     return;
   }
-  const std::uint64_t oldest = kept_.empty() ? last_sequence_ + 1 : kept_.front().place.sequence;
+  const std::uint64_t oldest =
+      recent_.empty() ? last_sequence_ + 1 : recent_.front().position.sequence;
   const bool missed = seen->epoch != options_.epoch || seen->sequence + 1 < oldest ||
-                      seen->sequence > last_sequence_ || !wanted_;
+                      seen->sequence > last_sequence_ || !active_;
   if (missed) {
     subscriber.waiting.reset = true;
     return;
   }
-  for (const Item& item : kept_) {
-    if (item.place.sequence > seen->sequence && admits(subscriber.filter, *item.stream_event)) {
+  for (const Item& item : recent_) {
+    if (item.position.sequence > seen->sequence && admits(subscriber.filter, *item.stream_event)) {
       subscriber.waiting.items.push_back(item);
     }
   }

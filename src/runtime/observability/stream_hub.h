@@ -1,7 +1,7 @@
-// Who wants to know what happens as it happens: news in, subscribers out.
+// The live stream: distributes events about deliveries, circuits and alerts to subscribers.
 //
-// The latest news are kept for a while, so that a subscriber who comes back misses nothing. Nothing
-// is kept, and nothing costs more than one atomic load, while nobody listens. Any thread.
+// Recent events are kept, so that a subscriber that reconnects misses none. Without subscribers
+// nothing is kept, and publishing costs one atomic load. Any thread.
 #pragma once
 
 #include <atomic>
@@ -18,13 +18,13 @@
 #include "core/base/result.h"
 #include "core/model/delivery.h"
 #include "core/policy/breaker.h"
-#include "engine/shard/shard.h"
+#include "engine/shard/messages.h"
 
 namespace postrider {
 
-/// An attempt is over and recorded, or a delivery was closed without one.
+/// An attempt was recorded, or a delivery changed its state without an attempt.
 struct DeliveryUpdate {
-  Delivery delivery;  // As it is now.
+  Delivery delivery;  // After the change.
   std::optional<std::uint32_t> attempt_number;
   std::optional<FailureCategory> failure;
   std::optional<std::uint16_t> http_status;
@@ -51,8 +51,8 @@ struct StreamEvent {
 
 [[nodiscard]] StreamEvent stream_events_of(const Settlement& settlement, TenantId tenant_id);
 
-/// Empty lists and nullopts do not restrict. `states` and `event_types` are about deliveries: with
-/// one of them there is no other news.
+/// Empty lists and nullopts do not restrict. `states` and `event_types` apply to deliveries: if one
+/// of them is set, only delivery updates are admitted.
 struct StreamFilter {
   std::optional<TenantId> tenant_id;
   std::vector<WebhookId> webhook_ids;
@@ -62,7 +62,7 @@ struct StreamFilter {
 
 [[nodiscard]] bool admits(const StreamFilter& filter, const StreamEvent& stream_event);
 
-/// Which news a subscriber has seen. Another process counts in another epoch.
+/// The last event a subscriber has seen. Sequences of different epochs are not comparable.
 struct StreamPosition {
   std::uint64_t epoch = 0;
   std::uint64_t sequence = 0;
@@ -70,30 +70,30 @@ struct StreamPosition {
   bool operator==(const StreamPosition&) const = default;
 };
 
-/// `<epoch>-<sequence>`, the epoch in hex.
-[[nodiscard]] std::string to_string(const StreamPosition& place);
-[[nodiscard]] std::optional<StreamPosition> parse_stream_place(std::string_view text);
+/// `<epoch>-<sequence>`, with the epoch in hex.
+[[nodiscard]] std::string to_string(const StreamPosition& position);
+[[nodiscard]] std::optional<StreamPosition> parse_stream_position(std::string_view text);
 
 struct StreamOptions {
   std::uint64_t epoch = 1;            // Different in every process.
   std::size_t subscribers_max = 256;  // Each costs a connection and may hold a queue.
-  std::size_t queue_max = 1'024;      // Per subscriber; a browser that is this far behind is stuck.
-  std::size_t kept_max = 4'096;       // For those who come back: about two megabytes.
-  Millis kept_for{60'000};            // After the last subscriber left.
+  std::size_t queue_max = 1'024;      // Per subscriber; one that is this far behind is stuck.
+  std::size_t recent_max = 4'096;     // For reconnects: about two megabytes.
+  Millis recent_for{60'000};          // After the last subscriber left.
 };
 
 class StreamHub {
  public:
   struct Item {
-    StreamPosition place;
+    StreamPosition position;
     std::shared_ptr<const StreamEvent> stream_event;
   };
 
-  /// What is new for one subscriber.
+  /// The events one subscriber has not taken yet.
   struct Batch {
-    bool reset = false;  // Something was missed: the subscriber must load everything anew.
+    bool reset = false;  // Events were missed: the subscriber must reload everything.
     std::vector<Item> items;
-    bool dropped = false;  // It was too slow: these are the last.
+    bool dropped = false;  // The subscriber was too slow. No further events follow.
   };
 
   class Subscription {
@@ -107,13 +107,14 @@ class StreamHub {
   StreamHub(const StreamHub&) = delete;
   StreamHub& operator=(const StreamHub&) = delete;
 
-  /// False: `tell` would do nothing.
-  [[nodiscard]] bool is_wanted() const { return wanted_.load(std::memory_order_relaxed); }
-  void tell(StreamEvent stream_event);
+  /// False: `publish` does nothing. Lets callers skip the work of making an event.
+  [[nodiscard]] bool is_active() const { return active_.load(std::memory_order_relaxed); }
+  void publish(StreamEvent stream_event);
 
-  /// `wake` runs on the thread of a `tell`, under a lock: it must only pass the message on. It runs
-  /// once between two calls of `take`. `seen`: go on behind this. The subscription ends with its
-  /// object; the hub outlives it. Fails with unavailable when there are too many.
+  /// Resumes after `seen`, if given. `wake` runs at most once between two calls of `take`, on the
+  /// thread that publishes and under a lock: it must only post a message. The subscription ends
+  /// when its object is destroyed; the hub must outlive it. Fails with unavailable if there are too
+  /// many subscribers.
   [[nodiscard]] Result<std::unique_ptr<Subscription>> subscribe(StreamFilter filter,
                                                                 std::optional<StreamPosition> seen,
                                                                 std::function<void()> wake);
@@ -130,12 +131,12 @@ class StreamHub {
   [[nodiscard]] Batch take(Subscriber& subscriber);
 
   const StreamOptions options_;
-  std::atomic<bool> wanted_{false};
+  std::atomic<bool> active_{false};
   mutable std::mutex mutex_;  // Guards all below.
   std::vector<Subscriber*> subscribers_;
-  std::deque<Item> kept_;
+  std::deque<Item> recent_;
   std::uint64_t last_sequence_ = 0;
-  std::optional<WallTime> alone_since_;  // The first news after the last subscriber left.
+  std::optional<WallTime> idle_since_;  // The first event after the last subscriber left.
 };
 
 }  // namespace postrider

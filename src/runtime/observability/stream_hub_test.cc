@@ -27,6 +27,12 @@ StreamEvent delivery_update(std::uint8_t webhook_number, WallTime at = start) {
   return stream_event;
 }
 
+StreamEvent of_tenant(TenantId tenant_id) {
+  StreamEvent stream_event = delivery_update(1);
+  stream_event.tenant_id = std::move(tenant_id);
+  return stream_event;
+}
+
 StreamEvent circuit_update(std::uint8_t webhook_number) {
   return {.at = start,
           .webhook_id = webhook(webhook_number),
@@ -37,8 +43,8 @@ StreamEvent circuit_update(std::uint8_t webhook_number) {
 std::vector<std::uint64_t> sequences(const StreamHub::Batch& batch) {
   std::vector<std::uint64_t> found;
   for (const StreamHub::Item& item : batch.items) {
-    EXPECT_EQ(item.place.epoch, 0xabu);
-    found.push_back(item.place.sequence);
+    EXPECT_EQ(item.position.epoch, 0xabu);
+    found.push_back(item.position.sequence);
   }
   return found;
 }
@@ -57,46 +63,46 @@ class StreamHubTest : public testing::Test {
   StreamHub hub_{{.epoch = 0xab,
                   .subscribers_max = 2,
                   .queue_max = 3,
-                  .kept_max = 4,
-                  .kept_for = seconds{60}}};
+                  .recent_max = 4,
+                  .recent_for = seconds{60}}};
   int wakes_ = 0;
 };
 
-TEST(StreamPosition, IsTextThatComesBack) {
+TEST(StreamPosition, SurvivesTheTripThroughText) {
   EXPECT_EQ(to_string(StreamPosition{0xabc, 17}), "abc-17");
-  EXPECT_EQ(parse_stream_place("abc-17"), (StreamPosition{0xabc, 17}));
+  EXPECT_EQ(parse_stream_position("abc-17"), (StreamPosition{0xabc, 17}));
   for (const char* text : {"", "-", "abc", "abc-", "-17", "abc-x", "abc-17 ", "xyz-1", "a-1-2",
                            "a-99999999999999999999999"}) {
-    EXPECT_EQ(parse_stream_place(text), std::nullopt) << text;
+    EXPECT_EQ(parse_stream_position(text), std::nullopt) << text;
   }
 }
 
-TEST_F(StreamHubTest, NothingIsCountedWhileNobodyListens) {
-  EXPECT_FALSE(hub_.is_wanted());
-  hub_.tell(delivery_update(1));
+TEST_F(StreamHubTest, CountsNothingWithoutSubscribers) {
+  EXPECT_FALSE(hub_.is_active());
+  hub_.publish(delivery_update(1));
   const auto first = subscribe();
-  EXPECT_TRUE(hub_.is_wanted());
-  hub_.tell(delivery_update(1));
+  EXPECT_TRUE(hub_.is_active());
+  hub_.publish(delivery_update(1));
   EXPECT_EQ(sequences(first->take()), (Sequences{1}));
 }
 
-TEST_F(StreamHubTest, ASubscriberIsWokenOnceUntilItLooks) {
+TEST_F(StreamHubTest, WakesASubscriberOnceUntilItTakes) {
   const auto subscription = subscribe();
-  hub_.tell(delivery_update(1));
-  hub_.tell(delivery_update(1));
+  hub_.publish(delivery_update(1));
+  hub_.publish(delivery_update(1));
   EXPECT_EQ(wakes_, 1);
   EXPECT_EQ(sequences(subscription->take()), (Sequences{1, 2}));
   EXPECT_TRUE(subscription->take().items.empty());
-  hub_.tell(delivery_update(1));
+  hub_.publish(delivery_update(1));
   EXPECT_EQ(wakes_, 2);
 }
 
-TEST_F(StreamHubTest, EveryoneGetsWhatItAskedFor) {
+TEST_F(StreamHubTest, FiltersForEachSubscriber) {
   const auto one = subscribe({.webhook_ids = {webhook(1)}});
   const auto typed = subscribe({.event_types = {"order.paid"}});
-  hub_.tell(circuit_update(1));
-  hub_.tell(delivery_update(1));
-  hub_.tell(delivery_update(2));
+  hub_.publish(circuit_update(1));
+  hub_.publish(delivery_update(1));
+  hub_.publish(delivery_update(2));
   EXPECT_EQ(sequences(one->take()), (Sequences{1, 2}));
   EXPECT_EQ(sequences(typed->take()), (Sequences{2, 3})) << "a circuit has no event type";
 }
@@ -116,10 +122,10 @@ TEST(StreamFilter, RestrictsByTenantWebhookTypeAndState) {
   EXPECT_FALSE(admits({.tenant_id = "other"}, circuit_update(1)));
 }
 
-TEST_F(StreamHubTest, WhoComesBackGoesOnWhereItWas) {
+TEST_F(StreamHubTest, ResumesAfterTheLastSeenEvent) {
   const auto stays = subscribe();
   for (int i = 0; i < 3; ++i) {
-    hub_.tell(delivery_update(1));
+    hub_.publish(delivery_update(1));
   }
   EXPECT_EQ(sequences(subscribe({}, StreamPosition{0xab, 1})->take()), (Sequences{2, 3}));
   EXPECT_FALSE(subscribe({}, StreamPosition{0xab, 1})->take().reset);
@@ -128,44 +134,86 @@ TEST_F(StreamHubTest, WhoComesBackGoesOnWhereItWas) {
   EXPECT_FALSE(subscribe({}, StreamPosition{0xab, 3})->take().reset);
 }
 
-TEST_F(StreamHubTest, WhoMissedSomethingIsTold) {
+TEST_F(StreamHubTest, FiltersAResumedStreamLikeALiveOne) {  // P11
+  const auto stays = subscribe();
+  hub_.publish(of_tenant("acme"));
+  hub_.publish(of_tenant("other"));
+  hub_.publish(circuit_update(2));
+  const StreamPosition begin{0xab, 0};
+  EXPECT_EQ(sequences(subscribe({.tenant_id = "acme"}, begin)->take()), (Sequences{1, 3}));
+  EXPECT_EQ(sequences(subscribe({.tenant_id = "other"}, begin)->take()), (Sequences{2}));
+  EXPECT_EQ(sequences(subscribe({.webhook_ids = {webhook(2)}}, begin)->take()), (Sequences{3}));
+  EXPECT_EQ(sequences(subscribe({.event_types = {"order.paid"}}, begin)->take()),
+            (Sequences{1, 2}));
+}
+
+TEST_F(StreamHubTest, AResumedSubscriberGetsWhatFollows) {
+  const auto stays = subscribe();
+  hub_.publish(delivery_update(1));
+  const auto resumed = subscribe({.tenant_id = "acme"}, StreamPosition{0xab, 0});
+  hub_.publish(of_tenant("other"));
+  hub_.publish(delivery_update(1));
+  EXPECT_EQ(sequences(resumed->take()), (Sequences{1, 3}));
+}
+
+TEST_F(StreamHubTest, ResetsASubscriberThatMissedEvents) {
   const auto stays = subscribe();
   for (int i = 0; i < 5; ++i) {  // One more than is kept.
-    hub_.tell(delivery_update(1));
+    hub_.publish(delivery_update(1));
     (void)stays->take();
   }
   EXPECT_FALSE(subscribe({}, StreamPosition{0xab, 1})->take().reset);
   EXPECT_TRUE(subscribe({}, StreamPosition{0xab, 0})->take().reset) << "the first one is gone";
-  EXPECT_TRUE(subscribe({}, StreamPosition{0xab, 6})->take().reset) << "a place that never was";
+  EXPECT_TRUE(subscribe({}, StreamPosition{0xab, 6})->take().reset)
+      << "a position that does not exist";
   EXPECT_TRUE(subscribe({}, StreamPosition{0xac, 4})->take().reset) << "another process";
   EXPECT_TRUE(subscribe({}, StreamPosition{})->take().reset);
 }
 
-TEST_F(StreamHubTest, NewsAreKeptForAMinuteAfterTheLastOneLeft) {
+TEST_F(StreamHubTest, KeepsEventsForAMinuteAfterTheLastSubscriberLeft) {
   subscribe().reset();
-  hub_.tell(delivery_update(1));
-  hub_.tell(delivery_update(1, start + seconds{59}));
+  hub_.publish(delivery_update(1));
+  hub_.publish(delivery_update(1, start + seconds{59}));
   EXPECT_EQ(sequences(subscribe({}, StreamPosition{0xab, 0})->take()), (Sequences{1, 2}));
 
-  hub_.tell(delivery_update(1, start + seconds{200}));
-  hub_.tell(delivery_update(1, start + seconds{260}));
-  EXPECT_FALSE(hub_.is_wanted()) << "nobody came back";
+  hub_.publish(delivery_update(1, start + seconds{200}));
+  hub_.publish(delivery_update(1, start + seconds{260}));
+  EXPECT_FALSE(hub_.is_active()) << "nobody subscribed in time";
   EXPECT_TRUE(subscribe({}, StreamPosition{0xab, 3})->take().reset);
 }
 
-TEST_F(StreamHubTest, WhoIsTooSlowIsDropped) {
+TEST_F(StreamHubTest, ResetsAPositionFromBeforeTheStreamWasIdle) {
+  subscribe().reset();
+  hub_.publish(delivery_update(1));
+  hub_.publish(delivery_update(1, start + seconds{60}));  // Ends the minute, and is not kept.
+  ASSERT_FALSE(hub_.is_active());
+  const auto active = subscribe();  // Another subscriber came in between.
+  EXPECT_TRUE(subscribe({}, StreamPosition{0xab, 1})->take().reset);
+}
+
+TEST_F(StreamHubTest, ASubscriberStartsTheMinuteAnew) {
+  subscribe().reset();
+  hub_.publish(delivery_update(1));
+  subscribe().reset();
+  hub_.publish(delivery_update(1, start + seconds{60}));
+  EXPECT_TRUE(hub_.is_active()) << "the minute counts from the last subscriber";
+}
+
+TEST_F(StreamHubTest, DropsASubscriberThatIsTooSlow) {
   const auto slow = subscribe();
   for (int i = 0; i < 5; ++i) {
-    hub_.tell(delivery_update(1));
+    hub_.publish(delivery_update(1));
   }
   const StreamHub::Batch batch = slow->take();
   EXPECT_EQ(sequences(batch), (Sequences{1, 2, 3}));
   EXPECT_TRUE(batch.dropped);
+  EXPECT_EQ(wakes_, 1);
 }
 
-TEST_F(StreamHubTest, ThereIsALimitToSubscribers) {
+TEST_F(StreamHubTest, LimitsTheNumberOfSubscribers) {
   const auto first = subscribe();
   auto second = subscribe();
+  EXPECT_EQ(hub_.subscribers(), 2u);
   EXPECT_EQ(hub_.subscribe({}, std::nullopt, [] {}).error().code, Errc::unavailable);
   second.reset();
   EXPECT_TRUE(hub_.subscribe({}, std::nullopt, [] {}).has_value());

@@ -1,4 +1,4 @@
-// Connections to receivers, as readings for the metrics page.
+// Metric samples about connections to receivers.
 #pragma once
 
 #include <vector>
@@ -8,7 +8,7 @@
 
 namespace postrider {
 
-/// Of all transports together.
+/// Sums over all transports.
 [[nodiscard]] std::vector<MetricSample> to_samples(
     const std::vector<TransportCounters>& transports);
 

@@ -11,13 +11,13 @@
 
 namespace postrider {
 
-/// Calls `begin(resume)`, suspends, and returns what `resume` is called with. `resume` is copyable
-/// and must be called exactly once, later, on the thread of the coroutine. `begin` lives in the
-/// caller's frame: a named lambda, never a temporary (GCC 12).
+/// Calls `begin(resume)`, suspends, and returns the argument of `resume`. `resume` is copyable and
+/// must be called exactly once, after `begin` returned, on the thread of the coroutine. Pass a
+/// named lambda as `begin`, never a temporary (GCC 12).
 template <class Value, class Begin>
 boost::asio::awaitable<Value> await_callback(Begin& begin) {
   auto initiate = [&begin](auto handler) {
-    // std::function wants copies; the handler is move-only.
+    // std::function must be copyable; the handler is move-only.
     auto shared = std::make_shared<decltype(handler)>(std::move(handler));
     begin([shared](Value value) { (*shared)(std::move(value)); });
   };

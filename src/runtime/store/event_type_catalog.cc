@@ -46,11 +46,13 @@ EventTypeCatalog EventTypeCatalog::without(const std::string& name) const {
   return changed;
 }
 
-Result<EventTypeRef> EventTypeChanges::change(Store& store, const std::string& name,
-                                              const EventTypeEdit& edit, const AuditEntry& entry) {
+Result<EventTypeRef> EventTypeChanges::change(Store& store, const Change& change,
+                                              const AuditEntry& entry,
+                                              const std::optional<RequestKey>& key) {
+  const std::string& name = change.name;
   const std::shared_ptr<const EventTypeCatalog> catalog = catalog_.get();
   const EventTypeRef current = catalog->find(name);
-  POSTRIDER_TRY(EventTypeRef changed, edit(current));
+  POSTRIDER_TRY(EventTypeRef changed, change.edit(current));
   if (changed && !current && catalog->size() >= event_types_max) {
     return fail(Errc::conflict, fmt::format("There are {} event types already, which is the limit; "
                                             "delete one first.",
@@ -58,7 +60,7 @@ Result<EventTypeRef> EventTypeChanges::change(Store& store, const std::string& n
   }
   const auto write = [&]() -> Result<void> {
     EventTypes& types = *store.event_types;
-    POSTRIDER_CHECK(take_request_key(store, entry));
+    POSTRIDER_CHECK(take_request_key(store, key, name, entry.at));
     POSTRIDER_CHECK(changed ? types.put(changed->type) : types.remove(name));
     return store.audit->append(entry);
   };

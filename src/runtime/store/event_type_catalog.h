@@ -1,9 +1,10 @@
-// The catalogue of event types in memory: an immutable snapshot that publishing looks into,
-// replaced as a whole when an entry changes.
+// The catalogue of event types in memory: an immutable snapshot that publishing reads, replaced as
+// a whole when an entry changes.
 #pragma once
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -33,7 +34,7 @@ class EventTypeCatalog {
   EventTypeCatalog() = default;
   explicit EventTypeCatalog(const std::vector<EventTypeRef>& types);
 
-  [[nodiscard]] EventTypeRef find(const std::string& name) const;  // Null when there is none.
+  [[nodiscard]] EventTypeRef find(const std::string& name) const;  // Returns null if unknown.
   [[nodiscard]] std::size_t size() const { return types_.size(); }
   [[nodiscard]] std::vector<EventTypeRef> in_name_order() const;
 
@@ -44,28 +45,32 @@ class EventTypeCatalog {
   std::unordered_map<std::string, EventTypeRef> types_;
 };
 
-/// From what there is, null when there is nothing, to what there is to be; null removes it.
+/// Returns the new entry for the current one. Null means no entry, for both.
 using EventTypeEdit = std::function<Result<EventTypeRef>(const EventTypeRef& current)>;
 
-/// Keeps the snapshot and the store in step. `catalog` is for any thread, the rest for the store
-/// thread.
+/// Changes the store and then the snapshot. Store thread only, except `catalog`: any thread.
 class EventTypeChanges {
  public:
   explicit EventTypeChanges(EventTypeCatalog catalog) : catalog_(std::move(catalog)) {}
 
   [[nodiscard]] std::shared_ptr<const EventTypeCatalog> catalog() const { return catalog_.get(); }
 
-  /// Stored together with `entry`. Fails with whatever `edit` or the store fails with, and with
-  /// conflict when there are event_types_max already.
-  [[nodiscard]] Result<EventTypeRef> change(Store& store, const std::string& name,
-                                            const EventTypeEdit& edit, const AuditEntry& entry);
+  /// Stored together with `entry` and `key`. Fails with whatever `edit` or the store fails with,
+  /// and with conflict when there are event_types_max already.
+  struct Change {
+    const std::string& name;
+    const EventTypeEdit& edit;
+  };
+  [[nodiscard]] Result<EventTypeRef> change(Store& store, const Change& change,
+                                            const AuditEntry& entry,
+                                            const std::optional<RequestKey>& key);
 
  private:
   Snapshot<EventTypeCatalog> catalog_;
 };
 
-/// Everything in the store. A schema that cannot be compiled any more is logged, and its events are
-/// not checked.
+/// Loads the catalogue from the store. Logs a schema that cannot be compiled any more; its events
+/// are not checked.
 [[nodiscard]] Result<EventTypeCatalog> load_event_types(EventTypes& store,
                                                         const MakeSchemaCheck& make_check);
 

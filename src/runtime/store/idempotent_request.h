@@ -1,20 +1,22 @@
-// How a request that brings an idempotency key is carried out once: its key is taken in the
-// transaction that makes what it asks for. Either both are stored or neither (P3).
+// A request with an idempotency key is carried out once: its key is stored in the same transaction
+// as what the request creates. Either both are stored or neither (P3).
 #pragma once
 
+#include <optional>
+#include <string>
+
 #include "core/base/result.h"
+#include "core/base/time.h"
 #include "ports/store.h"
 
 namespace postrider {
 
-/// First in the transaction of every change that makes something. Fails with conflict when the key
-/// was used before: then nothing is made.
-[[nodiscard]] inline Result<void> take_request_key(Store& store, const AuditEntry& entry) {
-  if (!entry.request_key) {
-    return {};
-  }
-  const RequestKey& key = *entry.request_key;
-  return store.request_keys->take(key, key.subject.empty() ? entry.subject : key.subject, entry.at);
+/// Call first in the transaction that creates `subject`. Fails with conflict if the key was used
+/// before; then nothing is created. Without a key it does nothing.
+[[nodiscard]] inline Result<void> take_request_key(Store& store,
+                                                   const std::optional<RequestKey>& key,
+                                                   const std::string& subject, WallTime now) {
+  return key ? store.request_keys->take(*key, subject, now) : Result<void>{};
 }
 
 }  // namespace postrider

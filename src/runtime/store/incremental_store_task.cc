@@ -4,10 +4,10 @@ namespace postrider {
 
 void IncrementalStoreTask::add(WebhookId id) {
   unfinished_.insert(id);
-  go_on();
+  resume();
 }
 
-void IncrementalStoreTask::go_on() {
+void IncrementalStoreTask::resume() {
   if (unfinished_.empty() || step_queued_ || stopped_) {
     return;
   }
@@ -23,8 +23,8 @@ Result<void> IncrementalStoreTask::take_step(Store& store, RepliesByShard& repli
   if (progress == Progress::finished) {
     unfinished_.erase(id);
   }
-  // Behind whatever has queued up meanwhile.
-  go_on();
+  // Queued behind the jobs that arrived meanwhile.
+  resume();
   return {};
 }
 

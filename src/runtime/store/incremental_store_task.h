@@ -1,7 +1,7 @@
-// Work on the store for one webhook after another that is too long for one go: a webhook may have
-// a million deliveries, and nobody else's may wait until they are all done with.
+// Runs work on the store thread that is too long for one turn, one webhook after another, in small
+// steps. A webhook may have a million deliveries, and other jobs must not wait for all of them.
 //
-// Belongs to the store thread, but for what has a comment of its own.
+// Store thread only unless noted.
 #pragma once
 
 #include <atomic>
@@ -20,19 +20,19 @@ namespace postrider {
 class IncrementalStoreTask {
  public:
   enum class Progress : std::uint8_t { unfinished, finished };
-  /// Some milliseconds of the store. After a failure the same webhook is tried again.
+  /// Should take a few milliseconds. After a failure the same webhook is tried again.
   using Step = std::function<Result<Progress>(WebhookId, Store&, RepliesByShard&)>;
 
-  /// `store` outlives it.
+  /// `store` must outlive this object.
   IncrementalStoreTask(StoreThread& store, Step step) : store_(store), step_(std::move(step)) {}
 
-  /// Also before the store thread starts.
+  /// May also be called before the store thread starts.
   void add(WebhookId id);
 
-  /// Goes on after the store has failed. To be said now and then.
-  void go_on();
+  /// Resumes after a store failure. Call periodically.
+  void resume();
 
-  /// Any thread. No further step.
+  /// Takes no further step. Any thread.
   void stop() { stopped_ = true; }
 
  private:

@@ -5,7 +5,7 @@
 namespace postrider {
 namespace {
 
-// The strings of an event and what the containers around them cost, roughly.
+// Estimates the memory of an event and its entry.
 std::size_t footprint(const Event& event) {
   return event.data.size() + event.metadata.size() + event.type.size() + 512;
 }

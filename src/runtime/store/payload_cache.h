@@ -1,5 +1,5 @@
-// Events whose deliveries are about to be sent, shared between them and bounded in bytes. What
-// falls out is read from the store again.
+// An LRU cache of events whose deliveries are about to be sent, bounded in bytes. Events that were
+// evicted are read from the store again.
 #pragma once
 
 #include <cstddef>
@@ -13,13 +13,15 @@ namespace postrider {
 
 using EventRef = std::shared_ptr<const Event>;
 
-/// Owned by one io thread.
+/// One io thread only.
 class PayloadCache {
  public:
   explicit PayloadCache(std::size_t bytes_max) : bytes_max_(bytes_max) {}
 
+  /// Keeps at least the latest event, however large.
   void put(EventRef event);
-  [[nodiscard]] EventRef find(EventId id);  // Null when it is not here.
+  /// Returns null if the event is not cached.
+  [[nodiscard]] EventRef find(EventId id);
 
   [[nodiscard]] std::size_t bytes() const { return bytes_; }
 

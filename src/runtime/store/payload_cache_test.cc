@@ -12,7 +12,7 @@ EventRef event_of(std::uint8_t number, std::size_t data_bytes) {
   return std::make_shared<const Event>(std::move(event));
 }
 
-TEST(PayloadCache, FindsWhatWasPut) {
+TEST(PayloadCache, FindsACachedEvent) {
   PayloadCache cache{1 << 20};
   const EventRef event = event_of(1, 10);
   cache.put(event);
@@ -20,7 +20,7 @@ TEST(PayloadCache, FindsWhatWasPut) {
   EXPECT_EQ(cache.find(event_of(2, 10)->id), nullptr);
 }
 
-TEST(PayloadCache, ForgetsTheLeastRecentlyUsedWhenItIsFull) {
+TEST(PayloadCache, EvictsTheLeastRecentlyUsedEvent) {
   PayloadCache cache{3 * 1600};
   for (std::uint8_t number = 1; number <= 3; ++number) {
     cache.put(event_of(number, 1000));
@@ -32,7 +32,7 @@ TEST(PayloadCache, ForgetsTheLeastRecentlyUsedWhenItIsFull) {
   EXPECT_LE(cache.bytes(), 3u * 1600u);
 }
 
-TEST(PayloadCache, KeepsOneEventHoweverLarge) {
+TEST(PayloadCache, KeepsTheLastEventHoweverLarge) {
   PayloadCache cache{10};
   cache.put(event_of(1, 100'000));
   EXPECT_NE(cache.find(event_of(1, 0)->id), nullptr);

@@ -1,4 +1,4 @@
-// A few threads for the reads that people ask for, away from the delivery path.
+// Threads that read the store, away from the delivery path. One thread per reader.
 #pragma once
 
 #include <condition_variable>
@@ -16,15 +16,14 @@ class ReaderPool {
  public:
   using Job = std::function<void(Reader&)>;
 
-  /// One thread for each reader.
   explicit ReaderPool(std::vector<Reader> readers);
   ~ReaderPool();
   ReaderPool(const ReaderPool&) = delete;
   ReaderPool& operator=(const ReaderPool&) = delete;
 
-  /// Any thread. The queue is bounded by the callers: a connection waits for one job at a time.
+  /// Any thread. The callers bound the queue: each waits for one job at a time.
   void submit(Job job);
-  /// Finishes what is queued, then ends the threads.
+  /// Runs the queued jobs, then ends the threads.
   void stop();
 
  private:

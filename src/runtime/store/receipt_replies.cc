@@ -1,5 +1,9 @@
 #include "runtime/store/receipt_replies.h"
 
+#include <memory>
+#include <utility>
+#include <variant>
+
 #include "runtime/delivery/placement.h"
 
 namespace postrider {
@@ -10,6 +14,25 @@ void admit(const Delivery& delivery, RepliesByShard& replies) {
 }
 
 }  // namespace
+
+void admit_deliveries(Publish& publish, const Accepted& accepted, RepliesByShard& replies) {
+  if (!accepted.deliveries.empty()) {
+    publish.event.sequence =
+        accepted.deliveries.front().sequence;  // The event's own is that of its first delivery.
+  }
+  const auto event = std::make_shared<const Event>(std::move(publish.event));
+  for (const Delivery& delivery : accepted.deliveries) {
+    ShardReplies& owner = replies[worker_of(delivery.webhook_id, replies.size())];
+    if (owner.events.empty() || owner.events.back() != event) {
+      owner.events.push_back(event);
+    }
+    // One Admitted collects all of a turn.
+    if (owner.inputs.empty() || !std::holds_alternative<Admitted>(owner.inputs.back())) {
+      owner.inputs.emplace_back(Admitted{});
+    }
+    std::get<Admitted>(owner.inputs.back()).deliveries.push_back(delivery);
+  }
+}
 
 void notify_lanes(const BatchReceipt& receipt, RepliesByShard& replies) {
   for (const Delivery& delivery : receipt.revived_meanwhile) {

@@ -1,16 +1,20 @@
-// What the lanes must hear of a committed batch, beside its publishes and settlements.
+// What the shards and the metrics must learn of a committed batch.
 #pragma once
 
 #include "ports/ledger.h"
 
-#include "runtime/store/store_thread.h"
+#include "runtime/observability/metrics.h"
+#include "runtime/store/shard_replies.h"
 
 namespace postrider {
 
-/// Deliveries that are in line again or anew, and those that are not any more.
+/// Admits the deliveries of an accepted publish to their lanes and hands the event to their shards.
+void admit_deliveries(Publish& publish, const Accepted& accepted, RepliesByShard& replies);
+
+/// Admits revived and late deliveries to their lanes and removes cancelled ones.
 void notify_lanes(const BatchReceipt& receipt, RepliesByShard& replies);
 
-/// Counts what the batch did to the dead letters and to what waits.
+/// Counts the batch's changes to dead letters and waiting deliveries.
 void count_changes(const BatchReceipt& receipt, Metrics& metrics);
 
 }  // namespace postrider

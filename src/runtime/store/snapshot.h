@@ -1,4 +1,4 @@
-// A value that many threads read and one replaces as a whole.
+// A value that many threads read and one thread replaces as a whole.
 #pragma once
 
 #include <memory>
@@ -20,11 +20,11 @@ class Snapshot {
   void replace(T value) {
     auto next = std::make_shared<const T>(std::move(value));
     const std::lock_guard lock{mutex_};
-    value_.swap(next);  // The old value is destroyed by its last reader, outside the lock.
+    value_.swap(next);  // The old value is destroyed after the lock is released, by its last owner.
   }
 
  private:
-  mutable std::mutex mutex_;  // Held for a pointer copy. GCC 12's atomic<shared_ptr> is a lock too.
+  mutable std::mutex mutex_;  // Held for a pointer copy. GCC 12's atomic<shared_ptr> locks too.
   std::shared_ptr<const T> value_;
 };
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/base/assert.h"
+#include "core/base/overloaded.h"
 
 #include "runtime/delivery/placement.h"
 #include "runtime/store/receipt_replies.h"
@@ -13,17 +14,12 @@
 namespace postrider {
 namespace {
 
-template <class... Overloads>
-struct Overloaded : Overloads... {
-  using Overloads::operator()...;
-};
-
 struct SettledLane {
   std::size_t worker = 0;
   std::vector<LaneDelivery> deliveries;
 };
 
-/// Where the parts of a batch came from, so that its receipt can be taken apart again.
+/// Which job each part of a batch came from, to route the parts of its receipt.
 struct Origins {
   std::vector<PublishJob*> publishes;
   std::vector<SettledLane> settles;
@@ -35,7 +31,7 @@ struct Origins {
   }
 };
 
-std::vector<LaneDelivery> names(const std::vector<Settlement>& settlements) {
+std::vector<LaneDelivery> deliveries_of(const std::vector<Settlement>& settlements) {
   std::vector<LaneDelivery> result;
   result.reserve(settlements.size());
   for (const Settlement& settlement : settlements) {
@@ -52,7 +48,7 @@ Origins gather(std::vector<StoreJob>& jobs, Batch& batch) {
         origins.publishes.push_back(&job);
       },
       [&](SettleJob& job) {
-        origins.settles.push_back({job.worker, names(job.settlements)});
+        origins.settles.push_back({job.worker, deliveries_of(job.settlements)});
         std::move(job.settlements.begin(), job.settlements.end(),
                   std::back_inserter(batch.settlements));
       },
@@ -75,7 +71,10 @@ Origins gather(std::vector<StoreJob>& jobs, Batch& batch) {
         origins.cancels.push_back(&job);
       },
       [&](CircuitJob& job) { batch.circuits.push_back(job.save); },
-      [](auto&) {},
+      // Performed after the commit.
+      [](LoadLaneJob&) {},
+      [](LoadEventsJob&) {},
+      [](StoreTask&) {},
   };
   for (StoreJob& job : jobs) {
     std::visit(collect, job);
@@ -91,25 +90,6 @@ void complete(RepliesByShard& replies, std::size_t origin, std::function<void(Va
       [done = std::move(done), value = std::move(value)]() mutable { done(std::move(value)); });
 }
 
-/// The deliveries of one accepted publish, sorted to the io threads that own their lanes.
-void admit(Publish& publish, const Accepted& accepted, RepliesByShard& replies) {
-  if (!accepted.deliveries.empty()) {
-    publish.event.sequence = accepted.deliveries.front().sequence;  // The event has the first one.
-  }
-  const auto event = std::make_shared<const Event>(std::move(publish.event));
-  for (const Delivery& delivery : accepted.deliveries) {
-    ShardReplies& owner = replies[worker_of(delivery.webhook_id, replies.size())];
-    if (owner.events.empty() || owner.events.back() != event) {
-      owner.events.push_back(event);
-    }
-    // One Admitted collects all of a turn.
-    if (owner.inputs.empty() || !std::holds_alternative<Admitted>(owner.inputs.back())) {
-      owner.inputs.emplace_back(Admitted{});
-    }
-    std::get<Admitted>(owner.inputs.back()).deliveries.push_back(delivery);
-  }
-}
-
 void answer_publishes(const Origins& origins, Batch& batch, BatchReceipt& receipt,
                       RepliesByShard& replies) {
   std::size_t next = 0;
@@ -119,7 +99,7 @@ void answer_publishes(const Origins& origins, Batch& batch, BatchReceipt& receip
     receipts.reserve(count);
     for (std::size_t i = 0; i < count; ++i, ++next) {
       if (const auto* accepted = std::get_if<Accepted>(&receipt.publishes[next])) {
-        admit(batch.publishes[next], *accepted, replies);
+        admit_deliveries(batch.publishes[next], *accepted, replies);
       }
       receipts.push_back(std::move(receipt.publishes[next]));
     }
@@ -163,7 +143,8 @@ void answer_failure(Origins& origins, const Error& error, RepliesByShard& replie
 std::size_t bytes_of(const std::vector<Publish>& publishes) {
   std::size_t bytes = 0;
   for (const Publish& publish : publishes) {
-    bytes += publish.event.data.size() + 512;  // The rest of an event and its deliveries, roughly.
+    bytes += publish.event.data.size() +
+             512;  // About what the rest of an event and its deliveries take.
   }
   return bytes;
 }
@@ -173,6 +154,7 @@ std::size_t bytes_of(const std::vector<Publish>& publishes) {
 StoreThread::StoreThread(StoreThreadOptions options, Parts parts)
     : options_(options), parts_(std::move(parts)) {
   POSTRIDER_ASSERT(options_.worker_count > 0);
+  POSTRIDER_ASSERT(parts_.owner != nullptr);
 }
 
 StoreThread::~StoreThread() { stop(); }
@@ -231,12 +213,12 @@ void StoreThread::run() {
     std::vector<StoreJob> jobs;
     {
       std::unique_lock lock{mutex_};
-      const auto something = [this] { return stopping_ || !queue_.empty(); };
+      const auto has_work = [this] { return stopping_ || !queue_.empty(); };
       if (broken_) {
-        // Try to come back by itself: nobody may be asking.
+        // Recovers even if no job arrives.
         wake_.wait_for(lock, options_.recover_pause, [this] { return stopping_; });
       } else {
-        wake_.wait(lock, something);
+        wake_.wait(lock, has_work);
       }
       if (stopping_ && queue_.empty()) {
         return;
@@ -257,7 +239,7 @@ void StoreThread::turn(std::vector<StoreJob> jobs) {
   }
   for (std::size_t worker = 0; worker < replies.size(); ++worker) {
     if (!replies[worker].empty()) {
-      parts_.send(worker, std::move(replies[worker]));
+      parts_.owner->deliver(worker, std::move(replies[worker]));
     }
   }
 }
@@ -267,17 +249,17 @@ bool StoreThread::ready(RepliesByShard& replies) {
     return true;
   }
   const Result<void> recovered = parts_.store.ledger->recover();
-  // A batch that was answered with an error may be in the store after all; the lanes must look.
+  // A batch that failed may be stored after all, so the lanes must look.
   const Result<std::vector<LaneBacklog>> backlog =
       recovered.and_then([this] { return parts_.store.ledger->backlog(); });
   const Result<std::uint64_t> waiting = backlog.and_then(
       [this](const std::vector<LaneBacklog>&) { return parts_.store.ledger->count_waiting(); });
   if (!waiting) {
-    count_streak(true);
+    count_failures(true);
     return false;
   }
   parts_.metrics->waiting_counted(*waiting);
-  parts_.on_recovered(*backlog, replies);
+  parts_.owner->store_recovered(*backlog, replies);
   broken_ = false;
   set_failure(std::nullopt);
   return true;
@@ -287,8 +269,8 @@ void StoreThread::commit(std::vector<StoreJob>& jobs, RepliesByShard& replies) {
   if (!ready(replies)) {
     Batch batch;
     Origins origins = gather(jobs, batch);
-    owe(batch.circuits);
-    answer_failure(origins, Error{Errc::unavailable, "The store cannot write at the moment.", {}},
+    keep_unsaved(batch.circuits);
+    answer_failure(origins, Error{Errc::unavailable, "The store cannot write at the moment."},
                    replies);
     return;
   }
@@ -304,15 +286,13 @@ void StoreThread::commit(std::vector<StoreJob>& jobs, RepliesByShard& replies) {
     parts_.metrics->committed({.publishes = batch.publishes.size(),
                                .settlements = batch.settlements.size(),
                                .duration = parts_.clock->now().mono - begun});
-    if (parts_.on_committed) {
-      parts_.on_committed(batch, *receipt);
-    }
+    parts_.owner->batch_committed(batch, *receipt);
     count_changes(*receipt, *parts_.metrics);
-    count_streak(false);
+    count_failures(false);
     answer(origins, batch, *receipt, replies);
     return;
   }
-  owe(batch.circuits);
+  keep_unsaved(batch.circuits);
   fail_store(receipt.error().message);
   answer_failure(origins, receipt.error(), replies);
 }
@@ -321,23 +301,21 @@ void StoreThread::fail_store(const std::string& reason) {
   broken_ = true;
   set_failure(reason);
   parts_.metrics->store_failed();
-  parts_.on_failure(reason);
-  count_streak(true);
+  parts_.owner->store_failed(reason);
+  count_failures(true);
 }
 
-void StoreThread::count_streak(bool failed) {
+void StoreThread::count_failures(bool failed) {
   if (!failed && failures_in_row_ == 0) {
     return;
   }
   failures_in_row_ = failed ? failures_in_row_ + 1 : 0;
-  if (parts_.on_streak) {
-    parts_.on_streak(failures_in_row_);
-  }
+  parts_.owner->failures_counted(failures_in_row_);
 }
 
-void StoreThread::owe(std::vector<SaveCircuit>& circuits) {
+void StoreThread::keep_unsaved(std::vector<SaveCircuit>& circuits) {
   std::move(circuits.begin(), circuits.end(), std::back_inserter(unsaved_circuits_));
-  // The latest of a webhook wins, so an outage cannot grow the list beyond the number of webhooks.
+  // Only the latest of each webhook is kept, so the list stays bounded during an outage.
   std::map<WebhookId, SaveCircuit> latest;
   for (SaveCircuit& circuit : unsaved_circuits_) {
     latest.insert_or_assign(circuit.webhook_id, std::move(circuit));
@@ -364,15 +342,23 @@ void StoreThread::perform(StoreJob& job, RepliesByShard& replies) {
       [&](LoadEventsJob& load) {
         complete(replies, load.worker, load.done, parts_.store.ledger->load_events(load.ids));
       },
-      [&](StoreTask& desk) {
-        const Result<void> done = desk.run(parts_.store, replies);
+      [&](StoreTask& task) {
+        const Result<void> done = task.run(parts_.store, replies);
+        if (broken_) {
+          return;  // Success says nothing about the store, and its failure is known.
+        }
         if (done) {
-          count_streak(false);
-        } else if (done.error().code == Errc::unavailable && !broken_) {
+          count_failures(false);
+        } else if (done.error().code == Errc::unavailable) {
           fail_store(done.error().message);
         }
       },
-      [](auto&) {},
+      // Part of the commit.
+      [](PublishJob&) {},
+      [](SettleJob&) {},
+      [](ReviveJob&) {},
+      [](CancelJob&) {},
+      [](CircuitJob&) {},
   };
   std::visit(act, job);
 }

@@ -1,7 +1,8 @@
-// The one thread that writes. It takes everything that queued up while the previous transaction ran
-// and commits it as one: batches grow with load, latency stays about one fsync.
+// The only thread that writes to the store. Each turn takes everything that queued up during the
+// previous one and commits it in one transaction: batches grow with load, latency stays about one
+// fsync.
 //
-// Answers go to io threads as ShardReplies, one parcel per io thread and turn, in the order in
+// Replies go to io threads as ShardReplies, at most one per io thread and turn, in the order in
 // which the store performed the work. The engine relies on that order: a lane page read before a
 // settlement was committed reaches the shard before the settlement's answer.
 #pragma once
@@ -19,29 +20,17 @@
 #include <vector>
 
 #include "core/base/result.h"
-#include "engine/intake/intake.h"
-#include "engine/shard/shard.h"
+#include "engine/intake/publish.h"
+#include "engine/shard/messages.h"
 #include "ports/clock.h"
 #include "ports/store.h"
 
 #include "runtime/observability/metrics.h"
-#include "runtime/store/payload_cache.h"
+#include "runtime/store/shard_replies.h"
 
 namespace postrider {
 
-/// What one turn has for one io thread.
-struct ShardReplies {
-  std::vector<EventRef> events;                    // Payloads of the Admitted deliveries.
-  std::vector<Input> inputs;                       // For its shard, in order.
-  std::vector<std::function<void()>> completions;  // For whoever waits there.
-
-  [[nodiscard]] bool empty() const { return inputs.empty() && completions.empty(); }
-};
-
-/// One parcel per io thread.
-using RepliesByShard = std::vector<ShardReplies>;
-
-/// `origin` is the io thread on which `done` is to run.
+/// In all jobs: `origin` and `worker` are the index of the io thread on which `done` runs.
 struct PublishJob {
   std::vector<Publish> publishes;
   std::size_t origin = 0;
@@ -75,9 +64,8 @@ struct LoadEventsJob {
   std::vector<EventId> ids;
   std::function<void(Result<std::vector<Event>>)> done;
 };
-/// Anything with the store beside the ledger's batches. Runs on the store thread, after the turn's
-/// commit. An answer of unavailable means that the store failed; the job has told whoever waits
-/// itself.
+/// Any other work on the store. Runs on the store thread, after the turn's commit. Returning
+/// unavailable means that the store failed. The task itself replies to its caller.
 struct StoreTask {
   std::function<Result<void>(Store&, RepliesByShard&)> run;
 };
@@ -87,25 +75,38 @@ using StoreJob = std::variant<PublishJob, SettleJob, ReviveJob, CancelJob, Circu
 
 struct StoreThreadOptions {
   std::size_t publishes_queued_max = 50'000;         // About two seconds of work.
-  std::size_t publish_bytes_queued_max = 64u << 20;  // What we may hold for the disk (P6).
+  std::size_t publish_bytes_queued_max = 64u << 20;  // Bounds memory while the disk is slow (P6).
   std::size_t worker_count = 1;
   Millis recover_pause{200};  // Between attempts to reopen a failed store.
 };
 
+/// The node as the store thread sees it. Called on the store thread.
+class StoreThreadOwner {
+ public:
+  /// Hands one turn's replies to the thread of a shard. Must not block.
+  virtual void deliver(std::size_t worker, ShardReplies replies) = 0;
+  /// A batch is on disk; nobody has been answered yet.
+  virtual void batch_committed(const Batch& batch, const BatchReceipt& receipt) = 0;
+  /// The store cannot write until store_recovered.
+  virtual void store_failed(const std::string& reason) = 0;
+  /// The store works again. Batches that failed may be stored after all, so the lanes must look.
+  virtual void store_recovered(const std::vector<LaneBacklog>& backlog,
+                               RepliesByShard& replies) = 0;
+  /// The store has failed `failures_in_row` times in a row. 0: it has written again.
+  virtual void failures_counted(std::uint32_t failures_in_row) = 0;
+
+ protected:
+  ~StoreThreadOwner() = default;
+};
+
 class StoreThread {
  public:
+  /// Everything referred to must outlive the thread.
   struct Parts {
     Store store;
     const Clock* clock = nullptr;
     Metrics* metrics = nullptr;
-    std::function<void(std::size_t worker, ShardReplies replies)> send;
-    std::function<void(const std::string& reason)> on_failure;
-    /// The store came back: deliveries of batches that failed may be in it after all.
-    std::function<void(const std::vector<LaneBacklog>&, RepliesByShard&)> on_recovered;
-    /// A batch is on disk; nobody has been answered yet.
-    std::function<void(const Batch&, const BatchReceipt&)> on_committed = nullptr;
-    /// How often it has failed in a row by now; 0: it works again. May be empty.
-    std::function<void(std::uint32_t failures)> on_streak = {};
+    StoreThreadOwner* owner = nullptr;
   };
 
   StoreThread(StoreThreadOptions options, Parts parts);
@@ -114,15 +115,15 @@ class StoreThread {
   StoreThread& operator=(const StoreThread&) = delete;
 
   void start();
-  /// Finishes what is queued, then ends the thread.
+  /// Finishes the queued jobs, then joins the thread.
   void stop();
 
-  /// Any thread. False when the queue is full: nothing was taken, `job` is as it was (P6).
+  /// Any thread. Returns false and leaves `job` unchanged if the queue is full (P6).
   [[nodiscard]] bool try_publish(PublishJob&& job);
-  /// Any thread. Never refused: what the engine asks for is bounded by the engine.
+  /// Any thread. Never refused, because the engine bounds what it asks for.
   void submit(StoreJob job);
 
-  /// Why the store cannot write at the moment.
+  /// Any thread. Why the store cannot write now. Returns nullopt if it can.
   [[nodiscard]] std::optional<std::string> failure() const;
 
  private:
@@ -130,10 +131,10 @@ class StoreThread {
   void turn(std::vector<StoreJob> jobs);
   void commit(std::vector<StoreJob>& jobs, RepliesByShard& replies);
   void perform(StoreJob& job, RepliesByShard& replies);
-  void owe(std::vector<SaveCircuit>& circuits);
+  void keep_unsaved(std::vector<SaveCircuit>& circuits);
   [[nodiscard]] bool ready(RepliesByShard& replies);
   void fail_store(const std::string& reason);
-  void count_streak(bool failed);
+  void count_failures(bool failed);
   void set_failure(std::optional<std::string> reason);
 
   StoreThreadOptions options_;
@@ -147,10 +148,10 @@ class StoreThread {
   bool stopping_ = false;
   std::optional<std::string> failure_;
 
-  // The store thread's own.
-  std::vector<SaveCircuit> unsaved_circuits_;  // Of batches that failed.
+  // Store thread only.
+  std::vector<SaveCircuit> unsaved_circuits_;  // From failed batches.
   std::uint32_t failures_in_row_ = 0;
-  bool broken_ = false;  // A commit failed and recover() has not succeeded.
+  bool broken_ = false;  // A commit failed and recover() has not succeeded since.
   std::thread thread_;
 };
 

@@ -9,7 +9,7 @@
 namespace postrider::sqlite {
 namespace {
 
-// The numbers of these are on disk: they must never change.
+// These numbers are stored on disk and must never change.
 static_assert(static_cast<int>(AlertKind::circuit_opened) == 0 &&
               static_cast<int>(AlertKind::webhook_disabled) == 2 &&
               static_cast<int>(AlertKind::store_failing) == 6 &&

@@ -1,4 +1,5 @@
-// Alerts in their table: the writer's side over its connection, the reader's over its own.
+// The AlertWriter role on the writer's connection and the AlertReader role on a reader's
+// connection.
 #pragma once
 
 #include <memory>

@@ -8,8 +8,8 @@
 namespace postrider::sqlite {
 namespace {
 
-// Entries are made by people, so statements are prepared each time, and the end of the chain is
-// read from the table: nothing in memory has to be undone when a transaction is.
+// Entries are rare, so statements are prepared each time, and the end of the chain is read from the
+// table: a rollback has nothing to undo in memory.
 
 Result<AuditRecord> read_last(Database& database) {
   POSTRIDER_TRY(Statement statement, database.prepare("SELECT sequence, hash FROM audit_entry"

@@ -1,4 +1,4 @@
-// The AuditWriter over the writer's connection.
+// The AuditWriter role on the writer's connection. Store thread only.
 #pragma once
 
 #include <memory>
@@ -10,13 +10,13 @@
 
 namespace postrider::sqlite {
 
-/// Of the table audit_entry; read by read_audit.
+/// The columns of the table audit_entry that read_audit expects.
 constexpr std::string_view audit_columns =
     "sequence, at, actor, actor_name, remote_ip, request_id, action, subject, tenant_id, detail,"
     " hash";
 [[nodiscard]] AuditRecord read_audit(const Query& query);
 
-/// Adds the entry to the chain. Within a transaction.
+/// Appends the entry to the chain. Call within a transaction.
 [[nodiscard]] Result<void> append_audit(Writer& writer, const AuditEntry& entry);
 
 [[nodiscard]] std::unique_ptr<AuditWriter> make_audit_writer(std::shared_ptr<Writer> writer);

@@ -5,18 +5,19 @@
 #include "adapters/sqlite/admin/webhook_row.h"
 #include "adapters/sqlite/admin/webhook_secrets.h"
 #include "adapters/sqlite/database/secure_delete.h"
+#include "adapters/sqlite/database/state_sql.h"
 #include "adapters/sqlite/ledger/request_shapes.h"
 
 namespace postrider::sqlite {
 namespace {
 
-// Changes here are rare and made by people, so statements are prepared each time.
+// Changes are rare, so statements are prepared each time.
 
-constexpr std::string_view cancel_waiting_sql = R"sql(
-  UPDATE delivery SET state = 4, updated_at = ?2, completed_at = ?2
+constexpr auto cancel_waiting_sql = with_states(R"sql(
+  UPDATE delivery SET state = {cancelled}, updated_at = ?2, completed_at = ?2
    WHERE sequence IN (SELECT sequence FROM delivery INDEXED BY delivery_due
-                       WHERE lane = ?1 AND state <= 1 LIMIT ?3)
-)sql";
+                       WHERE lane = ?1 AND state <= {last_waiting} LIMIT ?3)
+)sql");
 
 class SqliteCatalog final : public Catalog {
  public:
@@ -30,13 +31,13 @@ class SqliteCatalog final : public Catalog {
 
   Result<void> put_webhook(const Webhook& webhook) override {
     return writer_->transact([this, &webhook] {
-      return leaving_no_trace(
+      return with_secure_delete(
           [&] { return write_webhook(writer_->database(), webhook, vault_.get()); });
     });
   }
 
   Result<void> remove_webhook(WebhookId id) override {
-    return writer_->transact([this, id] { return leaving_no_trace([&] { return remove(id); }); });
+    return writer_->transact([this, id] { return with_secure_delete([&] { return remove(id); }); });
   }
 
   Result<std::uint32_t> cancel_waiting(WebhookId id, WallTime now, std::uint32_t limit) override {
@@ -81,11 +82,11 @@ class SqliteCatalog final : public Catalog {
       return ResealStep{};
     }
     Result<ResealStep> step = writer_->transact([&]() -> Result<ResealStep> {
-      return leaving_no_trace(
+      return with_secure_delete(
           [&] { return sqlite::reseal_webhooks(writer_->database(), *vault_, after, limit); });
     });
     if (step && !step->next) {
-      // What was plain until now is still in the log.
+      // The log still contains the plain text.
       POSTRIDER_CHECK(writer_->database().truncate_wal());
     }
     return step;
@@ -115,10 +116,10 @@ class SqliteCatalog final : public Catalog {
   }
 
  private:
-  /// Webhooks hold secrets.
+  /// For changes of webhooks, which contain secrets.
   template <class Body>
-  std::invoke_result_t<Body> leaving_no_trace(Body body) {
-    return sqlite::leaving_no_trace(writer_->database(), std::move(body));
+  std::invoke_result_t<Body> with_secure_delete(Body body) {
+    return sqlite::with_secure_delete(writer_->database(), std::move(body));
   }
 
   Result<void> remove(WebhookId id) {
@@ -137,16 +138,16 @@ class SqliteCatalog final : public Catalog {
     }
     POSTRIDER_CHECK(remove_mark.run(id));
     POSTRIDER_CHECK(remove_circuit.run(id));
-    POSTRIDER_CHECK(leave_shapes(database, id, writer_->session().next_sequence));
+    POSTRIDER_CHECK(retire_shapes(database, id, writer_->session().next_sequence));
     POSTRIDER_TRY(LaneEntry * lane, writer_->session().lanes.find(id));
     if (lane != nullptr) {
-      lane->shape = nullptr;  // What it remembers of it is no longer true.
+      lane->shape = nullptr;  // It was retired.
     }
     return {};
   }
 
   std::shared_ptr<Writer> writer_;
-  std::shared_ptr<const Vault> vault_;  // Null: nothing is sealed.
+  std::shared_ptr<const Vault> vault_;  // Null: nothing is encrypted.
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The Catalog over the writer's connection.
+// The Catalog role on the writer's connection. Store thread only.
 #pragma once
 
 #include <memory>
@@ -10,7 +10,7 @@
 
 namespace postrider::sqlite {
 
-/// `vault` null: secrets are stored as they are.
+/// `vault` encrypts secrets. Null: they are stored in plain text.
 [[nodiscard]] std::unique_ptr<Catalog> make_catalog(std::shared_ptr<Writer> writer,
                                                     std::shared_ptr<const Vault> vault);
 

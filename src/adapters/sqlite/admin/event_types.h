@@ -1,4 +1,4 @@
-// The catalogue of event types over the writer's connection.
+// The EventTypes role (catalogue of event types) on the writer's connection. Store thread only.
 #pragma once
 
 #include <memory>

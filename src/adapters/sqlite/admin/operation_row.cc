@@ -6,12 +6,13 @@
 
 #include <fmt/format.h>
 
+#include "adapters/sqlite/database/state_sql.h"
 #include "adapters/sqlite/history/history_query.h"
 
 namespace postrider::sqlite {
 namespace {
 
-// The numbers of these are on disk: they must never change.
+// These numbers are stored on disk and must never change.
 static_assert(static_cast<int>(OperationKind::retry_batch) == 0);
 static_assert(static_cast<int>(OperationKind::discard) == 2);
 static_assert(static_cast<int>(OperationStatus::scheduled) == 0);
@@ -33,9 +34,10 @@ constexpr std::string_view write_sql =
 constexpr std::string_view find_sql =
     "SELECT " POSTRIDER_OPERATION_COLUMNS " FROM operation WHERE id = ?1";
 
-constexpr std::string_view unfinished_sql =
-    "SELECT " POSTRIDER_OPERATION_COLUMNS
-    " FROM operation INDEXED BY operation_unfinished WHERE status <= 1 ORDER BY id";
+constexpr auto unfinished_sql = with_states("SELECT " POSTRIDER_OPERATION_COLUMNS R"sql(
+    FROM operation INDEXED BY operation_unfinished
+   WHERE status <= {last_unfinished} ORDER BY id
+)sql");
 
 std::string to_line(const WebhookId& id) { return id.to_string(); }
 std::string to_line(const std::string& text) { return text; }

@@ -1,4 +1,4 @@
-// An operation as a row of its table.
+// Reads and writes rows of the table `operation`.
 #pragma once
 
 #include <vector>
@@ -16,7 +16,7 @@ namespace postrider::sqlite {
 [[nodiscard]] Result<Operation> read_operation(Database& database, OperationId id);
 /// In id order.
 [[nodiscard]] Result<std::vector<Operation>> read_unfinished_operations(Database& database);
-/// Newest first, one more than the page's limit when there are more.
+/// Newest first, one more than the page's limit if there are more.
 [[nodiscard]] Result<std::vector<Operation>> read_operations(Database& database,
                                                              const OperationFilter& filter,
                                                              const OperationPage& page);

@@ -3,15 +3,16 @@
 #include <utility>
 
 #include "adapters/sqlite/admin/operation_row.h"
+#include "adapters/sqlite/database/state_sql.h"
 
 namespace postrider::sqlite {
 namespace {
 
-constexpr std::string_view remove_finished_sql = R"sql(
+constexpr auto remove_finished_sql = with_states(R"sql(
   DELETE FROM operation WHERE id IN
     (SELECT id FROM operation INDEXED BY operation_finished
-      WHERE status > 1 AND finished_at <= ?1 ORDER BY finished_at LIMIT ?2)
-)sql";
+      WHERE status > {last_unfinished} AND finished_at <= ?1 ORDER BY finished_at LIMIT ?2)
+)sql");
 
 class SqliteOperationWriter final : public OperationWriter {
  public:

@@ -1,4 +1,4 @@
-// The roles that keep and list operations.
+// The OperationWriter role on the writer's connection and the OperationReader role on a reader's.
 #pragma once
 
 #include <memory>

@@ -6,7 +6,7 @@
 namespace postrider::sqlite {
 namespace {
 
-// Changes here are rare and made by people, so statements are prepared each time.
+// Changes are rare, so statements are prepared each time.
 
 constexpr std::array<std::pair<std::string_view, KeyScope>, 4> scopes = {
     {{"admin", KeyScope::admin},
@@ -29,7 +29,7 @@ Result<KeyScope> read_scope(std::string_view text) {
       return scope;
     }
   }
-  return fail(Errc::corrupt, "An API key in the store has an unknown scope.");
+  return fail(Errc::corrupt, "A stored API key has an unknown scope.");
 }
 
 template <class... Values>
@@ -104,10 +104,10 @@ Result<std::vector<PortalLink>> load_links(Database& database) {
   }
 }
 
-/// One overload per change, each within a transaction.
-class Change {
+/// One overload per kind of change. Call within a transaction.
+class ChangeVisitor {
  public:
-  explicit Change(Database& database) : database_(database) {}
+  explicit ChangeVisitor(Database& database) : database_(database) {}
 
   Result<void> operator()(const AddKey& add) const { return put_key(add.key); }
 
@@ -205,7 +205,7 @@ class SqliteRegistry final : public Registry {
 
   Result<void> apply(const RegistryChange& change) override {
     return writer_->transact([this, &change]() -> Result<void> {
-      return std::visit(Change{writer_->database()}, change);
+      return std::visit(ChangeVisitor{writer_->database()}, change);
     });
   }
 

@@ -1,4 +1,4 @@
-// The Registry over the writer's connection.
+// The Registry role on the writer's connection. Store thread only.
 #pragma once
 
 #include <memory>

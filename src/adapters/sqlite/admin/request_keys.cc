@@ -5,7 +5,7 @@
 namespace postrider::sqlite {
 namespace {
 
-// An expired one gives way; one that lives makes the insert do nothing.
+// Replaces an expired key. Changes no row if the key is still live.
 constexpr std::string_view take_sql = R"sql(
   INSERT INTO request_key (caller, key, digest, subject, expires_at)
   VALUES (?1, ?2, ?3, ?4, ?5)

@@ -1,4 +1,5 @@
-// The roles that keep and look up the idempotency keys of requests.
+// The RequestKeyWriter role on the writer's connection and the RequestKeyReader role on a reader's:
+// idempotency keys of requests.
 #pragma once
 
 #include <memory>

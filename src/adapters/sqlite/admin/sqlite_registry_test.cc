@@ -1,4 +1,4 @@
-// What only the file can show: keys from before there were scopes, and a log that someone edited.
+// Tests that need the file itself: API keys of the first schema, and a tampered audit log.
 #include <string>
 
 #include <gmock/gmock.h>
@@ -34,7 +34,7 @@ AuditEntry numbered(int number) {
   return entry;
 }
 
-TEST(SqliteRegistry, KeysOfTheFirstSchemaAreKept) {
+TEST(SqliteRegistry, MigrationKeepsKeysOfTheFirstSchema) {
   const TemporaryDirectory directory;
   {
     sqlite::Database database = open_raw(directory.path());
@@ -57,7 +57,7 @@ TEST(SqliteRegistry, KeysOfTheFirstSchemaAreKept) {
                                       .created_at = wall_from_unix_ms(1'700'000'000'000)}));
 }
 
-TEST(SqliteRegistry, AnUnknownScopeIsCorrupt) {
+TEST(SqliteRegistry, UnknownScopeIsCorrupt) {
   OpenSqlite store;
   execute(store,
           "INSERT INTO api_key (id, name, sha256, scope, created_at)"
@@ -67,7 +67,7 @@ TEST(SqliteRegistry, AnUnknownScopeIsCorrupt) {
   EXPECT_EQ(contents.error().code, Errc::corrupt);
 }
 
-TEST(SqliteAuditReader, ATamperedEntryShowsWhereTheChainBreaks) {
+TEST(SqliteAuditReader, VerifyReportsTheFirstTamperedEntry) {
   const std::pair<std::string, std::int64_t> cases[] = {
       {"UPDATE audit_entry SET actor = 'someone' WHERE sequence = 3", 3},
       {"UPDATE audit_entry SET detail = '{\"a\":1}' WHERE sequence = 5", 5},

@@ -13,7 +13,7 @@
 namespace postrider::sqlite {
 namespace {
 
-// The numbers of these are on disk: they must never change.
+// These numbers are stored on disk and must never change.
 static_assert(static_cast<int>(SignatureScheme::standard) == 0 &&
               static_cast<int>(SignatureScheme::sha256_body) == 4);
 static_assert(static_cast<int>(PayloadFormat::standard) == 0 &&
@@ -57,7 +57,7 @@ std::string join_patterns(const std::vector<EventPattern>& patterns) {
   return text;
 }
 
-/// Calls `take` with each part; an empty text has none.
+/// Calls `take` with each part. An empty text has no parts.
 template <class Take>
 void split(std::string_view text, char separator, Take take) {
   while (!text.empty()) {
@@ -98,7 +98,7 @@ class Columns {
   int column_ = 0;
 };
 
-// Each braced list below is evaluated in its order, which is the columns' order.
+// A braced list is evaluated from left to right, so its order must be the order of the columns.
 
 RetryPolicy read_retry(Columns& row) {
   RetryPolicy retry;

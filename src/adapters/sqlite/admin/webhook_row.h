@@ -1,4 +1,4 @@
-// A webhook to a row of its table and back.
+// Reads and writes rows of the table `webhook`.
 #pragma once
 
 #include "core/base/result.h"
@@ -11,7 +11,7 @@ namespace postrider::sqlite {
 
 /// `vault` may be null.
 [[nodiscard]] Result<std::vector<Webhook>> read_webhooks(Database& database, const Vault* vault);
-/// Adds or replaces. Secrets are sealed when there is a vault.
+/// Adds or replaces a webhook. Encrypts secrets if there is a vault.
 [[nodiscard]] Result<void> write_webhook(Database& database, const Webhook& webhook,
                                          const Vault* vault);
 

@@ -14,7 +14,7 @@
 namespace postrider::sqlite {
 namespace {
 
-// The requests of webhooks that are gone are still told.
+// Removed webhooks may still have request shapes.
 constexpr std::string_view next_ids_sql = R"sql(
   SELECT id FROM webhook WHERE id > ?1
    UNION
@@ -27,12 +27,12 @@ constexpr std::string_view range_sql =
 constexpr std::string_view update_sql =
     "UPDATE webhook SET secret = ?2, old_secrets = ?3, headers = ?4, sealed = 1 WHERE id = ?1";
 
-/// Where a value belongs: it opens nowhere else.
-std::string place(WebhookId id, std::string_view field) {
+/// The vault's context of a value, which can be opened only with the same context.
+std::string vault_context(WebhookId id, std::string_view field) {
   return fmt::format("webhook/{}/{}", id.to_string(), field);
 }
 
-/// Calls `change(bytes, field)` for every column and puts its result in place.
+/// Returns the columns after `change(bytes, field)` of each.
 template <class Change>
 Result<SecretColumns> for_each_column(const SecretColumns& columns, bool sealed, Change change) {
   SecretColumns changed{.sealed = sealed};
@@ -44,7 +44,7 @@ Result<SecretColumns> for_each_column(const SecretColumns& columns, bool sealed,
 
 SecretColumns seal(const SecretColumns& plain, WebhookId id, const Vault& vault) {
   const auto seal_one = [&](const std::string& bytes, std::string_view field) {
-    return Result<std::string>{vault.seal(bytes, place(id, field))};
+    return Result<std::string>{vault.seal(bytes, vault_context(id, field))};
   };
   return for_each_column(plain, true, seal_one).value();
 }
@@ -55,11 +55,11 @@ Result<SecretColumns> open(const SecretColumns& columns, WebhookId id, const Vau
   }
   if (vault == nullptr) {
     return fail(Errc::invalid,
-                "The stored secrets are sealed and no key was given; give it with "
+                "The stored secrets are encrypted, but no key is configured. Set "
                 "--secrets-key-file or POSTRIDER_SECRETS_KEY.");
   }
   return for_each_column(columns, false, [&](const std::string& bytes, std::string_view field) {
-    return vault->open(bytes, place(id, field));
+    return vault->open(bytes, vault_context(id, field));
   });
 }
 
@@ -96,23 +96,23 @@ struct SecretRow {
   SecretColumns columns;
 };
 
-struct CountRange {
+struct WebhookBatch {
   WebhookRange range;
-  std::uint32_t count = 0;  // Of webhooks, removed ones among them.
+  std::uint32_t count = 0;  // Webhooks in the range, including removed ones.
 };
 
-/// The `limit` webhooks after `after`.
-Result<CountRange> next_stretch(Database& database, WebhookId after, std::uint32_t limit) {
+/// At most `limit` webhooks after `after`.
+Result<WebhookBatch> next_batch(Database& database, WebhookId after, std::uint32_t limit) {
   POSTRIDER_TRY(Statement statement, database.prepare(next_ids_sql));
-  CountRange range{.range = {.after = after, .last = after}};
+  WebhookBatch batch{.range = {.after = after, .last = after}};
   Query query = statement.query(after, limit);
   for (;;) {
     POSTRIDER_TRY(const bool found, query.next());
     if (!found) {
-      return range;
+      return batch;
     }
-    range.range.last = query.id<WebhookId>(0);
-    ++range.count;
+    batch.range.last = query.id<WebhookId>(0);
+    ++batch.count;
   }
 }
 
@@ -157,8 +157,8 @@ Result<void> unpack_secrets(const SecretColumns& columns, const Vault* vault, We
 
 Result<ResealStep> reseal_webhooks(Database& database, const Vault& vault,
                                    std::optional<WebhookId> after, std::uint32_t limit) {
-  POSTRIDER_TRY(const CountRange range, next_stretch(database, after.value_or(WebhookId{}), limit));
-  POSTRIDER_TRY(const std::vector<SecretRow> rows, read_rows(database, range.range));
+  POSTRIDER_TRY(const WebhookBatch batch, next_batch(database, after.value_or(WebhookId{}), limit));
+  POSTRIDER_TRY(const std::vector<SecretRow> rows, read_rows(database, batch.range));
   POSTRIDER_TRY(Statement update, database.prepare(update_sql));
   ResealStep step;
   for (const SecretRow& row : rows) {
@@ -171,9 +171,9 @@ Result<ResealStep> reseal_webhooks(Database& database, const Vault& vault,
         update.run(row.id, Blob{sealed.secret}, Blob{sealed.old_secrets}, Blob{sealed.headers}));
     ++step.resealed;
   }
-  POSTRIDER_CHECK(reseal_shapes(database, range.range, vault));
-  if (range.count == limit) {
-    step.next = range.range.last;
+  POSTRIDER_CHECK(reseal_shapes(database, batch.range, vault));
+  if (batch.count == limit) {
+    step.next = batch.range.last;
   }
   return step;
 }

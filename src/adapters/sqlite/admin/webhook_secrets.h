@@ -1,4 +1,4 @@
-// The columns of a webhook that must not be readable on disk: secret, old secrets and headers.
+// The encrypted columns of a webhook: secret, old secrets and headers.
 #pragma once
 
 #include <cstdint>
@@ -21,11 +21,11 @@ struct SecretColumns {
   bool sealed = false;
 };
 
-/// Sealed when there is a vault.
+/// Encrypts if there is a vault.
 [[nodiscard]] SecretColumns pack_secrets(const Webhook& webhook, const Vault* vault);
 
-/// Fills in the webhook whose id is set. Fails with invalid when the key is missing, with corrupt
-/// when the columns are damaged.
+/// Fills in the secrets and headers of `webhook`, whose id must be set. Fails with invalid if the
+/// encryption key is missing, with corrupt if the columns are damaged.
 [[nodiscard]] Result<void> unpack_secrets(const SecretColumns& columns, const Vault* vault,
                                           Webhook& webhook);
 

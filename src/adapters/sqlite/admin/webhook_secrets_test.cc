@@ -1,4 +1,4 @@
-// Secrets at rest: the contract holds with a key as without one, and the file tells nothing.
+// Encryption of secrets: the contract holds with a key, and the file then contains no plain text.
 #include <algorithm>
 #include <fstream>
 #include <iterator>
@@ -26,8 +26,8 @@ std::shared_ptr<const Vault> vault_of(const std::string& letters) {
 }  // namespace
 
 POSTRIDER_STORE_SUITE(Sealed, CatalogContract,
-                      StoreMaker{"sqlite",
-                                 [] { return std::make_unique<OpenSqlite>(vault_of("a")); }});
+                      StoreFactory{"sqlite",
+                                   [] { return std::make_unique<OpenSqlite>(vault_of("a")); }});
 
 namespace {
 
@@ -41,7 +41,7 @@ Webhook canary_webhook(std::uint8_t number) {
   return webhook;
 }
 
-/// Everything the store has written: the file and its log.
+/// The bytes of the database file and its log.
 std::string bytes_on_disk(const OpenSqlite& store) {
   std::string all;
   for (const std::string suffix : {"", "-wal"}) {
@@ -52,7 +52,7 @@ std::string bytes_on_disk(const OpenSqlite& store) {
   return all;
 }
 
-bool tells(const OpenSqlite& store) {
+bool file_contains_canary(const OpenSqlite& store) {
   const std::string bytes = bytes_on_disk(store);
   return bytes.find(canary) != std::string::npos ||
          bytes.find(to_base64("old-" + std::string{canary})) != std::string::npos;
@@ -76,34 +76,34 @@ std::uint32_t reseal_all(OpenSqlite& store, std::uint32_t limit) {
   return resealed;
 }
 
-TEST(WebhookSecrets, WithoutAKeyTheyAreStoredAsTheyAre) {
+TEST(WebhookSecrets, WithoutAKeyTheyAreStoredInPlainText) {
   OpenSqlite store;
   put(store, 1);
-  EXPECT_TRUE(tells(store));  // What the other tests look for can be found.
+  EXPECT_TRUE(file_contains_canary(store));  // The search works.
   EXPECT_EQ(reseal_all(store, 10), 0u);
 }
 
-TEST(WebhookSecrets, WithAKeyTheFileTellsNothing) {
+TEST(WebhookSecrets, WithAKeyTheFileContainsNoPlainText) {
   OpenSqlite store{vault_of("a")};
   put(store, 3);
-  EXPECT_FALSE(tells(store));
+  EXPECT_FALSE(file_contains_canary(store));
   EXPECT_EQ(store.store().catalog->load_webhooks()->at(0), canary_webhook(1));
 }
 
-TEST(WebhookSecrets, AKeyThatIsGivenLaterSealsWhatIsThereAndWipesItsTraces) {
+TEST(WebhookSecrets, ResealingEncryptsExistingSecretsAndWipesThePlainText) {
   OpenSqlite store;
   put(store, 40);
   ASSERT_TRUE(store.store().catalog->remove_webhook(canary_webhook(40).id));
   store.reopen_with(vault_of("a"));
   EXPECT_EQ(reseal_all(store, 7), 39u);
-  EXPECT_FALSE(tells(store));
+  EXPECT_FALSE(file_contains_canary(store));
   EXPECT_EQ(reseal_all(store, 7), 0u);
   EXPECT_EQ(store.store().catalog->load_webhooks()->at(38), canary_webhook(39));
   store.reopen();
-  EXPECT_FALSE(tells(store));
+  EXPECT_FALSE(file_contains_canary(store));
 }
 
-TEST(WebhookSecrets, TheCurrentKeyReplacesTheOneBefore) {
+TEST(WebhookSecrets, ResealingReplacesTheOldKey) {
   OpenSqlite store{vault_of("a")};
   put(store, 3);
   store.reopen_with(vault_of("ba"));
@@ -113,7 +113,7 @@ TEST(WebhookSecrets, TheCurrentKeyReplacesTheOneBefore) {
   EXPECT_EQ(store.store().catalog->load_webhooks()->at(2), canary_webhook(3));
 }
 
-TEST(WebhookSecrets, AWrongOrMissingKeyIsAnErrorThatSaysWhatToDo) {
+TEST(WebhookSecrets, WrongOrMissingKeyIsReportedWithTheFix) {
   OpenSqlite store{vault_of("a")};
   put(store, 1);
   store.reopen_with(vault_of("b"));

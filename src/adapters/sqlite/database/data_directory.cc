@@ -37,12 +37,12 @@ class Descriptor {
   int number_;
 };
 
-/// A new directory's name must be on disk before anything in it counts as durable.
+/// The entry of a new directory must be on disk before its contents count as durable.
 Result<void> sync_directory(const std::filesystem::path& directory) {
   const Descriptor descriptor{::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
   if (descriptor.number() < 0 || ::fsync(descriptor.number()) != 0) {
-    return fail(Errc::unavailable, fmt::format("The directory {} cannot be synced: {}.",
-                                               directory.string(), reason()));
+    return fail(Errc::unavailable,
+                fmt::format("Cannot sync the directory {}: {}.", directory.string(), reason()));
   }
   return {};
 }
@@ -56,11 +56,11 @@ Result<void> make_directory(const std::filesystem::path& directory) {
     return sync_directory(parent);
   }
   if (errno != EEXIST) {
-    return fail(Errc::invalid, fmt::format("The data directory {} cannot be created: {}.",
+    return fail(Errc::invalid, fmt::format("Cannot create the data directory {}: {}.",
                                            directory.string(), reason()));
   }
   if (::access(directory.c_str(), R_OK | W_OK | X_OK) != 0) {
-    return fail(Errc::invalid, fmt::format("The data directory {} cannot be read and written: {}.",
+    return fail(Errc::invalid, fmt::format("Cannot read and write the data directory {}: {}.",
                                            directory.string(), reason()));
   }
   return {};
@@ -81,20 +81,21 @@ bool write_owner(int descriptor) {
 
 }  // namespace
 
-Result<DirectoryLock> DirectoryLock::take(const std::filesystem::path& directory) {
+Result<DirectoryLock> DirectoryLock::acquire(const std::filesystem::path& directory) {
   POSTRIDER_CHECK(make_directory(directory));
   const std::filesystem::path file = directory / "lock";
   Descriptor descriptor{::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, S_IRUSR | S_IWUSR)};
   if (descriptor.number() < 0) {
-    return fail(Errc::invalid, fmt::format("The data directory {} cannot be locked: {}.",
+    return fail(Errc::invalid, fmt::format("Cannot lock the data directory {}: {}.",
                                            directory.string(), reason()));
   }
   if (::flock(descriptor.number(), LOCK_EX | LOCK_NB) != 0) {
-    return fail(Errc::conflict,
-                fmt::format("The data directory {} is already used by another postrider (pid {}).",
-                            directory.string(), read_owner(descriptor.number())));
+    return fail(
+        Errc::conflict,
+        fmt::format("The data directory {} is already used by another postrider process (pid {}).",
+                    directory.string(), read_owner(descriptor.number())));
   }
-  // The number is for people only, so a full disk does not stop the server here.
+  // The pid is informative only, so ignore a failed write, for example on a full disk.
   [[maybe_unused]] const bool written = write_owner(descriptor.number());
   return DirectoryLock{descriptor.release()};
 }
@@ -108,14 +109,14 @@ DirectoryLock::~DirectoryLock() {
 DirectoryLock::DirectoryLock(DirectoryLock&& other) noexcept
     : descriptor_(std::exchange(other.descriptor_, -1)) {}
 
-Result<void> make_private(const std::filesystem::path& file) {
-  // Never opened when it is there: closing it again would drop the locks that SQLite holds on it
-  // for other connections of this process.
+Result<void> create_private_file(const std::filesystem::path& file) {
+  // O_EXCL: an existing file must not be opened, because closing it would drop the locks that
+  // SQLite holds on it for other connections of this process.
   const Descriptor descriptor{
       ::open(file.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR)};
   if (descriptor.number() < 0 && errno != EEXIST) {
     return fail(Errc::unavailable,
-                fmt::format("The file {} cannot be created: {}.", file.string(), reason()));
+                fmt::format("Cannot create the file {}: {}.", file.string(), reason()));
   }
   return {};
 }
@@ -123,7 +124,7 @@ Result<void> make_private(const std::filesystem::path& file) {
 Result<void> rewrite_durably(const std::filesystem::path& file) {
   const auto failed = [&file] {
     return fail(Errc::unavailable,
-                fmt::format("The file {} cannot be rewritten: {}.", file.string(), reason()));
+                fmt::format("Cannot rewrite the file {}: {}.", file.string(), reason()));
   };
   const Descriptor descriptor{::open(file.c_str(), O_RDWR | O_CLOEXEC)};
   if (descriptor.number() < 0) {

@@ -1,4 +1,4 @@
-// The directory a store lives in: made, locked, and its log put on firm ground before it is opened.
+// The data directory of a store: creating it, locking it, and making its files private and durable.
 #pragma once
 
 #include <filesystem>
@@ -11,12 +11,12 @@ namespace postrider::sqlite {
   return directory / "postrider.db";
 }
 
-/// Holds the directory for this process until destroyed.
+/// Locks the directory for this process until destroyed.
 class DirectoryLock {
  public:
-  /// Makes the directory when it is missing, readable by its owner alone. Fails with conflict when
-  /// another process holds it, invalid when it cannot be used.
-  [[nodiscard]] static Result<DirectoryLock> take(const std::filesystem::path& directory);
+  /// Creates a missing directory, accessible by its owner only. Fails with conflict if another
+  /// process holds the lock, invalid if the directory cannot be used.
+  [[nodiscard]] static Result<DirectoryLock> acquire(const std::filesystem::path& directory);
 
   ~DirectoryLock();
   DirectoryLock(DirectoryLock&& other) noexcept;
@@ -27,13 +27,13 @@ class DirectoryLock {
   int descriptor_;
 };
 
-/// Creates the file, empty, unless it is there; whoever may read it sees every webhook's secret, so
-/// only its owner may. SQLite gives its log the same permissions.
-[[nodiscard]] Result<void> make_private(const std::filesystem::path& file);
+/// Creates an empty file unless it exists. Only its owner may read it, because it contains all
+/// webhook secrets. SQLite gives its log the same permissions.
+[[nodiscard]] Result<void> create_private_file(const std::filesystem::path& file);
 
-/// Writes the file's own bytes over it and syncs it. After a failed fsync the kernel may count
-/// pages as written that never reached the disk; a later fsync then succeeds about nothing. Making
-/// every page dirty again makes the next fsync tell the truth. A missing file is fine.
+/// Overwrites the file with its own bytes and syncs it. After a failed fsync the kernel may mark
+/// pages as clean that never reached the disk, and the next fsync would succeed without writing
+/// them. Rewriting makes every page dirty again. A missing file is ignored.
 [[nodiscard]] Result<void> rewrite_durably(const std::filesystem::path& file);
 
 }  // namespace postrider::sqlite

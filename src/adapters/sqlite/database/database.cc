@@ -12,20 +12,20 @@
 namespace postrider::sqlite {
 namespace {
 
-// Another process, say a person's sqlite3 shell, may hold the file for a moment.
+// Another process, for example a sqlite3 shell, may lock the file briefly.
 constexpr int busy_timeout_ms = 5'000;
 
-/// SQLite calls it damage as well when the disk refuses to be read, though nothing is known to be
-/// wrong with the file and it may pass. Only errno still tells: the refused read set it.
-bool disk_refused() { return errno == EIO || errno == ENXIO || errno == ERANGE; }
+/// SQLite reports a read that the disk refused as corruption too, although the file may be sound
+/// and the error temporary. The failed read leaves its reason in errno.
+bool is_read_error() { return errno == EIO || errno == ENXIO || errno == ERANGE; }
 
-/// Before each call of SQLite that reads, for disk_refused to tell of this one.
-void forget_refusals() { errno = 0; }
+/// Call before each SQLite call that reads, so that is_read_error refers to that call.
+void reset_errno() { errno = 0; }
 
-/// The one place that gives SQLite's codes a meaning.
+/// Maps SQLite's result codes to Errc.
 tl::unexpected<Error> failure(sqlite3* connection, int code) {
   const int primary = code & 0xff;
-  const bool damaged = (primary == SQLITE_CORRUPT || primary == SQLITE_NOTADB) && !disk_refused();
+  const bool damaged = (primary == SQLITE_CORRUPT || primary == SQLITE_NOTADB) && !is_read_error();
   const int extended = connection != nullptr ? sqlite3_extended_errcode(connection) : code;
   return fail(damaged ? Errc::corrupt : Errc::unavailable,
               fmt::format("The store failed: {} (SQLite code {}).", sqlite3_errstr(primary),
@@ -37,7 +37,7 @@ tl::unexpected<Error> failure(sqlite3_stmt* statement, int code) {
 }
 
 void configure_once() {
-  // The statistics cost a global lock in every allocation.
+  // SQLite's memory statistics take a global lock in every allocation.
   static std::once_flag once;
   std::call_once(once, [] { sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0); });
 }
@@ -56,7 +56,7 @@ Query::~Query() {
 }
 
 Result<bool> Query::next() {
-  forget_refusals();
+  reset_errno();
   const int code = sqlite3_step(statement_);
   if (code == SQLITE_ROW) {
     return true;
@@ -83,8 +83,8 @@ std::string_view Query::bytes(int column) const {
 
 void Statement::Finalize::operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
 
-// Binding fails only for an index that the SQL does not have, which is a mistake of ours, or
-// without memory, which the following step reports.
+// Binding fails for an index that the SQL does not have, which is a programming error, or without
+// memory, which the next step reports.
 void Statement::bind_integer(int index, std::int64_t value) {
   POSTRIDER_ASSERT(sqlite3_bind_int64(statement_.get(), index, value) != SQLITE_RANGE);
 }
@@ -94,7 +94,7 @@ void Statement::bind_real(int index, double value) {
 }
 
 void Statement::bind_text(int index, std::string_view text, bool copy) {
-  // A null pointer would bind NULL; an empty text is not that.
+  // A null pointer would bind NULL instead of an empty text.
   const char* data = text.data() == nullptr ? "" : text.data();
   const int code = sqlite3_bind_text64(statement_.get(), index, data, text.size(),
                                        copy ? SQLITE_TRANSIENT : SQLITE_STATIC, SQLITE_UTF8);
@@ -114,7 +114,7 @@ void Statement::bind_null(int index) {
 
 Result<void> Statement::run_bound() {
   int code = SQLITE_ROW;
-  forget_refusals();
+  reset_errno();
   while (code == SQLITE_ROW) {
     code = sqlite3_step(statement_.get());
   }
@@ -145,15 +145,15 @@ Result<Database> Database::open(const OpenOptions& options) {
     return failure(raw, code);
   }
   sqlite3_busy_timeout(raw, busy_timeout_ms);
-  // Replaces automatic checkpoints: when to do them is the writer's to decide, readers do none. Nor
-  // does closing: after a failure nothing may touch the file that was not asked for.
+  // This hook replaces automatic checkpoints: the writer decides when to make one. Closing makes
+  // none either, because after a failure nothing may touch the file before it is reopened.
   sqlite3_wal_hook(raw, note_wal_pages, database.wal_pages_.get());
   sqlite3_db_config(raw, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
   return database;
 }
 
 Result<void> Database::execute(const std::string& sql) {
-  forget_refusals();
+  reset_errno();
   const int code = sqlite3_exec(connection_.get(), sql.c_str(), nullptr, nullptr, nullptr);
   if (code != SQLITE_OK) {
     return failure(connection_.get(), code);
@@ -163,7 +163,7 @@ Result<void> Database::execute(const std::string& sql) {
 
 Result<Statement> Database::prepare(std::string_view sql) {
   sqlite3_stmt* statement = nullptr;
-  forget_refusals();
+  reset_errno();
   const int code = sqlite3_prepare_v3(connection_.get(), sql.data(), static_cast<int>(sql.size()),
                                       SQLITE_PREPARE_PERSISTENT, &statement, nullptr);
   if (code != SQLITE_OK) {
@@ -172,16 +172,16 @@ Result<Statement> Database::prepare(std::string_view sql) {
   return Statement{statement};
 }
 
-Result<void> Database::prepare_all(std::initializer_list<Preparation> preparations) {
-  for (const Preparation& preparation : preparations) {
-    POSTRIDER_TRY(*preparation.statement, prepare(preparation.sql));
+Result<void> Database::prepare_all(std::initializer_list<StatementToPrepare> statements) {
+  for (const StatementToPrepare& each : statements) {
+    POSTRIDER_TRY(*each.statement, prepare(each.sql));
   }
   return {};
 }
 
 Result<void> Database::copy_from(
     Database& source, const std::function<void(std::uint64_t, std::uint64_t)>& progress) {
-  constexpr int pages_at_once = 1'024;  // 4 MB: often enough for a progress bar, seldom enough.
+  constexpr int pages_at_once = 1'024;  // 4 MB: frequent progress at little overhead.
   sqlite3_backup* const backup =
       sqlite3_backup_init(connection_.get(), "main", source.connection_.get(), "main");
   if (backup == nullptr) {
@@ -207,7 +207,7 @@ std::int64_t Database::changes() const { return sqlite3_changes64(connection_.ge
 Result<void> Database::checkpoint() { return checkpoint(SQLITE_CHECKPOINT_PASSIVE); }
 
 Result<void> Database::truncate_wal() {
-  // A reader in the middle of a query is no reason to wait: the log is emptied another time.
+  // Do not wait for a reader: a later call will empty the log.
   sqlite3_busy_timeout(connection_.get(), 0);
   const Result<void> done = checkpoint(SQLITE_CHECKPOINT_TRUNCATE);
   sqlite3_busy_timeout(connection_.get(), busy_timeout_ms);

@@ -1,5 +1,5 @@
-// The SQLite C API as values: a connection, prepared statements, and errors as Result.
-// Knows nothing of what is stored. One thread per connection.
+// A C++ wrapper of the SQLite C API: connection, prepared statements, errors as Result. Independent
+// of the schema. A connection and its statements are used by one thread at a time.
 #pragma once
 
 #include <concepts>
@@ -29,8 +29,7 @@ struct Blob {
   std::string_view bytes;
 };
 
-/// One run of a statement, row by row. Ends, and frees the statement for its next run, when
-/// destroyed.
+/// One run of a statement, row by row. The destructor resets the statement for its next run.
 class Query {
  public:
   explicit Query(sqlite3_stmt* statement) : statement_(statement) {}
@@ -38,7 +37,7 @@ class Query {
   Query(Query&& other) noexcept : statement_(std::exchange(other.statement_, nullptr)) {}
   Query& operator=(Query&&) = delete;
 
-  /// True: there is a row to read. False: the end.
+  /// Moves to the next row. False at the end.
   [[nodiscard]] Result<bool> next();
 
   [[nodiscard]] bool is_null(int column) const;
@@ -55,7 +54,7 @@ class Query {
     return static_cast<Number>(integer(column));
   }
 
-  /// All zero bytes when the column does not hold 16: such an id belongs to nothing.
+  /// All zero bytes if the column does not hold 16 bytes. Nothing has that id.
   template <class SomeId>
   [[nodiscard]] SomeId id(int column) const {
     SomeId id;
@@ -86,7 +85,7 @@ class Statement {
   Statement() = default;
   explicit Statement(sqlite3_stmt* statement) : statement_(statement) {}
 
-  /// Binds the values to ?1, ?2, … and runs to the end. Rows are not looked at.
+  /// Binds the values to ?1, ?2, … and runs to the end. Ignores rows.
   template <class... Values>
   [[nodiscard]] Result<void> run(const Values&... values) {
     bind_all(false, values...);
@@ -100,8 +99,7 @@ class Statement {
     return Query{statement_.get()};
   }
 
-  /// Binds one value, for statements whose parameters are not known where they are written. Use
-  /// with `query()` without values.
+  /// Binds one value, for SQL that is built at run time. Then call `query()` without values.
   template <class Value>
   void bind_at(int index, const Value& value) {
     bind(index, value, true);
@@ -120,7 +118,7 @@ class Statement {
     (bind(++index, values, copy), ...);
   }
 
-  /// `copy`: the bytes may be gone before the statement has run.
+  /// With `copy` SQLite keeps its own copy. Without, the bytes must outlive the run.
   void bind_integer(int index, std::int64_t value);
   void bind_real(int index, double value);
   void bind_text(int index, std::string_view text, bool copy);
@@ -180,25 +178,25 @@ class Database {
   [[nodiscard]] Result<void> execute(const std::string& sql);
   [[nodiscard]] Result<Statement> prepare(std::string_view sql);
 
-  struct Preparation {
+  struct StatementToPrepare {
     Statement* statement;
     std::string_view sql;
   };
-  [[nodiscard]] Result<void> prepare_all(std::initializer_list<Preparation> preparations);
+  [[nodiscard]] Result<void> prepare_all(std::initializer_list<StatementToPrepare> statements);
 
-  /// Replaces everything in this database by what `source` holds. `progress` hears of pages copied
-  /// and pages in all, and may be empty.
+  /// Replaces the contents of this database with those of `source`. Calls `progress(copied, total)`
+  /// in pages, unless it is empty.
   [[nodiscard]] Result<void> copy_from(
       Database& source, const std::function<void(std::uint64_t, std::uint64_t)>& progress);
 
-  /// Rows that the last statement changed.
+  /// The number of rows that the last statement changed.
   [[nodiscard]] std::int64_t changes() const;
 
   /// Pages in the write-ahead log after the last commit.
   [[nodiscard]] int wal_pages() const { return *wal_pages_; }
-  /// Moves what it can from the log into the file without waiting for readers.
+  /// Copies the log into the database file as far as possible without waiting for readers.
   [[nodiscard]] Result<void> checkpoint();
-  /// Moves all of it and empties the log, unless a reader is in the way.
+  /// Copies all of the log into the database file and empties it, unless a reader prevents that.
   [[nodiscard]] Result<void> truncate_wal();
 
  private:
@@ -209,7 +207,8 @@ class Database {
   explicit Database(sqlite3* connection) : connection_(connection) {}
   [[nodiscard]] Result<void> checkpoint(int mode);
 
-  // On the heap: SQLite holds its address while this object moves about. Outlives the connection.
+  // On the heap, because SQLite keeps its address and this object can be moved. Must outlive the
+  // connection.
   std::unique_ptr<int> wal_pages_ = std::make_unique<int>(0);
   std::unique_ptr<sqlite3, Close> connection_;
 };

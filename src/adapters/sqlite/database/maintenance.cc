@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 using sqlite::Access;
 using sqlite::Database;
 
-/// Written beside the target first, so that a copy that was cut short never looks like one.
+/// The copy is written to this file first, so that an incomplete copy never looks complete.
 fs::path partial_of(const fs::path& target) { return target.string() + ".partial"; }
 
 Result<std::string> read_text(Database& database, std::string_view sql) {
@@ -47,7 +47,7 @@ Result<void> sync(const fs::path& path) {
     ::close(descriptor);
   }
   if (!synced) {
-    return fail(Errc::unavailable, fmt::format("{} cannot be made durable: {}.", path.string(),
+    return fail(Errc::unavailable, fmt::format("Cannot sync {} to disk: {}.", path.string(),
                                                std::generic_category().message(code)));
   }
   return {};
@@ -56,17 +56,17 @@ Result<void> sync(const fs::path& path) {
 Result<void> copy(const SqliteOptions& options, const fs::path& partial,
                   const BackupProgress& progress) {
   POSTRIDER_TRY(Database source, open_existing(options));
-  POSTRIDER_CHECK(sqlite::make_private(partial));
+  POSTRIDER_CHECK(sqlite::create_private_file(partial));
   POSTRIDER_TRY(Database target, Database::open({.file = partial, .access = Access::write}));
-  // One snapshot for the whole copy, however long it takes and whatever is written meanwhile.
+  // One snapshot for the whole copy: later writes are not part of it.
   POSTRIDER_CHECK(source.execute("BEGIN; SELECT count(*) FROM sqlite_schema"));
   POSTRIDER_CHECK(target.copy_from(source, progress));
   POSTRIDER_CHECK(source.execute("COMMIT"));
-  // The copy says that it keeps a log beside it, as its source does; one file is handier.
+  // The copy inherits WAL mode from its source. Without it, the copy is one self-contained file.
   POSTRIDER_CHECK(target.execute("PRAGMA journal_mode = DELETE"));
   POSTRIDER_TRY(const std::string verdict, read_text(target, "PRAGMA quick_check(1)"));
   if (verdict != "ok") {
-    return fail(Errc::corrupt, fmt::format("The copy does not check out: {}.", verdict));
+    return fail(Errc::corrupt, fmt::format("The copy failed its integrity check: {}.", verdict));
   }
   return {};
 }
@@ -84,7 +84,7 @@ Result<void> put_in_place(const fs::path& partial, const fs::path& target) {
   fs::rename(partial, target, error);
   if (error) {
     return fail(Errc::unavailable,
-                fmt::format("{} cannot be written: {}.", target.string(), error.message()));
+                fmt::format("Cannot write {}: {}.", target.string(), error.message()));
   }
   const fs::path folder = target.parent_path();
   return sync(folder.empty() ? fs::path{"."} : folder);

@@ -1,4 +1,4 @@
-// Numbers and texts one behind the other in as few bytes as they need: the inside of blobs.
+// The compact encoding inside blobs: variable-length numbers, and texts with a length prefix.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace postrider::sqlite {
 
-/// Seven bits a byte, lowest first.
+/// Seven bits per byte, lowest bits first; the high bit is set in all bytes but the last.
 inline void put_number(std::uint64_t value, std::string& out) {
   while (value >= 0x80) {
     out.push_back(static_cast<char>(value | 0x80));
@@ -21,8 +21,8 @@ inline void put_text(std::string_view text, std::string& out) {
   out.append(text);
 }
 
-/// Reads what the functions above wrote. After the first mistake everything reads as zero and
-/// empty, and `intact` is false: one check at the end is enough.
+/// Reads what the functions above wrote. After the first error every read returns zero or empty
+/// text and `intact` returns false, so one check at the end is enough.
 class Unpacker {
  public:
   explicit Unpacker(std::string_view bytes) : rest_(bytes) {}
@@ -40,13 +40,13 @@ class Unpacker {
         return value;
       }
     }
-    return spoil();
+    return set_damaged();
   }
 
   std::string text() {
     const std::uint64_t size = number();
     if (size > rest_.size()) {
-      spoil();
+      set_damaged();
       return {};
     }
     std::string text{rest_.substr(0, size)};
@@ -58,7 +58,7 @@ class Unpacker {
   [[nodiscard]] bool finished() const { return intact_ && rest_.empty(); }
 
  private:
-  std::uint64_t spoil() {
+  std::uint64_t set_damaged() {
     intact_ = false;
     rest_ = {};
     return 0;

@@ -1,5 +1,5 @@
-// Which index answers which question. With a million rows a wrong plan is an outage, and SQLite is
-// free to choose one that no other test would notice.
+// Checks that queries use the intended indexes. With a million rows a wrong plan is an outage, and
+// no other test would notice it.
 #include <string>
 #include <vector>
 
@@ -49,7 +49,7 @@ class QueryPlan : public testing::Test {
   std::optional<sqlite::Database> database_;
 };
 
-TEST_F(QueryPlan, ListsWalkAnIndexBackwardsAndNeverSort) {
+TEST_F(QueryPlan, ListsUseAnIndexAndNeverSort) {
   const DeliveryFilter all;
   const DeliveryFilter dead{.states = {DeliveryState::dead_letter}};
   const struct {
@@ -82,7 +82,7 @@ TEST_F(QueryPlan, ListsWalkAnIndexBackwardsAndNeverSort) {
                     Not(HasSubstr("TEMP B-TREE"))));
 }
 
-TEST_F(QueryPlan, APatternIsLookedUpForEachRowThatIsLookedAt) {
+TEST_F(QueryPlan, TypePatternIsCheckedRowByRow) {
   const sqlite::TypeTerms types{.everything = false, .numbers = {1}, .prefixes = {"a.", "b."}};
   EXPECT_THAT(plan({}, {.types = types}),
               AllOf(HasSubstr("SEARCH d USING INTEGER PRIMARY KEY (rowid<?)"),
@@ -95,14 +95,14 @@ TEST_F(QueryPlan, APatternIsLookedUpForEachRowThatIsLookedAt) {
                     Not(HasSubstr("TEMP B-TREE"))));
 }
 
-TEST_F(QueryPlan, TheListOfAWebhookFollowsItsChain) {
+TEST_F(QueryPlan, ListOfAWebhookFollowsItsChain) {
   const std::string text = plan({}, {.lane = {{.lane = 1, .newest = 500}}});
   EXPECT_THAT(text, AllOf(HasSubstr("CO-ROUTINE chain"),
                           HasSubstr("SEARCH d USING INTEGER PRIMARY KEY (rowid=?)"),
                           Not(HasSubstr("SCAN d")), Not(HasSubstr("TEMP B-TREE"))));
 }
 
-TEST_F(QueryPlan, TheEngineSeeksAndNeverScansOrSorts) {
+TEST_F(QueryPlan, EngineQueriesNeverScanOrSort) {
   std::vector<std::string_view> queries = sqlite::lane_queries();
   std::ranges::copy(sqlite::rescheduling_queries(), std::back_inserter(queries));
   for (const std::string_view sql : queries) {

@@ -1,4 +1,4 @@
-// Changes that leave nothing behind of what they replace.
+// Changes that overwrite deleted content in the file.
 #pragma once
 
 #include <type_traits>
@@ -9,10 +9,10 @@
 
 namespace postrider::sqlite {
 
-/// Runs `body`, which answers a Result: what it replaces, moves or removes is overwritten in the
-/// file, too.
+/// Runs `body`, which returns a Result. SQLite overwrites everything that it deletes or moves with
+/// zeros.
 template <class Body>
-[[nodiscard]] std::invoke_result_t<Body> leaving_no_trace(Database& database, Body body) {
+[[nodiscard]] std::invoke_result_t<Body> with_secure_delete(Database& database, Body body) {
   POSTRIDER_CHECK(database.execute("PRAGMA secure_delete = ON"));
   auto result = body();
   POSTRIDER_CHECK(database.execute("PRAGMA secure_delete = OFF"));

@@ -1,4 +1,4 @@
-// Several queries of one reader, one state of the store.
+// Runs several queries of one reader on the same state of the store.
 #pragma once
 
 #include <type_traits>
@@ -9,7 +9,7 @@
 
 namespace postrider::sqlite {
 
-/// Runs `body`, which answers a Result, inside a read transaction.
+/// Runs `body`, which returns a Result, in a read transaction.
 template <class Body>
 [[nodiscard]] std::invoke_result_t<Body> snapshot(Database& database, Body body) {
   POSTRIDER_CHECK(database.execute("BEGIN"));

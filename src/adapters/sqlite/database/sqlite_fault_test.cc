@@ -1,5 +1,5 @@
-// The disk fails, fills up, or loses power, at every single write and sync of a scenario. Whatever
-// was acknowledged must be there afterwards (P1), and no batch may be there by half.
+// Injects disk failures, a full disk and power cuts at every write and sync of a scenario.
+// Afterwards every acknowledged batch must be stored (P1), and no batch may be stored partially.
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -22,7 +22,7 @@ namespace postrider::test {
 namespace {
 
 constexpr int batch_count = 8;
-constexpr int checkpoint_pages = 12;  // So that the scenario has a few checkpoints.
+constexpr int checkpoint_pages = 12;  // Small, so that the scenario has a few checkpoints.
 
 /// One batch: a publish, and the settlement of the publish two batches before.
 struct Step {
@@ -36,7 +36,7 @@ struct Scenario {
   std::vector<Step> steps;
   std::vector<Delivery> accepted;
 
-  /// Commits one more batch; false when the store failed.
+  /// Commits one more batch. False if the store failed.
   bool commit(Ledger& ledger) {
     Step step;
     step.publish = script.publish(
@@ -74,7 +74,7 @@ void check(const Scenario& scenario, History& history) {
     for (const Attempt& attempt : *attempts) {
       settled = settled || attempt.id == step.settlement->attempt->id;
     }
-    EXPECT_EQ(settled, published) << "half of a batch is there";
+    EXPECT_EQ(settled, published) << "a batch is stored partially";
   }
 }
 
@@ -89,7 +89,7 @@ void check_integrity(const std::filesystem::path& directory) {
   EXPECT_EQ(query.text(0), "ok");
 }
 
-/// Opens the directory as a restarted server would, and looks.
+/// Opens the directory like a restarted server and checks the contents.
 void check_after_restart(const Scenario& scenario, const std::filesystem::path& directory) {
   Result<Store> store = open_sqlite_store({.directory = directory});
   ASSERT_TRUE(store.has_value()) << store.error().message;
@@ -99,7 +99,7 @@ void check_after_restart(const Scenario& scenario, const std::filesystem::path& 
   check_integrity(directory);
 }
 
-/// True when the fault fired. The store is healed and recovered as soon as a commit fails.
+/// Heals the disk and recovers the store as soon as a commit fails. True if the fault fired.
 bool run_with_fault(FaultyVfs::Kind kind, std::uint64_t nth) {
   FaultyVfs vfs{"faulty"};
   const TemporaryDirectory directory;
@@ -118,7 +118,7 @@ bool run_with_fault(FaultyVfs::Kind kind, std::uint64_t nth) {
     EXPECT_TRUE(vfs.fault_fired());
     EXPECT_EQ(store->ledger->backlog().error().code, Errc::unavailable);
     EXPECT_EQ(store->catalog->load_webhooks().error().code, Errc::unavailable);
-    EXPECT_FALSE(scenario.commit(*store->ledger)) << "broken stores stay broken";
+    EXPECT_FALSE(scenario.commit(*store->ledger)) << "a broken store stays broken until recover";
     vfs.heal();
     const Result<void> recovered = store->ledger->recover();
     EXPECT_TRUE(recovered.has_value()) << recovered.error().message;
@@ -142,14 +142,18 @@ void run_with_every_fault(FaultyVfs::Kind kind) {
     }
     ++nth;
   }
-  EXPECT_GT(nth, 50u);  // The scenario writes that often at least.
+  EXPECT_GT(nth, 50u);  // The scenario has at least that many writes and syncs.
 }
 
-TEST(SqliteFaults, AnyWriteOrSyncMayFailOnce) { run_with_every_fault(FaultyVfs::Kind::io_error); }
+TEST(SqliteFaults, SurvivesAFailureOfAnyWriteOrSync) {
+  run_with_every_fault(FaultyVfs::Kind::io_error);
+}
 
-TEST(SqliteFaults, TheDiskMayFillUpAtAnyWrite) { run_with_every_fault(FaultyVfs::Kind::disk_full); }
+TEST(SqliteFaults, SurvivesAFullDiskAtAnyWrite) {
+  run_with_every_fault(FaultyVfs::Kind::disk_full);
+}
 
-TEST(SqliteFaults, AStoreDoesNotRecoverWhileTheDiskIsFull) {
+TEST(SqliteFaults, CommitsFailUntilTheDiskHasSpaceAgain) {
   FaultyVfs vfs{"full"};
   const TemporaryDirectory directory;
   Result<Store> store =
@@ -159,7 +163,7 @@ TEST(SqliteFaults, AStoreDoesNotRecoverWhileTheDiskIsFull) {
   ASSERT_TRUE(scenario.commit(*store->ledger));
   vfs.fail_nth(0, FaultyVfs::Kind::disk_full);
   EXPECT_FALSE(scenario.commit(*store->ledger));
-  // Opening finds nothing to write and succeeds; the next commit fails again, and nothing is lost.
+  // Reopening writes nothing and may succeed, but the next commit fails again.
   for (int i = 0; i < 3; ++i) {
     [[maybe_unused]] const Result<void> recovered = store->ledger->recover();
     EXPECT_FALSE(scenario.commit(*store->ledger));
@@ -171,7 +175,7 @@ TEST(SqliteFaults, AStoreDoesNotRecoverWhileTheDiskIsFull) {
   check_after_restart(scenario, directory.path());
 }
 
-TEST(SqliteFaults, AReadThatTheDiskRefusesIsNoDamageAndPasses) {
+TEST(SqliteFaults, ReadErrorIsUnavailableNotCorrupt) {
   FaultyVfs vfs{"unreadable"};
   const TemporaryDirectory directory;
   const SqliteOptions options{.directory = directory.path(), .vfs = vfs.name()};
@@ -184,9 +188,9 @@ TEST(SqliteFaults, AReadThatTheDiskRefusesIsNoDamageAndPasses) {
   std::uint64_t nth = 0;
   for (bool refused = true; refused && nth < 1'000; ++nth) {
     SCOPED_TRACE(fmt::format("read #{} is refused", nth));
-    Result<Reader> reader = open_sqlite_reader(options);  // With nothing in its cache.
+    Result<Reader> reader = open_sqlite_reader(options);  // With an empty cache.
     ASSERT_TRUE(reader.has_value());
-    vfs.refuse_reads_from(nth);
+    vfs.fail_reads_from(nth);
     const EventId id = scenario.steps.front().publish.event.id;
     const Result<Event> found = reader->history->find_event(id);
     refused = vfs.fault_fired();
@@ -200,8 +204,8 @@ TEST(SqliteFaults, AReadThatTheDiskRefusesIsNoDamageAndPasses) {
   EXPECT_GT(nth, 3u);
 }
 
-/// The power goes after every sync and after every acknowledgement. Writes that were not synced
-/// survive as `survives` says.
+/// Simulates a power cut after every sync and every acknowledgement. `survives` decides for each
+/// unsynced write whether it is kept.
 void run_with_power_cuts(const Survives& survives) {
   FaultyVfs vfs{"powerless"};
   const TemporaryDirectory directory;
@@ -226,15 +230,15 @@ void run_with_power_cuts(const Survives& survives) {
   EXPECT_GT(cuts, 2 * batch_count);  // At least one sync and one acknowledgement per batch.
 }
 
-TEST(SqlitePowerCut, NothingAcknowledgedIsLostWhenNoUnsyncedWriteSurvives) {
+TEST(SqlitePowerCut, NothingAcknowledgedIsLostIfNoUnsyncedWriteSurvives) {
   run_with_power_cuts([] { return false; });
 }
 
-TEST(SqlitePowerCut, NothingIsHalfThereWhenAllUnsyncedWritesSurvive) {
+TEST(SqlitePowerCut, NoBatchIsPartialIfAllUnsyncedWritesSurvive) {
   run_with_power_cuts([] { return true; });
 }
 
-TEST(SqlitePowerCut, NothingAcknowledgedIsLostWhenUnsyncedWritesSurviveAtRandom) {
+TEST(SqlitePowerCut, NothingAcknowledgedIsLostIfUnsyncedWritesSurviveAtRandom) {
   for (std::uint64_t seed = 0; seed < 10; ++seed) {
     SCOPED_TRACE(fmt::format("seed {}", seed));
     SplitMix64 random{seed};

@@ -1,5 +1,5 @@
-// SQLite against the memory store as its model: whatever is done to both, both must answer the
-// same.
+// Property test of the SQLite store with the memory store as its model: after the same random
+// operations both must return the same results.
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -29,10 +29,10 @@ void expect_same(const Result<Value>& model, const Result<Value>& real) {
   }
 }
 
-/// Both stores, and one random choice after the other about what to do to them.
-class Twins {
+/// Applies random operations to both stores and compares the results.
+class StorePair {
  public:
-  /// `choices` decides what happens: fewer of them make a shorter run.
+  /// Performs one operation per choice.
   void run(const std::vector<std::uint64_t>& choices) {
     for (const std::uint64_t choice : choices) {
       random_ = SplitMix64{choice};
@@ -63,7 +63,7 @@ class Twins {
     for (std::uint64_t i = random_.below(4); i > 0; --i) {
       batch.publishes.push_back(some_publish());
     }
-    for (std::uint64_t i = random_.below(4); i > 0 && !known_.empty(); --i) {
+    for (std::uint64_t i = random_.below(4); i > 0 && !deliveries_.empty(); --i) {
       batch.settlements.push_back(some_settlement());
     }
     if (random_.below(4) == 0) {
@@ -73,11 +73,13 @@ class Twins {
                                 .trigger = Trigger::replay});
     }
     if (random_.below(4) == 0) {
-      batch.revivals.push_back(
-          {.delivery_id = some_id(), .now = script_.now, .priority = {}, .only_if = some_sight()});
+      batch.revivals.push_back({.delivery_id = some_id(),
+                                .now = script_.now,
+                                .priority = {},
+                                .only_if = some_precondition()});
     }
-    if (random_.below(3) == 0 && !known_.empty()) {
-      const EventId event = known_[random_.below(known_.size())].event_id;
+    if (random_.below(3) == 0 && !deliveries_.empty()) {
+      const EventId event = deliveries_[random_.below(deliveries_.size())].event_id;
       batch.late_deliveries.push_back(script_.add_late_delivery(
           event, StoreScript::webhook(static_cast<std::uint8_t>(random_.below(webhook_count)))));
     }
@@ -88,7 +90,7 @@ class Twins {
       batch.cancels.push_back({.delivery_id = some_id(),
                                .now = script_.now,
                                .of = CancelOf::dead_letter,
-                               .only_if = some_sight()});
+                               .only_if = some_precondition()});
     }
     const Result<BatchReceipt> model = model_ledger_->commit(batch);
     const Result<BatchReceipt> real = real_.store().ledger->commit(batch);
@@ -106,12 +108,13 @@ class Twins {
     RC_ASSERT(model->waiting_change == real->waiting_change);
     for (const std::optional<Delivery>& late : model->late_deliveries) {
       if (late) {
-        known_.push_back(*late);
+        deliveries_.push_back(*late);
       }
     }
     for (const PublishReceipt& receipt : model->publishes) {
       if (const Accepted* accepted = std::get_if<Accepted>(&receipt)) {
-        known_.insert(known_.end(), accepted->deliveries.begin(), accepted->deliveries.end());
+        deliveries_.insert(deliveries_.end(), accepted->deliveries.begin(),
+                           accepted->deliveries.end());
       }
     }
   }
@@ -140,9 +143,9 @@ class Twins {
     return publish;
   }
 
-  /// Sometimes of a delivery as it was long ago, sometimes one that is final.
+  /// May be outdated, or of a final delivery.
   Settlement some_settlement() {
-    Delivery delivery = known_[random_.below(known_.size())];
+    Delivery delivery = deliveries_[random_.below(deliveries_.size())];
     if (random_.below(4) != 0) {
       delivery = model_history_->find_delivery(delivery.id)->delivery;
     }
@@ -164,23 +167,24 @@ class Twins {
     }
   }
 
-  /// One of twelve: more than are looked through. Each time another object.
+  /// One of twelve shapes, more than the store searches for an equal one; or none. Always a new
+  /// object.
   RequestShapeRef some_shape() {
     const std::uint64_t choice = random_.below(16);
     return choice < 12 ? sample_shape(std::to_string(choice)) : nullptr;
   }
 
-  std::optional<Seen> some_sight() {
+  std::optional<DeliveryVersion> some_precondition() {
     if (random_.below(3) == 0) {
       return std::nullopt;
     }
-    return Seen{.state = static_cast<DeliveryState>(random_.below(5)),
-                .revivals = static_cast<std::uint32_t>(random_.below(3))};
+    return DeliveryVersion{.state = static_cast<DeliveryState>(random_.below(5)),
+                           .revivals = static_cast<std::uint32_t>(random_.below(3))};
   }
 
   DeliveryId some_id() {
-    const bool unknown = known_.empty() || random_.below(10) == 0;
-    return unknown ? DeliveryId{} : known_[random_.below(known_.size())].id;
+    const bool unknown = deliveries_.empty() || random_.below(10) == 0;
+    return unknown ? DeliveryId{} : deliveries_[random_.below(deliveries_.size())].id;
   }
   std::optional<Priority> some_priority() {
     const std::uint64_t drawn = random_.below(priority_count + 1);
@@ -218,15 +222,15 @@ class Twins {
       }
       expect_same(model_history_->count_deliveries(filter, {.before = page.before}),
                   real_.reader().history->count_deliveries(filter, {.before = page.before}));
-      const ForwardPage onward{.after = page.before.value_or(0), .limit = page.limit};
+      const ForwardPage forward{.after = page.before.value_or(0), .limit = page.limit};
       const WebhookId replayed =
           StoreScript::webhook(static_cast<std::uint8_t>(random_.below(webhook_count)));
-      expect_same(model_history_->list_events_for(replayed, events, onward),
-                  real_.reader().history->list_events_for(replayed, events, onward));
+      expect_same(model_history_->list_events_for(replayed, events, forward),
+                  real_.reader().history->list_events_for(replayed, events, forward));
       expect_same(model_history_->list_events(events, page),
                   real_.reader().history->list_events(events, page));
     }
-    for (const Delivery& delivery : known_) {
+    for (const Delivery& delivery : deliveries_) {
       expect_same(model_history_->find_delivery(delivery.id),
                   real_.reader().history->find_delivery(delivery.id));
       expect_same(model_history_->attempts_of(delivery.id),
@@ -258,8 +262,8 @@ class Twins {
     if (random_.below(3) == 0) {
       filter.event_types = {some_type(), some_type()};
     }
-    if (random_.below(4) == 0 && !known_.empty()) {
-      filter.event_id = known_[random_.below(known_.size())].event_id;
+    if (random_.below(4) == 0 && !deliveries_.empty()) {
+      filter.event_id = deliveries_[random_.below(deliveries_.size())].event_id;
     }
     if (random_.below(4) == 0) {
       filter.failure_categories = {FailureCategory::server_error};
@@ -282,12 +286,13 @@ class Twins {
   std::unique_ptr<Ledger> model_ledger_ = make_memory_ledger(store_);
   std::unique_ptr<History> model_history_ = make_memory_history(store_);
   OpenSqlite real_;
-  std::vector<Delivery> known_;
+  std::vector<Delivery> deliveries_;
 };
 
-RC_GTEST_PROP(SqliteModel, AnswersLikeTheMemoryStore, (const std::vector<std::uint64_t>& choices)) {
-  Twins twins;
-  twins.run(choices);
+RC_GTEST_PROP(SqliteModel, ReturnsTheSameResultsAsTheMemoryStore,
+              (const std::vector<std::uint64_t>& choices)) {
+  StorePair stores;
+  stores.run(choices);
 }
 
 }  // namespace

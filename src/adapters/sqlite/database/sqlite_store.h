@@ -1,7 +1,8 @@
 // The embedded store: one SQLite file in a data directory that one server owns.
 //
-// One connection, on the store thread, writes and checkpoints; SQLite 3.40's WAL must not be reset
-// by two. Readers have connections of their own and never wait for the writer.
+// One connection writes and makes checkpoints, on the store thread, because SQLite 3.40 must not
+// reset its WAL from two connections. Each reader has its own connection and never waits for the
+// writer.
 #pragma once
 
 #include <filesystem>
@@ -15,29 +16,29 @@
 namespace postrider {
 
 struct SqliteOptions {
-  std::filesystem::path directory;  // Made when missing, for its owner's eyes only.
-  /// SQLite's file layer by name. Empty: the system's. Tests put faults here.
+  std::filesystem::path directory;  // Created if missing, accessible by its owner only.
+  /// The name of SQLite's file layer (VFS). Empty: the default. Tests inject faults here.
   std::string vfs;
-  /// Pages of 4 KiB in the log that make the writer move them into the file. 16 MB: rare enough
-  /// that it costs little, small enough that it is over in milliseconds.
+  /// The log size, in pages of 4 KiB, at which the writer makes a checkpoint. 16 MB: infrequent,
+  /// and each checkpoint takes only milliseconds.
   int checkpoint_pages = 4'096;
-  /// A new file can become smaller again after retention. It costs about a twentieth of the store's
-  /// processor time; without it the space is kept and reused. An old file stays what it is.
+  /// Lets a new file shrink after retention (incremental vacuum), for about 5 % of the store's CPU
+  /// time. Without it, free space is kept and reused. Has no effect on an existing file.
   bool shrinks = false;
-  /// For the chain of the audit log. Without it nothing can be appended to the log.
+  /// Hashes the chain of the audit log. Required to append to the log.
   Digest digest = nullptr;
-  /// Seals webhooks' secrets and headers, also those of requests that were sent. Null: they are
-  /// stored as they are.
+  /// Encrypts webhook secrets and headers, including those in recorded requests. Null: they are
+  /// stored in plain text.
   std::shared_ptr<const Vault> vault = nullptr;
 };
 
-/// Creates or opens the store and brings its schema up to date. Fails with conflict when another
-/// server uses the directory, invalid when it cannot be used at all or was written by a newer
-/// version, unavailable when the disk fails, corrupt when the file is damaged. All roles share one
-/// connection; the directory stays locked until the last of them is gone.
+/// Creates or opens the store and migrates its schema. Fails with conflict if another server uses
+/// the directory, invalid if the directory cannot be used or was written by a newer version,
+/// unavailable if the disk fails, corrupt if the file is damaged. All roles share one connection.
+/// The directory stays locked until the last role is destroyed.
 [[nodiscard]] Result<Store> open_sqlite_store(const SqliteOptions& options);
 
-/// A reader of a store that is open already. One per reader thread.
+/// Opens a reader of a store that is already open. Use one per reader thread.
 [[nodiscard]] Result<Reader> open_sqlite_reader(const SqliteOptions& options);
 
 }  // namespace postrider

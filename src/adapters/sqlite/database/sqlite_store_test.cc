@@ -19,7 +19,7 @@
 namespace postrider::test {
 
 POSTRIDER_STORE_CONTRACT(Sqlite,
-                         StoreMaker{"sqlite", [] { return std::make_unique<OpenSqlite>(); }});
+                         StoreFactory{"sqlite", [] { return std::make_unique<OpenSqlite>(); }});
 
 namespace {
 
@@ -38,7 +38,7 @@ std::int64_t number(sqlite::Database& database, std::string_view sql) {
   return query.integer(0);
 }
 
-TEST(SqliteStore, TheDirectoryIsForItsOwnersEyesOnly) {
+TEST(SqliteStore, CreatesADirectoryThatOnlyItsOwnerCanAccess) {
   const TemporaryDirectory parent;
   const auto directory = parent.path() / "new" / "data";
   ASSERT_TRUE(open_sqlite_store({.directory = directory}).has_value());
@@ -49,7 +49,7 @@ TEST(SqliteStore, TheDirectoryIsForItsOwnersEyesOnly) {
   EXPECT_EQ(status.st_mode & 0077, 0u);
 }
 
-TEST(SqliteStore, ASecondServerIsToldWhoUsesTheDirectory) {
+TEST(SqliteStore, SecondServerIsRefusedWithThePidOfTheFirst) {
   const TemporaryDirectory directory;
   const SqliteOptions options{.directory = directory.path()};
   Result<Store> first = open_sqlite_store(options);
@@ -59,32 +59,33 @@ TEST(SqliteStore, ASecondServerIsToldWhoUsesTheDirectory) {
   ASSERT_FALSE(second.has_value());
   EXPECT_EQ(second.error().code, Errc::conflict);
   EXPECT_EQ(second.error().message, "The data directory " + directory.path().string() +
-                                        " is already used by another postrider (pid " +
+                                        " is already used by another postrider process (pid " +
                                         std::to_string(::getpid()) + ").");
 
   first->ledger.reset();
-  EXPECT_FALSE(open_sqlite_store(options).has_value());  // The catalog still holds it.
+  EXPECT_FALSE(open_sqlite_store(options).has_value());  // The other roles still hold the lock.
   *first = {};
   EXPECT_TRUE(open_sqlite_store(options).has_value());
 }
 
-TEST(SqliteStore, ADirectoryThatCannotBeIsInvalid) {
+TEST(SqliteStore, UnusableDirectoryIsInvalid) {
   const TemporaryDirectory parent;
   const auto file = parent.path() / "file";
   std::ofstream{file} << "x";
   const Result<Store> inside_a_file = open_sqlite_store({.directory = file / "data"});
   ASSERT_FALSE(inside_a_file.has_value());
   EXPECT_EQ(inside_a_file.error().code, Errc::invalid);
-  EXPECT_THAT(inside_a_file.error().message, testing::HasSubstr("cannot be created"));
+  EXPECT_THAT(inside_a_file.error().message,
+              testing::HasSubstr("Cannot create the data directory"));
   EXPECT_EQ(open_sqlite_store({.directory = file}).error().code, Errc::invalid);
 }
 
-TEST(SqliteStore, AReaderOfNothingFails) {
+TEST(SqliteStore, ReaderOfAMissingStoreFails) {
   const TemporaryDirectory directory;
   EXPECT_FALSE(open_sqlite_reader({.directory = directory.path()}).has_value());
 }
 
-TEST(SqliteStore, ADamagedFileIsCorrupt) {
+TEST(SqliteStore, DamagedFileIsCorrupt) {
   const TemporaryDirectory directory;
   std::ofstream{directory.path() / "postrider.db"} << std::string(8192, 'x');
   const Result<Store> store = open_sqlite_store({.directory = directory.path()});
@@ -92,17 +93,17 @@ TEST(SqliteStore, ADamagedFileIsCorrupt) {
   EXPECT_EQ(store.error().code, Errc::corrupt);
 }
 
-TEST(SqliteStore, SomeoneElsesFileIsLeftAlone) {
+TEST(SqliteStore, RefusesADatabaseOfAnotherApplication) {
   const TemporaryDirectory directory;
   ASSERT_TRUE(open_raw(directory.path()).execute("CREATE TABLE t (x)").has_value());
   const Result<Store> store = open_sqlite_store({.directory = directory.path()});
   ASSERT_FALSE(store.has_value());
   EXPECT_EQ(store.error().code, Errc::invalid);
   EXPECT_EQ(store.error().message,
-            "The file postrider.db in the data directory is not Postrider's.");
+            "The file postrider.db in the data directory is not a Postrider database.");
 }
 
-TEST(SqliteStore, ANewerSchemaIsRefusedInASentence) {
+TEST(SqliteStore, RefusesANewerSchema) {
   const TemporaryDirectory directory;
   ASSERT_TRUE(open_sqlite_store({.directory = directory.path()}).has_value());
   ASSERT_TRUE(open_raw(directory.path()).execute("PRAGMA user_version = 999").has_value());
@@ -110,8 +111,8 @@ TEST(SqliteStore, ANewerSchemaIsRefusedInASentence) {
   ASSERT_FALSE(store.has_value());
   EXPECT_EQ(store.error().code, Errc::invalid);
   EXPECT_THAT(store.error().message,
-              testing::StartsWith("The data directory was written by a newer postrider (schema "
-                                  "999; this one knows up to "));
+              testing::StartsWith("The data directory was written by a newer version of Postrider "
+                                  "(schema 999; this version supports up to "));
 }
 
 TEST(SqliteStore, MigrationsAreNumberedWithoutGaps) {
@@ -129,7 +130,7 @@ std::string text(sqlite::Database& database, std::string_view sql) {
   return query.text(0);
 }
 
-TEST(SqliteStore, AStoreOfTheFirstVersionIsBroughtUpToDate) {
+TEST(SqliteStore, MigratesAStoreOfTheFirstVersion) {
   const Webhook webhook = sample_webhook(StoreScript::webhook(1));
   const TemporaryDirectory newest;
   ASSERT_TRUE(open_sqlite_store({.directory = newest.path()})->catalog->put_webhook(webhook));
@@ -146,7 +147,7 @@ TEST(SqliteStore, AStoreOfTheFirstVersionIsBroughtUpToDate) {
   }
   const Result<Store> store = open_sqlite_store({.directory = first.path()});
   ASSERT_TRUE(store.has_value()) << store.error().message;
-  Webhook upgraded = webhook;  // What was not kept then is what it must have been.
+  Webhook upgraded = webhook;  // Fields that the first schema did not have get defaults.
   upgraded.secret_set_at = webhook.created_at;
   upgraded.old_secrets.clear();
   upgraded.disabled_at = std::nullopt;
@@ -154,18 +155,34 @@ TEST(SqliteStore, AStoreOfTheFirstVersionIsBroughtUpToDate) {
   EXPECT_TRUE(store->event_types->load()->empty());
 }
 
-TEST(SqliteStore, AFailedTransactionTakesTheEventTypeBack) {
+TEST(SqliteStore, FailedTransactionRollsBackEveryRole) {
   OpenSqlite store;
-  EventTypes& types = *store.store().event_types;
-  const auto body = [&types]() -> Result<void> {
-    POSTRIDER_CHECK(types.put({.name = "order.created"}));
+  Store& roles = store.store();
+  StoreScript script;
+  const RequestKey key{.caller = "a", .key = "k", .digest = "d", .expires_at = wall_time_max};
+  const auto body = [&]() -> Result<void> {
+    POSTRIDER_CHECK(roles.ledger->commit({.publishes = {script.publish({})}}));
+    POSTRIDER_CHECK(roles.catalog->put_webhook(sample_webhook(StoreScript::webhook(1))));
+    POSTRIDER_CHECK(roles.event_types->put({.name = "order.created"}));
+    POSTRIDER_CHECK(roles.registry->apply(AddKey{}));
+    POSTRIDER_CHECK(roles.audit->append({}));
+    POSTRIDER_CHECK(roles.alerts->raise({}));
+    POSTRIDER_CHECK(roles.operations->put({}));
+    POSTRIDER_CHECK(roles.request_keys->take(key, "subject", store_epoch));
     return fail(Errc::conflict, "on purpose");
   };
-  EXPECT_EQ(store.store().atomically(body).error().code, Errc::conflict);
-  EXPECT_TRUE(types.load()->empty());
+  EXPECT_EQ(roles.atomically(body).error().code, Errc::conflict);
+  EXPECT_TRUE(store.reader().history->list_events({}, {})->items.empty());
+  EXPECT_TRUE(roles.catalog->load_webhooks()->empty());
+  EXPECT_TRUE(roles.event_types->load()->empty());
+  EXPECT_EQ(*roles.registry->load(), RegistryContents{});
+  EXPECT_TRUE(store.reader().audit->list({}, {})->items.empty());
+  EXPECT_TRUE(roles.alerts->load_active()->empty());
+  EXPECT_TRUE(roles.operations->load_unfinished()->empty());
+  EXPECT_TRUE(roles.request_keys->take(key, "subject", store_epoch).has_value());
 }
 
-TEST(SqliteStore, TheFileSaysWhoseItIsAndUsesALog) {
+TEST(SqliteStore, FileHasApplicationIdSchemaVersionAndWal) {
   const TemporaryDirectory directory;
   ASSERT_TRUE(open_sqlite_store({.directory = directory.path()}).has_value());
   sqlite::Database database = open_raw(directory.path());
@@ -175,11 +192,11 @@ TEST(SqliteStore, TheFileSaysWhoseItIsAndUsesALog) {
             1);
 }
 
-TEST(SqliteStore, TheLogIsEmptiedWhileWritingAndAtTheEnd) {
+TEST(SqliteStore, LogIsEmptiedByCheckpointsAndOnClose) {
   OpenSqlite store;
   StoreScript script;
   const auto log = store.options().directory / "postrider.db-wal";
-  // 40 commits of 1 MiB each: without checkpoints the log would hold them all.
+  // 40 commits of 1 MiB each. Without checkpoints the log would contain them all.
   for (int i = 0; i < 40; ++i) {
     const std::string large(1 << 20, 'x');
     ASSERT_TRUE(store.store().ledger->commit({.publishes = {script.publish({}, {.data = large})}}));
@@ -189,7 +206,7 @@ TEST(SqliteStore, TheLogIsEmptiedWhileWritingAndAtTheEnd) {
   EXPECT_EQ(std::filesystem::file_size(log), 0u);
 }
 
-TEST(SqliteStore, ExpiredClaimsDoNotPileUp) {
+TEST(SqliteStore, ExpiredClaimsAreRemoved) {
   OpenSqlite store;
   StoreScript script;
   for (int day = 0; day < 10; ++day) {

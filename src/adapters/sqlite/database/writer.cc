@@ -9,12 +9,11 @@
 namespace postrider::sqlite {
 namespace {
 
-// When a reader keeps the log from being emptied, trying again at every commit would be wasted
-// work.
+// If a reader prevents a checkpoint, the next try waits until the log has grown by this much.
 constexpr int checkpoint_retry_pages = 1'024;
 
-// Takes effect in a new file only, before anything is written to it.
-constexpr std::string_view shrinking = "PRAGMA auto_vacuum = INCREMENTAL";
+// Takes effect in a new file only, before the first write.
+constexpr std::string_view incremental_vacuum = "PRAGMA auto_vacuum = INCREMENTAL";
 
 constexpr std::string_view settings = R"sql(
   PRAGMA page_size = 4096;
@@ -33,6 +32,7 @@ constexpr InternerSql tenant_names{"SELECT tenant FROM tenant WHERE name = ?1",
                                    "INSERT INTO tenant (name) VALUES (?1) RETURNING tenant"};
 constexpr InternerSql type_names{"SELECT type FROM event_type WHERE name = ?1",
                                  "INSERT INTO event_type (name) VALUES (?1) RETURNING type"};
+
 Result<std::int64_t> read_next_sequence(Database& database) {
   POSTRIDER_TRY(Statement statement,
                 database.prepare("SELECT max(ifnull((SELECT max(sequence) FROM event), 0),"
@@ -45,12 +45,12 @@ Result<std::int64_t> read_next_sequence(Database& database) {
 
 Result<std::unique_ptr<Writer::Session>> open_session(const SqliteOptions& options) {
   const std::filesystem::path file = database_file(options.directory);
-  POSTRIDER_CHECK(make_private(file));
+  POSTRIDER_CHECK(create_private_file(file));
   POSTRIDER_CHECK(rewrite_durably(file.string() + "-wal"));
   POSTRIDER_TRY(Database database,
                 Database::open({.file = file, .access = Access::write, .vfs = options.vfs}));
   if (options.shrinks) {
-    POSTRIDER_CHECK(database.execute(std::string{shrinking}));
+    POSTRIDER_CHECK(database.execute(std::string{incremental_vacuum}));
   }
   POSTRIDER_CHECK(database.execute(std::string{settings}));
   POSTRIDER_CHECK(migrate(database));
@@ -84,13 +84,13 @@ Writer::Writer(SqliteOptions options, DirectoryLock lock)
 
 Writer::~Writer() {
   if (session_ && !broken_) {
-    // Only to leave a tidy directory: what is in the log is as durable as what is in the file.
+    // Optional: the log is as durable as the database file.
     [[maybe_unused]] const Result<void> emptied = session_->database.truncate_wal();
   }
 }
 
 Result<std::unique_ptr<Writer>> Writer::open(const SqliteOptions& options) {
-  POSTRIDER_TRY(DirectoryLock lock, DirectoryLock::take(options.directory));
+  POSTRIDER_TRY(DirectoryLock lock, DirectoryLock::acquire(options.directory));
   std::unique_ptr<Writer> writer{new Writer{options, std::move(lock)}};
   POSTRIDER_CHECK(writer->reopen());
   return writer;
@@ -138,13 +138,13 @@ Result<void> Writer::commit() {
 }
 
 void Writer::roll_back(const Error& cause) {
-  // Fails when SQLite has rolled back by itself, which is as good.
+  // Fails if SQLite has already rolled back, which is fine.
   [[maybe_unused]] const Result<void> undone = session_->database.execute("ROLLBACK");
   session_->next_sequence = sequence_before_;
-  session_->tenants.forget();
-  session_->types.forget();
-  session_->lanes.forget();
-  session_->stats.forget();
+  session_->tenants.clear_cache();
+  session_->types.clear_cache();
+  session_->lanes.clear_cache();
+  session_->stats.clear_cache();
   if (cause.code == Errc::unavailable || cause.code == Errc::corrupt) {
     broken_ = cause;
   }
@@ -162,7 +162,7 @@ void Writer::checkpoint_when_due() {
   session_->checkpoint_at_pages = pages + checkpoint_retry_pages;
   const Result<void> done = session_->database.checkpoint();
   if (!done) {
-    // The transaction is safe in the log. The file's disk is failing: say so at the next call.
+    // The transaction is safe in the log, but the disk is failing: report it at the next call.
     broken_ = done.error();
   }
 }

@@ -1,4 +1,4 @@
-// The one connection that writes. Ledger and Catalog share it; it belongs to the store thread.
+// The only connection that writes. All writing roles of a store share it. Store thread only.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ class Writer {
   Writer(const Writer&) = delete;
   Writer& operator=(const Writer&) = delete;
 
-  /// What lives exactly as long as one opening of the file.
+  /// Everything that depends on the open connection.
   struct Session {
     Database database;
     Statement begin;
@@ -40,9 +40,9 @@ class Writer {
     int checkpoint_at_pages = 0;
   };
 
-  /// Runs `body` in a transaction. When it fails nothing has happened; when that was the disk's
-  /// fault the writer is broken from then on: what the file holds is known again only after
-  /// reopening it (P1). Inside another one it becomes part of that: the outermost decides.
+  /// Runs `body` in a transaction and rolls back if it fails. After a disk failure the writer is
+  /// broken until `reopen` succeeds, because the contents of the file are unknown (P1). A nested
+  /// call joins the outer transaction.
   template <class Body>
   [[nodiscard]] std::invoke_result_t<Body> transact(Body body) {
     POSTRIDER_CHECK(usable());
@@ -64,10 +64,11 @@ class Writer {
   /// Fails with unavailable while broken.
   [[nodiscard]] Result<void> usable() const;
 
-  /// Gives up the connection and opens the file anew. Every statement prepared on it must be gone.
+  /// Closes the connection and opens the file again. All statements prepared on it must have been
+  /// destroyed.
   [[nodiscard]] Result<void> reopen();
 
-  /// Only when usable.
+  /// Call only if usable.
   [[nodiscard]] Session& session() { return *session_; }
   [[nodiscard]] Database& database() { return session_->database; }
   [[nodiscard]] Digest digest() const { return options_.digest; }
@@ -85,7 +86,7 @@ class Writer {
   std::unique_ptr<Session> session_;  // Null only while broken.
   std::optional<Error> broken_;
   bool in_transaction_ = false;
-  std::int64_t sequence_before_ = 1;  // next_sequence when the transaction began.
+  std::int64_t sequence_before_ = 1;  // The value of next_sequence when the transaction began.
 };
 
 }  // namespace postrider::sqlite

@@ -77,7 +77,7 @@ class SqliteAuditReader final : public AuditReader {
         walk.more = true;
         return walk;
       }
-      if (!walk_on(walk, read_audit(query), digest_)) {
+      if (!verify_next(walk, read_audit(query), digest_)) {
         return walk;
       }
     }

@@ -1,4 +1,4 @@
-// The AuditReader over a reader's connection.
+// The AuditReader role on a reader's connection.
 #pragma once
 
 #include <memory>
@@ -10,7 +10,7 @@
 
 namespace postrider::sqlite {
 
-/// Newest first, one row more than the page's limit.
+/// Newest first, at most one row more than the page's limit.
 [[nodiscard]] Select select_audit(const AuditFilter& filter, const Page& page);
 
 [[nodiscard]] std::unique_ptr<AuditReader> make_audit_reader(std::shared_ptr<Database> database,

@@ -5,13 +5,15 @@
 
 #include "ports/health_tally.h"
 
+#include "adapters/sqlite/database/state_sql.h"
+
 namespace postrider::sqlite {
 namespace {
 
 constexpr std::string_view lane_sql =
     "SELECT lane, last_success_at, last_failure_at FROM lane WHERE webhook_id = ?1";
 
-// Follows the chain of the lane's attempts from its newest end.
+// Follows the chain of the lane's attempts, newest first.
 constexpr std::string_view attempts_sql = R"sql(
   WITH RECURSIVE chain (delivery, number) AS (
     SELECT last_attempt_delivery, last_attempt_number FROM lane WHERE lane = ?1
@@ -24,15 +26,15 @@ constexpr std::string_view attempts_sql = R"sql(
    LIMIT ?2
 )sql";
 
-constexpr std::string_view waiting_sql = R"sql(
+constexpr auto waiting_sql = with_states(R"sql(
   SELECT state, count(*) FROM delivery INDEXED BY delivery_due
-   WHERE lane = ?1 AND state <= 1 GROUP BY state
-)sql";
+   WHERE lane = ?1 AND state <= {last_waiting} GROUP BY state
+)sql");
 
-constexpr std::string_view dead_sql = R"sql(
+constexpr auto dead_sql = with_states(R"sql(
   SELECT state, count(*) FROM delivery INDEXED BY delivery_dead_lane
-   WHERE lane = ?1 AND state = 3 GROUP BY state
-)sql";
+   WHERE lane = ?1 AND state = {dead_letter} GROUP BY state
+)sql");
 
 Result<HealthTally> tally_attempts(Database& database, std::int64_t lane) {
   POSTRIDER_TRY(Statement statement, database.prepare(attempts_sql));

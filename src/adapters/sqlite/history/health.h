@@ -1,4 +1,5 @@
-// A webhook's health, from a reader's connection. Within a snapshot: it makes several queries.
+// Reads a webhook's health on a reader's connection. Call within a snapshot, because it runs
+// several queries.
 #pragma once
 
 #include "core/base/ids.h"

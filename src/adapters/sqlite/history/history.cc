@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "adapters/sqlite/database/snapshot.h"
+#include "adapters/sqlite/database/state_sql.h"
 #include "adapters/sqlite/history/health.h"
 #include "adapters/sqlite/history/history_lists.h"
 #include "adapters/sqlite/ledger/attempt_detail.h"
@@ -34,10 +35,10 @@ constexpr std::string_view shapes_sql =
 constexpr std::string_view webhook_sql =
     "SELECT webhook_id FROM lane WHERE lane = (SELECT lane FROM delivery WHERE id = ?1)";
 
-constexpr std::string_view dead_counts_sql = R"sql(
+constexpr auto dead_counts_sql = with_states(R"sql(
   SELECT (SELECT name FROM tenant WHERE tenant = d.tenant), count(*)
-    FROM delivery d INDEXED BY delivery_dead_tenant WHERE d.state = 3 GROUP BY d.tenant
-)sql";
+    FROM delivery d INDEXED BY delivery_dead_tenant WHERE d.state = {dead_letter} GROUP BY d.tenant
+)sql");
 
 class SqliteHistory final : public History {
  public:
@@ -152,7 +153,7 @@ class SqliteHistory final : public History {
   }
 
   std::shared_ptr<Database> database_;
-  std::shared_ptr<const Vault> vault_;  // Null: what is sealed stays so.
+  std::shared_ptr<const Vault> vault_;  // May be null.
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The History over a reader's connection.
+// The History role on a reader's connection.
 #pragma once
 
 #include <memory>
@@ -10,7 +10,7 @@
 
 namespace postrider::sqlite {
 
-/// `vault` opens what was sealed of requests; it may be null.
+/// `vault` decrypts recorded requests. Null: encrypted requests are left out.
 [[nodiscard]] std::unique_ptr<History> make_history(std::shared_ptr<Database> database,
                                                     std::shared_ptr<const Vault> vault);
 

@@ -14,7 +14,7 @@
 namespace postrider::sqlite {
 namespace {
 
-// What one page of events holds in memory, roughly; the largest event is smaller.
+// The approximate payload bytes of one page. The largest event is smaller.
 constexpr std::size_t page_bytes_max = 4u << 20;
 constexpr int delivery_count_column = 13;
 
@@ -29,7 +29,7 @@ constexpr std::string_view late_delivery_sql =
     "SELECT " POSTRIDER_RECORD_COLUMNS
     " FROM delivery d INDEXED BY delivery_late WHERE d.event = ?1 AND d.late = 1 AND d.lane = ?2";
 
-/// nullopt: nothing can match.
+/// Returns nullopt if nothing can match.
 Result<std::optional<EventTerms>> find_terms(Database& database, const EventFilter& filter) {
   EventTerms terms;
   POSTRIDER_TRY(terms.types, find_types(database, filter.types));
@@ -40,7 +40,7 @@ Result<std::optional<EventTerms>> find_terms(Database& database, const EventFilt
   return nothing ? std::nullopt : std::optional{std::move(terms)};
 }
 
-/// Finds what one webhook has had of events.
+/// Finds the delivery of an event to one webhook.
 class DeliveryFinder {
  public:
   [[nodiscard]] static Result<DeliveryFinder> open(Database& database, WebhookId webhook_id) {
@@ -77,7 +77,7 @@ class DeliveryFinder {
   Statement late_;
 };
 
-/// Reads until the page is full; `next` says where it ended when there is more.
+/// Reads until the page is full. Sets `next` if there are more events.
 Result<Listed<EventForWebhook>> read_forward(Query events, DeliveryFinder& finder,
                                              const ForwardPage& page) {
   Listed<EventForWebhook> listed;
@@ -106,24 +106,24 @@ Result<Listed<Event>> list_events(Database& database, const EventFilter& filter,
   if (!terms || page.limit == 0) {
     return Listed<Event>{};
   }
-  const Reach reach{.before = page.before, .looked_at_max = std::max(page.looked_at_max, 1u)};
-  POSTRIDER_TRY(terms->floor, event_floor(database, filter, *terms, reach));
+  const ScanLimit limit{.before = page.before, .scanned_max = std::max(page.scanned_max, 1u)};
+  POSTRIDER_TRY(terms->floor, event_floor(database, filter, *terms, limit));
   POSTRIDER_TRY(std::vector<Row<Event>> rows,
                 read_rows(database, select_events(filter, *terms, page), read_event));
   return to_page(std::move(rows), page, terms->floor);
 }
 
-Result<Listed<EventForWebhook>> list_events_for(Database& database, const EventsForQuery& asked) {
-  POSTRIDER_TRY(std::optional<EventTerms> terms, find_terms(database, asked.filter));
+Result<Listed<EventForWebhook>> list_events_for(Database& database, const EventsForQuery& query) {
+  POSTRIDER_TRY(std::optional<EventTerms> terms, find_terms(database, query.filter));
   if (!terms) {
     return Listed<EventForWebhook>{};
   }
-  ForwardPage page = asked.page;
-  page.looked_at_max = std::max(page.looked_at_max, 1u);
-  POSTRIDER_TRY(terms->ceiling, event_ceiling(database, asked.filter, *terms, page));
-  POSTRIDER_TRY(DeliveryFinder finder, DeliveryFinder::open(database, asked.webhook_id));
+  ForwardPage page = query.page;
+  page.scanned_max = std::max(page.scanned_max, 1u);
+  POSTRIDER_TRY(terms->ceiling, event_ceiling(database, query.filter, *terms, page));
+  POSTRIDER_TRY(DeliveryFinder finder, DeliveryFinder::open(database, query.webhook_id));
   POSTRIDER_TRY(Statement statement,
-                select_events_forward(asked.filter, *terms, page).prepare(database));
+                select_events_forward(query.filter, *terms, page).prepare(database));
   POSTRIDER_TRY(Listed<EventForWebhook> listed, read_forward(statement.query(), finder, page));
   if (!listed.next) {
     listed.next = terms->ceiling;

@@ -7,7 +7,7 @@
 namespace postrider::sqlite {
 namespace {
 
-struct Ends {
+struct SequenceBounds {
   std::int64_t oldest = 0;
   std::int64_t newest = 0;
 };
@@ -19,8 +19,8 @@ Result<std::optional<std::int64_t>> first_number(Database& database, const Selec
   return found && !query.is_null(0) ? std::optional{query.integer(0)} : std::nullopt;
 }
 
-/// Both are found without a scan.
-Result<std::optional<Ends>> ends_of(Database& database, std::string_view table) {
+/// Needs no scan.
+Result<std::optional<SequenceBounds>> find_bounds(Database& database, std::string_view table) {
   POSTRIDER_TRY(Statement statement,
                 database.prepare(fmt::format("SELECT (SELECT min(sequence) FROM {0}),"
                                              " (SELECT max(sequence) FROM {0})",
@@ -30,49 +30,52 @@ Result<std::optional<Ends>> ends_of(Database& database, std::string_view table) 
   if (!found || query.is_null(0)) {
     return std::nullopt;
   }
-  return Ends{query.integer(0), query.integer(1)};
+  return SequenceBounds{query.integer(0), query.integer(1)};
 }
 
-/// In a table that is read by its sequence: numbers are as good as rows, there are no more of these
-/// than of those.
+/// For a table that is read by sequence. Counts sequences instead of rows, which is safe because
+/// there are never more rows than sequences.
 Result<std::optional<std::int64_t>> table_floor(Database& database, std::string_view table,
-                                                const Reach& reach) {
-  POSTRIDER_TRY(const std::optional<Ends> ends, ends_of(database, table));
-  if (!ends) {
+                                                const ScanLimit& limit) {
+  POSTRIDER_TRY(const std::optional<SequenceBounds> bounds, find_bounds(database, table));
+  if (!bounds) {
     return std::nullopt;
   }
-  const std::int64_t top = std::min(reach.before.value_or(ends->newest + 1), ends->newest + 1);
-  const std::int64_t floor = top - reach.looked_at_max;
-  return floor > ends->oldest ? std::optional{floor} : std::nullopt;
+  const std::int64_t top = std::min(limit.before.value_or(bounds->newest + 1), bounds->newest + 1);
+  const std::int64_t floor = top - limit.scanned_max;
+  return floor > bounds->oldest ? std::optional{floor} : std::nullopt;
 }
 
-std::string last_within(std::uint32_t looked_at_max) {
-  return fmt::format(" LIMIT 1 OFFSET {}", std::max(looked_at_max, 1u) - 1);
+/// Selects the last row within the limit.
+std::string limit_clause(std::uint32_t scanned_max) {
+  return fmt::format(" LIMIT 1 OFFSET {}", std::max(scanned_max, 1u) - 1);
 }
 
-/// The floor is only one when something is below it.
-template <class Below>
-Result<std::optional<std::int64_t>> unless_last(Database& database,
-                                                std::optional<std::int64_t> floor, Below below) {
-  if (!floor) {
+/// Returns `bound` only if `beyond(bound)` finds a row.
+template <class Beyond>
+Result<std::optional<std::int64_t>> bound_if_rows_beyond(Database& database,
+                                                         std::optional<std::int64_t> bound,
+                                                         Beyond beyond) {
+  if (!bound) {
     return std::nullopt;
   }
-  POSTRIDER_TRY(const std::optional<std::int64_t> more, first_number(database, below(*floor)));
-  return more ? floor : std::nullopt;
+  POSTRIDER_TRY(const std::optional<std::int64_t> found, first_number(database, beyond(*bound)));
+  return found ? bound : std::nullopt;
 }
 
 }  // namespace
 
 Result<std::optional<std::int64_t>> delivery_floor(Database& database, const DeliveryFilter& filter,
-                                                   const DeliveryTerms& terms, const Reach& reach) {
+                                                   const DeliveryTerms& terms,
+                                                   const ScanLimit& limit) {
   if (terms.event) {
-    return std::nullopt;  // No more than there are webhooks.
+    return std::nullopt;  // An event has at most one delivery per webhook.
   }
   if (follows_chain(filter, terms)) {
     Select select{chain_of(*terms.lane) + " SELECT sequence FROM chain" +
-                  last_within(reach.looked_at_max)};
+                  limit_clause(limit.scanned_max)};
     POSTRIDER_TRY(const std::optional<std::int64_t> floor, first_number(database, select));
-    return unless_last(database, floor, [lane = terms.lane->lane](std::int64_t at) {
+    return bound_if_rows_beyond(database, floor, [lane = terms.lane->lane](std::int64_t at) {
       Select below{fmt::format(
           "SELECT d.previous FROM delivery d WHERE d.previous > 0"
           " AND (EXISTS (SELECT 1 FROM delivery p WHERE p.sequence = d.previous) OR EXISTS"
@@ -83,7 +86,7 @@ Result<std::optional<std::int64_t>> delivery_floor(Database& database, const Del
     });
   }
   if (!lists_dead_letters(filter)) {
-    return table_floor(database, "delivery", reach);
+    return table_floor(database, "delivery", limit);
   }
   const auto along_index = [&](std::optional<std::int64_t> before) {
     Select select{
@@ -100,16 +103,16 @@ Result<std::optional<std::int64_t>> delivery_floor(Database& database, const Del
     select.append(" ORDER BY d.sequence DESC");
     return select;
   };
-  Select select = along_index(reach.before);
-  select.append(last_within(reach.looked_at_max));
+  Select select = along_index(limit.before);
+  select.append(limit_clause(limit.scanned_max));
   POSTRIDER_TRY(const std::optional<std::int64_t> floor, first_number(database, select));
-  return unless_last(database, floor, along_index);
+  return bound_if_rows_beyond(database, floor, along_index);
 }
 
 Result<std::optional<std::int64_t>> event_floor(Database& database, const EventFilter& filter,
-                                                const EventTerms& terms, const Reach& reach) {
+                                                const EventTerms& terms, const ScanLimit& limit) {
   if (event_index(filter, terms) == "NOT INDEXED") {
-    return table_floor(database, "event", reach);
+    return table_floor(database, "event", limit);
   }
   const auto along_index = [&](std::optional<std::int64_t> before) {
     Select select{fmt::format("SELECT e.sequence FROM event e {}", event_index(filter, terms))};
@@ -120,22 +123,22 @@ Result<std::optional<std::int64_t>> event_floor(Database& database, const EventF
     select.append(" ORDER BY e.sequence DESC");
     return select;
   };
-  Select select = along_index(reach.before);
-  select.append(last_within(reach.looked_at_max));
+  Select select = along_index(limit.before);
+  select.append(limit_clause(limit.scanned_max));
   POSTRIDER_TRY(const std::optional<std::int64_t> floor, first_number(database, select));
-  return unless_last(database, floor, along_index);
+  return bound_if_rows_beyond(database, floor, along_index);
 }
 
 Result<std::optional<std::int64_t>> event_ceiling(Database& database, const EventFilter& filter,
                                                   const EventTerms& terms,
                                                   const ForwardPage& page) {
   if (event_index(filter, terms) == "NOT INDEXED") {
-    POSTRIDER_TRY(const std::optional<Ends> ends, ends_of(database, "event"));
-    if (!ends) {
+    POSTRIDER_TRY(const std::optional<SequenceBounds> bounds, find_bounds(database, "event"));
+    if (!bounds) {
       return std::nullopt;
     }
-    const std::int64_t ceiling = std::max(page.after, ends->oldest - 1) + page.looked_at_max;
-    return ceiling < ends->newest ? std::optional{ceiling} : std::nullopt;
+    const std::int64_t ceiling = std::max(page.after, bounds->oldest - 1) + page.scanned_max;
+    return ceiling < bounds->newest ? std::optional{ceiling} : std::nullopt;
   }
   const auto along_index = [&](std::int64_t after) {
     Select select{fmt::format("SELECT e.sequence FROM event e {}", event_index(filter, terms))};
@@ -145,9 +148,9 @@ Result<std::optional<std::int64_t>> event_ceiling(Database& database, const Even
     return select;
   };
   Select select = along_index(page.after);
-  select.append(last_within(page.looked_at_max));
+  select.append(limit_clause(page.scanned_max));
   POSTRIDER_TRY(const std::optional<std::int64_t> ceiling, first_number(database, select));
-  return unless_last(database, ceiling, along_index);
+  return bound_if_rows_beyond(database, ceiling, along_index);
 }
 
 }  // namespace postrider::sqlite

@@ -1,5 +1,5 @@
-// How far one call looks: the row after which enough was looked at. A filter that fits few rows
-// then takes several calls instead of one that does not end.
+// Bounds the number of rows that one call reads. A filter that matches few rows then takes several
+// short calls instead of one unbounded call.
 #pragma once
 
 #include <cstdint>
@@ -12,22 +12,22 @@
 
 namespace postrider::sqlite {
 
-/// Counted from the newest row below `before`. nullopt: all the rest is within reach.
-struct Reach {
+/// Read at most `scanned_max` rows, starting with the newest row below `before`.
+struct ScanLimit {
   std::optional<std::int64_t> before;
-  std::uint32_t looked_at_max = looked_at_default;
+  std::uint32_t scanned_max = scanned_default;
 };
 
-/// The oldest row that is looked at.
+/// The oldest row to read. Returns nullopt if all remaining rows are within the limit.
 [[nodiscard]] Result<std::optional<std::int64_t>> delivery_floor(Database& database,
                                                                  const DeliveryFilter& filter,
                                                                  const DeliveryTerms& terms,
-                                                                 const Reach& reach);
+                                                                 const ScanLimit& limit);
 [[nodiscard]] Result<std::optional<std::int64_t>> event_floor(Database& database,
                                                               const EventFilter& filter,
                                                               const EventTerms& terms,
-                                                              const Reach& reach);
-/// The newest row that is looked at, going up.
+                                                              const ScanLimit& limit);
+/// The newest row to read, in ascending order. Returns nullopt as above.
 [[nodiscard]] Result<std::optional<std::int64_t>> event_ceiling(Database& database,
                                                                 const EventFilter& filter,
                                                                 const EventTerms& terms,

@@ -17,8 +17,9 @@
 namespace postrider::sqlite {
 namespace {
 
-// Merging the chains of so many webhooks is cheaper than looking at everyone's deliveries; a tenant
-// with more of them has enough deliveries for its page to fill soon.
+// For a tenant with at most this many webhooks, merging their chains is cheaper than scanning the
+// deliveries of all tenants. A tenant with more webhooks usually has enough deliveries to fill a
+// page quickly.
 constexpr std::int64_t lanes_merged_max = 64;
 
 constexpr std::string_view lane_sql = "SELECT lane FROM lane WHERE webhook_id = ?1";
@@ -26,12 +27,12 @@ constexpr std::string_view lane_sql = "SELECT lane FROM lane WHERE webhook_id = 
 constexpr std::string_view event_range_sql =
     "SELECT sequence, delivery_count FROM event WHERE id = ?1";
 
-// Lanes without a tenant have had deliveries of several.
+// A lane without a tenant has deliveries of several tenants.
 constexpr std::string_view tenant_lanes_sql =
     "SELECT lane FROM lane WHERE tenant = ?1 OR tenant IS NULL LIMIT ?2";
 
-// What a lane's chain goes on with below `below`: the row it names, or, when that was removed, the
-// youngest that stayed behind.
+// The next row of a lane's chain: the row `below`, or, if that was removed, the youngest straggler
+// below it.
 #define POSTRIDER_NEXT_IN_CHAIN(below)                                  \
   "ifnull((SELECT p.sequence FROM delivery p WHERE p.sequence = " below \
   "), (SELECT max(s.sequence) FROM straggler s WHERE s.lane = ?1 AND s.sequence < " below "))"
@@ -39,7 +40,7 @@ constexpr std::string_view tenant_lanes_sql =
 constexpr std::string_view lane_end_sql =
     "SELECT " POSTRIDER_NEXT_IN_CHAIN("l.last_delivery") " FROM lane l WHERE l.lane = ?1";
 
-// The cursor is a delivery of the lane, as a rule, and the chain goes on behind it.
+// Usually the cursor is a delivery of the lane, and the chain continues below it.
 constexpr std::string_view after_cursor_sql =
     "SELECT " POSTRIDER_NEXT_IN_CHAIN("d.previous") " FROM delivery d"
     " WHERE d.sequence = ?2 AND d.lane = ?1";
@@ -62,7 +63,7 @@ Result<std::optional<DeliveryTerms::EventRange>> event_range(Database& database,
   return DeliveryTerms::EventRange{query.integer(0), query.integer(1)};
 }
 
-/// Where the lane's chain is entered; nullopt when nothing of it is below the cursor.
+/// The first delivery of the lane's chain below the cursor. Returns nullopt if there is none.
 Result<std::optional<std::int64_t>> chain_start(Database& database, std::int64_t lane,
                                                 std::optional<std::int64_t> before) {
   std::vector<std::int64_t> found;
@@ -79,8 +80,8 @@ Result<std::optional<std::int64_t>> chain_start(Database& database, std::int64_t
 
 using DeliveryRows = std::vector<Row<DeliveryRecord>>;
 
-/// The same filter in the parts that are read one after the other: a webhook each, an event's own
-/// deliveries and its late ones.
+/// Splits the filter into parts that are read one after the other: one per webhook, and an event's
+/// original and late deliveries separately.
 Result<std::vector<DeliveryTerms>> plan_parts(Database& database, const DeliveryFilter& filter,
                                               const Page& page) {
   DeliveryTerms terms;
@@ -109,11 +110,11 @@ Result<std::vector<DeliveryTerms>> plan_parts(Database& database, const Delivery
   std::vector<DeliveryTerms> parts;
   for (const std::int64_t lane : lanes) {
     DeliveryTerms& part = parts.emplace_back(terms);
-    part.lane = {.lane = lane, .newest = 0, .steps_max = std::max(page.looked_at_max, 1u)};
+    part.lane = {.lane = lane, .newest = 0, .steps_max = std::max(page.scanned_max, 1u)};
     if (follows_chain(filter, part)) {
       POSTRIDER_TRY(const std::optional<std::int64_t> newest,
                     chain_start(database, lane, page.before));
-      part.lane->newest = newest.value_or(0);  // Which no delivery has.
+      part.lane->newest = newest.value_or(0);  // No delivery has sequence 0.
     }
   }
   if (parts.empty()) {
@@ -126,7 +127,7 @@ Result<std::vector<DeliveryTerms>> plan_parts(Database& database, const Delivery
   return parts;
 }
 
-/// The page of several parts is within the first rows of each.
+/// Merges the first rows of each part, which contain the page.
 Result<DeliveryRows> merge_parts(Database& database, const DeliveryFilter& filter,
                                  const std::vector<DeliveryTerms>& parts, const Page& page) {
   if (parts.size() == 1) {
@@ -145,14 +146,14 @@ Result<DeliveryRows> merge_parts(Database& database, const DeliveryFilter& filte
   return rows;
 }
 
-/// The highest floor of all parts: above it everything was looked at.
+/// The highest floor of all parts: all rows above it are read.
 Result<std::optional<std::int64_t>> common_floor(Database& database, const DeliveryFilter& filter,
                                                  const std::vector<DeliveryTerms>& parts,
-                                                 const Reach& reach) {
+                                                 const ScanLimit& limit) {
   std::optional<std::int64_t> floor;
   for (const DeliveryTerms& part : parts) {
     POSTRIDER_TRY(const std::optional<std::int64_t> each,
-                  delivery_floor(database, filter, part, reach));
+                  delivery_floor(database, filter, part, limit));
     floor = each && floor ? std::max(*floor, *each) : (each ? each : floor);
   }
   return floor;
@@ -166,20 +167,20 @@ Result<Listed<DeliveryRecord>> list_deliveries(Database& database, const Deliver
   if (parts.empty()) {
     return Listed<DeliveryRecord>{};
   }
-  const Reach reach{.before = page.before, .looked_at_max = std::max(page.looked_at_max, 1u)};
+  const ScanLimit limit{.before = page.before, .scanned_max = std::max(page.scanned_max, 1u)};
   const bool chained = follows_chain(filter, parts.front());
   std::optional<std::int64_t> floor;
   if (!chained) {
-    POSTRIDER_TRY(floor, common_floor(database, filter, parts, reach));
+    POSTRIDER_TRY(floor, common_floor(database, filter, parts, limit));
     for (DeliveryTerms& part : parts) {
       part.floor = floor;
     }
   }
   POSTRIDER_TRY(DeliveryRows rows, merge_parts(database, filter, parts, page));
-  // A chain counts its own steps; where they ended is of interest only when the page did not fill.
+  // A chain limits its own steps. Its end is needed only if the page is not full.
   const std::size_t wanted = std::size_t{page.limit} + (parts.size() > 1 ? page.offset : 0);
   if (chained && rows.size() <= wanted) {
-    POSTRIDER_TRY(floor, common_floor(database, filter, parts, reach));
+    POSTRIDER_TRY(floor, common_floor(database, filter, parts, limit));
     std::erase_if(rows, [&](const auto& row) { return floor && row.sequence < *floor; });
   }
   if (parts.size() > 1) {
@@ -192,11 +193,11 @@ Result<Listed<DeliveryRecord>> list_deliveries(Database& database, const Deliver
 Result<PartialCount> count_deliveries(Database& database, const DeliveryFilter& filter,
                                       const CountRange& range) {
   const Page page{
-      .limit = 1, .offset = 0, .before = range.before, .looked_at_max = range.looked_at_max};
+      .limit = 1, .offset = 0, .before = range.before, .scanned_max = range.scanned_max};
   POSTRIDER_TRY(std::vector<DeliveryTerms> parts, plan_parts(database, filter, page));
-  const Reach reach{.before = page.before, .looked_at_max = std::max(page.looked_at_max, 1u)};
+  const ScanLimit limit{.before = page.before, .scanned_max = std::max(page.scanned_max, 1u)};
   PartialCount counted;
-  POSTRIDER_TRY(counted.next, common_floor(database, filter, parts, reach));
+  POSTRIDER_TRY(counted.next, common_floor(database, filter, parts, limit));
   for (DeliveryTerms& part : parts) {
     part.floor = counted.next;
     POSTRIDER_TRY(Statement statement,

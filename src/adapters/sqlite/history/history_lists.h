@@ -1,5 +1,5 @@
-// Pages of deliveries and events for people, from a reader's connection. Within a snapshot: each
-// makes several queries.
+// Lists and counts deliveries and events on a reader's connection. Call within a snapshot, because
+// each function runs several queries.
 #pragma once
 
 #include "core/base/result.h"
@@ -28,6 +28,6 @@ struct EventsForQuery {
   ForwardPage page;
 };
 [[nodiscard]] Result<Listed<EventForWebhook>> list_events_for(Database& database,
-                                                              const EventsForQuery& asked);
+                                                              const EventsForQuery& query);
 
 }  // namespace postrider::sqlite

@@ -2,19 +2,20 @@
 
 #include <fmt/format.h>
 
+#include "adapters/sqlite/database/state_sql.h"
 #include "adapters/sqlite/ledger/rows.h"
 
 namespace postrider::sqlite {
 namespace {
 
-// The rows come as the chain goes, newest first; it is read no further than the page needs.
-constexpr std::string_view along_the_lane =
+// Returns rows in the order of the chain, newest first, and reads no more than the page needs.
+constexpr std::string_view select_along_chain =
     "{} SELECT {} FROM chain c CROSS JOIN delivery d ON d.sequence = c.sequence";
 
 std::string delivery_head(const DeliveryFilter& filter, const DeliveryTerms& terms,
                           std::string_view columns) {
   if (follows_chain(filter, terms)) {
-    return fmt::format(along_the_lane, chain_of(*terms.lane), columns);
+    return fmt::format(select_along_chain, chain_of(*terms.lane), columns);
   }
   return fmt::format("SELECT {} FROM delivery d {}", columns, delivery_index(filter, terms));
 }
@@ -36,7 +37,7 @@ void where_between(Select& select, std::string_view column, std::optional<WallTi
   }
 }
 
-/// `row` is the letter of the table that has the type.
+/// `row` is the alias of the table that has the type.
 void where_type(Select& select, std::string_view row, const TypeTerms& types) {
   if (types.everything) {
     return;
@@ -51,12 +52,12 @@ void where_type(Select& select, std::string_view row, const TypeTerms& types) {
                                             : " OR");
     bounds.push_back(prefix);
     bounds.push_back(prefix);
-    ++bounds.back().back();  // The character after the dot: beyond everything that begins so.
+    ++bounds.back().back();  // The character after the dot: larger than every name with the prefix.
   }
   select.where_with(condition + (bounds.empty() ? ")" : ")))"), bounds);
 }
 
-/// Everything but the place in the list.
+/// All conditions except the cursor.
 void where_all(Select& select, const DeliveryFilter& filter, const DeliveryTerms& terms) {
   where_indexed(select, filter, terms);
   if (!lists_dead_letters(filter)) {
@@ -161,7 +162,7 @@ void where_indexed(Select& select, const DeliveryFilter& filter, const DeliveryT
   if (terms.event) {
     select.where("d.event = ?", terms.event->sequence);
     if (terms.event->late) {
-      select.where("d.late = 1");  // Spelled out, or the partial index does not apply.
+      select.where("d.late = 1");  // A literal, or the partial index does not apply.
     } else {
       select.where("d.sequence >= ?", terms.event->sequence);
       select.where("d.sequence < ?", terms.event->sequence + terms.event->delivery_count);
@@ -171,7 +172,7 @@ void where_indexed(Select& select, const DeliveryFilter& filter, const DeliveryT
     select.where("d.lane = ?", terms.lane->lane);
   }
   if (lists_dead_letters(filter)) {
-    select.where("d.state = 3");  // Spelled out, too.
+    select.where(with_states("d.state = {dead_letter}"));  // A literal, for the same reason.
   }
 }
 

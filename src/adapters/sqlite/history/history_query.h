@@ -1,5 +1,5 @@
-// From a filter to SQL. The index is chosen here and named in the query: which filter is fast must
-// not depend on statistics.
+// Builds SQL from filters. The index is chosen here and named in the query, so that the plan does
+// not depend on SQLite's statistics.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,7 @@ class Select {
     });
   }
 
-  /// `column` is one of `values`; no values do not restrict.
+  /// `column` is one of `values`. Does nothing if `values` is empty.
   template <class Value>
   void where_in(std::string_view column, const std::vector<Value>& values) {
     if (values.empty()) {
@@ -45,7 +45,7 @@ class Select {
     add(std::string{column} + " IN (" + list + ")");
   }
 
-  /// Without a value.
+  /// `condition` has no `?`.
   void where(std::string_view condition) { add(condition); }
 
   /// `condition` has a `?` for each of `values`.
@@ -64,8 +64,8 @@ class Select {
   std::vector<std::function<void(Statement&, int)>> binders_;
 };
 
-/// Event types by their numbers, and by what their names begin with. A prefix is looked up for each
-/// row that is looked at: there may be more types than rows.
+/// Event types by number and by prefix. A prefix is compared with the type's name row by row,
+/// because there may be more types than rows.
 struct TypeTerms {
   bool everything = true;
   std::vector<std::int64_t> numbers;
@@ -76,55 +76,55 @@ struct TypeTerms {
   }
 };
 
-/// What a filter's names are in the tables. Made by the reader before it builds the query.
+/// The numbers of a filter's names, looked up before the query is built.
 struct DeliveryTerms {
   struct EventRange {
     std::int64_t sequence = 0;
     std::int64_t delivery_count = 0;
-    bool late = false;  // The deliveries that came after the publish, instead of its own.
+    bool late = false;  // The late deliveries instead of the original ones.
   };
   struct LaneStart {
     std::int64_t lane = 0;
-    std::int64_t newest = 0;  // Where its chain is entered: nothing on the page is newer.
-    std::uint32_t steps_max = looked_at_default;
+    std::int64_t newest = 0;  // The first row of its chain to read.
+    std::uint32_t steps_max = scanned_default;
   };
 
   std::optional<std::int64_t> tenant;
-  std::optional<LaneStart> lane;  // Several webhooks are several queries.
+  std::optional<LaneStart> lane;  // Several webhooks take several queries.
   std::optional<EventRange> event;
   TypeTerms types;
-  std::optional<std::int64_t> floor;  // Nothing older is looked at.
+  std::optional<std::int64_t> floor;  // The oldest row to read.
 };
 
 struct EventTerms {
   std::optional<std::int64_t> tenant;
   TypeTerms types;
-  std::optional<std::int64_t> floor;    // Nothing older is looked at …
-  std::optional<std::int64_t> ceiling;  // … and nothing newer.
+  std::optional<std::int64_t> floor;    // The oldest row to read.
+  std::optional<std::int64_t> ceiling;  // The newest row to read.
 };
 
-/// Does the query go along the chain of a lane's deliveries?
+/// True if the query follows the chain of a lane's deliveries.
 [[nodiscard]] bool follows_chain(const DeliveryFilter& filter, const DeliveryTerms& terms);
-/// The chain as the beginning of a query: the sequences from its newest end on.
+/// The WITH clause of a query that yields the sequences of the chain, newest first.
 [[nodiscard]] std::string chain_of(const DeliveryTerms::LaneStart& start);
-/// The index by which the rows are found: `INDEXED BY …`.
+/// The clause that selects the index: `INDEXED BY …` or `NOT INDEXED`.
 [[nodiscard]] std::string_view delivery_index(const DeliveryFilter& filter,
                                               const DeliveryTerms& terms);
 [[nodiscard]] std::string_view event_index(const EventFilter& filter, const EventTerms& terms);
 
-/// What makes that index apply.
+/// Adds the conditions that the index requires.
 void where_indexed(Select& select, const DeliveryFilter& filter, const DeliveryTerms& terms);
 void where_indexed(Select& select, const EventFilter& filter, const EventTerms& terms);
 
-/// Newest first, one row more than the page's limit.
+/// Newest first, at most one row more than the page's limit.
 [[nodiscard]] Select select_deliveries(const DeliveryFilter& filter, const DeliveryTerms& terms,
                                        const Page& page);
 [[nodiscard]] Select select_events(const EventFilter& filter, const EventTerms& terms,
                                    const Page& page);
-/// Oldest first, above `page.after`, with the event's delivery_count behind its other columns.
+/// Oldest first, above `page.after`, with delivery_count as the last column.
 [[nodiscard]] Select select_events_forward(const EventFilter& filter, const EventTerms& terms,
                                            const ForwardPage& page);
-/// How many there are below `before`.
+/// Counts the deliveries below `before`.
 [[nodiscard]] Select count_deliveries(const DeliveryFilter& filter, const DeliveryTerms& terms,
                                       std::optional<std::int64_t> before);
 

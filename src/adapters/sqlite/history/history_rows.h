@@ -1,4 +1,4 @@
-// What the lists of deliveries and events have in common: numbers for names, rows, pages.
+// Helpers for the lists of deliveries and events: looking up numbers, reading rows, building pages.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@
 
 namespace postrider::sqlite {
 
-/// The first column of every row.
+/// Reads the first column of every row.
 template <class... Keys>
 [[nodiscard]] Result<std::vector<std::int64_t>> read_numbers(Database& database,
                                                              std::string_view sql,
@@ -35,7 +35,7 @@ template <class... Keys>
   }
 }
 
-/// The numbers of those names that have one, each once.
+/// The numbers of the keys that have one, sorted, without duplicates.
 template <class Key>
 [[nodiscard]] Result<std::vector<std::int64_t>> numbers_of(Database& database, std::string_view sql,
                                                            const std::vector<Key>& keys) {
@@ -88,8 +88,8 @@ template <class Item>
   }
 }
 
-/// `rows` holds one more than the page when there are more; `floor` is where the search ended
-/// early.
+/// `rows` has one row more than the page if there are more. `floor` is set if the scan stopped at
+/// it.
 template <class Item>
 [[nodiscard]] Listed<Item> to_page(std::vector<Row<Item>> rows, const Page& page,
                                    std::optional<std::int64_t> floor) {

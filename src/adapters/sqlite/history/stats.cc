@@ -16,13 +16,13 @@ constexpr std::string_view tenant_sql = "SELECT tenant FROM tenant WHERE name = 
 constexpr std::string_view lane_sql = "SELECT lane FROM lane WHERE webhook_id = ?1";
 constexpr std::string_view webhook_sql = "SELECT webhook_id FROM lane WHERE lane = ?1";
 
-// ?3 is the tenant, or null for all.
+// ?3 is the tenant; NULL: all tenants.
 constexpr std::string_view tenants_over_time_sql = R"sql(
   SELECT span, tally FROM tenant_stats
    WHERE span >= ?1 AND span < ?2 AND (?3 IS NULL OR tenant = ?3)
 )sql";
 
-// One seek for every span of the range: other lanes' rows stand between them.
+// One seek per span, because rows of other lanes lie between two spans.
 constexpr std::string_view lane_at_sql = R"sql(
   SELECT tally FROM webhook_stats WHERE span = ?1 AND lane = ?2 AND (?3 IS NULL OR tenant = ?3)
 )sql";
@@ -35,20 +35,20 @@ constexpr std::string_view lanes_sql = R"sql(
    WHERE span >= ?1 AND span < ?2 AND (?3 IS NULL OR tenant = ?3)
 )sql";
 
-// The spans under way.
+// The current spans, which are still part of the lanes' rows.
 constexpr std::string_view open_sql = R"sql(
   SELECT lane, tally_span, tally FROM lane
    WHERE tally_span >= ?1 AND tally_span < ?2 AND (?3 IS NULL OR tally_tenant = ?3)
      AND (?4 IS NULL OR lane = ?4)
 )sql";
 
-/// A filter in the tables' words.
+/// A filter with the numbers that the tables use.
 struct Terms {
   std::int64_t first = 0;
   std::int64_t end = 0;  // Exclusive.
   std::optional<std::int64_t> tenant;
   std::optional<std::int64_t> lane;
-  bool nothing = false;  // Names something that has no number.
+  bool nothing = false;  // The tenant or webhook has no number, so nothing matches.
 };
 
 template <class Key>
@@ -75,7 +75,7 @@ Result<Terms> to_terms(Database& database, const StatsFilter& filter) {
 
 using BySpan = std::map<std::int64_t, DeliveryTally>;
 
-/// Adds what the query's rows hold to `sums`: a key, then a tally.
+/// Adds the tallies of all rows to `sums`. A row has a key and a tally.
 template <class Sums>
 Result<void> add_rows(Query query, Sums& sums) {
   for (;;) {
@@ -88,9 +88,9 @@ Result<void> add_rows(Query query, Sums& sums) {
   }
 }
 
-/// Calls `take(lane, span, tally)` for the spans under way.
+/// Calls `take(lane, span, tally)` for the current span of each lane.
 template <class Take>
-Result<void> each_open(Database& database, const Terms& terms, Take take) {
+Result<void> for_each_open_span(Database& database, const Terms& terms, Take take) {
   POSTRIDER_TRY(Statement statement, database.prepare(open_sql));
   Query query = statement.query(terms.first, terms.end, terms.tenant, terms.lane);
   for (;;) {
@@ -112,7 +112,7 @@ Result<BySpan> sum_tenants(Database& database, const Terms& terms) {
 
 Result<BySpan> sum_lane(Database& database, const Terms& terms) {
   BySpan sums;
-  POSTRIDER_CHECK(each_open(
+  POSTRIDER_CHECK(for_each_open_span(
       database, terms,
       [&](std::int64_t, std::int64_t span, const auto& tally) { sums[span].add(tally); }));
   POSTRIDER_TRY(Statement spans, database.prepare(spans_sql));
@@ -202,7 +202,7 @@ class SqliteStats final : public Stats {
       const auto take = [&](std::int64_t lane, std::int64_t, const auto& tally) {
         lanes[lane].add(tally);
       };
-      POSTRIDER_CHECK(each_open(*database_, terms, take));
+      POSTRIDER_CHECK(for_each_open_span(*database_, terms, take));
     }
     POSTRIDER_TRY(std::vector<WebhookTally> webhooks, with_ids(*database_, lanes));
     sort_by_volume(webhooks);

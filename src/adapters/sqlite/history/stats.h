@@ -1,4 +1,4 @@
-// The Stats over a reader's connection.
+// The Stats role on a reader's connection.
 #pragma once
 
 #include <memory>

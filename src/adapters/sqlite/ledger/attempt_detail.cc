@@ -8,15 +8,15 @@
 namespace postrider::sqlite {
 namespace {
 
-// The first byte: a later layout takes the next number, and these are read for ever. The first one
-// knew nothing of shapes.
+// The first byte. A new layout gets the next number; these must stay readable forever. The first
+// layout had no shape.
 constexpr std::uint64_t layout_without_shape = 1;
 constexpr std::uint64_t layout = 2;
 
 constexpr const char* damaged = "The record of an attempt is damaged.";
 
-/// Layout and number of the shape. nullopt when the layout is unknown.
-std::optional<std::uint32_t> read_beginning(Unpacker& unpacker) {
+/// Reads the layout and the number of the shape. Returns nullopt if the layout is unknown.
+std::optional<std::uint32_t> read_layout_and_shape(Unpacker& unpacker) {
   const std::uint64_t stored = unpacker.number();
   if (stored == layout_without_shape) {
     return 0;
@@ -45,9 +45,9 @@ void put_micros(Micros duration, std::string& out) {
   put_number(static_cast<std::uint64_t>(duration.count()), out);
 }
 
-/// Optional values are stored as themselves plus one; zero is none.
+/// Optional values are stored as value + 1; zero is nullopt.
 template <class Value>
-std::uint64_t one_up(const std::optional<Value>& value) {
+std::uint64_t plus_one(const std::optional<Value>& value) {
   return value ? static_cast<std::uint64_t>(*value) + 1 : 0;
 }
 
@@ -73,7 +73,7 @@ Result<Headers> unpack_headers(std::string_view packed) {
 void pack_detail(const Outcome& outcome, std::uint32_t shape, std::string& out) {
   put_number(layout, out);
   put_number(shape, out);
-  put_number(one_up(outcome.failure), out);
+  put_number(plus_one(outcome.failure), out);
   put_number(outcome.retry_after ? 1 : 0, out);
   put_number(static_cast<std::uint64_t>(outcome.retry_after.value_or(Millis{0}).count()), out);
   put_micros(outcome.timings.dns, out);
@@ -88,7 +88,7 @@ void pack_detail(const Outcome& outcome, std::uint32_t shape, std::string& out) 
 
 Result<std::uint32_t> unpack_shape_number(std::string_view detail) {
   Unpacker unpacker{detail};
-  const std::optional<std::uint32_t> shape = read_beginning(unpacker);
+  const std::optional<std::uint32_t> shape = read_layout_and_shape(unpacker);
   if (!shape || !unpacker.intact()) {
     return fail(Errc::corrupt, damaged);
   }
@@ -97,7 +97,7 @@ Result<std::uint32_t> unpack_shape_number(std::string_view detail) {
 
 Result<void> unpack_detail(std::string_view detail, Outcome& outcome) {
   Unpacker unpacker{detail};
-  const bool known_layout = read_beginning(unpacker).has_value();
+  const bool known_layout = read_layout_and_shape(unpacker).has_value();
   if (const std::uint64_t failure = unpacker.number(); failure != 0) {
     outcome.failure = static_cast<FailureCategory>(failure - 1);
   }

@@ -1,4 +1,4 @@
-// The part of an attempt that is only looked at when a person opens it, packed into a few bytes.
+// The details of an attempt that only the view of a single attempt reads, packed into a few bytes.
 #pragma once
 
 #include <cstdint>
@@ -10,12 +10,12 @@
 
 namespace postrider::sqlite {
 
-/// Appends to `out`: what the columns of the attempt table do not hold, and the number of the
-/// request's shape; zero is none.
+/// Appends to `out` the fields that have no column in the attempt table, and the number of the
+/// request's shape (zero: none).
 void pack_detail(const Outcome& outcome, std::uint32_t shape, std::string& out);
-/// Fills in the same fields. Fails with corrupt.
+/// Reads the same fields. Fails with corrupt.
 [[nodiscard]] Result<void> unpack_detail(std::string_view detail, Outcome& outcome);
-/// The shape's number alone. Fails with corrupt.
+/// Reads only the shape's number. Fails with corrupt.
 [[nodiscard]] Result<std::uint32_t> unpack_shape_number(std::string_view detail);
 
 void pack_headers(const Headers& headers, std::string& out);

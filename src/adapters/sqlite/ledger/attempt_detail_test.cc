@@ -19,7 +19,7 @@ Outcome extreme_outcome() {
                       Micros{std::numeric_limits<std::int64_t>::max()}}};
 }
 
-TEST(AttemptDetail, ComesBackAsItWasPacked) {
+TEST(AttemptDetail, RoundTrips) {
   for (const Outcome& outcome : {Outcome{}, extreme_outcome()}) {
     std::string packed;
     pack_detail(outcome, 4'000'000'000u, packed);
@@ -30,8 +30,8 @@ TEST(AttemptDetail, ComesBackAsItWasPacked) {
   }
 }
 
-TEST(AttemptDetail, TheFirstLayoutIsReadForEver) {
-  // In pieces: an escape would swallow the letters behind it.
+TEST(AttemptDetail, ReadsTheFirstLayout) {
+  // Two literals, because a hex escape would include the following letter.
   const std::string stored =
       "\x01\x0b\x01\x88\x27\x01\x02\x03\x80\x01\x03::1\x01"
       "e\x02ok\x01\x01h\x01v";
@@ -47,13 +47,13 @@ TEST(AttemptDetail, TheFirstLayoutIsReadForEver) {
                            .timings = {Micros{1}, Micros{2}, Micros{3}, Micros{128}}}));
 }
 
-TEST(AttemptDetail, AnEmptyOneIsSmall) {
+TEST(AttemptDetail, EmptyOutcomeTakes13Bytes) {
   std::string packed;
   pack_detail({}, 127, packed);
   EXPECT_EQ(packed.size(), 13u);
 }
 
-TEST(AttemptDetail, WhateverIsCutOffOrAddedIsCorrupt) {
+TEST(AttemptDetail, TruncatedOrExtendedBytesAreCorrupt) {
   std::string packed;
   pack_detail(extreme_outcome(), 1, packed);
   for (std::size_t size = 0; size < packed.size(); ++size) {
@@ -64,14 +64,14 @@ TEST(AttemptDetail, WhateverIsCutOffOrAddedIsCorrupt) {
   }
   Outcome outcome;
   EXPECT_FALSE(unpack_detail(packed + "x", outcome).has_value());
-  packed[0] = 3;  // A layout of the future.
+  packed[0] = 3;  // An unknown layout.
   EXPECT_FALSE(unpack_detail(packed, outcome).has_value());
   EXPECT_EQ(unpack_shape_number(packed).error().code, Errc::corrupt);
   EXPECT_EQ(unpack_shape_number("\x02").error().code, Errc::corrupt);
   EXPECT_EQ(unpack_shape_number("").error().code, Errc::corrupt);
 }
 
-TEST(AttemptDetail, AHugeCountInDamagedHeadersAllocatesNothing) {
+TEST(AttemptDetail, HugeCountInDamagedHeadersIsCorrupt) {
   EXPECT_EQ(unpack_headers("\xff\xff\xff\xff\xff\xff\xff\xff\x7f").error().code, Errc::corrupt);
   EXPECT_EQ(unpack_headers("\x01\xff\xff\xff\xff\x7f").error().code, Errc::corrupt);
   EXPECT_TRUE(unpack_headers(std::string_view("\0", 1))->empty());

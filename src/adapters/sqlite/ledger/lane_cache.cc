@@ -7,7 +7,7 @@
 namespace postrider::sqlite {
 namespace {
 
-// About 25 MB. Beyond it the book starts anew between transactions; the table has everything.
+// About 25 MB. A larger cache is cleared between transactions; the table has everything.
 constexpr std::size_t entries_max = 65'536;
 
 constexpr std::string_view find_sql = R"sql(
@@ -72,7 +72,7 @@ Result<LaneEntry*> LaneCache::find_or_add(WebhookId id, std::int64_t tenant) {
   if (known != nullptr) {
     if (known->tenant && *known->tenant != tenant) {
       known->tenant.reset();
-      note_change(*known);
+      mark_changed(*known);
     }
     return known;
   }
@@ -83,7 +83,7 @@ Result<LaneEntry*> LaneCache::find_or_add(WebhookId id, std::int64_t tenant) {
   return &entries_.emplace(id, std::move(entry)).first->second;
 }
 
-void LaneCache::note_change(LaneEntry& entry) {
+void LaneCache::mark_changed(LaneEntry& entry) {
   if (!entry.changed) {
     entry.changed = true;
     changed_.push_back(&entry);
@@ -107,7 +107,7 @@ Result<void> LaneCache::write() {
   return {};
 }
 
-void LaneCache::forget() {
+void LaneCache::clear_cache() {
   changed_.clear();
   entries_.clear();
 }

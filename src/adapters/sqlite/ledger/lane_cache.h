@@ -1,5 +1,6 @@
-// What the writer knows of each webhook's lane: its number, and where its chains of deliveries and
-// attempts end. Changed in memory while a batch is performed, written once per lane at its end.
+// The writer's cache of the table `lane`: each webhook's lane number and the ends of its chains of
+// deliveries and attempts. A batch changes entries in memory; each is written once, before the
+// commit. Store thread only.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +13,7 @@
 #include "core/base/result.h"
 #include "core/base/time.h"
 #include "core/model/delivery_tally.h"
-#include "engine/shard/shard.h"
+#include "engine/shard/messages.h"
 
 #include "adapters/sqlite/database/database.h"
 
@@ -20,38 +21,38 @@ namespace postrider::sqlite {
 
 struct LaneEntry {
   std::int64_t lane = 0;
-  std::optional<std::int64_t> tenant;  // Of all its deliveries; none when they differ.
-  bool ordered = false;
+  std::optional<std::int64_t> tenant;  // Of all its deliveries; nullopt if they differ.
+  bool ordered = false;                // Its waiting deliveries are in the order index.
   std::int64_t last_delivery = 0;
   std::int64_t last_attempt_delivery = 0;
   std::uint32_t last_attempt_number = 0;
   std::optional<WallTime> last_success_at;
   std::optional<WallTime> last_failure_at;
-  std::int64_t tally_span = 0;  // What `tally` counts: see StatsAccumulator.
+  std::int64_t tally_span = 0;  // The span and tenant of `tally`: see StatsAccumulator.
   std::int64_t tally_tenant = 0;
   DeliveryTally tally;
-  RequestShapeRef shape = nullptr;  // The latest that was stored or found: see RequestShapeCache.
-  std::uint32_t shape_number = 0;   // What attempts call it,
-  std::int64_t shape_named_below = 0;  // of deliveries below this sequence.
-  bool changed = false;                // Since it was last written: the book's own mark.
+  RequestShapeRef shape = nullptr;  // The last one stored or found: see RequestShapeCache.
+  std::uint32_t shape_number = 0;
+  std::int64_t shape_named_below = 0;  // Deliveries below this sequence may use shape_number.
+  bool changed = false;                // Since it was last written. Used by LaneCache only.
 };
 
 class LaneCache {
  public:
   [[nodiscard]] static Result<LaneCache> open(Database& database);
 
-  /// Null when the webhook was never sent anything. Valid until the transaction ends.
+  /// Null if the webhook never had a delivery. Valid until the transaction ends.
   [[nodiscard]] Result<LaneEntry*> find(WebhookId id);
-  /// Makes an entry when there is none, for a delivery of `tenant`.
+  /// Adds a missing entry, for a delivery of `tenant`.
   [[nodiscard]] Result<LaneEntry*> find_or_add(WebhookId id, std::int64_t tenant);
 
-  /// To be said of every entry that the caller changes.
-  void note_change(LaneEntry& entry);
+  /// Call for every entry that you change.
+  void mark_changed(LaneEntry& entry);
 
-  /// Writes what changed, in the current transaction.
+  /// Writes the changed entries in the current transaction.
   [[nodiscard]] Result<void> write();
-  /// After a rollback, what was changed never was.
-  void forget();
+  /// Call after a rollback.
+  void clear_cache();
 
  private:
   Statement find_;
@@ -59,7 +60,7 @@ class LaneCache {
   Statement update_;
   std::unordered_map<WebhookId, LaneEntry> entries_;
   std::vector<LaneEntry*> changed_;
-  std::string packed_;  // Kept between calls for its memory.
+  std::string packed_;  // A member to reuse its memory.
 };
 
 }  // namespace postrider::sqlite

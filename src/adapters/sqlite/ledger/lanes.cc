@@ -4,47 +4,52 @@
 #include <limits>
 #include <utility>
 
+#include "adapters/sqlite/database/state_sql.h"
 #include "adapters/sqlite/ledger/rows.h"
 
 namespace postrider::sqlite {
 namespace {
 
-constexpr std::string_view due_page_sql =
-    "SELECT " POSTRIDER_DELIVERY_COLUMNS
-    " FROM delivery d INDEXED BY delivery_due"
-    " WHERE d.lane = ?1 AND d.priority = ?2 AND d.state <= 1 ORDER BY d.due, d.sequence LIMIT ?3";
+constexpr auto due_page_sql = with_states("SELECT " POSTRIDER_DELIVERY_COLUMNS R"sql(
+    FROM delivery d INDEXED BY delivery_due
+   WHERE d.lane = ?1 AND d.priority = ?2 AND d.state <= {last_waiting}
+   ORDER BY d.due, d.sequence LIMIT ?3
+)sql");
 
-constexpr std::string_view type_page_sql =
-    "SELECT " POSTRIDER_DELIVERY_COLUMNS
-    " FROM delivery d INDEXED BY delivery_order"
-    " WHERE d.lane = ?1 AND d.type = ?2 AND d.ordered = 1 AND d.state <= 1 AND d.sequence >= ?3"
-    " ORDER BY d.sequence LIMIT ?4";
+constexpr auto type_page_sql = with_states("SELECT " POSTRIDER_DELIVERY_COLUMNS R"sql(
+    FROM delivery d INDEXED BY delivery_order
+   WHERE d.lane = ?1 AND d.type = ?2 AND d.ordered = 1 AND d.state <= {last_waiting}
+     AND d.sequence >= ?3
+   ORDER BY d.sequence LIMIT ?4
+)sql");
 
-constexpr std::string_view next_head_sql = R"sql(
+constexpr auto next_head_sql = with_states(R"sql(
   SELECT type, sequence, due FROM delivery INDEXED BY delivery_order
-   WHERE lane = ?1 AND type > ?2 AND ordered = 1 AND state <= 1 ORDER BY type, sequence LIMIT 1
-)sql";
+   WHERE lane = ?1 AND type > ?2 AND ordered = 1 AND state <= {last_waiting}
+   ORDER BY type, sequence LIMIT 1
+)sql");
 
-constexpr std::string_view next_lane_sql = R"sql(
+constexpr auto next_lane_sql = with_states(R"sql(
   SELECT lane, webhook_id, last_success_at, last_failure_at FROM lane
    WHERE lane = (SELECT d.lane FROM delivery d INDEXED BY delivery_due
-                  WHERE d.lane > ?1 AND d.state <= 1 ORDER BY d.lane LIMIT 1)
-)sql";
+                  WHERE d.lane > ?1 AND d.state <= {last_waiting} ORDER BY d.lane LIMIT 1)
+)sql");
 
-constexpr std::string_view first_due_sql = R"sql(
+constexpr auto first_due_sql = with_states(R"sql(
   SELECT due FROM delivery INDEXED BY delivery_due
-   WHERE lane = ?1 AND priority = ?2 AND state <= 1 ORDER BY due LIMIT 1
-)sql";
+   WHERE lane = ?1 AND priority = ?2 AND state <= {last_waiting} ORDER BY due LIMIT 1
+)sql");
 
-constexpr std::string_view put_in_order_sql = R"sql(
-  UPDATE delivery INDEXED BY delivery_due SET ordered = 1 WHERE lane = ?1 AND state <= 1
-)sql";
+constexpr auto build_order_index_sql = with_states(R"sql(
+  UPDATE delivery INDEXED BY delivery_due SET ordered = 1
+   WHERE lane = ?1 AND state <= {last_waiting}
+)sql");
 
-void note_rest(LanePage& page, WallTime due) {
+void update_rest_due(LanePage& page, WallTime due) {
   page.rest_due = std::min(page.rest_due.value_or(due), due);
 }
 
-/// Moves rows onto the page while `fits(delivery)`. The first that does not is returned.
+/// Adds rows to the page while `fits(delivery)`. Returns the first row that does not fit.
 template <class Fits>
 Result<std::optional<Delivery>> take_while(Query rows, LanePage& page, Fits fits) {
   for (;;) {
@@ -70,7 +75,7 @@ Result<Lanes> Lanes::open(Writer::Session& session) {
       {&lanes.type_page_, type_page_sql},
       {&lanes.next_lane_, next_lane_sql},
       {&lanes.first_due_, first_due_sql},
-      {&lanes.put_in_order_, put_in_order_sql},
+      {&lanes.build_order_index_, build_order_index_sql},
   }));
   return lanes;
 }
@@ -91,7 +96,7 @@ Result<LanePage> Lanes::load(const LoadLane& query) {
   return LanePage{};
 }
 
-Result<bool> Lanes::needs_order(const LoadLane& query) {
+Result<bool> Lanes::needs_order_index(const LoadLane& query) {
   if (query.ordering == Ordering::none) {
     return false;
   }
@@ -99,14 +104,14 @@ Result<bool> Lanes::needs_order(const LoadLane& query) {
   return lane != nullptr && !lane->ordered;
 }
 
-Result<void> Lanes::put_in_order(WebhookId id) {
+Result<void> Lanes::build_order_index(WebhookId id) {
   POSTRIDER_TRY(LaneEntry * lane, session_->lanes.find(id));
   if (lane == nullptr) {
     return {};
   }
-  POSTRIDER_CHECK(put_in_order_.run(lane->lane));
+  POSTRIDER_CHECK(build_order_index_.run(lane->lane));
   lane->ordered = true;
-  session_->lanes.note_change(*lane);
+  session_->lanes.mark_changed(*lane);
   return {};
 }
 
@@ -117,70 +122,70 @@ Result<LanePage> Lanes::by_due_time(std::int64_t lane, const LoadLane& query) {
     const auto fits = [&page, &query, full](const Delivery& delivery) {
       return page.deliveries.size() < full && delivery.due < query.due_before;
     };
-    // One more than fits: the first that is left out says when the rest is due.
+    // Read one more than fits: the first row left out determines when the rest is due.
     Query rows = due_page_.query(lane, priority, std::int64_t{query.limit} + 1);
     POSTRIDER_TRY(const std::optional<Delivery> left_out, take_while(std::move(rows), page, fits));
     if (left_out) {
-      note_rest(page, left_out->due);
+      update_rest_due(page, left_out->due);
     }
   }
   return page;
 }
 
-/// Merges the types' lines: reads along one of them until another one's head comes first.
+/// Merges the queues of the event types: reads one queue until the head of another comes first.
 Result<LanePage> Lanes::by_sequence(std::int64_t lane, std::uint32_t limit) {
-  POSTRIDER_TRY(std::vector<Head> lines, heads(lane));
+  POSTRIDER_TRY(std::vector<Head> heads, load_heads(lane));
   const auto later = [](const Head& a, const Head& b) { return a.sequence > b.sequence; };
-  std::ranges::make_heap(lines, later);
+  std::ranges::make_heap(heads, later);
 
   LanePage page;
-  while (!lines.empty() && page.deliveries.size() < limit) {
-    std::ranges::pop_heap(lines, later);
-    const Head line = lines.back();
-    lines.pop_back();
+  while (!heads.empty() && page.deliveries.size() < limit) {
+    std::ranges::pop_heap(heads, later);
+    const Head head = heads.back();
+    heads.pop_back();
     const std::int64_t stop =
-        lines.empty() ? std::numeric_limits<std::int64_t>::max() : lines.front().sequence;
+        heads.empty() ? std::numeric_limits<std::int64_t>::max() : heads.front().sequence;
     const auto fits = [&page, limit, stop](const Delivery& delivery) {
       return page.deliveries.size() < limit && delivery.sequence < stop;
     };
     const std::int64_t room = limit - std::ssize(page.deliveries);
-    Query rows = type_page_.query(lane, line.type, line.sequence, room + 1);
+    Query rows = type_page_.query(lane, head.type, head.sequence, room + 1);
     POSTRIDER_TRY(const std::optional<Delivery> left_out, take_while(std::move(rows), page, fits));
     if (left_out) {
-      lines.push_back({line.type, left_out->sequence, left_out->due});
-      std::ranges::push_heap(lines, later);
+      heads.push_back({head.type, left_out->sequence, left_out->due});
+      std::ranges::push_heap(heads, later);
     }
   }
-  if (!lines.empty()) {
-    page.rest_due = lines.front().due;
+  if (!heads.empty()) {
+    page.rest_due = heads.front().due;
   }
   return page;
 }
 
 Result<LanePage> Lanes::by_type(std::int64_t lane, std::uint32_t limit) {
-  POSTRIDER_TRY(std::vector<Head> lines, heads(lane));
-  std::ranges::sort(lines, {}, [](const Head& head) { return std::pair{head.due, head.sequence}; });
+  POSTRIDER_TRY(std::vector<Head> heads, load_heads(lane));
+  std::ranges::sort(heads, {}, [](const Head& each) { return std::pair{each.due, each.sequence}; });
 
   LanePage page;
-  for (std::size_t i = 0; i < lines.size(); ++i) {
+  for (std::size_t i = 0; i < heads.size(); ++i) {
     if (i >= lane_types_max) {
-      note_rest(page, lines[i].due);
+      update_rest_due(page, heads[i].due);
       continue;
     }
     const std::size_t full = page.deliveries.size() + limit;
     const auto fits = [&page, full](const Delivery&) { return page.deliveries.size() < full; };
-    Query rows = type_page_.query(lane, lines[i].type, lines[i].sequence, std::int64_t{limit} + 1);
+    Query rows = type_page_.query(lane, heads[i].type, heads[i].sequence, std::int64_t{limit} + 1);
     POSTRIDER_TRY(const std::optional<Delivery> left_out, take_while(std::move(rows), page, fits));
     if (left_out) {
-      note_rest(page, left_out->due);
+      update_rest_due(page, left_out->due);
     }
   }
   std::ranges::sort(page.deliveries, {}, &Delivery::sequence);
   return page;
 }
 
-/// One seek per type.
-Result<std::vector<Lanes::Head>> Lanes::heads(std::int64_t lane) {
+/// The first waiting delivery of each event type. One seek per type.
+Result<std::vector<Lanes::Head>> Lanes::load_heads(std::int64_t lane) {
   std::vector<Head> found;
   for (std::int64_t type = 0;;) {
     Query query = next_head_.query(lane, type);

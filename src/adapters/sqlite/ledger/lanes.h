@@ -1,5 +1,6 @@
-// What waits: the pages of a lane and the backlog of all of them. Reads through the partial indexes
-// only, so that a million waiting deliveries cost no more than the few that are read.
+// Reads waiting deliveries: pages of one lane, and the backlog of all lanes. Uses only the partial
+// indexes of waiting deliveries, so the cost depends on the rows read, not on how many wait. Store
+// thread only.
 #pragma once
 
 #include <cstdint>
@@ -14,19 +15,19 @@
 
 namespace postrider::sqlite {
 
-/// Prepared on one session of the writer, and gone before that session is.
+/// Must be destroyed before the session.
 class Lanes {
  public:
   [[nodiscard]] static Result<Lanes> open(Writer::Session& session);
 
   [[nodiscard]] Result<LanePage> load(const LoadLane& query);
 
-  /// An order is asked of this lane for the first time: its deliveries are not in the index yet.
-  [[nodiscard]] Result<bool> needs_order(const LoadLane& query);
-  /// Puts them there, now and in future. Within a transaction.
-  [[nodiscard]] Result<void> put_in_order(WebhookId id);
+  /// True if the query needs the order index and the lane's deliveries are not in it yet.
+  [[nodiscard]] Result<bool> needs_order_index(const LoadLane& query);
+  /// Adds the lane's current and future deliveries to the order index. Call within a transaction.
+  [[nodiscard]] Result<void> build_order_index(WebhookId id);
 
-  /// In order of the lanes' numbers.
+  /// Ordered by lane number.
   [[nodiscard]] Result<std::vector<LaneBacklog>> backlog();
 
  private:
@@ -42,7 +43,7 @@ class Lanes {
   [[nodiscard]] Result<LanePage> by_due_time(std::int64_t lane, const LoadLane& query);
   [[nodiscard]] Result<LanePage> by_sequence(std::int64_t lane, std::uint32_t limit);
   [[nodiscard]] Result<LanePage> by_type(std::int64_t lane, std::uint32_t limit);
-  [[nodiscard]] Result<std::vector<Head>> heads(std::int64_t lane);
+  [[nodiscard]] Result<std::vector<Head>> load_heads(std::int64_t lane);
   [[nodiscard]] Result<std::optional<WallTime>> earliest_due(std::int64_t lane);
 
   Writer::Session* session_;
@@ -51,10 +52,10 @@ class Lanes {
   Statement type_page_;
   Statement next_lane_;
   Statement first_due_;
-  Statement put_in_order_;
+  Statement build_order_index_;
 };
 
-/// The SQL behind it, so that a test can look at how it is answered.
+/// The SQL of these reads, so that a test can check the query plans.
 [[nodiscard]] std::vector<std::string_view> lane_queries();
 
 }  // namespace postrider::sqlite

@@ -23,13 +23,13 @@ constexpr std::string_view insert_sql = R"sql(
 }  // namespace
 
 Result<LateDeliveryWriter> LateDeliveryWriter::open(Writer::Session& session) {
-  LateDeliveryWriter late_deliveries{session};
+  LateDeliveryWriter writer{session};
   POSTRIDER_CHECK(session.database.prepare_all({
-      {&late_deliveries.find_event_, find_event_sql},
-      {&late_deliveries.find_delivery_, find_delivery_sql},
-      {&late_deliveries.insert_, insert_sql},
+      {&writer.find_event_, find_event_sql},
+      {&writer.find_delivery_, find_delivery_sql},
+      {&writer.insert_, insert_sql},
   }));
-  return late_deliveries;
+  return writer;
 }
 
 Result<std::optional<Delivery>> LateDeliveryWriter::add(const AddLateDelivery& order) {
@@ -39,8 +39,8 @@ Result<std::optional<Delivery>> LateDeliveryWriter::add(const AddLateDelivery& o
   }
   POSTRIDER_TRY(LaneEntry * lane,
                 session_->lanes.find_or_add(order.delivery.webhook_id, event->tenant));
-  POSTRIDER_TRY(const bool has_one, has_delivery(*event, lane->lane));
-  if (has_one) {
+  POSTRIDER_TRY(const bool exists, has_delivery(*event, lane->lane));
+  if (exists) {
     return std::nullopt;
   }
   POSTRIDER_TRY(const std::int64_t type, session_->types.number_of(order.delivery.event_type));
@@ -55,7 +55,7 @@ Result<std::optional<Delivery>> LateDeliveryWriter::add(const AddLateDelivery& o
   of_lane->deliveries += 1;
   POSTRIDER_TRY(DeliveryTally * of_tenant, session_->stats.of_tenant(event->tenant, order.now));
   of_tenant->deliveries += 1;
-  session_->lanes.note_change(*lane);
+  session_->lanes.mark_changed(*lane);
   return delivery;
 }
 

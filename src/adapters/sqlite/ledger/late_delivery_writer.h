@@ -1,4 +1,5 @@
-// Late deliveries: of events that are stored already.
+// Writes late deliveries, that is, deliveries of events that were published before. Store thread
+// only.
 #pragma once
 
 #include <cstdint>
@@ -11,12 +12,13 @@
 
 namespace postrider::sqlite {
 
-/// Prepared on one session of the writer, and gone before that session is.
+/// Must be destroyed before the session.
 class LateDeliveryWriter {
  public:
   [[nodiscard]] static Result<LateDeliveryWriter> open(Writer::Session& session);
 
-  /// Within a transaction. nullopt when the event is unknown or the webhook has it already.
+  /// Call within a transaction. Returns nullopt if the event is unknown or the webhook already has
+  /// a delivery of it.
   [[nodiscard]] Result<std::optional<Delivery>> add(const AddLateDelivery& order);
 
  private:

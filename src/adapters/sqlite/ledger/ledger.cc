@@ -7,6 +7,7 @@
 #include "core/base/assert.h"
 
 #include "adapters/sqlite/admin/audit_writer.h"
+#include "adapters/sqlite/database/state_sql.h"
 #include "adapters/sqlite/ledger/lanes.h"
 #include "adapters/sqlite/ledger/late_delivery_writer.h"
 #include "adapters/sqlite/ledger/publish_writer.h"
@@ -20,29 +21,28 @@ namespace {
 constexpr std::string_view load_event_sql =
     "SELECT " POSTRIDER_EVENT_COLUMNS " FROM event e WHERE e.id = ?1";
 
-constexpr std::string_view count_waiting_sql =
-    "SELECT count(*) FROM delivery INDEXED BY delivery_due WHERE state <= 1";
+constexpr auto count_waiting_sql = with_states(
+    "SELECT count(*) FROM delivery INDEXED BY delivery_due WHERE state <= {last_waiting}");
 
-/// Everything prepared on one session.
+/// All statements of one session.
 struct LedgerStatements {
-  PublishWriter publishing;
-  SettlementWriter settling;
+  PublishWriter publishes;
+  SettlementWriter settlements;
   LateDeliveryWriter late_deliveries;
   Lanes lanes;
-  RescheduleWriter rescheduling;
+  RescheduleWriter reschedules;
   Statement load_event;
 };
 
 Result<LedgerStatements> open_statements(Writer& writer) {
-  POSTRIDER_TRY(PublishWriter publishing, PublishWriter::open(writer.session()));
-  POSTRIDER_TRY(SettlementWriter settling, SettlementWriter::open(writer.session()));
+  POSTRIDER_TRY(PublishWriter publishes, PublishWriter::open(writer.session()));
+  POSTRIDER_TRY(SettlementWriter settlements, SettlementWriter::open(writer.session()));
   POSTRIDER_TRY(LateDeliveryWriter late_deliveries, LateDeliveryWriter::open(writer.session()));
   POSTRIDER_TRY(Lanes lanes, Lanes::open(writer.session()));
-  POSTRIDER_TRY(RescheduleWriter rescheduling, RescheduleWriter::open(writer.session()));
+  POSTRIDER_TRY(RescheduleWriter reschedules, RescheduleWriter::open(writer.session()));
   POSTRIDER_TRY(Statement load_event, writer.database().prepare(load_event_sql));
-  return LedgerStatements{std::move(publishing),      std::move(settling),
-                          std::move(late_deliveries), std::move(lanes),
-                          std::move(rescheduling),    std::move(load_event)};
+  return LedgerStatements{std::move(publishes), std::move(settlements), std::move(late_deliveries),
+                          std::move(lanes),     std::move(reschedules), std::move(load_event)};
 }
 
 class SqliteLedger final : public Ledger {
@@ -55,7 +55,7 @@ class SqliteLedger final : public Ledger {
   }
 
   Result<void> recover() override {
-    statements_.reset();  // Its statements belong to the connection that goes.
+    statements_.reset();  // They belong to the connection that is closed.
     POSTRIDER_CHECK(writer_->reopen());
     POSTRIDER_TRY(LedgerStatements statements, open_statements(*writer_));
     statements_.emplace(std::move(statements));
@@ -64,10 +64,10 @@ class SqliteLedger final : public Ledger {
 
   Result<LanePage> load_lane(const LoadLane& query) override {
     POSTRIDER_CHECK(usable());
-    POSTRIDER_TRY(const bool needs_order, statements_->lanes.needs_order(query));
-    if (needs_order) {
+    POSTRIDER_TRY(const bool needs_index, statements_->lanes.needs_order_index(query));
+    if (needs_index) {
       POSTRIDER_CHECK(writer_->transact(
-          [this, &query] { return statements_->lanes.put_in_order(query.webhook_id); }));
+          [this, &query] { return statements_->lanes.build_order_index(query.webhook_id); }));
     }
     return statements_->lanes.load(query);
   }
@@ -81,7 +81,7 @@ class SqliteLedger final : public Ledger {
 
   Result<BroughtForward> bring_forward(const BringForward& order) override {
     POSTRIDER_CHECK(usable());
-    return writer_->transact([this, &order] { return statements_->rescheduling.step(order); });
+    return writer_->transact([this, &order] { return statements_->reschedules.step(order); });
   }
 
   Result<std::uint64_t> count_waiting() override {
@@ -118,12 +118,12 @@ class SqliteLedger final : public Ledger {
   Result<BatchReceipt> perform(const Batch& batch) {
     POSTRIDER_CHECK(usable());
     BatchReceipt receipt;
-    POSTRIDER_TRY(receipt.publishes, statements_->publishing.store(batch.publishes));
+    POSTRIDER_TRY(receipt.publishes, statements_->publishes.store(batch.publishes));
     for (const Settlement& settlement : batch.settlements) {
-      POSTRIDER_CHECK(statements_->settling.settle(settlement, receipt));
+      POSTRIDER_CHECK(statements_->settlements.settle(settlement, receipt));
     }
     for (const Revive& order : batch.revivals) {
-      POSTRIDER_TRY(Result<Delivery> revived, statements_->settling.revive(order, receipt));
+      POSTRIDER_TRY(Result<Delivery> revived, statements_->settlements.revive(order, receipt));
       receipt.revivals.push_back(std::move(revived));
     }
     for (const AddLateDelivery& order : batch.late_deliveries) {
@@ -131,14 +131,14 @@ class SqliteLedger final : public Ledger {
       receipt.late_deliveries.push_back(std::move(late));
     }
     for (const Cancel& order : batch.cancels) {
-      POSTRIDER_TRY(Result<Delivery> cancelled, statements_->settling.cancel(order, receipt));
+      POSTRIDER_TRY(Result<Delivery> cancelled, statements_->settlements.cancel(order, receipt));
       receipt.cancels.push_back(std::move(cancelled));
     }
     for (const SaveCircuit& circuit : batch.circuits) {
-      POSTRIDER_CHECK(statements_->settling.save_circuit(circuit));
+      POSTRIDER_CHECK(statements_->settlements.save_circuit(circuit));
     }
     for (const BatchAudit& audit : batch.audits) {
-      if (is_true(audit, receipt)) {
+      if (audit_applies(audit, receipt)) {
         POSTRIDER_CHECK(append_audit(*writer_, audit.entry));
       }
     }
@@ -148,7 +148,7 @@ class SqliteLedger final : public Ledger {
   }
 
   std::shared_ptr<Writer> writer_;
-  std::optional<LedgerStatements> statements_;  // None only while `recover` has not succeeded.
+  std::optional<LedgerStatements> statements_;  // None after a failed `recover`.
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The Ledger over the writer's connection.
+// The Ledger role on the writer's connection. Store thread only.
 #pragma once
 
 #include <memory>

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "adapters/sqlite/database/state_sql.h"
+
 namespace postrider::sqlite {
 namespace {
 
@@ -29,17 +31,17 @@ constexpr std::string_view find_claim_sql = R"sql(
    WHERE c.tenant = ?1 AND c.key = ?2
 )sql";
 
-constexpr std::string_view find_waiting_sql = R"sql(
+constexpr auto find_waiting_sql = with_states(R"sql(
   SELECT 1 FROM delivery NOT INDEXED
-   WHERE sequence >= ?1 AND sequence < ?1 + ?2 AND event = ?1 AND state <= 1
+   WHERE sequence >= ?1 AND sequence < ?1 + ?2 AND event = ?1 AND state <= {last_waiting}
    UNION ALL
   SELECT 1 FROM delivery INDEXED BY delivery_late
-   WHERE event = ?1 AND late = 1 AND state <= 1
+   WHERE event = ?1 AND late = 1 AND state <= {last_waiting}
    LIMIT 1
-)sql";
+)sql");
 
-// Claims live equally long, more or less, so the oldest are the expired ones.
-constexpr std::string_view forget_claims_sql = R"sql(
+// Claims live about equally long, so the oldest ones expire first.
+constexpr std::string_view remove_claims_sql = R"sql(
   DELETE FROM claim
    WHERE event IN (SELECT event FROM claim ORDER BY event LIMIT ?1) AND expires_at <= ?2
 )sql";
@@ -47,16 +49,16 @@ constexpr std::string_view forget_claims_sql = R"sql(
 }  // namespace
 
 Result<PublishWriter> PublishWriter::open(Writer::Session& session) {
-  PublishWriter publishing{session};
+  PublishWriter writer{session};
   POSTRIDER_CHECK(session.database.prepare_all({
-      {&publishing.insert_event_, insert_event_sql},
-      {&publishing.insert_delivery_, insert_delivery_sql},
-      {&publishing.insert_claim_, insert_claim_sql},
-      {&publishing.find_claim_, find_claim_sql},
-      {&publishing.find_waiting_, find_waiting_sql},
-      {&publishing.forget_claims_, forget_claims_sql},
+      {&writer.insert_event_, insert_event_sql},
+      {&writer.insert_delivery_, insert_delivery_sql},
+      {&writer.insert_claim_, insert_claim_sql},
+      {&writer.find_claim_, find_claim_sql},
+      {&writer.find_waiting_, find_waiting_sql},
+      {&writer.remove_claims_, remove_claims_sql},
   }));
-  return publishing;
+  return writer;
 }
 
 Result<std::vector<PublishReceipt>> PublishWriter::store(std::span<const Publish> publishes) {
@@ -67,7 +69,7 @@ Result<std::vector<PublishReceipt>> PublishWriter::store(std::span<const Publish
     POSTRIDER_CHECK(store_group(rest.first(length), receipts));
     rest = rest.subspan(length);
   }
-  POSTRIDER_CHECK(forget_expired(publishes));
+  POSTRIDER_CHECK(remove_expired_claims(publishes));
   return receipts;
 }
 
@@ -78,13 +80,13 @@ Result<void> PublishWriter::store_group(std::span<const Publish> group,
   };
   POSTRIDER_TRY(const std::vector<PublishPlan> plans, plan_group(group, lookup));
   for (std::size_t i = 0; i < group.size(); ++i) {
-    POSTRIDER_TRY(PublishReceipt receipt, carry_out(group[i], plans[i]));
+    POSTRIDER_TRY(PublishReceipt receipt, perform(group[i], plans[i]));
     receipts.push_back(std::move(receipt));
   }
   return {};
 }
 
-Result<PublishReceipt> PublishWriter::carry_out(const Publish& publish, const PublishPlan& plan) {
+Result<PublishReceipt> PublishWriter::perform(const Publish& publish, const PublishPlan& plan) {
   if (const Duplicate* duplicate = std::get_if<Duplicate>(&plan)) {
     return *duplicate;
   }
@@ -95,7 +97,7 @@ Result<PublishReceipt> PublishWriter::carry_out(const Publish& publish, const Pu
 }
 
 Result<Accepted> PublishWriter::store_one(const Publish& publish) {
-  // An event without deliveries takes a sequence too, so that it can be paged to.
+  // An event without deliveries takes a sequence too, for paging.
   const std::int64_t event_sequence = session_->next_sequence;
   session_->next_sequence += std::max<std::int64_t>(1, std::ssize(publish.deliveries));
 
@@ -141,7 +143,7 @@ Result<void> PublishWriter::store_delivery(const Delivery& delivery, const Publi
                 session_->stats.of_lane(*lane, tenant, publish.event.created_at));
   tally->published += 1;
   tally->deliveries += 1;
-  session_->lanes.note_change(*lane);
+  session_->lanes.mark_changed(*lane);
   return {};
 }
 
@@ -170,14 +172,14 @@ Result<bool> PublishWriter::is_finished(std::int64_t event_sequence, std::int64_
   return !waiting;
 }
 
-Result<void> PublishWriter::forget_expired(std::span<const Publish> publishes) {
+Result<void> PublishWriter::remove_expired_claims(std::span<const Publish> publishes) {
   const auto claims = std::ranges::count_if(
       publishes, [](const Publish& publish) { return publish.claim.has_value(); });
   if (claims == 0) {
     return {};
   }
-  // Twice as many as came, so that the table shrinks after a burst.
-  return forget_claims_.run(2 * claims, publishes.back().event.created_at);
+  // Twice as many as were added, so that the table shrinks after a burst.
+  return remove_claims_.run(2 * claims, publishes.back().event.created_at);
 }
 
 }  // namespace postrider::sqlite

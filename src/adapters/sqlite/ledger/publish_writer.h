@@ -1,4 +1,4 @@
-// The publishes of a batch: events, deliveries and idempotency claims into their tables.
+// Writes the publishes of a batch: events, deliveries and idempotency claims. Store thread only.
 #pragma once
 
 #include <cstdint>
@@ -15,12 +15,12 @@
 
 namespace postrider::sqlite {
 
-/// Prepared on one session of the writer, and gone before that session is.
+/// Must be destroyed before the session.
 class PublishWriter {
  public:
   [[nodiscard]] static Result<PublishWriter> open(Writer::Session& session);
 
-  /// Within a transaction. One receipt per publish.
+  /// Call within a transaction. Returns one receipt per publish.
   [[nodiscard]] Result<std::vector<PublishReceipt>> store(std::span<const Publish> publishes);
 
  private:
@@ -28,7 +28,7 @@ class PublishWriter {
 
   [[nodiscard]] Result<void> store_group(std::span<const Publish> group,
                                          std::vector<PublishReceipt>& receipts);
-  [[nodiscard]] Result<PublishReceipt> carry_out(const Publish& publish, const PublishPlan& plan);
+  [[nodiscard]] Result<PublishReceipt> perform(const Publish& publish, const PublishPlan& plan);
   [[nodiscard]] Result<Accepted> store_one(const Publish& publish);
   [[nodiscard]] Result<void> store_event(const Publish& publish, std::int64_t sequence);
   [[nodiscard]] Result<void> store_delivery(const Delivery& delivery, const Publish& publish,
@@ -36,7 +36,7 @@ class PublishWriter {
   [[nodiscard]] Result<std::optional<StoredClaim>> find_claim(const TenantId& tenant_id,
                                                               const std::string& key);
   [[nodiscard]] Result<bool> is_finished(std::int64_t event_sequence, std::int64_t delivery_count);
-  [[nodiscard]] Result<void> forget_expired(std::span<const Publish> publishes);
+  [[nodiscard]] Result<void> remove_expired_claims(std::span<const Publish> publishes);
 
   Writer::Session* session_;
   Statement insert_event_;
@@ -44,7 +44,7 @@ class PublishWriter {
   Statement insert_claim_;
   Statement find_claim_;
   Statement find_waiting_;
-  Statement forget_claims_;
+  Statement remove_claims_;
 };
 
 }  // namespace postrider::sqlite

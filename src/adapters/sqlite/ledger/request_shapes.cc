@@ -9,32 +9,32 @@
 namespace postrider::sqlite {
 namespace {
 
-// A shape is looked for among so many of the latest: around a change requests of both shapes are
-// under way, and some changes are taken back. One that is not found is stored once more.
+// How many of the latest shapes are searched for an equal one. Around a change, requests of both
+// shapes are in flight, and some changes are undone. A shape that is not found is stored again.
 constexpr std::uint32_t recent_max = 8;
 
 constexpr std::int64_t no_bound = std::numeric_limits<std::int64_t>::max();
 
-constexpr std::string_view recent_sql = R"sql(
+constexpr std::string_view load_recent_sql = R"sql(
   SELECT number, named_below, sealed, shape FROM request_shape
    WHERE webhook_id = ?1 ORDER BY number DESC LIMIT ?2
 )sql";
 
-// The last attempt may end after its webhook was removed.
+// An attempt may end after its webhook was removed. Its shape is then retired at once.
 constexpr std::string_view insert_sql = R"sql(
   INSERT INTO request_shape (webhook_id, number, named_below, sealed, shape)
   SELECT ?1, ?2, iif(EXISTS (SELECT 1 FROM webhook WHERE id = ?1), NULL, ?3), ?4, ?5
 )sql";
 
-constexpr std::string_view take_place_sql = R"sql(
+constexpr std::string_view retire_others_sql = R"sql(
   UPDATE request_shape SET named_below = ?3
    WHERE webhook_id = ?1 AND number <> ?2 AND named_below IS NULL
 )sql";
 
-constexpr std::string_view come_back_sql =
+constexpr std::string_view reactivate_sql =
     "UPDATE request_shape SET named_below = NULL WHERE webhook_id = ?1 AND number = ?2";
 
-constexpr std::string_view remove_left_sql = R"sql(
+constexpr std::string_view remove_unused_sql = R"sql(
   DELETE FROM request_shape WHERE (webhook_id, number) IN
     (SELECT webhook_id, number FROM request_shape INDEXED BY request_shape_left
       WHERE named_below <= ifnull((SELECT min(sequence) FROM event), 9223372036854775807)
@@ -55,20 +55,20 @@ ShapeColumns read_columns(const Query& query, int sealed_column) {
 
 }  // namespace
 
-struct RequestShapeCache::Known {
+struct RequestShapeCache::StoredShape {
   std::uint32_t number = 0;
   std::int64_t named_below = no_bound;
-  std::string packed;  // Empty when it cannot be opened: it is no reason not to record an attempt.
+  std::string packed;  // Empty if it cannot be decrypted. The attempt must be recorded anyway.
 };
 
 Result<RequestShapeCache> RequestShapeCache::open(Database& database,
                                                   std::shared_ptr<const Vault> vault) {
   RequestShapeCache cache{database};
   cache.vault_ = std::move(vault);
-  POSTRIDER_CHECK(database.prepare_all({{&cache.recent_, recent_sql},
+  POSTRIDER_CHECK(database.prepare_all({{&cache.load_recent_, load_recent_sql},
                                         {&cache.insert_, insert_sql},
-                                        {&cache.take_place_, take_place_sql},
-                                        {&cache.come_back_, come_back_sql}}));
+                                        {&cache.retire_others_, retire_others_sql},
+                                        {&cache.reactivate_, reactivate_sql}}));
   return cache;
 }
 
@@ -83,82 +83,83 @@ Result<std::uint32_t> RequestShapeCache::number_of(const RequestShapeRef& shape,
   }
   std::string packed;
   pack_shape(*shape, packed);
-  POSTRIDER_TRY(const std::vector<Known> known, recent(delivery.webhook_id));
-  ShapePlace place{delivery.webhook_id, known.empty() ? 1 : known.front().number + 1};
+  POSTRIDER_TRY(const std::vector<StoredShape> recent, load_recent(delivery.webhook_id));
+  ShapeKey key{delivery.webhook_id, recent.empty() ? 1 : recent.front().number + 1};
   std::int64_t named_below = no_bound;
   bool found = false;
-  for (const Known& each : known) {
+  for (const StoredShape& each : recent) {
     if (each.packed == packed) {
-      place.number = each.number;
+      key.number = each.number;
       named_below = each.named_below;
       found = true;
       break;
     }
   }
   if (!found) {
-    POSTRIDER_CHECK(store(place, std::move(packed), next_sequence));
+    POSTRIDER_CHECK(store(key, std::move(packed), next_sequence));
   } else if (delivery.sequence >= named_below) {
-    POSTRIDER_CHECK(come_back_.run(place.webhook_id, place.number));
-    POSTRIDER_CHECK(take_place_.run(place.webhook_id, place.number, next_sequence));
+    POSTRIDER_CHECK(reactivate_.run(key.webhook_id, key.number));
+    POSTRIDER_CHECK(retire_others_.run(key.webhook_id, key.number, next_sequence));
     named_below = no_bound;
   }
   lane.shape = shape;
-  lane.shape_number = place.number;
+  lane.shape_number = key.number;
   lane.shape_named_below = named_below;
-  return place.number;
+  return key.number;
 }
 
-Result<std::vector<RequestShapeCache::Known>> RequestShapeCache::recent(WebhookId webhook_id) {
-  std::vector<Known> known;
-  Query query = recent_.query(webhook_id, recent_max);
+Result<std::vector<RequestShapeCache::StoredShape>> RequestShapeCache::load_recent(
+    WebhookId webhook_id) {
+  std::vector<StoredShape> recent;
+  Query query = load_recent_.query(webhook_id, recent_max);
   for (;;) {
     POSTRIDER_TRY(const bool found, query.next());
     if (!found) {
-      return known;
+      return recent;
     }
-    Known each{.number = query.as<std::uint32_t>(0),
-               .named_below = query.is_null(1) ? no_bound : query.integer(1),
-               .packed = {}};
+    StoredShape each{.number = query.as<std::uint32_t>(0),
+                     .named_below = query.is_null(1) ? no_bound : query.integer(1),
+                     .packed = {}};
     Result<std::string> packed =
         open_columns(read_columns(query, 2), {webhook_id, each.number}, vault_.get());
     if (packed) {
       each.packed = *std::move(packed);
     }
-    known.push_back(std::move(each));
+    recent.push_back(std::move(each));
   }
 }
 
-Result<void> RequestShapeCache::store(const ShapePlace& place, std::string packed,
+Result<void> RequestShapeCache::store(const ShapeKey& key, std::string packed,
                                       std::int64_t next_sequence) {
-  const ShapeColumns columns = to_columns(std::move(packed), place, vault_.get());
-  return leaving_no_trace(*database_, [&]() -> Result<void> {
-    POSTRIDER_CHECK(insert_.run(place.webhook_id, place.number, next_sequence, columns.sealed,
+  const ShapeColumns columns = to_columns(std::move(packed), key, vault_.get());
+  return with_secure_delete(*database_, [&]() -> Result<void> {
+    POSTRIDER_CHECK(insert_.run(key.webhook_id, key.number, next_sequence, columns.sealed,
                                 Blob{columns.shape}));
-    return take_place_.run(place.webhook_id, place.number, next_sequence);
+    return retire_others_.run(key.webhook_id, key.number, next_sequence);
   });
 }
 
-Result<void> leave_shapes(Database& database, WebhookId webhook_id, std::int64_t next_sequence) {
-  POSTRIDER_TRY(Statement statement, database.prepare(take_place_sql));
+Result<void> retire_shapes(Database& database, WebhookId webhook_id, std::int64_t next_sequence) {
+  POSTRIDER_TRY(Statement statement, database.prepare(retire_others_sql));
   return statement.run(webhook_id, 0, next_sequence);
 }
 
-Result<void> remove_left_shapes(Database& database, std::uint32_t limit) {
-  POSTRIDER_TRY(Statement statement, database.prepare(remove_left_sql));
-  return leaving_no_trace(database, [&] { return statement.run(limit); });
+Result<void> remove_unused_shapes(Database& database, std::uint32_t limit) {
+  POSTRIDER_TRY(Statement statement, database.prepare(remove_unused_sql));
+  return with_secure_delete(database, [&] { return statement.run(limit); });
 }
 
-Result<std::optional<RequestShape>> read_shape(Database& database, const ShapePlace& place,
+Result<std::optional<RequestShape>> read_shape(Database& database, const ShapeKey& key,
                                                const Vault* vault) {
   POSTRIDER_TRY(Statement statement,
                 database.prepare("SELECT sealed, shape FROM request_shape WHERE webhook_id = ?1 "
                                  "AND number = ?2"));
-  Query query = statement.query(place.webhook_id, place.number);
+  Query query = statement.query(key.webhook_id, key.number);
   POSTRIDER_TRY(const bool found, query.next());
   if (!found) {
-    return fail(Errc::corrupt, "The request that an attempt names is missing.");
+    return fail(Errc::corrupt, "The stored request of an attempt is missing.");
   }
-  const Result<std::string> packed = open_columns(read_columns(query, 0), place, vault);
+  const Result<std::string> packed = open_columns(read_columns(query, 0), key, vault);
   if (!packed && packed.error().code == Errc::invalid) {
     return std::nullopt;
   }
@@ -169,7 +170,7 @@ Result<std::optional<RequestShape>> read_shape(Database& database, const ShapePl
 
 Result<void> reseal_shapes(Database& database, const WebhookRange& range, const Vault& vault) {
   POSTRIDER_TRY(Statement all, database.prepare(range_sql));
-  std::vector<std::pair<ShapePlace, ShapeColumns>> outdated;
+  std::vector<std::pair<ShapeKey, ShapeColumns>> outdated;
   {
     Query query = all.query(range.after, range.last);
     for (;;) {
@@ -179,16 +180,16 @@ Result<void> reseal_shapes(Database& database, const WebhookRange& range, const 
       }
       ShapeColumns columns = read_columns(query, 2);
       if (!columns.sealed || !vault.is_current(columns.shape)) {
-        outdated.emplace_back(ShapePlace{query.id<WebhookId>(0), query.as<std::uint32_t>(1)},
+        outdated.emplace_back(ShapeKey{query.id<WebhookId>(0), query.as<std::uint32_t>(1)},
                               std::move(columns));
       }
     }
   }
   POSTRIDER_TRY(Statement reseal, database.prepare(reseal_sql));
-  for (const auto& [place, columns] : outdated) {
-    POSTRIDER_TRY(std::string packed, open_columns(columns, place, &vault));
-    const ShapeColumns sealed = to_columns(std::move(packed), place, &vault);
-    POSTRIDER_CHECK(reseal.run(place.webhook_id, place.number, Blob{sealed.shape}));
+  for (const auto& [key, columns] : outdated) {
+    POSTRIDER_TRY(std::string packed, open_columns(columns, key, &vault));
+    const ShapeColumns sealed = to_columns(std::move(packed), key, &vault);
+    POSTRIDER_CHECK(reseal.run(key.webhook_id, key.number, Blob{sealed.shape}));
   }
   return {};
 }

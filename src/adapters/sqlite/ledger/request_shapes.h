@@ -1,8 +1,8 @@
-// The shapes of requests: which number an attempt names, and what it stands for.
+// The stored shapes of requests. An attempt refers to the shape of its request by a number.
 //
-// A shape is stored with the first attempt that has it. It may go when no delivery is left that
-// could name it, which follows from sequences alone: once another shape has taken its place, or its
-// webhook is gone, deliveries that are yet to come do not name it.
+// A shape is stored with the first attempt that has it. It is retired when another shape replaces
+// it or its webhook is removed; then only deliveries below a known sequence (`named_below`) can
+// refer to it. When all of those have been removed, the shape can be removed too.
 #pragma once
 
 #include <cstdint>
@@ -21,46 +21,46 @@
 
 namespace postrider::sqlite {
 
-/// The writer's side. All within a transaction.
+/// The writer's side. Call all members within a transaction. Store thread only.
 class RequestShapeCache {
  public:
   /// `vault` may be null.
   [[nodiscard]] static Result<RequestShapeCache> open(Database& database,
                                                       std::shared_ptr<const Vault> vault);
 
-  /// The number an attempt of `delivery` names; zero when `shape` is null. `next_sequence` is given
-  /// to the next delivery.
+  /// The number of `shape` for an attempt of `delivery`; zero if `shape` is null. Stores a new
+  /// shape. `next_sequence` is the sequence of the next delivery.
   [[nodiscard]] Result<std::uint32_t> number_of(const RequestShapeRef& shape,
                                                 const Delivery& delivery, LaneEntry& lane,
                                                 std::int64_t next_sequence);
 
  private:
-  struct Known;
+  struct StoredShape;
 
   explicit RequestShapeCache(Database& database) : database_(&database) {}
 
-  [[nodiscard]] Result<std::vector<Known>> recent(WebhookId webhook_id);
-  [[nodiscard]] Result<void> store(const ShapePlace& place, std::string packed,
+  [[nodiscard]] Result<std::vector<StoredShape>> load_recent(WebhookId webhook_id);
+  [[nodiscard]] Result<void> store(const ShapeKey& key, std::string packed,
                                    std::int64_t next_sequence);
 
   Database* database_;
   std::shared_ptr<const Vault> vault_;
-  Statement recent_;
+  Statement load_recent_;
   Statement insert_;
-  Statement take_place_;
-  Statement come_back_;
+  Statement retire_others_;
+  Statement reactivate_;
 };
 
-/// Its webhook is gone: only deliveries below `next_sequence` name its shapes.
-[[nodiscard]] Result<void> leave_shapes(Database& database, WebhookId webhook_id,
-                                        std::int64_t next_sequence);
+/// Retires the shapes of a removed webhook: only deliveries below `next_sequence` refer to them.
+[[nodiscard]] Result<void> retire_shapes(Database& database, WebhookId webhook_id,
+                                         std::int64_t next_sequence);
 
-/// Removes at most `limit` shapes that no delivery can name any more.
-[[nodiscard]] Result<void> remove_left_shapes(Database& database, std::uint32_t limit);
+/// Removes at most `limit` retired shapes that no stored delivery can refer to.
+[[nodiscard]] Result<void> remove_unused_shapes(Database& database, std::uint32_t limit);
 
-/// nullopt when it cannot be opened with the keys at hand. Fails with corrupt.
+/// Returns nullopt if none of the vault's keys decrypts it. Fails with corrupt.
 [[nodiscard]] Result<std::optional<RequestShape>> read_shape(Database& database,
-                                                             const ShapePlace& place,
+                                                             const ShapeKey& key,
                                                              const Vault* vault);
 
 struct WebhookRange {
@@ -68,7 +68,7 @@ struct WebhookRange {
   WebhookId last;  // Inclusive.
 };
 
-/// Seals anew what is plain or sealed under an older key.
+/// Encrypts shapes that are stored in plain text or under an older key with the current key.
 [[nodiscard]] Result<void> reseal_shapes(Database& database, const WebhookRange& range,
                                          const Vault& vault);
 

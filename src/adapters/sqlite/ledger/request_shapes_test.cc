@@ -1,5 +1,5 @@
-// Which shapes are stored, for how long, and that the file tells nothing of them when there is a
-// key. That attempts come back with theirs is the contract's.
+// Tests which shapes are stored and for how long, and that with a key the file contains no plain
+// text of them. The contract suite tests that attempts are read back with their shapes.
 #include "adapters/sqlite/ledger/request_shapes.h"
 
 #include <fstream>
@@ -39,7 +39,7 @@ class RequestShapes : public testing::Test {
     return std::get<Accepted>(commit(batch).publishes.front()).deliveries.front();
   }
 
-  /// One more attempt of the delivery, with a request of this shape.
+  /// Records one more attempt of the delivery, with a request of this shape.
   void attempt(Delivery& delivery, const RequestShapeRef& request) {
     script_.request = request;
     Batch batch;
@@ -69,18 +69,18 @@ class RequestShapes : public testing::Test {
     ASSERT_TRUE(store_.store().catalog->remove_webhook(webhook_).has_value());
   }
 
-  /// Lets go of whatever is older than an hour.
-  void sweep() {
+  /// Removes everything that is older than an hour.
+  void remove_expired() {
     script_.now += std::chrono::hours{2};
     const RetentionCutoffs cutoffs =
         cutoffs_at({.events = std::chrono::hours{1}, .dead_letters = Millis{0}}, script_.now);
     const ExpiredPage page =
         store_.reader().retention->expired_events({.cutoffs = cutoffs}).value();
-    std::vector<ExpiredKey> names;
-    for (const ExpiredEvent& old : page.items) {
-      names.push_back(name_of(old));
+    std::vector<ExpiredKey> keys;
+    for (const ExpiredEvent& expired : page.items) {
+      keys.push_back(key_of(expired));
     }
-    ASSERT_TRUE(store_.store().retention->remove(names, cutoffs).has_value());
+    ASSERT_TRUE(store_.store().retention->remove(keys, cutoffs).has_value());
   }
 
   std::vector<std::string> urls(const Delivery& delivery) {
@@ -96,18 +96,18 @@ class RequestShapes : public testing::Test {
     return found;
   }
 
-  std::int64_t count(const std::string& what = "SELECT count(*) FROM request_shape") {
+  std::int64_t count(const std::string& sql = "SELECT count(*) FROM request_shape") {
     sqlite::Database database =
         sqlite::Database::open({.file = sqlite::database_file(store_.options().directory),
                                 .access = sqlite::Access::read})
             .value();
-    sqlite::Statement statement = database.prepare(what).value();
+    sqlite::Statement statement = database.prepare(sql).value();
     sqlite::Query query = statement.query();
     EXPECT_TRUE(query.next().value_or(false));
     return query.integer(0);
   }
 
-  bool tells() const {
+  bool file_contains_canary() const {
     std::string all;
     for (const std::string suffix : {"", "-wal"}) {
       std::ifstream file{sqlite::database_file(store_.options().directory).string() + suffix,
@@ -134,7 +134,7 @@ class RequestShapes : public testing::Test {
   const WebhookId webhook_ = StoreScript::webhook(1);
 };
 
-TEST_F(RequestShapes, OneThatStaysTheSameIsStoredOnce) {
+TEST_F(RequestShapes, UnchangedShapeIsStoredOnce) {
   put_webhook();
   Delivery delivery = publish();
   const RequestShapeRef same = shape("a");
@@ -148,7 +148,7 @@ TEST_F(RequestShapes, OneThatStaysTheSameIsStoredOnce) {
   EXPECT_EQ(urls(delivery), Urls(11, "a"));
 }
 
-TEST_F(RequestShapes, AttemptsAreNamedByTheirOwnInWhateverOrderTheyEnd) {
+TEST_F(RequestShapes, EachAttemptKeepsItsShapeInAnyOrderOfCompletion) {
   put_webhook();
   Delivery delivery = publish();
   const RequestShapeRef before = shape("before");
@@ -161,23 +161,23 @@ TEST_F(RequestShapes, AttemptsAreNamedByTheirOwnInWhateverOrderTheyEnd) {
   EXPECT_EQ(count(), 2);
 }
 
-TEST_F(RequestShapes, OneThatComesBackForNewDeliveriesIsInUseAgain) {
+TEST_F(RequestShapes, RetiredShapeIsReactivatedByANewerDelivery) {
   put_webhook();
   Delivery first = publish();
   attempt(first, shape("a"));
   attempt(first, shape("b"));
   Delivery second = publish();
-  finish(first, shape("a"));  // Under way when the change was made.
+  finish(first, shape("a"));  // In flight during the change.
   EXPECT_EQ(count("SELECT number FROM request_shape WHERE named_below IS NULL"), 2);
-  finish(second, shape("a"));  // The change was taken back.
+  finish(second, shape("a"));  // The change was undone.
   EXPECT_EQ(count("SELECT number FROM request_shape WHERE named_below IS NULL"), 1);
   EXPECT_EQ(count(), 2);
-  sweep();
+  remove_expired();
   EXPECT_EQ(count("SELECT count(*) FROM request_shape WHERE number = 1"), 1);
   EXPECT_EQ(count(), 1);
 }
 
-TEST_F(RequestShapes, MoreChangesThanAreLookedThroughCostARowEach) {
+TEST_F(RequestShapes, ShapeOlderThanTheRecentOnesIsStoredAgain) {
   put_webhook();
   Delivery delivery = publish();
   Urls expected;
@@ -191,7 +191,7 @@ TEST_F(RequestShapes, MoreChangesThanAreLookedThroughCostARowEach) {
   EXPECT_EQ(count(), 18);
 }
 
-TEST_F(RequestShapes, TheyGoWithTheLastDeliveryThatCouldNameThem) {
+TEST_F(RequestShapes, ShapesAreRemovedWithTheLastDeliveryThatCanReferToThem) {
   put_webhook();
   for (const char* url : {"a", "b"}) {
     Delivery old = publish();
@@ -202,33 +202,34 @@ TEST_F(RequestShapes, TheyGoWithTheLastDeliveryThatCouldNameThem) {
   Delivery young = publish();
   finish(young, shape("c"));
   EXPECT_EQ(count(), 3);
-  sweep();  // The waiting delivery stays, and with it all that were in use since it came.
+  remove_expired();  // The waiting delivery stays, and so do all shapes that were in use since
+                     // then.
   EXPECT_EQ(urls(waiting), (Urls{"b"}));
   EXPECT_EQ(count("SELECT count(*) FROM request_shape WHERE number = 1"), 0);
   EXPECT_EQ(count(), 2);
   finish(waiting, shape("c"));
   EXPECT_EQ(urls(waiting), (Urls{"b", "c"}));
-  sweep();
+  remove_expired();
   EXPECT_EQ(count("SELECT number FROM request_shape"), 3);  // The one in use.
   EXPECT_EQ(count(), 1);
 }
 
-TEST_F(RequestShapes, ThoseOfARemovedWebhookStayAsLongAsItsDeliveries) {
+TEST_F(RequestShapes, ShapesOfARemovedWebhookStayAsLongAsItsDeliveries) {
   put_webhook();
   Delivery delivery = publish();
   attempt(delivery, shape("a"));
-  Delivery under_way = publish();
+  Delivery in_flight = publish();
   remove_webhook();
-  finish(under_way, shape("b"));  // Its attempt ends after that.
+  finish(in_flight, shape("b"));
   EXPECT_EQ(urls(delivery), (Urls{"a"}));
-  EXPECT_EQ(urls(under_way), (Urls{"b"}));
+  EXPECT_EQ(urls(in_flight), (Urls{"b"}));
   EXPECT_EQ(count("SELECT count(*) FROM request_shape WHERE named_below IS NULL"), 0);
   ASSERT_TRUE(store_.store().catalog->cancel_waiting(webhook_, script_.now, 10).has_value());
-  sweep();
+  remove_expired();
   EXPECT_EQ(count(), 0);
 }
 
-TEST_F(RequestShapes, ABatchThatFailsLeavesNoneBehind) {
+TEST_F(RequestShapes, RolledBackBatchStoresNoShape) {
   put_webhook();
   Delivery delivery = publish();
   script_.request = shape("a");
@@ -244,16 +245,16 @@ TEST_F(RequestShapes, ABatchThatFailsLeavesNoneBehind) {
   EXPECT_EQ(urls(delivery), (Urls{"a"}));
 }
 
-TEST_F(RequestShapes, WithAKeyTheFileTellsNothing) {
+TEST_F(RequestShapes, WithAKeyTheFileContainsNoPlainText) {
   put_webhook();
   Delivery delivery = publish();
   attempt(delivery, shape("plain-" + std::string{canary}));
-  EXPECT_TRUE(tells());  // What is looked for can be found.
+  EXPECT_TRUE(file_contains_canary());  // The search works.
 
   store_.reopen_with(vault_of("a"));
   remove_webhook();
-  EXPECT_EQ(reseal(1), 0u);  // The webhook is gone, what it was sent is sealed nevertheless.
-  EXPECT_FALSE(tells());
+  EXPECT_EQ(reseal(1), 0u);  // The webhook is removed; its shapes are sealed anyway.
+  EXPECT_FALSE(file_contains_canary());
   EXPECT_EQ(urls(delivery), (Urls{"plain-" + std::string{canary}}));
 
   put_webhook();
@@ -261,11 +262,11 @@ TEST_F(RequestShapes, WithAKeyTheFileTellsNothing) {
   attempt(next, shape("sealed-" + std::string{canary}));
   attempt(next, shape("sealed-" + std::string{canary}));
   EXPECT_EQ(count(), 2);
-  EXPECT_FALSE(tells());
+  EXPECT_FALSE(file_contains_canary());
   EXPECT_EQ(urls(next), Urls(2, "sealed-" + std::string{canary}));
 }
 
-TEST_F(RequestShapes, TheCurrentKeyReplacesTheOneBefore) {
+TEST_F(RequestShapes, ResealingReplacesTheOldKey) {
   store_.reopen_with(vault_of("a"));
   put_webhook();
   Delivery delivery = publish();
@@ -277,7 +278,7 @@ TEST_F(RequestShapes, TheCurrentKeyReplacesTheOneBefore) {
   EXPECT_EQ(urls(delivery), (Urls{"a"}));
 }
 
-TEST_F(RequestShapes, WithoutTheKeyAttemptsAreShownWithoutTheirRequestAndNewOnesRecorded) {
+TEST_F(RequestShapes, WithoutTheKeyOldRequestsAreHiddenAndNewOnesRecorded) {
   store_.reopen_with(vault_of("a"));
   Delivery delivery = publish();
   attempt(delivery, shape("a"));
@@ -287,7 +288,7 @@ TEST_F(RequestShapes, WithoutTheKeyAttemptsAreShownWithoutTheirRequestAndNewOnes
     attempt(delivery, shape("b"));
     EXPECT_EQ(urls(delivery).back(), "b");
   }
-  // Nothing may be sealed anew while some of it cannot be opened.
+  // Resealing fails while some values cannot be decrypted.
   EXPECT_EQ(store_.store().catalog->reseal_webhooks({}, 10).error().code, Errc::invalid);
 }
 

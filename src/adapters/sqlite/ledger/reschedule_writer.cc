@@ -3,16 +3,18 @@
 #include <algorithm>
 #include <utility>
 
+#include "adapters/sqlite/database/state_sql.h"
 #include "adapters/sqlite/ledger/rows.h"
 
 namespace postrider::sqlite {
 namespace {
 
-constexpr std::string_view page_sql =
-    "SELECT " POSTRIDER_DELIVERY_COLUMNS
-    " FROM delivery d INDEXED BY delivery_due"
-    " WHERE d.lane = ?1 AND d.priority = ?2 AND d.state <= 1 AND (d.due, d.sequence) > (?3, ?4)"
-    " ORDER BY d.due, d.sequence LIMIT ?5";
+constexpr auto page_sql = with_states("SELECT " POSTRIDER_DELIVERY_COLUMNS R"sql(
+    FROM delivery d INDEXED BY delivery_due
+   WHERE d.lane = ?1 AND d.priority = ?2 AND d.state <= {last_waiting}
+     AND (d.due, d.sequence) > (?3, ?4)
+   ORDER BY d.due, d.sequence LIMIT ?5
+)sql");
 
 constexpr std::string_view move_sql = "UPDATE delivery SET due = ?2 WHERE sequence = ?1";
 
@@ -21,13 +23,13 @@ constexpr std::string_view unmark_sql = "DELETE FROM rescheduling WHERE webhook_
 }  // namespace
 
 Result<RescheduleWriter> RescheduleWriter::open(Writer::Session& session) {
-  RescheduleWriter rescheduling{session};
+  RescheduleWriter writer{session};
   POSTRIDER_CHECK(session.database.prepare_all({
-      {&rescheduling.page_, page_sql},
-      {&rescheduling.move_, move_sql},
-      {&rescheduling.unmark_, unmark_sql},
+      {&writer.page_, page_sql},
+      {&writer.move_, move_sql},
+      {&writer.unmark_, unmark_sql},
   }));
-  return rescheduling;
+  return writer;
 }
 
 Result<BroughtForward> RescheduleWriter::step(const BringForward& order) {
@@ -54,16 +56,16 @@ Result<BroughtForward> RescheduleWriter::step(const BringForward& order) {
   return step;
 }
 
-/// One more than the step may look at, when there are as many.
+/// One more than the step's limit, if there are as many.
 Result<std::vector<Delivery>> RescheduleWriter::page(std::int64_t lane, const BringForward& order) {
   std::vector<Delivery> found;
-  LanePlace after = order.after.value_or(LanePlace{.due = order.now});
+  LaneCursor after = order.after.value_or(LaneCursor{.due = order.now});
   for (auto priority = static_cast<std::size_t>(after.priority);
        priority < priority_count && found.size() <= order.limit; ++priority) {
     if (priority != static_cast<std::size_t>(after.priority)) {
       after = {.priority = static_cast<Priority>(priority), .due = order.now, .sequence = 0};
     }
-    // What has become due since the walk began needs nobody to bring it forward.
+    // Skip deliveries that have become due since the first step.
     const WallTime from = std::max(after.due, order.now);
     const std::int64_t room = std::int64_t{order.limit} + 1 - std::ssize(found);
     Query rows = page_.query(lane, priority, from, from == after.due ? after.sequence : 0, room);

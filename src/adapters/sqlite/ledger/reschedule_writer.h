@@ -1,6 +1,6 @@
-// Brings waiting deliveries forward when their webhook's retry policy changed. Reads through the
-// index of what waits, in its order: a delivery that moves comes to lie behind the walk, so that
-// each is looked at once.
+// Moves the due times of waiting deliveries forward after a change of the webhook's retry policy.
+// Reads in the order of the due index: a moved delivery ends up before the current position, so
+// each one is visited once. Store thread only.
 #pragma once
 
 #include <string_view>
@@ -13,12 +13,12 @@
 
 namespace postrider::sqlite {
 
-/// Prepared on one session of the writer, and gone before that session is.
+/// Must be destroyed before the session.
 class RescheduleWriter {
  public:
   [[nodiscard]] static Result<RescheduleWriter> open(Writer::Session& session);
 
-  /// Within a transaction.
+  /// Call within a transaction.
   [[nodiscard]] Result<BroughtForward> step(const BringForward& order);
 
  private:
@@ -32,7 +32,7 @@ class RescheduleWriter {
   Statement unmark_;
 };
 
-/// The SQL behind it, so that a test can look at how it is answered.
+/// The SQL of this read, so that a test can check the query plan.
 [[nodiscard]] std::vector<std::string_view> rescheduling_queries();
 
 }  // namespace postrider::sqlite

@@ -1,4 +1,4 @@
-// Columns to values: how deliveries and events are read back, by the writer and by readers alike.
+// Reads deliveries, events and attempts from query rows, for the writer and for readers.
 #pragma once
 
 #include <string_view>
@@ -11,7 +11,7 @@
 
 namespace postrider::sqlite {
 
-// The numbers of these are on disk: they must never change.
+// These numbers are stored on disk and must never change.
 static_assert(static_cast<int>(DeliveryState::pending) == 0);
 static_assert(static_cast<int>(DeliveryState::retrying) == 1);
 static_assert(static_cast<int>(DeliveryState::succeeded) == 2);
@@ -23,7 +23,7 @@ static_assert(static_cast<int>(FailureCategory::timeout) == 0 &&
               static_cast<int>(FailureCategory::protocol) == 10);
 static_assert(static_cast<int>(Classification::permanent) == 0);
 
-/// Of the table delivery as `d`.
+/// Columns of the table delivery as `d`.
 #define POSTRIDER_DELIVERY_COLUMNS                                     \
   "d.sequence, d.id, (SELECT id FROM event WHERE sequence = d.event)," \
   " (SELECT webhook_id FROM lane WHERE lane = d.lane),"                \
@@ -35,19 +35,19 @@ static_assert(static_cast<int>(Classification::permanent) == 0);
   ", (SELECT name FROM tenant WHERE tenant = d.tenant), d.created_at, d.updated_at," \
   " d.completed_at, d.last_failure, d.last_http_status, d.dead_classification, d.dead_reason"
 
-/// Of the table event as `e`.
+/// Columns of the table event as `e`.
 #define POSTRIDER_EVENT_COLUMNS                                                            \
   "e.sequence, e.id, (SELECT name FROM tenant WHERE tenant = e.tenant),"                   \
   " (SELECT name FROM event_type WHERE type = e.type), e.priority, e.timestamp,"           \
   " e.created_at, e.idempotency_key, e.resource_id, e.source, e.ordering_key, e.metadata," \
   " e.data"
 
-/// Of the table attempt.
+/// Columns of the table attempt.
 #define POSTRIDER_ATTEMPT_COLUMNS                                               \
   "id, number, trigger, scheduled_at, executed_at, duration_us, next_retry_at," \
   " failure_category, http_status, detail"
 
-/// Each reads the row that `query` stands on, with exactly those columns first.
+/// Each reads the current row of `query`, which starts with the columns above.
 [[nodiscard]] Delivery read_delivery(const Query& query);
 [[nodiscard]] DeliveryRecord read_record(const Query& query);
 [[nodiscard]] Event read_event(const Query& query);

@@ -3,48 +3,48 @@
 #include <algorithm>
 #include <utility>
 
+#include "ports/settlement_rule.h"
+
+#include "adapters/sqlite/database/state_sql.h"
 #include "adapters/sqlite/ledger/attempt_detail.h"
 #include "adapters/sqlite/ledger/rows.h"
 
 namespace postrider::sqlite {
 namespace {
 
-// A delivery that is final, has had later attempts, or was revived meanwhile stays as it is; a
-// success is what the reviver wanted.
-constexpr std::string_view move_after_attempt_sql = R"sql(
+// A settlement applies if the stored delivery is the same delivery (sequence and id), waits, has
+// had no later attempts, and the settlement is not from an earlier life, that is, the delivery was
+// not revived since or the attempt succeeded. This is `applies` in ports/settlement_rule.h.
+#define POSTRIDER_SETTLEMENT_APPLIES                             \
+  " WHERE sequence = ?1 AND id = ?2 AND state <= {last_waiting}" \
+  " AND attempt_count <= ?3 AND (revivals <= ?12 OR ?4 = {succeeded})"
+
+constexpr auto apply_with_attempt_sql = with_states(R"sql(
   UPDATE delivery
      SET state = ?4, trigger = ?5, due = ?6, budget_used = ?7, updated_at = ?8, completed_at = ?9,
          dead_classification = ?10, dead_reason = ?11,
-         attempt_count = ?12, last_failure = ?13, last_http_status = ?14
-   WHERE sequence = ?1 AND id = ?2 AND state <= 1 AND attempt_count <= ?3
-     AND (revivals <= ?15 OR ?4 = 2)
-)sql";
+         attempt_count = ?13, last_failure = ?14, last_http_status = ?15
+)sql" POSTRIDER_SETTLEMENT_APPLIES);
 
-constexpr std::string_view move_sql = R"sql(
+constexpr auto apply_sql = with_states(R"sql(
   UPDATE delivery
      SET state = ?4, trigger = ?5, due = ?6, budget_used = ?7, updated_at = ?8, completed_at = ?9,
          dead_classification = ?10, dead_reason = ?11,
          attempt_count = ?3
-   WHERE sequence = ?1 AND id = ?2 AND state <= 1 AND attempt_count <= ?3
-     AND (revivals <= ?12 OR ?4 = 2)
-)sql";
+)sql" POSTRIDER_SETTLEMENT_APPLIES);
 
-constexpr std::string_view attempt_count_sql = R"sql(
-  SELECT attempt_count FROM delivery WHERE sequence = ?1 AND id = ?2
-)sql";
-
-constexpr std::string_view note_attempt_sql = R"sql(
+constexpr std::string_view set_last_attempt_sql = R"sql(
   UPDATE delivery SET attempt_count = ?2, last_failure = ?3, last_http_status = ?4
    WHERE sequence = ?1
 )sql";
 
-// It was cancelled while its receiver was about to accept it: what happened has the last word.
-constexpr std::string_view accept_all_the_same_sql = R"sql(
-  UPDATE delivery SET state = 2, updated_at = ?2, completed_at = ?2, dead_classification = NULL,
-         dead_reason = NULL
-   WHERE sequence = ?1 AND state = 4
-)sql";
+constexpr auto succeed_cancelled_sql = with_states(R"sql(
+  UPDATE delivery SET state = {succeeded}, updated_at = ?2, completed_at = ?2,
+         dead_classification = NULL, dead_reason = NULL
+   WHERE sequence = ?1
+)sql");
 
+// Each attempt number of a delivery is recorded once.
 constexpr std::string_view insert_attempt_sql = R"sql(
   INSERT OR IGNORE INTO attempt (delivery, number, previous_delivery, previous_number, id,
                                  executed_at, duration_us, trigger, scheduled_at, next_retry_at,
@@ -66,9 +66,9 @@ constexpr std::string_view revive_sql = R"sql(
    WHERE sequence = ?1
 )sql";
 
-constexpr std::string_view cancel_sql = R"sql(
-  UPDATE delivery SET state = 4, updated_at = ?2, completed_at = ?2 WHERE sequence = ?1
-)sql";
+constexpr auto cancel_sql = with_states(R"sql(
+  UPDATE delivery SET state = {cancelled}, updated_at = ?2, completed_at = ?2 WHERE sequence = ?1
+)sql");
 
 constexpr std::string_view tenant_sql = R"sql(
   SELECT t.name FROM delivery d JOIN tenant t ON t.tenant = d.tenant WHERE d.sequence = ?1
@@ -84,60 +84,72 @@ constexpr std::string_view save_circuit_sql = R"sql(
 
 Result<SettlementWriter> SettlementWriter::open(Writer::Session& session) {
   POSTRIDER_TRY(RequestShapeCache shapes, RequestShapeCache::open(session.database, session.vault));
-  SettlementWriter settling{session, std::move(shapes)};
+  SettlementWriter writer{session, std::move(shapes)};
   POSTRIDER_CHECK(session.database.prepare_all({
-      {&settling.move_after_attempt_, move_after_attempt_sql},
-      {&settling.move_, move_sql},
-      {&settling.attempt_count_, attempt_count_sql},
-      {&settling.note_attempt_, note_attempt_sql},
-      {&settling.accept_all_the_same_, accept_all_the_same_sql},
-      {&settling.insert_attempt_, insert_attempt_sql},
-      {&settling.find_, find_sql},
-      {&settling.find_tenant_, find_tenant_sql},
-      {&settling.revive_, revive_sql},
-      {&settling.cancel_, cancel_sql},
-      {&settling.tenant_, tenant_sql},
-      {&settling.save_circuit_, save_circuit_sql},
+      {&writer.apply_with_attempt_, apply_with_attempt_sql},
+      {&writer.apply_, apply_sql},
+      {&writer.set_last_attempt_, set_last_attempt_sql},
+      {&writer.succeed_cancelled_, succeed_cancelled_sql},
+      {&writer.insert_attempt_, insert_attempt_sql},
+      {&writer.find_, find_sql},
+      {&writer.find_tenant_, find_tenant_sql},
+      {&writer.revive_, revive_sql},
+      {&writer.cancel_, cancel_sql},
+      {&writer.tenant_, tenant_sql},
+      {&writer.save_circuit_, save_circuit_sql},
   }));
-  return settling;
+  return writer;
 }
 
 Result<void> SettlementWriter::settle(const Settlement& settlement, BatchReceipt& receipt) {
-  const Delivery& delivery = settlement.delivery;
-  POSTRIDER_TRY(const bool moved, move(settlement));
-  const bool died = moved && delivery.state == DeliveryState::dead_letter;
-  if (died) {
-    POSTRIDER_CHECK(count_dead(delivery.sequence, 1, receipt));
+  POSTRIDER_TRY(const bool applied, apply(settlement));
+  if (!applied) {
+    return settle_unapplied(settlement, receipt);
   }
-  if (moved && !is_waiting(delivery.state)) {
+  const Delivery& delivery = settlement.delivery;
+  const bool died = delivery.state == DeliveryState::dead_letter;
+  if (died) {
+    POSTRIDER_CHECK(count_dead_letter(delivery.sequence, 1, receipt));
+  }
+  if (!is_waiting(delivery.state)) {
     --receipt.waiting_change;
   }
-  bool known = true;
-  if (settlement.attempt && !moved) {
-    POSTRIDER_TRY(known, note_late_attempt(settlement));
-  }
   bool recorded = false;
-  if (settlement.attempt && known) {
+  if (settlement.attempt) {
     POSTRIDER_TRY(recorded, record_attempt(settlement));
   }
-  POSTRIDER_CHECK(count(settlement, recorded ? &*settlement.attempt : nullptr, died));
-  return moved ? Result<void>{} : note_revived(delivery, receipt);
+  return add_to_stats(settlement, recorded ? &*settlement.attempt : nullptr, died);
 }
 
-/// Was the delivery left alone because it was revived after the attempt began?
-Result<void> SettlementWriter::note_revived(const Delivery& settled, BatchReceipt& receipt) {
-  POSTRIDER_TRY(std::optional<Delivery> stored, find(settled.id));
-  const bool revived = stored && stored->sequence == settled.sequence &&
-                       is_waiting(stored->state) && settled.revivals < stored->revivals &&
-                       settled.state != DeliveryState::succeeded;
-  if (revived) {
+/// The rare settlement that does not apply.
+Result<void> SettlementWriter::settle_unapplied(const Settlement& settlement,
+                                                BatchReceipt& receipt) {
+  POSTRIDER_TRY(std::optional<Delivery> stored, find(settlement.delivery.id));
+  if (!stored) {
+    return {};
+  }
+  const SettlementDecision decision = decide_settlement(settlement, *stored);
+  if (settlement.attempt && decision.is_last_attempt) {
+    const Attempt& attempt = *settlement.attempt;
+    POSTRIDER_CHECK(set_last_attempt_.run(stored->sequence, attempt.number,
+                                          attempt.failure_category, attempt.outcome.http_status));
+    stored->attempt_count = attempt.number;
+  }
+  if (decision.effect == SettlementEffect::succeed_cancelled) {
+    POSTRIDER_CHECK(succeed_cancelled_.run(stored->sequence, settled_at(settlement)));
+  }
+  if (settlement.attempt && decision.record_attempt) {
+    POSTRIDER_TRY(const bool recorded, record_attempt(settlement));
+    POSTRIDER_CHECK(add_to_stats(settlement, recorded ? &*settlement.attempt : nullptr, false));
+  }
+  if (decision.revived_meanwhile) {
     receipt.revived_meanwhile.push_back(*std::move(stored));
   }
   return {};
 }
 
-Result<void> SettlementWriter::count_dead(std::int64_t sequence, int change,
-                                          BatchReceipt& receipt) {
+Result<void> SettlementWriter::count_dead_letter(std::int64_t sequence, int change,
+                                                 BatchReceipt& receipt) {
   Query query = tenant_.query(sequence);
   POSTRIDER_TRY(const bool found, query.next());
   if (found) {
@@ -146,8 +158,8 @@ Result<void> SettlementWriter::count_dead(std::int64_t sequence, int change,
   return {};
 }
 
-/// False when the delivery does not wait, has had later attempts, or is unknown.
-Result<bool> SettlementWriter::move(const Settlement& settlement) {
+/// False if the settlement does not apply.
+Result<bool> SettlementWriter::apply(const Settlement& settlement) {
   const Delivery& delivery = settlement.delivery;
   const WallTime at = settled_at(settlement);
   std::optional<WallTime> completed_at;
@@ -162,50 +174,27 @@ Result<bool> SettlementWriter::move(const Settlement& settlement) {
   }
   if (settlement.attempt) {
     const Attempt& attempt = *settlement.attempt;
-    POSTRIDER_CHECK(move_after_attempt_.run(
+    POSTRIDER_CHECK(apply_with_attempt_.run(
         delivery.sequence, delivery.id, delivery.attempt_count, delivery.state, delivery.trigger,
         delivery.due, delivery.budget_used, at, completed_at, dead_classification, dead_reason,
-        std::max(delivery.attempt_count, attempt.number), attempt.failure_category,
-        attempt.outcome.http_status, delivery.revivals));
+        delivery.revivals, std::max(delivery.attempt_count, attempt.number),
+        attempt.failure_category, attempt.outcome.http_status));
   } else {
-    POSTRIDER_CHECK(move_.run(delivery.sequence, delivery.id, delivery.attempt_count,
-                              delivery.state, delivery.trigger, delivery.due, delivery.budget_used,
-                              at, completed_at, dead_classification, dead_reason,
-                              delivery.revivals));
+    POSTRIDER_CHECK(apply_.run(delivery.sequence, delivery.id, delivery.attempt_count,
+                               delivery.state, delivery.trigger, delivery.due, delivery.budget_used,
+                               at, completed_at, dead_classification, dead_reason,
+                               delivery.revivals));
   }
   return session_->database.changes() > 0;
 }
 
-/// False when the delivery is unknown.
-Result<bool> SettlementWriter::note_late_attempt(const Settlement& settlement) {
-  const Delivery& delivery = settlement.delivery;
-  const Attempt& attempt = *settlement.attempt;
-  std::uint32_t attempt_count = 0;
-  {
-    Query query = attempt_count_.query(delivery.sequence, delivery.id);
-    POSTRIDER_TRY(const bool found, query.next());
-    if (!found) {
-      return false;
-    }
-    attempt_count = query.as<std::uint32_t>(0);
-  }
-  if (attempt.number > attempt_count) {
-    POSTRIDER_CHECK(note_attempt_.run(delivery.sequence, attempt.number, attempt.failure_category,
-                                      attempt.outcome.http_status));
-  }
-  if (delivery.state == DeliveryState::succeeded) {
-    POSTRIDER_CHECK(accept_all_the_same_.run(delivery.sequence, settled_at(settlement)));
-  }
-  return true;
-}
-
-/// False when it was recorded before, or for another webhook's delivery.
+/// False if the attempt was already recorded, or if the webhook has no lane.
 Result<bool> SettlementWriter::record_attempt(const Settlement& settlement) {
   const Delivery& delivery = settlement.delivery;
   const Attempt& attempt = *settlement.attempt;
   POSTRIDER_TRY(LaneEntry * lane, session_->lanes.find(delivery.webhook_id));
   if (lane == nullptr) {
-    return false;  // The settlement names a webhook that is not the delivery's.
+    return false;
   }
   POSTRIDER_TRY(const std::uint32_t shape,
                 shapes_.number_of(settlement.request, delivery, *lane, session_->next_sequence));
@@ -225,13 +214,13 @@ Result<bool> SettlementWriter::record_attempt(const Settlement& settlement) {
       attempt.failure_category ? lane->last_failure_at : lane->last_success_at;
   const WallTime at = attempt.outcome.executed_at;
   latest = std::max(latest.value_or(at), at);
-  session_->lanes.note_change(*lane);
+  session_->lanes.mark_changed(*lane);
   return true;
 }
 
-/// `attempt` is null when nothing was recorded.
-Result<void> SettlementWriter::count(const Settlement& settlement, const Attempt* attempt,
-                                     bool died) {
+/// Adds to the statistics. `attempt` is null if none was recorded.
+Result<void> SettlementWriter::add_to_stats(const Settlement& settlement, const Attempt* attempt,
+                                            bool died) {
   if (attempt == nullptr && !died) {
     return {};
   }
@@ -252,11 +241,11 @@ Result<void> SettlementWriter::count(const Settlement& settlement, const Attempt
     }
     tally->dead_letters += died ? 1 : 0;
   }
-  session_->lanes.note_change(*lane);
+  session_->lanes.mark_changed(*lane);
   return {};
 }
 
-/// For the rare lane whose deliveries are of several tenants.
+/// For the rare lane with deliveries of several tenants.
 Result<std::int64_t> SettlementWriter::tenant_of(const Delivery& delivery) {
   Query query = find_tenant_.query(delivery.sequence);
   POSTRIDER_TRY(const bool found, query.next());
@@ -274,21 +263,16 @@ Result<Result<Delivery>> SettlementWriter::revive(const Revive& order, BatchRece
   if (!delivery) {
     return Result<Delivery>{fail(Errc::not_found, "There is no such delivery.")};
   }
-  if (has_moved_on(*delivery, order.only_if)) {
-    return Result<Delivery>{fail(Errc::conflict, "The delivery has moved on.")};
+  if (has_changed_since(*delivery, order.only_if)) {
+    return Result<Delivery>{fail(Errc::conflict, "The delivery has changed since.")};
   }
   if (delivery->state == DeliveryState::dead_letter) {
-    POSTRIDER_CHECK(count_dead(delivery->sequence, -1, receipt));
+    POSTRIDER_CHECK(count_dead_letter(delivery->sequence, -1, receipt));
   }
   if (!is_waiting(delivery->state)) {
-    delivery->state = DeliveryState::pending;
     ++receipt.waiting_change;
   }
-  ++delivery->revivals;
-  delivery->due = order.now;
-  delivery->budget_used = 0;
-  delivery->trigger = order.trigger;
-  delivery->priority = order.priority.value_or(delivery->priority);
+  delivery = revived(*std::move(delivery), order);
   POSTRIDER_CHECK(revive_.run(delivery->sequence, delivery->state, delivery->trigger,
                               delivery->priority, delivery->due));
   return Result<Delivery>{*std::move(delivery)};
@@ -300,10 +284,10 @@ Result<Result<Delivery>> SettlementWriter::cancel(const Cancel& order, BatchRece
     return Result<Delivery>{fail(Errc::not_found, "There is no such delivery.")};
   }
   if (!may_cancel(*delivery, order)) {
-    return Result<Delivery>{fail(Errc::conflict, "The delivery is final already.")};
+    return Result<Delivery>{fail(Errc::conflict, "The delivery is already final.")};
   }
   if (delivery->state == DeliveryState::dead_letter) {
-    POSTRIDER_CHECK(count_dead(delivery->sequence, -1, receipt));
+    POSTRIDER_CHECK(count_dead_letter(delivery->sequence, -1, receipt));
   } else {
     --receipt.waiting_change;
   }

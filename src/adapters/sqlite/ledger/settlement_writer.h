@@ -1,4 +1,4 @@
-// The settlements of a batch, and what people change about single deliveries.
+// Writes the settlements, revivals, cancels and circuits of a batch. Store thread only.
 #pragma once
 
 #include <cstdint>
@@ -14,43 +14,42 @@
 
 namespace postrider::sqlite {
 
-/// Prepared on one session of the writer, and gone before that session is. All within a
-/// transaction.
+/// Must be destroyed before the session. Call all members within a transaction.
 class SettlementWriter {
  public:
   [[nodiscard]] static Result<SettlementWriter> open(Writer::Session& session);
 
-  /// What else there is to say about it goes into the receipt, here and below.
+  /// Updates the totals in `receipt`, as do the functions below.
   [[nodiscard]] Result<void> settle(const Settlement& settlement, BatchReceipt& receipt);
 
-  /// The outer result is the store's, the inner one the answer to the person.
+  /// The outer result is a store failure, the inner one the answer to the caller.
   [[nodiscard]] Result<Result<Delivery>> revive(const Revive& order, BatchReceipt& receipt);
   [[nodiscard]] Result<Result<Delivery>> cancel(const Cancel& order, BatchReceipt& receipt);
 
-  /// Ignored when there is no such webhook.
+  /// Ignores unknown webhooks.
   [[nodiscard]] Result<void> save_circuit(const SaveCircuit& circuit);
 
  private:
   SettlementWriter(Writer::Session& session, RequestShapeCache shapes)
       : session_(&session), shapes_(std::move(shapes)) {}
 
-  [[nodiscard]] Result<bool> move(const Settlement& settlement);
-  [[nodiscard]] Result<bool> note_late_attempt(const Settlement& settlement);
+  [[nodiscard]] Result<bool> apply(const Settlement& settlement);
+  [[nodiscard]] Result<void> settle_unapplied(const Settlement& settlement, BatchReceipt& receipt);
   [[nodiscard]] Result<bool> record_attempt(const Settlement& settlement);
-  [[nodiscard]] Result<void> count(const Settlement& settlement, const Attempt* attempt, bool died);
+  [[nodiscard]] Result<void> add_to_stats(const Settlement& settlement, const Attempt* attempt,
+                                          bool died);
   [[nodiscard]] Result<std::int64_t> tenant_of(const Delivery& delivery);
   [[nodiscard]] Result<std::optional<Delivery>> find(DeliveryId id);
-  [[nodiscard]] Result<void> note_revived(const Delivery& settled, BatchReceipt& receipt);
-  [[nodiscard]] Result<void> count_dead(std::int64_t sequence, int change, BatchReceipt& receipt);
+  [[nodiscard]] Result<void> count_dead_letter(std::int64_t sequence, int change,
+                                               BatchReceipt& receipt);
 
   Writer::Session* session_;
   RequestShapeCache shapes_;
-  std::string detail_;  // Kept between calls for its memory.
-  Statement move_after_attempt_;
-  Statement move_;
-  Statement attempt_count_;
-  Statement note_attempt_;
-  Statement accept_all_the_same_;
+  std::string detail_;  // A member to reuse its memory.
+  Statement apply_with_attempt_;
+  Statement apply_;
+  Statement set_last_attempt_;
+  Statement succeed_cancelled_;
   Statement insert_attempt_;
   Statement find_;
   Statement find_tenant_;

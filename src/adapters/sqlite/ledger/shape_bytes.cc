@@ -9,10 +9,10 @@
 namespace postrider::sqlite {
 namespace {
 
-// The first byte: a later layout takes the next number, and this one is read for ever.
+// The first byte. A new layout gets the next number; this one must stay readable forever.
 constexpr std::uint64_t layout = 1;
 
-// The numbers of these are on disk: they must never change.
+// These numbers are stored on disk and must never change.
 static_assert(static_cast<int>(SignatureScheme::standard) == 0 &&
               static_cast<int>(SignatureScheme::sha256_body) == 4);
 static_assert(static_cast<int>(HeaderSet::platform) == 0 &&
@@ -20,16 +20,16 @@ static_assert(static_cast<int>(HeaderSet::platform) == 0 &&
 static_assert(static_cast<int>(PayloadFormat::standard) == 0 &&
               static_cast<int>(PayloadFormat::raw) == 5);
 
-/// A number larger than `last` is not one of the names.
-template <class Name>
-Name read_name(Unpacker& unpacker, Name last, bool& known) {
+/// Clears `known` if the number is larger than `last`.
+template <class Enum>
+Enum read_enum(Unpacker& unpacker, Enum last, bool& known) {
   const std::uint64_t number = unpacker.number();
   known = known && number <= static_cast<std::uint64_t>(last);
-  return known ? static_cast<Name>(number) : last;
+  return known ? static_cast<Enum>(number) : last;
 }
 
-std::string place_name(const ShapePlace& place) {
-  return fmt::format("webhook/{}/request/{}", place.webhook_id.to_string(), place.number);
+std::string vault_context(const ShapeKey& key) {
+  return fmt::format("webhook/{}/request/{}", key.webhook_id.to_string(), key.number);
 }
 
 }  // namespace
@@ -52,34 +52,34 @@ Result<RequestShape> unpack_shape(std::string_view packed) {
   RequestShape shape;
   shape.url = unpacker.text();
   shape.head = unpacker.text();
-  shape.signature.scheme = read_name(unpacker, SignatureScheme::sha256_body, known);
+  shape.signature.scheme = read_enum(unpacker, SignatureScheme::sha256_body, known);
   shape.signature.header_prefix = unpacker.text();
   shape.signature.standard_headers = unpacker.number() != 0;
   shape.signature.prefixed_headers = unpacker.number() != 0;
-  shape.signature.header_set = read_name(unpacker, HeaderSet::tenant, known);
-  shape.payload_format = read_name(unpacker, PayloadFormat::raw, known);
+  shape.signature.header_set = read_enum(unpacker, HeaderSet::tenant, known);
+  shape.payload_format = read_enum(unpacker, PayloadFormat::raw, known);
   if (!known || !unpacker.finished()) {
     return fail(Errc::corrupt, "The record of a request is damaged.");
   }
   return shape;
 }
 
-ShapeColumns to_columns(std::string packed, const ShapePlace& place, const Vault* vault) {
+ShapeColumns to_columns(std::string packed, const ShapeKey& key, const Vault* vault) {
   if (vault == nullptr) {
     return {.shape = std::move(packed), .sealed = false};
   }
-  return {.shape = vault->seal(packed, place_name(place)), .sealed = true};
+  return {.shape = vault->seal(packed, vault_context(key)), .sealed = true};
 }
 
-Result<std::string> open_columns(const ShapeColumns& columns, const ShapePlace& place,
+Result<std::string> open_columns(const ShapeColumns& columns, const ShapeKey& key,
                                  const Vault* vault) {
   if (!columns.sealed) {
     return columns.shape;
   }
   if (vault == nullptr) {
-    return fail(Errc::invalid, "The stored requests are sealed and no key was given.");
+    return fail(Errc::invalid, "The stored requests are encrypted, but no key is configured.");
   }
-  return vault->open(columns.shape, place_name(place));
+  return vault->open(columns.shape, vault_context(key));
 }
 
 }  // namespace postrider::sqlite

@@ -1,5 +1,5 @@
-// A request's shape as it is stored: packed, and sealed when there is a vault, because it holds a
-// webhook's headers.
+// The stored form of a request's shape: packed, and encrypted if there is a vault, because it
+// contains the webhook's headers.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +17,8 @@ void pack_shape(const RequestShape& shape, std::string& out);
 /// Fails with corrupt.
 [[nodiscard]] Result<RequestShape> unpack_shape(std::string_view packed);
 
-/// Which of a webhook's shapes it is. Sealed bytes open in their place only.
-struct ShapePlace {
+/// Identifies a shape. Sealed bytes can be opened only under the same ShapeKey.
+struct ShapeKey {
   WebhookId webhook_id;
   std::uint32_t number = 0;  // From 1.
 };
@@ -29,11 +29,10 @@ struct ShapeColumns {
 };
 
 /// `vault` may be null.
-[[nodiscard]] ShapeColumns to_columns(std::string packed, const ShapePlace& place,
-                                      const Vault* vault);
-/// The packed bytes. Fails with invalid when the key is missing, with corrupt when they are
-/// damaged.
-[[nodiscard]] Result<std::string> open_columns(const ShapeColumns& columns, const ShapePlace& place,
+[[nodiscard]] ShapeColumns to_columns(std::string packed, const ShapeKey& key, const Vault* vault);
+/// Returns the packed bytes. Fails with invalid if the encryption key is missing, with corrupt if
+/// the bytes are damaged.
+[[nodiscard]] Result<std::string> open_columns(const ShapeColumns& columns, const ShapeKey& key,
                                                const Vault* vault);
 
 }  // namespace postrider::sqlite

@@ -22,13 +22,13 @@ std::string packed(const RequestShape& shape) {
   return bytes;
 }
 
-TEST(ShapeBytes, ComeBackAsTheyWerePacked) {
+TEST(ShapeBytes, RoundTrip) {
   for (const RequestShape& shape : {RequestShape{}, full_shape()}) {
     EXPECT_EQ(unpack_shape(packed(shape)).value(), shape);
   }
 }
 
-TEST(ShapeBytes, TheFirstLayoutIsReadForEver) {
+TEST(ShapeBytes, ReadsTheFirstLayout) {
   const std::string stored("\x01\x01u\x02he\x04\x02X-\x00\x01\x03\x05", 14);
   EXPECT_EQ(unpack_shape(stored).value(),
             (RequestShape{.url = "u",
@@ -41,15 +41,15 @@ TEST(ShapeBytes, TheFirstLayoutIsReadForEver) {
                           .payload_format = PayloadFormat::raw}));
 }
 
-TEST(ShapeBytes, WhateverIsCutOffAddedOrUnknownIsCorrupt) {
+TEST(ShapeBytes, TruncatedExtendedOrUnknownBytesAreCorrupt) {
   const std::string bytes = packed(full_shape());
   for (std::size_t size = 0; size < bytes.size(); ++size) {
     EXPECT_EQ(unpack_shape(std::string_view{bytes}.substr(0, size)).error().code, Errc::corrupt);
   }
   EXPECT_FALSE(unpack_shape(bytes + "x").has_value());
-  std::string future = bytes;
-  future.front() = 2;
-  EXPECT_FALSE(unpack_shape(future).has_value());
+  std::string unknown_layout = bytes;
+  unknown_layout.front() = 2;
+  EXPECT_FALSE(unpack_shape(unknown_layout).has_value());
   std::string unknown_format = bytes;
   unknown_format.back() = 6;
   EXPECT_FALSE(unpack_shape(unknown_format).has_value());

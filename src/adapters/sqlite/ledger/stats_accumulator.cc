@@ -7,7 +7,7 @@
 namespace postrider::sqlite {
 namespace {
 
-// Beyond it the book starts anew between transactions; the table has everything.
+// A larger cache is cleared between transactions; the table has everything.
 constexpr std::size_t tenants_max = 65'536;
 
 constexpr std::string_view find_lane_sql =
@@ -19,7 +19,7 @@ constexpr std::string_view find_tenant_sql =
 constexpr std::string_view put_tenant_sql =
     "INSERT OR REPLACE INTO tenant_stats (span, tenant, tally) VALUES (?1, ?2, ?3)";
 
-/// The tally that a query of one column finds; an empty one when there is none.
+/// The tally in the first row of the query; an empty one if there is no row.
 Result<DeliveryTally> read_tally(Query query) {
   POSTRIDER_TRY(const bool found, query.next());
   return unpack_tally(found ? query.bytes(0) : std::string_view{});
@@ -28,12 +28,12 @@ Result<DeliveryTally> read_tally(Query query) {
 }  // namespace
 
 Result<StatsAccumulator> StatsAccumulator::open(Database& database) {
-  StatsAccumulator cache;
-  POSTRIDER_CHECK(database.prepare_all({{&cache.find_lane_, find_lane_sql},
-                                        {&cache.put_lane_, put_lane_sql},
-                                        {&cache.find_tenant_, find_tenant_sql},
-                                        {&cache.put_tenant_, put_tenant_sql}}));
-  return cache;
+  StatsAccumulator stats;
+  POSTRIDER_CHECK(database.prepare_all({{&stats.find_lane_, find_lane_sql},
+                                        {&stats.put_lane_, put_lane_sql},
+                                        {&stats.find_tenant_, find_tenant_sql},
+                                        {&stats.put_tenant_, put_tenant_sql}}));
+  return stats;
 }
 
 Result<DeliveryTally*> StatsAccumulator::of_lane(LaneEntry& lane, std::int64_t tenant,
@@ -50,7 +50,7 @@ Result<DeliveryTally*> StatsAccumulator::of_lane(LaneEntry& lane, std::int64_t t
   return &lane.tally;
 }
 
-/// Adds to what is there: late results reopen a span that had moved out before.
+/// Adds to the stored tally: a late result may belong to a span that was moved out before.
 Result<void> StatsAccumulator::move_out(const LaneEntry& lane) {
   POSTRIDER_TRY(DeliveryTally sum,
                 read_tally(find_lane_.query(lane.tally_span, lane.lane, lane.tally_tenant)));
@@ -60,8 +60,8 @@ Result<void> StatsAccumulator::move_out(const LaneEntry& lane) {
 
 Result<DeliveryTally*> StatsAccumulator::of_tenant(std::int64_t tenant, WallTime at) {
   const std::int64_t span = stats_span_of(at);
-  const auto [place, added] = tenants_.try_emplace(tenant);
-  TenantEntry& entry = place->second;
+  const auto [found, added] = tenants_.try_emplace(tenant);
+  TenantEntry& entry = found->second;
   if (added || entry.span != span) {
     POSTRIDER_CHECK(write_tenant(tenant, entry));
     POSTRIDER_TRY(entry.tally, read_tally(find_tenant_.query(span, tenant)));
@@ -94,7 +94,7 @@ Result<void> StatsAccumulator::write() {
   return {};
 }
 
-void StatsAccumulator::forget() {
+void StatsAccumulator::clear_cache() {
   changed_.clear();
   tenants_.clear();
 }

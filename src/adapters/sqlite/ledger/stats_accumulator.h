@@ -1,6 +1,6 @@
-// Where the writer counts: the sums of the span under way, folded in memory while a batch is
-// performed and written once per batch. A webhook's are part of its lane's row; a tenant's have a
-// row of their own.
+// The writer's statistics of the current time span, added up in memory during a batch and written
+// once per batch. Those of a webhook are part of its row in `lane`; those of a tenant have their
+// own row. Store thread only.
 #pragma once
 
 #include <cstdint>
@@ -21,17 +21,17 @@ class StatsAccumulator {
  public:
   [[nodiscard]] static Result<StatsAccumulator> open(Database& database);
 
-  /// The lane's sum for what happened at `at`; sums of another span or tenant leave for their
-  /// table. Valid until the next call for this lane. The caller says LaneCache::note_change.
+  /// The lane's tally for the span of `at`. Moves a tally of another span or tenant into its table
+  /// first. Valid until the next call for this lane. The caller calls LaneCache::mark_changed.
   [[nodiscard]] Result<DeliveryTally*> of_lane(LaneEntry& lane, std::int64_t tenant, WallTime at);
 
-  /// The tenant's sum, to be changed. Valid until the next call.
+  /// The tenant's tally for the span of `at`, marked as changed. Valid until the next call.
   [[nodiscard]] Result<DeliveryTally*> of_tenant(std::int64_t tenant, WallTime at);
 
-  /// Writes what changed, in the current transaction.
+  /// Writes the changed tallies in the current transaction.
   [[nodiscard]] Result<void> write();
-  /// After a rollback, what was changed never was.
-  void forget();
+  /// Call after a rollback.
+  void clear_cache();
 
  private:
   struct TenantEntry {
@@ -50,7 +50,7 @@ class StatsAccumulator {
   Statement put_tenant_;
   std::unordered_map<std::int64_t, TenantEntry> tenants_;
   std::vector<std::int64_t> changed_;
-  std::string packed_;  // Kept between calls for its memory.
+  std::string packed_;  // A member to reuse its memory.
 };
 
 }  // namespace postrider::sqlite

@@ -5,16 +5,17 @@
 namespace postrider::sqlite {
 namespace {
 
-// A busy server's webhooks, tenants and types fit; a publisher that makes up types does not fill
-// memory.
+// Enough for the tenants and types of a busy server, and a bound for a publisher that keeps
+// inventing new types.
 constexpr std::size_t names_cached_max = 65'536;
 
 }  // namespace
 
 Result<StringInterner> StringInterner::open(Database& database, const InternerSql& sql) {
-  StringInterner names;
-  POSTRIDER_CHECK(database.prepare_all({{&names.find_, sql.find}, {&names.insert_, sql.insert}}));
-  return names;
+  StringInterner interner;
+  POSTRIDER_CHECK(
+      database.prepare_all({{&interner.find_, sql.find}, {&interner.insert_, sql.insert}}));
+  return interner;
 }
 
 Result<std::int64_t> StringInterner::number_of(std::string_view name) {

@@ -1,5 +1,5 @@
-// Numbers for names: tenants, event types and webhooks appear in every row and index as small
-// integers.
+// Maps names to numbers, so that rows and indexes refer to tenants and event types by small
+// integers. Store thread only.
 #pragma once
 
 #include <cstdint>
@@ -20,22 +20,22 @@ struct InternerSql {
   std::string_view insert;  // ?1 name -> number
 };
 
-/// One table of names, with the recent ones in memory. Belongs to the writer.
+/// One table of names, with a cache of recent ones.
 class StringInterner {
  public:
   [[nodiscard]] static Result<StringInterner> open(Database& database, const InternerSql& sql);
 
-  /// Gives the name a number when it has none, in the current transaction.
+  /// Assigns a number to a new name, in the current transaction.
   [[nodiscard]] Result<std::int64_t> number_of(std::string_view name);
-  /// The number, when it has one.
+  /// Returns nullopt if the name has no number.
   [[nodiscard]] Result<std::optional<std::int64_t>> find(std::string_view name);
 
-  /// After a rollback: numbers given in that transaction were never given.
-  void forget() { numbers_.clear(); }
+  /// Call after a rollback, because numbers assigned in that transaction are invalid.
+  void clear_cache() { numbers_.clear(); }
 
  private:
   struct Hash {
-    using is_transparent = void;  // NOLINT(readability-identifier-naming): the standard's word.
+    using is_transparent = void;  // NOLINT(readability-identifier-naming): the standard's name.
     std::size_t operator()(std::string_view text) const {
       return std::hash<std::string_view>{}(text);
     }

@@ -8,7 +8,7 @@
 namespace postrider::sqlite {
 namespace {
 
-// The first byte: a later layout takes the next number, and this one is read for ever.
+// The first byte. A new layout gets the next number; this one must stay readable forever.
 constexpr std::uint64_t layout = 1;
 
 bool read_failures(Unpacker& unpacker, DeliveryTally& tally) {
@@ -26,11 +26,11 @@ bool read_failures(Unpacker& unpacker, DeliveryTally& tally) {
 bool read_durations(Unpacker& unpacker, DurationHistogram& durations) {
   const std::uint64_t count = unpacker.number();
   for (std::uint64_t i = 0; i < count && unpacker.intact(); ++i) {
-    const std::uint64_t step = unpacker.number();
-    if (step > DurationHistogram::step_max) {
+    const std::uint64_t bucket = unpacker.number();
+    if (bucket > DurationHistogram::bucket_max) {
       return false;
     }
-    durations.add(static_cast<DurationHistogram::Step>(step), unpacker.number());
+    durations.add(static_cast<DurationHistogram::Bucket>(bucket), unpacker.number());
   }
   return true;
 }
@@ -52,9 +52,9 @@ void pack_tally(const DeliveryTally& tally, std::string& out) {
       put_number(tally.failures[category], out);
     }
   }
-  put_number(tally.durations.steps().size(), out);
-  for (const auto& [step, count] : tally.durations.steps()) {
-    put_number(step, out);
+  put_number(tally.durations.buckets().size(), out);
+  for (const auto& [bucket, count] : tally.durations.buckets()) {
+    put_number(bucket, out);
     put_number(count, out);
   }
 }
@@ -73,7 +73,7 @@ Result<DeliveryTally> unpack_tally(std::string_view packed) {
   tally.duration_total = Micros{static_cast<std::int64_t>(unpacker.number())};
   const bool sound = read_failures(unpacker, tally) && read_durations(unpacker, tally.durations);
   if (!known_layout || !sound || !unpacker.finished()) {
-    return fail(Errc::corrupt, "The sums of a webhook or tenant are damaged.");
+    return fail(Errc::corrupt, "The stored statistics of a webhook or tenant are damaged.");
   }
   return tally;
 }

@@ -1,4 +1,4 @@
-// A DeliveryTally as the bytes of one column.
+// The stored form of a DeliveryTally: the bytes of one column.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ namespace postrider::sqlite {
 /// Appends to `out`.
 void pack_tally(const DeliveryTally& tally, std::string& out);
 
-/// No bytes at all are an empty tally. Fails with corrupt.
+/// Empty bytes are an empty tally. Fails with corrupt.
 [[nodiscard]] Result<DeliveryTally> unpack_tally(std::string_view packed);
 
 }  // namespace postrider::sqlite

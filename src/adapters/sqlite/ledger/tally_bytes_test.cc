@@ -17,12 +17,12 @@ DeliveryTally full_tally() {
   tally.failures[0] = 7;
   tally.failures[10] = std::numeric_limits<std::uint32_t>::max();
   tally.duration_total = Micros{123'456'789'000};
-  tally.durations.add(DurationHistogram::Step{0}, 1);
-  tally.durations.add(DurationHistogram::step_max, 1'000'000);
+  tally.durations.add(DurationHistogram::Bucket{0}, 1);
+  tally.durations.add(DurationHistogram::bucket_max, 1'000'000);
   return tally;
 }
 
-TEST(TallyBytes, ComeBackAsTheyWere) {
+TEST(TallyBytes, RoundTrip) {
   for (const DeliveryTally& tally : {DeliveryTally{}, full_tally()}) {
     std::string packed;
     pack_tally(tally, packed);
@@ -31,7 +31,7 @@ TEST(TallyBytes, ComeBackAsTheyWere) {
   EXPECT_EQ(unpack_tally({}).value(), DeliveryTally{});
 }
 
-TEST(TallyBytes, AnOrdinaryTallyIsSmall) {
+TEST(TallyBytes, TypicalTallyTakesAtMost40Bytes) {
   DeliveryTally tally{.published = 300, .deliveries = 300};
   for (std::uint32_t i = 0; i < 300; ++i) {
     Attempt attempt;
@@ -43,7 +43,7 @@ TEST(TallyBytes, AnOrdinaryTallyIsSmall) {
   EXPECT_LE(packed.size(), 40u);
 }
 
-TEST(TallyBytes, DamagedBytesAreNoticed) {
+TEST(TallyBytes, DamagedBytesAreCorrupt) {
   std::string packed;
   pack_tally(full_tally(), packed);
   for (std::size_t length = 1; length < packed.size(); ++length) {
@@ -52,7 +52,7 @@ TEST(TallyBytes, DamagedBytesAreNoticed) {
   }
   EXPECT_EQ(unpack_tally(packed + "x").error().code, Errc::corrupt);
   packed[0] = 2;
-  EXPECT_EQ(unpack_tally(packed).error().code, Errc::corrupt) << "a layout of the future";
+  EXPECT_EQ(unpack_tally(packed).error().code, Errc::corrupt) << "unknown layout";
 }
 
 }  // namespace

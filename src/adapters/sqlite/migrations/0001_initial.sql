@@ -1,6 +1,6 @@
--- Times are milliseconds since 1970, ids 16 bytes, enumerations their number in the code.
+-- Times are milliseconds since 1970, ids are 16 bytes, enumerations are the numbers in the code.
 
--- Numbers for what repeats in every row, so that rows and indexes stay narrow. Never deleted.
+-- Numbers for names that repeat in many rows, so that rows and indexes stay small. Never deleted.
 CREATE TABLE tenant (
   tenant INTEGER PRIMARY KEY,
   name TEXT NOT NULL UNIQUE
@@ -11,9 +11,9 @@ CREATE TABLE event_type (
   name TEXT NOT NULL UNIQUE
 ) STRICT;
 
--- One row per webhook that was ever sent anything. Its deliveries and its attempts are chains: each
--- row names the one before it, and this row the last. An index by webhook would touch another page
--- for every webhook in a batch; a chain only ever appends.
+-- One row per webhook that ever had a delivery. Its deliveries and its attempts form chains: each
+-- row refers to the previous one, and this row to the last. An index by webhook would change a page
+-- for every webhook in a batch; a chain only appends.
 CREATE TABLE lane (
   lane INTEGER PRIMARY KEY,
   webhook_id BLOB NOT NULL UNIQUE,
@@ -26,8 +26,8 @@ CREATE TABLE lane (
   last_failure_at INTEGER
 ) STRICT;
 
--- One sequence counts events and deliveries: publish order, which is commit order. The deliveries
--- of an event have its sequence and the ones that follow.
+-- Events and deliveries share one sequence, in publish order, which is commit order. The deliveries
+-- of an event have the event's sequence and the following ones.
 CREATE TABLE event (
   sequence INTEGER PRIMARY KEY,
   id BLOB NOT NULL UNIQUE,
@@ -71,17 +71,17 @@ CREATE TABLE delivery (
   dead_reason TEXT
 ) STRICT;
 
--- What waits: small while receivers keep up, and what the engine lives on. Every index ends in the
--- row's sequence without being asked to. The second one is for lanes with an order alone.
+-- The waiting deliveries, which the engine reads. Small while receivers keep up. Every index ends
+-- with the row's sequence implicitly. The second index is only for lanes with an order.
 CREATE INDEX delivery_due ON delivery (lane, priority, due) WHERE state <= 1;
 CREATE INDEX delivery_order ON delivery (lane, type) WHERE ordered = 1 AND state <= 1;
 
--- Dead letters cost nothing until there are some.
+-- Partial indexes cost nothing while there are no dead letters.
 CREATE INDEX delivery_dead ON delivery (state) WHERE state = 3;
 CREATE INDEX delivery_dead_lane ON delivery (lane) WHERE state = 3;
 CREATE INDEX delivery_dead_tenant ON delivery (tenant) WHERE state = 3;
 
--- Append-only. `detail` holds what only a person who opens the attempt wants to see.
+-- Append-only. `detail` has the fields that only the view of a single attempt reads.
 CREATE TABLE attempt (
   delivery INTEGER NOT NULL,
   number INTEGER NOT NULL,
@@ -99,7 +99,7 @@ CREATE TABLE attempt (
   PRIMARY KEY (delivery, number)
 ) STRICT, WITHOUT ROWID;
 
--- Who holds an idempotency key. In publish order, so that the oldest are found without an index.
+-- The holder of each idempotency key. In publish order, so the oldest are found without an index.
 CREATE TABLE claim (
   event INTEGER PRIMARY KEY,
   tenant INTEGER NOT NULL,

@@ -1,7 +1,7 @@
 -- A pattern as JSON; NULL: every event of the webhook's types.
 ALTER TABLE webhook ADD COLUMN filter TEXT;
 
--- What the operator wrote down about a type of events. event_type is only the numbers of names.
+-- The catalogue of event types. The table event_type only maps names to numbers.
 CREATE TABLE event_type_entry (
   name TEXT NOT NULL PRIMARY KEY,
   description TEXT,

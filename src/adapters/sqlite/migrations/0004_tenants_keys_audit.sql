@@ -1,12 +1,11 @@
--- Who may do what, whose data it is, and who did it.
+-- Access rights, tenants and the audit log.
 
 ALTER TABLE api_key ADD COLUMN tenant_id TEXT NOT NULL DEFAULT '';
 ALTER TABLE api_key ADD COLUMN expires_at INTEGER;
 ALTER TABLE api_key ADD COLUMN last_used_at INTEGER;
 ALTER TABLE api_key ADD COLUMN portal_session INTEGER NOT NULL DEFAULT 0;
 
--- Tenants that were registered; any other may be used as well. The table `tenant` only numbers
--- names.
+-- Registered tenants. Other tenants may be used too. The table `tenant` only maps names to numbers.
 CREATE TABLE registered_tenant (
   serial BLOB NOT NULL PRIMARY KEY,
   id TEXT NOT NULL UNIQUE,
@@ -25,7 +24,7 @@ CREATE TABLE portal_link (
   expires_at INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
--- A chain: `hash` covers the row and the hash before it. Rows are only ever added.
+-- A hash chain: `hash` covers the row and the previous hash. Append-only.
 CREATE TABLE audit_entry (
   sequence INTEGER PRIMARY KEY,
   at INTEGER NOT NULL,
@@ -40,6 +39,6 @@ CREATE TABLE audit_entry (
   hash BLOB NOT NULL
 ) STRICT;
 
--- For «what happened to this webhook» and «what did this tenant do»; other filters walk the log.
+-- For filters by subject and by tenant. Other filters scan the log.
 CREATE INDEX audit_entry_subject ON audit_entry (subject);
 CREATE INDEX audit_entry_tenant ON audit_entry (tenant_id);

@@ -1,12 +1,12 @@
--- Which life of a delivery an attempt belongs to: one more with every revival.
+-- How often the delivery was revived.
 ALTER TABLE delivery ADD COLUMN revivals INTEGER NOT NULL DEFAULT 0;
 
--- A late delivery was made after its event was published. Its sequence is its own; all others have
--- their event's sequence and the ones that follow.
+-- A late delivery was made after its event was published. It has its own sequence; the other
+-- deliveries have their event's sequence and the following ones.
 ALTER TABLE delivery ADD COLUMN late INTEGER NOT NULL DEFAULT 0;
 CREATE INDEX delivery_late ON delivery (event) WHERE late = 1;
 
--- Events that matched nobody cost nothing until there are some.
+-- Partial indexes cost nothing while there are no unmatched events.
 CREATE INDEX event_unmatched ON event (delivery_count) WHERE delivery_count = 0;
 CREATE INDEX event_unmatched_tenant ON event (tenant) WHERE delivery_count = 0;
 

@@ -1,5 +1,5 @@
--- `sealed`: secret, old_secrets and headers are encrypted. `old_secrets`: one a line, when it ends
--- and its bytes in base64, newest first.
+-- `sealed`: secret, old_secrets and headers are encrypted. `old_secrets`: one per line, newest
+-- first, each with its end time and its bytes in base64.
 ALTER TABLE webhook ADD COLUMN secret_set_at INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE webhook ADD COLUMN old_secrets BLOB NOT NULL DEFAULT x'';
 ALTER TABLE webhook ADD COLUMN disabled_at INTEGER;

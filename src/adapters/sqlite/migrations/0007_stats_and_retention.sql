@@ -1,6 +1,6 @@
--- Sums over five minutes, counted since 1970: `span`. The span that a webhook is in is part of its
--- lane, which is written with every batch that changes it anyway; it moves here when the next one
--- begins. What is asked for is the sum of both.
+-- Statistics per span of five minutes; `span` counts them since 1970. The current span of a webhook
+-- is part of its lane, which every batch writes anyway. It moves to webhook_stats when the next
+-- span begins. A reader adds up both.
 ALTER TABLE lane ADD COLUMN tally_span INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE lane ADD COLUMN tally_tenant INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE lane ADD COLUMN tally BLOB NOT NULL DEFAULT x'';
@@ -13,7 +13,7 @@ CREATE TABLE webhook_stats (
   PRIMARY KEY (span, lane, tenant)
 ) STRICT, WITHOUT ROWID;
 
--- Of all webhooks of a tenant together, and of events that no webhook wanted.
+-- Of all webhooks of a tenant, including events without a delivery.
 CREATE TABLE tenant_stats (
   span INTEGER NOT NULL,
   tenant INTEGER NOT NULL,
@@ -21,15 +21,15 @@ CREATE TABLE tenant_stats (
   PRIMARY KEY (span, tenant)
 ) STRICT, WITHOUT ROWID;
 
--- The largest sequence that was ever removed. Sequences are not given twice: chains and cursors may
--- still name them. One row.
+-- The largest removed sequence. Sequences are never reused, because chains and cursors may still
+-- refer to them. One row.
 CREATE TABLE removed (
   sequence INTEGER NOT NULL
 ) STRICT;
 INSERT INTO removed (sequence) VALUES (0);
 
--- Deliveries that stay although younger ones of their lane are gone. A chain that ends at a missing
--- row goes on at the youngest of these that is older.
+-- Deliveries that remain although a younger one of their lane was removed. A chain that reaches a
+-- removed row continues at the youngest straggler below it.
 CREATE TABLE straggler (
   lane INTEGER NOT NULL,
   sequence INTEGER NOT NULL,

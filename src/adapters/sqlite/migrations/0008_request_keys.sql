@@ -1,5 +1,5 @@
--- Requests that made something and brought an idempotency key. What they made is named, never
--- shown: an answer may have held a secret.
+-- Idempotency keys of requests that created something. The row has the id of the created object,
+-- not the response, because a response may contain a secret.
 CREATE TABLE request_key (
   caller TEXT NOT NULL,
   key TEXT NOT NULL,
@@ -11,5 +11,5 @@ CREATE TABLE request_key (
 
 CREATE INDEX request_key_expiry ON request_key (expires_at);
 
--- Finished operations go by age.
+-- For the removal of finished operations by age.
 CREATE INDEX operation_finished ON operation (finished_at) WHERE status > 1;

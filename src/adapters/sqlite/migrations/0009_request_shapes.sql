@@ -1,6 +1,6 @@
--- What is the same in all requests to a webhook between two changes of it; attempts name it by its
--- number, in their detail. Only deliveries with a sequence smaller than `named_below` do; NULL:
--- those to come as well. Stays when its webhook goes.
+-- The part that is equal in all requests to a webhook between two changes of it. Attempts refer to
+-- it by its number, in their detail. Only deliveries with a sequence below `named_below` do; NULL:
+-- new deliveries too. Remains after the removal of its webhook.
 CREATE TABLE request_shape (
   webhook_id BLOB NOT NULL,
   number INTEGER NOT NULL,

@@ -1,5 +1,4 @@
--- Webhooks whose retry policy changed and whose waiting deliveries have not all been brought
--- forward.
+-- Webhooks whose retry policy changed and whose waiting deliveries are still being rescheduled.
 CREATE TABLE rescheduling (
   webhook_id BLOB NOT NULL PRIMARY KEY
 ) STRICT, WITHOUT ROWID;

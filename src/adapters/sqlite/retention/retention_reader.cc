@@ -5,12 +5,14 @@
 #include <utility>
 
 #include "adapters/sqlite/database/snapshot.h"
+#include "adapters/sqlite/database/state_sql.h"
 #include "adapters/sqlite/ledger/rows.h"
 
 namespace postrider::sqlite {
 namespace {
 
-// Payloads of one page. Past it the page ends early: what is archived is held in memory meanwhile.
+// The payload bytes of one page. A larger page ends early, because it is held in memory while it is
+// archived.
 constexpr std::size_t page_bytes_max = 8u << 20;
 
 constexpr std::string_view next_events_sql = R"sql(
@@ -25,10 +27,10 @@ constexpr std::string_view standings_sql = R"sql(
   SELECT state, completed_at FROM delivery INDEXED BY delivery_late WHERE event = ?1 AND late = 1
 )sql";
 
-constexpr std::string_view next_dead_sql = R"sql(
+constexpr auto next_dead_sql = with_states(R"sql(
   SELECT sequence, event, completed_at FROM delivery INDEXED BY delivery_dead
-   WHERE state = 3 AND sequence > ?1 ORDER BY sequence LIMIT ?2
-)sql";
+   WHERE state = {dead_letter} AND sequence > ?1 ORDER BY sequence LIMIT ?2
+)sql");
 
 constexpr std::string_view event_sql =
     "SELECT " POSTRIDER_EVENT_COLUMNS " FROM event e WHERE e.sequence = ?1";
@@ -65,8 +67,8 @@ class SqliteRetentionReader final : public RetentionReader {
   }
 
  private:
-  /// Ends at the first page without anything old: sequences are given in the order of time, except
-  /// around a jump of the clock.
+  /// Ends at the first page without an expired event: sequences follow time, except around a clock
+  /// jump.
   Result<ExpiredPage> read_events(const ExpiredQuery& query) {
     if (!query.cutoffs.events) {
       return ExpiredPage{};
@@ -75,12 +77,12 @@ class SqliteRetentionReader final : public RetentionReader {
     Query rows = statement.query(query.after, query.limit);
     ExpiredPage page;
     std::size_t bytes = 0;
-    std::uint32_t seen = 0;
+    std::uint32_t rows_read = 0;
     bool any_expired = false;
-    for (std::int64_t last = query.after;; ++seen) {
+    for (std::int64_t last = query.after;; ++rows_read) {
       POSTRIDER_TRY(const bool found, rows.next());
       if (!found || bytes > page_bytes_max) {
-        if (any_expired && (found || seen == query.limit)) {
+        if (any_expired && (found || rows_read == query.limit)) {
           page.next = last;
         }
         return page;
@@ -88,11 +90,12 @@ class SqliteRetentionReader final : public RetentionReader {
       last = rows.integer(0);
       any_expired = any_expired || rows.time(1) <= *query.cutoffs.events;
       const Range range{last, rows.integer(2)};
-      POSTRIDER_TRY(const bool goes, may_go(range, rows.time(1), query.cutoffs));
-      if (goes) {
-        POSTRIDER_TRY(ExpiredEvent old, read_old({.sequence = last}, range, query.with_content));
-        bytes += old.event.data.size();
-        page.items.push_back(std::move(old));
+      POSTRIDER_TRY(const bool removable, is_removable(range, rows.time(1), query.cutoffs));
+      if (removable) {
+        POSTRIDER_TRY(ExpiredEvent expired,
+                      read_expired({.sequence = last}, range, query.with_content));
+        bytes += expired.event.data.size();
+        page.items.push_back(std::move(expired));
       }
     }
   }
@@ -105,62 +108,64 @@ class SqliteRetentionReader final : public RetentionReader {
     Query rows = statement.query(query.after, query.limit);
     ExpiredPage page;
     std::size_t bytes = 0;
-    std::uint32_t seen = 0;
-    for (std::int64_t last = query.after;; ++seen) {
+    std::uint32_t rows_read = 0;
+    for (std::int64_t last = query.after;; ++rows_read) {
       POSTRIDER_TRY(const bool found, rows.next());
       if (!found || bytes > page_bytes_max) {
-        if (found || seen == query.limit) {
+        if (found || rows_read == query.limit) {
           page.next = last;
         }
         return page;
       }
       last = rows.integer(0);
-      if (dead_letter_may_go({DeliveryState::dead_letter, rows.time_or_null(2)}, query.cutoffs)) {
-        const ExpiredKey name{.sequence = rows.integer(1), .dead_letter = last};
-        POSTRIDER_TRY(ExpiredEvent old, read_old(name, {last, 1}, query.with_content));
-        bytes += old.event.data.size();
-        page.items.push_back(std::move(old));
+      if (dead_letter_is_expired({DeliveryState::dead_letter, rows.time_or_null(2)},
+                                 query.cutoffs)) {
+        const ExpiredKey key{.sequence = rows.integer(1), .dead_letter = last};
+        POSTRIDER_TRY(ExpiredEvent expired, read_expired(key, {last, 1}, query.with_content));
+        bytes += expired.event.data.size();
+        page.items.push_back(std::move(expired));
       }
     }
   }
 
-  Result<bool> may_go(const Range& range, WallTime created_at, const RetentionCutoffs& cutoffs) {
+  Result<bool> is_removable(const Range& range, WallTime created_at,
+                            const RetentionCutoffs& cutoffs) {
     if (created_at > *cutoffs.events) {
       return false;
     }
     POSTRIDER_TRY(Statement statement, database_->prepare(standings_sql));
-    std::vector<DeliveryStanding> standings;
+    std::vector<DeliveryCompletion> standings;
     Query rows = statement.query(range.first, range.count);
     for (;;) {
       POSTRIDER_TRY(const bool found, rows.next());
       if (!found) {
-        return event_may_go(created_at, standings, cutoffs);
+        return event_is_expired(created_at, standings, cutoffs);
       }
       standings.push_back({rows.as<DeliveryState>(0), rows.time_or_null(1)});
     }
   }
 
-  Result<ExpiredEvent> read_old(const ExpiredKey& name, const Range& range, bool with_content) {
-    ExpiredEvent old{.sequence = name.sequence, .dead_letter = name.dead_letter};
+  Result<ExpiredEvent> read_expired(const ExpiredKey& key, const Range& range, bool with_content) {
+    ExpiredEvent expired{.sequence = key.sequence, .dead_letter = key.dead_letter};
     if (!with_content) {
-      return old;
+      return expired;
     }
     {
       POSTRIDER_TRY(Statement statement, database_->prepare(event_sql));
-      Query row = statement.query(name.sequence);
+      Query row = statement.query(key.sequence);
       POSTRIDER_TRY(const bool found, row.next());
       if (found) {
-        old.event = read_event(row);
+        expired.event = read_event(row);
       }
     }
     POSTRIDER_TRY(Statement records, database_->prepare(records_sql));
     POSTRIDER_CHECK(
-        read_deliveries(records.query(range.first, range.count, name.sequence), old.deliveries));
-    if (!name.dead_letter) {
+        read_deliveries(records.query(range.first, range.count, key.sequence), expired.deliveries));
+    if (!key.dead_letter) {
       POSTRIDER_TRY(Statement late, database_->prepare(late_records_sql));
-      POSTRIDER_CHECK(read_deliveries(late.query(name.sequence), old.deliveries));
+      POSTRIDER_CHECK(read_deliveries(late.query(key.sequence), expired.deliveries));
     }
-    return old;
+    return expired;
   }
 
   Result<void> read_deliveries(Query rows, std::vector<ExpiredDelivery>& deliveries) {

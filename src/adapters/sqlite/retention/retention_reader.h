@@ -1,4 +1,4 @@
-// The RetentionReader over a reader's connection.
+// The RetentionReader role on a reader's connection.
 #pragma once
 
 #include <memory>

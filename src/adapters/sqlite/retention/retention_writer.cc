@@ -12,11 +12,11 @@
 namespace postrider::sqlite {
 namespace {
 
-// What new rows will soon fill again is not worth moving: space is handed back only when more than
-// a tenth of the file is empty, and more than this.
+// New rows will soon reuse some free space, so it is returned only if more than a tenth of the file
+// is free, and more than this many pages.
 constexpr std::int64_t free_pages_kept = 64;
-constexpr std::uint32_t shapes_per_turn = 1'000;
-constexpr std::int64_t pages_per_turn = 256;  // A megabyte: a few milliseconds.
+constexpr std::uint32_t shapes_per_call = 1'000;
+constexpr std::int64_t pages_per_call = 256;  // 1 MB: a few milliseconds.
 
 constexpr std::string_view find_event_sql = R"sql(
   SELECT created_at, delivery_count,
@@ -41,7 +41,8 @@ constexpr std::string_view delete_event_sql = "DELETE FROM event WHERE sequence 
 constexpr std::string_view delete_straggler_sql =
     "DELETE FROM straggler WHERE lane = ?1 AND sequence = ?2";
 
-// The chain below a removed row is found again through its youngest row that is still there.
+// Below a removed row, a lane's chain continues at the youngest remaining row. See `straggler` in
+// the schema.
 constexpr std::string_view insert_straggler_sql = R"sql(
   INSERT OR IGNORE INTO straggler (lane, sequence)
   SELECT ?1, sequence FROM delivery WHERE sequence = ?2
@@ -66,32 +67,32 @@ struct Row {
   std::int64_t lane = 0;
   std::int64_t previous = 0;
   std::int64_t tenant = 0;
-  DeliveryStanding standing;
+  DeliveryCompletion standing;
 };
 
-/// One turn's statements.
-class Turn {
+/// Removes expired events and dead letters in one transaction and counts them.
+class RemovalBatch {
  public:
-  static Result<Turn> open(Database& database) {
-    Turn turn{database};
-    POSTRIDER_CHECK(database.prepare_all({{&turn.find_event_, find_event_sql},
-                                          {&turn.find_deliveries_, find_deliveries_sql},
-                                          {&turn.find_late_, find_late_sql},
-                                          {&turn.delete_attempts_, delete_attempts_sql},
-                                          {&turn.delete_delivery_, delete_delivery_sql},
-                                          {&turn.delete_event_, delete_event_sql},
-                                          {&turn.delete_straggler_, delete_straggler_sql},
-                                          {&turn.insert_straggler_, insert_straggler_sql},
-                                          {&turn.note_removed_, note_removed_sql},
-                                          {&turn.tenant_name_, tenant_name_sql}}));
-    return turn;
+  static Result<RemovalBatch> open(Database& database) {
+    RemovalBatch batch{database};
+    POSTRIDER_CHECK(database.prepare_all({{&batch.find_event_, find_event_sql},
+                                          {&batch.find_deliveries_, find_deliveries_sql},
+                                          {&batch.find_late_, find_late_sql},
+                                          {&batch.delete_attempts_, delete_attempts_sql},
+                                          {&batch.delete_delivery_, delete_delivery_sql},
+                                          {&batch.delete_event_, delete_event_sql},
+                                          {&batch.delete_straggler_, delete_straggler_sql},
+                                          {&batch.insert_straggler_, insert_straggler_sql},
+                                          {&batch.note_removed_, note_removed_sql},
+                                          {&batch.tenant_name_, tenant_name_sql}}));
+    return batch;
   }
 
-  Result<void> remove(const ExpiredKey& name, const RetentionCutoffs& cutoffs) {
-    if (name.dead_letter) {
-      return remove_dead_letter(name, cutoffs);
+  Result<void> remove(const ExpiredKey& key, const RetentionCutoffs& cutoffs) {
+    if (key.dead_letter) {
+      return remove_dead_letter(key, cutoffs);
     }
-    return remove_event(name.sequence, cutoffs);
+    return remove_event(key.sequence, cutoffs);
   }
 
   Result<Removed> finish() {
@@ -109,7 +110,7 @@ class Turn {
   }
 
  private:
-  explicit Turn(Database& database) : database_(&database) {}
+  explicit RemovalBatch(Database& database) : database_(&database) {}
 
   Result<void> remove_event(std::int64_t sequence, const RetentionCutoffs& cutoffs) {
     WallTime created_at;
@@ -126,11 +127,11 @@ class Turn {
     std::vector<Row> rows;
     POSTRIDER_CHECK(read_rows(find_deliveries_.query(sequence, delivery_count, sequence), rows));
     POSTRIDER_CHECK(read_rows(find_late_.query(sequence), rows));
-    std::vector<DeliveryStanding> standings;
+    std::vector<DeliveryCompletion> standings;
     for (const Row& row : rows) {
       standings.push_back(row.standing);
     }
-    if (!event_may_go(created_at, standings, cutoffs)) {
+    if (!event_is_expired(created_at, standings, cutoffs)) {
       return {};
     }
     for (const Row& row : rows) {
@@ -143,13 +144,13 @@ class Turn {
     return {};
   }
 
-  Result<void> remove_dead_letter(const ExpiredKey& name, const RetentionCutoffs& cutoffs) {
+  Result<void> remove_dead_letter(const ExpiredKey& key, const RetentionCutoffs& cutoffs) {
     std::vector<Row> rows;
-    POSTRIDER_CHECK(read_rows(find_deliveries_.query(*name.dead_letter, 1, name.sequence), rows));
-    if (rows.empty() || !dead_letter_may_go(rows.front().standing, cutoffs)) {
+    POSTRIDER_CHECK(read_rows(find_deliveries_.query(*key.dead_letter, 1, key.sequence), rows));
+    if (rows.empty() || !dead_letter_is_expired(rows.front().standing, cutoffs)) {
       return {};
     }
-    newest_ = std::max(newest_, *name.dead_letter);
+    newest_ = std::max(newest_, *key.dead_letter);
     return remove_row(rows.front());
   }
 
@@ -192,8 +193,8 @@ class Turn {
   Statement note_removed_;
   Statement tenant_name_;
   Removed removed_;
-  std::map<std::int64_t, std::uint64_t> dead_letters_;  // By tenant's number.
-  std::int64_t newest_ = 0;
+  std::map<std::int64_t, std::uint64_t> dead_letters_;  // By tenant number.
+  std::int64_t newest_ = 0;                             // The largest removed sequence.
 };
 
 Result<std::int64_t> read_number(Database& database, std::string_view sql) {
@@ -207,15 +208,15 @@ class SqliteRetentionWriter final : public RetentionWriter {
  public:
   explicit SqliteRetentionWriter(std::shared_ptr<Writer> writer) : writer_(std::move(writer)) {}
 
-  Result<Removed> remove(const std::vector<ExpiredKey>& names,
+  Result<Removed> remove(const std::vector<ExpiredKey>& keys,
                          const RetentionCutoffs& cutoffs) override {
     return writer_->transact([&]() -> Result<Removed> {
-      POSTRIDER_TRY(Turn turn, Turn::open(writer_->database()));
-      for (const ExpiredKey& name : names) {
-        POSTRIDER_CHECK(turn.remove(name, cutoffs));
+      POSTRIDER_TRY(RemovalBatch batch, RemovalBatch::open(writer_->database()));
+      for (const ExpiredKey& key : keys) {
+        POSTRIDER_CHECK(batch.remove(key, cutoffs));
       }
-      POSTRIDER_CHECK(remove_left_shapes(writer_->database(), shapes_per_turn));
-      return turn.finish();
+      POSTRIDER_CHECK(remove_unused_shapes(writer_->database(), shapes_per_call));
+      return batch.finish();
     });
   }
 
@@ -231,8 +232,8 @@ class SqliteRetentionWriter final : public RetentionWriter {
     });
   }
 
-  /// Works for files that were made to shrink; others keep their size and reuse the space.
-  Result<bool> give_back_space() override {
+  /// Works only for files with incremental vacuum (SqliteOptions::shrinks).
+  Result<bool> release_space() override {
     POSTRIDER_CHECK(writer_->usable());
     Database& database = writer_->database();
     POSTRIDER_TRY(const std::int64_t kind, read_number(database, "PRAGMA auto_vacuum"));
@@ -242,7 +243,7 @@ class SqliteRetentionWriter final : public RetentionWriter {
     if (kind != 2 || free <= kept) {
       return false;
     }
-    const std::int64_t count = std::min(free - kept, pages_per_turn);
+    const std::int64_t count = std::min(free - kept, pages_per_call);
     POSTRIDER_CHECK(writer_->transact(
         [&] { return database.execute(fmt::format("PRAGMA incremental_vacuum({})", count)); }));
     return free - count > kept;

@@ -1,4 +1,4 @@
-// The RetentionWriter over the writer's connection.
+// The RetentionWriter role on the writer's connection. Store thread only.
 #pragma once
 
 #include <memory>

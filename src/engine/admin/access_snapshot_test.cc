@@ -1,0 +1,109 @@
+#include "engine/admin/access_snapshot.h"
+
+#include <gtest/gtest.h>
+
+namespace postrider {
+namespace {
+
+const WallTime now = wall_from_unix_ms(1'700'000'000'000);
+
+ApiKey make_key(std::uint8_t number, KeyScope scope = KeyScope::admin) {
+  ApiKey key{.id = {},
+             .name = {},
+             .sha256 = std::string(32, static_cast<char>(number)),
+             .scope = scope,
+             .created_at = now};
+  key.id.bytes[0] = number;
+  return key;
+}
+
+RegisteredTenant make_tenant(std::uint8_t number, TenantId id) {
+  RegisteredTenant tenant;
+  tenant.id = std::move(id);
+  tenant.serial.bytes[0] = number;
+  return tenant;
+}
+
+AccessSnapshot changed(const AccessSnapshot& access, const RegistryChange& change) {
+  Result<AccessSnapshot> result = access.with(change, now);
+  EXPECT_TRUE(result.has_value());
+  return result ? *std::move(result) : AccessSnapshot{};
+}
+
+Errc failure(const AccessSnapshot& access, const RegistryChange& change) {
+  const Result<AccessSnapshot> result = access.with(change, now);
+  EXPECT_FALSE(result.has_value());
+  return result ? Errc::corrupt : result.error().code;
+}
+
+TEST(AccessSnapshot, FindsKeysByHashAndById) {
+  const AccessSnapshot empty;
+  const AccessSnapshot access = changed(empty, AddKey{make_key(1)});
+  ASSERT_NE(access.find_key(std::string(32, 1)), nullptr);
+  EXPECT_EQ(access.find_key(std::string(32, 1)), access.find_key(make_key(1).id));
+  EXPECT_EQ(access.find_key(std::string(32, 2)), nullptr);
+  EXPECT_EQ(empty.find_key(std::string(32, 1)), nullptr);
+}
+
+TEST(AccessSnapshot, AReplacedKeyIsNotFoundByItsOldHash) {
+  ApiKey renewed = make_key(1);
+  renewed.sha256 = std::string(32, 'r');
+  const AccessSnapshot access = changed(changed({}, AddKey{make_key(1)}), AddKey{renewed});
+  EXPECT_EQ(access.find_key(std::string(32, 1)), nullptr);
+  EXPECT_NE(access.find_key(std::string(32, 'r')), nullptr);
+}
+
+TEST(AccessSnapshot, RefusesToRemoveTheLastPermanentAdminKey) {
+  ApiKey expiring = make_key(2);
+  expiring.expires_at = now + Millis{1'000};
+  AccessSnapshot access{
+      {.keys = {make_key(1), expiring, make_key(3, KeyScope::read)}, .tenants = {}, .links = {}}};
+  EXPECT_EQ(failure(access, RemoveKey{make_key(1).id}), Errc::conflict);
+  EXPECT_EQ(failure(access, RemoveKey{make_key(9).id}), Errc::not_found);
+  access = changed(access, RemoveKey{expiring.id});
+  access = changed(access, RemoveKey{make_key(3).id});
+  EXPECT_EQ(failure(access, RemoveKey{make_key(1).id}), Errc::conflict);
+  access = changed(changed(access, AddKey{make_key(4)}), RemoveKey{make_key(1).id});
+  EXPECT_EQ(access.keys().size(), 1u);
+}
+
+TEST(AccessSnapshot, KnowsWhetherAnyTenantIsLimited) {
+  AccessSnapshot access = changed({}, AddTenant{make_tenant(1, "a")});
+  access = changed(access, AddTenant{make_tenant(2, "b")});
+  EXPECT_FALSE(access.limits_events());
+  using Limit = std::optional<std::uint32_t>;
+  access = changed(access, SetLimits{"a", {.webhooks_max = Limit{1}}});
+  access = changed(access, SetLimits{"a", {.events_per_minute = Limit{5}}});
+  access = changed(access, SetLimits{"a", {.events_per_minute = Limit{6}}});
+  access = changed(access, SetLimits{"b", {.events_per_minute = Limit{7}}});
+  access = changed(access, SetLimits{"b", {.events_per_minute = Limit{}}});
+  EXPECT_TRUE(access.limits_events());
+  EXPECT_EQ(access.limits_of("a"), (TenantLimits{.webhooks_max = 1, .events_per_minute = 6}));
+  EXPECT_EQ(access.limits_of("nobody"), TenantLimits{});
+  EXPECT_TRUE(access.only("a").limits_events());
+  EXPECT_FALSE(access.only("b").limits_events());
+  EXPECT_EQ(access.only("b").tenants().size(), 1u);
+  access = changed(access, RemoveTenant{"a"});
+  EXPECT_FALSE(access.limits_events());
+  EXPECT_EQ(failure(access, SetLimits{"a", {}}), Errc::not_found);
+  EXPECT_EQ(failure(access, AddTenant{make_tenant(3, "b")}), Errc::conflict);
+}
+
+TEST(AccessSnapshot, ALinkCanBeRedeemedOnceUntilItExpires) {
+  const auto with_link = [](Millis life) {
+    return changed(
+        {},
+        AddLink{{.sha256 = "l", .tenant_id = "a", .session = Millis{1}, .expires_at = now + life}});
+  };
+  const RedeemLink redeem{"l", make_key(1, KeyScope::tenant)};
+  EXPECT_EQ(failure(with_link(Millis{0}), redeem), Errc::not_found);
+  const AccessSnapshot redeemed = changed(with_link(Millis{1}), redeem);
+  EXPECT_EQ(redeemed.find_link("l"), nullptr);
+  EXPECT_NE(redeemed.find_key(make_key(1).id), nullptr);
+  EXPECT_EQ(failure(redeemed, redeem), Errc::not_found);
+  EXPECT_TRUE(with_link(Millis{0}).has_expired(now));
+  EXPECT_FALSE(with_link(Millis{1}).has_expired(now));
+}
+
+}  // namespace
+}  // namespace postrider

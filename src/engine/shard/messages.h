@@ -1,0 +1,207 @@
+// The messages of a shard: the inputs it is given and the commands it returns. Plain structs that
+// do not know class Shard, so that ports and adapters can use them.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "core/base/ids.h"
+#include "core/base/time.h"
+#include "core/model/alert.h"
+#include "core/model/attempt.h"
+#include "core/model/delivery.h"
+#include "core/model/webhook.h"
+#include "core/policy/breaker.h"
+#include "core/request/request_shape.h"
+
+namespace postrider {
+
+// ---------------------------------------------------------------- inputs
+
+/// These deliveries were just committed. The shard may drop them from memory at any time: the store
+/// has them.
+struct Admitted {
+  std::vector<Delivery> deliveries;
+};
+
+/// The answer to LoadLane. `rest_due` is set if the store holds more deliveries than these: the
+/// earliest time at which one of the others can be due.
+struct LaneLoaded {
+  WebhookId webhook_id;
+  std::vector<Delivery> deliveries;
+  std::optional<WallTime> rest_due;
+};
+
+/// LoadLane failed. The lane retries later.
+struct LaneLoadFailed {
+  WebhookId webhook_id;
+};
+
+/// The stored part of an attempt's request. Shared by many attempts.
+using RequestShapeRef = std::shared_ptr<const RequestShape>;
+
+/// The answer to StartAttempt, exactly once for each.
+struct AttemptFinished {
+  WebhookId webhook_id;
+  DeliveryId delivery_id;
+  Outcome outcome;
+  RequestShapeRef request = nullptr;  // Null if there was nothing to send.
+};
+
+/// StartAttempt could not be performed for a local reason (payload unreadable, shutting down).
+/// Nothing was sent and nothing was learnt about the receiver. The delivery waits again.
+struct AttemptAbandoned {
+  WebhookId webhook_id;
+  DeliveryId delivery_id;
+};
+
+/// Identifies the delivery of a settlement, and its lane.
+struct LaneDelivery {
+  WebhookId webhook_id;
+  DeliveryId delivery_id;
+};
+
+/// The settlements of these deliveries are on disk.
+struct Settled {
+  std::vector<LaneDelivery> deliveries;
+};
+
+/// The settlements of these deliveries were not stored. The shard keeps them, stops starting
+/// attempts, and submits them again after a pause.
+struct StoreFailed {
+  std::vector<LaneDelivery> deliveries;
+};
+
+/// A webhook was created, changed, paused or resumed. At startup, sent once for every webhook.
+struct WebhookChanged {
+  std::shared_ptr<const Webhook> webhook;
+  std::optional<CircuitRecord> circuit;  // At startup only.
+  std::optional<WallTime> backlog_due;   // Set if deliveries wait in the store: the earliest due.
+  bool at_start = false;  // Earlier attempts are unknown, so the token bucket starts empty (P7).
+};
+
+/// Part of the answer to Reschedule, any number of times: these waiting deliveries are now due
+/// earlier.
+struct Rescheduled {
+  WebhookId webhook_id;
+  std::vector<Delivery> deliveries;
+};
+
+/// The webhook was deleted. Its waiting deliveries are already cancelled in the store.
+struct WebhookRemoved {
+  WebhookId webhook_id;
+};
+
+/// A user cancelled the delivery in the store; the shard drops it from memory. An attempt in flight
+/// is not interrupted.
+struct DeliveryCancelled {
+  WebhookId webhook_id;
+  DeliveryId delivery_id;
+};
+
+enum class CircuitAction : std::uint8_t { reset, force_open, force_close };
+
+/// A user changed the state of a circuit.
+struct CircuitCommanded {
+  WebhookId webhook_id;
+  CircuitAction action = CircuitAction::reset;
+  std::optional<Millis> duration;  // nullopt: until reset.
+};
+
+/// A slot that this shard was refused before is now free and reserved for it: a slot of the tenant,
+/// or one of the total (nullopt). The shard uses it in this step or releases it.
+struct SlotReserved {
+  std::optional<TenantId> tenant_id;
+};
+
+/// The alarm set by SetAlarm went off. A spurious one does no harm.
+struct AlarmRang {};
+
+/// ChosenDelivery no more attempts. Drained follows when nothing is in flight and everything is
+/// settled.
+struct DrainRequested {};
+
+/// All inputs: everything that can change the state of a delivery.
+using Input =
+    std::variant<Admitted, LaneLoaded, LaneLoadFailed, AttemptFinished, AttemptAbandoned, Settled,
+                 StoreFailed, WebhookChanged, Rescheduled, WebhookRemoved, DeliveryCancelled,
+                 CircuitCommanded, SlotReserved, AlarmRang, DrainRequested>;
+
+// ---------------------------------------------------------------- commands
+
+/// Send this delivery's request now. Always answered by AttemptFinished or AttemptAbandoned.
+struct StartAttempt {
+  Delivery delivery;
+  std::uint32_t attempt_number = 1;
+  Millis timeout{0};
+};
+
+/// The record of an attempt and the state its delivery moves to. Applying it twice has no further
+/// effect: `(delivery, attempt number)` is unique.
+struct Settlement {
+  Delivery delivery;                  // With its new state, due time and counts.
+  std::optional<Attempt> attempt;     // nullopt if the delivery is closed without an attempt.
+  std::optional<DeadReason> dead;     // Only with state dead_letter.
+  RequestShapeRef request = nullptr;  // The attempt's. Null if there was nothing to send.
+
+  bool operator==(const Settlement&) const = default;
+};
+
+/// Store the settlement. Answered by Settled or StoreFailed.
+struct Settle {
+  Settlement settlement;
+  bool is_resubmission = false;  // Submitted before; the store failed. Not to be reported twice.
+};
+
+/// Read the first waiting deliveries of a webhook: by due time with Ordering::none (at most `limit`
+/// of each priority, due before `due_before`), by sequence otherwise (at most `limit`; with
+/// per_event_type at most `limit` of each type). May include deliveries the lane already has.
+struct LoadLane {
+  WebhookId webhook_id;
+  Ordering ordering = Ordering::none;
+  WallTime due_before;
+  std::uint32_t limit = 0;
+};
+
+/// The webhook's retry policy changed. Bring its waiting deliveries forward in the store as far as
+/// the new policy says (`due_under`), in small steps, after everything submitted earlier.
+struct Reschedule {
+  WebhookId webhook_id;
+};
+
+/// Send AlarmRang at `at`. Replaces the previous alarm.
+struct SetAlarm {
+  MonoTime at;
+};
+
+/// Store the circuit for the next start. Not answered; the latest one wins.
+struct SaveCircuit {
+  WebhookId webhook_id;
+  CircuitRecord record;
+};
+
+/// Deactivate the webhook: its receiver answered 410 Gone, or every attempt failed for too long.
+struct DisableWebhook {
+  WebhookId webhook_id;
+  std::string reason;
+};
+
+struct RaiseAlert {
+  AlertKind kind = AlertKind::circuit_opened;
+  WebhookId webhook_id;
+  std::string detail;
+};
+
+/// The answer to DrainRequested.
+struct Drained {};
+
+/// All commands. The runtime performs them and decides nothing.
+using Command = std::variant<StartAttempt, Settle, LoadLane, Reschedule, SetAlarm, SaveCircuit,
+                             DisableWebhook, RaiseAlert, Drained>;
+using Commands = std::vector<Command>;
+
+}  // namespace postrider

@@ -1,0 +1,109 @@
+#include "runtime/observability/server_alert_monitor.h"
+
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "tests/support/manual_time.h"
+
+namespace postrider {
+namespace {
+
+using namespace std::chrono_literals;
+
+class ListSink final : public AlertSink {
+ public:
+  void on_alert_change(const AlertChange& change) override { changes.push_back(change); }
+
+  std::vector<AlertChange> changes;
+};
+
+class ServerAlertMonitorTest : public testing::Test {
+ protected:
+  void advance(Micros by) {
+    const MonoTime end = clock_.now().mono + by;
+    run_posted();
+    while (loop_.next_due() && *loop_.next_due() <= end) {
+      clock_.advance(*loop_.next_due() - clock_.now().mono);
+      loop_.fire_due();
+    }
+    clock_.advance(end - clock_.now().mono);
+  }
+  void run_posted() {
+    bool done = false;
+    loop_.post([&done] { done = true; });
+    ASSERT_TRUE(loop_.run_until([&done] { return done; }));
+  }
+
+  test::ManualClock clock_;
+  test::ManualLoop loop_{clock_};
+  std::unique_ptr<Metrics> metrics_ = make_metrics();
+  ListSink sink_;
+  int webhook_checks_ = 0;
+  AlertLimits limits_{.tenant_dead_letters_max = 5, .queue_max = 10};
+  ServerAlertMonitor monitor_{
+      limits_,
+      {.clock = &clock_, .metrics = metrics_.get(), .alerts = &sink_, .check_webhooks = [this] {
+         ++webhook_checks_;
+       }}};
+};
+
+TEST_F(ServerAlertMonitorTest, ChecksAtOnceAndThenEverySecond) {
+  monitor_.start(loop_);
+  EXPECT_EQ(webhook_checks_, 0) << "on the loop, not here";
+  advance(999ms);
+  EXPECT_EQ(webhook_checks_, 1);
+  advance(1ms);
+  EXPECT_EQ(webhook_checks_, 2);
+  advance(10s);
+  EXPECT_EQ(webhook_checks_, 12);
+}
+
+TEST_F(ServerAlertMonitorTest, RaisesAndResolvesAnAlertAboutTheServer) {
+  monitor_.start(loop_);
+  metrics_->waiting_counted(10);
+  advance(1s);
+  EXPECT_TRUE(sink_.changes.empty());
+  metrics_->waiting_changed(1);
+  advance(1s);
+  ASSERT_EQ(sink_.changes.size(), 1u);
+  EXPECT_EQ(sink_.changes.front().subject, (AlertSubject{AlertKind::queue_deep, std::nullopt}));
+  EXPECT_TRUE(sink_.changes.front().active);
+  metrics_->waiting_changed(-1);
+  advance(level_calm + 1s);
+  ASSERT_EQ(sink_.changes.size(), 2u);
+  EXPECT_FALSE(sink_.changes.back().active);
+}
+
+TEST_F(ServerAlertMonitorTest, RaisesAnAlertAboutATenantWithTooManyDeadLetters) {
+  monitor_.start(loop_);
+  metrics_->dead_letters_changed("acme", 6);
+  metrics_->dead_letters_changed("other", 5);
+  advance(1s);
+  ASSERT_EQ(sink_.changes.size(), 1u);
+  EXPECT_EQ(sink_.changes.front().subject.tenant_id, "acme");
+}
+
+TEST_F(ServerAlertMonitorTest, UsesChangedLimits) {
+  monitor_.start(loop_);
+  metrics_->waiting_counted(5);
+  metrics_->dead_letters_changed("acme", 3);
+  advance(1s);
+  EXPECT_TRUE(sink_.changes.empty());
+  limits_.queue_max = 4;
+  limits_.tenant_dead_letters_max = 2;
+  monitor_.change(limits_);
+  advance(1s);
+  EXPECT_EQ(sink_.changes.size(), 2u);
+}
+
+TEST_F(ServerAlertMonitorTest, ResolvesAnAlertThatWasActiveBeforeARestart) {
+  monitor_.restore({AlertKind::queue_deep, std::nullopt});
+  monitor_.start(loop_);
+  advance(level_calm + 1s);
+  ASSERT_EQ(sink_.changes.size(), 1u);
+  EXPECT_FALSE(sink_.changes.front().active);
+}
+
+}  // namespace
+}  // namespace postrider

@@ -1,0 +1,72 @@
+// A model of one worker: a production ShardHost whose ports are the simulated store, the virtual
+// clock and a simulated network. Private to the simulation. Destroyed by a crash.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "ports/transport.h"
+
+#include "runtime/delivery/shard_host.h"
+#include "runtime/delivery/shard_ports.h"
+
+#include "tests/simulation/world_state.h"
+
+namespace postrider::sim {
+
+class World::SimWorker final : public Transport,
+                               private StoreQueue,
+                               private ShardLoop,
+                               private ShardOwner,
+                               private ShardTrace {
+ public:
+  /// `world` must outlive this object.
+  SimWorker(World& world, std::size_t index);
+
+  [[nodiscard]] ShardHost& host() { return host_; }
+
+  // Transport
+  void send(OutboundRequest request, std::function<void(Outcome)> done) override;
+  void change_addresses(AddressPolicy) override {}
+  void stop() override;
+
+ private:
+  struct Flight {
+    DeliveryId delivery_id;
+    std::function<void(Outcome)> done;
+  };
+
+  // StoreQueue
+  void settle(std::vector<Settlement> settlements) override;
+  void save_circuit(SaveCircuit save) override;
+  void load_lane(LoadLane query) override;
+  void load_events(std::vector<EventId> ids,
+                   std::function<void(Result<std::vector<Event>>)> done) override;
+  // ShardLoop
+  void set_alarm(MonoTime at) override;
+  void post(std::function<void()> task) override;
+  // ShardOwner
+  void disable_webhook(WebhookId id, const std::string& reason) override;
+  void reschedule(WebhookId id) override { world_.reschedule(id); }
+  void alert_changed(const AlertChange& change) override;
+  void shard_drained() override;
+  // ShardTrace
+  void before_step(const Input& input) override;
+  void after_step(const Commands& commands) override;
+
+  void attempt_ended(DeliveryId id, bool sent);
+  void finish(std::uint64_t flight, const Outcome& outcome);
+
+  World& world_;
+  std::size_t index_;
+  std::uint64_t alarm_number_ = 0;  // Of the latest alarm; earlier ones are replaced.
+  std::uint64_t next_flight_ = 0;
+  std::map<std::uint64_t, Flight> flights_;
+  bool stopped_ = false;
+  ShardHost host_;
+};
+
+}  // namespace postrider::sim
