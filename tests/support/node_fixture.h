@@ -24,8 +24,8 @@
 #include "runtime/delivery/node.h"
 #include "runtime/delivery/placement.h"
 
-#include "tests/support/fake_clock.h"
 #include "tests/support/faulty_ledger.h"
+#include "tests/support/manual_clock.h"
 #include "tests/support/scripted_transport.h"
 #include "tests/support/test_digest.h"
 
@@ -225,7 +225,7 @@ class NodeFixture : public testing::Test {
   }
 
   MemoryStore memory_;
-  FakeClock clock_;
+  ManualClock clock_;
   ScriptedReceivers receivers_;
   std::atomic<std::optional<StoreFault>> store_fault_{std::nullopt};
   std::unique_ptr<Ledger> real_ledger_;

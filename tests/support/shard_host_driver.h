@@ -14,7 +14,7 @@
 
 #include "runtime/delivery/shard_host.h"
 
-#include "tests/support/fake_clock.h"
+#include "tests/support/manual_clock.h"
 
 namespace postrider::test {
 
@@ -128,7 +128,7 @@ class ShardHostDriver final : private StoreQueue,
   /// Moves the clock to the alarm and rings it.
   void ring() {
     const MonoTime at = *std::exchange(alarm, std::nullopt);
-    clock.pass(std::max(at - clock.now().mono, Micros{0}));
+    clock.advance(std::max(at - clock.now().mono, Micros{0}));
     host_->ring_alarm();
   }
 
@@ -136,7 +136,7 @@ class ShardHostDriver final : private StoreQueue,
     return ("\n" + metrics->text()).find("\n" + line + "\n") != std::string::npos;
   }
 
-  FakeClock clock;
+  ManualClock clock;
   std::unique_ptr<Metrics> metrics = make_metrics();
   StreamHub stream{StreamOptions{}};
   std::shared_ptr<const Webhook> last_webhook;

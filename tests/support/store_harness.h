@@ -22,7 +22,7 @@
 #include "tests/support/fake_store_owner.h"
 #include "tests/support/faulty_history.h"
 #include "tests/support/faulty_ledger.h"
-#include "tests/support/manual_time.h"
+#include "tests/support/manual_loop.h"
 #include "tests/support/test_digest.h"
 
 namespace postrider::test {

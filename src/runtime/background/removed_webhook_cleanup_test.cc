@@ -7,14 +7,10 @@
 #include "adapters/memory/memory_store.h"
 
 #include "tests/support/fake_store_owner.h"
+#include "tests/support/manual_clock.h"
 
 namespace postrider {
 namespace {
-
-class StillClock final : public Clock {
- public:
-  [[nodiscard]] Moment now() const override { return {wall_from_unix_ms(1'750'000'000'000), {}}; }
-};
 
 /// A catalog that counts its steps and fails when told to. Other calls do nothing.
 class CountingCatalog final : public Catalog {
@@ -86,7 +82,7 @@ class RemovedWebhookCleanupTest : public testing::Test {
   }
 
   MemoryStore memory_;
-  StillClock clock_;
+  test::ManualClock clock_;
   std::unique_ptr<Metrics> metrics_ = make_metrics();
   CountingCatalog* catalog_ = nullptr;
   test::FakeStoreOwner owner_;

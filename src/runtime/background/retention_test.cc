@@ -12,6 +12,7 @@
 #include "adapters/memory/memory_store.h"
 
 #include "tests/support/fake_store_owner.h"
+#include "tests/support/manual_clock.h"
 
 namespace postrider {
 namespace {
@@ -19,11 +20,6 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr WallTime now = wall_from_unix_ms(1'750'000'000'000);
-
-class StillClock final : public Clock {
- public:
-  [[nodiscard]] Moment now() const override { return {postrider::now, {}}; }
-};
 
 /// Keeps lines in memory. Fails while `failing` is set.
 class ListArchive final : public Archive {
@@ -204,7 +200,7 @@ class RetentionTest : public testing::Test {
   }
 
   MemoryStore store_;
-  StillClock clock_;
+  test::ManualClock clock_{now};
   std::unique_ptr<Metrics> metrics_ = make_metrics();
   ListArchive::State archive_;
   FaultyRetentionWriter::State writer_;

@@ -7,6 +7,7 @@
 #include "adapters/memory/memory_store.h"
 
 #include "tests/support/fake_store_owner.h"
+#include "tests/support/manual_clock.h"
 #include "tests/support/test_digest.h"
 
 namespace postrider {
@@ -16,17 +17,12 @@ using namespace std::chrono_literals;
 
 constexpr WallTime epoch = wall_from_unix_ms(1'750'000'000'000);
 
-class StillClock final : public Clock {
- public:
-  /// The wall clock was set forward since the start.
-  [[nodiscard]] Moment now() const override { return {epoch + 10h, {}, epoch}; }
-};
-
 /// A webhook whose deliveries wait for an hour, and a policy that lets them wait for a second.
 class RetryReschedulerTest : public testing::Test {
  protected:
   enum class Known : bool { no, yes };
   void open(std::uint32_t waiting, Known known = Known::yes) {
+    clock_.jump_wall(10h);  // What is due follows the steady time instead.
     auto webhook = std::make_shared<Webhook>();
     webhook->id.bytes[15] = 1;
     webhook->retry.delay_base = 1s;
@@ -73,7 +69,7 @@ class RetryReschedulerTest : public testing::Test {
   }
 
   MemoryStore memory_;
-  StillClock clock_;
+  test::ManualClock clock_{epoch};
   std::unique_ptr<Metrics> metrics_ = make_metrics();
   UuidGenerator ids_{1};
   WebhookId id_;

@@ -252,11 +252,11 @@ TEST_F(NodeRestartTest, StoresKeyUsesEveryMinuteAndWhenItStops) {
   const auto use = [&] { service().record_key_use(*service().access()->find_key(key.id)); };
   use();
   EXPECT_TRUE(eventually([&] { return stored_key_use(key.id) == clock_.now().wall; }));
-  clock_.pass(1min);
+  clock_.advance(1min);
   use();
   const WallTime second = clock_.now().wall;
   EXPECT_TRUE(eventually([&] { return stored_key_use(key.id) == second; }));
-  clock_.pass(30s);
+  clock_.advance(30s);
   use();
   add_webhook(make_webhook(1, "a.example"));
   EXPECT_EQ(stored_key_use(key.id), second) << "not every use is stored at once";

@@ -2,7 +2,7 @@
 // that asked, and every change must reach the worker of its webhook.
 #include <gtest/gtest.h>
 
-#include "tests/support/manual_time.h"
+#include "tests/support/manual_loop.h"
 #include "tests/support/node_fixture.h"
 
 namespace postrider {

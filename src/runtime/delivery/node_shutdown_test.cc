@@ -119,7 +119,7 @@ TEST_F(NodeShutdownTest, RepeatsAFailedSettlementAndCountsItOnce) {
   ASSERT_TRUE(eventually([&] { return service().not_ready().has_value(); }));
   store_fault_ = std::nullopt;
   EXPECT_TRUE(eventually([&] {
-    clock_.pass(1ms);
+    clock_.advance(1ms);
     return count(first_, DeliveryState::succeeded) == 1;
   }));
   EXPECT_EQ(receivers_.count("a.example"), 1u) << "not sent again";

@@ -63,7 +63,7 @@ TEST_F(NodeTest, StartsWithEmptyRateLimits) {  // P7
     return ask([&] { return service().lane_view(first_); })->blocked == BlockReason::rate;
   }));
   EXPECT_EQ(receivers_.count("a.example"), 0u);
-  clock_.pass(2s);
+  clock_.advance(2s);
   EXPECT_TRUE(eventually([&] { return receivers_.count("a.example") == 1; }));
 }
 
@@ -75,7 +75,7 @@ TEST_F(NodeTest, RetriesAFailedAttempt) {
   ASSERT_TRUE(eventually([&] { return count(first_, DeliveryState::retrying) == 1; }));
   receivers_.answer("a.example", 200);
   EXPECT_TRUE(eventually([&] {
-    clock_.pass(1ms);
+    clock_.advance(1ms);
     return count(first_, DeliveryState::succeeded) == 1;
   }));
   EXPECT_EQ(receivers_.count("a.example"), 2u);
@@ -94,7 +94,7 @@ TEST_F(NodeTest, ReschedulesWaitingDeliveriesWhenTheRetryPolicyChanges) {
   edit_webhook(first_, [](Webhook& each) { each.retry.delay_base = each.retry.delay_max = 1ms; });
   const WallTime edited_at = clock_.now().wall;
   EXPECT_TRUE(eventually([&] {
-    clock_.pass(clock_.now().wall - edited_at < 1h ? 1ms : 0ms);
+    clock_.advance(clock_.now().wall - edited_at < 1h ? 1ms : 0ms);
     return count(first_, DeliveryState::succeeded) == 1;
   })) << "long before the old policy would have retried";
 }

@@ -92,7 +92,7 @@ TEST(ShardHost, RaisesTheAlertOfACircuitThatStaysOpen) {
   const WebhookId webhook = driver.add_webhook();
   driver.host().feed(CircuitCommanded{webhook, CircuitAction::force_open, {}});
   driver.alerts.clear();
-  driver.clock.pass(2h);
+  driver.clock.advance(2h);
   driver.host().check_alerts();
   ASSERT_EQ(driver.alerts.size(), 1u);
   EXPECT_EQ(driver.alerts.front().subject, (AlertSubject{AlertKind::circuit_stays_open, webhook}));
@@ -109,7 +109,7 @@ TEST(ShardHost, CountsACircuitFromTheFutureFromNow) {
   record.forced_open = true;
   driver.host().feed(
       WebhookChanged{.webhook = std::make_shared<const Webhook>(stored), .circuit = record});
-  driver.clock.pass(2h);
+  driver.clock.advance(2h);
   driver.host().check_alerts();
   EXPECT_EQ(driver.alerts.size(), 1u);
 }
@@ -152,7 +152,7 @@ TEST(ShardHost, RaisesAndResolvesTheAlertOfACircuit) {
   EXPECT_TRUE(driver.has_metric("postrider_alerts_total{kind=\"circuit_opened\"} 1"))
       << driver.metrics->text();
   driver.alerts.clear();
-  driver.clock.pass(driver.last_webhook->breaker.sleep_max);
+  driver.clock.advance(driver.last_webhook->breaker.sleep_max);
   for (int i = 0; i < 20 && driver.alerts.empty(); ++i) {
     driver.admit(webhook);
     driver.host().ring_alarm();
@@ -178,7 +178,7 @@ TEST(ShardHost, RaisesTheAlertOfManyDeadLettersAndResolvesItLater) {
   EXPECT_TRUE(driver.alerts.front().active);
   driver.host().check_alerts();
   EXPECT_EQ(driver.alerts.size(), 1u);
-  driver.clock.pass(2h);
+  driver.clock.advance(2h);
   driver.host().check_alerts();
   ASSERT_EQ(driver.alerts.size(), 2u);
   EXPECT_EQ(driver.alerts.back().subject, driver.alerts.front().subject);
@@ -305,7 +305,7 @@ TEST(ShardHost, EndsAWaiterAtItsDeadline) {
   std::optional<Waited> waited;
   driver.host().await_attempt(DeliveryId{}, 5s, [&](Waited result) { waited = std::move(result); });
   EXPECT_EQ(driver.alarm, driver.clock.now().mono + 5s);
-  driver.clock.pass(4s);
+  driver.clock.advance(4s);
   driver.alarm.reset();
   driver.host().ring_alarm();
   EXPECT_FALSE(waited);

@@ -41,7 +41,7 @@ TEST(ShardHost, SettlesAFinishedAttempt) {
   const WebhookId webhook = driver.add_webhook();
   const Delivery delivery = driver.admit(webhook);
   const WallTime sent_at = driver.clock.now().wall;
-  driver.clock.pass(70ms);
+  driver.clock.advance(70ms);
   driver.finish(status(200));
   driver.run_posted();
   const Settlement& settlement = only_settlement(driver);

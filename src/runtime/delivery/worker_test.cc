@@ -7,9 +7,9 @@
 #include "adapters/memory/memory_store.h"
 #include "runtime/limits/shared_allowance.h"
 
-#include "tests/support/fake_clock.h"
 #include "tests/support/fake_store_owner.h"
 #include "tests/support/faulty_ledger.h"
+#include "tests/support/manual_clock.h"
 #include "tests/support/scripted_transport.h"
 
 namespace postrider {
@@ -93,7 +93,7 @@ class WorkerTest : public testing::Test, private ShardOwner {
   }
 
   MemoryStore memory_;
-  test::FakeClock clock_;
+  test::ManualClock clock_;
   std::unique_ptr<Metrics> metrics_ = make_metrics();
   StreamHub stream_{StreamOptions{}};
   SharedAllowance allowance_{AllowanceLimits{}, 1, [](std::size_t, std::optional<TenantId>) {}};
@@ -140,7 +140,7 @@ TEST_F(WorkerTest, EndsAWaitingTestWhenItsTimeIsOver) {
   receivers_.hold("a.example");
   std::future<Waited> waited = send_test(20ms);
   ASSERT_TRUE(eventually([&] { return receivers_.count("a.example") == 1; }));
-  clock_.pass(20ms);
+  clock_.advance(20ms);
   const Waited result = waited.get();
   ASSERT_TRUE(result);
   EXPECT_EQ(*result, std::nullopt);
@@ -172,7 +172,7 @@ TEST_F(WorkerTest, RetriesByTheLoopsTimer) {
   ASSERT_TRUE(store_->try_publish({.publishes = {make_publish(2)}, .done = [](const auto&) {}}));
   ASSERT_TRUE(eventually([&] { return receivers_.count("a.example") == 2; }));
   EXPECT_TRUE(eventually([&] {
-    clock_.pass(1ms);
+    clock_.advance(1ms);
     return receivers_.count("a.example") >= 3;
   }));
 }

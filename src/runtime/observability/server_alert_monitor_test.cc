@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/support/manual_time.h"
+#include "tests/support/manual_loop.h"
 
 namespace postrider {
 namespace {

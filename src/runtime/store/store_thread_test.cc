@@ -10,17 +10,13 @@
 
 #include "tests/support/fake_store_owner.h"
 #include "tests/support/faulty_ledger.h"
+#include "tests/support/manual_clock.h"
 #include "tests/support/test_digest.h"
 
 namespace postrider {
 namespace {
 
 using namespace std::chrono_literals;
-
-class StillClock final : public Clock {
- public:
-  [[nodiscard]] Moment now() const override { return {wall_from_unix_ms(1'750'000'000'000), {}}; }
-};
 
 /// What the io threads received, in order.
 class ReceivedReplies {
@@ -193,7 +189,7 @@ class StoreThreadTest : public testing::Test {
   }
 
   MemoryStore store_;
-  StillClock clock_;
+  test::ManualClock clock_;
   std::unique_ptr<Metrics> metrics_ = make_metrics();
   ReceivedReplies replies_;
   std::unique_ptr<Ledger> real_;

@@ -1,4 +1,4 @@
-// Time that a test sets: a clock that stands still, and an event loop whose timers follow it.
+// An event loop that a test runs, with timers that follow its manual clock.
 #pragma once
 
 #include <algorithm>
@@ -12,39 +12,11 @@
 #include <optional>
 #include <utility>
 
-#include "ports/clock.h"
-
 #include "runtime/background/event_loop.h"
 
+#include "tests/support/manual_clock.h"
+
 namespace postrider::test {
-
-/// Any thread.
-class ManualClock final : public Clock {
- public:
-  [[nodiscard]] Moment now() const override {
-    const std::lock_guard lock{mutex_};
-    return {wall_base_ + std::chrono::duration_cast<Millis>(elapsed_), mono_start + elapsed_,
-            start + std::chrono::duration_cast<Millis>(elapsed_)};
-  }
-
-  void advance(Micros by) {
-    const std::lock_guard lock{mutex_};
-    elapsed_ += by;
-  }
-  /// Moves the wall clock alone.
-  void jump_wall(Millis by) {
-    const std::lock_guard lock{mutex_};
-    wall_base_ += by;
-  }
-
-  static constexpr WallTime start = wall_from_unix_ms(1'767'225'600'000);  // 2026-01-01
-  static constexpr MonoTime mono_start{std::chrono::hours{1}};
-
- private:
-  mutable std::mutex mutex_;
-  WallTime wall_base_ = start;
-  Micros elapsed_{0};
-};
 
 /// Functions run on the thread of the test, inside `run_until` and `fire_due`. `post` is for any
 /// thread, everything else for the thread of the test.
