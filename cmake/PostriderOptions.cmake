@@ -26,6 +26,8 @@ endif()
 add_compile_options(-fstack-protector-strong -fstack-clash-protection -fcf-protection)
 if(CMAKE_BUILD_TYPE STREQUAL "Release")
   add_compile_options(-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2)
+else()
+  add_compile_definitions(_GLIBCXX_ASSERTIONS)
 endif()
 add_link_options(-Wl,-z,relro,-z,now)
 

@@ -17,7 +17,7 @@ std::string variable(const Variables& variables, std::string_view name) {
   return found == variables.end() ? std::string{} : found->second;
 }
 
-std::string first_of(std::string a, std::string b) { return a.empty() ? std::move(b) : a; }
+std::string first_of(std::string a, std::string b) { return std::move(a.empty() ? b : a); }
 
 bool is_nonzero(const Layer& layer, const std::string& key) {
   return std::ranges::any_of(layer.assignments, [&](const Assignment& assignment) {
@@ -75,17 +75,23 @@ void add_event_types(const Layer& layer, Loaded& loaded) {
   }
 }
 
+enum class Assigned : bool { presets, others };
+
+Result<void> assign_all(const Layer& layer, Assigned which, Loaded& loaded) {
+  for (const Assignment& assignment : layer.assignments) {
+    const bool is_preset = !find_setting(assignment.key)->preset_prefix.empty();
+    if (is_preset == (which == Assigned::presets)) {
+      POSTRIDER_CHECK(assign(assignment, loaded));
+    }
+  }
+  return {};
+}
+
 /// Applies presets first, because the other settings refine them.
 Result<void> apply(const Layer& layer, Loaded& loaded) {
   POSTRIDER_CHECK(refuse_two_units(layer));
-  for (const bool presets : {true, false}) {
-    for (const Assignment& assignment : layer.assignments) {
-      const bool is_preset = !find_setting(assignment.key)->preset_prefix.empty();
-      if (is_preset == presets) {
-        POSTRIDER_CHECK(assign(assignment, loaded));
-      }
-    }
-  }
+  POSTRIDER_CHECK(assign_all(layer, Assigned::presets, loaded));
+  POSTRIDER_CHECK(assign_all(layer, Assigned::others, loaded));
   add_event_types(layer, loaded);
   return {};
 }

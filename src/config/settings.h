@@ -75,4 +75,4 @@ void add_rate(std::vector<Setting>& settings, const RateTexts& texts, Field fiel
 }  // namespace postrider::config
 
 /// A function from a Config, const or not, to the field `path`.
-#define POSTRIDER_FIELD(path) [](auto& config) -> auto& { return config.path; }
+#define POSTRIDER_FIELD(path) ([](auto& config) -> auto& { return config.path; })

@@ -71,7 +71,7 @@ std::string written(const std::string& value) { return quoted(value); }
 
 // Adds a decimal point to whole numbers, which TOML would otherwise read as integers.
 std::string written(double value) {
-  std::string text = fmt::format("{}", value);
+  const std::string text = fmt::format("{}", value);
   return text.find_first_of(".en") == std::string::npos ? text + ".0" : text;
 }
 

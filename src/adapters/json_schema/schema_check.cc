@@ -107,7 +107,7 @@ class ValijsonCheck final : public SchemaCheck {
     }
   }
 
-  std::vector<SchemaFault> check(std::string_view text) const override {
+  [[nodiscard]] std::vector<SchemaFault> check(std::string_view text) const override {
     const std::optional<json::value> value = read_json(text);
     if (!value) {
       return {{"", "has a number that is too large to be checked with a schema."}};

@@ -17,6 +17,7 @@ class MemoryCatalog final : public Catalog {
   Result<std::vector<Webhook>> load_webhooks() override {
     const std::lock_guard guard{store_.mutex};
     std::vector<Webhook> webhooks;
+    webhooks.reserve(store_.webhooks.size());
     for (const auto& [id, webhook] : store_.webhooks) {
       webhooks.push_back(webhook);
     }

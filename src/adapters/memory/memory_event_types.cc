@@ -13,6 +13,7 @@ class MemoryEventTypes final : public EventTypes {
   Result<std::vector<EventType>> load() override {
     const std::lock_guard guard{store_.mutex};
     std::vector<EventType> types;
+    types.reserve(store_.event_types.size());
     for (const auto& [name, type] : store_.event_types) {
       types.push_back(type);
     }

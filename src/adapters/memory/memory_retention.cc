@@ -76,8 +76,8 @@ class MemoryRetentionReader final : public RetentionReader {
   }
 
  private:
-  ExpiredEvent read(std::int64_t event, std::optional<std::int64_t> dead_letter,
-                    const ExpiredQuery& query) const {
+  [[nodiscard]] ExpiredEvent read(std::int64_t event, std::optional<std::int64_t> dead_letter,
+                                  const ExpiredQuery& query) const {
     ExpiredEvent expired{
         .sequence = event, .dead_letter = dead_letter, .event = {}, .deliveries = {}};
     if (!query.with_content) {

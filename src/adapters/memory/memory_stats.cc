@@ -29,6 +29,7 @@ class MemoryStats final : public Stats {
       }
     }
     std::vector<SpanTally> listed;
+    listed.reserve(buckets.size());
     for (const auto& [start, tally] : buckets) {
       listed.push_back({start, tally});
     }
@@ -41,6 +42,7 @@ class MemoryStats final : public Stats {
     each_webhook(filter,
                  [&](std::int64_t, WebhookId id, const auto& tally) { sums[id].add(tally); });
     std::vector<WebhookTally> webhooks;
+    webhooks.reserve(sums.size());
     for (const auto& [id, tally] : sums) {
       webhooks.push_back({id, tally});
     }

@@ -57,7 +57,7 @@ class EnvelopeVault final : public AesVault {
     return {};
   }
 
-  std::string seal(std::string_view plain, std::string_view context) const override {
+  [[nodiscard]] std::string seal(std::string_view plain, std::string_view context) const override {
     const NamedKey& current = keys_.front();
     const std::string head = version + current.id;
     const std::string data_key = random_bytes(aes_key_bytes);
@@ -67,7 +67,8 @@ class EnvelopeVault final : public AesVault {
            aes_seal(data_key, plain, bound);
   }
 
-  Result<std::string> open(std::string_view sealed, std::string_view context) const override {
+  [[nodiscard]] Result<std::string> open(std::string_view sealed,
+                                         std::string_view context) const override {
     if (sealed.size() < head_bytes + sealed_key_bytes || sealed.front() != version) {
       return damaged();
     }
@@ -88,7 +89,7 @@ class EnvelopeVault final : public AesVault {
     return plain ? Result<std::string>{*plain} : damaged();
   }
 
-  bool is_current(std::string_view sealed) const override {
+  [[nodiscard]] bool is_current(std::string_view sealed) const override {
     return sealed.size() >= head_bytes && sealed.front() == version &&
            sealed.substr(1, key_id_bytes) == keys_.front().id;
   }

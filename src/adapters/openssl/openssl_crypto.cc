@@ -8,17 +8,19 @@ namespace {
 
 class OpensslCrypto final : public Crypto {
  public:
-  std::string sha256(std::string_view text) const override { return postrider::sha256(text); }
+  [[nodiscard]] std::string sha256(std::string_view text) const override {
+    return postrider::sha256(text);
+  }
 
-  std::string random_bytes(std::size_t count) const override {
+  [[nodiscard]] std::string random_bytes(std::size_t count) const override {
     return postrider::random_bytes(count);
   }
 
-  bool constant_time_equal(std::string_view a, std::string_view b) const override {
+  [[nodiscard]] bool constant_time_equal(std::string_view a, std::string_view b) const override {
     return postrider::constant_time_equal(a, b);
   }
 
-  std::string ed25519_public_key(const Secret<std::string>& secret) const override {
+  [[nodiscard]] std::string ed25519_public_key(const Secret<std::string>& secret) const override {
     return Ed25519Key{secret}.public_key();
   }
 };

@@ -88,7 +88,7 @@ Result<void> write_durably(const fs::path& file, std::string_view bytes) {
 }
 
 Result<std::string> read_whole(const fs::path& file) {
-  std::ifstream stream{file, std::ios::binary};
+  const std::ifstream stream{file, std::ios::binary};
   std::ostringstream text;
   text << stream.rdbuf();
   if (!stream) {

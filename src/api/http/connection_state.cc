@@ -177,13 +177,14 @@ asio::awaitable<HttpResponse> ConnectionState::handle() {
   ++requests_;
   ++shared_.counters.requests_handled;
 
-  std::string what = "an exception that is not a std::exception";
+  std::string what;
   try {
     asio::awaitable<HttpResponse> response = shared_.handler(std::move(request));
     co_return co_await std::move(response);
   } catch (const std::exception& exception) {
     what = exception.what();
   } catch (...) {  // A failing handler must not affect other connections.
+    what = "an exception that is not a std::exception";
   }
   co_return handler_failed(what);
 }

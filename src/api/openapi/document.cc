@@ -33,10 +33,10 @@ void merge(json::object& document, const json::object& fragment) {
     json::value& member = document[name];
     if (member.is_null()) {
       member = value;
-    } else {
-      POSTRIDER_ASSERT(member.is_object() && value.is_object());
-      merge(member.get_object(), value.get_object());
+      continue;
     }
+    POSTRIDER_ASSERT(member.is_object() && value.is_object());
+    merge(member.get_object(), value.get_object());
   }
 }
 

@@ -32,7 +32,7 @@ std::optional<std::string_view> bearer_key(const HttpRequest& request) {
 /// A caller cannot choose the hash that is looked up; the comparison takes constant time.
 KeyRef find_key(std::string_view key, const KeyCheck& check) {
   const std::string digest = check.crypto.sha256(key);
-  KeyRef found = check.access.find_key(digest);
+  const KeyRef found = check.access.find_key(digest);
   const bool same =
       found != nullptr && check.crypto.constant_time_equal(digest, found->key().sha256);
   return same ? found : nullptr;

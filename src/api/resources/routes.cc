@@ -139,7 +139,7 @@ Context make_context(Service& service, std::shared_ptr<const ApiOptions> options
     return {
         .services = Services{service}, .options = std::move(options), .caller = std::move(caller)};
   }
-  std::shared_ptr<Service> restricted = make_tenant_service(service, *caller.tenant_id);
+  const std::shared_ptr<Service> restricted = make_tenant_service(service, *caller.tenant_id);
   return {.services = Services{*restricted},
           .options = std::move(options),
           .caller = std::move(caller),

@@ -140,7 +140,7 @@ HttpResponse answer_test(const Event& event, const TestSent& sent) {
 
 Awaitable<Reply> test_webhook(Context context, HttpRequest request) {
   POSTRIDER_CO_TRY(const WebhookRef webhook, path_webhook(context.services.snapshots, request));
-  POSTRIDER_CO_TRY(Event event, read_test(context, request, *webhook));
+  POSTRIDER_CO_TRY(const Event event, read_test(context, request, *webhook));
   auto pending_lane = context.services.lanes.lane_view(webhook->id);
   const Result<LaneView> lane = co_await std::move(pending_lane);
   if (!lane) {

@@ -22,16 +22,16 @@ class TenantService final : public Service {
  public:
   TenantService(Service& all, TenantId tenant_id) : all_(all), tenant_id_(std::move(tenant_id)) {}
 
-  Moment now() const override { return all_.now(); }
+  [[nodiscard]] Moment now() const override { return all_.now(); }
   Uuid new_uuid() override { return all_.new_uuid(); }
 
-  std::shared_ptr<const Directory> directory() const override {
+  [[nodiscard]] std::shared_ptr<const Directory> directory() const override {
     return std::make_shared<const Directory>(all_.directory()->only(tenant_id_));
   }
-  std::shared_ptr<const AccessSnapshot> access() const override {
+  [[nodiscard]] std::shared_ptr<const AccessSnapshot> access() const override {
     return std::make_shared<const AccessSnapshot>(all_.access()->only(tenant_id_));
   }
-  std::shared_ptr<const EventTypeCatalog> event_types() const override {
+  [[nodiscard]] std::shared_ptr<const EventTypeCatalog> event_types() const override {
     return all_.event_types();
   }
   void record_key_use(const AccessKey& key) override { all_.record_key_use(key); }
@@ -77,7 +77,7 @@ class TenantService final : public Service {
                                                              std::optional<StreamPosition> seen,
                                                              std::function<void()> wake) override;
   std::string metrics_text() override { return {}; }
-  std::optional<std::string> not_ready() const override { return all_.not_ready(); }
+  [[nodiscard]] std::optional<std::string> not_ready() const override { return all_.not_ready(); }
 
  private:
   [[nodiscard]] bool owns(WebhookId id) const {

@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 
 constexpr std::uint64_t format_known = 1;
 constexpr std::string_view suffix = ".jsonl.zst";
-constexpr std::size_t block_bytes = 256 * 1024;
+constexpr std::size_t block_bytes = 262'144;
 
 using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
 
@@ -60,7 +60,7 @@ struct Reading {
 
 Result<void> read_through(std::FILE* file, const std::string& name, Reading& reading) {
   std::string block(block_bytes, '\0');
-  std::size_t bytes = 0;
+  std::size_t bytes = block.size();
   const auto check_line = [&](std::string_view line) -> Result<void> {
     ++reading.line_count;
     if (is_json(line)) {
@@ -68,7 +68,8 @@ Result<void> read_through(std::FILE* file, const std::string& name, Reading& rea
     }
     return fail(Errc::corrupt, fmt::format("line {} is not JSON.", reading.line_count));
   };
-  while ((bytes = std::fread(block.data(), 1, block.size(), file)) > 0) {
+  while (bytes == block.size()) {
+    bytes = std::fread(block.data(), 1, block.size(), file);
     const std::string_view read{block.data(), bytes};
     reading.bytes += bytes;
     reading.sha256->add(read);

@@ -35,8 +35,8 @@ void set_text(json::object& filter, std::string_view name, const std::optional<s
 Result<void> set_time(json::object& filter, const std::string& name,
                       const std::optional<std::string>& text, WallTime now) {
   if (text) {
-    POSTRIDER_TRY(std::string time, time_argument("--" + name, *text, now));
-    filter[name] = std::move(time);
+    POSTRIDER_TRY(const std::string time, time_argument("--" + name, *text, now));
+    filter[name] = time;
   }
   return {};
 }
@@ -61,8 +61,8 @@ Result<json::value> body_of(const BatchFlags& flags, WallTime now) {
     body["priority"] = *flags.priority;
   }
   if (flags.start_at) {
-    POSTRIDER_TRY(std::string time, later_argument("--start-at", *flags.start_at, now));
-    body["start_at"] = std::move(time);
+    POSTRIDER_TRY(const std::string time, later_argument("--start-at", *flags.start_at, now));
+    body["start_at"] = time;
   }
   if (flags.repeat) {
     POSTRIDER_TRY(const std::chrono::seconds every, duration_argument("--repeat", *flags.repeat));

@@ -30,8 +30,8 @@ Result<json::value> body_of(const ReplayFlags& flags, WallTime now) {
   POSTRIDER_TRY(std::string since, time_argument("--since", flags.since, now));
   json::object body{{"since", std::move(since)}};
   if (flags.until) {
-    POSTRIDER_TRY(std::string until, time_argument("--until", *flags.until, now));
-    body["until"] = std::move(until);
+    POSTRIDER_TRY(const std::string until, time_argument("--until", *flags.until, now));
+    body["until"] = until;
   }
   if (!flags.statuses.empty()) {
     body["status"] = json::array(flags.statuses.begin(), flags.statuses.end());

@@ -60,19 +60,23 @@ Result<void> add_header(verify::Headers& headers, std::string_view line) {
   return {};
 }
 
+Result<void> add_headers(verify::Headers& headers, std::string_view lines) {
+  while (!lines.empty()) {
+    const std::string_view line = lines.substr(0, lines.find('\n'));
+    lines.remove_prefix(std::min(line.size() + 1, lines.size()));
+    if (line.find_first_not_of(" \t\r") != std::string_view::npos) {
+      POSTRIDER_CHECK(add_header(headers, line));
+    }
+  }
+  return {};
+}
+
 /// Each argument is `NAME: VALUE`, or `@FILE` with one header per line.
 Result<verify::Headers> read_headers(const std::vector<std::string>& arguments) {
   verify::Headers headers;
   for (const std::string& argument : arguments) {
     POSTRIDER_TRY(const std::string text, read_argument(argument));
-    std::string_view rest = text;
-    while (!rest.empty()) {
-      const std::string_view line = rest.substr(0, rest.find('\n'));
-      rest.remove_prefix(std::min(line.size() + 1, rest.size()));
-      if (line.find_first_not_of(" \t\r") != std::string_view::npos) {
-        POSTRIDER_CHECK(add_header(headers, line));
-      }
-    }
+    POSTRIDER_CHECK(add_headers(headers, text));
   }
   return headers;
 }

@@ -46,7 +46,7 @@ void add_list(Group& group) {
 
 /// Adds a command on one webhook that shows the response field by field.
 void add_webhook_action(Group& group, const std::string& name, const std::string& description,
-                        Call call) {
+                        const Call& call) {
   const auto id = std::make_shared<std::string>();
   const auto run = [id, call](const Session& session) {
     Call made = call;

@@ -90,6 +90,7 @@ std::string table_text(const std::vector<std::string>& titles,
 std::string list_text(const json::value& list, const std::vector<Column>& columns,
                       const TableStyle& style) {
   std::vector<std::string> titles;
+  titles.reserve(columns.size());
   for (const Column& column : columns) {
     titles.push_back(column.title);
   }

@@ -31,8 +31,9 @@ std::optional<std::chrono::seconds> parse_duration(std::string_view text) {
   const std::optional<std::chrono::seconds> unit =
       text.empty() ? std::nullopt : unit_of(text.back());
   std::uint32_t count = 0;
-  const char* const end = text.data() + text.size() - (text.empty() ? 0 : 1);
-  const auto [stop, error] = std::from_chars(text.data(), end, count);
+  const std::string_view digits = text.substr(0, text.empty() ? 0 : text.size() - 1);
+  const char* const end = digits.data() + digits.size();
+  const auto [stop, error] = std::from_chars(digits.data(), end, count);
   if (!unit || error != std::errc{} || stop != end || count > count_max) {
     return std::nullopt;
   }

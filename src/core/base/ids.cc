@@ -72,14 +72,13 @@ Uuid UuidGenerator::next(WallTime now) {
   const std::uint64_t random = splitmix64(state_);
 
   Uuid uuid{};
-  for (int byte = 0; byte < 6; ++byte) {
-    uuid[static_cast<std::size_t>(byte)] =
-        static_cast<std::uint8_t>(static_cast<std::uint64_t>(last_ms_) >> (40 - 8 * byte));
+  for (std::size_t byte = 0; byte < 6; ++byte) {
+    uuid[byte] = static_cast<std::uint8_t>(static_cast<std::uint64_t>(last_ms_) >> (40 - 8 * byte));
   }
   uuid[6] = static_cast<std::uint8_t>(0x70 | (counter_ >> 8));
   uuid[7] = static_cast<std::uint8_t>(counter_ & 0xff);
-  for (int byte = 0; byte < 8; ++byte) {
-    uuid[static_cast<std::size_t>(8 + byte)] = static_cast<std::uint8_t>(random >> (56 - 8 * byte));
+  for (std::size_t byte = 0; byte < 8; ++byte) {
+    uuid[8 + byte] = static_cast<std::uint8_t>(random >> (56 - 8 * byte));
   }
   uuid[8] = static_cast<std::uint8_t>((uuid[8] & 0x3f) | 0x80);
   return uuid;

@@ -72,9 +72,10 @@ class Matcher {
   void try_leaves(const Field& field, const Scalar& value, Seen& seen) {
     for (const Leaf& leaf : field.leaves) {
       const bool already_true = seen.scalar && facts_[leaf.fact] != 0;
-      facts_[leaf.fact] = already_true || std::ranges::any_of(leaf.rules, [&](const Rule& rule) {
-                            return matches(rule, value);
-                          });
+      const bool is_true = already_true || std::ranges::any_of(leaf.rules, [&](const Rule& rule) {
+                             return matches(rule, value);
+                           });
+      facts_[leaf.fact] = is_true ? 1 : 0;
     }
     seen.scalar = true;
   }
@@ -96,7 +97,7 @@ class Matcher {
     }
     for (const Root& root : level.roots) {
       const bool already_true = seen.object && facts_[root.fact] != 0;
-      facts_[root.fact] = already_true || holds(root.condition, facts_);
+      facts_[root.fact] = already_true || holds(root.condition, facts_) ? 1 : 0;
     }
     seen.object = true;
   }

@@ -27,6 +27,7 @@ std::uint64_t handled(const Operation& operation) {
 
 std::vector<std::string> pattern_texts(const std::vector<EventPattern>& patterns) {
   std::vector<std::string> texts;
+  texts.reserve(patterns.size());
   for (const EventPattern& pattern : patterns) {
     texts.push_back(pattern.text());
   }

@@ -104,8 +104,8 @@ void Lane::admit(Delivery delivery, const WindowBounds& bounds) {
   enqueue(entry, Arrival::returned, bounds);
 }
 
-void Lane::bring_forward(std::vector<Delivery> deliveries, const WindowBounds& bounds) {
-  for (Delivery& delivery : deliveries) {
+void Lane::bring_forward(const std::vector<Delivery>& deliveries, const WindowBounds& bounds) {
+  for (const Delivery& delivery : deliveries) {
     const auto found = entries_.find(delivery.id);
     if (found == entries_.end()) {
       window_->store_has_more(delivery.due);

@@ -62,7 +62,7 @@ class Lane {
   /// flight or unsettled, remembers the revival until that has ended.
   void admit(Delivery delivery, const WindowBounds& bounds);
   /// These waiting deliveries, in memory or only in the store, are now due earlier.
-  void bring_forward(std::vector<Delivery> deliveries, const WindowBounds& bounds);
+  void bring_forward(const std::vector<Delivery>& deliveries, const WindowBounds& bounds);
   /// Recomputes the due time of a settlement that was not stored, if the retry policy has changed
   /// since the attempt ended.
   void reschedule(Delivery& unsettled, WallTime now);

@@ -192,7 +192,7 @@ void ShardState::move_lane(Lane& lane, const TenantId& tenant_id) {
 void ShardState::on(Rescheduled& input) {
   Lane* lane = lanes.find(input.webhook_id);
   if (lane && !lane->removed()) {
-    lane->bring_forward(std::move(input.deliveries), bounds());
+    lane->bring_forward(input.deliveries, bounds());
     touch(*lane);
   }
 }

@@ -142,7 +142,9 @@ Entry& UrgencyWindow::least_urgent(WallTime now) const {
     }
   }
   POSTRIDER_ASSERT(latest != nullptr);
-  return latest->ready_at > now ? *latest : *latest_of(most_crowded_priority());
+  Entry* const evicted = latest->ready_at > now ? latest : latest_of(most_crowded_priority());
+  POSTRIDER_ASSERT(evicted != nullptr);
+  return *evicted;
 }
 
 WindowReadiness UrgencyWindow::readiness(WallTime now) const {

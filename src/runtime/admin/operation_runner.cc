@@ -299,20 +299,25 @@ void OperationRunner::commit(Run& run, ChunkPlan plan) {
          });
 }
 
+Result<Operation> OperationRunner::change_stored(Store& store, OperationId id, const Change& change,
+                                                 Committed& committed) {
+  POSTRIDER_TRY(Operation operation, store.operations->find(id));
+  if (is_unfinished(operation.status)) {
+    POSTRIDER_TRY(operation, change(store, std::move(operation), committed));
+    POSTRIDER_CHECK(store.operations->put(operation));
+  }
+  return operation;
+}
+
 void OperationRunner::change(Run& run, Change change) {
   run.busy = true;
   auto job = [this, id = run.operation.id, change = std::move(change)](
                  Store& store, RepliesByShard& replies) -> Result<void> {
     Result<Operation> result = fail(Errc::unavailable, "The store did not answer.");
     Committed committed;
-    const Result<void> stored = store.atomically([&]() -> Result<void> {
-      POSTRIDER_TRY(Operation operation, store.operations->find(id));
-      if (is_unfinished(operation.status)) {
-        POSTRIDER_TRY(operation, change(store, std::move(operation), committed));
-        POSTRIDER_CHECK(store.operations->put(operation));
-      }
-      result = std::move(operation);
-      return {};
+    const Result<void> stored = store.atomically([&] {
+      result = change_stored(store, id, change, committed);
+      return result.map([](const Operation&) {});
     });
     if (stored) {
       notify_lanes(committed.receipt, replies);

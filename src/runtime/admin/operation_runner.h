@@ -88,6 +88,9 @@ class OperationRunner {
   template <class Item>
   void commit_page(Run& run, const Result<Listed<Item>>& page, std::size_t actions_max);
   void commit(Run& run, ChunkPlan plan);
+  /// Stores what `change` makes of an unfinished operation. A finished one stays as it is.
+  [[nodiscard]] static Result<Operation> change_stored(Store& store, OperationId id,
+                                                       const Change& change, Committed& committed);
   void change(Run& run, Change change);
   void on_changed(OperationId id, const Result<Operation>& stored);
   void retry_later(Run& run, const Error& error);

@@ -42,7 +42,7 @@ void Housekeeping::start(EventLoop& loop) {
 
 Awaitable<Result<ResealStep>> Housekeeping::reseal_some(std::optional<WebhookId> after,
                                                         std::size_t origin) {
-  auto begin = [this, after, origin](std::function<void(Result<ResealStep>)> resume) {
+  auto begin = [this, after, origin](const std::function<void(Result<ResealStep>)>& resume) {
     auto run = [this, after, origin, resume](Store& store, RepliesByShard& replies) {
       const bool first = !after && parts_.reload_keys;
       const Result<void> reloaded = first ? parts_.reload_keys() : Result<void>{};

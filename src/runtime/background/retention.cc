@@ -20,6 +20,7 @@ constexpr std::uint32_t operations_turn_max = 200;
 
 std::vector<ExpiredKey> keys_of(const ExpiredPage& page) {
   std::vector<ExpiredKey> keys;
+  keys.reserve(page.items.size());
   for (const ExpiredEvent& old : page.items) {
     keys.push_back(key_of(old));
   }

@@ -38,6 +38,7 @@ void AttemptWaiters::fail(DeliveryId id, const Error& error) {
 
 void AttemptWaiters::fail_all(const Error& error) {
   std::vector<DeliveryId> ids;
+  ids.reserve(waiters_.size());
   for (const auto& [id, waiter] : waiters_) {
     ids.push_back(id);
   }

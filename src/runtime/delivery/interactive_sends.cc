@@ -51,7 +51,7 @@ Awaitable<Result<Outcome>> InteractiveSends::probe(Worker& home, Probe probe) {
   if (!count.within(at_once_max_)) {
     co_return fail(Errc::unavailable, "Too many receivers are being tried out. Retry soon.");
   }
-  auto begin = [&](std::function<void(Result<Outcome>)> resume) {
+  auto begin = [&](const std::function<void(Result<Outcome>)>& resume) {
     probe.done = [resume](Outcome outcome) { resume(std::move(outcome)); };
     home.probe(std::move(probe));
   };
@@ -66,7 +66,7 @@ Awaitable<Result<TestSent>> InteractiveSends::send_test(Worker& home, Worker& ow
   }
   using Attempted = Result<std::optional<Settlement>>;
   const DeliveryId id = test.publish.deliveries.front().id;
-  auto begin = [&](std::function<void(Attempted)> resume) {
+  auto begin = [&](const std::function<void(Attempted)>& resume) {
     test.done = [&io = home.io(), resume](Attempted attempted) {
       boost::asio::post(io, [resume, attempted = std::move(attempted)]() mutable {
         resume(std::move(attempted));

@@ -55,6 +55,7 @@ void RunningNode::make_retention(NodeParts& parts) {
 
 std::vector<MetricSample> RunningNode::collect_transport_samples() const {
   std::vector<TransportCounters> counters;
+  counters.reserve(workers_.size());
   for (const auto& worker : workers_) {
     counters.push_back(worker->transport_counters());
   }
@@ -208,6 +209,7 @@ void RunningNode::load_reschedules(const std::vector<WebhookId>& marked,
 
 std::vector<boost::asio::io_context*> RunningNode::io_contexts() {
   std::vector<boost::asio::io_context*> contexts;
+  contexts.reserve(workers_.size());
   for (const auto& worker : workers_) {
     contexts.push_back(&worker->io());
   }

@@ -64,13 +64,13 @@ Awaitable<Result<std::vector<PublishReceipt>>> RunningNode::publish(std::vector<
     metrics_->publish_refused("store");
     co_return fail(Errc::unavailable, "The store cannot write at the moment. Retry soon.");
   }
-  PublishJob job{
-      .publishes = plan(std::move(drafts), all_or_nothing), .origin = origin(), .done = {}};
-  auto begin = [this, &job](auto resume) {
+  const std::size_t from = origin();
+  PublishJob job{.publishes = plan(std::move(drafts), all_or_nothing), .origin = from, .done = {}};
+  auto begin = [this, from, &job](const auto& resume) {
     job.done = resume;
     if (!store_->try_publish(std::move(job))) {
       metrics_->publish_refused("queue_full");
-      boost::asio::post(workers_[job.origin]->io(), [resume] {
+      boost::asio::post(workers_[from]->io(), [resume] {
         resume(fail(Errc::unavailable, "The server's queue is full. Retry soon."));
       });
     }
@@ -80,7 +80,7 @@ Awaitable<Result<std::vector<PublishReceipt>>> RunningNode::publish(std::vector<
 
 Awaitable<Result<void>> RunningNode::run_on_store_thread(AuditEntry entry, Change change) {
   const std::size_t from = origin();
-  auto begin = [this, from, &entry, &change](std::function<void(Result<void>)> resume) {
+  auto begin = [this, from, &entry, &change](const std::function<void(Result<void>)>& resume) {
     auto run = [from, resume, entry, change](Store& store, RepliesByShard& replies) {
       const Result<void> done = change({store, replies, entry});
       replies[from].completions.push_back([resume, done] { resume(done); });
@@ -110,7 +110,7 @@ void RunningNode::write_key_uses() {
 Awaitable<Result<Delivery>> RunningNode::revive(Revive revive, AuditEntry entry) {
   revive.now = clock_->now().steady;  // Due at once, even if the wall clock was set back.
   ReviveJob job{.revive = revive, .audit = std::move(entry), .origin = origin(), .done = {}};
-  auto begin = [this, &job](auto resume) {
+  auto begin = [this, &job](const auto& resume) {
     job.done = resume;
     store_->submit(std::move(job));
   };
@@ -122,7 +122,7 @@ Awaitable<Result<Delivery>> RunningNode::cancel(DeliveryId id, AuditEntry entry)
                 .audit = std::move(entry),
                 .origin = origin(),
                 .done = {}};
-  auto begin = [this, &job](auto resume) {
+  auto begin = [this, &job](const auto& resume) {
     job.done = resume;
     store_->submit(std::move(job));
   };
@@ -195,7 +195,7 @@ Awaitable<Result<std::uint64_t>> RunningNode::reseal_secrets(AuditEntry entry) {
 
 Awaitable<Result<LaneView>> RunningNode::lane_view(WebhookId id) {
   boost::asio::io_context& home = workers_[origin()]->io();
-  auto begin = [this, &home, id](std::function<void(Result<LaneView>)> resume) {
+  auto begin = [this, &home, id](const std::function<void(Result<LaneView>)>& resume) {
     owner(id).run_on_shard([&home, id, resume](Shard& shard, Moment now) {
       Result<LaneView> answer = fail(Errc::not_found, "There is no such webhook.");
       if (std::optional<LaneView> view = shard.view(id, now)) {
@@ -228,7 +228,7 @@ Awaitable<Result<LaneView>> RunningNode::command_circuit(CircuitCommanded comman
 
 Awaitable<void> RunningNode::run_query(ReaderQuery query) {
   boost::asio::io_context& home = workers_[origin()]->io();
-  auto begin = [this, &home, &query](std::function<void(bool)> resume) {
+  auto begin = [this, &home, &query](const std::function<void(bool)>& resume) {
     auto job = [&home, &query, resume](Reader& reader) {
       query(reader);
       boost::asio::post(home, [resume] { resume(true); });

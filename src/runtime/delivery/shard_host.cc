@@ -34,7 +34,7 @@ void ShardHost::receive(ShardReplies replies) {
   for (Input& input : replies.inputs) {
     feed(std::move(input));
   }
-  for (std::function<void()>& completion : replies.completions) {
+  for (const std::function<void()>& completion : replies.completions) {
     completion();
   }
 }
@@ -246,7 +246,7 @@ void ShardHost::perform(const SetAlarm& command) {
   arm_alarm();
 }
 
-void ShardHost::perform(SaveCircuit command) {
+void ShardHost::perform(const SaveCircuit& command) {
   const WebhookId id = command.webhook_id;
   const CircuitState to = command.record.state;
   CircuitState& from = circuits_[id];
@@ -255,7 +255,7 @@ void ShardHost::perform(SaveCircuit command) {
     observer_.circuit_changed(id, {from, to}, find_webhook(id));
     from = to;
   }
-  unsaved_circuits_.insert_or_assign(id, std::move(command));
+  unsaved_circuits_.insert_or_assign(id, command);
 }
 
 void ShardHost::perform(const DisableWebhook& command) {
@@ -346,8 +346,8 @@ void ShardHost::flush() {
 /// A webhook that fails every other time gets a new record with every attempt. Saving the latest
 /// once per flush is enough.
 void ShardHost::flush_circuits() {
-  for (auto& [id, command] : std::exchange(unsaved_circuits_, {})) {
-    parts_.store.save_circuit(std::move(command));
+  for (const auto& [id, command] : std::exchange(unsaved_circuits_, {})) {
+    parts_.store.save_circuit(command);
   }
 }
 
@@ -362,6 +362,7 @@ void ShardHost::flush_payload_loads() {
     return;
   }
   std::vector<EventId> ids;
+  ids.reserve(payloads_missing_.size());
   for (const StartAttempt& start : payloads_missing_) {
     ids.push_back(start.delivery.event_id);
   }

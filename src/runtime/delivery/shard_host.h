@@ -103,7 +103,7 @@ class ShardHost {
   void perform(const LoadLane& command);
   void perform(const Reschedule& command);
   void perform(const SetAlarm& command);
-  void perform(SaveCircuit command);
+  void perform(const SaveCircuit& command);
   void perform(const DisableWebhook& command);
   void perform(RaiseAlert command);
   void perform(const Drained& command);

@@ -44,7 +44,7 @@ class Writer {
   /// broken until `reopen` succeeds, because the contents of the file are unknown (P1). A nested
   /// call joins the outer transaction.
   template <class Body>
-  [[nodiscard]] std::invoke_result_t<Body> transact(Body body) {
+  [[nodiscard]] std::invoke_result_t<Body> transact(const Body& body) {
     POSTRIDER_CHECK(usable());
     if (in_transaction_) {
       return body();

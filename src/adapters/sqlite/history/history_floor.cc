@@ -59,7 +59,8 @@ Result<std::optional<std::int64_t>> bound_if_rows_beyond(Database& database,
   if (!bound) {
     return std::nullopt;
   }
-  POSTRIDER_TRY(const std::optional<std::int64_t> found, first_number(database, beyond(*bound)));
+  const std::int64_t at = *bound;
+  POSTRIDER_TRY(const std::optional<std::int64_t> found, first_number(database, beyond(at)));
   return found ? bound : std::nullopt;
 }
 
@@ -72,8 +73,8 @@ Result<std::optional<std::int64_t>> delivery_floor(Database& database, const Del
     return std::nullopt;  // An event has at most one delivery per webhook.
   }
   if (follows_chain(filter, terms)) {
-    Select select{chain_of(*terms.lane) + " SELECT sequence FROM chain" +
-                  limit_clause(limit.scanned_max)};
+    const Select select{chain_of(*terms.lane) + " SELECT sequence FROM chain" +
+                        limit_clause(limit.scanned_max)};
     POSTRIDER_TRY(const std::optional<std::int64_t> floor, first_number(database, select));
     return bound_if_rows_beyond(database, floor, [lane = terms.lane->lane](std::int64_t at) {
       Select below{fmt::format(
