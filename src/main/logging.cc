@@ -34,7 +34,7 @@ class BufferedStderr final : public spdlog::sinks::base_sink<std::mutex> {
   }
 
  private:
-  static constexpr std::size_t buffer_bytes_max = 64 * 1024;
+  static constexpr std::size_t buffer_bytes_max = 65'536;
   spdlog::memory_buf_t buffer_;
 };
 
