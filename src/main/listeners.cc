@@ -91,6 +91,7 @@ std::string Listeners::url() const {
 
 std::vector<MetricSample> Listeners::samples() const {
   std::vector<api::HttpServerCounters> counters;
+  counters.reserve(servers_.size());
   for (const auto& server : servers_) {
     counters.push_back(server->recent_counters());
   }
@@ -106,18 +107,19 @@ void Listeners::drain() {
     });
   }
   std::vector<std::future<void>> waits;
+  waits.reserve(done.size());
   for (std::promise<void>& each : done) {
     waits.push_back(each.get_future());
   }
   bool in_time = true;
-  for (std::future<void>& wait : waits) {
+  for (const std::future<void>& wait : waits) {
     in_time = wait.wait_for(drain_max) == std::future_status::ready && in_time;
   }
   if (!in_time) {
     for (std::size_t i = 0; i < servers_.size(); ++i) {
       asio::post(*contexts[i], [&server = *servers_[i]] { server.stop(); });
     }
-    for (std::future<void>& wait : waits) {
+    for (const std::future<void>& wait : waits) {
       wait.wait();  // Short, because stop() closes all connections. `done` must outlive it.
     }
   }

@@ -145,7 +145,7 @@ Result<void> RunningServer::start() {
   admin_key_ = choose_admin_key(config_.admin_key, registry.keys, parts.clock->now().wall);
   POSTRIDER_CHECK(add_missing_event_types(*parts.store.event_types, config_.event_types,
                                           parts.clock->now().wall));
-  NodeOptions node_options{
+  const NodeOptions node_options{
       .worker_count = worker_count(config_, std::thread::hardware_concurrency()),
       .seed = random_seed(),
       .url_policy = url_policy(config_),

@@ -32,9 +32,8 @@ std::optional<std::chrono::seconds> parse_duration(std::string_view text) {
       text.empty() ? std::nullopt : unit_of(text.back());
   std::uint32_t count = 0;
   const std::string_view digits = text.substr(0, text.empty() ? 0 : text.size() - 1);
-  const char* const end = digits.data() + digits.size();
-  const auto [stop, error] = std::from_chars(digits.data(), end, count);
-  if (!unit || error != std::errc{} || stop != end || count > count_max) {
+  const auto [stop, error] = std::from_chars(digits.data(), digits.data() + digits.size(), count);
+  if (!unit || error != std::errc{} || stop != digits.data() + digits.size() || count > count_max) {
     return std::nullopt;
   }
   return *unit * static_cast<std::int64_t>(count);

@@ -18,9 +18,9 @@ bool contains(const std::vector<Value>& wanted, const Value& value) {
 
 std::optional<std::uint64_t> parse_number(std::string_view text, int base) {
   std::uint64_t value = 0;
-  const char* const end = text.data() + text.size();
-  const auto [rest, error] = std::from_chars(text.data(), end, value, base);
-  return error == std::errc{} && rest == end ? std::optional{value} : std::nullopt;
+  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
+  return error == std::errc{} && rest == text.data() + text.size() ? std::optional{value}
+                                                                   : std::nullopt;
 }
 
 }  // namespace

@@ -209,26 +209,25 @@ void StoreThread::set_failure(std::optional<std::string> reason) {
 }
 
 void StoreThread::run() {
-  for (;;) {
-    std::vector<StoreJob> jobs;
-    {
-      std::unique_lock lock{mutex_};
-      const auto has_work = [this] { return stopping_ || !queue_.empty(); };
-      if (broken_) {
-        // Recovers even if no job arrives.
-        wake_.wait_for(lock, options_.recover_pause, [this] { return stopping_; });
-      } else {
-        wake_.wait(lock, has_work);
-      }
-      if (stopping_ && queue_.empty()) {
-        return;
-      }
-      jobs.swap(queue_);
-      publishes_queued_ = 0;
-      publish_bytes_queued_ = 0;
-    }
-    turn(std::move(jobs));
+  while (std::optional<std::vector<StoreJob>> jobs = wait_for_jobs()) {
+    turn(*std::move(jobs));
   }
+}
+
+std::optional<std::vector<StoreJob>> StoreThread::wait_for_jobs() {
+  std::unique_lock lock{mutex_};
+  if (broken_) {
+    // Recovers even if no job arrives.
+    wake_.wait_for(lock, options_.recover_pause, [this] { return stopping_; });
+  } else {
+    wake_.wait(lock, [this] { return stopping_ || !queue_.empty(); });
+  }
+  if (stopping_ && queue_.empty()) {
+    return std::nullopt;
+  }
+  publishes_queued_ = 0;
+  publish_bytes_queued_ = 0;
+  return std::exchange(queue_, {});
 }
 
 void StoreThread::turn(std::vector<StoreJob> jobs) {
@@ -317,12 +316,12 @@ void StoreThread::keep_unsaved(std::vector<SaveCircuit>& circuits) {
   std::move(circuits.begin(), circuits.end(), std::back_inserter(unsaved_circuits_));
   // Only the latest of each webhook is kept, so the list stays bounded during an outage.
   std::map<WebhookId, SaveCircuit> latest;
-  for (SaveCircuit& circuit : unsaved_circuits_) {
-    latest.insert_or_assign(circuit.webhook_id, std::move(circuit));
+  for (const SaveCircuit& circuit : unsaved_circuits_) {
+    latest.insert_or_assign(circuit.webhook_id, circuit);
   }
   unsaved_circuits_.clear();
-  for (auto& [webhook_id, circuit] : latest) {
-    unsaved_circuits_.push_back(std::move(circuit));
+  for (const auto& [webhook_id, circuit] : latest) {
+    unsaved_circuits_.push_back(circuit);
   }
 }
 

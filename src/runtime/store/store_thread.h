@@ -128,6 +128,8 @@ class StoreThread {
 
  private:
   void run();
+  /// Returns nullopt when the thread must end.
+  [[nodiscard]] std::optional<std::vector<StoreJob>> wait_for_jobs();
   void turn(std::vector<StoreJob> jobs);
   void commit(std::vector<StoreJob>& jobs, RepliesByShard& replies);
   void perform(StoreJob& job, RepliesByShard& replies);
