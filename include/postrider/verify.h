@@ -3,7 +3,7 @@
 // A single header for C++17 and later. Requires only OpenSSL's libcrypto (1.1.1 or later).
 //
 //     postrider::verify::Options options;
-//     options.keys = {"whsec_..."};
+//     options.keys = {"whsec_..."};  // The secret as the server showed it.
 //     const postrider::verify::Verifier verifier(options);
 //     const auto outcome = verifier.check({{"webhook-id", id}, ...}, body);
 //     if (outcome != postrider::verify::Outcome::valid) { log explain(outcome); respond 401; }
@@ -39,6 +39,8 @@ enum class Scheme : std::uint8_t {
   sha256_timestamp,  ///< `X-Webhook-Signature: sha256=<hex>`, HMAC over `timestamp.body`.
   sha256_body,       ///< `X-Webhook-Signature: sha256=<hex>`, HMAC over the body alone.
 };
+// During a rotation, the last two have a second header, `X-Webhook-Signature-Next`, signed with the
+// new secret. Either signature is accepted.
 
 /// The result of a check.
 enum class Outcome : std::uint8_t {
@@ -52,8 +54,9 @@ enum class Outcome : std::uint8_t {
 };
 
 struct Options {
-  /// `whsec_<base64>`, your own secret as plain text, or `whpk_<base64>` (the public key) for
-  /// Ed25519. Give several keys during a rotation: one that matches is enough.
+  /// The secret as the server showed it. `whsec_<base64>` or any other text for the standard
+  /// scheme; `whpk_<base64>` (the public key) for Ed25519; for the other schemes the key is the
+  /// text itself, byte for byte. Give several keys during a rotation: one that matches is enough.
   std::vector<std::string> keys;
   Scheme scheme = Scheme::standard;
   std::chrono::seconds tolerance = std::chrono::minutes{5};  // In both directions.
@@ -221,7 +224,7 @@ inline std::optional<std::string> decode_key(Scheme scheme, const std::string& t
     return key && key->size() == public_key_bytes ? std::move(key) : std::nullopt;
   }
   std::optional<std::string> key = text;
-  if (starts_with(text, "whsec_")) {
+  if (scheme == Scheme::standard && starts_with(text, "whsec_")) {
     key = from_base64(std::string_view(text).substr(6));
   }
   return key && !key->empty() ? std::move(key) : std::nullopt;
@@ -335,6 +338,10 @@ class Verifier {
       return Outcome::malformed_header;
     }
     add(claim, detail::from_hex(std::string_view(*value).substr(7)));
+    const std::optional<std::string> next = header(options_.header_prefix + "Signature-Next");
+    if (next && detail::starts_with(*next, "sha256=")) {
+      add(claim, detail::from_hex(std::string_view(*next).substr(7)));
+    }
     if (options_.scheme == Scheme::sha256_body) {
       return readable(claim);
     }

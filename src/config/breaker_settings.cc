@@ -69,8 +69,11 @@ std::vector<Setting> breaker_settings() {
       number({"webhooks.circuit_breaker.sleep_multiplier",
               "The factor by which the open time grows each time the circuit opens again."},
              POSTRIDER_FIELD(webhooks.defaults.breaker.sleep_multiplier), {1, 10}));
-  all.push_back(integer({"webhooks.circuit_breaker.sleep_max_ms", "The longest open time."},
-                        POSTRIDER_FIELD(webhooks.defaults.breaker.sleep_max), sleep_range));
+  all.push_back(
+      integer({"webhooks.circuit_breaker.sleep_max_ms",
+               "The longest open time. A longer sleep_window_ms raises it, unless it is set "
+               "explicitly."},
+              POSTRIDER_FIELD(webhooks.defaults.breaker.sleep_max), sleep_range));
   all.push_back(integer({"webhooks.circuit_breaker.half_open_max_calls",
                          "The number of probes that decide whether the circuit closes."},
                         POSTRIDER_FIELD(webhooks.defaults.breaker.half_open_max_calls), {1, 100}));

@@ -20,8 +20,20 @@ Result<void> check_retry(const Loaded& loaded) {
   return {};
 }
 
-Result<void> check_breaker(const Loaded& loaded) {
-  const BreakerPolicy& breaker = loaded.config.webhooks.defaults.breaker;
+/// True if the user set the value, rather than a profile, a preset or the default.
+bool is_given(const Loaded& loaded, const std::string& key) {
+  const std::string origin = loaded.origin_of(key);
+  return origin != "default" && !origin.starts_with("profile ") && !origin.starts_with("preset, ");
+}
+
+Result<void> check_breaker(Loaded& loaded) {
+  BreakerPolicy& breaker = loaded.config.webhooks.defaults.breaker;
+  const std::string sleep_window = "webhooks.circuit_breaker.sleep_window_ms";
+  if (breaker.sleep_max < breaker.sleep_window &&
+      !is_given(loaded, "webhooks.circuit_breaker.sleep_max_ms")) {
+    breaker.sleep_max = breaker.sleep_window;
+    loaded.origins["webhooks.circuit_breaker.sleep_max_ms"] = loaded.origin_of(sleep_window);
+  }
   if (breaker.sleep_max < breaker.sleep_window) {
     return refuse(loaded, "webhooks.circuit_breaker.sleep_max_ms",
                   "must be at least webhooks.circuit_breaker.sleep_window_ms");

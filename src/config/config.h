@@ -13,6 +13,7 @@
 #include "core/net/address.h"
 #include "core/net/target_url.h"
 #include "core/policy/token_bucket.h"
+#include "core/request/secret_text.h"
 
 namespace postrider::config {
 
@@ -65,6 +66,7 @@ struct IdempotencyConfig {
 struct EngineConfig {
   std::uint32_t in_flight_max = 4096;
   std::uint32_t tenant_in_flight_max = 0;  // Zero: half of in_flight_max.
+  std::uint32_t host_in_flight_max = 0;    // Zero: no limit.
   std::uint32_t first_attempt_reserve_percentage = 25;
   RateSetting tenant_rate;
   RateSetting total_rate;
@@ -78,12 +80,14 @@ struct WebhookConfig {
   RateSetting rate;
   Millis disable_after{432'000'000};  // Five days without a success; zero: never.
   bool require_verification = false;  // A new URL must echo a challenge.
+  std::size_t secret_text_length = secret_text_length_default;
 };
 
 struct RetentionConfig {
   Millis events = std::chrono::hours{24 * 90};  // Zero: forever.
   Millis dead_letters = std::chrono::hours{24 * 30};
-  Millis operations = std::chrono::hours{24 * 30};  // After they finish.
+  Millis removed_webhooks = std::chrono::hours{24 * 90};  // Their history.
+  Millis operations = std::chrono::hours{24 * 30};        // After they finish.
   std::string archive_directory;  // Empty: expired data is deleted without an archive.
   bool shrinking_store = true;    // Applies when the store is created.
 };
@@ -95,12 +99,19 @@ struct SecretsConfig {
 
 /// Thresholds of alerts.
 struct AlertConfig {
-  std::uint32_t dead_letters_per_hour = 10;    // Per webhook.
+  std::uint32_t dead_letters_per_hour = 10;  // Per webhook.
+  std::uint32_t total_dead_letters_per_hour = 100;
+  double dead_letter_percentage = 1;      // Above this share of the deliveries that end,
+  std::uint32_t deliveries_min = 100;     // if at least so many end.
+  Millis dead_letters_window{3'600'000};  // The "hour" of the settings about dead letters.
+  bool permanent_failures = true;
   std::uint32_t dead_letters_waiting = 1'000;  // Per tenant.
   Millis window{300'000};                      // The period for the percentages of attempts.
   double failure_percentage = 10;              // Above this share of a webhook's attempts,
   Millis failure{600'000};                     // for this long.
+  double total_failure_percentage = 10;        // Above this share of all attempts, as long.
   double success_percentage = 90;              // Below this share of all attempts.
+  Millis p99{30'000};
   Millis circuit_open{3'600'000};
   std::uint32_t queue_depth = 10'000;
   double pool_percentage = 80;

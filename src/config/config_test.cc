@@ -71,6 +71,29 @@ TEST(Load, UsesDefaultsWithoutAnySource) {
   EXPECT_EQ(loaded.origin_of("listen"), "default");
 }
 
+TEST(Load, RelativeArchiveOfAProfileOrFileIsBelowTheDataDirectory) {
+  const std::string relative = "data = \"/d\"\n[retention]\narchive_directory = \"old/events\"";
+  EXPECT_EQ(load_file(relative).config.retention.archive_directory, "/d/old/events");
+  const std::string absolute = "data = \"/d\"\n[retention]\narchive_directory = \"/old\"";
+  EXPECT_EQ(load_file(absolute).config.retention.archive_directory, "/old");
+  EXPECT_EQ(load_file("profile = \"platform\"").config.retention.archive_directory,
+            "./postrider-data/archive");
+  EXPECT_EQ(load_file("profile = \"platform\"\ndata = \"d/\"").config.retention.archive_directory,
+            "d/archive");
+  EXPECT_EQ(load_file("profile = \"platform\"\n[retention]\narchive_directory = \"\"")
+                .config.retention.archive_directory,
+            "");
+  EXPECT_EQ(load_file("profile = \"tenant\"").config.retention.archive_directory, "");
+}
+
+TEST(Load, RelativeArchiveOfAVariableOrFlagIsKept) {
+  Sources from =
+      sources("profile = \"platform\"", {{"POSTRIDER_RETENTION_ARCHIVE_DIRECTORY", "here"}});
+  EXPECT_EQ(load_all(from).config.retention.archive_directory, "here");
+  from.overrides = {{"retention.archive_directory", "there", "--archive"}};
+  EXPECT_EQ(load_all(from).config.retention.archive_directory, "there");
+}
+
 TEST(Load, LaterSourcesWin) {
   Sources from =
       sources("listen = \"127.0.0.1:1\"\nio_threads = 1\n[webhooks]\nmax_in_flight = 9\n",
@@ -360,8 +383,24 @@ TEST(Profiles, UseTheirPresets) {
   RetryPolicy hourly = retry_policy(RetryPreset::hourly);
   hourly.permanent_statuses.clear();
   hourly.category_minimums = false;
+  hourly.honor_retry_after = false;
+  hourly.ssl_attempts_max = 5;
   EXPECT_EQ(webhook("tenant").retry, hourly);
   EXPECT_FALSE(webhook("outbox").breaker.enabled);
+}
+
+TEST(Checks, ALongerSleepRaisesTheLongestUnlessThatIsSet) {
+  const std::string sleep = "[webhooks.circuit_breaker]\nsleep_window_ms = 7_200_000\n";
+  const auto longest = [](const Loaded& loaded) {
+    return loaded.config.webhooks.defaults.breaker.sleep_max.count();
+  };
+  const Loaded raised = load_file(sleep);
+  EXPECT_EQ(longest(raised), 7'200'000);
+  EXPECT_EQ(raised.origin_of("webhooks.circuit_breaker.sleep_max_ms"),
+            raised.origin_of("webhooks.circuit_breaker.sleep_window_ms"));
+  EXPECT_EQ(longest(load_file("profile = \"platform\"\n" + sleep)), 7'200'000);
+  EXPECT_EQ(longest(load_file(sleep + "preset = \"sensitive\"\n")), 7'200'000);
+  EXPECT_EQ(longest(load_file(sleep + "sleep_max_ms = 9_000_000\n")), 9'000'000);
 }
 
 TEST(Reload, KeepsAndListsSettingsThatNeedARestart) {

@@ -21,6 +21,10 @@ std::vector<Setting> engine_settings() {
            POSTRIDER_FIELD(engine.tenant_rate), false);
   add_rate(all, {"engine.total_rate_limit.", "Deliveries of all tenants together"},
            POSTRIDER_FIELD(engine.total_rate), false);
+  all.push_back(integer({"limits.per_host_in_flight",
+                         "The most concurrent requests to one host, over all webhooks and tenants; "
+                         "0: no limit. Requests that check the URL of a webhook do not count."},
+                        POSTRIDER_FIELD(engine.host_in_flight_max), {0, 100'000}));
   return all;
 }
 

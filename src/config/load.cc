@@ -135,6 +135,25 @@ Result<void> apply_profile(const Choice& choice, Loaded& loaded) {
   return apply(layer, loaded);
 }
 
+bool assigns(const Layer& layer, std::string_view key) {
+  return std::ranges::any_of(layer.assignments,
+                             [&](const Assignment& assignment) { return assignment.key == key; });
+}
+
+/// A relative path of a profile or file is below the data directory, unless it names that directory
+/// itself, as a printed configuration does. One that was given to this process, in a variable or
+/// flag, is relative to its working directory.
+void place_archive(const std::vector<const Layer*>& given_to_process, Config& config) {
+  std::string& directory = config.retention.archive_directory;
+  const bool given = std::ranges::any_of(given_to_process, [](const Layer* layer) {
+    return assigns(*layer, "retention.archive_directory");
+  });
+  const std::string base = config.data + (config.data.ends_with('/') ? "" : "/");
+  if (!given && !directory.empty() && !directory.starts_with('/') && !directory.starts_with(base)) {
+    directory = base + directory;
+  }
+}
+
 std::optional<Secret<std::string>> secret_variable(const Variables& variables,
                                                    std::string_view name) {
   for (const auto& [each, value] : variables) {
@@ -171,6 +190,7 @@ Result<Loaded> load(const Sources& sources) {
   POSTRIDER_CHECK(apply(file, loaded));
   POSTRIDER_CHECK(apply(environment, loaded));
   POSTRIDER_CHECK(apply(flags, loaded));
+  place_archive({&environment, &flags}, loaded.config);
   if (!choice.profile.empty()) {
     loaded.config.profile = choice.profile;
     loaded.origins["profile"] = choice.origin;

@@ -93,6 +93,14 @@ std::vector<Setting> retry_settings() {
       boolean({"webhooks.retry.category_minimums",
                "Wait at least 60 s after a 429, 5 s after a DNS failure and 2 s after a timeout."},
               POSTRIDER_FIELD(webhooks.defaults.retry.category_minimums)));
+  all.push_back(boolean({"webhooks.retry.honor_retry_after",
+                         "Wait at least as long as the receiver's Retry-After says, but not longer "
+                         "than max_delay_ms."},
+                        POSTRIDER_FIELD(webhooks.defaults.retry.honor_retry_after)));
+  all.push_back(integer({"webhooks.retry.ssl_max_attempts",
+                         "The number of attempts before a delivery that fails with a TLS error "
+                         "becomes a dead letter, if max_attempts allows more."},
+                        POSTRIDER_FIELD(webhooks.defaults.retry.ssl_attempts_max), {1, 100}));
   all.push_back(integers({"webhooks.retry.permanent_statuses",
                           "HTTP statuses that make a delivery a dead letter immediately."},
                          POSTRIDER_FIELD(webhooks.defaults.retry.permanent_statuses), {300, 599}));

@@ -38,6 +38,12 @@ void add_signature(std::vector<Setting>& all) {
        "workspace: Event-ID. tenant: Event, Delivery-ID."},
       POSTRIDER_FIELD(webhooks.defaults.signature.header_set),
       Words{std::string{"platform, exchange, outbox, workspace, tenant"}, parse_header_set}));
+  all.push_back(integer({"webhooks.signature.secret_length",
+                         "The number of hexadecimal digits of a generated secret, for the schemes "
+                         "t-v1, sha256-timestamp and sha256-body. The secrets of the standard "
+                         "schemes have 32 random bytes."},
+                        POSTRIDER_FIELD(webhooks.secret_text_length),
+                        {secret_text_length_min, secret_text_bytes_max}));
 }
 
 }  // namespace
@@ -66,6 +72,12 @@ std::vector<Setting> webhook_settings() {
   add_rate(all, {"webhooks.rate_limit.", "Deliveries to one webhook"},
            POSTRIDER_FIELD(webhooks.rate), true);
   add_signature(all);
+  all.push_back(choice({"webhooks.payload.form",
+                        "How the request body is serialised. verbatim: the event's data byte for "
+                        "byte. compact: as JSON.stringify of JavaScript writes it. sorted: as "
+                        "json.dumps of Python with sort_keys=True writes it."},
+                       POSTRIDER_FIELD(webhooks.defaults.payload_form),
+                       Words{std::string{"verbatim, compact, sorted"}, parse_payload_form}));
   for (Setting& setting : all) {
     setting.reloads =
         setting.key != "webhooks.disable_after_ms";  // Belongs to the lanes, not to a webhook.

@@ -8,6 +8,8 @@
 #include <iterator>
 #include <map>
 #include <optional>
+#include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -17,6 +19,8 @@
 #include "core/model/audit_entry.h"
 #include "core/model/delivery.h"
 #include "core/model/event.h"
+#include "core/model/priority_counts.h"
+#include "core/policy/operation_outcome.h"
 #include "engine/intake/publish.h"
 #include "engine/shard/messages.h"
 
@@ -43,6 +47,9 @@ struct Revive {
   std::optional<Priority> priority;  // nullopt: unchanged.
   Trigger trigger = Trigger::manual;
   std::optional<DeliveryVersion> only_if = std::nullopt;
+  /// Counts the outcome of a final delivery that is revived. A waiting one stays with the operation
+  /// it belongs to, if any.
+  std::optional<OperationId> operation = std::nullopt;
 };
 
 enum class CancelOf : std::uint8_t {
@@ -69,6 +76,7 @@ struct Cancel {
 struct AddLateDelivery {
   Delivery delivery;  // The store assigns the sequence.
   WallTime now;
+  std::optional<OperationId> operation = std::nullopt;  // Counts the outcome.
 };
 
 /// The audit entry for a revival or a cancel of the same batch, given by its index. Stored if that
@@ -117,6 +125,21 @@ struct Refused {
 
 using PublishReceipt = std::variant<Accepted, Duplicate, Refused>;
 
+/// A delivery that became a dead letter, as far as the audit log shows it.
+struct NewDeadLetter {
+  TenantId tenant_id;
+  WebhookId webhook_id;
+  DeliveryId delivery_id;
+  std::string event_type;
+  std::uint32_t attempts = 0;
+  std::string reason;
+  std::string error;                         // Of the last attempt. Empty if it has none.
+  std::optional<std::uint16_t> http_status;  // Of the last attempt.
+  WallTime at;
+
+  bool operator==(const NewDeadLetter&) const = default;
+};
+
 /// One entry per entry of the batch, in the same order.
 struct BatchReceipt {
   std::vector<PublishReceipt> publishes;
@@ -129,22 +152,31 @@ struct BatchReceipt {
   /// Deliveries that had been revived when their settlement was applied, in their current state.
   /// Their lanes may not know about the revival.
   std::vector<Delivery> revived_meanwhile;
+  /// The dead letters that settlements made, in their order. The batch also stores the audit
+  /// entries that ports/dead_letter_audit.h makes from them.
+  std::vector<NewDeadLetter> new_dead_letters;
   /// Change in the number of dead letters, by tenant. No zeros.
   std::map<TenantId, std::int64_t> dead_letter_changes;
   /// Change in the number of waiting deliveries.
-  std::int64_t waiting_change = 0;
+  PriorityCounts waiting_change;
+  /// Outcomes of deliveries that belong to operations. Already added to the stored operations.
+  OutcomeChanges outcomes;
 };
 
-/// The number of deliveries added by publishes and late_deliveries. All of them wait.
-[[nodiscard]] inline std::int64_t count_added(const BatchReceipt& receipt) {
-  std::int64_t added = 0;
+/// The deliveries added by publishes and late_deliveries. All of them wait.
+[[nodiscard]] inline PriorityCounts count_added(const BatchReceipt& receipt) {
+  PriorityCounts added;
   for (const PublishReceipt& publish : receipt.publishes) {
     if (const Accepted* accepted = std::get_if<Accepted>(&publish)) {
-      added += std::ssize(accepted->deliveries);
+      for (const Delivery& delivery : accepted->deliveries) {
+        ++added[delivery.priority];
+      }
     }
   }
   for (const std::optional<Delivery>& late : receipt.late_deliveries) {
-    added += late ? 1 : 0;
+    if (late) {
+      ++added[late->priority];
+    }
   }
   return added;
 }
@@ -162,6 +194,24 @@ struct BatchReceipt {
   }
   const Outcome& outcome = settlement.attempt->outcome;
   return later(outcome.executed_at, std::chrono::duration_cast<Millis>(outcome.duration));
+}
+
+[[nodiscard]] inline NewDeadLetter new_dead_letter(const Settlement& settlement,
+                                                   TenantId tenant_id) {
+  NewDeadLetter dead{.tenant_id = std::move(tenant_id),
+                     .webhook_id = settlement.delivery.webhook_id,
+                     .delivery_id = settlement.delivery.id,
+                     .event_type = settlement.delivery.event_type,
+                     .attempts = settlement.delivery.attempt_count,
+                     .reason = settlement.dead ? settlement.dead->reason : std::string{},
+                     .error = {},
+                     .http_status = {},
+                     .at = settled_at(settlement)};
+  if (settlement.attempt) {
+    dead.error = settlement.attempt->outcome.error_message;
+    dead.http_status = settlement.attempt->outcome.http_status;
+  }
+  return dead;
 }
 
 }  // namespace postrider

@@ -35,6 +35,9 @@ ShardOptions shard_options(const config::Config& config) {
       has_tenant_max ? engine.tenant_in_flight_max : std::max(engine.in_flight_max / 2, 1u);
   shard.first_attempt_reserve =
       engine.in_flight_max * engine.first_attempt_reserve_percentage / 100;
+  if (engine.host_in_flight_max > 0) {
+    shard.host_in_flight_max = engine.host_in_flight_max;
+  }
   shard.tenant_rate = engine.tenant_rate.limit();
   shard.total_rate = engine.total_rate.limit();
   return shard;
@@ -42,11 +45,18 @@ ShardOptions shard_options(const config::Config& config) {
 
 AlertLimits alert_limits(const config::AlertConfig& alerts) {
   AlertLimits limits;
+  limits.dead_letters_window = alerts.dead_letters_window;
   limits.dead_letters_max = alerts.dead_letters_per_hour;
+  limits.total_dead_letters_max = alerts.total_dead_letters_per_hour;
+  limits.dead_letter_share_max = alerts.dead_letter_percentage;
+  limits.deliveries_min = alerts.deliveries_min;
+  limits.permanent_failures = alerts.permanent_failures;
   limits.share_window = alerts.window;
   limits.failures_max = alerts.failure_percentage;
   limits.failing_for = alerts.failure;
+  limits.total_failures_max = alerts.total_failure_percentage;
   limits.successes_min = alerts.success_percentage;
+  limits.p99_max = alerts.p99;
   limits.circuit_open_max = alerts.circuit_open;
   limits.tenant_dead_letters_max = alerts.dead_letters_waiting;
   limits.queue_max = alerts.queue_depth;
@@ -55,7 +65,9 @@ AlertLimits alert_limits(const config::AlertConfig& alerts) {
 }
 
 RetentionOptions retention_options(const config::RetentionConfig& retention) {
-  return {.ages = {.events = retention.events, .dead_letters = retention.dead_letters},
+  return {.ages = {.events = retention.events,
+                   .dead_letters = retention.dead_letters,
+                   .removed_webhooks = retention.removed_webhooks},
           .operations = retention.operations};
 }
 
@@ -74,6 +86,7 @@ api::ApiOptions api_options(const config::Config& config) {
   options.secrets_sealed = !config.secrets.key_file.empty() || config.secrets.key.has_value();
   options.require_known_tenants = config.require_known_tenants;
   options.require_verification = config.webhooks.require_verification;
+  options.secret_text_length = config.webhooks.secret_text_length;
   options.public_url = config.public_url;
   options.open_metrics = config.metrics_open;
   options.user_agent = user_agent(config);

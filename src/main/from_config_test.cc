@@ -37,6 +37,10 @@ TEST(FromConfig, ShareAndReserveScaleWithInFlightMax) {
   engine.in_flight_max = 1;
   EXPECT_EQ(shard_options(config).tenant_in_flight_max, 1u);
   EXPECT_EQ(shard_options(config).first_attempt_reserve, 0u);
+  EXPECT_EQ(shard_options(config).host_in_flight_max, std::nullopt);
+  engine.host_in_flight_max = 3;
+  EXPECT_EQ(shard_options(config).host_in_flight_max, 3u);
+
   engine.tenant_in_flight_max = 7;
   EXPECT_EQ(shard_options(config).tenant_in_flight_max, 7u);
 }
@@ -65,16 +69,30 @@ TEST(FromConfig, EveryDeliverySettingIsPassedOn) {
 
 TEST(FromConfig, EveryAlertSettingIsPassedOn) {
   const AlertLimits limits = alert_limits({.dead_letters_per_hour = 1,
+                                           .total_dead_letters_per_hour = 10,
+                                           .dead_letter_percentage = 11,
+                                           .deliveries_min = 12,
+                                           .dead_letters_window = 13ms,
+                                           .permanent_failures = false,
                                            .dead_letters_waiting = 2,
                                            .window = 3ms,
                                            .failure_percentage = 4,
                                            .failure = 5ms,
+                                           .total_failure_percentage = 14,
                                            .success_percentage = 6,
+                                           .p99 = 15ms,
                                            .circuit_open = 7ms,
                                            .queue_depth = 8,
                                            .pool_percentage = 9});
   AlertLimits expected;
   expected.dead_letters_max = 1;
+  expected.total_dead_letters_max = 10;
+  expected.dead_letter_share_max = 11;
+  expected.deliveries_min = 12;
+  expected.dead_letters_window = 13ms;
+  expected.permanent_failures = false;
+  expected.total_failures_max = 14;
+  expected.p99_max = 15ms;
   expected.tenant_dead_letters_max = 2;
   expected.share_window = 3ms;
   expected.failures_max = 4;
@@ -87,10 +105,11 @@ TEST(FromConfig, EveryAlertSettingIsPassedOn) {
 }
 
 TEST(FromConfig, EveryRetentionSettingIsPassedOn) {
-  const RetentionOptions options =
-      retention_options({.events = 1h, .dead_letters = 2h, .operations = 3h});
+  const RetentionOptions options = retention_options(
+      {.events = 1h, .dead_letters = 2h, .removed_webhooks = 4h, .operations = 3h});
   EXPECT_EQ(options.ages.events, 1h);
   EXPECT_EQ(options.ages.dead_letters, 2h);
+  EXPECT_EQ(options.ages.removed_webhooks, 4h);
   EXPECT_EQ(options.operations, 3h);
 }
 

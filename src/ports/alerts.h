@@ -23,6 +23,9 @@ class AlertWriter {
   /// Durable when it returns. An alert that exists already is not changed: an earlier answer may
   /// have been lost.
   [[nodiscard]] virtual Result<void> raise(const Alert& alert) = 0;
+  /// Replaces the measure and the detail of the stored alert with this id. Has no effect on an
+  /// alert that is unknown or already resolved.
+  [[nodiscard]] virtual Result<void> update(const Alert& alert) = 0;
   /// Has no effect on an alert that is unknown or already resolved.
   [[nodiscard]] virtual Result<void> resolve(AlertId id, WallTime at) = 0;
   /// Removes at most `limit` alerts resolved before `before`, oldest first. Returns the number

@@ -11,6 +11,7 @@
 
 #include "core/base/ids.h"
 #include "core/base/result.h"
+#include "core/model/priority_counts.h"
 #include "core/model/webhook.h"
 #include "core/policy/breaker.h"
 
@@ -33,13 +34,14 @@ class Catalog {
   /// Adds or replaces the webhook; its circuit is kept. Durable when it returns, like every change
   /// here.
   [[nodiscard]] virtual Result<void> put_webhook(const Webhook& webhook) = 0;
-  /// Removes the webhook and its circuit, but not its history. Waiting deliveries are cancelled by
+  /// Removes the webhook with its secrets and its circuit, but not its history, which
+  /// RetentionReader::expired_webhook counts from `now`. Waiting deliveries are cancelled by
   /// cancel_waiting. Fails with not_found.
-  [[nodiscard]] virtual Result<void> remove_webhook(WebhookId id) = 0;
+  [[nodiscard]] virtual Result<void> remove_webhook(WebhookId id, WallTime now) = 0;
   /// Cancels at most `limit` waiting deliveries of a webhook, which may have been removed. Returns
-  /// the number cancelled: less than `limit` if none is left.
-  [[nodiscard]] virtual Result<std::uint32_t> cancel_waiting(WebhookId id, WallTime now,
-                                                             std::uint32_t limit) = 0;
+  /// how many it cancelled: in total less than `limit` if none is left.
+  [[nodiscard]] virtual Result<PriorityCounts> cancel_waiting(WebhookId id, WallTime now,
+                                                              std::uint32_t limit) = 0;
 
   /// Marks a webhook whose retry policy changed, so that its waiting deliveries must be brought
   /// forward. The mark stays until Ledger::bring_forward has finished, also after a crash.

@@ -14,11 +14,13 @@
 #include "core/base/result.h"
 #include "core/base/time.h"
 #include "core/model/attempt.h"
+#include "core/model/attempt_list.h"
 #include "core/model/delivery.h"
 #include "core/model/delivery_filter.h"
 #include "core/model/delivery_record.h"
 #include "core/model/event.h"
 #include "core/model/page.h"
+#include "core/policy/breaker.h"
 #include "core/request/request_shape.h"
 
 namespace postrider {
@@ -40,6 +42,7 @@ struct WebhookHealth {
   bool operator==(const WebhookHealth&) const = default;
 };
 constexpr std::uint32_t health_attempts_max = 1000;
+constexpr std::uint32_t open_periods_max = 250;
 
 class History {
  public:
@@ -49,12 +52,22 @@ class History {
                                                                        const Page& page) = 0;
   /// Fails with not_found.
   [[nodiscard]] virtual Result<DeliveryRecord> find_delivery(DeliveryId id) = 0;
+  /// Newest first by executed_at. The attempts of a single webhook are paged in the order of
+  /// recording, of which each page is sorted, and not beyond the first attempt that retention has
+  /// removed.
+  [[nodiscard]] virtual Result<ListedAttempts> list_attempts(const AttemptFilter& filter,
+                                                             const AttemptPage& page) = 0;
   /// Ordered by attempt number. Empty if the delivery is unknown.
   [[nodiscard]] virtual Result<std::vector<Attempt>> attempts_of(DeliveryId id) = 0;
   /// The stored requests by attempt number, also if the webhook has been removed. Attempts that
   /// sent nothing, and requests sealed under a key that was not given, are left out.
   [[nodiscard]] virtual Result<std::map<std::uint32_t, RequestShape>> requests_of(
       DeliveryId id) = 0;
+
+  /// The times in which the circuit of the delivery's webhook was open while the delivery existed
+  /// and was not final. Oldest first, the latest `open_periods_max`. Empty if the delivery is
+  /// unknown.
+  [[nodiscard]] virtual Result<std::vector<OpenPeriod>> open_periods_of(DeliveryId id) = 0;
 
   [[nodiscard]] virtual Result<Listed<Event>> list_events(const EventFilter& filter,
                                                           const Page& page) = 0;
@@ -68,6 +81,9 @@ class History {
   [[nodiscard]] virtual Result<PartialCount> count_deliveries(const DeliveryFilter& filter,
                                                               const CountRange& range) = 0;
 
+  /// The tenant of a removed webhook. nullopt if there was no such webhook or retention has removed
+  /// its history.
+  [[nodiscard]] virtual Result<std::optional<TenantId>> tenant_of_removed(WebhookId id) = 0;
   [[nodiscard]] virtual Result<WebhookHealth> webhook_health(WebhookId id) = 0;
   /// Dead letters by tenant: the initial value of the metric.
   [[nodiscard]] virtual Result<std::map<TenantId, std::uint64_t>> dead_letter_counts() = 0;

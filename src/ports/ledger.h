@@ -15,6 +15,7 @@
 #include "core/base/time.h"
 #include "core/model/delivery.h"
 #include "core/model/event.h"
+#include "core/policy/breaker.h"
 #include "core/policy/retry.h"
 #include "engine/batch.h"
 #include "engine/shard/messages.h"
@@ -84,7 +85,9 @@ class Ledger {
   /// already final, has had later attempts, or was revived after the attempt began and the attempt
   /// did not succeed: then only the attempt is recorded. The same attempt number is recorded once.
   /// A settlement finds its delivery by sequence and id. Settlements of unknown deliveries and
-  /// circuits of unknown webhooks are ignored.
+  /// circuits of unknown webhooks are ignored. New dead letters are audited in the same
+  /// transaction: see ports/dead_letter_audit.h. A circuit's open period is identified by its
+  /// start; a later save of it replaces its end.
   ///
   /// Fails with unavailable; whether the batch is stored is then unknown until `recover` succeeds.
   /// Fails with corrupt if the store is damaged.
@@ -99,13 +102,18 @@ class Ledger {
   /// The webhooks with waiting deliveries, in id order. Does not read every delivery.
   [[nodiscard]] virtual Result<std::vector<LaneBacklog>> backlog() = 0;
 
+  /// The webhook's recorded attempts that `which` selects, oldest first; attempts before one that
+  /// retention has removed are left out. Reads no other attempts.
+  [[nodiscard]] virtual Result<std::vector<PastCall>> recent_calls(WebhookId id,
+                                                                   const CallsToRestore& which) = 0;
+
   /// Performs one step in one transaction. Deliveries that are already due are skipped. See
   /// Catalog::mark_rescheduling.
   [[nodiscard]] virtual Result<BroughtForward> bring_forward(const BringForward& order) = 0;
 
   /// The number of waiting deliveries. Scans their index: for startup and recovery only, after that
   /// BatchReceipt::waiting_change is added up.
-  [[nodiscard]] virtual Result<std::uint64_t> count_waiting() = 0;
+  [[nodiscard]] virtual Result<PriorityCounts> count_waiting() = 0;
 
   /// Events by id, in the given order, for payloads that are no longer cached. Missing events are
   /// left out.

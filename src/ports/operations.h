@@ -25,7 +25,7 @@ class OperationWriter {
   [[nodiscard]] virtual Result<void> put(const Operation& operation) = 0;
   /// Fails with not_found.
   [[nodiscard]] virtual Result<Operation> find(OperationId id) = 0;
-  /// Scheduled and running operations, in id order.
+  /// Operations that have work left (`has_work`), in id order.
   [[nodiscard]] virtual Result<std::vector<Operation>> load_unfinished() = 0;
   /// Removes at most `limit` operations that finished at `before` or earlier, oldest first. Returns
   /// the number removed.

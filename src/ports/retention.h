@@ -25,26 +25,27 @@ struct ExpiredDelivery {
   bool operator==(const ExpiredDelivery&) const = default;
 };
 
-/// An event that can be removed with all its deliveries, or one dead letter that can be removed
-/// alone.
+/// An event that can be removed with all its deliveries, or one delivery that can be removed alone:
+/// a dead letter, or a delivery to a removed webhook.
 struct ExpiredEvent {
-  std::int64_t sequence = 0;                // Of the event.
-  std::optional<std::int64_t> dead_letter;  // The sequence of the delivery that is removed alone.
+  std::int64_t sequence = 0;                  // Of the event.
+  std::optional<std::int64_t> only_delivery;  // The sequence of the delivery that is removed alone.
   Event event;
   std::vector<ExpiredDelivery> deliveries;  // Those to be removed.
 };
 
-/// In sequence order. A page examines a limited number of events or dead letters.
+/// A page examines a limited number of events or deliveries.
 struct ExpiredPage {
   std::vector<ExpiredEvent> items;
-  std::optional<std::int64_t> next;  // Continue after this sequence; nullopt at the end.
+  std::optional<std::int64_t> next;  // `after` of the next page; nullopt at the end.
 };
 
 struct ExpiredQuery {
   RetentionCutoffs cutoffs;
-  std::int64_t after = 0;     // Sequences above this.
+  std::int64_t after = 0;     // 0: from the first.
   std::uint32_t limit = 200;  // Rows to examine.
   bool with_content = true;   // False: sequences only, if nothing is archived.
+  WebhookId webhook_id = {};  // Only for deliveries_of_removed.
 };
 
 /// One instance per reader thread.
@@ -52,8 +53,15 @@ class RetentionReader {
  public:
   virtual ~RetentionReader() = default;
 
+  /// Oldest first, like expired_dead_letters.
   [[nodiscard]] virtual Result<ExpiredPage> expired_events(const ExpiredQuery& query) = 0;
   [[nodiscard]] virtual Result<ExpiredPage> expired_dead_letters(const ExpiredQuery& query) = 0;
+  /// The first webhook after `after` in id order that was removed long enough ago. nullopt: there
+  /// is none, or no age is set.
+  [[nodiscard]] virtual Result<std::optional<WebhookId>> expired_webhook(
+      const RetentionCutoffs& cutoffs, std::optional<WebhookId> after) = 0;
+  /// The deliveries to such a webhook, newest first. Waiting ones are left out.
+  [[nodiscard]] virtual Result<ExpiredPage> deliveries_of_removed(const ExpiredQuery& query) = 0;
 
  protected:
   RetentionReader() = default;
@@ -64,11 +72,11 @@ class RetentionReader {
 /// Identifies an ExpiredEvent.
 struct ExpiredKey {
   std::int64_t sequence = 0;
-  std::optional<std::int64_t> dead_letter;
+  std::optional<std::int64_t> only_delivery;
 };
 
 [[nodiscard]] inline ExpiredKey key_of(const ExpiredEvent& expired) {
-  return {expired.sequence, expired.dead_letter};
+  return {expired.sequence, expired.only_delivery};
 }
 
 struct Removed {
@@ -91,9 +99,18 @@ class RetentionWriter {
   [[nodiscard]] virtual Result<Removed> remove(const std::vector<ExpiredKey>& keys,
                                                const RetentionCutoffs& cutoffs) = 0;
 
+  /// Forgets that this webhook was removed, unless a delivery to it is left. Returns whether it
+  /// did.
+  [[nodiscard]] virtual Result<bool> forget_webhook(WebhookId id) = 0;
+
   /// Removes at most `limit` statistics of spans before `before`. Returns the number removed.
   [[nodiscard]] virtual Result<std::uint64_t> remove_stats(WallTime before,
                                                            std::uint32_t limit) = 0;
+
+  /// Removes at most `limit` open periods of circuits that ended before `before`, and those of
+  /// removed webhooks that began before it. Returns the number removed.
+  [[nodiscard]] virtual Result<std::uint64_t> remove_open_periods(WallTime before,
+                                                                  std::uint32_t limit) = 0;
 
   /// Returns some free space to the file system if there is much of it. Returns true if there is
   /// more to release.

@@ -1,4 +1,5 @@
-// What a settlement and a revival do to a stored delivery: the rules for every ledger. Pure.
+// What a settlement, a revival and a cancel do to a stored delivery: the rules for every ledger.
+// Pure.
 //
 // The memory ledger calls these functions. The SQLite ledger states `applies` again in SQL, so that
 // the usual case is one UPDATE; settlement_contract.cc compares both ledgers with this file.
@@ -67,16 +68,25 @@ struct SettlementDecision {
   return decision;
 }
 
-/// The delivery after a revival. A final delivery becomes pending; a waiting one keeps its state.
+/// The delivery after a revival. A final delivery becomes pending, in the operation that revived it
+/// if there is one; a waiting one keeps its state and its operation.
 [[nodiscard]] inline Delivery revived(Delivery delivery, const Revive& order) {
   if (!is_waiting(delivery.state)) {
     delivery.state = DeliveryState::pending;
+    delivery.in_operation = order.operation.has_value();
   }
   delivery.due = order.now;
   delivery.budget_used = 0;
   ++delivery.revivals;
   delivery.trigger = order.trigger;
   delivery.priority = order.priority.value_or(delivery.priority);
+  return delivery;
+}
+
+/// The delivery after a cancel. A discarded dead letter leaves its operation, which has counted it.
+[[nodiscard]] inline Delivery cancelled(Delivery delivery) {
+  delivery.in_operation = delivery.in_operation && is_waiting(delivery.state);
+  delivery.state = DeliveryState::cancelled;
   return delivery;
 }
 

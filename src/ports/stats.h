@@ -24,8 +24,8 @@ namespace postrider {
 /// The resolution: the store keeps one sum per span.
 constexpr Millis stats_span{300'000};
 
-/// The span that contains `time`. Publishes are counted at the event's creation, attempts and dead
-/// letters at their settlement.
+/// The span that contains `time`. Publishes are counted at the event's creation, attempts and
+/// outcomes at their settlement.
 [[nodiscard]] constexpr std::int64_t stats_span_of(WallTime time) {
   return std::chrono::floor<std::chrono::duration<std::int64_t, std::ratio<300>>>(
              time.time_since_epoch())
@@ -61,6 +61,17 @@ struct WebhookTally {
 inline void sort_by_volume(std::vector<WebhookTally>& webhooks) {
   std::ranges::sort(webhooks, {}, [](const WebhookTally& each) {
     return std::pair{~each.tally.attempts, each.webhook_id};  // The complement: most first.
+  });
+}
+
+/// The lowest success rate of deliveries first, then the lowest of attempts, then by volume. Those
+/// without a rate come last.
+inline void sort_worst_first(std::vector<WebhookTally>& webhooks) {
+  const auto rank = [](std::optional<double> rate) { return rate.value_or(2); };
+  sort_by_volume(webhooks);
+  std::ranges::stable_sort(webhooks, {}, [&](const WebhookTally& each) {
+    return std::pair{rank(each.tally.delivery_success_rate()),
+                     rank(each.tally.attempt_success_rate())};
   });
 }
 

@@ -12,13 +12,19 @@ Alert sample_alert(std::uint8_t number, AlertKind kind = AlertKind::circuit_open
           .tenant_id = "acme",
           .raised_at = store_epoch + Millis{number},
           .resolved_at = std::nullopt,
-          .detail = "Something happened."};
+          .detail = "Something happened.",
+          .measure = AlertMeasure{.count = 60.5, .limit = 50, .unit = AlertUnit::percent},
+          .webhook_name = "Orders",
+          .webhook_url = "https://shop.example/hook"};
 }
 
 Alert server_alert(std::uint8_t number) {
   Alert alert = sample_alert(number, AlertKind::store_failing);
   alert.subject.webhook_id.reset();
   alert.tenant_id.reset();
+  alert.measure.reset();
+  alert.webhook_name.reset();
+  alert.webhook_url.reset();
   return alert;
 }
 
@@ -57,6 +63,28 @@ TEST_P(AlertContract, RaisingTheSameAlertAgainChangesNothing) {
   ASSERT_TRUE(alerts().raise(sample_alert(1)).has_value());
   EXPECT_TRUE(alerts().load_active()->empty());
   EXPECT_EQ(list_alerts({}).items.size(), 1u);
+}
+
+TEST_P(AlertContract, UpdateReplacesMeasureAndDetailOfAnActiveAlert) {
+  ASSERT_TRUE(alerts().raise(sample_alert(1)).has_value());
+  ASSERT_TRUE(alerts().raise(sample_alert(2)).has_value());
+  ASSERT_TRUE(alerts().resolve(sample_alert(2).id, store_epoch + Millis{9}).has_value());
+  Alert counted = sample_alert(1);
+  counted.measure = AlertMeasure{.count = 7, .limit = 0};
+  counted.detail = "Seven.";
+  Alert changed = counted;
+  changed.webhook_name = "Another";
+  changed.raised_at = store_epoch + Millis{99};
+  ASSERT_TRUE(alerts().update(changed).has_value());
+  Alert over = sample_alert(2);
+  over.detail = "Too late.";
+  ASSERT_TRUE(alerts().update(over).has_value());
+  ASSERT_TRUE(alerts().update(sample_alert(3)).has_value());
+  store_->reopen();
+  EXPECT_EQ(*alerts().load_active(), (std::vector<Alert>{counted}));
+  const Listed<Alert> listed = list_alerts({});
+  ASSERT_EQ(listed.items.size(), 2u);
+  EXPECT_EQ(listed.items[0].detail, sample_alert(2).detail);
 }
 
 TEST_P(AlertContract, ResolvedAlertIsInactiveAndKeepsItsFirstEnd) {

@@ -112,7 +112,7 @@ TEST_P(AuditContract, VerifiesInSteps) {
 
 TEST_P(AuditContract, FailedChangeHasNoEntryAndASuccessfulOneHas) {
   const auto remove_and_audit = [&]() -> Result<void> {
-    POSTRIDER_CHECK(catalog().remove_webhook(first_));
+    POSTRIDER_CHECK(catalog().remove_webhook(first_, script_.now));
     return audit_writer().append(sample_entry(1));
   };
   EXPECT_EQ(store_->store().atomically(remove_and_audit).error().code, Errc::not_found);
@@ -168,6 +168,68 @@ TEST(AuditChain, DifferentEntriesHaveDifferentTexts) {
   moved.subject = "";
   texts.insert(chained_text("", 1, moved));
   EXPECT_EQ(texts.size(), 12u);
+}
+
+// ---------------------------------------------------------------- dead letters
+
+TEST_P(AuditContract, DeadLettersAreAuditedOncePerWebhookAndBatch) {
+  const DeadReason gone{Classification::permanent, "permanent_client_error_404"};
+  const Delivery a = accept(first_);
+  const Delivery b = accept(first_);
+  const Delivery c = accept(second_, {.tenant_id = "other"});
+  const Delivery d = accept(first_);
+  Settlement last = script_.death(b, gone);
+  last.attempt->outcome.http_status.reset();
+  last.attempt->outcome.error_message = "The \"name\"\x01 is unknown.";
+  const BatchReceipt receipt = commit(
+      {.settlements = {script_.death(a, gone), last, script_.death(c, gone), script_.success(d)}});
+  EXPECT_EQ(receipt.new_dead_letters.size(), 3u);
+  store_->reopen();
+  const std::vector<AuditRecord> records = list({.action = "webhook.dead_letter"}).items;
+  ASSERT_EQ(records.size(), 2u);
+  const AuditEntry& of_first = records[1].entry;
+  EXPECT_EQ(of_first.actor, "system");
+  EXPECT_EQ(of_first.subject, first_.to_string());
+  EXPECT_EQ(of_first.tenant_id, "acme");
+  EXPECT_EQ(of_first.at, settled_at(last));
+  EXPECT_EQ(of_first.detail, R"({"count":2,"delivery_ids":[")" + a.id.to_string() + R"(",")" +
+                                 b.id.to_string() + R"("],"last_delivery_id":")" +
+                                 b.id.to_string() +
+                                 R"(","event_type":"order.created","attempts":1,)"
+                                 R"("reason":"permanent_client_error_404","http_status":null,)"
+                                 R"("error":"The \"name\"? is unknown."})");
+  EXPECT_EQ(records[0].entry.subject, second_.to_string());
+  EXPECT_EQ(records[0].entry.tenant_id, "other");
+  EXPECT_FALSE(audit_reader().verify(0, 10).value().broken_at.has_value());
+}
+
+TEST_P(AuditContract, ADeadLetterIsAuditedOnce) {
+  const DeadReason gone{Classification::permanent, "permanent_client_error_404"};
+  const Delivery delivery = accept(first_);
+  const Settlement death = script_.death(delivery, gone);
+  settle(death);
+  settle(death);  // Submitted again after a store failure.
+  EXPECT_EQ(list({}).items.size(), 1u);
+  ASSERT_TRUE(revive({.delivery_id = delivery.id, .now = script_.now}).has_value());
+  const Delivery revived = record(delivery.id).delivery;
+  settle(script_.death(revived, gone));
+  EXPECT_EQ(list({}).items.size(), 2u);
+}
+
+TEST_P(AuditContract, AnEntryNamesAtMostTwentyDeadLetters) {
+  Batch batch;
+  for (int i = 0; i < 25; ++i) {
+    batch.settlements.push_back(
+        script_.death(accept(first_), {Classification::recoverable, "max_attempts_exceeded"}));
+  }
+  commit(batch);
+  const std::vector<AuditRecord> records = list({}).items;
+  ASSERT_EQ(records.size(), 1u);
+  const std::string& detail = records[0].entry.detail;
+  EXPECT_TRUE(detail.starts_with(R"({"count":25,)")) << detail;
+  EXPECT_NE(detail.find(batch.settlements[19].delivery.id.to_string()), std::string::npos);
+  EXPECT_EQ(detail.find(batch.settlements[20].delivery.id.to_string()), std::string::npos);
+  EXPECT_NE(detail.find(batch.settlements[24].delivery.id.to_string()), std::string::npos);
 }
 
 }  // namespace postrider::test

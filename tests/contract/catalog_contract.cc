@@ -21,6 +21,7 @@ Webhook unusual_webhook(WebhookId id) {
   webhook.signature = {SignatureScheme::sha256_body, "X-Agenta-", false, false,
                        HeaderSet::workspace};
   webhook.payload_format = PayloadFormat::raw;
+  webhook.payload_form = PayloadForm::sorted;
   webhook.retry = {.delay_base = Millis{1},
                    .multiplier = 5.25,
                    .delay_max = Millis{2},
@@ -31,6 +32,8 @@ Webhook unusual_webhook(WebhookId id) {
                    .timeout = Millis{9},
                    .timeout_growth = 1.5,
                    .category_minimums = false,
+                   .honor_retry_after = false,
+                   .ssl_attempts_max = 8,
                    .permanent_statuses = {404, 410}};
   webhook.breaker = {.enabled = false,
                      .window = BreakerWindow::count,
@@ -43,7 +46,8 @@ Webhook unusual_webhook(WebhookId id) {
                      .sleep_multiplier = 1.25,
                      .sleep_max = Millis{8},
                      .half_open_max_calls = 9,
-                     .half_open_success_percentage = 66.6};
+                     .half_open_success_percentage = 66.6,
+                     .force_open_until = store_epoch + Millis{6}};
   webhook.rate_limit = {10, Millis{60'000}, 11};
   webhook.max_in_flight = 12;
   webhook.ordering = Ordering::strict;
@@ -130,11 +134,11 @@ TEST_P(CatalogContract, RemovingAWebhookKeepsItsHistoryAndItsDeliveriesCanBeCanc
   settle(script_.success(done));
 
   script_.now += Millis{60};
-  ASSERT_TRUE(catalog().remove_webhook(first_).has_value());
+  ASSERT_TRUE(catalog().remove_webhook(first_, script_.now).has_value());
   EXPECT_EQ(*catalog().load_webhooks(), (std::vector<Webhook>{sample_webhook(second_)}));
   EXPECT_TRUE(catalog().load_circuits()->empty());
-  EXPECT_EQ(catalog().cancel_waiting(first_, script_.now, 500), 2u);
-  EXPECT_EQ(*ledger().count_waiting(), 1u);
+  EXPECT_EQ(catalog().cancel_waiting(first_, script_.now, 500)->total(), 2);
+  EXPECT_EQ(ledger().count_waiting()->total(), 1);
   EXPECT_EQ(record(pending.id).delivery.state, DeliveryState::cancelled);
   EXPECT_EQ(record(pending.id).completed_at, script_.now);
   EXPECT_EQ(record(retrying.id).delivery.state, DeliveryState::cancelled);
@@ -156,24 +160,24 @@ TEST_P(CatalogContract, CancelsAtMostLimitWaitingDeliveriesPerCall) {
       return record(id).delivery.state == DeliveryState::cancelled;
     });
   };
-  EXPECT_EQ(catalog().cancel_waiting(first_, script_.now, 2), 2u);
+  EXPECT_EQ(catalog().cancel_waiting(first_, script_.now, 2)->total(), 2);
   EXPECT_EQ(cancelled(), 2);
-  EXPECT_EQ(catalog().cancel_waiting(first_, script_.now, 2), 2u);
-  EXPECT_EQ(catalog().cancel_waiting(first_, script_.now, 2), 1u);
+  EXPECT_EQ(catalog().cancel_waiting(first_, script_.now, 2)->total(), 2);
+  EXPECT_EQ(catalog().cancel_waiting(first_, script_.now, 2)->total(), 1);
   EXPECT_EQ(cancelled(), 5);
-  EXPECT_EQ(catalog().cancel_waiting(first_, script_.now, 2), 0u);
+  EXPECT_EQ(catalog().cancel_waiting(first_, script_.now, 2)->total(), 0);
   EXPECT_EQ(record(other.id).delivery, other);
 }
 
 TEST_P(CatalogContract, CancelsNothingForAWebhookWithoutDeliveries) {
-  EXPECT_EQ(catalog().cancel_waiting(first_, script_.now, 2), 0u);
+  EXPECT_EQ(catalog().cancel_waiting(first_, script_.now, 2)->total(), 0);
 }
 
 TEST_P(CatalogContract, RemovingAnUnknownWebhookIsNotFound) {
-  EXPECT_EQ(catalog().remove_webhook(first_).error().code, Errc::not_found);
+  EXPECT_EQ(catalog().remove_webhook(first_, script_.now).error().code, Errc::not_found);
   ASSERT_TRUE(catalog().put_webhook(sample_webhook(first_)).has_value());
-  ASSERT_TRUE(catalog().remove_webhook(first_).has_value());
-  EXPECT_EQ(catalog().remove_webhook(first_).error().code, Errc::not_found);
+  ASSERT_TRUE(catalog().remove_webhook(first_, script_.now).has_value());
+  EXPECT_EQ(catalog().remove_webhook(first_, script_.now).error().code, Errc::not_found);
 }
 
 }  // namespace postrider::test

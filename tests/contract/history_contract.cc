@@ -72,7 +72,7 @@ TEST_P(HistoryContract, AttemptKeepsItsRequest) {
   EXPECT_EQ(*history().requests_of(delivery.id), expected);
   EXPECT_EQ(*history().requests_of(other.id), (Requests{{1, *now}}));
   EXPECT_EQ(*history().requests_of(DeliveryId{}), Requests{});
-  ASSERT_TRUE(catalog().remove_webhook(first_).has_value());
+  ASSERT_TRUE(catalog().remove_webhook(first_, script_.now).has_value());
   store_->reopen();
   EXPECT_EQ(*history().requests_of(delivery.id), expected);
 }

@@ -36,10 +36,12 @@ Operation full(UuidGenerator& ids) {
   operation.done = 5;
   operation.skipped = 6;
   operation.failed = 7;
+  operation.outcomes = {.requeued = 50, .succeeded = 20, .dead_again = 10, .cancelled = 5};
   operation.place = 1'234'567'890'123;
   operation.runs = 8;
   operation.started_at = store_epoch + Millis{2};
-  operation.finished_at = store_epoch + Millis{3};
+  operation.requeue_finished_at = store_epoch + Millis{3};
+  operation.finished_at = store_epoch + Millis{4};
   operation.error = "It went wrong.";
   return operation;
 }
@@ -71,6 +73,16 @@ TEST_P(OperationsContract, PuttingAgainReplaces) {
   operation.total.reset();
   ASSERT_TRUE(operations().put(operation).has_value());
   EXPECT_EQ(*operations().find(operation.id), operation);
+}
+
+TEST_P(OperationsContract, OperationsThatOnlyWaitForOutcomesHaveNoWorkLeft) {
+  UuidGenerator ids{3};
+  Operation waiting = plain(ids, OperationStatus::running);
+  Operation repeated = plain(ids);
+  waiting.requeue_finished_at = repeated.requeue_finished_at = store_epoch;
+  ASSERT_TRUE(operations().put(waiting).has_value());
+  ASSERT_TRUE(operations().put(repeated).has_value());
+  EXPECT_EQ(*operations().load_unfinished(), std::vector{repeated});
 }
 
 TEST_P(OperationsContract, ScheduledAndRunningOperationsAreUnfinished) {

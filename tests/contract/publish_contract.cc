@@ -97,39 +97,46 @@ TEST_P(PublishContract, SequenceOfAnEventIsItsPublishOrderAndNeverChanges) {
 // ---------------------------------------------------------------- waiting count
 
 TEST_P(PublishContract, ReceiptHasTheChangeOfTheWaitingCount) {
-  std::int64_t waiting = 0;
-  const auto expect_change = [&](const BatchReceipt& receipt, std::int64_t change) {
-    EXPECT_EQ(receipt.waiting_change, change);
+  PriorityCounts waiting;
+  const auto expect_change = [&](const BatchReceipt& receipt, const PriorityCounts& change) {
+    EXPECT_EQ(receipt.waiting_change.values, change.values);
     waiting += change;
-    EXPECT_EQ(*ledger().count_waiting(), static_cast<std::uint64_t>(waiting));
+    EXPECT_EQ(ledger().count_waiting()->values, waiting.values);
   };
-  EXPECT_EQ(*ledger().count_waiting(), 0u);
+  const PriorityCounts none;
+  EXPECT_EQ(*ledger().count_waiting(), none);
   const Publish publish = script_.publish({first_, second_, first_}, {.key = "k"});
-  const BatchReceipt published = commit({.publishes = {publish, script_.publish({})}});
-  expect_change(published, 3);
-  expect_change(commit({.publishes = {publish}}), 0);  // A duplicate.
+  Publish urgent = script_.publish({first_});
+  urgent.deliveries[0].priority = Priority::high;
+  const BatchReceipt published = commit({.publishes = {publish, script_.publish({}), urgent}});
+  expect_change(published, {{1, 3, 0}});
+  expect_change(commit({.publishes = {publish}}), none);  // A duplicate.
 
   const std::vector<Delivery> deliveries = std::get<Accepted>(published.publishes[0]).deliveries;
-  expect_change(commit({.settlements = {script_.retry(deliveries[0], script_.now)}}), 0);
+  expect_change(commit({.settlements = {script_.retry(deliveries[0], script_.now)}}), none);
   const Settlement done = script_.success(deliveries[1]);
-  expect_change(commit({.settlements = {done}}), -1);
-  expect_change(commit({.settlements = {done}}), 0);  // Repeated after a lost answer.
+  expect_change(commit({.settlements = {done}}), {{0, -1, 0}});
+  expect_change(commit({.settlements = {done}}), none);  // Repeated after a lost answer.
 
-  const Revive revival{.delivery_id = deliveries[1].id, .now = script_.now, .priority = {}};
-  expect_change(commit({.revivals = {revival}}), 1);
-  expect_change(commit({.revivals = {revival}}), 0);  // It is already waiting.
+  Revive revival{.delivery_id = deliveries[1].id, .now = script_.now, .priority = {}};
+  expect_change(commit({.revivals = {revival}}), {{0, 1, 0}});
+  expect_change(commit({.revivals = {revival}}), none);  // It is already waiting.
+  revival.priority = Priority::low;
+  expect_change(commit({.revivals = {revival}}), {{0, -1, 1}});
   const Cancel cancel{.delivery_id = deliveries[1].id, .now = script_.now};
-  expect_change(commit({.cancels = {cancel}}), -1);
-  expect_change(commit({.cancels = {cancel}}), 0);
+  expect_change(commit({.cancels = {cancel}}), {{0, 0, -1}});
+  expect_change(commit({.cancels = {cancel}}), none);
 
   Delivery tried = deliveries[0];
   tried.attempt_count = 1;
-  expect_change(commit({.settlements = {script_.death(tried, {})}}), -1);
+  expect_change(commit({.settlements = {script_.death(tried, {})}}), {{0, -1, 0}});
   const Cancel discard{
       .delivery_id = deliveries[0].id, .now = script_.now, .of = CancelOf::dead_letter};
-  expect_change(commit({.cancels = {discard}}), 0);
+  expect_change(commit({.cancels = {discard}}), none);
   store_->reopen();
-  EXPECT_EQ(*ledger().count_waiting(), 1u);
+  EXPECT_EQ(ledger().count_waiting()->values, (PriorityCounts{{1, 1, 0}}.values));
+  EXPECT_EQ(catalog().cancel_waiting(first_, script_.now, 9)->values,
+            (PriorityCounts{{1, 1, 0}}.values));
 }
 
 // ---------------------------------------------------------------- idempotency (P3)

@@ -54,6 +54,7 @@ TEST_P(RegistryContract, KeysTenantsAndLinksRoundTrip) {
   full.expires_at = store_epoch + Millis{1};
   full.last_used_at = store_epoch + Millis{2};
   full.portal_session = true;
+  full.role = KeyRole::viewer;
   ApiKey reader = sample_key(1);
   reader.scope = KeyScope::read;
   reader.name = "";
@@ -64,8 +65,11 @@ TEST_P(RegistryContract, KeysTenantsAndLinksRoundTrip) {
   limited.metadata = R"({ "a" : 1 })";
   limited.pool = "blue";
   limited.limits = {.webhooks_max = 0, .events_per_minute = 4'000'000'000u};
+  limited.suspended_at = store_epoch + Millis{3};
+  limited.suspended_reason = "unpaid";
   const RegisteredTenant plain = sample_tenant(2, "acme");
-  const PortalLink link = sample_link('l', "acme", Millis{5});
+  PortalLink link = sample_link('l', "acme", Millis{5});
+  link.role = KeyRole::viewer;
 
   for (const RegistryChange& change :
        std::initializer_list<RegistryChange>{AddKey{full}, AddKey{reader}, AddKey{publisher},
@@ -104,6 +108,23 @@ TEST_P(RegistryContract, SetsRemovesOrKeepsALimit) {
   EXPECT_EQ(now.tenants[0].limits,
             (TenantLimits{.webhooks_max = std::nullopt, .events_per_minute = 0}));
   EXPECT_EQ(now.tenants[1].limits, TenantLimits{});
+}
+
+TEST_P(RegistryContract, SuspendsATenantOnceAndResumesIt) {
+  apply(AddTenant{sample_tenant(1, "acme")});
+  apply(AddTenant{sample_tenant(2, "other")});
+  apply(SuspendTenant{.tenant_id = "acme", .at = store_epoch + Millis{7}, .reason = "unpaid"});
+  apply(SuspendTenant{.tenant_id = "acme", .at = store_epoch + Millis{8}, .reason = "again"});
+  apply(SetLimits{"acme", {}});
+  RegisteredTenant suspended = sample_tenant(1, "acme");
+  suspended.suspended_at = store_epoch + Millis{7};
+  suspended.suspended_reason = "unpaid";
+  EXPECT_EQ(contents().tenants,
+            (std::vector<RegisteredTenant>{suspended, sample_tenant(2, "other")}));
+  apply(ResumeTenant{"acme"});
+  apply(ResumeTenant{"other"});
+  EXPECT_EQ(contents().tenants,
+            (std::vector<RegisteredTenant>{sample_tenant(1, "acme"), sample_tenant(2, "other")}));
 }
 
 TEST_P(RegistryContract, RemovingATenantRemovesItsKeysAndLinks) {

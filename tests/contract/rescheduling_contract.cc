@@ -89,7 +89,7 @@ TEST_P(ReschedulingContract, MarkStaysUntilTheLastStepOrTheRemovalOfTheWebhook) 
   ASSERT_TRUE(catalog().mark_rescheduling(first_).has_value());
   EXPECT_EQ(*catalog().load_rescheduling(), (std::vector<WebhookId>{first_, second_}));
   EXPECT_EQ(bring_forward(order(first_, 10)).next, std::nullopt);
-  ASSERT_TRUE(catalog().remove_webhook(second_).has_value());
+  ASSERT_TRUE(catalog().remove_webhook(second_, script_.now).has_value());
   EXPECT_TRUE(catalog().load_rescheduling()->empty());
 }
 

@@ -12,7 +12,8 @@ using std::chrono::hours;
 
 // A dead letter's age counts from the end of its last attempt, which takes less than this.
 constexpr Millis attempt_duration_max = std::chrono::minutes{1};
-constexpr RetentionAges ages{.events = hours{90}, .dead_letters = hours{30}};
+constexpr RetentionAges ages{
+    .events = hours{90}, .dead_letters = hours{30}, .removed_webhooks = hours{20}};
 const DeadReason gone{Classification::permanent, "permanent_client_error_404"};
 
 std::vector<ExpiredKey> keys(const ExpiredPage& page) {
@@ -52,6 +53,15 @@ class RetentionSweep {
   }
   Removed remove(const ExpiredPage& page) {
     return retention_writer_.remove(keys(page), cutoffs_).value();
+  }
+  std::optional<WebhookId> webhook(std::optional<WebhookId> after = std::nullopt) {
+    return retention_reader_.expired_webhook(cutoffs_, after).value();
+  }
+  ExpiredPage deliveries_of(WebhookId id, std::uint32_t limit = 200, std::int64_t after = 0) {
+    return retention_reader_
+        .deliveries_of_removed(
+            {.cutoffs = cutoffs_, .after = after, .limit = limit, .webhook_id = id})
+        .value();
   }
   Removed remove_events() { return remove(events()); }
   Removed remove_dead_letters() { return remove(dead_letters()); }
@@ -171,7 +181,7 @@ TEST_P(RetentionContract, ExpiredDeadLetterIsRemovedWithoutItsEvent) {
   const ExpiredPage page = POSTRIDER_SWEEP.dead_letters();
   ASSERT_EQ(page.items.size(), 1u);
   EXPECT_EQ(page.items[0].event.id, deliveries[0].event_id);
-  EXPECT_EQ(page.items[0].dead_letter, deliveries[0].sequence);
+  EXPECT_EQ(page.items[0].only_delivery, deliveries[0].sequence);
   ASSERT_EQ(page.items[0].deliveries.size(), 1u);
   EXPECT_EQ(page.items[0].deliveries[0].attempts.size(), 1u);
   EXPECT_EQ(POSTRIDER_SWEEP.remove(page),
@@ -200,7 +210,7 @@ TEST_P(RetentionContract, ListsExpiredDeadLettersInPages) {
   for (int page_number = 0; after && page_number < 10; ++page_number) {
     const ExpiredPage page = POSTRIDER_SWEEP.dead_letters(2, *after);
     for (const ExpiredEvent& expired : page.items) {
-      found.push_back(expired.dead_letter.value());
+      found.push_back(expired.only_delivery.value());
     }
     after = page.next;
   }
@@ -342,6 +352,60 @@ TEST_P(RetentionContract, StatisticsAreRemovedByTheirOwnAge) {
   EXPECT_TRUE(stats().over_time(then, stats_span)->empty());
   const StatsFilter now{.from = script_.now - hours{1}, .to = script_.now + hours{1}};
   EXPECT_EQ(stats().by_webhook(now)->size(), 1u);
+}
+
+TEST_P(RetentionContract, HistoryOfARemovedWebhookExpiresWithoutItsEvents) {
+  for (const WebhookId id : {first_, second_}) {
+    ASSERT_TRUE(catalog().put_webhook(sample_webhook(id)).has_value());
+  }
+  std::vector<Delivery> gone;
+  for (int i = 0; i < 5; ++i) {
+    const auto deliveries = std::get<Accepted>(publish({first_, second_}, {})).deliveries;
+    settle(script_.success(deliveries[0]));
+    settle(script_.success(deliveries[1]));
+    gone.insert(gone.begin(), deliveries[0]);
+  }
+  const Delivery waiting = accept(first_);
+  ASSERT_TRUE(catalog().remove_webhook(first_, script_.now).has_value());
+  EXPECT_EQ(*history().tenant_of_removed(first_), sample_webhook(first_).tenant_id);
+  EXPECT_EQ(*history().tenant_of_removed(second_), std::nullopt);
+  script_.now += hours{19};
+  EXPECT_EQ(POSTRIDER_SWEEP.webhook(), std::nullopt);
+  EXPECT_EQ(retention_writer()
+                .remove({{.sequence = gone[0].sequence, .only_delivery = gone[0].sequence}},
+                        cutoffs_at(ages, script_.now))
+                .value(),
+            Removed{})
+      << "too young";
+  script_.now += hours{1};
+  store_->reopen();
+  ASSERT_EQ(POSTRIDER_SWEEP.webhook(), first_);
+  EXPECT_EQ(POSTRIDER_SWEEP.webhook(first_), std::nullopt);
+
+  const ExpiredPage page = POSTRIDER_SWEEP.deliveries_of(first_, 4);
+  ASSERT_EQ(page.items.size(), 3u) << "newest first, without the waiting one";
+  ASSERT_TRUE(page.next.has_value());
+  EXPECT_EQ(page.items[0].only_delivery, gone[0].sequence);
+  EXPECT_EQ(page.items[0].event.id, gone[0].event_id);
+  ASSERT_EQ(page.items[0].deliveries.size(), 1u);
+  EXPECT_EQ(page.items[0].deliveries[0].attempts.size(), 1u);
+  EXPECT_EQ(POSTRIDER_SWEEP.remove(page).deliveries, 3u);
+  const ExpiredPage rest = POSTRIDER_SWEEP.deliveries_of(first_, 4, *page.next);
+  EXPECT_EQ(POSTRIDER_SWEEP.remove(rest),
+            (Removed{.events = 0, .deliveries = 2, .attempts = 2, .dead_letters = {}}));
+  EXPECT_EQ(rest.next, std::nullopt);
+  EXPECT_FALSE(*retention_writer().forget_webhook(first_)) << "a delivery still waits";
+  EXPECT_EQ(history().find_delivery(gone[0].id).error().code, Errc::not_found);
+  EXPECT_TRUE(history().find_event(gone[0].event_id).has_value());
+  EXPECT_EQ(history().list_deliveries({.webhook_ids = {second_}}, {})->items.size(), 5u);
+
+  ASSERT_EQ(catalog().cancel_waiting(first_, script_.now, 10)->total(), 1);
+  EXPECT_EQ(POSTRIDER_SWEEP.remove(POSTRIDER_SWEEP.deliveries_of(first_)).deliveries, 1u);
+  EXPECT_EQ(history().find_delivery(waiting.id).error().code, Errc::not_found);
+  EXPECT_TRUE(*retention_writer().forget_webhook(first_));
+  EXPECT_FALSE(*retention_writer().forget_webhook(first_));
+  EXPECT_EQ(POSTRIDER_SWEEP.webhook(), std::nullopt);
+  EXPECT_EQ(*history().tenant_of_removed(first_), std::nullopt);
 }
 
 #undef POSTRIDER_SWEEP

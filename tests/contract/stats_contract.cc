@@ -67,6 +67,44 @@ TEST_P(StatsContract, CountsEveryEventDeliveryAndAttemptOnce) {
   EXPECT_EQ(webhooks->front(), (WebhookTally{first_, expected}));
 }
 
+TEST_P(StatsContract, EveryDeliveryCountsByItsLatestOutcome) {
+  const auto now = [this] {
+    const std::vector<WebhookTally> webhooks = *stats().by_webhook(around(script_.now));
+    const DeliveryTally of_all = sum(stats().over_time(around(script_.now), stats_span));
+    const DeliveryTally of_webhook = webhooks.empty() ? DeliveryTally{} : webhooks.front().tally;
+    EXPECT_EQ(of_all.now_succeeded, of_webhook.now_succeeded);
+    EXPECT_EQ(of_all.now_dead_letter, of_webhook.now_dead_letter);
+    return std::pair{of_webhook.now_succeeded, of_webhook.now_dead_letter};
+  };
+  using Counts = std::pair<std::uint64_t, std::uint64_t>;
+  const Delivery good = accept(first_);
+  const Delivery bad = accept(first_);
+  EXPECT_EQ(now(), (Counts{0, 0}));
+  settle(script_.success(good));
+  settle(script_.death(bad, gone));
+  EXPECT_EQ(now(), (Counts{1, 1}));
+  script_.now += minutes{15};  // Its span is in the table of statistics, not in the lane.
+  settle(script_.success(accept(first_)));
+  const Result<Delivery> revived = revive({.delivery_id = bad.id, .now = script_.now});
+  ASSERT_TRUE(revived.has_value());
+  EXPECT_EQ(now(), (Counts{2, 0}));
+  settle(script_.death(*revived, gone));
+  EXPECT_EQ(now(), (Counts{2, 1}));
+  commit({.cancels = {{.delivery_id = bad.id, .now = script_.now, .of = CancelOf::dead_letter}}});
+  EXPECT_EQ(now(), (Counts{2, 0})) << "discarded";
+  const Result<Delivery> replayed = revive({.delivery_id = good.id, .now = script_.now});
+  ASSERT_TRUE(replayed.has_value());
+  EXPECT_EQ(now(), (Counts{1, 0})) << "it may fail this time";
+  store_->reopen();
+  settle(script_.success(*replayed));
+  EXPECT_EQ(now(), (Counts{2, 0}));
+  const Delivery stopped = accept(first_);
+  ASSERT_TRUE(cancel(stopped.id).has_value());
+  EXPECT_EQ(now(), (Counts{2, 0}));
+  settle(script_.success(stopped));
+  EXPECT_EQ(now(), (Counts{3, 0})) << "it had succeeded before it was cancelled";
+}
+
 TEST_P(StatsContract, SpansAreSeparateAndAddUpToBuckets) {
   for (int i = 0; i < 4; ++i) {
     settle(script_.success(accept(first_)));
@@ -166,6 +204,28 @@ TEST_P(StatsContract, BusiestWebhookComesFirst) {
   }
   EXPECT_EQ(order, (std::vector<WebhookId>{StoreScript::webhook(3), first_, second_,
                                            StoreScript::webhook(7)}));
+}
+
+TEST_P(StatsContract, TheWorstWebhookComesFirstIfAsked) {
+  const auto fail_once = [this](const Delivery& delivery) {
+    settle(script_.retry(delivery, script_.now));
+    return record(delivery.id).delivery;
+  };
+  const WebhookId unsettled = StoreScript::webhook(5);
+  accept(unsettled);
+  settle(script_.success(accept(first_)));
+  settle(script_.success(fail_once(accept(second_))));
+  settle(script_.success(accept(StoreScript::webhook(3))));
+  settle(script_.death(accept(StoreScript::webhook(3)), gone));
+  settle(script_.death(accept(StoreScript::webhook(4)), gone));
+  std::vector<WebhookTally> webhooks = *stats().by_webhook(around(script_.now));
+  sort_worst_first(webhooks);
+  std::vector<WebhookId> order;
+  for (const WebhookTally& each : webhooks) {
+    order.push_back(each.webhook_id);
+  }
+  EXPECT_EQ(order, (std::vector<WebhookId>{StoreScript::webhook(4), StoreScript::webhook(3),
+                                           second_, first_, unsettled}));
 }
 
 TEST_P(StatsContract, StatisticsSurviveARestart) {

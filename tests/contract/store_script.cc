@@ -13,7 +13,8 @@ RequestShapeRef sample_shape(const std::string& url) {
                                  .standard_headers = false,
                                  .prefixed_headers = true,
                                  .header_set = HeaderSet::tenant},
-                   .payload_format = PayloadFormat::raw});
+                   .body = {.format = PayloadFormat::raw, .form = PayloadForm::compact},
+                   .next_signature_until = wall_from_unix_ms(1'767'268'800'000)});
 }
 
 WebhookId StoreScript::webhook(std::uint8_t number) {
@@ -29,6 +30,7 @@ Publish StoreScript::publish(const std::vector<WebhookId>& to, const PublishOpti
                    .type = options.type,
                    .data = options.data,
                    .idempotency_key = options.key.value_or("made"),
+                   .resource_id = options.resource_id,
                    .priority = options.priority,
                    .timestamp = now - Millis{5},
                    .created_at = now};

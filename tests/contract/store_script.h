@@ -22,6 +22,7 @@ struct PublishOptions {
   std::optional<std::string> key;  // An idempotency key, claimed for claim_life.
   std::string body_digest = "digest";
   std::uint64_t atomic_group = 0;
+  std::optional<std::string> resource_id = std::nullopt;
 };
 
 /// All fields are set. Two shapes are equal if their URLs are.

@@ -1,16 +1,14 @@
-"""Shared by the tests of the profiles: reads retry schedules without waiting; signatures."""
+"""Shared by the tests of the profiles: reads retry schedules without waiting; checks signatures."""
 
-import base64
 import datetime
-import hashlib
-import hmac
 import itertools
 
 from harness import wait_for
 from receiver import Held, Reply
 
-# Without the `whsec_` prefix, the bytes of the text are the key.
-SECRET = "a secret that both of us know"
+# A caller's own secrets for the schemes whose secrets are text.
+OWN_SECRETS = ["8 bytes!", "a secret that both of us know", "whsec_is just text here",
+               "Grüße 😀", "x" * 255]
 
 # Retries after 1 ms, so that a test quickly reaches the attempt it checks.
 IMMEDIATE_RETRIES = {"schedule_ms": [1], "jitter": 0, "category_minimums": False}
@@ -23,13 +21,26 @@ def seconds(text):
     return datetime.datetime.fromisoformat(text.replace("Z", "+00:00")).timestamp()
 
 
-def hmac_hex(secret, text):
-    return hmac.new(secret.encode(), text, hashlib.sha256).hexdigest()
+def requests_with_shown_secrets(world, publish):
+    """Sends an event to webhooks with a generated secret and with a caller's own ones.
+
+    `publish` publishes the event. Returns [(the secret that the creation showed, the request)].
+    """
+    hooks = [world.hook(f"shown{next(_labels)}")]
+    hooks += [world.hook(f"shown{next(_labels)}", secret=secret) for secret in OWN_SECRETS]
+    assert [hook.secret for hook in hooks[1:]] == OWN_SECRETS, "shown as they were given"
+    publish()
+    for hook in hooks:
+        shown = world.api.get(f"/v1/webhooks/{hook.id}/secret")["secret"]
+        assert shown == hook.secret
+    return [(hook.secret, world.wait_requests(hook, 1)[0]) for hook in hooks]
 
 
-def key_of(secret):
-    """Decodes a whsec_ secret."""
-    return base64.b64decode(secret.removeprefix("whsec_"))
+def check_receiver(accepts, secrets_and_requests):
+    """Checks that the receiver's code accepts each request with its own secret only."""
+    for secret, request in secrets_and_requests:
+        assert accepts(secret, request), secret
+        assert not accepts(secret + "x", request), secret
 
 
 def planned_delays(world, numbers, reply=Reply(500), **fields):

@@ -160,6 +160,31 @@ def tenant_with_webhooks(resources, operation):
     return resources.send(operation, path=resources.path(operation, {"id": tenant}))
 
 
+def suspended_once_and_gone(resources, operation):
+    request = keyed(resources, operation)
+    assert resources.send(operation, **request).status == 200
+    assert resources.api.request("DELETE", request["path"].rpartition("/")[0]).status == 204
+    return resources.send(operation, **request)
+
+
+def portal_session_of_a_suspended_tenant(resources, operation):
+    return resources.send(operation, path=resources.unknown_path(operation),
+                          key=resources.suspended_session(), body=resources.any_body(operation))
+
+
+def link_for_a_suspended_tenant(resources, operation):
+    tenant = resources.tenant()
+    resources.api.post(f"/v1/tenants/{tenant}/suspend")
+    return resources.send(operation, body={"tenant_id": tenant})
+
+
+def link_of_a_suspended_tenant(resources, operation):
+    tenant = resources.tenant()
+    token = resources.portal_token(tenant)
+    resources.api.post(f"/v1/tenants/{tenant}/suspend")
+    return resources.send(operation, body={"token": token}, key=None)
+
+
 def only_admin_key(resources, operation):
     keys = [key["id"] for key in resources.api.all("/v1/api-keys") if key["scope"] == "admin"]
     return resources.send(operation, path=resources.path(operation, {"id": keys[0]}))
@@ -274,6 +299,10 @@ PROVOKERS = {
     ("cancelBatchOperation", "conflict"): finished_operation,
     ("cancelOperation", "conflict"): finished_operation,
     ("rotateWebhookSecret", "conflict"): too_many_secrets,
+    ("createPortalLink", "tenant_suspended"): link_for_a_suspended_tenant,
+    ("openPortalSession", "tenant_suspended"): link_of_a_suspended_tenant,
+    ("resumeTenant", "already_created"): suspended_once_and_gone,
+    ("suspendTenant", "already_created"): suspended_once_and_gone,
     ("verifyAuditLog", "not_found"): entry_to_come,
     ("verifyWebhook", "conflict"): url_changed_meanwhile,
     "bad_request": broken_escape,
@@ -303,6 +332,7 @@ PROVOKERS = {
     "schema_violation": event_against_its_schema,
     "tenant_exists": known_tenant,
     "tenant_has_webhooks": tenant_with_webhooks,
+    "tenant_suspended": portal_session_of_a_suspended_tenant,
     "unacceptable_json": key_twice,
     "unauthorized": without_key,
     "unknown_field": unknown_field,

@@ -89,8 +89,16 @@ class Resources:
         name = f"resources.type{next(self._numbers)}"
         return self.api.post("/v1/event-types", {"name": name, **fields}, expect=201)["name"]
 
-    def portal_token(self):
-        return self.api.post("/v1/portal-links", {"tenant_id": "acme"}, expect=201)["token"]
+    def portal_token(self, tenant="acme"):
+        return self.api.post("/v1/portal-links", {"tenant_id": tenant}, expect=201)["token"]
+
+    def suspended_session(self):
+        """The key of a portal session whose tenant was suspended since."""
+        tenant = self.tenant()
+        token = {"token": self.portal_token(tenant)}
+        key = self.api.post("/v1/portal-sessions", token, expect=201)["key"]
+        self.api.post(f"/v1/tenants/{tenant}/suspend")
+        return key
 
     def operation(self):
         """Schedules an operation for a later time."""
@@ -209,6 +217,8 @@ FILLERS = {
     "listEventTypes": lambda resources, _: resources.event_type(),
     "listOperations": lambda resources, _: resources.operation(),
     "listTenants": lambda resources, _: resources.tenant(),
+    "listWebhookAttempts": lambda resources, path: resources.delivery(
+        resources.api.get(path.removesuffix("/attempts")), "succeeded"),
     "listWebhookDeliveries": lambda resources, path: resources.delivery(
         resources.api.get(path.removesuffix("/deliveries")), "succeeded"),
 }

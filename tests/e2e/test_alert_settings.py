@@ -18,6 +18,9 @@ NO_BREAKER = {"circuit_breaker_config": {"enabled": False}}
 # With ten events: fifty attempts per second for twenty seconds.
 STEADY = {"base_delay_ms": 200, "max_delay_ms": 200, "max_attempts": 100}
 PER_SECOND = {"window_ms": 1000, "failure_ms": 1000}
+# No alerts about the server but those that a test switches on.
+ONLY = {"permanent_failures": "false", "dead_letter_percentage": 0, "total_failure_percentage": 0,
+        "total_dead_letters_per_hour": 0, "p99_ms": 0, "success_percentage": 0}
 
 
 @pytest.fixture
@@ -30,14 +33,17 @@ def alert_server(own_server, make_world):
 
 
 def test_a_failing_webhook_raises_an_alert_until_it_succeeds(alert_server):
-    _, world = alert_server(**PER_SECOND, success_percentage=0, failure_percentage=50)
+    _, world = alert_server(**{**ONLY, **PER_SECOND}, failure_percentage=50)
     hook = world.hook("hook", Reply(500), retry_config=STEADY, **NO_BREAKER)
     good = world.hook("good", events=["order.created"])
     world.publish_numbered(10)
     raised = wait_alert(world.api, status="active")
     assert (raised["kind"], raised["severity"]) == ("webhook_failing", "warning")
     assert (raised["webhook_id"], raised["tenant_id"]) == (hook.id, world.tenant)
-    assert raised["detail"] == "More than 50 % of the attempts have failed for 1000 ms."
+    assert raised["detail"].endswith("It has been more than 50 % for 1 s.")
+    assert hook.id in raised["detail"] and world.receiver.url(hook.path) in raised["detail"]
+    assert (raised["count"] > 50, raised["limit"], raised["unit"]) == (True, 50, "percent")
+    assert raised["webhook_url"] == world.receiver.url(hook.path)
     assert active_alerts(world.api, "webhook_failing") == 1
     world.receiver.on(hook.path, OK)
     wait_resolved(world.api, raised)
@@ -45,13 +51,16 @@ def test_a_failing_webhook_raises_an_alert_until_it_succeeds(alert_server):
 
 
 def test_a_low_overall_success_rate_raises_a_server_alert(alert_server):
-    _, world = alert_server(**PER_SECOND, failure_percentage=100)
+    _, world = alert_server(**{**ONLY, **PER_SECOND, "success_percentage": 90},
+                            failure_percentage=100)
     hook = world.hook("hook", Reply(500), retry_config=STEADY, **NO_BREAKER)
     world.publish_numbered(10)
     raised = wait_alert(world.api, status="active")
     assert (raised["kind"], raised["severity"]) == ("success_low", "warning")
     assert (raised["webhook_id"], raised["tenant_id"]) == (None, None)
-    assert raised["detail"] == "Fewer than 90 % of the attempts of the last 1 s succeeded."
+    assert raised["detail"].endswith("of the last 1 s succeeded, fewer than 90 %.")
+    assert (raised["count"] < 90, raised["limit"], raised["unit"]) == (True, 90, "percent")
+    assert (raised["webhook_name"], raised["webhook_url"]) == (None, None)
     world.receiver.on(hook.path, OK)
     wait_resolved(world.api, raised)
 
@@ -65,6 +74,7 @@ def test_a_circuit_that_stays_open_raises_a_second_alert(alert_server):
     raised = wait_alert(world.api, kind="circuit_stays_open", status="active")
     assert (raised["severity"], raised["webhook_id"]) == ("critical", hook.id)
     assert raised["raised_at"] > opened["raised_at"]
+    assert (raised["count"] > 1500, raised["limit"], raised["unit"]) == (True, 1500, "ms")
     server.kill()
     server.start()
     world.api = server.api()
@@ -83,6 +93,7 @@ def test_too_many_dead_letters_of_a_tenant_raise_an_alert_until_they_are_fewer(a
     raised = wait_alert(world.api, kind="dead_letters_waiting", status="active")
     assert (raised["webhook_id"], raised["tenant_id"]) == (None, world.tenant)
     assert raised["detail"] == "There are 3 dead letters, more than 2."
+    assert (raised["count"], raised["limit"], raised["unit"]) == (3, 2, "count")
     assert alerts(world.api, tenant_id=world.tenant, kind="dead_letters_waiting") == [raised]
     world.receiver.on(hook.path, OK)
     dead = world.api.get("/v1/dlq?limit=1")["data"][0]["id"]
@@ -100,6 +111,7 @@ def test_a_deep_queue_raises_an_alert_whether_it_waits_in_memory_or_in_the_store
     raised = wait_alert(world.api, kind="queue_deep", status="active")
     assert (raised["severity"], raised["webhook_id"]) == ("critical", None)
     assert raised["detail"] == "301 deliveries are waiting, more than 300."
+    assert (raised["count"], raised["limit"], raised["unit"]) == (301, 300, "count")
     server.kill()  # The count is restored from the store.
     server.start()
     world.api = server.api()
@@ -131,13 +143,14 @@ def test_a_busy_connection_pool_raises_an_alert(alert_server):
     raised = wait_alert(world.api, kind="pool_busy", status="active")
     assert raised["severity"] == "warning"
     assert raised["detail"] == "3 of 4 requests are in flight, more than 50 %."
+    assert (raised["count"], raised["limit"], raised["unit"]) == (75, 50, "percent")
     world.receiver.release(hook.path)
     wait_resolved(world.api, raised)
 
 
 def test_an_unresolvable_host_name_raises_an_alert_until_it_resolves(alert_server, receiver):
     stub = DnsStub()
-    _, world = alert_server("--set", f"dns.servers={stub.address}", success_percentage=0)
+    _, world = alert_server("--set", f"dns.servers={stub.address}", **ONLY)
     port = receiver.url("/").split(":")[2].strip("/")
     hook = world.hook(url=f"http://hook.example:{port}{world.path('hook')}", retry_config=SLOW,
                       **NO_BREAKER)
@@ -145,6 +158,7 @@ def test_an_unresolvable_host_name_raises_an_alert_until_it_resolves(alert_serve
         world.wait_status(event, hook, "retrying")
     raised = wait_alert(world.api, status="active")
     assert (raised["kind"], raised["webhook_id"]) == ("dns_failing", hook.id)
+    assert (raised["count"], raised["limit"], raised["unit"]) == (100, 80, "percent")
     assert set(stub.questions) == {"hook.example"}
 
     stub.names["hook.example"] = "127.0.0.1"

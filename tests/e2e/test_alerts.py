@@ -5,6 +5,7 @@ import time
 import pytest
 
 import alert_api
+from harness import wait_for
 from receiver import OK, Reply
 from secret_checks import in_database
 from world import SLOW
@@ -28,6 +29,8 @@ def test_an_opened_circuit_raises_an_alert_until_it_recovers(world):
     raised = wait_alert(world, webhook_id=hook.id, status="active")
     assert raised["id"].startswith("alt_")
     assert raised["kind"] == "circuit_opened"
+    assert (raised["count"], raised["limit"], raised["unit"]) == (2, 2, "count")
+    assert raised["webhook_url"] == world.receiver.url(hook.path)
     assert raised["severity"] == "warning"
     assert raised["tenant_id"] == world.tenant
     assert raised["resolved_at"] is None
@@ -61,11 +64,12 @@ def test_more_than_ten_dead_letters_in_an_hour_raise_an_alert(world):
     hook = world.hook("hook", Reply(404), circuit_breaker_config={"enabled": False})
     for event in world.publish_numbered(10):
         world.wait_done(event, hook)
-    assert alerts(world, webhook_id=hook.id) == []
+    assert alerts(world, webhook_id=hook.id, kind="dead_letters") == []
     world.publish()
-    raised = wait_alert(world, webhook_id=hook.id, status="active")
-    assert raised["kind"] == "dead_letters"
-    assert "More than 10" in raised["detail"]
+    raised = wait_alert(world, webhook_id=hook.id, kind="dead_letters", status="active")
+    assert (raised["count"], raised["limit"], raised["unit"]) == (11, 10, "count")
+    assert raised["detail"].endswith(
+        ": 11 deliveries became dead letters within 60 minutes, more than 10.")
 
 
 def test_deleting_a_webhook_resolves_its_alerts(world):
@@ -74,6 +78,7 @@ def test_deleting_a_webhook_resolves_its_alerts(world):
     wait_alert(world, webhook_id=hook.id, status="active")
     world.api.delete(f"/v1/webhooks/{hook.id}")
     wait_alert(world, webhook_id=hook.id, status="resolved")
+    wait_for(lambda: not alerts(world, webhook_id=hook.id, status="active"), "all to be resolved")
 
 
 def test_an_old_secret_raises_an_alert_until_it_is_rotated(own_server, make_world):
@@ -89,6 +94,7 @@ def test_an_old_secret_raises_an_alert_until_it_is_rotated(own_server, make_worl
     raised = wait_alert(world, kind="secret_old", status="active")
     assert raised["webhook_id"] == hook.id
     assert raised["severity"] == "info"
+    assert (raised["count"], raised["limit"], raised["unit"]) == (90, 90, "days")
 
     server.kill()  # A restart does not raise it again.
     server.start()
@@ -118,12 +124,13 @@ def test_lists_are_filtered_and_paged(world):
     second = world.hook("second", Reply(410))
     world.publish()
     for hook in (first, second):
-        wait_alert(world, webhook_id=hook.id)
-    mine = alerts(world, tenant_id=world.tenant)
+        wait_alert(world, webhook_id=hook.id, kind="webhook_disabled")
+        wait_alert(world, webhook_id=hook.id, kind="permanent_failure")
+    mine = alerts(world, tenant_id=world.tenant, kind="webhook_disabled")
     assert len(mine) == 2
-    page = world.api.get(f"/v1/alerts?tenant_id={world.tenant}&limit=1")
-    rest = world.api.get(f"/v1/alerts?tenant_id={world.tenant}&limit=1&cursor="
-                         + page["next_cursor"])
+    query = f"/v1/alerts?tenant_id={world.tenant}&kind=webhook_disabled&limit=1"
+    page = world.api.get(query)
+    rest = world.api.get(query + "&cursor=" + page["next_cursor"])
     assert page["data"] + rest["data"] == mine
     assert rest["next_cursor"] is None
     assert alerts(world, tenant_id=world.tenant, kind="dns_failing,store_failing") == []
@@ -138,12 +145,13 @@ def test_a_bad_query_is_refused(world, query):
 def test_a_tenant_sees_only_its_own_alerts(world):
     hook = world.hook("hook", Reply(410))
     world.publish()
-    wait_alert(world, webhook_id=hook.id)
+    wait_alert(world, webhook_id=hook.id, kind="webhook_disabled")
     for tenant, seen in ((world.tenant, 1), (world.tenant + "-other", 0)):
         link = world.api.post("/v1/portal-links", {"tenant_id": tenant}, expect=201)
         session = world.api.post("/v1/portal-sessions", {"token": link["token"]}, expect=201)
         theirs = type(world.api)(world.api.port, session["key"])
-        assert len(theirs.all("/v1/alerts")) == seen
+        assert len(theirs.all("/v1/alerts?kind=webhook_disabled")) == seen
+        assert all(alert["webhook_id"] == hook.id for alert in theirs.all("/v1/alerts"))
         assert theirs.all(f"/v1/alerts?tenant_id={world.tenant}") == theirs.all("/v1/alerts")
         assert theirs.request("GET", f"/v1/webhooks/{hook.id}").status == (200 if seen else 404)
         assert theirs.request("GET", f"/v1/webhooks/{hook.id}/secret").status == 403

@@ -1,5 +1,9 @@
 """The circuit breaker, observed through the receiver and the API."""
 
+import datetime
+
+import pytest
+
 from harness import wait_for
 from receiver import Reply
 from world import SLOW
@@ -157,3 +161,149 @@ def test_a_disabled_breaker_never_opens(world):
         world.publish()
     world.wait_requests(hook, 12)
     assert world.circuit(hook)["state"] == "closed"
+
+
+def in_time(**offset):
+    time = datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(**offset)
+    return time.strftime("%Y-%m-%dT%H:%M:%S.") + f"{time.microsecond // 1000:03}Z"
+
+
+def circuit_detail(world, hook):
+    return world.api.get(f"/v1/webhooks/{hook.id}/health")["circuit"]
+
+
+def test_health_shows_what_the_circuit_counts(world):
+    hook = world.hook("hook", Reply(500), Reply(200), Reply(500), max_in_flight=1,
+                      retry_config=SLOW,
+                      circuit_breaker_config={"window": "time", "window_size_ms": 3_600_000,
+                                              "minimum_throughput": 1,
+                                              "failure_count_threshold": 3,
+                                              "half_open_max_calls": 1,
+                                              "sleep_window_ms": 600_000})
+    fresh = circuit_detail(world, hook)
+    assert (fresh["calls_in_window"], fresh["failures_in_window"]) == (0, 0)
+    assert fresh["error_percentage"] is None and fresh["opened_at"] is None
+    for _ in range(3):
+        world.publish()
+    wait_for(lambda: circuit_detail(world, hook)["calls_in_window"] == 3, "three calls")
+    counting = circuit_detail(world, hook)
+    assert counting["failures_in_window"] == 2
+    assert round(counting["error_percentage"], 3) == 66.667
+    assert counting["state"] == "closed"
+    assert (counting["times_opened"], counting["probes_used"]) == (0, 0)
+    assert counting["next_probe_at"] is None
+
+    world.publish()
+    world.wait_circuit(hook, "open")
+    opened = circuit_detail(world, hook)
+    assert (opened["calls_in_window"], opened["failures_in_window"]) == (4, 3)
+    assert (opened["error_percentage"], opened["times_opened"]) == (75, 1)
+    assert opened["opened_at"] == opened["changed_at"]
+    assert opened["next_probe_at"] == opened["open_until"] > opened["opened_at"]
+
+    path = f"/v1/webhooks/{hook.id}/circuit-breaker"
+    world.api.patch(path, {"action": "force_open", "duration_seconds": 1})
+    world.wait_circuit(hook, "half_open")
+    world.receiver.hold(hook.path)
+    world.publish()
+    wait_for(lambda: circuit_detail(world, hook)["probes_used"] == 1, "a probe")
+    world.receiver.release(hook.path)
+    assert circuit_detail(world, hook)["times_opened"] in (1, 2)  # The probe may have ended.
+
+
+def test_a_delivery_shows_what_blocked_it_and_for_how_long(world):
+    hook = opened(world, sleep_ms=600_000)
+    event = world.publish()
+    delivery = world.wait_blocked(event["id"], hook)
+    assert len(delivery["blocked_by"]) == 1
+    blocked = delivery["blocked_by"][0]
+    assert (blocked["kind"], blocked["reason"], blocked["until"]) == ("circuit", "failures", None)
+    assert blocked["from"] == delivery["created_at"]
+
+    world.receiver.on(hook.path, Reply())
+    path = f"/v1/webhooks/{hook.id}/circuit-breaker"
+    world.api.patch(path, {"action": "reset"})
+    delivery = world.wait_done(event["id"], hook)
+    blocked = delivery["blocked_by"][0]
+    closed_at = world.circuit(hook)["changed_at"]
+    assert len(delivery["blocked_by"]) == 1
+    assert blocked["until"] <= closed_at and blocked["duration_ms"] >= 0
+
+    world.api.patch(path, {"action": "force_open"})
+    world.api.post(f"/v1/deliveries/{delivery['id']}/retry", expect=202)
+    world.wait_blocked(event["id"], hook)
+    world.api.patch(path, {"action": "reset"})
+    wait_for(lambda: world.delivery(event["id"], hook)["status"] == "succeeded", "the retry")
+    periods = world.delivery(event["id"], hook)["blocked_by"]
+    assert [period["reason"] for period in periods] == ["failures", "forced"]
+    assert periods[0] == blocked
+    # Those that opened the circuit waited for their retry, not for the circuit.
+    first = world.api.get(f"/v1/webhooks/{hook.id}/deliveries?status=retrying")["data"][0]
+    assert world.api.get(f"/v1/deliveries/{first['id']}")["blocked_by"] == []
+
+
+@pytest.mark.parametrize("create", [True, False], ids=["create", "patch"])
+def test_the_configuration_opens_the_circuit_until_a_time(world, create):
+    until = in_time(hours=1)
+    config = {"circuit_breaker_config": {"force_open_until": until}}
+    hook = world.hook(**(config if create else {}))
+    if create:
+        assert hook.created["circuit"]["state"] == "open"
+    else:
+        world.api.patch(f"/v1/webhooks/{hook.id}", config)
+    circuit = world.wait_circuit(hook, "open")
+    assert (circuit["forced"], circuit["forced_until"]) == ("open", until)
+    shown = world.api.get(f"/v1/webhooks/{hook.id}")
+    assert shown["circuit_breaker_config"]["force_open_until"] == until
+    assert shown["circuit_breaker_config"]["preset"] == "standard"
+    event = world.publish()
+    assert world.wait_blocked(event["id"], hook)["blocked_by"][0]["reason"] == "forced"
+
+    # Other changes keep it; null ends it.
+    world.api.put(f"/v1/webhooks/{hook.id}",
+                  {"circuit_breaker_config": shown["circuit_breaker_config"], "name": "same"})
+    assert world.circuit(hook)["forced_until"] == until
+    world.api.patch(f"/v1/webhooks/{hook.id}",
+                    {"circuit_breaker_config": {"force_open_until": None}})
+    assert world.wait_done(event["id"], hook)["status"] == "succeeded"
+    assert world.circuit(hook)["state"] == "closed"
+
+
+@pytest.mark.parametrize("action", ["reset", "force_close"])
+def test_an_action_ends_an_opening_by_the_configuration(world, action):
+    hook = world.hook(circuit_breaker_config={"force_open_until": in_time(hours=1)})
+    event = world.publish()
+    world.wait_blocked(event["id"], hook)
+    world.api.patch(f"/v1/webhooks/{hook.id}/circuit-breaker", {"action": action})
+    assert world.wait_done(event["id"], hook)["status"] == "succeeded"
+    config = world.api.get(f"/v1/webhooks/{hook.id}")["circuit_breaker_config"]
+    assert config["force_open_until"] is None
+
+
+def test_an_opening_by_the_configuration_ends_at_its_time(world):
+    hook = world.hook(circuit_breaker_config={"force_open_until": in_time(seconds=2)})
+    event = world.publish()
+    assert world.wait_done(event["id"], hook)["status"] == "succeeded"
+    # A stored time that is over does not prevent other changes.
+    config = world.api.get(f"/v1/webhooks/{hook.id}")["circuit_breaker_config"]
+    world.api.patch(f"/v1/webhooks/{hook.id}", {"circuit_breaker_config": config})
+
+
+@pytest.mark.parametrize("value", ["2020-01-01T00:00:00Z", "soon", 5, True])
+def test_an_opening_must_end_in_the_future(world, value):
+    hook = world.hook()
+    problem = world.api.patch(f"/v1/webhooks/{hook.id}",
+                              {"circuit_breaker_config": {"force_open_until": value}}, expect=422)
+    assert problem["errors"][0]["field"] == "circuit_breaker_config.force_open_until"
+
+
+def test_a_longer_sleep_raises_the_longest_sleep(world):
+    hook = world.hook(circuit_breaker_config={"sleep_window_ms": 7_200_000})
+    assert hook.created["circuit_breaker_config"]["sleep_max_ms"] == 7_200_000
+    path = f"/v1/webhooks/{hook.id}"
+    changed = world.api.patch(path, {"circuit_breaker_config": {"sleep_window_ms": 9_000_000}})
+    assert changed["circuit_breaker_config"]["sleep_max_ms"] == 9_000_000
+    world.api.patch(path, {"circuit_breaker_config": {"sleep_window_ms": 9_000_000,
+                                                      "sleep_max_ms": 8_000_000}}, expect=422)
+    world.api.patch(path, {"circuit_breaker_config": {"sleep_max_ms": 8_000_000}}, expect=422)
+    assert world.api.get(path)["circuit_breaker_config"] == changed["circuit_breaker_config"]

@@ -134,6 +134,19 @@ def test_a_delivery_is_shown_with_every_attempt(cli, world):
         ["1", "failed", "503"], ["2", "succeeded", "200"]]
 
 
+def test_the_circuit_and_what_it_blocked_are_shown(cli, world):
+    hook = world.hook()
+    cli.text("webhooks", "circuit", hook.id, "force-open")
+    event = world.publish()
+    delivery = world.wait_blocked(event["id"], hook)
+    health = " ".join(cli.text("webhooks", "health", hook.id).split())
+    assert "circuit.state open" in health and "circuit.times_opened 1" in health
+    assert "circuit.calls_in_window 0" in health
+    lines = cli.text("deliveries", "get", delivery["id"]).splitlines()
+    title = next(number for number, line in enumerate(lines) if line.startswith("BLOCKED BY"))
+    assert lines[title + 1].split()[:3] == ["circuit", "forced", delivery["created_at"]]
+
+
 def test_attempt_urls_are_shown_if_the_webhook_url_has_changed(cli, world):
     hook = world.hook("old", Reply(503), retry_config=SLOW)
     event = world.publish()

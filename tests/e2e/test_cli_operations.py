@@ -87,6 +87,31 @@ def test_json_output_is_only_the_last_state(script):
     assert cli.json("replay", "whk_1", "--since", "2h") == STEPS[-1]
 
 
+OUTCOMES = [
+    state("running", 4, requeued=4, waiting=4, requeue_finished_at=None),
+    state("running", 10, requeued=10, succeeded=5, dead_again=1, waiting=4,
+          requeue_finished_at="2026-01-31T10:00:00.000Z"),
+    state("completed", 10, requeued=10, succeeded=8, dead_again=1, cancelled=1, waiting=0,
+          requeue_finished_at="2026-01-31T10:00:00.000Z")]
+
+
+def test_the_command_waits_for_the_outcome(script):
+    _, cli = script(OUTCOMES)
+    code, stdout, stderr = cli.run("dlq", "retry-batch", "--all")
+    assert (code, stdout) == (0, "opr_1 completed: 10 of 10 done. "
+                                 "Outcome: 8 succeeded, 1 dead again, 1 cancelled.\n")
+    assert stderr.endswith("retry: 6 of 10, 1 dead again, 4 waiting\n"
+                           "retry: 10 of 10, 1 dead again\n")
+
+
+def test_no_outcome_returns_once_everything_is_requeued(script):
+    for command in (["dlq", "retry-batch", "--all"], ["replay", "whk_1", "--since", "2h"]):
+        _, cli = script(OUTCOMES)
+        code, stdout, _ = cli.run(*command, "--no-outcome")
+        assert (code, stdout) == (
+            0, "opr_1 running: 10 of 10 done. Outcome: 5 succeeded, 1 dead again, 4 waiting.\n")
+
+
 def test_no_wait_returns_after_starting_the_operation(script):
     server, cli = script(STEPS)
     assert cli.json("replay", "whk_1", "--since", "2h", "--no-wait")["status"] == "scheduled"
@@ -163,14 +188,16 @@ def test_lists_accept_an_offset_or_a_cursor_but_not_both(script):
 
 
 def test_operations_are_listed_shown_and_cancelled(script):
-    page = {"data": [state("running", 5, skipped=1, tenant_id="t", created_at=None)],
+    page = {"data": [state("running", 5, skipped=1, succeeded=2, dead_again=1, waiting=2,
+                           tenant_id="t", created_at=None)],
             "next_cursor": "abc"}
     server, cli = script([page, state("running", 5), state("cancelled", 5)])
     shown = cli.text("operations", "list", "--kind", "replay", "--kind", "discard", "--status",
                      "running", "--tenant", "t", "--limit", "1").splitlines()
     assert shown[0].split() == ["ID", "KIND", "STATUS", "DONE", "SKIPPED", "FAILED", "TOTAL",
-                                "TENANT", "ETA", "CREATED"]
-    assert shown[1].split()[:8] == ["opr_1", "replay", "running", "5", "1", "0", "10", "t"]
+                                "SUCCEEDED", "DEAD", "WAITING", "TENANT", "ETA", "CREATED"]
+    assert shown[1].split()[:11] == ["opr_1", "replay", "running", "5", "1", "0", "10", "2", "1",
+                                     "2", "t"]
     assert "running" in cli.text("operations", "get", "opr_1")
     assert cli.json("operations", "cancel", "opr_1")["status"] == "cancelled"
     assert server.requests == [

@@ -57,6 +57,18 @@ def test_the_effective_configuration_is_printed_as_json(tmp_path):
     assert "canary" not in stdout
 
 
+def test_a_longer_sleep_of_the_circuit_raises_the_longest(tmp_path):
+    sleep = "[webhooks.circuit_breaker]\nsleep_window_ms = 7_200_000\n"
+    for profile in ((), ("--profile", "platform")):  # This profile sets sleep_max_ms.
+        code, stdout, _ = print_config(tmp_path, sleep, *profile, "--json")
+        assert code == 0
+        settings = json.loads(stdout)["settings"]
+        assert settings["webhooks.circuit_breaker.sleep_max_ms"]["value"] == 7_200_000
+    code, _, stderr = print_config(tmp_path, sleep + "sleep_max_ms = 60_000\n")
+    assert code == 2
+    assert "webhooks.circuit_breaker.sleep_max_ms must be at least" in stderr
+
+
 def test_secrets_are_not_printed(tmp_path):
     canaries = {"POSTRIDER_ADMIN_KEY": "canary-admin-of-16",
                 "POSTRIDER_SECRETS_KEY": "canary-secrets"}

@@ -46,7 +46,7 @@ def test_five_days_of_failures_disable_a_webhook(own_server, make_world):
     assert world.publish()["deliveries"] == 0
     alert, = world.api.get("/v1/alerts?status=active&kind=webhook_disabled")["data"]
     assert alert["webhook_id"] == hook.id
-    assert alert["detail"] == disabled["disabled_reason"]
+    assert alert["detail"].endswith(": " + disabled["disabled_reason"])
 
     # Enabling it clears the reason, restarts the five days and offers a replay.
     answer = world.api.patch(f"/v1/webhooks/{hook.id}", {"active": True})

@@ -1,8 +1,12 @@
 """Shared limits hold across all io threads, and one webhook can use them fully (P7)."""
 
+import signal
+import tomllib
+
 import pytest
 
-from harness import wait_for
+from harness import metric, metrics_page, run_command, wait_for
+from receiver import Receiver, Reply
 
 THREADS = ("--io-threads", "4")
 
@@ -125,3 +129,163 @@ def test_a_busy_webhook_does_not_starve_webhooks_of_other_threads(limited_world)
     world.publish("other.a")
     wait_total(world, others, 6)
     assert world.receiver.count(busy.path) < 2000
+
+
+# ---------------------------------------------------------------- requests to one host
+
+def peak_of(requests, lasting=None):
+    """The highest number of requests that ran at the same time.
+
+    `lasting`: how long each ran at least. For requests to several receivers: their threads may
+    note the end of a request after the beginning of the next one.
+    """
+    changes = [(request.started, 1) for request in requests]
+    changes += [(request.started + lasting if lasting else request.ended, -1)
+                for request in requests if lasting or request.ended]
+    running = peak = 0
+    for _, change in sorted(changes):
+        running += change
+        peak = max(peak, running)
+    return peak
+
+
+@pytest.fixture
+def second_receiver():
+    receiver = Receiver().start()
+    yield receiver
+    receiver.stop()
+
+
+def test_the_limit_of_a_host_holds_over_webhooks_tenants_ports_and_threads(
+        limited_world, second_receiver):
+    world = limited_world("limits.per_host_in_flight=3")
+    receivers = [world.receiver, second_receiver]
+    tenants = [f"{world.tenant}-{number}" for number in range(4)]
+    for number in range(12):
+        path, receiver = world.path(f"hook-{number}"), receivers[number % 2]
+        receiver.on(path, Reply(delay=0.05))
+        world.api.post("/v1/webhooks", {"url": receiver.url(path), "events": ["*"],
+                                        "tenant_id": tenants[number % 4]}, expect=201)
+    world.api.post("/v1/events/batch", {"events": [
+        {"type": "a.b", "data": number, "tenant_id": tenants[number % 4],
+         "priority": ("high", "normal", "low")[number % 3]} for number in range(60)]}, expect=202)
+
+    def requests():
+        return [request for receiver in receivers for request in receiver.requests()
+                if request.path.startswith(f"/{world.tenant}/")]
+    wait_for(lambda: len(requests()) >= 180 and all(each.ended for each in requests()),
+             "60 events for 3 webhooks each")
+    assert len(requests()) == 180
+    assert peak_of(requests(), lasting=0.05) == 3
+
+
+def test_a_full_host_blocks_only_its_own_webhooks_and_the_next_one_is_woken(limited_world):
+    world = limited_world("limits.per_host_in_flight=1")
+    held = world.hook("held", events=["held"])
+    world.receiver.hold(held.path)
+    world.publish("held")
+    world.wait_requests(held, 1)
+    waiting = [world.hook(f"waiting-{number}", events=["waiting"]) for number in range(6)]
+    event = world.publish("waiting")["id"]
+    for hook in waiting:
+        assert world.wait_blocked(event, hook)["blocked"]["reason"] == "slots"
+
+    # A name is another host than the address it stands for. Its spelling does not matter.
+    named = [world.hook(f"named-{number}", events=["named"], url=world.receiver.url(
+        world.path(f"named-{number}")).replace("127.0.0.1", name))
+        for number, name in enumerate(("localhost", "LOCALHOST."))]
+    for hook in named:
+        world.receiver.on(hook.path, Reply(delay=0.05))
+    for _ in range(5):
+        world.publish("named")
+    wait_total(world, named, 10)
+    assert peak_of([each for hook in named for each in world.requests(hook)]) == 1
+    assert total_requests(world, waiting) == 0
+
+    world.receiver.release(held.path)
+    wait_total(world, waiting, 6)
+    for hook in waiting:
+        assert world.wait_done(event, hook)["status"] == "succeeded"
+
+
+def test_a_moved_or_deleted_webhook_returns_the_slot_of_the_old_host(limited_world):
+    world = limited_world("limits.per_host_in_flight=2")
+    moved = world.hook("moved", events=["first"])
+    deleted = world.hook("deleted", events=["first"])
+    for hook in (moved, deleted):
+        world.receiver.hold(hook.path)
+    world.publish("first")
+    wait_total(world, [moved, deleted], 2)
+    waiting = [world.hook(f"waiting-{number}", events=["second"]) for number in range(3)]
+    event = world.publish("second")["id"]
+    world.api.patch(f"/v1/webhooks/{moved.id}",
+                    {"url": world.receiver.url("/elsewhere").replace("127.0.0.1", "localhost")})
+    world.api.delete(f"/v1/webhooks/{deleted.id}")
+    world.publish("first")
+    wait_for(lambda: world.receiver.count("/elsewhere") == 1, "a request to the new host")
+    assert total_requests(world, waiting) == 0, "both slots of the old host are still taken"
+    for hook in (moved, deleted):
+        world.receiver.release(hook.path)
+    for hook in waiting:
+        assert world.wait_done(event, hook)["status"] == "succeeded"
+
+
+def test_a_full_host_costs_no_token_and_survives_a_crash(own_server, make_world):
+    server = own_server("--set", "limits.per_host_in_flight=1").start()
+    world = make_world(server)
+    held = world.hook("held", events=["held"])
+    world.receiver.hold(held.path)
+    world.publish("held")
+    world.wait_requests(held, 1)
+    limited = world.hook("limited", events=["limited"],
+                         rate_limit={"requests_per_minute": 1, "burst": 2})
+    for _ in range(2):
+        world.wait_blocked(world.publish("limited")["id"], limited)
+    tokens = f'webhook_rate_limit_tokens_available{{webhook_id="{limited.id}"}}'
+    assert metric(metrics_page(world.api), tokens) == 2
+
+    server.signal(signal.SIGKILL)
+    server.wait()
+    world.api.close()
+    server.start()
+    world.api = server.api()
+    world.receiver.release(held.path)
+    world.wait_requests(held, 2)
+
+
+def test_the_platform_profile_sends_five_requests_to_a_host(own_server, make_world):
+    world = make_world(own_server("--profile", "platform", *THREADS).start())
+    hooks = [world.hook(f"hook-{number}") for number in range(8)]
+    for hook in hooks:
+        world.receiver.hold(hook.path)
+    for _ in range(2):
+        world.publish()
+    wait_total(world, hooks, 5)
+    for hook in hooks:
+        world.receiver.release(hook.path)
+    wait_total(world, hooks, 16)
+    assert peak_of([each for hook in hooks for each in world.requests(hook)]) == 5
+
+
+def test_without_a_setting_hosts_are_not_limited():
+    _, stdout, _ = run_command("serve", "--print-config")
+    assert tomllib.loads(stdout)["limits"]["per_host_in_flight"] == 0
+    status, _, stderr = run_command("serve", "--print-config", "--set",
+                                    "limits.per_host_in_flight=-1")
+    assert status != 0 and "limits.per_host_in_flight" in stderr
+
+
+# ---------------------------------------------------------------- the workspace profile
+
+@pytest.mark.parametrize("webhooks", [1, 5])
+def test_one_workspace_has_fifty_requests_in_flight(own_server, make_world, webhooks):
+    world = make_world(own_server("--profile", "workspace", *THREADS).start())
+    hooks = [world.hook(f"hook-{number}") for number in range(webhooks)]
+    for hook in hooks:
+        world.receiver.hold(hook.path)
+    world.publish_batch([{"type": "a.b", "data": number} for number in range(120 // webhooks)])
+    wait_total(world, hooks, 50)
+    for hook in hooks:
+        world.receiver.release(hook.path)
+    wait_total(world, hooks, 120)
+    assert peak_of([each for hook in hooks for each in world.requests(hook)]) == 50

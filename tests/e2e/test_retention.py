@@ -9,12 +9,16 @@ import re
 import signal
 import subprocess
 
+import pytest
+
 from harness import (integrity_check, metric, metrics_page, run_command, wait_for,
                      wait_metric)
 from receiver import Reply
-from secret_checks import in_database
+from secret_checks import bytes_on_disk, in_database, key_of
 from world import SLOW
 
+# The interval of the sweeps depends on the shortest age.
+FREQUENT_SWEEPS = ("--retention-operations-ms", "500")
 AGES = ("--retention-events-ms", "500", "--retention-dead-letters-ms", "500")
 
 
@@ -212,3 +216,115 @@ def test_the_database_file_shrinks_after_removal(own_server, make_world):
     server.stop()
     assert os.path.getsize(database) < before / 5
     assert integrity_check(server.data) == "ok"
+
+
+@pytest.mark.parametrize("profile", ["exchange", "platform", "workspace"])
+def test_a_profile_archives_below_the_data_directory(own_server, make_world, profile):
+    server = own_server(*AGES, "--profile", profile).start()
+    world = make_world(server)
+    event = world.publish()["id"]
+    wait_for(lambda: world.api.request("GET", f"/v1/events/{event}").status == 404, "its removal")
+    assert event in archived_ids(server.data / "archive")
+    code, _, error = run_command("archive", "verify", str(server.data / "archive"))
+    assert code == 0, error
+
+
+def shown_archive(tmp_path, *arguments):
+    code, output, error = run_command("serve", "--print-config", "--json", "--data",
+                                      str(tmp_path / "data"), *arguments)
+    assert code == 0, error
+    return json.loads(output)["settings"]["retention.archive_directory"]
+
+
+def test_a_relative_archive_is_below_the_data_directory_unless_given_by_a_flag(tmp_path):
+    data = tmp_path / "data"
+    for profile in ("exchange", "platform", "workspace"):
+        assert shown_archive(tmp_path, "--profile", profile) == {
+            "value": str(data / "archive"), "origin": f"profile {profile}"}
+    for profile in ("outbox", "tenant"):
+        assert shown_archive(tmp_path, "--profile", profile)["value"] == ""
+    file = tmp_path / "own.toml"
+    file.write_text('[retention]\narchive_directory = "old/events"\n')
+    own = shown_archive(tmp_path, "--config", str(file), "--profile", "platform")
+    assert own["value"] == str(data / "old/events")
+    file.write_text('[retention]\narchive_directory = ""\n')
+    assert shown_archive(tmp_path, "--config", str(file), "--profile", "platform")["value"] == ""
+    file.write_text('[retention]\narchive_directory = "/var/old"\n')
+    assert shown_archive(tmp_path, "--config", str(file))["value"] == "/var/old"
+    flag = shown_archive(tmp_path, "--profile", "platform", "--archive", "here")
+    assert flag == {"value": "here", "origin": "flag --archive"}
+
+
+def test_a_deleted_webhook_keeps_its_history_and_loses_its_secrets(own_server, make_world):
+    server = own_server().start()
+    world = make_world(server)
+    hook = world.hook("hook", Reply(404), Reply(), secret="whsec_" + "ab" * 20)
+    letter = world.wait_done(world.publish()["id"], hook)
+    done = world.publish()["id"]
+    delivery = world.wait_done(done, hook)
+    world.api.delete(f"/v1/webhooks/{hook.id}")
+    key = world.api.post("/v1/api-keys", {"scope": "tenant", "tenant_id": world.tenant},
+                         expect=201)
+    other = world.api.post("/v1/api-keys", {"scope": "tenant", "tenant_id": "other"}, expect=201)
+    server.kill()
+    server.start()
+    world.api = server.api()
+    assert world.api.request("GET", f"/v1/webhooks/{hook.id}").status == 404
+    path = f"/v1/webhooks/{hook.id}/deliveries"
+    for client in (world.api, server.api(key["key"])):
+        assert {item["id"] for item in client.all(path)} == {letter["id"], delivery["id"]}
+        assert len(client.all(f"/v1/deliveries?webhook_id={hook.id}")) == 2
+        shown = client.get(f"/v1/deliveries/{delivery['id']}")
+        assert shown["webhook_id"] == hook.id
+        assert shown["attempts"][0]["http_status"] == 200
+        assert shown["attempts"][0]["request"]["url"] == hook.created["url"]
+        assert client.get(f"/v1/events/{done}")["deliveries"][0]["id"] == delivery["id"]
+    assert server.api(other["key"]).request("GET", path).status == 404
+    server.stop()
+    assert in_database(server, "SELECT count(*) FROM webhook") == [(0,)]
+    secret = hook.secret.encode()
+    assert secret not in bytes_on_disk(server)
+    assert key_of(hook.secret) not in bytes_on_disk(server)
+
+
+def test_the_history_of_a_deleted_webhook_is_archived_and_removed_after_its_age(
+        own_server, make_world, tmp_path):
+    archive = tmp_path / "archive"
+    server = own_server("--archive", str(archive), *FREQUENT_SWEEPS).start()
+    world = make_world(server)
+    kept, gone = world.hook("kept"), world.hook("gone", Reply(404), Reply())
+    young = world.hook("young")
+    ids = world.publish_numbered(3)
+    for event in ids:
+        for hook in (kept, gone, young):
+            world.wait_done(event, hook)
+    deliveries = world.api.all(f"/v1/webhooks/{gone.id}/deliveries")
+    for hook in (gone, young):
+        world.api.delete(f"/v1/webhooks/{hook.id}")
+    server.stop()
+    in_database(server, "UPDATE removed_webhook SET removed_at = removed_at - ?"
+                " WHERE webhook_id = (SELECT min(webhook_id) FROM removed_webhook)",
+                90 * 86_400_000)
+    server.start()
+    world.api = server.api()
+    path = f"/v1/webhooks/{gone.id}/deliveries"
+    wait_for(lambda: world.api.request("GET", path).status == 404, "its history to be removed")
+    for delivery in deliveries:
+        assert world.api.request("GET", f"/v1/deliveries/{delivery['id']}").status == 404
+    assert world.api.all(f"/v1/deliveries?webhook_id={gone.id}") == []
+    for event in ids:
+        left = world.api.get(f"/v1/events/{event}")["deliveries"]
+        assert {each["webhook_id"] for each in left} == {kept.id, young.id}, "the others stay"
+    assert world.api.get("/v1/dlq")["data"] == []
+    archived = [each["id"] for line in archived_lines(archive) for each in line["deliveries"]]
+    assert sorted(archived) == sorted(each["id"] for each in deliveries)
+    wait_metric(world.api, 'webhook_retention_removed_total{kind="webhook"}', lambda n: n == 1)
+    world.wait_done(world.publish()["id"], kept)
+    server.stop()
+    assert integrity_check(server.data) == "ok"
+
+
+def test_removed_webhooks_are_kept_for_90_days_by_default(tmp_path):
+    code, output, error = run_command("serve", "--print-config", "--json")
+    assert code == 0, error
+    assert json.loads(output)["settings"]["retention.removed_webhooks_days"]["value"] == 90

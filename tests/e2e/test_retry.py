@@ -148,6 +148,48 @@ def test_429_waits_at_least_a_minute(world):
     assert 59 <= planned_delay(attempt) <= 62
 
 
+@pytest.mark.parametrize("headers, low, high", [
+    ((), 60, 66),                             # The minimum of the category.
+    ((("Retry-After", "100"),), 100, 110),    # What the receiver asks for.
+])
+def test_jitter_spreads_delays_above_a_minimum(world, headers, low, high):
+    hook = world.hook("hook", Reply(429, headers=headers))
+    ids = [world.publish()["id"] for _ in range(8)]
+    delays = []
+    for event_id in ids:
+        attempt = world.wait_status(event_id, hook, "retrying")["attempts"][0]
+        # From the end of the attempt.
+        delays.append(planned_delay(attempt) - attempt["duration_ms"] / 1000)
+    assert len({round(delay, 2) for delay in delays}) >= 6, delays
+    assert min(delays) >= low - 0.1, delays
+    assert max(delays) <= high + 2, delays
+
+
+@pytest.mark.parametrize("jitter", [
+    0.5, {"minus": 0, "plus": 0.5}, {"minus": 0, "plus": 0, "extra_ms": 30_000},
+    {"minus": 0.5, "plus": 0}])
+def test_jitter_does_not_exceed_the_longest_delay(world, jitter):
+    hook = world.hook("hook", Reply(500), retry_config={
+        "base_delay_ms": 60_000, "max_delay_ms": 60_000, "jitter": jitter})
+    ids = [world.publish()["id"] for _ in range(8)]
+    delays = []
+    for event_id in ids:
+        attempt = world.wait_status(event_id, hook, "retrying")["attempts"][0]
+        delays.append(planned_delay(attempt) - attempt["duration_ms"] / 1000)
+    assert max(delays) <= 60 + 2, delays
+    assert min(delays) >= 29.9, delays
+    assert len({round(delay) for delay in delays}) >= 4, delays
+
+
+@pytest.mark.parametrize("status, want", [(503, 7), (429, 60)])
+def test_retry_after_can_be_ignored(world, status, want):
+    hook = world.hook("hook", Reply(status, headers=(("Retry-After", "3000"),)), retry_config={
+        "base_delay_ms": 7_000, "jitter": 0})
+    world.api.patch(f"/v1/webhooks/{hook.id}", {"retry_config": {"honor_retry_after": False}})
+    _, attempt = first_failure(world, hook)
+    assert want - 1 <= planned_delay(attempt) <= want + 2
+
+
 def test_a_receiver_that_never_answers_times_out(world):
     hook = world.hook("hook", Hang(), timeout_ms=1_000, retry_config={**SLOW, "jitter": 0})
     delivery, attempt = first_failure(world, hook)
@@ -202,8 +244,69 @@ def test_an_untrusted_certificate_is_retried_twice(world, tls_receiver):
     assert tls_receiver.count() == 0, "nothing is sent before the certificate is checked"
 
 
+@pytest.mark.parametrize("config, attempts, reason", [
+    ({"max_attempts": 10, "ssl_max_attempts": 5}, 5, "ssl_error_retry_limit"),
+    ({"max_attempts": 10, "ssl_max_attempts": 1}, 1, "ssl_error_retry_limit"),
+    ({"max_attempts": 4, "ssl_max_attempts": 4}, 4, "max_attempts_exceeded"),
+    ({"max_attempts": 2, "ssl_max_attempts": 100}, 2, "max_attempts_exceeded"),
+])
+def test_the_number_of_attempts_after_tls_errors_is_configurable(world, tls_receiver, config,
+                                                                 attempts, reason):
+    hook = world.hook(url=tls_receiver.url("/"), retry_config={**FAST, **config})
+    assert hook.created["retry_config"]["ssl_max_attempts"] == config["ssl_max_attempts"]
+    delivery = world.wait_done(world.publish()["id"], hook)
+    assert (delivery["status"], delivery["attempt_count"]) == ("dead_letter", attempts)
+    assert delivery["dead_letter"]["reason"] == reason
+
+
+@pytest.mark.parametrize("field, value", [
+    ("ssl_max_attempts", 0), ("ssl_max_attempts", 101), ("ssl_max_attempts", "3"),
+    ("honor_retry_after", 1), ("honor_retry_after", "false")])
+def test_wrong_retry_values_are_refused(world, field, value):
+    body = {"url": "https://example.com/", "events": ["*"], "retry_config": {field: value}}
+    problem = world.api.post("/v1/webhooks", body, expect=422)
+    assert problem["errors"][0]["field"] == f"retry_config.{field}"
+
+
+def test_null_restores_the_default_of_a_retry_value(world):
+    hook = world.hook(retry_config={"ssl_max_attempts": 9, "honor_retry_after": False})
+    changed = world.api.patch(f"/v1/webhooks/{hook.id}", {
+        "retry_config": {"ssl_max_attempts": None, "honor_retry_after": None}})["retry_config"]
+    assert (changed["ssl_max_attempts"], changed["honor_retry_after"]) == (3, True)
+    assert changed["preset"] == "patient"
+
+
 def test_a_name_that_does_not_resolve_is_a_dns_failure(world):
     hook = world.hook(url="http://no-such-host.invalid/", retry_config=SLOW)
     delivery, attempt = first_failure(world, hook)
     assert delivery["status"] == "retrying"
     assert attempt["failure_category"] == "dns"
+
+
+@pytest.mark.parametrize("profile, delay", [("outbox", 3), ("tenant", 30)])
+def test_profiles_outbox_and_tenant_retry_every_failure_alike(own_server, make_world, tls_receiver,
+                                                              profile, delay):
+    world = make_world(own_server("--profile", profile).start())
+    hook = world.hook("asks", Reply(503, headers=(("Retry-After", "3000"),)))
+    config = hook.created["retry_config"]
+    assert (config["ssl_max_attempts"], config["honor_retry_after"]) == (5, False)
+    assert config["max_attempts"] == 5
+    _, attempt = first_failure(world, hook)
+    assert planned_delay(attempt) <= delay + 2
+
+    broken = world.hook("tls", url=tls_receiver.url("/"),
+                        retry_config={"schedule_ms": [10], "jitter": 0})
+    delivery = world.wait_done(world.publish()["id"], broken)
+    assert (delivery["status"], delivery["attempt_count"]) == ("dead_letter", 5)
+    assert delivery["dead_letter"]["reason"] == "max_attempts_exceeded"
+
+
+def test_settings_apply_to_new_webhooks_and_survive_a_restart(own_server, make_world):
+    server = own_server("--set", "webhooks.retry.ssl_max_attempts=7",
+                        "--set", "webhooks.retry.honor_retry_after=false").start()
+    world = make_world(server)
+    hook = world.hook()
+    server.kill()
+    server.start()
+    config = server.api().get(f"/v1/webhooks/{hook.id}")["retry_config"]
+    assert (config["ssl_max_attempts"], config["honor_retry_after"]) == (7, False)

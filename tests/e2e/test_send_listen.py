@@ -54,6 +54,21 @@ def test_listen_receives_what_send_publishes_and_verifies_the_signature(world, l
     assert webhook["body"]["data"] == {"order": 17}
 
 
+@pytest.mark.parametrize("scheme", ["t-v1", "sha256-timestamp", "sha256-body"])
+@pytest.mark.parametrize("rotated", [False, True])
+def test_listen_takes_the_text_of_a_secret_also_during_a_rotation(world, listen, scheme, rotated):
+    text = "whsec_is just text"
+    process, port, lines = listen("--secret", text, "--count", "1")
+    first = {} if rotated else {"secret": text}
+    hook = world.hook(url=f"http://127.0.0.1:{port}/", signature={"scheme": scheme}, **first)
+    if rotated:
+        world.api.post(f"/v1/webhooks/{hook.id}/secret/rotate", {"secret": text})
+    world.publish()
+    assert process.wait(DEADLINE) == 0
+    webhook = next(line for line in lines() if "webhook_id" in line)
+    assert (webhook["signature"], webhook["scheme"]) == ("valid", scheme)
+
+
 def test_listen_answers_a_wrong_signature_with_401_and_exits_with_1(world, listen):
     process, port, lines = listen("--secret", OTHER_SECRET, "--count", "1")
     hook = world.hook(url=f"http://127.0.0.1:{port}/hook", secret=SECRET)

@@ -33,7 +33,9 @@ def test_attempts_are_counted_by_outcome(world):
     assert total["retries"] == 1
     assert total["dead_letters"] == 1
     assert total["failures"] == {"server_error": 1, "client_error": 1}
-    assert total["success_rate"] == 0.5
+    assert total["success_rate"] == 0.5, "per attempt"
+    assert (total["deliveries_succeeded"], total["deliveries_failed"]) == (2, 1)
+    assert total["delivery_success_rate"] == 2 / 3
     duration = total["duration_ms"]
     assert 0 < duration["p50"] <= duration["p95"] <= duration["p99"]
     assert duration["average"] > 0
@@ -42,6 +44,7 @@ def test_attempts_are_counted_by_outcome(world):
     assert answer["webhooks"]["data"][0]["webhook_id"] == flaky.id, "most attempts first"
     assert by_webhook[good.id]["success_rate"] == 1
     assert by_webhook[flaky.id]["success_rate"] == 0.5
+    assert by_webhook[flaky.id]["delivery_success_rate"] == 1
     assert by_webhook[dead.id]["success_rate"] == 0
     assert by_webhook[dead.id]["dead_letters"] == 1
     assert sum(bucket["attempts"] for bucket in answer["buckets"]) == 4
@@ -49,6 +52,71 @@ def test_attempts_are_counted_by_outcome(world):
     one = stats_of(world, webhook_id=good.id, bucket="5m")
     assert one["total"]["attempts"] == 1
     assert [item["webhook_id"] for item in one["webhooks"]["data"]] == [good.id]
+
+
+def test_the_view_of_seven_days_shows_the_worst_webhook_first(world):
+    """Name, URL, deliveries, successful, failed, success rate and average response time."""
+    good = world.hook("good", name="Good")
+    half = world.hook("half", Reply(404), Reply(200), name="Half", max_in_flight=1)
+    flaky = world.hook("flaky", Reply(503), Reply(200), retry_config=FAST, name="Flaky")
+    dead = world.hook("dead", Reply(404), name="Dead")
+    for event_id in world.publish_numbered(2):
+        for hook in (good, half, flaky, dead):
+            world.wait_done(event_id, hook)
+
+    def week():
+        return stats_of(world, period="7d", sort="worst")["webhooks"]["data"]
+    rows = week()
+    assert [row["name"] for row in rows] == ["Dead", "Half", "Flaky", "Good"]
+    assert [row["webhook_id"] for row in rows] == [dead.id, half.id, flaky.id, good.id]
+    assert [row["url"] for row in rows] == [hook.created["url"]
+                                            for hook in (dead, half, flaky, good)]
+    assert [row["deliveries"] for row in rows] == [2, 2, 2, 2]
+    assert [row["deliveries_succeeded"] for row in rows] == [0, 1, 2, 2]
+    assert [row["deliveries_failed"] for row in rows] == [2, 1, 0, 0]
+    assert [row["delivery_success_rate"] for row in rows] == [0, 0.5, 1, 1]
+    assert [row["success_rate"] for row in rows] == [0, 0.5, 2 / 3, 1]
+    assert all(row["duration_ms"]["average"] > 0 for row in rows)
+    first = world.api.get(f"/v1/stats?tenant_id={world.tenant}&period=7d&sort=worst&limit=1")
+    assert [row["name"] for row in first["webhooks"]["data"]] == ["Dead"]
+
+    health = world.api.get(f"/v1/webhooks/{half.id}/health")["last_7_days"]
+    assert health == {name: value for name, value in rows[1].items()
+                      if name not in ("webhook_id", "name", "url")}
+
+    # A dead letter that is delivered after all is a success.
+    world.receiver.on(dead.path, Reply())
+    for item in world.api.all(f"/v1/dlq?webhook_id={dead.id}"):
+        world.api.post(f"/v1/deliveries/{item['id']}/retry", expect=202)
+
+    def delivered():
+        return {row["name"]: row for row in week()}["Dead"]["deliveries_succeeded"] == 2
+    wait_for(delivered, "the retries to be counted")
+    row = {row["name"]: row for row in week()}["Dead"]
+    assert (row["deliveries_failed"], row["delivery_success_rate"]) == (0, 1)
+    assert (row["success_rate"], row["dead_letters"]) == (0.5, 2)
+    world.api.delete(f"/v1/webhooks/{half.id}")
+    gone = {row["webhook_id"]: row for row in week()}[half.id]
+    assert (gone["name"], gone["url"], gone["deliveries_succeeded"]) == (None, None, 1)
+
+
+def test_a_tenants_key_sees_only_its_own_webhooks(server, world, make_world):
+    other = make_world(server)
+    mine, theirs = world.hook(name="Mine"), other.hook(name="Theirs")
+    world.wait_done(world.publish()["id"], mine)
+    other.wait_done(other.publish()["id"], theirs)
+    key = world.api.post("/v1/api-keys", {"scope": "tenant", "tenant_id": world.tenant},
+                         expect=201)
+    client = server.api(key["key"])
+    answer = client.get("/v1/stats?period=7d&sort=worst")
+    assert [row["name"] for row in answer["webhooks"]["data"]] == ["Mine"]
+    assert answer["total"]["deliveries_succeeded"] == 1
+    assert client.get(f"/v1/stats?webhook_id={theirs.id}")["webhooks"]["data"] == []
+    assert client.get(f"/v1/webhooks/{mine.id}/health")["last_7_days"]["deliveries"] == 1
+    assert client.request("GET", f"/v1/webhooks/{theirs.id}/health").status == 404
+    client.close()
+    world.api.delete(f"/v1/api-keys/{key['id']}")
+    other.clean()
 
 
 def test_statistics_survive_kill_9(own_server, make_world):
@@ -61,7 +129,8 @@ def test_statistics_survive_kill_9(own_server, make_world):
     server.start()
     world.api = server.api()
     assert stats_of(world)["total"]["attempts"] == 50
-    assert stats_of(world, webhook_id=hook.id)["total"]["succeeded"] == 50
+    total = stats_of(world, webhook_id=hook.id)["total"]
+    assert (total["succeeded"], total["deliveries_succeeded"]) == (50, 50)
 
 
 def test_an_invalid_query_is_refused(api):

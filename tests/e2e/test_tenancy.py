@@ -14,14 +14,14 @@ PATHS = [
     ("PATCH", "/v1/webhooks/{webhook}"), ("DELETE", "/v1/webhooks/{webhook}"),
     ("GET", "/v1/webhooks/{webhook}/health"), ("PATCH", "/v1/webhooks/{webhook}/circuit-breaker"),
     ("POST", "/v1/webhooks/{webhook}/pause"), ("POST", "/v1/webhooks/{webhook}/resume"),
-    ("GET", "/v1/webhooks/{webhook}/deliveries"),
+    ("GET", "/v1/webhooks/{webhook}/deliveries"), ("GET", "/v1/webhooks/{webhook}/attempts"),
     ("POST", "/v1/webhooks/{webhook}/deliveries/{waiting}/retry"),
     ("POST", "/v1/webhooks/{own}/deliveries/{waiting}/retry"),
     ("GET", "/v1/events/{event}"), ("GET", "/v1/deliveries/{waiting}"),
     ("POST", "/v1/deliveries/{waiting}/retry"), ("POST", "/v1/deliveries/{waiting}/cancel"),
     ("POST", "/v1/deliveries/{dead}/retry"), ("POST", "/v1/dlq/{dead}/retry"),
 ]
-LISTS = ["/v1/webhooks", "/v1/events", "/v1/deliveries", "/v1/dlq"]
+LISTS = ["/v1/webhooks", "/v1/events", "/v1/deliveries", "/v1/attempts", "/v1/dlq"]
 ADMIN_ONLY = ["/v1/tenants", "/v1/api-keys", "/v1/audit-log", "/v1/audit-log/verify"]
 
 OPERATIONS = Contract(from_fragments()).operations

@@ -4,11 +4,16 @@
 
 #include <fmt/format.h>
 
+#include "core/base/growth.h"
+#include "core/net/target_url.h"
+
 namespace postrider::sim {
 namespace {
 
 // How long a new event may wait for a healthy receiver without any limit (P5).
 constexpr Micros prompt_max = std::chrono::seconds{5};
+
+std::string host_of(const Webhook& webhook) { return parse_target_url(webhook.url, {})->host; }
 
 /// Describes how the last start exceeds the limit. Empty if it does not.
 std::string excess_of(const std::optional<RateLimit>& limit, const std::vector<MonoTime>& starts) {
@@ -65,7 +70,8 @@ void Checks::attempt_started(const StartAttempt& start) {
   check_memory(delivery);
   check_spacing(delivery, webhook);
   check_promptness(delivery);
-  flights_.emplace(delivery.id, Flight{webhook.id, delivery.event_type, webhook.tenant_id});
+  flights_.emplace(delivery.id,
+                   Flight{webhook.id, delivery.event_type, webhook.tenant_id, host_of(webhook)});
 }
 
 void Checks::check_order(const Delivery& delivery, const Webhook& webhook) {
@@ -114,6 +120,13 @@ void Checks::check_shared_limits(const Webhook& webhook) {
   }
   if (of_tenant >= static_cast<std::ptrdiff_t>(limits.tenant_in_flight_max)) {
     violate("P7: more in flight than tenant_in_flight_max: " + webhook.tenant_id);
+  }
+  const std::string host = host_of(webhook);
+  const auto of_host = std::ranges::count_if(
+      flights_, [&](const auto& flight) { return flight.second.host == host; });
+  if (limits.host_in_flight_max &&
+      of_host >= static_cast<std::ptrdiff_t>(*limits.host_in_flight_max)) {
+    violate("P7: more in flight than host_in_flight_max: " + host);
   }
   tenant_starts_[webhook.tenant_id].push_back(timeline_.mono());
   all_starts_.push_back(timeline_.mono());
@@ -175,7 +188,10 @@ void Checks::check_wait(DeliveryId id) {
   Millis longest = std::max(backoff_delay(policy, delivery.budget_used, 0.999999), Millis{1});
   const bool asked = stored->second.last_http_status == 429;
   longest = asked ? std::max(longest, policy.delay_max) : longest;
-  longest = policy.category_minimums ? std::max(longest, Millis{60'000}) : longest;
+  // The longest minimum, with all of the jitter.
+  const double share = 1.0 + std::max(policy.jitter.minus, policy.jitter.plus);
+  const Millis minimum = to_millis(60'000 * share) + policy.jitter.extra;
+  longest = policy.category_minimums ? std::max(longest, minimum) : longest;
   if (delivery.due > later(timeline_.now().steady, longest)) {
     violate(fmt::format("{} waits longer than its policy allows", delivery.id.to_string()));
   }

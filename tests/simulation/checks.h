@@ -78,6 +78,7 @@ class Checks {
     WebhookId webhook_id;
     std::string event_type;
     TenantId tenant_id;
+    std::string host;
   };
   using Starts = std::vector<MonoTime>;
 

@@ -43,7 +43,7 @@ Receiver some_receiver(SplitMix64& random, std::uint32_t number) {
   webhook.id.bytes[0] = static_cast<std::uint8_t>(random.below(256));  // Spread over the shards.
   webhook.id.bytes[15] = static_cast<std::uint8_t>(number);
   webhook.tenant_id = fmt::format("tenant-{}", random.below(3));
-  webhook.url = "https://receiver.example/";
+  webhook.url = receiver_url(random);
   webhook.events = {*EventPattern::parse(one_in(random, 3) ? "order.*" : "*")};
   webhook.retry = some_retry(random);
   webhook.breaker = some_breaker(random);
@@ -82,6 +82,9 @@ ShardOptions some_shard(SplitMix64& random) {
     options.tenant_in_flight_max = between(random, 1, 4);
     options.first_attempt_reserve = between(random, 0, 2);
   }
+  if (one_in(random, 3)) {
+    options.host_in_flight_max = between(random, 1, 3);
+  }
   if (one_in(random, 4)) {
     options.tenant_rate = some_rate(random);
   }
@@ -92,6 +95,10 @@ ShardOptions some_shard(SplitMix64& random) {
 }
 
 }  // namespace
+
+std::string receiver_url(SplitMix64& random) {
+  return fmt::format("https://receiver-{}.example/", random.below(3));
+}
 
 RetryPolicy another_retry(SplitMix64& random) {
   RetryPolicy policy = some_retry(random);

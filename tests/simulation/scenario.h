@@ -49,6 +49,9 @@ struct Scenario {
 /// A retry policy that a user may set.
 [[nodiscard]] RetryPolicy another_retry(SplitMix64& random);
 
+/// The URL of a receiver. Few hosts, so that receivers share them.
+[[nodiscard]] std::string receiver_url(SplitMix64& random);
+
 /// Swarm testing: each seed disables some kinds of faults and makes others frequent.
 [[nodiscard]] Scenario make_scenario(std::uint64_t seed);
 

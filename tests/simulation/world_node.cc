@@ -20,10 +20,9 @@ void World::boot() {
   in_flight_ = 0;
   allowance_ = std::make_unique<SharedAllowance>(
       limits_of(scenario_.shard), scenario_.shard_count,
-      [this](std::size_t shard, std::optional<TenantId> tenant_id) {
-        in_this_life(handover_delay(), [this, shard, tenant_id] {
-          workers_[shard]->host().feed(SlotReserved{tenant_id});
-        });
+      [this](std::size_t shard, const SlotReserved& reserved) {
+        in_this_life(handover_delay(),
+                     [this, shard, reserved] { workers_[shard]->host().feed(reserved); });
       });
   for (std::size_t shard = 0; shard < scenario_.shard_count; ++shard) {
     workers_.push_back(std::make_unique<SimWorker>(*this, shard));
@@ -47,6 +46,10 @@ void World::load_lanes() {
     if (const auto circuit = durable_.circuits.find(webhook->id);
         circuit != durable_.circuits.end()) {
       changed.circuit = circuit->second;
+    }
+    if (const auto which = calls_to_restore(changed.circuit.value_or(CircuitRecord{}),
+                                            webhook->breaker, timeline_.now().steady)) {
+      changed.past_calls = *make_memory_ledger(durable_)->recent_calls(webhook->id, *which);
     }
     for (const LaneBacklog& lane : *backlog) {
       if (lane.webhook_id == webhook->id) {

@@ -88,6 +88,9 @@ void World::make_user_change() {
     }
   } else if (!receiver.edited) {
     return;
+  } else if (what < 6 && random_.below(3) == 0) {
+    const std::string url = receiver_url(random_);
+    change_webhook(id, [url](Webhook& webhook) { webhook.url = url; });
   } else if (what < 6) {
     change_webhook(id, [](Webhook& webhook) { webhook.paused = !webhook.paused; });
   } else if (what < 9) {
@@ -149,7 +152,7 @@ void World::change_webhook(WebhookId id, const std::function<void(Webhook&)>& ed
 
 void World::remove_webhook(WebhookId id) {
   store_.submit(SimCatalog{[this, id](Catalog& catalog, RepliesByShard& replies) {
-    if (catalog.remove_webhook(id)) {
+    if (catalog.remove_webhook(id, timeline_.now().wall)) {
       directory_ = directory_.without(id);
       reply(replies, id, WebhookRemoved{id});
       cancel_waiting(id);
@@ -160,7 +163,8 @@ void World::remove_webhook(WebhookId id) {
 /// Works in small steps, so that a crash can happen between them.
 void World::cancel_waiting(WebhookId id) {
   store_.submit(SimCatalog{[this, id](Catalog& catalog, RepliesByShard&) {
-    if (catalog.cancel_waiting(id, timeline_.now().wall, 2).value_or(2) == 2) {
+    const Result<PriorityCounts> cancelled = catalog.cancel_waiting(id, timeline_.now().wall, 2);
+    if (!cancelled || cancelled->total() == 2) {
       cancel_waiting(id);
     }
   }});

@@ -32,6 +32,12 @@ class FaultyHistory final : public History {
     return real_->count_deliveries(filter, range);
   }
 
+  Result<ListedAttempts> list_attempts(const AttemptFilter& filter,
+                                       const AttemptPage& page) override {
+    POSTRIDER_CHECK(check());
+    return real_->list_attempts(filter, page);
+  }
+
   Result<DeliveryRecord> find_delivery(DeliveryId id) override { return real_->find_delivery(id); }
   Result<std::vector<Attempt>> attempts_of(DeliveryId id) override {
     return real_->attempts_of(id);
@@ -39,10 +45,16 @@ class FaultyHistory final : public History {
   Result<std::map<std::uint32_t, RequestShape>> requests_of(DeliveryId id) override {
     return real_->requests_of(id);
   }
+  Result<std::vector<OpenPeriod>> open_periods_of(DeliveryId id) override {
+    return real_->open_periods_of(id);
+  }
   Result<Listed<Event>> list_events(const EventFilter& filter, const Page& page) override {
     return real_->list_events(filter, page);
   }
   Result<Event> find_event(EventId id) override { return real_->find_event(id); }
+  Result<std::optional<TenantId>> tenant_of_removed(WebhookId id) override {
+    return real_->tenant_of_removed(id);
+  }
   Result<WebhookHealth> webhook_health(WebhookId id) override { return real_->webhook_health(id); }
   Result<std::map<TenantId, std::uint64_t>> dead_letter_counts() override {
     return real_->dead_letter_counts();

@@ -70,6 +70,13 @@ class FaultyLedger final : public Ledger {
     return real_.backlog();
   }
 
+  Result<std::vector<PastCall>> recent_calls(WebhookId id, const CallsToRestore& which) override {
+    if (broken_ || next_fault()) {
+      return injected_failure();
+    }
+    return real_.recent_calls(id, which);
+  }
+
   Result<BroughtForward> bring_forward(const BringForward& order) override {
     if (broken_) {
       return injected_failure();
@@ -85,7 +92,7 @@ class FaultyLedger final : public Ledger {
     return injected_failure();
   }
 
-  Result<std::uint64_t> count_waiting() override {
+  Result<PriorityCounts> count_waiting() override {
     if (broken_ || next_fault()) {
       return injected_failure();
     }

@@ -76,7 +76,7 @@ class MemoryService final : public AdminService, private WebhookObserver {
   // WebhookObserver
   void webhook_stored(const Webhook& webhook) override { lanes.try_emplace(webhook.id); }
   void webhook_removed(WebhookId id) override { lanes.erase(id); }
-  void deliveries_cancelled(std::uint32_t) override {}
+  void deliveries_cancelled(const PriorityCounts&) override {}
 
   /// Runs the change immediately.
   Awaitable<Result<void>> run_on_store_thread(AuditEntry entry, Change change) override;

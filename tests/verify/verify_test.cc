@@ -59,10 +59,18 @@ Headers sign(Scheme scheme, const std::vector<std::string>& secrets, std::string
     signatures.push_back(
         make_sign(server_scheme, Secret<std::string>{secret})(text.prefix, text.body));
   }
-  return {{"Webhook-Id", "evt_1"},
-          {"Webhook-Timestamp", std::to_string(known_time)},
-          {signature_header({.scheme = server_scheme}),
-           signature_value(server_scheme, known_time, signatures)}};
+  const SignaturePolicy policy{.scheme = server_scheme};
+  Headers headers = {{"Webhook-Id", "evt_1"}, {"Webhook-Timestamp", std::to_string(known_time)}};
+  const auto add = [&](std::string name, const std::vector<std::string>& values) {
+    headers.emplace_back(std::move(name), signature_value(server_scheme, known_time, values));
+  };
+  if (has_one_signature(server_scheme) && signatures.size() > 1) {
+    add(signature_header(policy), {signatures.back()});
+    add(next_signature_header(policy), {signatures.front()});
+  } else {
+    add(signature_header(policy), signatures);
+  }
+  return headers;
 }
 
 TEST(Verify, AcceptsTheKnownVector) { EXPECT_EQ(check_known(known_headers()), Outcome::valid); }
@@ -148,7 +156,7 @@ TEST(Verify, AcceptsTheServersSignaturesInEveryScheme) {
 }
 
 TEST(Verify, AcceptsBothSecretsDuringARotation) {
-  for (const Scheme scheme : {Scheme::standard, Scheme::standard_ed25519, Scheme::t_v1}) {
+  for (const Scheme scheme : schemes) {
     SCOPED_TRACE(to_string(static_cast<SignatureScheme>(scheme)));
     const Headers both = sign(scheme, {new_key, old_key}, known_body);
     for (const std::string& key : {new_key, old_key}) {
@@ -162,6 +170,23 @@ TEST(Verify, AcceptsBothSecretsDuringARotation) {
     EXPECT_EQ(both.check(sign(scheme, {old_key}, known_body), known_body, known_time),
               Outcome::valid);
   }
+}
+
+TEST(Verify, UsesTheTextOfASecretAsTheKeyIfTheSchemeIsNotStandard) {
+  for (const Scheme scheme : {Scheme::t_v1, Scheme::sha256_timestamp, Scheme::sha256_body}) {
+    for (const std::string& text : {known_key, std::string{"whsec_not base64"}}) {
+      const Headers headers = sign(scheme, {text}, known_body);
+      EXPECT_EQ(verifier_for(scheme, {text}).check(headers, known_body, known_time),
+                Outcome::valid);
+    }
+  }
+}
+
+TEST(Verify, IgnoresAMalformedNextSignature) {
+  Headers headers = sign(Scheme::sha256_body, {new_key}, known_body);
+  headers.emplace_back("X-Webhook-Signature-Next", "sha256=zz");
+  EXPECT_EQ(verifier_for(Scheme::sha256_body, {new_key}).check(headers, known_body, known_time),
+            Outcome::valid);
 }
 
 TEST(Verify, SupportsAnotherHeaderPrefixAndPrefersItsTimestamp) {

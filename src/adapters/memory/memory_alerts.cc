@@ -35,6 +35,16 @@ class MemoryAlertWriter final : public AlertWriter {
     return {};
   }
 
+  Result<void> update(const Alert& alert) override {
+    const std::lock_guard guard{store_.mutex};
+    const auto found = find_alert(store_, alert.id);
+    if (found != store_.alerts.end() && !found->second.resolved_at) {
+      found->second.measure = alert.measure;
+      found->second.detail = alert.detail;
+    }
+    return {};
+  }
+
   Result<void> resolve(AlertId id, WallTime at) override {
     const std::lock_guard guard{store_.mutex};
     const auto found = find_alert(store_, id);

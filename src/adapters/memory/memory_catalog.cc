@@ -30,29 +30,36 @@ class MemoryCatalog final : public Catalog {
     return {};
   }
 
-  Result<void> remove_webhook(WebhookId id) override {
+  Result<void> remove_webhook(WebhookId id, WallTime now) override {
     const std::lock_guard guard{store_.mutex};
-    if (store_.webhooks.erase(id) == 0) {
+    const auto webhook = store_.webhooks.find(id);
+    if (webhook == store_.webhooks.end()) {
       return fail(Errc::not_found, "There is no such webhook.");
     }
+    store_.removed_webhooks[id] = {.tenant_id = webhook->second.tenant_id, .removed_at = now};
+    store_.webhooks.erase(webhook);
     store_.circuits.erase(id);
     store_.rescheduling.erase(id);
     return {};
   }
 
-  Result<std::uint32_t> cancel_waiting(WebhookId id, WallTime now, std::uint32_t limit) override {
+  Result<PriorityCounts> cancel_waiting(WebhookId id, WallTime now, std::uint32_t limit) override {
     const std::lock_guard guard{store_.mutex};
     std::vector<std::int64_t> first;
     if (const auto lane = store_.waiting.find(id); lane != store_.waiting.end()) {
       const auto& waiting = lane->second;
       std::ranges::copy(waiting | std::views::take(limit), std::back_inserter(first));
     }
+    OutcomeChanges outcomes;
+    PriorityCounts cancelled;
     for (const std::int64_t sequence : first) {
       DeliveryRecord record = store_.deliveries.at(sequence);
-      mark_cancelled(record, now);
+      ++cancelled[record.delivery.priority];
+      mark_cancelled(store_, record, now, outcomes);
       put(store_, std::move(record));
     }
-    return static_cast<std::uint32_t>(first.size());
+    add_to_operations(store_, outcomes);
+    return cancelled;
   }
 
   Result<void> mark_rescheduling(WebhookId id) override {

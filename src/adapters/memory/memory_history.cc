@@ -1,5 +1,8 @@
 #include <algorithm>
+#include <functional>
 #include <mutex>
+#include <utility>
+#include <vector>
 
 #include "core/filter/event_type_filter.h"
 #include "ports/health_tally.h"
@@ -24,7 +27,25 @@ bool within(std::optional<WallTime> from, std::optional<WallTime> to, WallTime t
   return (!from || *from <= time) && (!to || time < *to);
 }
 
-bool matches(const DeliveryFilter& filter, const DeliveryRecord& record) {
+bool has_resource(const std::optional<std::string>& wanted, const Event& event) {
+  return !wanted || event.resource_id == wanted;
+}
+
+bool is_open(const CircuitRecord& circuit) {
+  return circuit.state != CircuitState::closed || (circuit.forced_until && circuit.forced_open);
+}
+
+bool has_state(const MemoryStore& store, const DeliveryFilter& filter, const Delivery& delivery) {
+  if (!filter.circuit_blocked) {
+    return admits(filter.states, delivery.state);
+  }
+  const auto circuit = store.circuits.find(delivery.webhook_id);
+  return std::ranges::find(filter.states, delivery.state) != filter.states.end() ||
+         (is_waiting(delivery.state) && circuit != store.circuits.end() &&
+          is_open(circuit->second));
+}
+
+bool matches(const MemoryStore& store, const DeliveryFilter& filter, const DeliveryRecord& record) {
   const Delivery& delivery = record.delivery;
   const WallTime time =
       lists_dead_letters(filter) ? record.completed_at.value_or(WallTime{}) : record.created_at;
@@ -35,24 +56,123 @@ bool matches(const DeliveryFilter& filter, const DeliveryRecord& record) {
                           (record.dead && record.dead->classification == *filter.classification);
   return admits(filter.tenant_id, record.tenant_id) &&
          admits(filter.webhook_ids, delivery.webhook_id) &&
-         admits(filter.event_id, delivery.event_id) && admits(filter.states, delivery.state) &&
+         admits(filter.event_id, delivery.event_id) && has_state(store, filter, delivery) &&
          admits_type(filter.event_types, delivery.event_type) && category_fits && class_fits &&
-         within(filter.from, filter.to, time);
+         within(filter.from, filter.to, time) &&
+         has_resource(filter.resource_id,
+                      *store.events.at(store.event_sequences.at(delivery.event_id)).event);
 }
 
-bool matches(const EventFilter& filter, const MemoryEvent& stored) {
+bool matches(const MemoryStore&, const EventFilter& filter, const MemoryEvent& stored) {
   const Event& event = *stored.event;
   const bool matched = !stored.deliveries.empty() || !stored.late.empty();
   return admits(filter.matched, matched) && admits(filter.tenant_id, event.tenant_id) &&
-         admits_type(filter.types, event.type) && within(filter.from, filter.to, event.created_at);
+         admits_type(filter.types, event.type) &&
+         within(filter.from, filter.to, event.created_at) &&
+         has_resource(filter.resource_id, event);
 }
 
-DeliveryRecord item_of(const DeliveryRecord& record) { return record; }
-Event item_of(const MemoryEvent& stored) { return *stored.event; }
+bool matches(const AttemptFilter& filter, const AttemptRecord& record) {
+  const Attempt& attempt = record.attempt;
+  const bool category_fits =
+      filter.failure_categories.empty() ||
+      (attempt.failure_category && admits(filter.failure_categories, *attempt.failure_category));
+  return admits(filter.tenant_id, record.tenant_id) &&
+         admits(filter.webhook_ids, record.webhook_id) &&
+         admits(filter.delivery_id, record.delivery_id) && admits_status(filter, attempt) &&
+         admits_type(filter.event_types, record.event_type) && category_fits &&
+         within(filter.from, filter.to, attempt.outcome.executed_at);
+}
+
+DeliveryRecord item_of(const MemoryStore& store, const DeliveryRecord& record) {
+  return complete(store, record);
+}
+Event item_of(const MemoryStore&, const MemoryEvent& stored) { return *stored.event; }
+
+using AttemptKey = std::pair<std::int64_t, std::uint32_t>;  // (delivery, number)
+
+AttemptRecord attempt_record(const MemoryStore& store, const AttemptKey& key) {
+  const DeliveryRecord& of = store.deliveries.at(key.first);
+  return {.attempt = store.attempts.at(key),
+          .delivery_id = of.delivery.id,
+          .event_id = of.delivery.event_id,
+          .webhook_id = of.delivery.webhook_id,
+          .tenant_id = of.tenant_id,
+          .event_type = of.delivery.event_type};
+}
+
+AttemptPosition position_of(const MemoryStore& store, const AttemptKey& key) {
+  return {.executed_at = store.attempts.at(key).outcome.executed_at,
+          .delivery = key.first,
+          .number = key.second};
+}
+
+/// The attempts below the cursor, in the order in which they are paged.
+std::vector<AttemptPosition> attempts_below(const MemoryStore& store, const AttemptFilter& filter,
+                                            const std::optional<AttemptPosition>& before) {
+  std::vector<AttemptPosition> positions;
+  if (filter.webhook_ids.size() == 1 && !filter.delivery_id) {
+    const auto recorded = store.attempts_recorded.find(filter.webhook_ids.front());
+    if (recorded == store.attempts_recorded.end()) {
+      return {};
+    }
+    for (auto key = recorded->second.rbegin(); key != recorded->second.rend(); ++key) {
+      positions.push_back(position_of(store, *key));
+    }
+    const auto cursor = before ? std::ranges::find(positions, *before) : positions.end();
+    if (cursor != positions.end()) {
+      positions.erase(positions.begin(), cursor + 1);
+      return positions;
+    }
+  } else {
+    for (const auto& [key, attempt] : store.attempts) {
+      positions.push_back(position_of(store, key));
+    }
+    std::ranges::sort(positions, std::greater<>{});
+  }
+  std::erase_if(positions, [&](const auto& position) { return before && position >= *before; });
+  return positions;
+}
+
+ListedAttempts list_attempts_of(const MemoryStore& store, const AttemptFilter& filter,
+                                const AttemptPage& page) {
+  ListedAttempts listed;
+  std::uint32_t skipped = 0;
+  std::uint32_t looked_at = 0;
+  AttemptPosition last;
+  AttemptPosition last_item;
+  std::vector<std::pair<AttemptPosition, AttemptRecord>> found;
+  for (const AttemptPosition& position : attempts_below(store, filter, page.before)) {
+    if (page.limit == 0) {
+      break;
+    }
+    if (looked_at++ == std::max(page.scanned_max, 1u)) {
+      listed.next = last;
+      break;
+    }
+    last = position;
+    AttemptRecord record = attempt_record(store, {position.delivery, position.number});
+    if (!matches(filter, record) || skipped++ < page.offset) {
+      continue;
+    }
+    if (found.size() == page.limit) {
+      listed.next = last_item;
+      break;
+    }
+    found.emplace_back(position, std::move(record));
+    last_item = position;
+  }
+  std::ranges::sort(found, std::greater<>{}, &std::pair<AttemptPosition, AttemptRecord>::first);
+  for (auto& item : found) {
+    listed.items.push_back(std::move(item.second));
+  }
+  return listed;
+}
 
 /// Newest first: `rows` is keyed by sequence.
 template <class Item, class Row, class Filter>
-Listed<Item> list(const std::map<std::int64_t, Row>& rows, const Filter& filter, const Page& page) {
+Listed<Item> list(const MemoryStore& store, const std::map<std::int64_t, Row>& rows,
+                  const Filter& filter, const Page& page) {
   Listed<Item> listed;
   std::uint32_t skipped = 0;
   std::uint32_t looked_at = 0;
@@ -64,7 +184,7 @@ Listed<Item> list(const std::map<std::int64_t, Row>& rows, const Filter& filter,
       break;
     }
     --row;
-    if (!matches(filter, row->second)) {
+    if (!matches(store, filter, row->second)) {
       continue;
     }
     if (skipped < page.offset) {
@@ -75,15 +195,15 @@ Listed<Item> list(const std::map<std::int64_t, Row>& rows, const Filter& filter,
       listed.next = last;
       break;
     }
-    listed.items.push_back(item_of(row->second));
+    listed.items.push_back(item_of(store, row->second));
     last = row->first;
   }
   return listed;
 }
 
 template <class Row, class Filter>
-PartialCount count(const std::map<std::int64_t, Row>& rows, const Filter& filter,
-                   const CountRange& range) {
+PartialCount count(const MemoryStore& store, const std::map<std::int64_t, Row>& rows,
+                   const Filter& filter, const CountRange& range) {
   PartialCount counted;
   std::uint32_t looked_at = 0;
   auto row = range.before ? rows.lower_bound(*range.before) : rows.end();
@@ -93,7 +213,7 @@ PartialCount count(const std::map<std::int64_t, Row>& rows, const Filter& filter
       break;
     }
     --row;
-    counted.count += matches(filter, row->second) ? 1 : 0;
+    counted.count += matches(store, filter, row->second) ? 1 : 0;
   }
   return counted;
 }
@@ -105,7 +225,7 @@ class MemoryHistory final : public History {
   Result<Listed<DeliveryRecord>> list_deliveries(const DeliveryFilter& filter,
                                                  const Page& page) override {
     const std::lock_guard guard{store_.mutex};
-    return list<DeliveryRecord>(store_.deliveries, filter, page);
+    return list<DeliveryRecord>(store_, store_.deliveries, filter, page);
   }
 
   Result<DeliveryRecord> find_delivery(DeliveryId id) override {
@@ -114,7 +234,13 @@ class MemoryHistory final : public History {
     if (record == nullptr) {
       return fail(Errc::not_found, "There is no such delivery.");
     }
-    return *record;
+    return complete(store_, *record);
+  }
+
+  Result<ListedAttempts> list_attempts(const AttemptFilter& filter,
+                                       const AttemptPage& page) override {
+    const std::lock_guard guard{store_.mutex};
+    return list_attempts_of(store_, filter, page);
   }
 
   Result<std::vector<Attempt>> attempts_of(DeliveryId id) override {
@@ -143,9 +269,26 @@ class MemoryHistory final : public History {
     return requests;
   }
 
+  Result<std::vector<OpenPeriod>> open_periods_of(DeliveryId id) override {
+    const std::lock_guard guard{store_.mutex};
+    std::vector<OpenPeriod> periods;
+    const DeliveryRecord* record = find(store_, id);
+    for (const auto& [key, period] : store_.open_periods) {
+      if (record != nullptr && key.first == record->delivery.webhook_id &&
+          (!record->completed_at || period.opened_at < *record->completed_at) &&
+          (!period.ended_at || *period.ended_at > record->created_at)) {
+        periods.push_back(period);
+      }
+    }
+    if (periods.size() > open_periods_max) {
+      periods.erase(periods.begin(), periods.end() - open_periods_max);
+    }
+    return periods;
+  }
+
   Result<Listed<Event>> list_events(const EventFilter& filter, const Page& page) override {
     const std::lock_guard guard{store_.mutex};
-    return list<Event>(store_.events, filter, page);
+    return list<Event>(store_, store_.events, filter, page);
   }
 
   Result<Event> find_event(EventId id) override {
@@ -164,7 +307,7 @@ class MemoryHistory final : public History {
     std::uint32_t looked_at = 0;
     std::int64_t last = page.after;
     for (auto row = store_.events.upper_bound(page.after); row != store_.events.end(); ++row) {
-      const bool fits = matches(filter, row->second);
+      const bool fits = matches(store_, filter, row->second);
       const bool full = fits && listed.items.size() == page.limit;
       if (full || looked_at++ == std::max(page.scanned_max, 1u)) {
         listed.next = full && page.limit > 0 ? listed.items.back().sequence : last;
@@ -183,7 +326,14 @@ class MemoryHistory final : public History {
   Result<PartialCount> count_deliveries(const DeliveryFilter& filter,
                                         const CountRange& range) override {
     const std::lock_guard guard{store_.mutex};
-    return count(store_.deliveries, filter, range);
+    return count(store_, store_.deliveries, filter, range);
+  }
+
+  Result<std::optional<TenantId>> tenant_of_removed(WebhookId id) override {
+    const std::lock_guard guard{store_.mutex};
+    const auto removed = store_.removed_webhooks.find(id);
+    return removed == store_.removed_webhooks.end() ? std::nullopt
+                                                    : std::optional{removed->second.tenant_id};
   }
 
   Result<WebhookHealth> webhook_health(WebhookId id) override {
@@ -217,7 +367,7 @@ class MemoryHistory final : public History {
       for (const std::int64_t sequence : *sequences) {
         const auto row = store_.deliveries.find(sequence);  // Retention may have removed it.
         if (row != store_.deliveries.end() && row->second.delivery.webhook_id == webhook_id) {
-          return row->second;
+          return complete(store_, row->second);
         }
       }
     }

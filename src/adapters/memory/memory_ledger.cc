@@ -4,6 +4,7 @@
 
 #include "core/base/assert.h"
 #include "ports/claims.h"
+#include "ports/dead_letter_audit.h"
 #include "ports/settlement_rule.h"
 
 #include "adapters/memory/memory_lanes.h"
@@ -38,8 +39,11 @@ class MemoryLedger final : public Ledger {
       receipt.cancels.push_back(cancel(order, receipt));
     }
     for (const SaveCircuit& circuit : batch.circuits) {
-      if (store_.webhooks.contains(circuit.webhook_id)) {
-        store_.circuits[circuit.webhook_id] = circuit.record;
+      save_circuit(circuit);
+    }
+    if (store_.digest != nullptr) {
+      for (const AuditEntry& entry : dead_letter_entries(receipt.new_dead_letters)) {
+        append_audit(store_, entry);
       }
     }
     for (const BatchAudit& audit : batch.audits) {
@@ -47,6 +51,7 @@ class MemoryLedger final : public Ledger {
         append_audit(store_, audit.entry);
       }
     }
+    add_to_operations(store_, receipt.outcomes);
     std::erase_if(receipt.dead_letter_changes, [](const auto& each) { return each.second == 0; });
     receipt.waiting_change += count_added(receipt);
     return receipt;
@@ -73,6 +78,29 @@ class MemoryLedger final : public Ledger {
                                                 find_time(store_.last_failure_at, webhook_id))});
     }
     return lanes;
+  }
+
+  Result<std::vector<PastCall>> recent_calls(WebhookId id, const CallsToRestore& which) override {
+    const std::lock_guard guard{store_.mutex};
+    std::vector<PastCall> calls;
+    const auto recorded = store_.attempts_recorded.find(id);
+    if (recorded == store_.attempts_recorded.end()) {
+      return calls;
+    }
+    for (auto key = recorded->second.rbegin();
+         key != recorded->second.rend() && calls.size() < which.limit; ++key) {
+      const Attempt& attempt = store_.attempts.at(*key);
+      const WallTime began = attempt.outcome.executed_at;
+      const WallTime ended =
+          later(began, std::chrono::duration_cast<Millis>(attempt.outcome.duration));
+      if (ended < which.since) {
+        break;
+      }
+      calls.push_back(
+          {.began = began, .ended = ended, .failed = attempt.failure_category.has_value()});
+    }
+    std::ranges::reverse(calls);
+    return calls;
   }
 
   Result<BroughtForward> bring_forward(const BringForward& order) override {
@@ -105,13 +133,15 @@ class MemoryLedger final : public Ledger {
     return step;
   }
 
-  Result<std::uint64_t> count_waiting() override {
+  Result<PriorityCounts> count_waiting() override {
     const std::lock_guard guard{store_.mutex};
-    std::uint64_t count = 0;
+    PriorityCounts waiting;
     for (const auto& [webhook_id, sequences] : store_.waiting) {
-      count += sequences.size();
+      for (const std::int64_t sequence : sequences) {
+        ++waiting[store_.deliveries.at(sequence).delivery.priority];
+      }
     }
-    return count;
+    return waiting;
   }
 
   Result<std::vector<Event>> load_events(const std::vector<EventId>& ids) override {
@@ -127,6 +157,20 @@ class MemoryLedger final : public Ledger {
   }
 
  private:
+  void save_circuit(const SaveCircuit& circuit) {
+    if (!store_.webhooks.contains(circuit.webhook_id)) {
+      return;
+    }
+    store_.circuits[circuit.webhook_id] = circuit.record;
+    for (const OpenPeriod& period : circuit.periods) {
+      OpenPeriod& stored =
+          store_.open_periods.try_emplace({circuit.webhook_id, period.opened_at}, period)
+              .first->second;
+      stored.ended_at = period.ended_at;
+      stored.reason = std::max(stored.reason, period.reason);
+    }
+  }
+
   void publish_group(std::span<const Publish> group, std::vector<PublishReceipt>& receipts) {
     const auto lookup = [this](const TenantId& tenant_id, const std::string& key) {
       return find_claim(tenant_id, key);
@@ -228,6 +272,9 @@ class MemoryLedger final : public Ledger {
     Delivery delivery = order.delivery;
     delivery.sequence = store_.next_sequence++;
     stored.late.push_back(delivery.sequence);
+    if (order.operation) {
+      store_.operation_of[delivery.sequence] = *order.operation;
+    }
     const DeliveryRecord record = store_delivery(delivery, stored.event->tenant_id, order.now);
     webhook_tally(record, order.now).deliveries += 1;
     tenant_tally(record.tenant_id, order.now).deliveries += 1;
@@ -248,6 +295,10 @@ class MemoryLedger final : public Ledger {
       record.dead.reset();
       record.updated_at = settled_at(settlement);
       record.completed_at = record.updated_at;
+      add_settled(record);
+      if (const auto operation = operation_of(store_, record.delivery)) {
+        ++receipt.outcomes[*operation].revised;
+      }
     }
     if (settlement.attempt && decision.is_last_attempt) {
       const Attempt& attempt = *settlement.attempt;
@@ -274,13 +325,18 @@ class MemoryLedger final : public Ledger {
     record.updated_at = settled_at(settlement);
     if (!is_waiting(stored.state)) {
       record.completed_at = record.updated_at;
-      --receipt.waiting_change;
+      --receipt.waiting_change[stored.priority];
+      add_settled(record);
+      if (const auto operation = operation_of(store_, stored)) {
+        receipt.outcomes[*operation].add(stored.state, record.updated_at);
+      }
     }
     if (stored.state == DeliveryState::dead_letter) {
       record.dead = settlement.dead;
       tenant_tally(record.tenant_id, settled_at(settlement)).dead_letters += 1;
       webhook_tally(record, settled_at(settlement)).dead_letters += 1;
       ++receipt.dead_letter_changes[record.tenant_id];
+      receipt.new_dead_letters.push_back(new_dead_letter(settlement, record.tenant_id));
     }
   }
 
@@ -300,6 +356,26 @@ class MemoryLedger final : public Ledger {
     at = std::max(at, attempt.outcome.executed_at);
     tenant_tally(record.tenant_id, settled_at(settlement)).add(attempt);
     webhook_tally(record, settled_at(settlement)).add(attempt);
+  }
+
+  void add_settled(const DeliveryRecord& record) {
+    tenant_tally(record.tenant_id, *record.completed_at).add_settled(record.delivery.state);
+    webhook_tally(record, *record.completed_at).add_settled(record.delivery.state);
+  }
+
+  /// Call before a settled delivery is revived or discarded.
+  void remove_settled(const DeliveryRecord& record) {
+    if (!record.completed_at) {
+      return;
+    }
+    const std::int64_t span = stats_span_of(*record.completed_at);
+    const auto remove = [&](auto& tallies, const auto& key) {
+      if (const auto found = tallies.find(key); found != tallies.end()) {
+        found->second.remove_settled(record.delivery.state);
+      }
+    };
+    remove(store_.tenant_tallies, std::pair{span, record.tenant_id});
+    remove(store_.webhook_tallies, std::tuple{span, record.delivery.webhook_id, record.tenant_id});
   }
 
   DeliveryTally& tenant_tally(const TenantId& tenant_id, WallTime at) {
@@ -324,12 +400,18 @@ class MemoryLedger final : public Ledger {
     if (delivery.state == DeliveryState::dead_letter) {
       --receipt.dead_letter_changes[record.tenant_id];
     }
-    if (!is_waiting(delivery.state)) {
-      ++receipt.waiting_change;
+    if (is_waiting(delivery.state)) {
+      --receipt.waiting_change[delivery.priority];  // A revival may change the priority.
+    } else {
+      remove_settled(record);
       record.completed_at.reset();
       record.dead.reset();
+      if (order.operation) {
+        store_.operation_of[delivery.sequence] = *order.operation;
+      }
     }
     delivery = revived(delivery, order);
+    ++receipt.waiting_change[delivery.priority];
     record.updated_at = order.now;
     put(store_, record);
     return delivery;
@@ -346,10 +428,11 @@ class MemoryLedger final : public Ledger {
     DeliveryRecord record = *found;
     if (record.delivery.state == DeliveryState::dead_letter) {
       --receipt.dead_letter_changes[record.tenant_id];
+      remove_settled(record);
     } else {
-      --receipt.waiting_change;
+      --receipt.waiting_change[record.delivery.priority];
     }
-    mark_cancelled(record, order.now);
+    mark_cancelled(store_, record, order.now, receipt.outcomes);
     put(store_, record);
     return record.delivery;
   }

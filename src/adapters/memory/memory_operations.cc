@@ -41,7 +41,7 @@ class MemoryOperationWriter final : public OperationWriter {
     const std::lock_guard guard{store_.mutex};
     std::vector<Operation> unfinished;
     for (const auto& [id, operation] : store_.operations) {
-      if (is_unfinished(operation.status)) {
+      if (has_work(operation)) {
         unfinished.push_back(operation);
       }
     }

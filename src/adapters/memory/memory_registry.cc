@@ -31,6 +31,16 @@ class MemoryRegistry final : public Registry {
   }
 
  private:
+  template <class Edit>
+  Result<void> edit(const TenantId& id, Edit change) {
+    for (auto& [serial, tenant] : store_.tenants) {
+      if (tenant.id == id) {
+        change(tenant);
+      }
+    }
+    return {};
+  }
+
   Result<void> perform(const AddKey& add) {
     store_.api_keys.insert_or_assign(add.key.id, add.key);
     return {};
@@ -58,12 +68,25 @@ class MemoryRegistry final : public Registry {
   }
 
   Result<void> perform(const SetLimits& set) {
-    for (auto& [serial, tenant] : store_.tenants) {
-      if (tenant.id == set.tenant_id) {
-        tenant.limits = changed_limits(tenant.limits, set.change);
+    return edit(set.tenant_id, [&](RegisteredTenant& tenant) {
+      tenant.limits = changed_limits(tenant.limits, set.change);
+    });
+  }
+
+  Result<void> perform(const SuspendTenant& suspend) {
+    return edit(suspend.tenant_id, [&](RegisteredTenant& tenant) {
+      if (!tenant.suspended_at) {
+        tenant.suspended_at = suspend.at;
+        tenant.suspended_reason = suspend.reason;
       }
-    }
-    return {};
+    });
+  }
+
+  Result<void> perform(const ResumeTenant& resume) {
+    return edit(resume.tenant_id, [](RegisteredTenant& tenant) {
+      tenant.suspended_at.reset();
+      tenant.suspended_reason.reset();
+    });
   }
 
   Result<void> perform(const RemoveTenant& remove) {

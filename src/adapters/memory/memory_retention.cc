@@ -29,6 +29,13 @@ bool is_removable(const MemoryStore& store, const MemoryEvent& event,
   return event_is_expired(event.event->created_at, standings, cutoffs);
 }
 
+/// True if the webhook was removed long enough ago.
+bool is_expired_webhook(const MemoryStore& store, WebhookId id, const RetentionCutoffs& cutoffs) {
+  const auto removed = store.removed_webhooks.find(id);
+  return removed != store.removed_webhooks.end() && cutoffs.removed_webhooks &&
+         removed->second.removed_at <= *cutoffs.removed_webhooks;
+}
+
 class MemoryRetentionReader final : public RetentionReader {
  public:
   explicit MemoryRetentionReader(MemoryStore& store) : store_(store) {}
@@ -75,19 +82,57 @@ class MemoryRetentionReader final : public RetentionReader {
     return page;
   }
 
+  Result<std::optional<WebhookId>> expired_webhook(const RetentionCutoffs& cutoffs,
+                                                   std::optional<WebhookId> after) override {
+    const std::lock_guard guard{store_.mutex};
+    for (const auto& [id, removed] : store_.removed_webhooks) {
+      if ((!after || *after < id) && is_expired_webhook(store_, id, cutoffs)) {
+        return id;
+      }
+    }
+    return std::nullopt;
+  }
+
+  Result<ExpiredPage> deliveries_of_removed(const ExpiredQuery& query) override {
+    const std::lock_guard guard{store_.mutex};
+    ExpiredPage page;
+    std::uint32_t rows_read = 0;
+    std::int64_t last = 0;
+    auto row =
+        query.after > 0 ? store_.deliveries.lower_bound(query.after) : store_.deliveries.end();
+    while (row != store_.deliveries.begin()) {
+      --row;
+      const Delivery& delivery = row->second.delivery;
+      if (delivery.webhook_id != query.webhook_id) {
+        continue;
+      }
+      if (rows_read++ == query.limit) {
+        page.next = last;
+        break;
+      }
+      last = row->first;
+      if (!is_waiting(delivery.state)) {
+        const auto event = store_.event_sequences.find(delivery.event_id);
+        page.items.push_back(read(event->second, row->first, query));
+      }
+    }
+    return page;
+  }
+
  private:
-  [[nodiscard]] ExpiredEvent read(std::int64_t event, std::optional<std::int64_t> dead_letter,
+  [[nodiscard]] ExpiredEvent read(std::int64_t event, std::optional<std::int64_t> only_delivery,
                                   const ExpiredQuery& query) const {
     ExpiredEvent expired{
-        .sequence = event, .dead_letter = dead_letter, .event = {}, .deliveries = {}};
+        .sequence = event, .only_delivery = only_delivery, .event = {}, .deliveries = {}};
     if (!query.with_content) {
       return expired;
     }
     const MemoryEvent& stored = store_.events.at(event);
     expired.event = *stored.event;
     for (const std::int64_t sequence : stored_deliveries(store_, stored)) {
-      if (!dead_letter || *dead_letter == sequence) {
-        ExpiredDelivery delivery{.record = store_.deliveries.at(sequence), .attempts = {}};
+      if (!only_delivery || *only_delivery == sequence) {
+        ExpiredDelivery delivery{.record = complete(store_, store_.deliveries.at(sequence)),
+                                 .attempts = {}};
         for (auto row = store_.attempts.lower_bound({sequence, 0});
              row != store_.attempts.end() && row->first.first == sequence; ++row) {
           delivery.attempts.push_back(row->second);
@@ -110,10 +155,9 @@ class MemoryRetentionWriter final : public RetentionWriter {
     const std::lock_guard guard{store_.mutex};
     Removed removed;
     for (const ExpiredKey& key : keys) {
-      if (key.dead_letter) {
-        const auto row = store_.deliveries.find(*key.dead_letter);
-        if (row != store_.deliveries.end() &&
-            dead_letter_is_expired(standing_of(row->second), cutoffs)) {
+      if (key.only_delivery) {
+        const auto row = store_.deliveries.find(*key.only_delivery);
+        if (row != store_.deliveries.end() && is_removable_alone(row->second, cutoffs)) {
           remove_delivery(row->first, removed);
         }
       } else {
@@ -121,6 +165,13 @@ class MemoryRetentionWriter final : public RetentionWriter {
       }
     }
     return removed;
+  }
+
+  Result<bool> forget_webhook(WebhookId id) override {
+    const std::lock_guard guard{store_.mutex};
+    const bool has_history = std::ranges::any_of(
+        store_.deliveries, [id](const auto& row) { return row.second.delivery.webhook_id == id; });
+    return !has_history && store_.removed_webhooks.erase(id) > 0;
   }
 
   Result<std::uint64_t> remove_stats(WallTime before, std::uint32_t limit) override {
@@ -142,9 +193,31 @@ class MemoryRetentionWriter final : public RetentionWriter {
     return count;
   }
 
+  Result<std::uint64_t> remove_open_periods(WallTime before, std::uint32_t limit) override {
+    const std::lock_guard guard{store_.mutex};
+    std::uint64_t count = 0;
+    std::erase_if(store_.open_periods, [&](const auto& row) {
+      const OpenPeriod& period = row.second;
+      const bool expired =
+          period.ended_at ? *period.ended_at < before
+                          : period.opened_at < before && !store_.webhooks.contains(row.first.first);
+      const bool removes = expired && count < limit;
+      count += removes ? 1 : 0;
+      return removes;
+    });
+    return count;
+  }
+
   Result<bool> release_space() override { return false; }
 
  private:
+  [[nodiscard]] bool is_removable_alone(const DeliveryRecord& record,
+                                        const RetentionCutoffs& cutoffs) const {
+    return dead_letter_is_expired(standing_of(record), cutoffs) ||
+           (!is_waiting(record.delivery.state) &&
+            is_expired_webhook(store_, record.delivery.webhook_id, cutoffs));
+  }
+
   void remove_event(std::int64_t sequence, const RetentionCutoffs& cutoffs, Removed& removed) {
     const auto row = store_.events.find(sequence);
     if (row == store_.events.end() || !is_removable(store_, row->second, cutoffs) ||
@@ -184,6 +257,7 @@ class MemoryRetentionWriter final : public RetentionWriter {
     ++removed.deliveries;
     std::erase(store_.events.at(store_.event_sequences.at(record.delivery.event_id)).late,
                sequence);
+    store_.operation_of.erase(sequence);
     store_.delivery_sequences.erase(record.delivery.id);
     store_.deliveries.erase(sequence);
   }

@@ -8,6 +8,7 @@
 
 #include "core/base/assert.h"
 #include "ports/audit_chain.h"
+#include "ports/settlement_rule.h"
 
 #include "adapters/memory/memory_store.h"
 
@@ -17,6 +18,18 @@ namespace postrider {
 [[nodiscard]] inline const DeliveryRecord* find(const MemoryStore& store, DeliveryId id) {
   const auto found = store.delivery_sequences.find(id);
   return found == store.delivery_sequences.end() ? nullptr : &store.deliveries.at(found->second);
+}
+
+/// The record with its latest attempt.
+[[nodiscard]] inline DeliveryRecord complete(const MemoryStore& store, DeliveryRecord record) {
+  const auto row = store.attempts.find({record.delivery.sequence, record.delivery.attempt_count});
+  if (row != store.attempts.end()) {
+    const Outcome& outcome = row->second.outcome;
+    record.last_attempt = {.executed_at = outcome.executed_at,
+                           .duration = outcome.duration,
+                           .error_message = outcome.error_message};
+  }
+  return record;
 }
 
 /// Adds or replaces the record and updates the index of waiting deliveries.
@@ -35,10 +48,32 @@ inline void put(MemoryStore& store, DeliveryRecord record) {
   store.deliveries.insert_or_assign(sequence, std::move(record));
 }
 
-inline void mark_cancelled(DeliveryRecord& record, WallTime now) {
-  record.delivery.state = DeliveryState::cancelled;
+/// The operation that counts the outcome of the delivery, or none.
+[[nodiscard]] inline std::optional<OperationId> operation_of(const MemoryStore& store,
+                                                             const Delivery& delivery) {
+  return delivery.in_operation ? std::optional{store.operation_of.at(delivery.sequence)}
+                               : std::nullopt;
+}
+
+inline void mark_cancelled(MemoryStore& store, DeliveryRecord& record, WallTime now,
+                           OutcomeChanges& outcomes) {
+  if (const auto operation = operation_of(store, record.delivery);
+      operation && is_waiting(record.delivery.state)) {
+    outcomes[*operation].add(DeliveryState::cancelled, now);
+  }
+  record.delivery = cancelled(std::move(record.delivery));
   record.updated_at = now;
   record.completed_at = now;
+}
+
+/// Operations that are no longer stored are left out.
+inline void add_to_operations(MemoryStore& store, const OutcomeChanges& outcomes) {
+  for (const auto& [id, change] : outcomes) {
+    const auto found = store.operations.find(id);
+    if (found != store.operations.end()) {
+      found->second = add_outcomes(std::move(found->second), change);
+    }
+  }
 }
 
 [[nodiscard]] inline std::optional<WallTime> find_time(const std::map<WebhookId, WallTime>& times,

@@ -54,6 +54,11 @@ struct MemoryEvent {
   std::vector<std::int64_t> late;  // Late deliveries.
 };
 
+struct MemoryRemovedWebhook {
+  TenantId tenant_id;
+  WallTime removed_at;
+};
+
 struct MemoryStore {
   std::int64_t next_sequence = 1;
   std::map<std::int64_t, MemoryEvent> events;
@@ -72,7 +77,9 @@ struct MemoryStore {
   std::map<std::tuple<std::int64_t, WebhookId, TenantId>, DeliveryTally> webhook_tallies;
 
   std::map<WebhookId, Webhook> webhooks;
+  std::map<WebhookId, MemoryRemovedWebhook> removed_webhooks;
   std::map<WebhookId, CircuitRecord> circuits;
+  std::map<std::pair<WebhookId, WallTime>, OpenPeriod> open_periods;  // (webhook, opened_at)
   std::set<WebhookId> rescheduling;  // See Catalog::mark_rescheduling.
   std::map<KeyId, ApiKey> api_keys;
   std::map<TenantSerial, RegisteredTenant> tenants;
@@ -82,6 +89,7 @@ struct MemoryStore {
   Digest digest = nullptr;  // Required to append to the audit log.
   std::map<std::string, EventType> event_types;
   std::map<OperationId, Operation> operations;
+  std::map<std::int64_t, OperationId> operation_of;  // The deliveries that are in_operation.
   std::map<std::pair<std::string, std::string>, MemoryKeyUse> request_keys;  // (caller, key)
   std::map<std::int64_t, Alert> alerts;                                      // By sequence.
 

@@ -146,7 +146,7 @@ TEST(RandomBytes, HaveTheRequestedLengthAndDoNotRepeat) {
   EXPECT_EQ(random_bytes(0), "");
   std::set<std::string> seen;
   for (int i = 0; i < 1'000; ++i) {
-    const std::string bytes = random_bytes(secret_bytes_generated);
+    const std::string bytes = random_bytes(32);
     EXPECT_EQ(bytes.size(), 32u);
     EXPECT_TRUE(seen.insert(bytes).second);
   }

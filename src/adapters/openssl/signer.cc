@@ -1,5 +1,7 @@
 #include "adapters/openssl/signer.h"
 
+#include "core/request/secret_text.h"
+
 #include "adapters/openssl/ed25519_key.h"
 #include "adapters/openssl/hmac_key.h"
 
@@ -11,9 +13,8 @@ Sign make_sign(SignatureScheme scheme, const Secret<std::string>& secret) {
       return key.sign(prefix, body);
     };
   }
-  return [key = HmacKey{secret}](std::string_view prefix, std::string_view body) {
-    return key.sign(prefix, body);
-  };
+  return [key = HmacKey{signing_key(scheme, secret)}](
+             std::string_view prefix, std::string_view body) { return key.sign(prefix, body); };
 }
 
 }  // namespace postrider

@@ -59,17 +59,39 @@ std::optional<std::string_view> name_of(const std::optional<Named>& value) {
   return value ? std::optional{to_string(*value)} : std::nullopt;
 }
 
+/// What is known of a failure.
+struct Failure {
+  std::string_view message;
+  bool failed = false;
+  std::optional<std::uint16_t> http_status;
+};
+
 /// Many outcomes with an HTTP status have no message of their own.
-void write_error(JsonWriter& writer, const Attempt& attempt) {
-  const Outcome& outcome = attempt.outcome;
-  writer.key("error_message");
-  if (!outcome.error_message.empty()) {
-    writer.bytes(outcome.error_message);
-  } else if (attempt.failure_category && outcome.http_status) {
-    writer.value(fmt::format("The receiver answered {}.", *outcome.http_status));
+void write_error(JsonWriter& writer, std::string_view name, const Failure& failure) {
+  writer.key(name);
+  if (!failure.message.empty()) {
+    writer.bytes(failure.message);
+  } else if (failure.failed && failure.http_status) {
+    writer.value(fmt::format("The receiver answered {}.", *failure.http_status));
   } else {
     writer.value(nullptr);
   }
+}
+
+void write_last_attempt(JsonWriter& writer, const DeliveryRecord& record) {
+  const std::optional<LastAttempt>& last = record.last_attempt;
+  writer.member("last_attempt_at", last ? std::optional{last->executed_at} : std::nullopt);
+  write_error(writer, "last_error",
+              {.message = last ? std::string_view{last->error_message} : std::string_view{},
+               .failed = record.last_failure.has_value(),
+               .http_status = record.last_http_status});
+  writer.member("last_duration_ms",
+                last ? std::optional{to_shown_ms(last->duration)} : std::nullopt);
+}
+
+/// A test is sent once.
+std::uint32_t attempts_max(const Delivery& delivery, const Webhook& webhook) {
+  return delivery.trigger == Trigger::test ? 1 : webhook.retry.attempts_max;
 }
 
 /// Cuts the sample again after cleaning, because U+FFFD is longer than the byte it replaces.
@@ -86,6 +108,11 @@ std::string shown_sample(std::string_view sample) {
 }
 
 }  // namespace
+
+bool is_blocked_by_circuit(const Delivery& delivery, const LaneViews& lanes) {
+  const LaneView* lane = find_lane(delivery, lanes);
+  return lane != nullptr && lane->blocked == BlockReason::circuit && is_blocked(delivery, *lane);
+}
 
 std::string_view shown_status(const Delivery& delivery, const LaneViews& lanes) {
   const LaneView* lane = find_lane(delivery, lanes);
@@ -105,18 +132,30 @@ void open_delivery(JsonWriter& writer, const DeliveryRecord& record, const LaneV
   writer.member("status", shown_status(delivery, lanes));
   write_blocked(writer, delivery, lanes);
   writer.member("trigger", to_string(delivery.trigger));
-  writer.member("attempt_count", delivery.attempt_count);
+  writer.member("attempt_count", delivery.budget_used);
+  writer.member("attempts_total", delivery.attempt_count);
   writer.member("next_attempt_at", waiting ? std::optional{delivery.due} : std::nullopt);
   writer.member("failure_category", name_of(record.last_failure));
   writer.member("http_status", record.last_http_status);
+  write_last_attempt(writer, record);
   write_dead(writer, record.dead);
   writer.member("created_at", record.created_at);
   writer.member("updated_at", record.updated_at);
   writer.member("completed_at", record.completed_at);
 }
 
-void write_delivery(JsonWriter& writer, const DeliveryRecord& record, const LaneViews& lanes) {
+void write_receiver(JsonWriter& writer, const Delivery& delivery, const Directory& webhooks) {
+  const WebhookRef webhook = webhooks.find(delivery.webhook_id);
+  writer.member("webhook_name", webhook ? webhook->name : std::nullopt);
+  writer.member("webhook_url", webhook ? std::optional{webhook->url} : std::nullopt);
+  writer.member("max_attempts",
+                webhook ? std::optional{attempts_max(delivery, *webhook)} : std::nullopt);
+}
+
+void write_delivery(JsonWriter& writer, const DeliveryRecord& record, const LaneViews& lanes,
+                    const Directory& webhooks) {
   open_delivery(writer, record, lanes);
+  write_receiver(writer, record.delivery, webhooks);
   writer.close_object();
 }
 
@@ -129,7 +168,10 @@ void open_attempt(JsonWriter& writer, const Attempt& attempt) {
   writer.member("trigger", to_string(attempt.trigger));
   writer.member("failure_category", name_of(attempt.failure_category));
   writer.member("http_status", outcome.http_status);
-  write_error(writer, attempt);
+  write_error(writer, "error_message",
+              {.message = outcome.error_message,
+               .failed = attempt.failure_category.has_value(),
+               .http_status = outcome.http_status});
   writer.member("response_sample", shown_sample(outcome.response_sample));
   writer.key("response_headers");
   write_joined_headers(writer, outcome.response_headers);
@@ -146,6 +188,21 @@ void open_attempt(JsonWriter& writer, const Attempt& attempt) {
   writer.member("scheduled_at", attempt.scheduled_at);
   writer.member("executed_at", outcome.executed_at);
   writer.member("next_retry_at", attempt.next_retry_at);
+}
+
+void write_blocked_times(JsonWriter& writer, const std::vector<BlockedTime>& times, WallTime now) {
+  writer.open_array();
+  for (const BlockedTime& time : times) {
+    writer.open_object();
+    writer.member("kind", "circuit");
+    writer.member("reason", to_string(time.reason));
+    writer.member("from", time.from);
+    writer.member("until", time.until);
+    writer.member("duration_ms",
+                  (time.until.value_or(std::max(now, time.from)) - time.from).count());
+    writer.close_object();
+  }
+  writer.close_array();
 }
 
 void write_attempt(JsonWriter& writer, const Attempt& attempt) {

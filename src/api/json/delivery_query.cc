@@ -6,16 +6,11 @@
 #include "core/filter/event_type_filter.h"
 
 #include "api/json/pagination.h"
+#include "api/json/status_words.h"
 
 namespace postrider::api {
 namespace {
 
-constexpr std::string_view states_help =
-    "pending, retrying, succeeded, dead_letter or cancelled (deliveries that are in flight or "
-    "blocked count as pending or retrying)";
-constexpr std::string_view categories_help =
-    "a failure category: timeout, server_error, client_error, network, dns, ssl, rate_limit, "
-    "payload_too_large, redirect, blocked_address or protocol";
 constexpr std::chrono::hours young_max{1};
 constexpr std::chrono::hours recent_max{24};
 
@@ -42,14 +37,21 @@ DeliveryFilter read_common(QueryReader& query) {
   DeliveryFilter filter;
   filter.tenant_id = query.text("tenant_id");
   filter.event_id = query.one_of("event_id", EventId::parse, "an event's id (evt_…)");
+  filter.resource_id = query.text("resource_id");
   filter.event_types = query.list_of("event_type", parse_event_type_word, event_type_words);
   filter.failure_categories =
-      query.list_of("failure_category", parse_failure_category, categories_help);
+      query.list_of("failure_category", parse_failure_category, failure_category_words);
   filter.classification =
       query.one_of("classification", parse_classification, "permanent or recoverable");
   filter.from = query.time("from");
-  filter.to = query.time("to");
+  filter.to = query.end_time("to");
   return filter;
+}
+
+void read_states(QueryReader& query, DeliveryFilter& filter) {
+  StatusFilter status = read_status(query);
+  filter.states = std::move(status.states);
+  filter.circuit_blocked = status.circuit_blocked;
 }
 
 void read_webhooks(QueryReader& query, DeliveryFilter& filter) {
@@ -96,7 +98,7 @@ void restrict_age(DeliveryFilter& filter, DeadLetterAge age, WallTime now) {
 Parsed<DeliveryQuery> read_delivery_query(const HttpRequest& request) {
   QueryReader query{request};
   DeliveryFilter filter = read_common(query);
-  filter.states = query.list_of("status", parse_delivery_state, states_help);
+  read_states(query, filter);
   read_webhooks(query, filter);
   return finish(query, std::move(filter));
 }
@@ -104,13 +106,14 @@ Parsed<DeliveryQuery> read_delivery_query(const HttpRequest& request) {
 Parsed<DeliveryQuery> read_delivery_query(const HttpRequest& request, WebhookId webhook) {
   QueryReader query{request};
   DeliveryFilter filter = read_common(query);
-  filter.states = query.list_of("status", parse_delivery_state, states_help);
+  read_states(query, filter);
   filter.webhook_ids = {webhook};
   return finish(query, std::move(filter));
 }
 
 Parsed<DeadLetterQuery> read_dead_letter_query(const HttpRequest& request) {
   QueryReader query{request};
+  check_dead_letter_status(query);
   DeliveryFilter filter = read_dead_letters(query);
   const std::optional<DeadLetterAge> age = read_age(query);
   POSTRIDER_TRY(DeliveryQuery finished, finish(query, std::move(filter)));

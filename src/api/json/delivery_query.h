@@ -8,6 +8,11 @@
 
 namespace postrider::api {
 
+/// Completes the error message "must be …".
+constexpr std::string_view failure_category_words =
+    "a failure category: timeout, server_error, client_error, network, dns, ssl, rate_limit, "
+    "payload_too_large, redirect, blocked_address or protocol";
+
 struct DeliveryQuery {
   DeliveryFilter filter;
   Page page;

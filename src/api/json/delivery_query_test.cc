@@ -74,6 +74,37 @@ TEST(ReadDeliveryQuery, NamesTheInvalidParameter) {
   EXPECT_EQ(too_many.error().errors.at(0).message, "must have at most 100 items.");
 }
 
+TEST(ReadDeliveryQuery, AcceptsAliasesOfStates) {
+  using enum DeliveryState;
+  const std::pair<const char*, std::vector<DeliveryState>> cases[] = {
+      {"success", {succeeded}},
+      {"delivered,succeeded", {succeeded}},
+      {"exhausted", {dead_letter}},
+      {"dead_lettered,dead_letter", {dead_letter}},
+      {"failed", {retrying, dead_letter}},
+      {"failed,pending", {retrying, dead_letter, pending}},
+      {"circuit_blocked", {}},
+  };
+  for (const auto& [words, states] : cases) {
+    const auto query = read_delivery_query(with_query({{"status", words}}));
+    ASSERT_TRUE(query) << words;
+    EXPECT_EQ(query->filter.states, states) << words;
+    EXPECT_EQ(query->filter.circuit_blocked, std::string{words} == "circuit_blocked");
+  }
+  const auto wrong = read_delivery_query(with_query({{"status", "sent"}}));
+  ASSERT_FALSE(wrong);
+  EXPECT_NE(wrong.error().detail.find("dead_letter"), std::string::npos);
+  EXPECT_NE(wrong.error().detail.find("exhausted"), std::string::npos);
+}
+
+TEST(ReadDeliveryQuery, DateIncludesItsWholeDay) {
+  const auto query =
+      read_delivery_query(with_query({{"from", "2026-01-01"}, {"to", "2026-01-01"}}));
+  ASSERT_TRUE(query);
+  EXPECT_EQ(query->filter.from, now);
+  EXPECT_EQ(query->filter.to, now + 24 * hour);
+}
+
 TEST(ReadDeliveryQuery, OfOneWebhookTakesTheWebhookFromThePath) {
   const WebhookId webhook{{1}};
   const auto query = read_delivery_query(with_query({{"status", "pending"}}), webhook);
@@ -109,7 +140,13 @@ TEST(ReadDeadLetterQuery, AgeRestrictsATimeRangeAndNeverExtendsIt) {
   EXPECT_EQ(filter->classification, Classification::recoverable);
 }
 
-TEST(ReadDeadLetterQuery, RefusesAStatusAndInvalidValues) {
+TEST(ReadDeadLetterQuery, RefusesAnotherStatusAndInvalidValues) {
+  for (const char* word : {"dead_letter", "failed", "exhausted", "dead_lettered"}) {
+    const auto query = read_dead_letter_query(with_query({{"status", word}}));
+    ASSERT_TRUE(query) << word;
+    EXPECT_EQ(query->filter.states, std::vector{DeliveryState::dead_letter});
+    EXPECT_FALSE(read_dead_letter_filter(with_query({{"status", word}}), now)) << word;
+  }
   EXPECT_TRUE(read_dead_letter_query(
       with_query({{"age", "lt_1h"}, {"classification", "permanent"}, {"limit", "1"}})));
   for (const auto& [name, value] :

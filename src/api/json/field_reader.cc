@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "core/base/range_time.h"
+
 #include "api/json/json_writer.h"
 
 namespace postrider::api {
@@ -123,13 +125,25 @@ JsonField<double> ObjectReader::number(std::string_view name, NumberRange range)
   });
 }
 
-JsonField<WallTime> ObjectReader::time(std::string_view name) {
-  const auto read = [](std::string_view slice) -> std::optional<WallTime> {
+JsonField<WallTime> ObjectReader::time_of(std::string_view name, ParseTime parse,
+                                          std::string_view words) {
+  const auto read = [parse](std::string_view slice) -> std::optional<WallTime> {
     const std::optional<std::string> text = decode_json_string(slice);
-    return text ? parse_rfc3339(*text) : std::nullopt;
+    return text ? parse(*text) : std::nullopt;
   };
-  return typed(name, read,
-               [] { return "must be an RFC 3339 time such as 2026-01-31T23:59:59.123Z."; });
+  return typed(name, read, [words] { return fmt::format("must be {}.", words); });
+}
+
+JsonField<WallTime> ObjectReader::time(std::string_view name) {
+  return time_of(name, parse_rfc3339, "an RFC 3339 time such as 2026-01-31T23:59:59.123Z");
+}
+
+JsonField<WallTime> ObjectReader::start_time(std::string_view name) {
+  return time_of(name, parse_range_start, range_time_words);
+}
+
+JsonField<WallTime> ObjectReader::end_time(std::string_view name) {
+  return time_of(name, parse_range_end, range_time_words);
 }
 
 JsonField<ObjectReader> ObjectReader::object(std::string_view name) {

@@ -56,6 +56,10 @@ struct TextRule {
   bool multiline = false;  // Allows tabs and line breaks.
 };
 
+/// Completes the error message "must be …".
+constexpr std::string_view range_time_words =
+    "an RFC 3339 time such as 2026-01-31T23:59:59.123Z, or a date such as 2026-01-31";
+
 /// Reads the fields of one object. Every name that is read counts as known; `finish` reports all
 /// others. The text of the members must outlive this object. One thread.
 class ObjectReader {
@@ -71,6 +75,9 @@ class ObjectReader {
   [[nodiscard]] JsonField<std::int64_t> integer(std::string_view name, IntegerRange range);
   [[nodiscard]] JsonField<double> number(std::string_view name, NumberRange range);
   [[nodiscard]] JsonField<WallTime> time(std::string_view name);
+  /// The ends of a range: times or dates (core/base/range_time.h).
+  [[nodiscard]] JsonField<WallTime> start_time(std::string_view name);
+  [[nodiscard]] JsonField<WallTime> end_time(std::string_view name);
   [[nodiscard]] JsonField<ObjectReader> object(std::string_view name);
   /// The JSON text of an object.
   [[nodiscard]] JsonField<std::string> verbatim_object(std::string_view name,
@@ -101,6 +108,9 @@ class ObjectReader {
   [[nodiscard]] FieldErrors& errors() const { return *errors_; }
 
  private:
+  using ParseTime = std::optional<WallTime> (*)(std::string_view text);
+  JsonField<WallTime> time_of(std::string_view name, ParseTime parse, std::string_view words);
+
   /// `read` converts the JSON text and returns an optional. If that is empty, `rule()` is the error
   /// message.
   template <class Read, class Rule>

@@ -29,7 +29,7 @@ constexpr std::string_view webhook =
     R"("name":"n","description":"d","tenant_id":"t","owner_id":"o","resource_id":"r",)"
     R"("headers":{"X-A":"1","Authorization":"b"},"metadata":{"a":[1,2.5,"x"]},)"
     R"("signature":{"scheme":"t-v1","header_prefix":"X-Mine-"},"active":true,)"
-    R"("payload_format":"raw","retry_config":{"preset":"quick","max_attempts":"auto",)"
+    R"("payload_format":"raw","payload":{"form":"sorted"},"retry_config":{"preset":"quick","max_attempts":"auto",)"
     R"("jitter":{"minus":0.1},"schedule_ms":[1,2],"permanent_statuses":[404]},)"
     R"("circuit_breaker_config":{"window":"count","window_calls":20},)"
     R"("rate_limit":{"requests_per_minute":60,"burst":5},"max_in_flight":3,)"

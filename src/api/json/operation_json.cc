@@ -38,6 +38,9 @@ void write_filter(JsonWriter& writer, const DeliveryFilter& filter) {
   if (filter.event_id) {
     writer.member("event_id", *filter.event_id);
   }
+  if (filter.resource_id) {
+    writer.member("resource_id", *filter.resource_id);
+  }
   write_list(writer, "status", filter.states, name);
   write_list(writer, "event_types", filter.event_types, [](const auto& type) { return type; });
   write_list(writer, "failure_categories", filter.failure_categories, name);
@@ -64,6 +67,15 @@ void write_rate(JsonWriter& writer, const OperationSpec& spec) {
   writer.close_object();
 }
 
+/// Writes members into an object that the caller opened.
+void write_outcomes(JsonWriter& writer, const OperationOutcomes& outcomes) {
+  writer.member("requeued", outcomes.requeued);
+  writer.member("succeeded", outcomes.succeeded);
+  writer.member("dead_again", outcomes.dead_again);
+  writer.member("cancelled", outcomes.cancelled);
+  writer.member("waiting", outcomes.waiting());
+}
+
 }  // namespace
 
 void write_operation(JsonWriter& writer, const Operation& operation, WallTime now) {
@@ -86,6 +98,7 @@ void write_operation(JsonWriter& writer, const Operation& operation, WallTime no
   writer.member("done", operation.done);
   writer.member("skipped", operation.skipped);
   writer.member("failed", operation.failed);
+  write_outcomes(writer, operation.outcomes);
   writer.member("eta", estimate_end(operation, now));
   writer.member("start_at", is_scheduled ? std::optional{operation.due} : spec.start_at);
   writer.member("repeat_every_seconds",
@@ -93,6 +106,7 @@ void write_operation(JsonWriter& writer, const Operation& operation, WallTime no
   writer.member("runs", operation.runs);
   writer.member("created_at", operation.created_at);
   writer.member("started_at", operation.started_at);
+  writer.member("requeue_finished_at", operation.requeue_finished_at);
   writer.member("finished_at", operation.finished_at);
   writer.member("error", operation.error.empty() ? std::nullopt : std::optional{operation.error});
   writer.close_object();
@@ -116,10 +130,15 @@ std::optional<WallTime> estimate_end(const Operation& operation, WallTime now) {
   if (operation.status != OperationStatus::running || !operation.total || !operation.started_at) {
     return std::nullopt;
   }
-  const std::uint64_t processed = operation.done + operation.skipped + operation.failed;
-  const std::uint64_t left = *operation.total - std::min(*operation.total, processed);
+  // First everything is requeued, then it settles.
+  const bool requeues = is_requeueing(operation);
+  const OperationOutcomes& outcomes = operation.outcomes;
+  const std::uint64_t processed = requeues ? operation.done + operation.skipped + operation.failed
+                                           : outcomes.requeued - outcomes.waiting();
+  const std::uint64_t left =
+      requeues ? *operation.total - std::min(*operation.total, processed) : outcomes.waiting();
   double seconds = 0;
-  if (operation.spec.requests_per_second) {
+  if (requeues && operation.spec.requests_per_second) {
     seconds = static_cast<double>(left) / *operation.spec.requests_per_second;
   } else if (processed > 0) {
     const std::chrono::duration<double> spent = now - *operation.started_at;

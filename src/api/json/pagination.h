@@ -23,6 +23,7 @@ constexpr std::uint32_t page_offset_max = 1'000'000;  // Larger offsets are slow
 enum class ListKind : char {
   alerts = 'l',
   api_keys = 'k',
+  attempts = 'm',
   audit = 'a',
   deliveries = 'd',
   event_types = 'y',

@@ -28,13 +28,29 @@ std::optional<BreakerWindow> parse_window(std::string_view text) {
 std::optional<BreakerPreset> preset_of(const BreakerPolicy& policy) {
   constexpr std::array presets = {BreakerPreset::standard, BreakerPreset::patient,
                                   BreakerPreset::sensitive};
-  const auto* found = std::ranges::find_if(
-      presets, [&](BreakerPreset preset) { return breaker_policy(preset) == policy; });
+  const auto* found = std::ranges::find_if(presets, [&](BreakerPreset preset) {
+    BreakerPolicy forced = breaker_policy(preset);
+    forced.force_open_until = policy.force_open_until;  // Not part of a preset.
+    return forced == policy;
+  });
   return found == presets.end() ? std::nullopt : std::optional{*found};
 }
 
-/// Refuses values that are valid on their own but contradict each other.
-void check_breaker(ObjectReader& reader, const BreakerPolicy& policy) {
+void read_force_open_until(ObjectReader& reader, WallTime now, BreakerPolicy& policy) {
+  const JsonField<WallTime> until = reader.time("force_open_until");
+  if (until.value && *until.value <= now && until.value != policy.force_open_until) {
+    reader.refuse("force_open_until", "must be in the future.");
+  } else if (until.present) {
+    policy.force_open_until = until.value;
+  }
+}
+
+/// Refuses values that are valid on their own but contradict each other. A longer `sleep_window_ms`
+/// raises a `sleep_max_ms` that is not in the request.
+void check_breaker(ObjectReader& reader, BreakerPolicy& policy) {
+  if (reader.raw("sleep_max_ms").value_or("null") == "null") {
+    policy.sleep_max = std::max(policy.sleep_max, policy.sleep_window);
+  }
   if (policy.sleep_max < policy.sleep_window) {
     reader.refuse("sleep_max_ms", "must be at least sleep_window_ms.");
   }
@@ -53,11 +69,14 @@ void check_breaker(ObjectReader& reader, const BreakerPolicy& policy) {
 
 }  // namespace
 
-void read_breaker(ObjectReader& reader, const BreakerPolicy& defaults, BreakerPolicy& policy) {
+void read_breaker(ObjectReader& reader, const BreakerPolicy& defaults, WallTime now,
+                  BreakerPolicy& policy) {
   if (const auto preset =
           reader.choice("preset", parse_breaker_preset, "standard, patient, sensitive");
       preset.value) {
+    const std::optional<WallTime> until = policy.force_open_until;
     policy = breaker_policy(*preset.value);
+    policy.force_open_until = until;
   }
   assign(reader.boolean("enabled"), policy.enabled, defaults.enabled);
   assign(reader.choice("window", parse_window, "time, count"), policy.window, defaults.window);
@@ -80,11 +99,7 @@ void read_breaker(ObjectReader& reader, const BreakerPolicy& defaults, BreakerPo
          defaults.half_open_max_calls);
   assign(reader.number("half_open_success_percentage", percentage_range),
          policy.half_open_success_percentage, defaults.half_open_success_percentage);
-  if (reader.raw("force_open_until").value_or("null") != "null") {
-    reader.refuse("force_open_until",
-                  "cannot be set here. Use PATCH /v1/webhooks/{id}/circuit-breaker with the action "
-                  "force_open.");
-  }
+  read_force_open_until(reader, now, policy);
   reader.finish();
   check_breaker(reader, policy);
 }
@@ -105,6 +120,7 @@ void write_breaker(JsonWriter& writer, const BreakerPolicy& policy) {
   writer.member("sleep_max_ms", policy.sleep_max.count());
   writer.member("half_open_max_calls", policy.half_open_max_calls);
   writer.member("half_open_success_percentage", policy.half_open_success_percentage);
+  writer.member("force_open_until", policy.force_open_until);
   writer.close_object();
 }
 

@@ -21,7 +21,9 @@ constexpr IntegerRange timeout_ms_range{10, 300'000};
 void read_retry(ObjectReader& reader, const RetryPolicy& defaults, RetryPolicy& policy);
 void write_retry(JsonWriter& writer, const RetryPolicy& policy);
 
-void read_breaker(ObjectReader& reader, const BreakerPolicy& defaults, BreakerPolicy& policy);
+/// `force_open_until` must be after `now`, unless it is unchanged.
+void read_breaker(ObjectReader& reader, const BreakerPolicy& defaults, WallTime now,
+                  BreakerPolicy& policy);
 void write_breaker(JsonWriter& writer, const BreakerPolicy& policy);
 
 /// Sets `limit` if the rate is valid. The default burst is the number of requests per second.

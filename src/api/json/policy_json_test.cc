@@ -29,6 +29,8 @@ Merged<Policy> merge(const std::string& members, Policy policy, Read read) {
   return merged;
 }
 
+const WallTime now = *parse_rfc3339("2026-01-31T12:00:00Z");
+
 Merged<RetryPolicy> retry(const std::string& members, const RetryPolicy& policy = {}) {
   return merge(members, policy, [](ObjectReader& reader, RetryPolicy& changed) {
     read_retry(reader, RetryPolicy{}, changed);
@@ -37,7 +39,7 @@ Merged<RetryPolicy> retry(const std::string& members, const RetryPolicy& policy 
 
 Merged<BreakerPolicy> breaker(const std::string& members, const BreakerPolicy& policy = {}) {
   return merge(members, policy, [](ObjectReader& reader, BreakerPolicy& changed) {
-    read_breaker(reader, BreakerPolicy{}, changed);
+    read_breaker(reader, BreakerPolicy{}, now, changed);
   });
 }
 
@@ -94,6 +96,9 @@ TEST(ReadRetry, NamesTheInvalidField) {
       {R"("timeout_growth_factor":0.5)", "timeout_growth_factor"},
       {R"("timeout_growth_factor":3.5)", "timeout_growth_factor"},
       {R"("category_minimums":1)", "category_minimums"},
+      {R"("honor_retry_after":"no")", "honor_retry_after"},
+      {R"("ssl_max_attempts":0)", "ssl_max_attempts"},
+      {R"("ssl_max_attempts":101)", "ssl_max_attempts"},
       {R"("permanent_statuses":[200])", "permanent_statuses[0]"},
       {R"("permanent_statuses":[404,"410"])", "permanent_statuses[1]"},
       {R"("backoff":2)", "backoff"},
@@ -138,12 +143,15 @@ TEST(ReadBreaker, NamesTheInvalidField) {
       {R"("error_threshold_percentage":100.5)", "error_threshold_percentage"},
       {R"("failure_count_threshold":-1)", "failure_count_threshold"},
       {R"("sleep_window_ms":9)", "sleep_window_ms"},
-      {R"("sleep_window_ms":1800001)", "sleep_max_ms"},
+      {R"("sleep_window_ms":1800001,"sleep_max_ms":1800000)", "sleep_max_ms"},
+      {R"("sleep_max_ms":29999)", "sleep_max_ms"},
       {R"("sleep_multiplier":0)", "sleep_multiplier"},
       {R"("sleep_max_ms":true)", "sleep_max_ms"},
       {R"("half_open_max_calls":0)", "half_open_max_calls"},
       {R"("half_open_success_percentage":0)", "half_open_success_percentage"},
-      {R"("force_open_until":"2026-01-01T00:00:00Z")", "force_open_until"},
+      {R"("force_open_until":"2026-01-31T12:00:00Z")", "force_open_until"},
+      {R"("force_open_until":"soon")", "force_open_until"},
+      {R"("force_open_until":1)", "force_open_until"},
       {R"("threshold":1)", "threshold"},
   };
   check_each(cases, [](const char* members) { return breaker(members); });
@@ -194,6 +202,36 @@ TEST(ReadBreaker, OtherFieldsOverrideAPreset) {
   BreakerPolicy want = breaker_policy(BreakerPreset::patient);
   want.half_open_max_calls = 1;
   EXPECT_EQ(breaker(R"("preset":"patient","half_open_max_calls":1)").policy, want);
+}
+
+TEST(ReadBreaker, ALongerSleepRaisesTheLongest) {
+  EXPECT_EQ(breaker(R"("sleep_window_ms":1800001)").policy.sleep_max, Millis{1'800'001});
+  EXPECT_EQ(breaker(R"("sleep_window_ms":1800001,"sleep_max_ms":null)").policy.sleep_max,
+            Millis{1'800'001});
+  EXPECT_EQ(breaker(R"("sleep_window_ms":60000)").policy.sleep_max, Millis{1'800'000});
+}
+
+TEST(ReadBreaker, ForceOpenUntilIsInTheFutureOrUnchanged) {
+  const WallTime later = now + Millis{1};
+  EXPECT_EQ(breaker(R"("force_open_until":"2026-01-31T12:00:00.001Z")").policy.force_open_until,
+            later);
+  const BreakerPolicy forced{.force_open_until = later};
+  EXPECT_EQ(breaker(R"("force_open_until":null)", forced).policy.force_open_until, std::nullopt);
+  EXPECT_EQ(breaker(R"("preset":"patient")", forced).policy.force_open_until, later);
+  const BreakerPolicy over{.force_open_until = now - Millis{1}};
+  EXPECT_TRUE(breaker(R"("force_open_until":"2026-01-31T11:59:59.999Z")", over).refused.empty());
+  std::string json;
+  JsonWriter writer{json};
+  write_breaker(writer, forced);
+  EXPECT_NE(json.find(R"("preset":"standard")"), std::string::npos) << json;
+}
+
+TEST(ReadRetry, ReadsTheLimitOfTlsErrorsAndRetryAfter) {
+  const RetryPolicy policy = retry(R"("ssl_max_attempts":100,"honor_retry_after":false)").policy;
+  EXPECT_EQ(policy.ssl_attempts_max, 100u);
+  EXPECT_FALSE(policy.honor_retry_after);
+  EXPECT_EQ(retry(R"("ssl_max_attempts":null,"honor_retry_after":null)", policy).policy,
+            RetryPolicy{});
 }
 
 TEST(ReadRetry, ComputesAutomaticAttemptsFromTheNewDelays) {

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "core/base/range_time.h"
+
 #include "api/json/json_writer.h"
 
 namespace postrider::api {
@@ -93,7 +95,11 @@ std::optional<std::int64_t> QueryReader::integer(std::string_view name, IntegerR
 }
 
 std::optional<WallTime> QueryReader::time(std::string_view name) {
-  return one_of(name, parse_rfc3339, "an RFC 3339 time such as 2026-01-31T23:59:59.123Z");
+  return one_of(name, parse_range_start, range_time_words);
+}
+
+std::optional<WallTime> QueryReader::end_time(std::string_view name) {
+  return one_of(name, parse_range_end, range_time_words);
 }
 
 Parsed<void> QueryReader::finish() {

@@ -26,7 +26,10 @@ class QueryReader {
   [[nodiscard]] std::optional<std::string> text(std::string_view name);
   [[nodiscard]] std::optional<bool> boolean(std::string_view name);
   [[nodiscard]] std::optional<std::int64_t> integer(std::string_view name, IntegerRange range);
+  /// A time or a date, which means the start of that day.
   [[nodiscard]] std::optional<WallTime> time(std::string_view name);
+  /// The exclusive end of a range. A date means the end of that day.
+  [[nodiscard]] std::optional<WallTime> end_time(std::string_view name);
 
   /// A list of values: `name=a,b` or `name=a&name=b`.
   [[nodiscard]] std::vector<std::string> list(std::string_view name);

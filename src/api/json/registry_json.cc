@@ -22,6 +22,10 @@ std::string_view to_string(KeyScope scope) {
   return {};
 }
 
+std::optional<std::string_view> role_of(const ApiKey& key) {
+  return key.scope == KeyScope::tenant ? std::optional{to_string(key.role)} : std::nullopt;
+}
+
 void write_api_key(JsonWriter& writer, const AccessKey& key) {
   const ApiKey& api_key = key.key();
   writer.open_object();
@@ -29,6 +33,7 @@ void write_api_key(JsonWriter& writer, const AccessKey& key) {
   writer.member("name", api_key.name);
   writer.member("scope", to_string(api_key.scope));
   write_tenant_id(writer, api_key.tenant_id);
+  writer.member("role", role_of(api_key));
   writer.member("portal_session", api_key.portal_session);
   writer.member("created_at", api_key.created_at);
   writer.member("expires_at", api_key.expires_at);
@@ -51,6 +56,8 @@ void write_registered_tenant(JsonWriter& writer, const RegisteredTenant& tenant)
   writer.key("limits");
   write_limits(writer, tenant.limits);
   writer.member("created_at", tenant.created_at);
+  writer.member("suspended_at", tenant.suspended_at);
+  writer.member("suspended_reason", tenant.suspended_reason);
   writer.close_object();
 }
 

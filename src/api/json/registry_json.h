@@ -1,6 +1,7 @@
 // Writes API keys, tenants and their limits as JSON.
 #pragma once
 
+#include <optional>
 #include <string_view>
 
 #include "core/model/access.h"
@@ -11,6 +12,9 @@
 namespace postrider::api {
 
 [[nodiscard]] std::string_view to_string(KeyScope scope);
+
+/// Only keys of scope `tenant` have a role.
+[[nodiscard]] std::optional<std::string_view> role_of(const ApiKey& key);
 
 /// Writes neither the key itself nor its hash. Leaves the object open for further members.
 void write_api_key(JsonWriter& writer, const AccessKey& key);

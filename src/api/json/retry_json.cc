@@ -158,6 +158,9 @@ void read_retry(ObjectReader& reader, const RetryPolicy& defaults, RetryPolicy& 
   assign(reader.number("timeout_growth_factor", {1, 3}), policy.timeout_growth,
          defaults.timeout_growth);
   assign(reader.boolean("category_minimums"), policy.category_minimums, defaults.category_minimums);
+  assign(reader.boolean("honor_retry_after"), policy.honor_retry_after, defaults.honor_retry_after);
+  assign(reader.integer("ssl_max_attempts", attempts_range), policy.ssl_attempts_max,
+         defaults.ssl_attempts_max);
   read_permanent_statuses(reader, defaults, policy);
   reader.finish();
 
@@ -191,6 +194,8 @@ void write_retry(JsonWriter& writer, const RetryPolicy& policy) {
   writer.member("timeout_ms", policy.timeout.count());
   writer.member("timeout_growth_factor", policy.timeout_growth);
   writer.member("category_minimums", policy.category_minimums);
+  writer.member("honor_retry_after", policy.honor_retry_after);
+  writer.member("ssl_max_attempts", policy.ssl_attempts_max);
   writer.key("permanent_statuses");
   writer.open_array();
   for (const std::uint16_t status : policy.permanent_statuses) {

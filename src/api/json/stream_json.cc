@@ -36,7 +36,8 @@ void write_members(JsonWriter& writer, const DeliveryUpdate& stream_event) {
   writer.member("event_type", delivery.event_type);
   writer.member("status", to_string(delivery.state));
   writer.member("trigger", to_string(delivery.trigger));
-  writer.member("attempt_count", delivery.attempt_count);
+  writer.member("attempt_count", delivery.budget_used);
+  writer.member("attempts_total", delivery.attempt_count);
   writer.member("next_attempt_at",
                 is_waiting(delivery.state) ? std::optional{delivery.due} : std::nullopt);
   write_attempt(writer, stream_event);

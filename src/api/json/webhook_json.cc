@@ -1,6 +1,7 @@
 #include "api/json/webhook_json.h"
 
 #include "core/net/header_rules.h"
+#include "core/request/secret_text.h"
 
 #include "api/json/policy_json.h"
 
@@ -35,7 +36,9 @@ void write_tenant_id(JsonWriter& writer, const TenantId& tenant_id) {
   writer.member("tenant_id", tenant_id.empty() ? std::nullopt : std::optional{tenant_id});
 }
 
-void write_circuit(JsonWriter& writer, const CircuitRecord& circuit) {
+namespace {
+
+void open_circuit(JsonWriter& writer, const CircuitRecord& circuit) {
   const bool ever_changed = circuit.changed_at != WallTime{};
   writer.open_object();
   writer.member("state", to_string(circuit.state));
@@ -49,6 +52,31 @@ void write_circuit(JsonWriter& writer, const CircuitRecord& circuit) {
     writer.value(nullptr);
   }
   writer.member("forced_until", shown_until(circuit.forced_until));
+}
+
+}  // namespace
+
+void write_circuit(JsonWriter& writer, const CircuitRecord& circuit) {
+  open_circuit(writer, circuit);
+  writer.close_object();
+}
+
+void write_circuit_detail(JsonWriter& writer, const LaneView& lane) {
+  const CallWindow& calls = lane.calls;
+  open_circuit(writer, lane.circuit);
+  writer.member("calls_in_window", calls.calls);
+  writer.member("failures_in_window", calls.failures);
+  writer.key("error_percentage");
+  if (calls.calls > 0) {
+    writer.value(100.0 * calls.failures / calls.calls);
+  } else {
+    writer.value(nullptr);
+  }
+  writer.member("window_start", calls.start);
+  writer.member("probes_used", calls.probes_used);
+  writer.member("opened_at", lane.circuit.opened_at);
+  writer.member("next_probe_at", shown_until(lane.circuit.open_until));
+  writer.member("times_opened", lane.circuit.times_opened);
   writer.close_object();
 }
 
@@ -69,7 +97,7 @@ void write_webhook(JsonWriter& writer, const Webhook& webhook, const WebhookDeta
   writer.member("owner_id", webhook.owner_id);
   writer.member("resource_id", webhook.resource_id);
   if (details.with_secret) {
-    writer.member("secret", format_secret(webhook.secret));
+    writer.member("secret", format_secret(webhook.signature.scheme, webhook.secret));
   }
   writer.member("active", webhook.active);
   writer.member("paused", webhook.paused);
@@ -79,6 +107,10 @@ void write_webhook(JsonWriter& writer, const Webhook& webhook, const WebhookDeta
   write_headers(writer, webhook.headers);
   writer.member_raw("metadata", webhook.metadata);
   writer.member("payload_format", to_string(webhook.payload_format));
+  writer.key("payload");
+  writer.open_object();
+  writer.member("form", to_string(webhook.payload_form));
+  writer.close_object();
   writer.key("signature");
   write_signature(writer, webhook.signature);
   writer.member("public_key", details.public_key);

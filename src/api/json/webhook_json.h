@@ -22,12 +22,15 @@ struct WebhookRules {
   bool creating = false;  // `url` and `events` are required, `tenant_id` may be set.
   // The tenant of the API key, if it has one. No other tenant may be set.
   std::optional<TenantId> tenant_id = std::nullopt;
+  WallTime now{};
 };
 
-/// Merges a body into `webhook`. Errors go to the reader; if there are any, discard `webhook`.
+/// Merges a body into `webhook`. A webhook that is created gets no secret here unless the body has
+/// one. If a body changes the signature scheme, the text of the secrets is kept. Errors go to the
+/// reader; if there are any, discard `webhook`.
 void read_webhook(ObjectReader& reader, const WebhookRules& rules, Webhook& webhook);
 
-/// Reads the field `secret`, if present.
+/// Reads the field `secret`, if present, by the rules of the webhook's signature scheme.
 void read_secret(ObjectReader& reader, Webhook& webhook);
 
 /// The key with which a receiver verifies an asymmetric signature. Returns nullopt for the other
@@ -48,6 +51,8 @@ struct WebhookDetails {
 
 void write_webhook(JsonWriter& writer, const Webhook& webhook, const WebhookDetails& details);
 void write_circuit(JsonWriter& writer, const CircuitRecord& circuit);
+/// The same with what the circuit counts and when it probes.
+void write_circuit_detail(JsonWriter& writer, const LaneView& lane);
 
 /// Writes the member `tenant_id`. It is null for the default tenant.
 void write_tenant_id(JsonWriter& writer, const TenantId& tenant_id);

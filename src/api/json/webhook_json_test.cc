@@ -4,7 +4,7 @@
 #include <boost/json/serialize.hpp>
 #include <gtest/gtest.h>
 
-#include "core/request/signature.h"
+#include "core/request/secret_text.h"
 
 #include "adapters/openssl/openssl_crypto.h"
 
@@ -93,6 +93,12 @@ TEST(ReadWebhook, NamesTheInvalidField) {
       {R"({"metadata":[]})", "metadata"},
       {R"({"metadata":"{}"})", "metadata"},
       {R"({"payload_format":"xml"})", "payload_format"},
+      {R"({"payload":"compact"})", "payload"},
+      {R"({"payload":{"form":"pretty"}})", "payload.form"},
+      {R"({"payload":{"format":"raw"}})", "payload.format"},
+      {R"({"signature":{"scheme":"t-v1"},"secret":"1234567"})", "secret"},
+      {R"({"signature":{"scheme":"t-v1"},"secret":"1234567\u0000"})", "secret"},
+      {R"({"headers":{"X-Webhook-Signature-Next":"x"}})", "headers.X-Webhook-Signature-Next"},
       {R"({"ordering_guarantee":"loose"})", "ordering_guarantee"},
       {R"({"max_in_flight":0})", "max_in_flight"},
       {R"({"max_in_flight":1001})", "max_in_flight"},
@@ -220,6 +226,7 @@ TEST(ReadWebhook, NullResetsAFieldToItsDefault) {
   const std::string everything =
       R"({"name":"n","owner_id":"o","resource_id":"r","description":"d\nd","headers":{"X-A":"1"},)"
       R"("metadata":{"a":1},"signature":{"scheme":"t-v1"},"payload_format":"raw",)"
+      R"("payload":{"form":"sorted"},)"
       R"("retry_config":{"max_attempts":1},"circuit_breaker_config":{"enabled":false},)"
       R"("rate_limit":{"requests_per_second":5},"max_in_flight":9,"ordering_guarantee":"strict",)"
       R"("timeout_ms":77,"active":false})";
@@ -229,12 +236,40 @@ TEST(ReadWebhook, NullResetsAFieldToItsDefault) {
   EXPECT_EQ(changed.retry.timeout, Millis{77});
   const std::string nothing =
       R"({"name":null,"owner_id":null,"resource_id":null,"description":null,"headers":null,)"
-      R"("metadata":null,"signature":null,"payload_format":null,"retry_config":null,)"
+      R"("metadata":null,"signature":null,"payload_format":null,"payload":null,)"
+      R"("retry_config":null,)"
       R"("circuit_breaker_config":null,"rate_limit":null,"max_in_flight":null,)"
       R"("ordering_guarantee":null,"timeout_ms":null,"active":null})";
   const Merged reset = merge(nothing, changed);
   EXPECT_TRUE(reset.errors.empty());
   EXPECT_EQ(reset.webhook, base());
+}
+
+TEST(ReadWebhook, AnotherSchemeKeepsTheTextOfTheSecret) {
+  const std::string shown = format_secret(SignatureScheme::standard, base().secret);
+  const Webhook text = merge(R"({"signature":{"scheme":"sha256-body"}})").webhook;
+  EXPECT_EQ(text.secret.reveal(), shown);
+  EXPECT_EQ(merge(R"({"signature":null})", text).webhook, base());
+}
+
+TEST(ReadWebhook, ASchemeThatDoesNotAcceptTheSecretNeedsANewOne) {
+  const Merged own = merge(R"({"signature":{"scheme":"sha256-body"},"secret":"my own 1"})");
+  ASSERT_TRUE(own.errors.empty());
+  EXPECT_EQ(own.webhook.secret.reveal(), "my own 1");
+  EXPECT_EQ(merge(R"({"signature":{"scheme":"standard"}})", own.webhook).fields(),
+            std::vector<std::string>{"signature.scheme"});
+  const Merged changed = merge(
+      R"({"signature":{"scheme":"standard"},"secret":"my own secret, 24 bytes!"})", own.webhook);
+  EXPECT_TRUE(changed.errors.empty());
+  EXPECT_EQ(changed.webhook.secret.reveal(), "my own secret, 24 bytes!");
+}
+
+TEST(ReadWebhook, MergesThePayloadForm) {
+  const Merged merged = merge(R"({"payload":{"form":"compact"}})");
+  EXPECT_EQ(merged.webhook.payload_form, PayloadForm::compact);
+  EXPECT_EQ(merge(R"({"payload":{}})", merged.webhook).webhook, merged.webhook);
+  EXPECT_EQ(merge(R"({"payload":{"form":null}})", merged.webhook).webhook, base());
+  EXPECT_EQ(write(merged.webhook).at("payload").at("form").as_string(), "compact");
 }
 
 TEST(ReadWebhook, SwitchingOnClearsTheDisabledReason) {
@@ -271,7 +306,7 @@ TEST(WriteWebhook, CanBeReadBackUnchanged) {
 TEST(WriteWebhook, ContainsTheSecretOnlyOnRequest) {
   EXPECT_FALSE(write(base()).contains("secret"));
   EXPECT_EQ(write(base(), {.with_secret = true}).at("secret").as_string(),
-            format_secret(base().secret));
+            format_secret(SignatureScheme::standard, base().secret));
 }
 
 TEST(WriteWebhook, HidesHeadersThatLookLikeCredentials) {

@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 
 #include "core/net/header_rules.h"
+#include "core/policy/secret_rotation.h"
+#include "core/request/secret_text.h"
 
 #include "api/json/headers_and_metadata.h"
 #include "api/json/policy_json.h"
@@ -99,14 +101,15 @@ void read_tenant(ObjectReader& reader, const WebhookRules& rules, Webhook& webho
   webhook.tenant_id = requested;
 }
 
-void read_policies(ObjectReader& reader, const Webhook& defaults, Webhook& webhook) {
+void read_policies(ObjectReader& reader, const WebhookRules& rules, Webhook& webhook) {
+  const Webhook& defaults = rules.defaults;
   if (JsonField<ObjectReader> retry = reader.object("retry_config"); retry.value) {
     read_retry(*retry.value, defaults.retry, webhook.retry);
   } else if (retry.present) {
     webhook.retry = defaults.retry;
   }
   if (JsonField<ObjectReader> breaker = reader.object("circuit_breaker_config"); breaker.value) {
-    read_breaker(*breaker.value, defaults.breaker, webhook.breaker);
+    read_breaker(*breaker.value, defaults.breaker, rules.now, webhook.breaker);
   } else if (breaker.present) {
     webhook.breaker = defaults.breaker;
   }
@@ -119,6 +122,16 @@ void read_policies(ObjectReader& reader, const Webhook& defaults, Webhook& webho
     read_signature(*signature.value, defaults.signature, webhook.signature);
   } else if (signature.present) {
     webhook.signature = defaults.signature;
+  }
+}
+
+void read_payload(ObjectReader& reader, const Webhook& defaults, Webhook& webhook) {
+  if (JsonField<ObjectReader> payload = reader.object("payload"); payload.value) {
+    assign(payload.value->choice("form", parse_payload_form, "verbatim, compact, sorted"),
+           webhook.payload_form, defaults.payload_form);
+    payload.value->finish();
+  } else if (payload.present) {
+    webhook.payload_form = defaults.payload_form;
   }
 }
 
@@ -165,6 +178,33 @@ void check_headers(ObjectReader& reader, const Webhook& webhook) {
   }
 }
 
+std::string secret_rule(SignatureScheme scheme) {
+  return is_standard(scheme)
+             ? fmt::format(
+                   "must be `whsec_` followed by base64 of {0} to {1} bytes, or a text of "
+                   "{0} to {1} bytes.",
+                   secret_bytes_min, secret_bytes_max)
+             : fmt::format("must be a text of {} to {} bytes without control characters.",
+                           secret_text_bytes_min, secret_text_bytes_max);
+}
+
+/// Call after the signature policy has been read. `before` is the scheme of the stored secret.
+void read_or_adapt_secret(ObjectReader& reader, SignatureScheme before, Webhook& webhook) {
+  const bool has_stored = !webhook.secret.reveal().empty();
+  Webhook adapted = webhook;
+  const Result<void> fits = has_stored ? adapt_secrets(before, adapted) : Result<void>{};
+  if (fits || reader.raw("secret")) {
+    webhook.secret = std::move(adapted.secret);
+    webhook.old_secrets = std::move(adapted.old_secrets);
+    read_secret(reader, webhook);
+    return;
+  }
+  reader.refuse("signature.scheme",
+                fmt::format("does not accept the webhook's secret, which {} Send a new `secret` "
+                            "as well.",
+                            secret_rule(webhook.signature.scheme)));
+}
+
 void refuse_server_fields(ObjectReader& reader) {
   for (const std::string_view name : server_fields) {
     if (reader.raw(name)) {
@@ -185,15 +225,13 @@ void read_secret(ObjectReader& reader, Webhook& webhook) {
   if (!text.value) {
     return;
   }
-  Result<Secret<std::string>> secret = parse_secret(*text.value);
+  const SignatureScheme scheme = webhook.signature.scheme;
+  Result<Secret<std::string>> secret = parse_secret(scheme, *text.value);
   if (!secret) {
-    reader.refuse("secret",
-                  fmt::format("must be `whsec_` followed by base64 of {0} to {1} bytes, or a text "
-                              "of {0} to {1} bytes.",
-                              secret_bytes_min, secret_bytes_max));
+    reader.refuse("secret", secret_rule(scheme));
     return;
   }
-  webhook.secret = *std::move(secret);
+  replace_secret(webhook, *std::move(secret));
 }
 
 void read_webhook(ObjectReader& reader, const WebhookRules& rules, Webhook& webhook) {
@@ -206,14 +244,16 @@ void read_webhook(ObjectReader& reader, const WebhookRules& rules, Webhook& webh
   assign(reader.text("owner_id", name_rule), webhook.owner_id);
   assign(reader.text("resource_id", name_rule), webhook.resource_id);
   assign(reader.text("description", description_rule), webhook.description);
-  read_secret(reader, webhook);
   read_active(reader, defaults, webhook);
   merge_headers(reader, defaults.headers, webhook.headers);
   merge_metadata(reader, defaults.metadata, webhook.metadata);
   assign(reader.choice("payload_format", parse_payload_format,
                        "standard, exchange, platform, workspace, tenant, raw"),
          webhook.payload_format, defaults.payload_format);
-  read_policies(reader, defaults, webhook);
+  read_payload(reader, defaults, webhook);
+  const SignatureScheme scheme_before = webhook.signature.scheme;
+  read_policies(reader, rules, webhook);
+  read_or_adapt_secret(reader, scheme_before, webhook);
   assign(reader.integer("max_in_flight", in_flight_range), webhook.max_in_flight,
          defaults.max_in_flight);
   assign(reader.choice("ordering_guarantee", parse_ordering, "none, per_event_type, strict"),

@@ -27,12 +27,21 @@ Parsed<AlertQuery> read_query(const HttpRequest& request) {
                                          "circuit_opened, webhook_disabled, dead_letters, "
                                          "dns_failing, secret_old, store_failing, "
                                          "webhook_failing, circuit_stays_open, "
-                                         "dead_letters_waiting, success_low, queue_deep or "
-                                         "pool_busy"),
+                                         "dead_letters_waiting, success_low, queue_deep, "
+                                         "pool_busy, permanent_failure, total_dead_letters, "
+                                         "dead_letter_share, total_failures or p99_high"),
                   .active = query.one_of("status", parse_status, "active or resolved")};
   POSTRIDER_TRY(const Page page, read_history_page(query, ListKind::alerts));
   asked.page = page;
   return asked;
+}
+
+void write_measure(JsonWriter& writer, const std::optional<AlertMeasure>& measure) {
+  writer.key("count");
+  measure ? writer.value(measure->count) : writer.value(nullptr);
+  writer.key("limit");
+  measure ? writer.value(measure->limit) : writer.value(nullptr);
+  writer.member("unit", measure ? std::optional{to_string(measure->unit)} : std::nullopt);
 }
 
 void write_alert(JsonWriter& writer, const Alert& alert) {
@@ -42,9 +51,12 @@ void write_alert(JsonWriter& writer, const Alert& alert) {
   writer.member("severity", to_string(severity_of(alert.subject.kind)));
   writer.member("status", alert.resolved_at ? "resolved" : "active");
   writer.member("webhook_id", alert.subject.webhook_id);
+  writer.member("webhook_name", alert.webhook_name);
+  writer.member("webhook_url", alert.webhook_url);
   write_tenant_id(writer, alert.tenant_id.value_or(TenantId{}));
   writer.member("raised_at", alert.raised_at);
   writer.member("resolved_at", alert.resolved_at);
+  write_measure(writer, alert.measure);
   writer.member("detail", alert.detail);
   writer.close_object();
 }

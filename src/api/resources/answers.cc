@@ -32,6 +32,15 @@ Problem conflict(std::string code, std::string detail) {
           .errors = {}};
 }
 
+Problem tenant_suspended(std::string_view consequence) {
+  return {.status = 403,
+          .code = "tenant_suspended",
+          .title = "The tenant is suspended",
+          .detail =
+              fmt::format("The operator of this server has suspended the tenant. {}", consequence),
+          .errors = {}};
+}
+
 Problem to_problem(const Error& error, std::string_view what, std::string_view id) {
   return error.code == Errc::not_found ? not_found(what, id) : to_problem(error);
 }

@@ -18,6 +18,8 @@ namespace postrider::api {
 /// `what` is a noun: "There is no webhook `whk_…`."
 [[nodiscard]] Problem not_found(std::string_view what, std::string_view id);
 [[nodiscard]] Problem conflict(std::string code, std::string detail);
+/// `consequence` is a sentence.
+[[nodiscard]] Problem tenant_suspended(std::string_view consequence);
 
 /// to_problem(error), except that not_found names the thing that is missing.
 [[nodiscard]] Problem to_problem(const Error& error, std::string_view what, std::string_view id);

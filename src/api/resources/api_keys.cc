@@ -24,13 +24,16 @@ std::optional<KeyScope> parse_scope(std::string_view text) {
   return std::nullopt;
 }
 
-void check_tenant(ObjectReader& reader, const ApiKey& key) {
+void check_tenant(ObjectReader& reader, const ApiKey& key, bool has_role) {
   const bool named = !key.tenant_id.empty();
   if (key.scope == KeyScope::tenant && !named) {
     reader.refuse("tenant_id", "is required with scope tenant.");
   }
   if (key.scope != KeyScope::tenant && named) {
     reader.refuse("tenant_id", "is only allowed with scope tenant.");
+  }
+  if (key.scope != KeyScope::tenant && has_role) {
+    reader.refuse("role", "is only allowed with scope tenant.");
   }
 }
 
@@ -50,12 +53,14 @@ Parsed<ApiKey> read_key(const Context& context, const HttpRequest& request) {
   }
   key.scope = scope.value.value_or(KeyScope::read);
   assign(reader.text("tenant_id", name_rule), key.tenant_id, TenantId{});
+  const auto role = reader.choice("role", parse_key_role, "admin, viewer");
+  key.role = role.value.value_or(KeyRole::admin);
   key.expires_at = reader.time("expires_at").value;
   if (key.expires_at && *key.expires_at <= key.created_at) {
     reader.refuse("expires_at", "must be in the future.");
   }
   if (scope.value) {
-    check_tenant(reader, key);
+    check_tenant(reader, key, role.value.has_value());
   }
   reader.finish();
   if (!errors.empty()) {
@@ -82,6 +87,7 @@ std::string describe(const ApiKey& key) {
   writer.open_object();
   writer.member("name", key.name);
   writer.member("scope", to_string(key.scope));
+  writer.member("role", role_of(key));
   writer.member("expires_at", key.expires_at);
   writer.close_object();
   return detail;

@@ -10,6 +10,7 @@
 #include "core/model/webhook.h"
 #include "core/net/target_url.h"
 #include "core/policy/token_bucket.h"
+#include "core/request/secret_text.h"
 #include "ports/crypto.h"
 #include "ports/schema_check.h"
 
@@ -32,7 +33,9 @@ struct ApiOptions {
   MakeSchemaCheck make_schema_check = {};  // From wiring. Empty: schemas are refused.
   const Crypto* crypto = nullptr;          // From wiring; must be set.
   bool require_verification = false;       // Store a URL only if its receiver echoes a challenge.
-  bool secrets_sealed = false;             // The server has a key to seal secrets with.
+  // Of a generated secret, for the schemes whose secrets are text.
+  std::size_t secret_text_length = secret_text_length_default;
+  bool secrets_sealed = false;                 // The server has a key to seal secrets with.
   std::string user_agent = "Postrider/0.1.0";  // As sent, so that a delivery can show its request.
 };
 

@@ -23,7 +23,7 @@ Parsed<AuditQuery> read_query(const HttpRequest& request) {
                   .subject = query.text("subject"),
                   .tenant_id = query.text("tenant_id"),
                   .from = query.time("from"),
-                  .to = query.time("to")};
+                  .to = query.end_time("to")};
   POSTRIDER_TRY(const Page page, read_history_page(query, ListKind::audit));
   asked.page = page;
   return asked;

@@ -8,6 +8,7 @@
 #include "core/net/header_rules.h"
 
 #include "api/json/registry_json.h"
+#include "api/resources/answers.h"
 
 namespace postrider::api {
 namespace {
@@ -38,8 +39,8 @@ KeyRef find_key(std::string_view key, const KeyCheck& check) {
   return same ? found : nullptr;
 }
 
-bool covers(KeyScope scope, Admission admission) {
-  switch (scope) {
+bool covers(const ApiKey& key, Admission admission) {
+  switch (key.scope) {
     case KeyScope::admin:
       return true;
     case KeyScope::read:
@@ -47,7 +48,8 @@ bool covers(KeyScope scope, Admission admission) {
     case KeyScope::publish:
       return admission.access == Access::publish;
     case KeyScope::tenant:
-      return admission.tenants == Tenants::served;
+      return admission.tenants == Tenants::served &&
+             (key.role == KeyRole::admin || admission.access == Access::read);
   }
   return false;
 }
@@ -75,16 +77,25 @@ std::string_view scopes_for(Access access) {
   return "`admin`";
 }
 
-Problem forbidden(KeyScope scope, Admission admission) {
-  return {.status = 403,
-          .code = "insufficient_scope",
-          .title = "Not allowed with this key",
-          .detail = fmt::format("This API key has scope `{}`; this request needs scope {}.",
-                                to_string(scope), scopes_for(admission.access)),
-          .errors = {}};
+Problem forbidden(const ApiKey& key, Admission admission) {
+  const bool other_role = key.role == KeyRole::viewer && admission.tenants == Tenants::served;
+  return {
+      .status = 403,
+      .code = "insufficient_scope",
+      .title = "Not allowed with this key",
+      .detail = other_role
+                    ? "This API key has role `viewer` and can only read; this request needs a key "
+                      "with role `admin`."
+                    : fmt::format("This API key has scope `{}`; this request needs scope {}.",
+                                  to_string(key.scope), scopes_for(admission.access)),
+      .errors = {}};
 }
 
 }  // namespace
+
+bool is_shut_out(const ApiKey& key, const AccessSnapshot& access) {
+  return key.portal_session && access.is_suspended(key.tenant_id);
+}
 
 Parsed<Caller> authenticate(const HttpRequest& request, Admission admission,
                             const KeyCheck& check) {
@@ -108,8 +119,11 @@ Parsed<Caller> authenticate(const HttpRequest& request, Admission admission,
     return tl::make_unexpected(unauthorized("This API key expired at " +
                                             to_rfc3339(*known.expires_at) + ". Use another key."));
   }
-  if (!covers(known.scope, admission)) {
-    return tl::make_unexpected(forbidden(known.scope, admission));
+  if (!covers(known, admission)) {
+    return tl::make_unexpected(forbidden(known, admission));
+  }
+  if (is_shut_out(known, check.access)) {
+    return tl::make_unexpected(tenant_suspended("The portal is closed."));
   }
   if (known.scope == KeyScope::tenant) {
     caller.tenant_id = known.tenant_id;

@@ -28,8 +28,11 @@ struct KeyCheck {
   WallTime now;
 };
 
+/// Whether the key belongs to a portal session of a suspended tenant. Its portal is closed.
+[[nodiscard]] bool is_shut_out(const ApiKey& key, const AccessSnapshot& access);
+
 /// Returns who is calling. Fails with 401 and WWW-Authenticate without a valid key, and with 403 if
-/// the key's scope does not suffice.
+/// the key's scope or role does not suffice or its tenant's portal is closed.
 [[nodiscard]] Parsed<Caller> authenticate(const HttpRequest& request, Admission admission,
                                           const KeyCheck& check);
 

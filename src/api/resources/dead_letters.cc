@@ -35,11 +35,11 @@ Result<DeadLetters> read_dead_letters(History& history, const DeadLetterQuery& a
   return found;
 }
 
-std::string write_dead_letters(const DeadLetters& found) {
+std::string write_dead_letters(const DeadLetters& found, const Directory& webhooks) {
   std::string body;
   JsonWriter writer{body};
-  const auto write_item = [](JsonWriter& list, const DeliveryRecord& record) {
-    write_delivery(list, record, {});
+  const auto write_item = [&webhooks](JsonWriter& list, const DeliveryRecord& record) {
+    write_delivery(list, record, {}, webhooks);
   };
   open_list(writer, found.listed.items, next_cursor(ListKind::deliveries, found.listed.next),
             write_item);
@@ -63,7 +63,10 @@ Awaitable<Reply> list_dead_letters(Context context, HttpRequest request) {
                                                               const DeadLetterQuery& asked) {
     return read_dead_letters(*reader.history, asked, now);
   };
-  return answer_list(std::move(context), read_dead_letter_query(request), read, write_dead_letters);
+  const auto write = [webhooks = context.services.snapshots.directory()](const DeadLetters& found) {
+    return write_dead_letters(found, *webhooks);
+  };
+  return answer_list(std::move(context), read_dead_letter_query(request), read, write);
 }
 
 Awaitable<Reply> discard_dead_letters(Context context, HttpRequest request) {

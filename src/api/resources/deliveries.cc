@@ -1,3 +1,6 @@
+#include <algorithm>
+
+#include "core/policy/blocked_times.h"
 #include "core/request/sent_request.h"
 
 #include "api/json/delivery_query.h"
@@ -9,21 +12,52 @@
 namespace postrider::api {
 namespace {
 
+/// A circuit that is not closed may still let a delivery through: only the lane knows.
+void keep_blocked(std::vector<DeliveryRecord>& records, const DeliveryFilter& filter,
+                  const LaneViews& lanes) {
+  std::erase_if(records, [&](const DeliveryRecord& record) {
+    const Delivery& delivery = record.delivery;
+    return std::ranges::find(filter.states, delivery.state) == filter.states.end() &&
+           !is_blocked_by_circuit(delivery, lanes);
+  });
+}
+
 Awaitable<Reply> answer_list(Context context, DeliveryQuery asked) {
-  const auto query = [asked = std::move(asked)](Reader& reader) {
+  const auto query = [&asked](Reader& reader) {
     return reader.history->list_deliveries(asked.filter, asked.page);
   };
   auto pending = context.services.queries.read(query);
-  const Result<Listed<DeliveryRecord>> listed = co_await std::move(pending);
+  Result<Listed<DeliveryRecord>> listed = co_await std::move(pending);
   if (!listed) {
     co_return tl::make_unexpected(to_problem(listed.error()));
   }
   auto pending_lanes = view_lanes(context.services.lanes, webhooks_of_waiting(listed->items));
   const LaneViews lanes = co_await std::move(pending_lanes);
-  const auto write_item = [&lanes](JsonWriter& writer, const DeliveryRecord& record) {
-    write_delivery(writer, record, lanes);
+  if (asked.filter.circuit_blocked) {
+    keep_blocked(listed->items, asked.filter, lanes);
+  }
+  const auto directory = context.services.snapshots.directory();
+  const auto write_item = [&](JsonWriter& writer, const DeliveryRecord& record) {
+    write_delivery(writer, record, lanes, *directory);
   };
   co_return json_answer(200, write_list(*listed, ListKind::deliveries, write_item));
+}
+
+/// Fails with 404 if there is no such webhook and none whose history is still stored.
+Awaitable<Parsed<void>> check_webhook(Context context, WebhookId id) {
+  if (context.services.snapshots.directory()->find(id) != nullptr) {
+    co_return Parsed<void>{};
+  }
+  const auto query = [id](Reader& reader) { return reader.history->tenant_of_removed(id); };
+  auto pending = context.services.queries.read(query);
+  const Result<std::optional<TenantId>> removed = co_await std::move(pending);
+  if (!removed) {
+    co_return tl::make_unexpected(to_problem(removed.error()));
+  }
+  if (!*removed) {
+    co_return tl::make_unexpected(not_found("webhook", id.to_string()));
+  }
+  co_return Parsed<void>{};
 }
 
 struct DeliveryDetail {
@@ -31,18 +65,21 @@ struct DeliveryDetail {
   std::vector<Attempt> attempts;
   std::map<std::uint32_t, RequestShape> requests;  // By the attempt's number.
   std::optional<Event> event;                      // nullopt: removed by retention.
+  std::vector<OpenPeriod> open_periods;            // Of the webhook's circuit.
 };
 
 Result<DeliveryDetail> read_detail(History& history, DeliveryId id) {
   POSTRIDER_TRY(DeliveryRecord record, history.find_delivery(id));
   POSTRIDER_TRY(std::vector<Attempt> attempts, history.attempts_of(id));
   POSTRIDER_TRY(auto requests, history.requests_of(id));
+  POSTRIDER_TRY(std::vector<OpenPeriod> open_periods, history.open_periods_of(id));
   Result<Event> event = history.find_event(record.delivery.event_id);
   if (!event && event.error().code != Errc::not_found) {
     return tl::make_unexpected(event.error());
   }
   return DeliveryDetail{std::move(record), std::move(attempts), std::move(requests),
-                        event ? std::optional{*std::move(event)} : std::nullopt};
+                        event ? std::optional{*std::move(event)} : std::nullopt,
+                        std::move(open_periods)};
 }
 
 std::optional<SentRequest> sent_with(const DeliveryDetail& detail, const Attempt& attempt) {
@@ -52,12 +89,17 @@ std::optional<SentRequest> sent_with(const DeliveryDetail& detail, const Attempt
                               .delivery_id = detail.record.delivery.id});
 }
 
-std::string write_detail(const DeliveryDetail& detail, const LaneViews& lanes) {
+std::string write_detail(const DeliveryDetail& detail, const LaneViews& lanes,
+                         const Directory& webhooks, WallTime now) {
   const std::optional<SentRequest> latest =
       detail.attempts.empty() ? std::nullopt : sent_with(detail, detail.attempts.back());
   std::string body;
   JsonWriter writer{body};
   open_delivery(writer, detail.record, lanes);
+  write_receiver(writer, detail.record.delivery, webhooks);
+  writer.key("blocked_by");
+  write_blocked_times(writer,
+                      blocked_times(detail.record, detail.attempts, detail.open_periods, now), now);
   writer.key("request");
   write_request(writer, latest, nullptr);
   writer.key("attempts");
@@ -82,8 +124,11 @@ Awaitable<Reply> list_deliveries(Context context, HttpRequest request) {
 }
 
 Awaitable<Reply> list_webhook_deliveries(Context context, HttpRequest request) {
-  POSTRIDER_CO_TRY(const WebhookRef webhook, path_webhook(context.services.snapshots, request));
-  POSTRIDER_CO_TRY(DeliveryQuery asked, read_delivery_query(request, webhook->id));
+  POSTRIDER_CO_TRY(const WebhookId id, path_id<WebhookId>(request, "id", "webhook"));
+  auto looking = check_webhook(context, id);
+  const Parsed<void> known = co_await std::move(looking);
+  POSTRIDER_CO_CHECK(known);
+  POSTRIDER_CO_TRY(DeliveryQuery asked, read_delivery_query(request, id));
   auto pending = answer_list(context, std::move(asked));
   co_return co_await std::move(pending);
 }
@@ -99,7 +144,9 @@ Awaitable<Reply> get_delivery(Context context, HttpRequest request) {
   }
   auto pending_lanes = view_lanes(context.services.lanes, webhooks_of_waiting({detail->record}));
   const LaneViews lanes = co_await std::move(pending_lanes);
-  co_return json_answer(200, write_detail(*detail, lanes));
+  const auto directory = context.services.snapshots.directory();
+  const WallTime now = context.services.clock.now().steady;
+  co_return json_answer(200, write_detail(*detail, lanes, *directory, now));
 }
 
 }  // namespace postrider::api

@@ -67,7 +67,8 @@ std::string write_delivery(const Delivery& delivery) {
   writer.member("webhook_id", delivery.webhook_id);
   writer.member("status", to_string(delivery.state));
   writer.member("priority", to_string(delivery.priority));
-  writer.member("attempt_count", delivery.attempt_count);
+  writer.member("attempt_count", delivery.budget_used);
+  writer.member("attempts_total", delivery.attempt_count);
   writer.member("next_attempt_at", waiting ? std::optional{delivery.due} : std::nullopt);
   writer.close_object();
   return body;

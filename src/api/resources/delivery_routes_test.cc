@@ -26,6 +26,10 @@ TEST(DeliveryRoutes, DeliveryShowsItsAttemptsAndItsRequest) {
   ASSERT_EQ(delivery.status, 200) << delivery.body;
   EXPECT_EQ(delivery.at("status"), "succeeded");
   EXPECT_EQ(delivery.at("attempt_count"), "2");
+  EXPECT_EQ(delivery.at("attempts_total"), "2");
+  EXPECT_EQ(delivery.at("last_error"), "null");
+  EXPECT_EQ(delivery.at("last_duration_ms"), "1.5E0");
+  EXPECT_EQ(delivery.at("webhook_url"), "https://example.com/");
   EXPECT_EQ(delivery.at("next_attempt_at"), "null");
   EXPECT_EQ(delivery.at("attempts.0.number"), "1");
   EXPECT_EQ(delivery.at("attempts.0.status"), "failed");
@@ -277,6 +281,21 @@ TEST(StatusPage, HasAStrictPolicyAndNothingInline) {
        {"innerHTML", "outerHTML", "insertAdjacentHTML", "eval(", "localStorage"}) {
     EXPECT_EQ(script.body.find(unsafe), std::string::npos) << unsafe;
   }
+}
+
+TEST(DeliveryRoutes, HistoryOfADeletedWebhookIsStillListed) {
+  ApiWorld world;
+  const std::string webhook = world.make_webhook();
+  const std::string event = world.publish(R"({"type":"a.b","data":1})");
+  const std::string path = "/v1/webhooks/" + webhook + "/deliveries";
+  EXPECT_EQ(world.call("DELETE", "/v1/webhooks/" + webhook).status, 204);
+  const Answer listed = world.call("GET", path);
+  ASSERT_EQ(listed.status, 200) << listed.body;
+  EXPECT_EQ(listed.at("data.0.event_id"), event);
+  EXPECT_EQ(listed.at("data.0.status"), "cancelled");
+  EXPECT_EQ(world.call("GET", "/v1/webhooks/" + webhook).status, 404);
+  EXPECT_EQ(world.call("GET", "/v1/webhooks/whk_00000000000000000000000000/deliveries").status,
+            404);
 }
 
 }  // namespace

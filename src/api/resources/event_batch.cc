@@ -219,6 +219,18 @@ Parsed<void> check_keys(const Submitted& submitted, const std::vector<PublishRec
   return tl::make_unexpected(std::move(problem));
 }
 
+void write_errors(JsonWriter& writer, const std::vector<FieldError>& errors) {
+  writer.key("errors");
+  writer.open_array();
+  for (const FieldError& error : errors) {
+    writer.open_object();
+    writer.member("field", error.field);
+    writer.member("message", error.message);
+    writer.close_object();
+  }
+  writer.close_array();
+}
+
 void write_failed_item(JsonWriter& writer, std::size_t index, const Problem& problem) {
   writer.open_object();
   writer.member("index", index);
@@ -226,15 +238,9 @@ void write_failed_item(JsonWriter& writer, std::size_t index, const Problem& pro
   writer.member("id", nullptr);
   writer.member("code", problem.code);
   writer.member("detail", problem.detail);
-  writer.key("errors");
-  writer.open_array();
-  for (const FieldError& error : problem.errors) {
-    writer.open_object();
-    writer.member("field", error.field);
-    writer.member("message", error.message);
-    writer.close_object();
+  if (!problem.errors.empty()) {
+    write_errors(writer, problem.errors);
   }
-  writer.close_array();
   writer.close_object();
 }
 

@@ -46,8 +46,9 @@ Parsed<EventQuery> read_query(const HttpRequest& request) {
   asked.filter = {.tenant_id = query.text("tenant_id"),
                   .types = query.list_of("event_type", parse_event_type_word, event_type_words),
                   .from = query.time("from"),
-                  .to = query.time("to"),
-                  .matched = query.boolean("matched")};
+                  .to = query.end_time("to"),
+                  .matched = query.boolean("matched"),
+                  .resource_id = query.text("resource_id")};
   POSTRIDER_TRY(const Page page, read_history_page(query, ListKind::events));
   asked.page = page;
   return asked;
@@ -82,7 +83,8 @@ Result<EventDetail> read_detail(History& history, EventId id) {
   return EventDetail{std::move(event), std::move(deliveries)};
 }
 
-std::string write_detail(const EventDetail& detail, const LaneViews& lanes) {
+std::string write_detail(const EventDetail& detail, const LaneViews& lanes,
+                         const Directory& webhooks) {
   std::string body;
   JsonWriter writer{body};
   open_event(writer, detail.event);
@@ -90,7 +92,7 @@ std::string write_detail(const EventDetail& detail, const LaneViews& lanes) {
   writer.key("deliveries");
   writer.open_array();
   for (const DeliveryRecord& record : detail.deliveries.items) {
-    write_delivery(writer, record, lanes);
+    write_delivery(writer, record, lanes, webhooks);
   }
   writer.close_array();
   // The rest is listed by GET /v1/deliveries?event_id=…&cursor=….
@@ -132,7 +134,8 @@ Awaitable<Reply> get_event(Context context, HttpRequest request) {
   auto pending_lanes =
       view_lanes(context.services.lanes, webhooks_of_waiting(detail->deliveries.items));
   const LaneViews lanes = co_await std::move(pending_lanes);
-  co_return json_answer(200, write_detail(*detail, lanes));
+  const auto directory = context.services.snapshots.directory();
+  co_return json_answer(200, write_detail(*detail, lanes, *directory));
 }
 
 }  // namespace postrider::api

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "api/resources/auth.h"
+
 namespace postrider::api {
 namespace {
 
@@ -21,8 +23,9 @@ class GuardedStream final : public BodyStream {
 
  private:
   [[nodiscard]] bool is_valid() const {
-    const KeyRef key = watch_.snapshots.access()->find_key(watch_.key);
-    if (key == nullptr) {
+    const std::shared_ptr<const AccessSnapshot> access = watch_.snapshots.access();
+    const KeyRef key = access->find_key(watch_.key);
+    if (key == nullptr || is_shut_out(key->key(), *access)) {
       return false;
     }
     const std::optional<WallTime> expires_at = key->key().expires_at;

@@ -1,4 +1,5 @@
-// Ends a streamed answer when its caller's key is deleted or expires. Nothing is sent after that.
+// Ends a streamed answer when its caller's key is deleted or expires, or when its portal is closed.
+// Nothing is sent after that.
 #pragma once
 
 #include "engine/admin/access_snapshot.h"

@@ -5,6 +5,7 @@
 
 #include "api/json/json_body.h"
 #include "api/json/operation_json.h"
+#include "api/json/status_words.h"
 
 namespace postrider::api {
 namespace {
@@ -14,11 +15,6 @@ constexpr IntegerRange rate_range{1, 10'000};
 constexpr IntegerRange repeat_range{60, 2'592'000};  // A minute to thirty days.
 constexpr TextRule name_rule{.bytes_max = 512, .multiline = false};
 constexpr std::chrono::hours ahead_max{24 * 366};
-
-std::optional<DeliveryState> parse_replayed(std::string_view text) {
-  const std::optional<DeliveryState> state = parse_delivery_state(text);
-  return state && !is_waiting(*state) ? state : std::nullopt;
-}
 
 /// Reads a list whose items `parse` understands. An absent list is empty.
 template <class Parse>
@@ -50,14 +46,15 @@ void read_filter(ObjectReader& body, DeliveryFilter& filter) {
   }
   ObjectReader& reader = *given.value;
   filter.tenant_id = reader.text("tenant_id", name_rule).value;
+  filter.resource_id = reader.text("resource_id", name_rule).value;
   filter.webhook_ids = read_list(reader, "webhook_ids", WebhookId::parse, "webhook ids (whk_…)");
   filter.event_types = read_list(reader, "event_types", parse_event_type_word, event_type_words);
   filter.failure_categories = read_list(reader, "failure_categories", parse_failure_category,
                                         "failure categories such as timeout or server_error");
   filter.classification =
       reader.choice("classification", parse_classification, "permanent, recoverable").value;
-  filter.from = reader.time("from").value;
-  filter.to = reader.time("to").value;
+  filter.from = reader.start_time("from").value;
+  filter.to = reader.end_time("to").value;
   check_range(reader, "to", filter);
   reader.finish();
 }
@@ -114,13 +111,15 @@ Parsed<OperationSpec> read_replay(const HttpRequest& request, const Webhook& web
     filter.tenant_id = webhook.tenant_id;
   }
   filter.webhook_ids = {webhook.id};
-  filter.from = body.time("since").value;
-  filter.to = body.time("until").value;
+  filter.from = body.start_time("since").value;
+  filter.to = body.end_time("until").value;
   if (body.raw("since").value_or("null") == "null") {
     body.refuse("since", "is required: the time of the first event to replay.");
   }
   check_range(body, "until", filter);
-  filter.states = read_list(body, "status", parse_replayed, "dead_letter, cancelled or succeeded");
+  filter.states = read_list(body, "status", parse_final_status,
+                            "dead_letter, cancelled or succeeded (or an alias: failed, exhausted, "
+                            "dead_lettered, success, delivered)");
   if (filter.states.empty()) {
     filter.states = {DeliveryState::dead_letter, DeliveryState::cancelled};
   }

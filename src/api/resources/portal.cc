@@ -1,5 +1,7 @@
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "api/json/field_reader.h"
 #include "api/json/json_body.h"
 #include "api/json/query_reader.h"
@@ -21,6 +23,14 @@ Millis seconds_or(const JsonField<std::int64_t>& given, std::int64_t fallback) {
   return std::chrono::seconds{given.value.value_or(fallback)};
 }
 
+/// A link of a suspended tenant is kept: it can be used after the tenant is resumed.
+Parsed<void> check_portal_open(const AccessSnapshot& access, const TenantId& tenant_id) {
+  if (access.is_suspended(tenant_id)) {
+    return tl::make_unexpected(tenant_suspended("Its portal is closed."));
+  }
+  return {};
+}
+
 Parsed<PortalLink> read_link(const Context& context, const HttpRequest& request) {
   POSTRIDER_CHECK(check_no_query(request));
   POSTRIDER_TRY(std::vector<JsonMember> members, read_body(request));
@@ -31,6 +41,7 @@ Parsed<PortalLink> read_link(const Context& context, const HttpRequest& request)
     reader.refuse("tenant_id", "is required: the tenant whose webhooks the link opens.");
   }
   assign(reader.text("tenant_id", name_rule), link.tenant_id, TenantId{});
+  link.role = reader.choice("role", parse_key_role, "admin, viewer").value.value_or(link.role);
   link.expires_at =
       context.services.clock.now().wall +
       seconds_or(reader.integer("expires_in_seconds", link_seconds), link_seconds.max);
@@ -41,6 +52,7 @@ Parsed<PortalLink> read_link(const Context& context, const HttpRequest& request)
     return tl::make_unexpected(errors.problem());
   }
   POSTRIDER_CHECK(check_tenant_known(context, link.tenant_id));
+  POSTRIDER_CHECK(check_portal_open(*context.services.snapshots.access(), link.tenant_id));
   return link;
 }
 
@@ -66,6 +78,7 @@ std::string write_link(const std::string& origin, const Secret<std::string>& tok
   writer.member("url", origin + "/#portal=" + token.reveal());
   writer.member("token", token.reveal());
   writer.member("tenant_id", link.tenant_id);
+  writer.member("role", to_string(link.role));
   writer.member("expires_at", link.expires_at);
   writer.close_object();
   return body;
@@ -110,6 +123,7 @@ ApiKey session_key(const Context& context, const PortalLink& link,
           .sha256 = context.options->crypto->sha256(text.reveal()),
           .scope = KeyScope::tenant,
           .tenant_id = link.tenant_id,
+          .role = link.role,
           .created_at = now,
           .expires_at = now + link.session,
           .last_used_at = std::nullopt,
@@ -122,6 +136,7 @@ std::string write_session(const ApiKey& session, const Secret<std::string>& text
   writer.open_object();
   writer.member("key", text.reveal());
   writer.member("tenant_id", session.tenant_id);
+  writer.member("role", to_string(session.role));
   writer.member("expires_at", session.expires_at);
   writer.close_object();
   return body;
@@ -134,9 +149,11 @@ Awaitable<Reply> create_portal_link(Context context, HttpRequest request) {
   const Crypto& crypto = *context.options->crypto;
   const Secret<std::string> token = make_key_text(crypto, portal_prefix);
   link.sha256 = crypto.sha256(token.reveal());
-  AuditEntry entry = audit_entry(
-      context,
-      {.action = "portal_link.create", .subject = link.tenant_id, .tenant_id = link.tenant_id});
+  AuditEntry entry =
+      audit_entry(context, {.action = "portal_link.create",
+                            .subject = link.tenant_id,
+                            .tenant_id = link.tenant_id,
+                            .detail = fmt::format(R"({{"role":"{}"}})", to_string(link.role))});
   RegistryChange change = AddLink{link};
   auto pending = context.services.access.change_registry(std::move(change), std::move(entry),
                                                          context.request_key);
@@ -156,6 +173,7 @@ Awaitable<Reply> open_portal_session(Context context, HttpRequest request) {
   if (link == nullptr) {
     co_return tl::make_unexpected(spent());
   }
+  POSTRIDER_CO_CHECK(check_portal_open(*access, link->tenant_id));
   const Secret<std::string> text = make_key_text(crypto, key_prefix);
   const ApiKey session = session_key(context, *link, text);
   AuditEntry entry = audit_entry(context, {.action = "portal_session.create",

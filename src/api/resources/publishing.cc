@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "api/resources/answers.h"
+
 namespace postrider::api {
 namespace {
 
@@ -27,6 +29,10 @@ Problem over_quota(Millis wait) {
                                 seconds.count()),
           .errors = {},
           .retry_after = seconds};
+}
+
+Problem publishing_suspended() {
+  return tenant_suspended("Nothing can be published for it, and its deliveries wait.");
 }
 
 EventCounts count_by_tenant(const std::vector<EventDraft>& drafts) {
@@ -53,11 +59,22 @@ Parsed<void> check_tenant_known(const Context& context, const TenantId& tenant_i
       .errors = {{"tenant_id", "must be a registered tenant's id."}}});
 }
 
+Parsed<void> check_not_suspended(const Context& context, const TenantId& tenant_id) {
+  if (context.services.snapshots.access()->is_suspended(tenant_id)) {
+    return tl::make_unexpected(publishing_suspended());
+  }
+  return {};
+}
+
 Parsed<void> check_drafts(const Context& context, const std::vector<EventDraft>& drafts) {
+  const std::shared_ptr<const AccessSnapshot> access = context.services.snapshots.access();
   for (const EventDraft& draft : drafts) {
     POSTRIDER_CHECK(check_tenant_known(context, draft.event.tenant_id));
+    if (access->is_suspended(draft.event.tenant_id)) {
+      return tl::make_unexpected(publishing_suspended());
+    }
   }
-  if (context.services.snapshots.access()->limits_events()) {
+  if (access->limits_events()) {
     if (const QuotaWait wait = context.services.publishing.take_quota(count_by_tenant(drafts))) {
       return tl::make_unexpected(over_quota(*wait));
     }
@@ -66,10 +83,14 @@ Parsed<void> check_drafts(const Context& context, const std::vector<EventDraft>&
 }
 
 Parsed<void> check_draft(const Context& context, const EventDraft& draft) {
-  POSTRIDER_CHECK(check_tenant_known(context, draft.event.tenant_id));
-  if (context.services.snapshots.access()->limits_events()) {
-    if (const QuotaWait wait =
-            context.services.publishing.take_quota({{draft.event.tenant_id, 1}})) {
+  const TenantId& tenant_id = draft.event.tenant_id;
+  const std::shared_ptr<const AccessSnapshot> access = context.services.snapshots.access();
+  POSTRIDER_CHECK(check_tenant_known(context, tenant_id));
+  if (access->is_suspended(tenant_id)) {
+    return tl::make_unexpected(publishing_suspended());
+  }
+  if (access->limits_events()) {
+    if (const QuotaWait wait = context.services.publishing.take_quota({{tenant_id, 1}})) {
       return tl::make_unexpected(over_quota(*wait));
     }
   }

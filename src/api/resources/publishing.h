@@ -8,7 +8,7 @@
 namespace postrider::api {
 
 /// Takes the events from their tenants' quotas. Fails, and takes nothing, if a tenant is unknown
-/// and must be known (422) or is over its quota (429 with Retry-After).
+/// and must be known (422), is suspended (403) or is over its quota (429 with Retry-After).
 [[nodiscard]] Parsed<void> check_drafts(const Context& context,
                                         const std::vector<EventDraft>& drafts);
 /// The same for one event of a batch that is not atomic.
@@ -17,6 +17,9 @@ namespace postrider::api {
 /// The receipts are in the order of the drafts. Fails with 503 if the server cannot store them.
 [[nodiscard]] Awaitable<Parsed<std::vector<PublishReceipt>>> publish_drafts(
     Context context, std::vector<EventDraft> drafts, bool all_or_nothing);
+
+/// Fails with 403 if the tenant is suspended: nothing may be published or sent for it.
+[[nodiscard]] Parsed<void> check_not_suspended(const Context& context, const TenantId& tenant_id);
 
 /// Fails with 422 if only registered tenants are served and this one is not registered.
 [[nodiscard]] Parsed<void> check_tenant_known(const Context& context, const TenantId& tenant_id);

@@ -44,6 +44,8 @@ TEST(ApiKeyRoutes, InvalidBodyNamesTheField) {
       {R"({"scope":"root"})", "scope"},
       {R"({"scope":"tenant"})", "tenant_id"},
       {R"({"scope":"read","tenant_id":"t"})", "tenant_id"},
+      {R"({"scope":"read","role":"viewer"})", "role"},
+      {R"({"scope":"tenant","tenant_id":"t","role":"owner"})", "role"},
       {R"({"scope":"read","expires_at":"2025-12-31T23:59:59Z"})", "expires_at"},
       {R"({"scope":"read","expires_at":"tomorrow"})", "expires_at"},
       {R"({"scope":"read","name":5})", "name"},
@@ -218,6 +220,129 @@ TEST(TenantRoutes, RejectsUnknownTenantsIfRequired) {
   EXPECT_EQ(world.call("POST", "/v1/webhooks", webhook).status, 201);
   EXPECT_EQ(world.call("POST", "/v1/api-keys", key).status, 201);
   EXPECT_EQ(world.call("POST", "/v1/portal-links", link).status, 201);
+}
+
+TEST(ApiKeyRoutes, OnlyATenantsKeyHasARole) {
+  ApiWorld world;
+  const auto role_of = [&](const std::string& body) {
+    const Answer made = world.call("POST", "/v1/api-keys", body);
+    EXPECT_EQ(made.status, 201) << made.body;
+    EXPECT_EQ(world.call("GET", "/v1/api-keys/" + made.at("id")).at("role"), made.at("role"));
+    return made.at("role");
+  };
+  EXPECT_EQ(role_of(R"({"scope":"tenant","tenant_id":"t"})"), "admin");
+  EXPECT_EQ(role_of(R"({"scope":"tenant","tenant_id":"t","role":"admin"})"), "admin");
+  EXPECT_EQ(role_of(R"({"scope":"read","role":null})"), "null");
+  EXPECT_EQ(role_of(R"({"scope":"tenant","tenant_id":"t","role":"viewer"})"), "viewer");
+  const Answer log = world.call("GET", "/v1/audit-log");
+  EXPECT_EQ(log.at("data.0.detail.role"), "viewer");
+}
+
+class SuspendedTenant : public testing::Test {
+ protected:
+  SuspendedTenant() {
+    EXPECT_EQ(world_.call("POST", "/v1/tenants", R"({"id":"acme"})").status, 201);
+    webhook_ = world_.make_webhook(R"("tenant_id":"acme")");
+    key_ =
+        world_.call("POST", "/v1/api-keys", R"({"scope":"tenant","tenant_id":"acme"})").at("key");
+  }
+  Answer suspend(const std::string& body = "") {
+    return world_.call("POST", "/v1/tenants/acme/suspend", body);
+  }
+  Answer resume() { return world_.call("POST", "/v1/tenants/acme/resume"); }
+
+  ApiWorld world_;
+  std::string webhook_;
+  std::string key_;
+};
+
+TEST_F(SuspendedTenant, IsShownAndAudited) {
+  EXPECT_EQ(world_.call("GET", "/v1/tenants/acme").at("suspended_at"), "null");
+  const Answer suspended = suspend(R"({"reason":"unpaid"})");
+  ASSERT_EQ(suspended.status, 200) << suspended.body;
+  EXPECT_EQ(suspended.at("suspended_at"), "2026-01-01T00:00:00.000Z");
+  EXPECT_EQ(suspended.at("suspended_reason"), "unpaid");
+  EXPECT_EQ(world_.call("GET", "/v1/tenants/acme").body, suspended.body);
+  EXPECT_EQ(world_.call("GET", "/v1/audit-log").at("data.0.action"), "tenant.suspend");
+  EXPECT_EQ(world_.call("GET", "/v1/audit-log").at("data.0.detail.reason"), "unpaid");
+  EXPECT_EQ(suspend().body, suspended.body) << "the first reason stays";
+  const Answer resumed = resume();
+  EXPECT_EQ(resumed.at("suspended_at"), "null");
+  EXPECT_EQ(resumed.at("suspended_reason"), "null");
+  EXPECT_EQ(world_.call("GET", "/v1/audit-log").at("data.0.action"), "tenant.resume");
+  EXPECT_EQ(resume().body, resumed.body);
+}
+
+TEST_F(SuspendedTenant, PublishesNothingWithAnyKey) {
+  const std::string event = R"({"type":"a.b","data":1,"tenant_id":"acme","idempotency_key":"k"})";
+  EXPECT_EQ(world_.call("POST", "/v1/events", event).status, 202);
+  (void)suspend();
+  const std::size_t events = world_.service().store.events.size();
+  for (const auto& headers : {ApiWorld::Pairs{}, with_key(key_)}) {
+    const Answer refused = world_.call("POST", "/v1/events", event, headers);
+    EXPECT_EQ(refused.status, 403) << refused.body;
+    EXPECT_EQ(refused.at("code"), "tenant_suspended");
+    const std::string other = R"({"type":"a.b","data":1,"tenant_id":"other"})";
+    const std::string batch = "[" + (headers.empty() ? other + "," : "") + event + "]";
+    EXPECT_EQ(world_.call("POST", "/v1/events/batch", batch, headers).status, 403);
+    for (const char* action : {"/test", "/verify"}) {
+      const Answer sent = world_.call("POST", "/v1/webhooks/" + webhook_ + action, "", headers);
+      EXPECT_EQ(sent.at("code"), "tenant_suspended") << action << sent.body;
+    }
+  }
+  EXPECT_EQ(world_.service().store.events.size(), events);
+  const Answer each = world_.call("POST", "/v1/events/batch?atomic=false",
+                                  "[" + event + R"(,{"type":"a.b","data":1}])");
+  EXPECT_EQ(each.at("accepted"), "1");
+  EXPECT_EQ(each.at("results.0.status"), "403");
+  EXPECT_EQ(each.at("results.0.code"), "tenant_suspended");
+  (void)resume();
+  EXPECT_NE(world_.call("POST", "/v1/events", event).at("code"), "tenant_suspended");
+}
+
+TEST_F(SuspendedTenant, HasNoPortalButItsKeysRead) {
+  const std::string tenant = R"({"tenant_id":"acme"})";
+  const auto token = [&] {
+    const Answer link = world_.call("POST", "/v1/portal-links", tenant);
+    return R"({"token":")" + link.at("token") + R"("})";
+  };
+  const Answer session = world_.call("POST", "/v1/portal-sessions", token());
+  const std::string unused = token();
+  const std::string portal = session.at("key");
+  EXPECT_EQ(world_.call("GET", "/v1/webhooks", "", with_key(portal)).status, 200);
+  (void)suspend();
+  for (const Answer& refused : {world_.call("GET", "/v1/webhooks", "", with_key(portal)),
+                                world_.call("POST", "/v1/portal-links", tenant),
+                                world_.call("POST", "/v1/portal-sessions", unused)}) {
+    EXPECT_EQ(refused.status, 403) << refused.body;
+    EXPECT_EQ(refused.at("code"), "tenant_suspended");
+  }
+  EXPECT_EQ(world_.call("GET", "/v1/webhooks", "", with_key(key_)).status, 200);
+  (void)resume();
+  EXPECT_EQ(world_.call("GET", "/v1/webhooks", "", with_key(portal)).status, 200);
+  EXPECT_EQ(world_.call("POST", "/v1/portal-sessions", unused).status, 201);
+}
+
+TEST_F(SuspendedTenant, ARepeatedRequestDoesNotSuspendAgain) {
+  const ApiWorld::Pairs key = {{"idempotency-key", "k"}};
+  const Answer first = world_.call("POST", "/v1/tenants/acme/suspend", "{}", key);
+  ASSERT_EQ(first.status, 200) << first.body;
+  (void)resume();
+  const Answer repeated = world_.call("POST", "/v1/tenants/acme/suspend", "{}", key);
+  EXPECT_EQ(repeated.status, 200) << repeated.body;
+  EXPECT_EQ(repeated.header("Idempotent-Replayed"), "true");
+  EXPECT_EQ(repeated.at("suspended_at"), "null");
+}
+
+TEST_F(SuspendedTenant, UnknownTenantsAndBodiesAreRejected) {
+  EXPECT_EQ(world_.call("POST", "/v1/tenants/nobody/suspend").status, 404);
+  EXPECT_EQ(world_.call("POST", "/v1/tenants/nobody/resume").status, 404);
+  EXPECT_EQ(suspend(R"({"reason":5})").at("errors.0.field"), "reason");
+  EXPECT_EQ(suspend(R"({"why":"x"})").at("errors.0.field"), "why");
+  for (const auto& headers : {with_key(key_)}) {
+    EXPECT_EQ(world_.call("POST", "/v1/tenants/acme/suspend", "", headers).status, 403);
+    EXPECT_EQ(world_.call("POST", "/v1/tenants/acme/resume", "", headers).status, 403);
+  }
 }
 
 }  // namespace

@@ -51,6 +51,8 @@ Awaitable<Reply> update_event_type(Context context, HttpRequest request);
 Awaitable<Reply> delete_event_type(Context context, HttpRequest request);
 
 // deliveries.cc
+Awaitable<Reply> list_attempts(Context context, HttpRequest request);
+Awaitable<Reply> list_webhook_attempts(Context context, HttpRequest request);
 Awaitable<Reply> list_deliveries(Context context, HttpRequest request);
 Awaitable<Reply> list_webhook_deliveries(Context context, HttpRequest request);
 Awaitable<Reply> get_delivery(Context context, HttpRequest request);
@@ -81,6 +83,8 @@ Awaitable<Reply> get_tenant(Context context, HttpRequest request);
 Awaitable<Reply> delete_tenant(Context context, HttpRequest request);
 Awaitable<Reply> get_tenant_limits(Context context, HttpRequest request);
 Awaitable<Reply> put_tenant_limits(Context context, HttpRequest request);
+Awaitable<Reply> suspend_tenant(Context context, HttpRequest request);
+Awaitable<Reply> resume_tenant(Context context, HttpRequest request);
 
 // api_keys.cc
 Awaitable<Reply> list_api_keys(Context context, HttpRequest request);

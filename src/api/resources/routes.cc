@@ -6,7 +6,8 @@
 //   Access::admin      keys of scope admin
 //   Tenants::served    keys of one tenant as well. Their Context reaches that tenant's data only
 //                      (api/tenancy/tenant_service.h), so a handler needs no code for tenancy.
-//                      Without this word such keys are refused.
+//                      Keys with role viewer are served only with Access::read. Without this word
+//                      all such keys are refused.
 //   ReplayRule         the request is carried out once per Idempotency-Key; the rule says how a
 //                      repeated request is answered (idempotent_request.h).
 #include "api/resources/routes.h"
@@ -40,6 +41,7 @@ struct Entry {
 constexpr ReplayRule as_webhook{201, get_webhook};
 constexpr ReplayRule as_event_type{201, get_event_type};
 constexpr ReplayRule as_tenant{201, get_tenant};
+constexpr ReplayRule as_same_tenant{200, get_tenant};
 constexpr ReplayRule as_api_key{201, get_api_key};
 constexpr ReplayRule as_operation{202, get_operation};
 constexpr ReplayRule as_rotation{200, show_rotation};
@@ -62,6 +64,8 @@ constexpr std::array entries = {
           as_operation},
     Entry{"GET", "/v1/webhooks/{id}/deliveries", Access::read, list_webhook_deliveries,
           Tenants::served},
+    Entry{"GET", "/v1/webhooks/{id}/attempts", Access::read, list_webhook_attempts,
+          Tenants::served},
     Entry{"GET", "/v1/webhooks/{id}/secret", Access::admin, get_webhook_secret},
     Entry{"POST", "/v1/webhooks/{id}/secret/rotate", Access::admin, rotate_webhook_secret,
           Tenants::served, as_rotation},
@@ -82,6 +86,7 @@ constexpr std::array entries = {
     Entry{"PUT", "/v1/event-types/{name}", Access::admin, update_event_type},
     Entry{"PATCH", "/v1/event-types/{name}", Access::admin, update_event_type},
     Entry{"DELETE", "/v1/event-types/{name}", Access::admin, delete_event_type},
+    Entry{"GET", "/v1/attempts", Access::read, list_attempts, Tenants::served},
     Entry{"GET", "/v1/deliveries", Access::read, list_deliveries, Tenants::served},
     Entry{"GET", "/v1/deliveries/{id}", Access::read, get_delivery, Tenants::served},
     Entry{"POST", "/v1/deliveries/{id}/retry", Access::admin, retry_delivery, Tenants::served},
@@ -103,6 +108,10 @@ constexpr std::array entries = {
     Entry{"DELETE", "/v1/tenants/{id}", Access::admin, delete_tenant},
     Entry{"GET", "/v1/tenants/{id}/limits", Access::admin, get_tenant_limits},
     Entry{"PUT", "/v1/tenants/{id}/limits", Access::admin, put_tenant_limits},
+    Entry{"POST", "/v1/tenants/{id}/suspend", Access::admin, suspend_tenant, Tenants::shut_out,
+          as_same_tenant},
+    Entry{"POST", "/v1/tenants/{id}/resume", Access::admin, resume_tenant, Tenants::shut_out,
+          as_same_tenant},
     Entry{"GET", "/v1/api-keys", Access::admin, list_api_keys},
     Entry{"POST", "/v1/api-keys", Access::admin, create_api_key, Tenants::shut_out, as_api_key},
     Entry{"GET", "/v1/api-keys/{id}", Access::admin, get_api_key},

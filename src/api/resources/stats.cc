@@ -1,6 +1,7 @@
 // GET /v1/stats: counts by outcome, success rates and response times over time.
 #include "ports/stats.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <chrono>
@@ -9,36 +10,43 @@
 
 #include <fmt/format.h>
 
+#include "core/base/enum_names.h"
+
 #include "api/json/list_answer.h"
 #include "api/json/query_reader.h"
+#include "api/json/tally_json.h"
 #include "api/resources/resources.h"
 
 namespace postrider::api {
 namespace {
 
 constexpr std::int64_t buckets_max = 1'000;  // More than a chart can show.
-constexpr std::chrono::hours range_default{24};
 
-struct BucketSize {
+struct NamedLength {
   std::string_view name;
   Millis length;
 };
-constexpr std::array bucket_sizes = {BucketSize{"5m", std::chrono::minutes{5}},
-                                     BucketSize{"1h", std::chrono::hours{1}},
-                                     BucketSize{"1d", std::chrono::hours{24}}};
+constexpr std::array bucket_sizes = {NamedLength{"5m", std::chrono::minutes{5}},
+                                     NamedLength{"1h", std::chrono::hours{1}},
+                                     NamedLength{"1d", std::chrono::hours{24}}};
+constexpr std::array periods = {
+    NamedLength{"1h", std::chrono::hours{1}}, NamedLength{"24h", std::chrono::hours{24}},
+    NamedLength{"7d", std::chrono::hours{7 * 24}}, NamedLength{"30d", std::chrono::hours{30 * 24}}};
+constexpr NamedLength period_default = periods[1];
 
-std::optional<BucketSize> parse_bucket(std::string_view text) {
-  for (const BucketSize& size : bucket_sizes) {
-    if (size.name == text) {
-      return size;
-    }
-  }
-  return std::nullopt;
+std::optional<NamedLength> find_length(std::span<const NamedLength> lengths,
+                                       std::string_view name) {
+  const auto found = std::ranges::find(lengths, name, &NamedLength::name);
+  return found == lengths.end() ? std::nullopt : std::optional{*found};
 }
+
+enum class Sort : std::uint8_t { volume, worst };
+constexpr EnumNames<Sort, Sort::worst> sorts{{"volume", "worst"}};
 
 struct StatsQuery {
   StatsFilter filter;  // `from` and `to` are bucket boundaries.
-  BucketSize bucket = bucket_sizes[1];
+  NamedLength bucket = bucket_sizes[1];
+  Sort sort = Sort::volume;
   std::uint32_t limit = page_limit_default;
   std::uint32_t offset = 0;
 };
@@ -48,7 +56,7 @@ WallTime round_down(WallTime time, Millis length) {
   return time - (past.count() < 0 ? past + length : past);
 }
 
-/// The list is ordered by volume, so its cursor is an offset.
+/// The list is ordered by counts, so its cursor is an offset.
 Parsed<std::uint32_t> offset_of(const PageQuery& page) {
   if (!page.position) {
     return page.offset;
@@ -64,8 +72,15 @@ Parsed<std::uint32_t> offset_of(const PageQuery& page) {
 
 void read_range(QueryReader& query, WallTime now, StatsQuery& asked) {
   const Millis length = asked.bucket.length;
-  const WallTime to = query.time("to").value_or(now + Millis{1});  // Includes the current moment.
-  const WallTime from = query.time("from").value_or(to - range_default);
+  const WallTime to =
+      query.end_time("to").value_or(now + Millis{1});  // Includes the current moment.
+  const auto parse = [](std::string_view text) { return find_length(periods, text); };
+  const std::optional<NamedLength> period = query.one_of("period", parse, "1h, 24h, 7d or 30d");
+  const std::optional<WallTime> given = query.time("from");
+  if (period && given) {
+    query.refuse("period", "cannot be combined with `from`.");
+  }
+  const WallTime from = given.value_or(to - period.value_or(period_default).length);
   if (from >= to) {
     query.refuse("from", "must be before `to`.");
   }
@@ -81,7 +96,10 @@ void read_range(QueryReader& query, WallTime now, StatsQuery& asked) {
 Parsed<StatsQuery> read_query(const HttpRequest& request, const Context& context) {
   QueryReader query{request};
   StatsQuery asked;
+  const auto parse_bucket = [](std::string_view text) { return find_length(bucket_sizes, text); };
   asked.bucket = query.one_of("bucket", parse_bucket, "5m, 1h or 1d").value_or(asked.bucket);
+  const auto parse_sort = [](std::string_view text) { return sorts.find(text); };
+  asked.sort = query.one_of("sort", parse_sort, "volume or worst").value_or(asked.sort);
   read_range(query, context.services.clock.now().wall, asked);
   asked.filter.webhook_id = query.one_of("webhook_id", WebhookId::parse, "a webhook's id (whk_…)");
   asked.filter.tenant_id = query.text("tenant_id");
@@ -92,50 +110,6 @@ Parsed<StatsQuery> read_query(const HttpRequest& request, const Context& context
   return asked;
 }
 
-double to_shown_ms(Micros duration) { return static_cast<double>(duration.count()) / 1000.0; }
-
-std::optional<double> success_rate(const DeliveryTally& tally) {
-  if (tally.attempts == 0) {
-    return std::nullopt;
-  }
-  return static_cast<double>(tally.succeeded) / static_cast<double>(tally.attempts);
-}
-
-void write_durations(JsonWriter& writer, const DeliveryTally& tally) {
-  writer.key("duration_ms");
-  if (tally.attempts == 0) {
-    writer.value(nullptr);
-    return;
-  }
-  writer.open_object();
-  writer.member("average", to_shown_ms(tally.duration_total / tally.attempts));
-  writer.member("p50", to_shown_ms(tally.durations.percentile(50)));
-  writer.member("p95", to_shown_ms(tally.durations.percentile(95)));
-  writer.member("p99", to_shown_ms(tally.durations.percentile(99)));
-  writer.close_object();
-}
-
-/// Writes members into an object that the caller opened.
-void write_tally(JsonWriter& writer, const DeliveryTally& tally) {
-  writer.member("published", tally.published);
-  writer.member("deliveries", tally.deliveries);
-  writer.member("attempts", tally.attempts);
-  writer.member("succeeded", tally.succeeded);
-  writer.member("failed", tally.failed());
-  writer.member("retries", tally.retries);
-  writer.member("dead_letters", tally.dead_letters);
-  writer.member("success_rate", success_rate(tally));
-  writer.key("failures");
-  writer.open_object();
-  for (std::size_t category = 0; category < tally.failures.size(); ++category) {
-    if (tally.failures[category] != 0) {
-      writer.member(to_string(static_cast<FailureCategory>(category)), tally.failures[category]);
-    }
-  }
-  writer.close_object();
-  write_durations(writer, tally);
-}
-
 struct Numbers {
   std::vector<SpanTally> buckets;
   std::vector<WebhookTally> webhooks;
@@ -144,6 +118,9 @@ struct Numbers {
 Result<Numbers> read_numbers(Stats& stats, const StatsQuery& asked) {
   POSTRIDER_TRY(std::vector<SpanTally> buckets, stats.over_time(asked.filter, asked.bucket.length));
   POSTRIDER_TRY(std::vector<WebhookTally> webhooks, stats.by_webhook(asked.filter));
+  if (asked.sort == Sort::worst) {
+    sort_worst_first(webhooks);
+  }
   return Numbers{std::move(buckets), std::move(webhooks)};
 }
 
@@ -163,16 +140,20 @@ void write_buckets(JsonWriter& writer, const StatsQuery& asked, const Numbers& n
   writer.close_array();
 }
 
-void write_webhooks(JsonWriter& writer, const StatsQuery& asked, const Numbers& numbers) {
+void write_webhooks(JsonWriter& writer, const StatsQuery& asked, const Numbers& numbers,
+                    const Directory& directory) {
   const std::size_t first = std::min<std::size_t>(asked.offset, numbers.webhooks.size());
   const std::size_t end = std::min<std::size_t>(first + asked.limit, numbers.webhooks.size());
   const std::span shown = std::span{numbers.webhooks}.subspan(first, end - first);
   const bool more = end < numbers.webhooks.size();
   const auto next = more ? std::optional{std::to_string(end)} : std::nullopt;
-  const auto write_item = [](JsonWriter& list, const WebhookTally& webhook) {
+  const auto write_item = [&directory](JsonWriter& list, const WebhookTally& counted) {
+    const WebhookRef webhook = directory.find(counted.webhook_id);  // Null if it was deleted.
     list.open_object();
-    list.member("webhook_id", webhook.webhook_id);
-    write_tally(list, webhook.tally);
+    list.member("webhook_id", counted.webhook_id);
+    list.member("name", webhook ? webhook->name : std::nullopt);
+    list.member("url", webhook ? std::optional{webhook->url} : std::nullopt);
+    write_tally(list, counted.tally);
     list.close_object();
   };
   writer.key("webhooks");
@@ -180,7 +161,8 @@ void write_webhooks(JsonWriter& writer, const StatsQuery& asked, const Numbers& 
   writer.close_object();
 }
 
-std::string write_stats(const StatsQuery& asked, const Numbers& numbers) {
+std::string write_stats(const StatsQuery& asked, const Numbers& numbers,
+                        const Directory& directory) {
   DeliveryTally total;
   for (const SpanTally& bucket : numbers.buckets) {
     total.add(bucket.tally);
@@ -196,7 +178,7 @@ std::string write_stats(const StatsQuery& asked, const Numbers& numbers) {
   write_tally(writer, total);
   writer.close_object();
   write_buckets(writer, asked, numbers);
-  write_webhooks(writer, asked, numbers);
+  write_webhooks(writer, asked, numbers, directory);
   writer.close_object();
   return body;
 }
@@ -211,7 +193,8 @@ Awaitable<Reply> get_stats(Context context, HttpRequest request) {
   if (!numbers) {
     co_return tl::make_unexpected(to_problem(numbers.error()));
   }
-  co_return json_answer(200, write_stats(asked, *numbers));
+  const std::shared_ptr<const Directory> directory = context.services.snapshots.directory();
+  co_return json_answer(200, write_stats(asked, *numbers, *directory));
 }
 
 }  // namespace postrider::api

@@ -45,6 +45,41 @@ TEST_F(StatsRoutes, CountsByOutcomeInTotalByBucketAndByWebhook) {
   EXPECT_EQ(answer.at("webhooks.next_cursor"), "null");
 }
 
+TEST_F(StatsRoutes, ADeliveryThatSucceedsAtTheSecondAttemptHasTwoRates) {
+  world_.make_webhook(R"("tenant_id":"acme")");
+  deliver();
+  const Answer answer = world_.call("GET", "/v1/stats");
+  EXPECT_EQ(answer.at("total.deliveries_succeeded"), "1");
+  EXPECT_EQ(answer.at("total.deliveries_failed"), "0");
+  EXPECT_EQ(answer.json.at("total").at("success_rate").to_number<double>(), 0.5);
+  EXPECT_EQ(answer.json.at("total").at("delivery_success_rate").to_number<double>(), 1);
+  EXPECT_EQ(answer.at("buckets.0.delivery_success_rate"), "null");
+}
+
+TEST_F(StatsRoutes, TheWorstWebhookOfTheWeekComesFirstWithItsNameAndUrl) {
+  const std::string good = world_.make_webhook(R"("tenant_id":"good","name":"Good")");
+  const std::string bad = world_.make_webhook(R"("tenant_id":"bad","name":"Bad")");
+  deliver("good");
+  deliver("good");
+  const std::string lost = world_.publish(R"({"type":"a","data":1,"tenant_id":"bad"})");
+  world_.settle(world_.delivery_of(lost), DeliveryState::dead_letter, 404);
+  EXPECT_EQ(world_.call("GET", "/v1/stats").at("webhooks.data.0.webhook_id"), good);
+  const Answer week = world_.call("GET", "/v1/stats?period=7d&sort=worst");
+  ASSERT_EQ(week.status, 200) << week.body;
+  EXPECT_EQ(week.json.at("buckets").as_array().size(), 7u * 24 + 1);
+  EXPECT_EQ(week.at("webhooks.data.0.webhook_id"), bad);
+  EXPECT_EQ(week.at("webhooks.data.0.name"), "Bad");
+  EXPECT_EQ(week.at("webhooks.data.0.url"), "https://example.com/");
+  EXPECT_EQ(
+      week.json.at("webhooks").at("data").at(0).at("delivery_success_rate").to_number<double>(), 0);
+  EXPECT_EQ(week.at("webhooks.data.1.name"), "Good");
+  ASSERT_EQ(world_.call("DELETE", "/v1/webhooks/" + bad).status, 204);
+  const Answer after = world_.call("GET", "/v1/stats?period=7d&sort=worst");
+  EXPECT_EQ(after.at("webhooks.data.0.webhook_id"), bad);
+  EXPECT_EQ(after.at("webhooks.data.0.name"), "null");
+  EXPECT_EQ(after.at("webhooks.data.0.url"), "null");
+}
+
 TEST_F(StatsRoutes, WebhooksArePagedByVolume) {
   for (const char* tenant : {"a", "b", "c"}) {
     world_.make_webhook(R"("tenant_id":")" + std::string{tenant} + "\"");
@@ -83,6 +118,9 @@ TEST_F(StatsRoutes, RejectsInvalidQueries) {
       {"bucket=2h", "bucket"},
       {"from=2025-01-02T00:00:00Z&to=2025-01-02T00:00:00Z", "from"},
       {"from=yesterday", "from"},
+      {"period=2d", "period"},
+      {"period=7d&from=2025-01-02T00:00:00Z", "period"},
+      {"sort=best", "sort"},
       {"from=2020-01-01T00:00:00Z&to=2025-01-01T00:00:00Z&bucket=5m", "bucket"},
       {"webhook_id=42", "webhook_id"},
       {"status=succeeded", "status"},

@@ -11,6 +11,7 @@
 #include "core/filter/event_type_filter.h"
 
 #include "api/json/query_reader.h"
+#include "api/json/status_words.h"
 #include "api/json/stream_json.h"
 #include "api/resources/answers.h"
 #include "api/resources/resources.h"
@@ -40,8 +41,12 @@ Parsed<StreamQuery> read_query(const HttpRequest& request) {
   asked.filter.tenant_id = query.text("tenant_id");
   asked.filter.webhook_ids =
       query.list_of("webhook_id", WebhookId::parse, "a webhook's id (whk_…)");
-  asked.filter.states = query.list_of("status", parse_delivery_state,
-                                      "pending, retrying, succeeded, dead_letter or cancelled");
+  StatusFilter status = read_status(query);
+  asked.filter.states = std::move(status.states);
+  if (status.circuit_blocked) {  // The stream does not tell why a delivery waits.
+    asked.filter.states.insert(asked.filter.states.end(),
+                               {DeliveryState::pending, DeliveryState::retrying});
+  }
   asked.filter.event_types = query.list_of("event_type", parse_event_type_word, event_type_words);
   const std::optional<std::string> seen = query.text("last_event_id");
   POSTRIDER_CHECK(query.finish());

@@ -45,6 +45,7 @@ TEST(StreamJson, DeliveryIsOneLineOfJsonWithItsPosition) {
   settlement.delivery.event_type = "order.paid";
   settlement.delivery.state = DeliveryState::dead_letter;
   settlement.delivery.attempt_count = 2;
+  settlement.delivery.budget_used = 1;
   settlement.attempt = Attempt{.number = 2};
   settlement.attempt->failure_category = FailureCategory::client_error;
   settlement.attempt->outcome.http_status = 404;
@@ -57,7 +58,7 @@ TEST(StreamJson, DeliveryIsOneLineOfJsonWithItsPosition) {
       R"(data: {"at":"2023-11-14T22:13:20.000Z","webhook_id":"whk_00000000000000000000000000",)"
       R"("tenant_id":"acme","delivery_id":"dlv_00000000000000000000000000",)"
       R"("event_id":"evt_00000000000000000000000000","event_type":"order.paid",)"
-      R"("status":"dead_letter","trigger":"scheduled","attempt_count":2,)"
+      R"("status":"dead_letter","trigger":"scheduled","attempt_count":1,"attempts_total":2,)"
       R"("next_attempt_at":null,"attempt":{"number":2,"status":"failed",)"
       R"("failure_category":"client_error","http_status":404,"duration_ms":1.5},)"
       R"("dead_letter":{"classification":"permanent","reason":"permanent_client_error_404"}})"

@@ -109,6 +109,45 @@ std::string write_page(const ListedById<TenantRef>& page) {
   return write_list(page, ListKind::tenants, write_item);
 }
 
+/// Why a tenant is suspended; optional.
+Parsed<std::optional<std::string>> read_reason(const HttpRequest& request) {
+  POSTRIDER_CHECK(check_no_query(request));
+  POSTRIDER_TRY(std::vector<JsonMember> members, read_optional_body(request));
+  FieldErrors errors;
+  ObjectReader reader{std::move(members), "", errors};
+  JsonField<std::string> reason = reader.text("reason", name_rule);
+  reader.finish();
+  if (!errors.empty()) {
+    return tl::make_unexpected(errors.problem());
+  }
+  return std::move(reason.value);
+}
+
+std::string reason_text(const std::optional<std::string>& reason) {
+  std::string detail;
+  JsonWriter writer{detail};
+  writer.open_object();
+  writer.member("reason", reason);
+  writer.close_object();
+  return detail;
+}
+
+/// Makes the change of one tenant and answers with the tenant.
+Awaitable<Reply> change_tenant(Context context, RegistryChange change, AuditEntry entry) {
+  const TenantId id = entry.subject;
+  auto pending = context.services.access.change_registry(std::move(change), std::move(entry),
+                                                         context.request_key);
+  const Result<void> changed = co_await std::move(pending);
+  if (!changed) {
+    co_return tl::make_unexpected(to_problem(changed.error(), "tenant", id));
+  }
+  const TenantRef tenant = context.services.snapshots.access()->find_tenant(id);
+  if (tenant == nullptr) {  // Deleted meanwhile.
+    co_return tl::make_unexpected(not_found("tenant", id));
+  }
+  co_return json_answer(200, tenant_text(*tenant));
+}
+
 }  // namespace
 
 Awaitable<Reply> list_tenants(Context context, HttpRequest request) {
@@ -189,6 +228,28 @@ Awaitable<Reply> put_tenant_limits(Context context, HttpRequest request) {
     co_return tl::make_unexpected(to_problem(set.error(), "tenant", id));
   }
   co_return json_answer(200, limits_text(context.services.snapshots.access()->limits_of(id)));
+}
+
+Awaitable<Reply> suspend_tenant(Context context, HttpRequest request) {
+  POSTRIDER_CO_TRY(const TenantRef tenant, path_tenant(context.services.snapshots, request));
+  POSTRIDER_CO_TRY(const std::optional<std::string> reason, read_reason(request));
+  AuditEntry entry = audit_entry(context, {.action = "tenant.suspend",
+                                           .subject = tenant->id,
+                                           .tenant_id = tenant->id,
+                                           .detail = reason_text(reason)});
+  SuspendTenant change{
+      .tenant_id = tenant->id, .at = context.services.clock.now().wall, .reason = reason};
+  auto pending = change_tenant(context, std::move(change), std::move(entry));
+  co_return co_await std::move(pending);
+}
+
+Awaitable<Reply> resume_tenant(Context context, HttpRequest request) {
+  POSTRIDER_CO_TRY(const TenantRef tenant, path_tenant(context.services.snapshots, request));
+  POSTRIDER_CO_CHECK(check_no_parameters(request));
+  AuditEntry entry = audit_entry(
+      context, {.action = "tenant.resume", .subject = tenant->id, .tenant_id = tenant->id});
+  auto pending = change_tenant(context, ResumeTenant{tenant->id}, std::move(entry));
+  co_return co_await std::move(pending);
 }
 
 }  // namespace postrider::api

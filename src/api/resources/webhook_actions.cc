@@ -4,6 +4,7 @@
 #include "api/json/field_reader.h"
 #include "api/json/json_body.h"
 #include "api/json/query_reader.h"
+#include "api/json/tally_json.h"
 #include "api/json/webhook_json.h"
 #include "api/resources/answers.h"
 #include "api/resources/audit.h"
@@ -132,8 +133,28 @@ void write_recent(JsonWriter& writer, const WebhookHealth& health) {
   writer.close_object();
 }
 
-std::string write_health(const Webhook& webhook, const LaneView& lane,
-                         const WebhookHealth& health) {
+/// What the store knows of a webhook's deliveries.
+struct StoredHealth {
+  WebhookHealth recent;
+  DeliveryTally last_7_days;
+};
+
+Result<StoredHealth> read_health(Reader& reader, WebhookId id, WallTime now) {
+  StoredHealth stored;
+  POSTRIDER_TRY(stored.recent, reader.history->webhook_health(id));
+  const StatsFilter week{.from = now - std::chrono::hours{7 * 24},
+                         .to = now + Millis{1},  // Includes the current moment.
+                         .webhook_id = id,
+                         .tenant_id = std::nullopt};
+  POSTRIDER_TRY(const std::vector<WebhookTally> tallies, reader.stats->by_webhook(week));
+  for (const WebhookTally& each : tallies) {
+    stored.last_7_days.add(each.tally);
+  }
+  return stored;
+}
+
+std::string write_health(const Webhook& webhook, const LaneView& lane, const StoredHealth& stored) {
+  const WebhookHealth& health = stored.recent;
   std::string body;
   JsonWriter writer{body};
   writer.open_object();
@@ -142,7 +163,7 @@ std::string write_health(const Webhook& webhook, const LaneView& lane,
   writer.member("paused", webhook.paused);
   writer.member("disabled_reason", webhook.disabled_reason);
   writer.key("circuit");
-  write_circuit(writer, lane.circuit);
+  write_circuit_detail(writer, lane);
   write_blocked(writer, lane);
   writer.member("in_flight", lane.in_flight.size());
   writer.member("rate_limit_tokens", lane.tokens);
@@ -156,6 +177,10 @@ std::string write_health(const Webhook& webhook, const LaneView& lane,
   writer.close_object();
   writer.key("recent");
   write_recent(writer, health);
+  writer.key("last_7_days");
+  writer.open_object();
+  write_tally(writer, stored.last_7_days);
+  writer.close_object();
   writer.member("last_success_at", health.last_success_at);
   writer.member("last_failure_at", health.last_failure_at);
   writer.close_object();
@@ -202,11 +227,11 @@ Awaitable<Reply> get_webhook_health(Context context, HttpRequest request) {
   if (!lane) {
     co_return tl::make_unexpected(to_problem(lane.error()));
   }
-  const auto query = [id = webhook->id](Reader& reader) {
-    return reader.history->webhook_health(id);
+  const auto query = [id = webhook->id, now = context.services.clock.now().wall](Reader& reader) {
+    return read_health(reader, id, now);
   };
   auto pending_health = context.services.queries.read(query);
-  const Result<WebhookHealth> health = co_await std::move(pending_health);
+  const Result<StoredHealth> health = co_await std::move(pending_health);
   if (!health) {
     co_return tl::make_unexpected(to_problem(health.error()));
   }

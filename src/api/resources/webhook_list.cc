@@ -12,6 +12,7 @@ struct WebhookFilter {
   std::optional<bool> active;
   std::optional<std::string> event_type;
   std::optional<std::string> tenant_id;
+  std::optional<std::string> resource_id;
   std::optional<std::string> words;
 };
 
@@ -37,6 +38,7 @@ bool passes(const Webhook& webhook, const WebhookFilter& filter) {
   };
   return (!filter.active || webhook.active == *filter.active) &&
          (!filter.tenant_id || webhook.tenant_id == *filter.tenant_id) &&
+         (!filter.resource_id || webhook.resource_id == filter.resource_id) &&
          (!filter.event_type || std::ranges::any_of(webhook.events, matches_type)) &&
          (!filter.words || mentions(webhook, *filter.words));
 }
@@ -52,6 +54,7 @@ Parsed<WebhookQuery> read_query(const HttpRequest& request) {
   asked.filter = {.active = query.boolean("active"),
                   .event_type = query.text("event_type"),
                   .tenant_id = query.text("tenant_id"),
+                  .resource_id = query.text("resource_id"),
                   .words = query.text("q")};
   if (asked.filter.event_type && !is_event_type(*asked.filter.event_type)) {
     query.refuse("event_type", "must be an event type such as order.created.");

@@ -47,6 +47,39 @@ TEST(WebhookRoutes, EveryWebhookGetsItsOwnSecret) {
             secret);
 }
 
+TEST(WebhookRoutes, SecretsOfSchemesThatAreNotStandardAreText) {
+  ApiWorld world;
+  const auto create = [&](const std::string& fields) {
+    return world.call("POST", "/v1/webhooks",
+                      R"({"url":"https://example.com/","events":["*"],)" + fields + "}");
+  };
+  const std::string scheme = R"("signature":{"scheme":"sha256-timestamp"})";
+  const Answer made = create(scheme);
+  EXPECT_EQ(made.at("secret").size(), 64u);
+  EXPECT_EQ(made.at("secret").find_first_not_of("0123456789abcdef"), std::string::npos);
+  EXPECT_EQ(create(scheme + R"(,"secret":"whsec_ is text")").at("secret"), "whsec_ is text");
+
+  const std::string path = "/v1/webhooks/" + made.at("id");
+  EXPECT_EQ(world.call("GET", path + "/secret").at("secret"), made.at("secret"));
+  EXPECT_EQ(world.call("POST", path + "/secret/rotate").at("secret").size(), 64u);
+  EXPECT_EQ(world.call("POST", path + "/secret/rotate", R"({"secret":"8 bytes!"})").at("secret"),
+            "8 bytes!");
+  world.service().moment.wall += seconds{1};
+  const Answer refused = world.call("PATCH", path, R"({"signature":{"scheme":"standard"}})");
+  EXPECT_EQ(refused.status, 422);
+  EXPECT_EQ(refused.at("errors.0.field"), "signature.scheme");
+}
+
+TEST(WebhookRoutes, AnotherSchemeIsNotANewSecret) {
+  ApiWorld world;
+  const std::string path = "/v1/webhooks/" + world.make_webhook();
+  const std::string secret = world.call("GET", path + "/secret").at("secret");
+  world.service().moment.wall += seconds{1};
+  const Answer changed = world.call("PATCH", path, R"({"signature":{"scheme":"t-v1"}})");
+  EXPECT_EQ(changed.at("secret_set_at"), "2026-01-01T00:00:00.000Z");
+  EXPECT_EQ(world.call("GET", path + "/secret").at("secret"), secret);
+}
+
 TEST(WebhookRoutes, PutAndPatchMergeAndKeepTheRest) {
   for (const char* method : {"PUT", "PATCH"}) {
     ApiWorld world;
@@ -289,6 +322,11 @@ TEST(WebhookRoutes, HealthCombinesLaneAndHistory) {
   EXPECT_EQ(health.at("recent.success_rate"), "5E-1");
   EXPECT_EQ(health.at("recent.failures_by_category"), R"({"client_error":1})");
   EXPECT_EQ(health.at("recent.duration_ms.p50"), "1.5E0");
+  EXPECT_EQ(health.at("last_7_days.deliveries"), "3");
+  EXPECT_EQ(health.at("last_7_days.deliveries_succeeded"), "1");
+  EXPECT_EQ(health.at("last_7_days.deliveries_failed"), "1");
+  EXPECT_EQ(health.at("last_7_days.delivery_success_rate"), "5E-1");
+  EXPECT_EQ(health.at("last_7_days.success_rate"), "5E-1");
   EXPECT_EQ(health.at("deliveries"), R"({"pending":1,"retrying":0,"dead_letter":1})");
   EXPECT_EQ(health.at("blocked.reason"), "rate");
   EXPECT_EQ(health.at("blocked.until"), "2026-01-01T00:00:01.000Z");

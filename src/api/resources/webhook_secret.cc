@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "core/policy/secret_rotation.h"
-#include "core/request/signature.h"
+#include "core/request/secret_text.h"
 
 #include "api/json/field_reader.h"
 #include "api/json/json_body.h"
@@ -13,6 +13,7 @@
 #include "api/resources/answers.h"
 #include "api/resources/audit.h"
 #include "api/resources/resources.h"
+#include "api/resources/secret_generator.h"
 
 namespace postrider::api {
 namespace {
@@ -21,12 +22,14 @@ constexpr std::int64_t seconds_of(Millis duration) {
   return std::chrono::duration_cast<std::chrono::seconds>(duration).count();
 }
 
-Parsed<NewSecret> read_rotation(const Crypto& crypto, const HttpRequest& request) {
+Parsed<NewSecret> read_rotation(const ApiOptions& options, SignatureScheme scheme,
+                                const HttpRequest& request) {
   POSTRIDER_TRY(std::vector<JsonMember> members, read_optional_body(request));
   FieldErrors errors;
   ObjectReader reader{std::move(members), "", errors};
   Webhook holder;
-  holder.secret = Secret{crypto.random_bytes(secret_bytes_generated)};
+  holder.signature.scheme = scheme;
+  holder.secret = make_secret(options, scheme);
   read_secret(reader, holder);
   const JsonField<std::int64_t> seconds =
       reader.integer("grace_period_seconds", {0, seconds_of(secret_grace_max)});
@@ -50,7 +53,7 @@ HttpResponse show_secret(const Context& context, const Webhook& webhook, SecretF
   writer.open_object();
   writer.member("webhook_id", webhook.id);
   if (field == SecretField::included) {
-    writer.member("secret", format_secret(webhook.secret));
+    writer.member("secret", format_secret(scheme, webhook.secret));
   }
   writer.member("public_key", public_key(crypto, scheme, webhook.secret));
   writer.member("set_at", webhook.secret_set_at);
@@ -74,9 +77,14 @@ HttpResponse show_secret(const Context& context, const Webhook& webhook, SecretF
 Awaitable<Reply> rotate_webhook_secret(Context context, HttpRequest request) {
   POSTRIDER_CO_CHECK(check_no_query(request));
   POSTRIDER_CO_TRY(const WebhookRef webhook, path_webhook(context.services.snapshots, request));
-  POSTRIDER_CO_TRY(const NewSecret secret, read_rotation(*context.options->crypto, request));
+  const SignatureScheme scheme = webhook->signature.scheme;
+  POSTRIDER_CO_TRY(const NewSecret secret, read_rotation(*context.options, scheme, request));
   const WallTime now = context.services.clock.now().wall;
-  WebhookEdit edit = [secret, now](const Webhook& current) -> Result<Webhook> {
+  WebhookEdit edit = [secret, scheme, now](const Webhook& current) -> Result<Webhook> {
+    if (current.signature.scheme != scheme) {
+      return fail(Errc::conflict,
+                  "The webhook's signature scheme was changed at the same time. Try again.");
+    }
     POSTRIDER_TRY(Webhook rotated, rotate_secret(current, secret, now));
     rotated.updated_at = std::max(now, current.updated_at);
     return rotated;

@@ -12,6 +12,7 @@
 #include "api/json/request_json.h"
 #include "api/resources/answers.h"
 #include "api/resources/audit.h"
+#include "api/resources/publishing.h"
 #include "api/resources/resources.h"
 #include "api/resources/verification.h"
 #include "api/resources/webhook_answer.h"
@@ -81,6 +82,7 @@ Parsed<void> check_lane(const LaneView& lane) {
       return tl::make_unexpected(
           to_problem(Error{Errc::unavailable, "The server cannot send anything now. Retry soon."}));
     case BlockReason::none:
+    case BlockReason::suspended:  // Checked before, by check_not_suspended.
     case BlockReason::rate:
     case BlockReason::slots:
     case BlockReason::order:
@@ -141,6 +143,7 @@ HttpResponse answer_test(const Event& event, const TestSent& sent) {
 Awaitable<Reply> test_webhook(Context context, HttpRequest request) {
   POSTRIDER_CO_TRY(const WebhookRef webhook, path_webhook(context.services.snapshots, request));
   POSTRIDER_CO_TRY(const Event event, read_test(context, request, *webhook));
+  POSTRIDER_CO_CHECK(check_not_suspended(context, webhook->tenant_id));
   auto pending_lane = context.services.lanes.lane_view(webhook->id);
   const Result<LaneView> lane = co_await std::move(pending_lane);
   if (!lane) {
@@ -173,6 +176,7 @@ Awaitable<Reply> show_test(Context context, HttpRequest request) {
 Awaitable<Reply> verify_webhook(Context context, HttpRequest request) {
   POSTRIDER_CO_TRY(const WebhookRef webhook, path_webhook(context.services.snapshots, request));
   POSTRIDER_CO_CHECK(check_no_parameters(request));
+  POSTRIDER_CO_CHECK(check_not_suspended(context, webhook->tenant_id));
   auto verifying = verify(context, *webhook);
   const Result<std::optional<std::string>> fault = co_await std::move(verifying);
   if (!fault) {

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <memory>
 
-#include "core/request/signature.h"
+#include "core/request/secret_text.h"
 
 #include "api/json/json_body.h"
 #include "api/json/query_reader.h"
@@ -10,6 +10,7 @@
 #include "api/resources/audit.h"
 #include "api/resources/publishing.h"
 #include "api/resources/resources.h"
+#include "api/resources/secret_generator.h"
 #include "api/resources/verification.h"
 #include "api/resources/webhook_answer.h"
 
@@ -35,9 +36,16 @@ Parsed<void> merge(std::vector<JsonMember> members, const WebhookRules& rules,
   return {};
 }
 
+/// True if the secret was replaced. Another scheme may store the same secret differently.
+bool has_new_secret(const Webhook& webhook, Webhook before) {
+  const SignatureScheme scheme_before = before.signature.scheme;
+  before.signature.scheme = webhook.signature.scheme;
+  return !adapt_secrets(scheme_before, before) || webhook.secret != before.secret;
+}
+
 /// Sets the times of what the merge changed.
-void set_times(Webhook& webhook, const Secret<std::string>& secret_before, WallTime now) {
-  if (webhook.secret != secret_before) {
+void set_times(Webhook& webhook, const Webhook& before, WallTime now) {
+  if (has_new_secret(webhook, before)) {
     webhook.secret_set_at = now;
   }
   if (!webhook.active && !webhook.disabled_at) {
@@ -55,6 +63,7 @@ Awaitable<Parsed<std::optional<std::string>>> verify_url(Context context, Webhoo
   if (!wanted) {
     co_return std::optional<std::string>{};
   }
+  POSTRIDER_CO_CHECK(check_not_suspended(context, draft.webhook.tenant_id));
   auto pending = verify(context, std::move(draft.webhook));
   const Result<std::optional<std::string>> fault = co_await std::move(pending);
   if (!fault) {
@@ -72,17 +81,30 @@ Parsed<WebhookDraft> read_new_webhook(const Context& context, const HttpRequest&
   WebhookDraft draft{.webhook = options.webhook_defaults, .verification = {}};
   Webhook& webhook = draft.webhook;
   webhook.id = WebhookId{context.services.ids.new_uuid()};
-  webhook.secret = Secret{options.crypto->random_bytes(secret_bytes_generated)};
   webhook.created_at = context.services.clock.now().wall;
   webhook.updated_at = webhook.created_at;
   webhook.secret_set_at = webhook.created_at;
   webhook.tenant_id = context.caller.tenant_id.value_or(TenantId{});
   const WebhookRules rules{options.url_policy, options.webhook_defaults, /*creating=*/true,
-                           context.caller.tenant_id};
+                           context.caller.tenant_id, webhook.created_at};
   POSTRIDER_CHECK(merge(std::move(members), rules, draft));
   POSTRIDER_CHECK(check_tenant_known(context, webhook.tenant_id));
-  set_times(webhook, webhook.secret, webhook.created_at);
+  if (webhook.secret.reveal().empty()) {
+    webhook.secret = make_secret(options, webhook.signature.scheme);
+  }
+  set_times(webhook, webhook, webhook.created_at);
   return draft;
+}
+
+/// The lane of a webhook that has just been created. Its shard may not know it yet.
+LaneView view_new_lane(const Webhook& webhook) {
+  Breaker breaker;
+  if (webhook.breaker.force_open_until) {
+    breaker.force_open(webhook.created_at, webhook.breaker.force_open_until);
+  }
+  LaneView view;
+  view.circuit = breaker.record();
+  return view;
 }
 
 Problem over_webhook_quota(const Error& error) {
@@ -123,7 +145,8 @@ WebhookEdit make_edit(const Context& context, EditParts parts) {
           now](const Webhook& current) -> Result<Webhook> {
     POSTRIDER_TRY(std::vector<JsonMember> members, read_json_object(parts.body));
     WebhookDraft draft{.webhook = current, .verification = {}};
-    const WebhookRules rules{options->url_policy, options->webhook_defaults, /*creating=*/false};
+    const WebhookRules rules{options->url_policy, options->webhook_defaults, /*creating=*/false,
+                             std::nullopt, now};
     *parts.merged = merge(std::move(members), rules, draft);
     if (!*parts.merged) {
       return fail(Errc::invalid, parts.merged->error().detail);
@@ -132,7 +155,7 @@ WebhookEdit make_edit(const Context& context, EditParts parts) {
     if (parts.fault) {
       switch_off(changed, parts.fault, now);
     }
-    set_times(changed, current.secret, now);
+    set_times(changed, current, now);
     changed.updated_at = std::max(now, current.updated_at);
     return changed;
   };
@@ -163,7 +186,7 @@ Awaitable<Reply> create_webhook(Context context, HttpRequest request) {
   if (!added) {
     co_return tl::make_unexpected(to_problem(added.error()));
   }
-  const LaneView fresh;
+  const LaneView fresh = view_new_lane(**added);
   std::string body;
   JsonWriter writer{body};
   write_webhook(writer, **added,
@@ -188,7 +211,8 @@ Awaitable<Reply> update_webhook(Context context, HttpRequest request) {
   POSTRIDER_CO_TRY(const WebhookRef current, path_webhook(context.services.snapshots, request));
   POSTRIDER_CO_TRY(std::vector<JsonMember> members, read_body(request));
   const ApiOptions& options = *context.options;
-  const WebhookRules rules{options.url_policy, options.webhook_defaults, /*creating=*/false};
+  const WebhookRules rules{options.url_policy, options.webhook_defaults, /*creating=*/false,
+                           std::nullopt, context.services.clock.now().wall};
   WebhookDraft trial{.webhook = *current, .verification = {}};
   std::string fields = name_fields(members);
   POSTRIDER_CO_CHECK(merge(std::move(members), rules, trial));

@@ -47,8 +47,8 @@ class Tenancy : public testing::Test {
     OwnedIds made;
     made.webhook = world_.make_webhook(owner + R"(,"name":")" + name + R"(","headers":{"X-Of":")" +
                                        name + R"("})");
-    const std::string event =
-        R"({"type":"order.created","data":{"of":")" + name + R"("},)" + owner + "}";
+    const std::string event = R"({"type":"order.created","resource_id":")" + name +
+                              R"(","data":{"of":")" + name + R"("},)" + owner + "}";
     made.event = world_.publish(event);
     made.delivery = world_.delivery_of(made.event);
     made.dead = world_.delivery_of(world_.publish(event));
@@ -75,18 +75,18 @@ class Tenancy : public testing::Test {
     return world_.call(method, target, std::move(body), {{"authorization", "Bearer prk_mine"}});
   }
 
-  /// All stored data of the other tenant as text, to detect any change.
-  std::string picture() {
+  /// All stored data of a tenant as text, to detect any change.
+  std::string picture(const std::string& tenant = other) {
     std::string text;
     MemoryStore& store = world_.service().store;
     for (const auto& [id, webhook] : store.webhooks) {
-      if (webhook.tenant_id == other) {
+      if (webhook.tenant_id == tenant) {
         text += id.to_string() + webhook.url + (webhook.active ? "a" : "-") +
                 (webhook.paused ? "p" : "-") + to_rfc3339(webhook.updated_at) + "\n";
       }
     }
     for (const auto& [sequence, record] : store.deliveries) {
-      if (record.tenant_id == other) {
+      if (record.tenant_id == tenant) {
         text += record.delivery.id.to_string() + std::string{to_string(record.delivery.state)} +
                 to_rfc3339(record.updated_at) + "\n";
       }
@@ -95,15 +95,16 @@ class Tenancy : public testing::Test {
       text += std::to_string(std::ranges::count_if(rows, is_theirs)) + "\n";
     };
     for (const auto& [id, operation] : store.operations) {
-      if (operation.tenant_id == other) {
+      if (operation.tenant_id == tenant) {
         text += id.to_string() + std::string{operation_statuses.name(operation.status)} + "\n";
       }
     }
-    count(store.events, [](const auto& row) { return row.second.event->tenant_id == other; });
-    count(store.api_keys, [](const auto& row) { return row.second.tenant_id == other; });
-    count(store.tenants, [](const auto& row) { return row.second.id == other; });
-    count(store.audit, [](const AuditRecord& row) { return row.entry.tenant_id == other; });
-    const auto lane = world_.service().lanes.find(*WebhookId::parse(theirs_.webhook));
+    count(store.events, [&](const auto& row) { return row.second.event->tenant_id == tenant; });
+    count(store.api_keys, [&](const auto& row) { return row.second.tenant_id == tenant; });
+    count(store.tenants, [&](const auto& row) { return row.second.id == tenant; });
+    count(store.audit, [&](const AuditRecord& row) { return row.entry.tenant_id == tenant; });
+    const auto lane = world_.service().lanes.find(
+        *WebhookId::parse(tenant == other ? theirs_.webhook : mine_.webhook));
     text += std::to_string(static_cast<int>(lane->second.circuit.state));
     return text;
   }
@@ -157,13 +158,18 @@ std::vector<std::string> queries(const std::string& method, const OwnedIds& thei
   if (method != "GET" && method != "DELETE") {
     return {""};
   }
-  return {"",
-          "?tenant_id=" + other,
-          "?webhook_id=" + theirs.webhook,
-          "?event_id=" + theirs.event,
-          "?q=" + marker,
-          "?webhook_id=" + theirs.webhook + "," + theirs.webhook,
-          "?limit=250"};
+  std::vector<std::string> all = {"",
+                                  "?tenant_id=" + other,
+                                  "?webhook_id=" + theirs.webhook,
+                                  "?event_id=" + theirs.event,
+                                  "?q=" + marker,
+                                  "?delivery_id=" + theirs.delivery,
+                                  "?webhook_id=" + theirs.webhook + "," + theirs.webhook,
+                                  "?limit=250"};
+  if (method == "GET") {  // An operation shows the resource that its caller named.
+    all.push_back("?resource_id=" + marker);
+  }
+  return all;
 }
 
 TEST_F(Tenancy, NoRouteShowsOrChangesAnotherTenantsData) {
@@ -255,6 +261,44 @@ TEST_F(Tenancy, EveryRouteForTenantsServesTheirOwnData) {
   }
 }
 
+TEST_F(Tenancy, ViewerReadsWhatTheTenantsAdminReadsAndChangesNothing) {
+  world_.service().add_key({.id = KeyId{world_.service().new_uuid()},
+                            .name = "viewer",
+                            .sha256 = sha256("prk_viewer"),
+                            .scope = KeyScope::tenant,
+                            .tenant_id = "mine",
+                            .role = KeyRole::viewer,
+                            .created_at = {}});
+  const std::string before = picture("mine") + picture();
+  std::size_t refused = 0;
+  for (const RouteEntry& route : route_table({})) {
+    const std::string method{route.method};
+    for (const std::string& path : fill(std::string{route.pattern}, mine_.ids())) {
+      for (const std::string& body : bodies(method, mine_)) {
+        const Answer answer =
+            world_.call(method, path, body, {{"authorization", "Bearer prk_viewer"}});
+        const std::string what = method + " " + path + " " + body + "\n" + answer.body;
+        const bool open = route.admission.access == Access::open;
+        if (!open && (method != "GET" || route.admission.tenants != Tenants::served)) {
+          EXPECT_EQ(answer.status, 403) << what;
+          EXPECT_EQ(answer.at("code"), "insufficient_scope") << what;
+          ++refused;
+        } else if (!open && path != "/v1/stream") {
+          EXPECT_EQ(answer.body, call(method, path, body).body) << what;
+        }
+        EXPECT_TRUE(open || answer.body.find("whsec_") == std::string::npos) << what;
+        ASSERT_EQ(picture("mine") + picture(), before) << what;
+      }
+    }
+  }
+  EXPECT_GE(refused, 100u);
+  const Answer answer = world_.call("DELETE", "/v1/webhooks/" + mine_.webhook, "",
+                                    {{"authorization", "Bearer prk_viewer"}});
+  EXPECT_EQ(answer.at("detail"),
+            "This API key has role `viewer` and can only read; this request needs a key with role "
+            "`admin`.");
+}
+
 TEST_F(Tenancy, ListsShowOnlyTheTenantsData) {
   EXPECT_EQ(call("GET", "/v1/webhooks").at("data.0.id"), mine_.webhook);
   EXPECT_EQ(call("GET", "/v1/webhooks").at("data.1"), "(none)");
@@ -266,6 +310,11 @@ TEST_F(Tenancy, ListsShowOnlyTheTenantsData) {
   EXPECT_EQ(call("GET", "/v1/deliveries").at("data.2"), "(none)");
   EXPECT_EQ(call("GET", "/v1/deliveries?webhook_id=" + theirs_.webhook).at("data"), "[]");
   EXPECT_EQ(call("GET", "/v1/deliveries?event_id=" + theirs_.event).at("data"), "[]");
+  EXPECT_EQ(call("GET", "/v1/attempts").at("data.0.delivery_id"), mine_.dead);
+  EXPECT_EQ(call("GET", "/v1/attempts").at("data.1"), "(none)");
+  EXPECT_EQ(call("GET", "/v1/attempts?tenant_id=" + other).at("data"), "[]");
+  EXPECT_EQ(call("GET", "/v1/attempts?webhook_id=" + theirs_.webhook).at("data"), "[]");
+  EXPECT_EQ(call("GET", "/v1/attempts?delivery_id=" + theirs_.dead).at("data"), "[]");
   EXPECT_EQ(call("GET", "/v1/dlq").at("data.0.id"), mine_.dead);
   EXPECT_EQ(call("GET", "/v1/dlq").at("data.1"), "(none)");
   EXPECT_EQ(call("GET", "/v1/dlq?tenant_id=" + other).at("data"), "[]");

@@ -28,6 +28,16 @@ class TenantHistory final : public History {
     return record;
   }
 
+  Result<ListedAttempts> list_attempts(const AttemptFilter& filter,
+                                       const AttemptPage& page) override {
+    if (filter.tenant_id.value_or(tenant_id_) != tenant_id_) {
+      return ListedAttempts{};
+    }
+    AttemptFilter mine = filter;
+    mine.tenant_id = tenant_id_;
+    return all_.list_attempts(mine, page);
+  }
+
   Result<std::vector<Attempt>> attempts_of(DeliveryId id) override {
     const Result<DeliveryRecord> record = find_delivery(id);
     if (!record && record.error().code == Errc::not_found) {
@@ -44,6 +54,15 @@ class TenantHistory final : public History {
     }
     POSTRIDER_CHECK(record);
     return all_.requests_of(id);
+  }
+
+  Result<std::vector<OpenPeriod>> open_periods_of(DeliveryId id) override {
+    const Result<DeliveryRecord> record = find_delivery(id);
+    if (!record && record.error().code == Errc::not_found) {
+      return std::vector<OpenPeriod>{};
+    }
+    POSTRIDER_CHECK(record);
+    return all_.open_periods_of(id);
   }
 
   Result<Listed<Event>> list_events(const EventFilter& filter, const Page& page) override {
@@ -81,6 +100,11 @@ class TenantHistory final : public History {
     DeliveryFilter mine = filter;
     mine.tenant_id = tenant_id_;
     return all_.count_deliveries(mine, range);
+  }
+
+  Result<std::optional<TenantId>> tenant_of_removed(WebhookId id) override {
+    POSTRIDER_TRY(std::optional<TenantId> tenant_id, all_.tenant_of_removed(id));
+    return tenant_id == tenant_id_ ? tenant_id : std::nullopt;
   }
 
   Result<WebhookHealth> webhook_health(WebhookId id) override {

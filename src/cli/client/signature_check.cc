@@ -5,6 +5,8 @@
 
 #include <postrider/verify.h>
 
+#include "core/request/secret_text.h"
+
 namespace postrider::cli {
 namespace {
 
@@ -52,12 +54,16 @@ std::vector<Candidate> candidates_of(const api::HttpRequest& request) {
   return candidates;
 }
 
-/// The key in the format of the verifier. The public key is derived from the secret.
-std::string key_text(const Crypto& crypto, SignatureScheme scheme,
-                     const Secret<std::string>& secret) {
-  return scheme == SignatureScheme::standard_ed25519
-             ? "whpk_" + to_base64(crypto.ed25519_public_key(secret))
-             : format_secret(secret);
+/// The key in the format of the verifier. The public key is derived from the secret. Returns
+/// nullopt if the text is not a secret of the scheme.
+std::optional<std::string> key_text(const Crypto& crypto, SignatureScheme scheme,
+                                    const Secret<std::string>& text) {
+  if (scheme != SignatureScheme::standard_ed25519) {
+    return text.reveal();
+  }
+  const Result<Secret<std::string>> secret = parse_secret(scheme, text.reveal());
+  return secret ? std::optional{"whpk_" + to_base64(crypto.ed25519_public_key(*secret))}
+                : std::nullopt;
 }
 
 verify::Options options_of(const Candidate& candidate, const SignatureRules& rules,
@@ -67,7 +73,9 @@ verify::Options options_of(const Candidate& candidate, const SignatureRules& rul
   options.tolerance = rules.tolerance;
   options.header_prefix = candidate.header_prefix;
   for (const Secret<std::string>& secret : rules.secrets) {
-    options.keys.push_back(key_text(crypto, candidate.scheme, secret));
+    if (std::optional<std::string> key = key_text(crypto, candidate.scheme, secret)) {
+      options.keys.push_back(*std::move(key));
+    }
   }
   return options;
 }

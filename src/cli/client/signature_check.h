@@ -32,7 +32,7 @@ struct SignatureFinding {
 };
 
 struct SignatureRules {
-  std::vector<Secret<std::string>> secrets;  // Each is tried.
+  std::vector<Secret<std::string>> secrets;  // As the server showed them. Each is tried.
   std::chrono::seconds tolerance{300};
 };
 

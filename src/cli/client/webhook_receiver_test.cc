@@ -18,12 +18,12 @@
 namespace postrider::cli {
 namespace {
 
-const std::string known_secret = "plJ3nmyCDGBKInavdOK15jsl";  // Base64, as after whsec_.
+const std::string known_secret = "whsec_plJ3nmyCDGBKInavdOK15jsl";
 const std::string known_body = R"({"event_type":"ping","data":{"success":true}})";
 constexpr std::int64_t known_seconds = 1731705121;
 
 Secret<std::string> secret_of(const std::string& text) { return Secret<std::string>{text}; }
-Secret<std::string> known_key() { return secret_of(from_base64(known_secret).value()); }
+Secret<std::string> known_key() { return secret_of(known_secret); }
 
 api::HttpRequest known_webhook() {
   api::HttpRequest request;
@@ -91,18 +91,29 @@ TEST(CheckSignature, AcceptsEverySchemeAndBothSecretsOfARotation) {
     request.headers = {{"webhook-id", "evt_1"}, {"webhook-timestamp", "1731705121"}};
     const SignedText text =
         signed_text(scheme, {.id = "evt_1", .unix_seconds = known_seconds, .body = request.body});
-    const std::vector<std::string> signatures = {
-        make_sign(scheme, new_secret)(text.prefix, text.body),
-        make_sign(scheme, old_secret)(text.prefix, text.body)};
-    const bool in_standard_header = is_standard(scheme);
-    request.headers.emplace_back(in_standard_header ? "webhook-signature" : "x-agenta-signature",
-                                 signature_value(scheme, known_seconds, signatures));
+    const std::string new_signature = make_sign(scheme, new_secret)(text.prefix, text.body);
+    const std::string old_signature = make_sign(scheme, old_secret)(text.prefix, text.body);
+    const auto add = [&](std::string name, const std::vector<std::string>& signatures) {
+      request.headers.emplace_back(std::move(name),
+                                   signature_value(scheme, known_seconds, signatures));
+    };
+    if (has_one_signature(scheme)) {
+      add("x-agenta-signature", {old_signature});
+      add("x-agenta-signature-next", {new_signature});
+    } else {
+      add(is_standard(scheme) ? "webhook-signature" : "x-agenta-signature",
+          {new_signature, old_signature});
+    }
     SCOPED_TRACE(to_string(scheme));
 
     const SignatureFinding finding =
         check_signature(request, {.secrets = {new_secret}}, openssl_crypto(), at(known_seconds));
     EXPECT_EQ(finding.verdict, SignatureVerdict::valid);
     EXPECT_EQ(finding.scheme, to_string(scheme));
+    EXPECT_EQ(
+        check_signature(request, {.secrets = {old_secret}}, openssl_crypto(), at(known_seconds))
+            .verdict,
+        SignatureVerdict::valid);
     const SignatureFinding second = check_signature(
         request, {.secrets = {secret_of("quite another secret than these"), new_secret}},
         openssl_crypto(), at(known_seconds));

@@ -1,4 +1,4 @@
-// `postrider deliveries`: lists, shows, retries and cancels deliveries.
+// `postrider deliveries`: lists, shows, retries and cancels deliveries, and lists their attempts.
 #include <memory>
 #include <optional>
 
@@ -13,6 +13,8 @@ namespace {
 
 constexpr const char* examples = R"(Examples:
   postrider deliveries list --status dead_letter --webhook whk_01jx...
+  postrider deliveries list --resource swap-17 --from 2026-01-31
+  postrider deliveries attempts --status failed --from 1h
   postrider deliveries get dlv_01jx...
   postrider deliveries retry dlv_01jx... --priority high
 
@@ -40,9 +42,11 @@ void add_list(Group& group) {
   const Syntax syntax = group.add("list", "List deliveries, newest first", run);
   flags->add_list(
       syntax, {"--status STATUS", "status",
-               "Only with this status: pending, retrying, succeeded, dead_letter or cancelled"});
+               "Only with this status: pending, retrying, succeeded, dead_letter, cancelled, or an "
+               "alias: failed, success, delivered, exhausted, circuit_blocked"});
   flags->add_list(syntax, {"--webhook ID", "webhook_id", "Only deliveries to this webhook"});
   flags->add(syntax, {"--event ID", "event_id", "Only deliveries of this event"});
+  flags->add(syntax, {"--resource ID", "resource_id", "Only events of this resource"});
   flags->add_list(
       syntax, {"--event-type TYPE", "event_type", "Only events of this type or pattern (order.*)"});
   flags->add_list(syntax,
@@ -51,7 +55,39 @@ void add_list(Group& group) {
   flags->add(syntax, {"--tenant ID", "tenant_id", "Only deliveries of this tenant"});
   flags->add_time(syntax,
                   {"--from TIME", "from", "Created at or after this time; 2h means two hours ago"});
-  flags->add_time(syntax, {"--to TIME", "to", "Created before this time"});
+  flags->add_time(syntax,
+                  {"--to TIME", "to", "Created before this time; a date includes that day"});
+  flags->add_page(syntax);
+}
+
+const std::vector<Column> attempt_columns = {
+    {"AT", "executed_at"},           {"STATUS", "status"},
+    {"HTTP", "http_status"},         {"MS", "duration_ms"},
+    {"FAILURE", "failure_category"}, {"TYPE", "event_type"},
+    {"DELIVERY", "delivery_id"},     {"NUMBER", "number"},
+    {"WEBHOOK", "webhook_id"},       {"MESSAGE", "error_message"}};
+
+void add_attempts(Group& group) {
+  const auto flags = std::make_shared<QueryFlags>();
+  const auto run = [flags](const Session& session) {
+    return flags->query(session.now()).and_then([&](const QueryFlags::Query& query) {
+      return session.show_page({.path = "/v1/attempts", .query = query}, attempt_columns);
+    });
+  };
+  const Syntax syntax = group.add("attempts", "List attempts, newest first", run);
+  flags->add_list(syntax, {"--status STATUS", "status",
+                           "Only with this status: succeeded, failed, timeout or exhausted"});
+  flags->add_list(syntax, {"--webhook ID", "webhook_id", "Only attempts to this webhook"});
+  flags->add(syntax, {"--delivery ID", "delivery_id", "Only attempts of this delivery"});
+  flags->add_list(
+      syntax, {"--event-type TYPE", "event_type", "Only events of this type or pattern (order.*)"});
+  flags->add_list(syntax, {"--category CATEGORY", "failure_category",
+                           "Only attempts that failed with this category, such as timeout"});
+  flags->add(syntax, {"--tenant ID", "tenant_id", "Only attempts of this tenant"});
+  flags->add_time(
+      syntax, {"--from TIME", "from", "Executed at or after this time; 2h means two hours ago"});
+  flags->add_time(syntax,
+                  {"--to TIME", "to", "Executed before this time; a date includes that day"});
   flags->add_page(syntax);
 }
 
@@ -90,6 +126,7 @@ std::unique_ptr<Subcommand> add_deliveries(Syntax root) {
   };
   group->add("get", "Show a delivery and its attempts", get)
       .argument("ID", *got, "Id of the delivery");
+  add_attempts(*group);
   add_retry(*group);
   const auto cancelled = std::make_shared<std::string>();
   const auto cancel = [cancelled](const Session& session) {

@@ -62,10 +62,12 @@ void add_dead_letter_flags(Syntax syntax, QueryFlags& flags) {
   flags.add(syntax, {"--classification CLASS", "classification",
                      "Only this class of failure: permanent or recoverable"});
   flags.add(syntax, {"--age AGE", "age", "Only dead letters of this age: lt_1h, 1h_24h or gt_24h"});
+  flags.add(syntax, {"--resource ID", "resource_id", "Only events of this resource"});
   flags.add(syntax, {"--tenant ID", "tenant_id", "Only dead letters of this tenant"});
   flags.add_time(syntax, {"--from TIME", "from",
                           "Became a dead letter at or after this time; 2h means two hours ago"});
-  flags.add_time(syntax, {"--to TIME", "to", "Became a dead letter before this time"});
+  flags.add_time(syntax, {"--to TIME", "to",
+                          "Became a dead letter before this time; a date includes that day"});
 }
 
 std::unique_ptr<Subcommand> add_dlq(Syntax root) {

@@ -27,7 +27,7 @@ void add_dlq_discard(Group& group) {
     }
     return run_operation(session,
                          {.method = "DELETE", .path = "/v1/dlq", .query = std::move(query)},
-                         {.label = "discard", .wait = !flags->no_wait});
+                         {.label = "discard", .wait = wait_of(flags->no_wait, false)});
   };
   Syntax syntax = group.add("discard",
                             "Discard all matching dead letters: they become cancelled and can "

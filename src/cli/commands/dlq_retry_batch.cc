@@ -11,13 +11,14 @@ namespace {
 
 struct BatchFlags {
   std::vector<std::string> webhooks, types, categories;
-  std::optional<std::string> classification, tenant, from, to, priority, start_at, repeat;
+  std::optional<std::string> classification, resource, tenant, from, to, priority, start_at, repeat;
   std::optional<std::uint32_t> rate;
   bool all = false;
   bool no_wait = false;
+  bool no_outcome = false;
 
   /// The command does not wait for an operation that starts later or repeats.
-  [[nodiscard]] bool waits() const { return !no_wait && !start_at && !repeat; }
+  [[nodiscard]] Wait wait() const { return wait_of(no_wait || start_at || repeat, no_outcome); }
 };
 
 void set_list(json::object& filter, std::string_view name, const std::vector<std::string>& list) {
@@ -47,6 +48,7 @@ Result<json::value> body_of(const BatchFlags& flags, WallTime now) {
   set_list(filter, "event_types", flags.types);
   set_list(filter, "failure_categories", flags.categories);
   set_text(filter, "classification", flags.classification);
+  set_text(filter, "resource_id", flags.resource);
   set_text(filter, "tenant_id", flags.tenant);
   POSTRIDER_CHECK(set_time(filter, "from", flags.from, now));
   POSTRIDER_CHECK(set_time(filter, "to", flags.to, now));
@@ -79,7 +81,7 @@ void add_dlq_retry_batch(Group& group) {
     POSTRIDER_TRY(json::value body, body_of(*flags, session.now()));
     return run_operation(session,
                          {.method = "POST", .path = "/v1/dlq/retry-batch", .body = std::move(body)},
-                         {.label = "retry", .wait = flags->waits()});
+                         {.label = "retry", .wait = flags->wait()});
   };
   Syntax syntax = group.add("retry-batch", "Retry all matching dead letters", run);
   syntax.option("--webhook ID", flags->webhooks,
@@ -92,10 +94,12 @@ void add_dlq_retry_batch(Group& group) {
       .option("--classification CLASS", flags->classification,
               "Only this class of failure: permanent or recoverable")
       .one_of({"permanent", "recoverable"});
+  syntax.option("--resource ID", flags->resource, "Only events of this resource");
   syntax.option("--tenant ID", flags->tenant, "Only dead letters of this tenant");
   syntax.option("--from TIME", flags->from,
                 "Became a dead letter at or after this time; 2h means two hours ago");
-  syntax.option("--to TIME", flags->to, "Became a dead letter before this time");
+  syntax.option("--to TIME", flags->to,
+                "Became a dead letter before this time; a date includes that day");
   syntax.flag("--all", flags->all, "All dead letters, if no filter is given");
   syntax.option("--rate N", flags->rate, "Retry at most this many per second").positive();
   syntax.option("--priority PRIORITY", flags->priority, "Priority: high, normal or low")
@@ -106,6 +110,7 @@ void add_dlq_retry_batch(Group& group) {
       "--repeat DURATION", flags->repeat,
       "Repeat at this interval, 1 minute to 30 days, until cancelled; does not wait for the end");
   syntax.flag("--no-wait", flags->no_wait, "Start the operation without waiting for its end");
+  syntax.flag("--no-outcome", flags->no_outcome, no_outcome_help);
 }
 
 }  // namespace postrider::cli

@@ -47,10 +47,12 @@ void add_list(Group& group) {
       });
   flags->add_list(syntax,
                   {"--type TYPE", "event_type", "Only events of this type or pattern (order.*)"});
+  flags->add(syntax, {"--resource ID", "resource_id", "Only events of this resource"});
   flags->add(syntax, {"--tenant ID", "tenant_id", "Only events of this tenant"});
   flags->add_time(
       syntax, {"--from TIME", "from", "Published at or after this time; 2h means two hours ago"});
-  flags->add_time(syntax, {"--to TIME", "to", "Published before this time"});
+  flags->add_time(syntax,
+                  {"--to TIME", "to", "Published before this time; a date includes that day"});
   flags->add_page(syntax);
 }
 

@@ -16,6 +16,7 @@ namespace {
 constexpr const char* examples = R"(Examples:
   postrider keys create --name checkout --scope publish
   postrider keys create --tenant tnt_7
+  postrider keys create --tenant tnt_7 --role viewer
   postrider keys list
   postrider keys revoke key_01jx...
   postrider keys rotate
@@ -29,12 +30,13 @@ const std::vector<Column> columns = {{"ID", "id"},
                                      {"NAME", "name"},
                                      {"SCOPE", "scope"},
                                      {"TENANT", "tenant_id"},
+                                     {"ROLE", "role"},
                                      {"CREATED", "created_at"},
                                      {"EXPIRES", "expires_at"},
                                      {"LAST USED", "last_used_at"}};
 
 struct CreateFlags {
-  std::optional<std::string> name, tenant, expires, scope;
+  std::optional<std::string> name, tenant, role, expires, scope;
 };
 
 Result<json::value> body_of(const CreateFlags& flags) {
@@ -47,6 +49,9 @@ Result<json::value> body_of(const CreateFlags& flags) {
   }
   if (flags.tenant) {
     body["tenant_id"] = *flags.tenant;
+  }
+  if (flags.role) {
+    body["role"] = *flags.role;
   }
   if (flags.expires) {
     if (!parse_rfc3339(*flags.expires)) {
@@ -72,6 +77,10 @@ void add_create(Group& group) {
   syntax.option("--name TEXT", flags->name, "Name of the key");
   syntax.option("--tenant ID", flags->tenant,
                 "Restrict the key to this tenant; the default scope is then `tenant`");
+  syntax
+      .option("--role ROLE", flags->role,
+              "Role of a tenant's key: admin (default), or viewer, which can only read")
+      .one_of({"admin", "viewer"});
   syntax.option("--expires TIME", flags->expires, "Time at which the key expires, as RFC 3339");
 }
 

@@ -3,8 +3,6 @@
 
 #include <fmt/format.h>
 
-#include "core/request/signature.h"
-
 #include "api/http/listen_address.h"
 #include "cli/commands/subcommand.h"
 
@@ -25,19 +23,6 @@ constexpr const char* examples = R"(Examples:
 
 Environment:
   POSTRIDER_SECRET   the secret, if there is no --secret)";
-
-// Accepts more than parse_secret: any secret that may have made a signature.
-Result<Secret<std::string>> read_secret(std::string_view text) {
-  constexpr std::string_view prefix = "whsec_";
-  const std::optional<std::string> key = text.starts_with(prefix)
-                                             ? from_base64(text.substr(prefix.size()))
-                                             : std::optional<std::string>{text};
-  if (!key || key->empty()) {
-    return fail(Errc::invalid,
-                "--secret must be whsec_ followed by base64, or any other non-empty text.");
-  }
-  return Secret<std::string>{*key};
-}
 
 class ListenArguments final : public Subcommand {
  public:
@@ -81,8 +66,10 @@ class ListenArguments final : public Subcommand {
       }
     }
     for (const std::string& text : secrets_) {
-      POSTRIDER_TRY(Secret<std::string> secret, read_secret(text));
-      options_.secrets.push_back(std::move(secret));
+      if (text.empty()) {
+        return fail(Errc::invalid, "--secret must not be empty.");
+      }
+      options_.secrets.emplace_back(text);
     }
     for (const std::string& path : options_.paths) {
       if (!path.starts_with('/')) {

@@ -12,7 +12,7 @@ namespace postrider::cli {
 
 struct ListenOptions {
   std::string listen_address = "127.0.0.1:8081";
-  std::vector<Secret<std::string>> secrets;  // Decoded. Empty: signatures are not checked.
+  std::vector<Secret<std::string>> secrets;  // As text. Empty: signatures are not checked.
   std::chrono::seconds tolerance{300};       // Largest difference between signed time and now.
   std::uint16_t status = 200;
   std::chrono::milliseconds delay{0};

@@ -18,10 +18,19 @@ Environment:
   POSTRIDER_URL   the server, instead of --url
   POSTRIDER_KEY   the API key, instead of --key)";
 
-const std::vector<Column> columns = {
-    {"ID", "id"},           {"KIND", "kind"},         {"STATUS", "status"}, {"DONE", "done"},
-    {"SKIPPED", "skipped"}, {"FAILED", "failed"},     {"TOTAL", "total"},   {"TENANT", "tenant_id"},
-    {"ETA", "eta"},         {"CREATED", "created_at"}};
+const std::vector<Column> columns = {{"ID", "id"},
+                                     {"KIND", "kind"},
+                                     {"STATUS", "status"},
+                                     {"DONE", "done"},
+                                     {"SKIPPED", "skipped"},
+                                     {"FAILED", "failed"},
+                                     {"TOTAL", "total"},
+                                     {"SUCCEEDED", "succeeded"},
+                                     {"DEAD", "dead_again"},
+                                     {"WAITING", "waiting"},
+                                     {"TENANT", "tenant_id"},
+                                     {"ETA", "eta"},
+                                     {"CREATED", "created_at"}};
 
 void add_list(Group& group) {
   const auto flags = std::make_shared<QueryFlags>();

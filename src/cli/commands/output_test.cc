@@ -111,6 +111,14 @@ TEST(TimeArgument, IsATimeOrADurationBeforeNow) {
   }
 }
 
+TEST(TimeArgument, LeavesADateToTheServer) {
+  EXPECT_EQ(time_argument("--to", "2026-01-31", now).value(), "2026-01-31");
+  EXPECT_EQ(time_argument("--to", "2h", now).value(), "2026-01-31T10:00:00.000Z");
+  const Result<std::string> refused = time_argument("--to", "2026-02-30", now);
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_NE(refused.error().message.find("--to"), std::string::npos);
+}
+
 TEST(BarText, ShowsProgressAndNote) {
   EXPECT_EQ(bar_text("retry", {.done = 0, .total = 0, .note = {}}),
             "retry  [------------------------------]   0 %  0 done");

@@ -24,6 +24,7 @@ struct ReplayFlags {
   std::optional<std::string> until;
   std::vector<std::string> statuses, types;
   bool no_wait = false;
+  bool no_outcome = false;
 };
 
 Result<json::value> body_of(const ReplayFlags& flags, WallTime now) {
@@ -52,17 +53,18 @@ std::unique_ptr<Subcommand> add_replay(Syntax root) {
   syntax
       .option("--since TIME", flags->since, "Events at or after this time; 2h means two hours ago")
       .required();
-  syntax.option("--until TIME", flags->until, "Events before this time");
+  syntax.option("--until TIME", flags->until, "Events before this time; a date includes that day");
   syntax.option("--status STATUS", flags->statuses,
                 "Only events whose delivery has this status; may be repeated");
   syntax.option("--event-type TYPE", flags->types,
                 "Only events of this type or pattern; may be repeated");
   syntax.flag("--no-wait", flags->no_wait, "Start the operation without waiting for its end");
+  syntax.flag("--no-outcome", flags->no_outcome, no_outcome_help);
   const auto run = [flags](const Session& session) -> Result<void> {
     POSTRIDER_TRY(json::value body, body_of(*flags, session.now()));
     const std::string path = "/v1/webhooks/" + path_part(flags->webhook) + "/replay";
     return run_operation(session, {.method = "POST", .path = path, .body = std::move(body)},
-                         {.label = "replay", .wait = !flags->no_wait});
+                         {.label = "replay", .wait = wait_of(flags->no_wait, flags->no_outcome)});
   };
   return std::make_unique<ApiCommand>(syntax, run);
 }

@@ -15,7 +15,7 @@ namespace {
 struct WebhookFlags {
   std::string id;  // Only for update.
   std::optional<std::string> target, name, description, tenant, owner, resource, secret, format,
-      ordering, scheme, retry, circuit;
+      form, ordering, scheme, retry, circuit;
   std::vector<std::string> events;
   std::vector<std::string> headers;
   std::optional<std::uint32_t> rate, max_in_flight, timeout_ms;
@@ -34,6 +34,8 @@ void add_fields(Syntax syntax, WebhookFlags& flags) {
   syntax.option("--scheme SCHEME", flags.scheme, "Signature scheme")
       .one_of({"standard", "standard-ed25519", "t-v1", "sha256-timestamp", "sha256-body"});
   syntax.option("--payload-format FORMAT", flags.format, "Format of the request body");
+  syntax.option("--payload-form FORM", flags.form, "How the request body is serialised")
+      .one_of({"verbatim", "compact", "sorted"});
   syntax.option("--retry PRESET", flags.retry,
                 "Preset of the retry policy, such as patient or quick");
   syntax.option("--circuit PRESET", flags.circuit, "Preset of the circuit breaker");
@@ -93,6 +95,7 @@ Result<json::value> body_of(const WebhookFlags& flags) {
   set(body, "resource_id", flags.resource);
   set(body, "secret", flags.secret);
   set(body, "payload_format", flags.format);
+  set_in(body, "payload", "form", flags.form);
   set(body, "ordering_guarantee", flags.ordering);
   set_in(body, "signature", "scheme", flags.scheme);
   set_in(body, "retry_config", "preset", flags.retry);

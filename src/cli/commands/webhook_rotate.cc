@@ -15,6 +15,7 @@ constexpr std::uint32_t grace_seconds_max = 7 * 24 * 3600;
 
 struct RotateFlags {
   std::string id;
+  std::optional<std::string> secret;
   std::optional<std::uint32_t> grace_seconds;
 };
 
@@ -36,6 +37,9 @@ void add_webhook_rotate(Group& group) {
   const auto flags = std::make_shared<RotateFlags>();
   const auto run = [flags](const Session& session) {
     json::object body;
+    if (flags->secret) {
+      body["secret"] = *flags->secret;
+    }
     if (flags->grace_seconds) {
       body["grace_period_seconds"] = *flags->grace_seconds;
     }
@@ -47,6 +51,7 @@ void add_webhook_rotate(Group& group) {
   Syntax syntax =
       group.add("rotate-secret", "Replace the secret of a webhook and show the new one", run);
   syntax.argument("ID", flags->id, "Id of the webhook");
+  syntax.option("--secret SECRET", flags->secret, "New secret, instead of a generated one");
   syntax
       .option("--grace SECONDS", flags->grace_seconds,
               "Grace period in which the old secret signs as well (default one day)")

@@ -38,6 +38,7 @@ void add_list(Group& group) {
   flags->add(syntax, {"--active true|false", "active", "Only active or only inactive webhooks"});
   flags->add(syntax,
              {"--event-type TYPE", "event_type", "Only webhooks that receive this event type"});
+  flags->add(syntax, {"--resource ID", "resource_id", "Only webhooks of this resource"});
   flags->add(syntax, {"--tenant ID", "tenant_id", "Only webhooks of this tenant"});
   flags->add(syntax,
              {"--search TEXT", "q", "Only webhooks with this text in name, description or URL"});

@@ -26,6 +26,15 @@ std::string delivery_text(const json::value& delivery, const TableStyle& style) 
                                  {"AT", "executed_at"},           {"TRIGGER", "trigger"},
                                  {"FAILURE", "failure_category"}, {"MESSAGE", "error_message"}};
   std::string text = fields_text(delivery);
+  const std::vector<Column> blocked_columns = {{"BLOCKED BY", "kind"},
+                                               {"REASON", "reason"},
+                                               {"FROM", "from"},
+                                               {"UNTIL", "until"},
+                                               {"MS", "duration_ms"}};
+  if (const json::value* const blocked = member(delivery, "blocked_by");
+      blocked != nullptr && blocked->is_array() && !blocked->get_array().empty()) {
+    text += "\n" + list_text(*blocked, blocked_columns, style);
+  }
   if (const json::value* const attempts = member(delivery, "attempts");
       attempts != nullptr && attempts->is_array() && !attempts->get_array().empty()) {
     if (has_other_urls(delivery, attempts->get_array())) {

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "core/base/range_time.h"
+
 namespace postrider::cli {
 namespace {
 
@@ -48,12 +50,17 @@ std::optional<WallTime> parse_time_argument(std::string_view text, WallTime now)
 }
 
 Result<std::string> time_argument(std::string_view flag, std::string_view text, WallTime now) {
+  if (parse_date(text)) {
+    return std::string{text};  // The server knows whether the day's start or end is meant.
+  }
   const std::optional<WallTime> time = parse_time_argument(text, now);
   if (!time) {
-    return fail(Errc::invalid,
-                fmt::format("{}: `{}` is not a valid time. Use RFC 3339, for example "
-                            "2026-01-31T10:00:00Z, or a duration before now: 90s, 15m, 2h, 7d.",
-                            flag, text));
+    return fail(
+        Errc::invalid,
+        fmt::format("{}: `{}` is not a valid time. Use RFC 3339, for example "
+                    "2026-01-31T10:00:00Z, a date such as 2026-01-31 (UTC), or a duration before "
+                    "now: 90s, 15m, 2h, 7d.",
+                    flag, text));
   }
   return to_rfc3339(*time);
 }

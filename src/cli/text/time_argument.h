@@ -17,7 +17,8 @@ namespace postrider::cli {
 /// Parses `90s`, `15m`, `2h`, `7d`, `2w`.
 [[nodiscard]] std::optional<std::chrono::seconds> parse_duration(std::string_view text);
 
-/// Returns RFC 3339. A duration is before `now`. Fails with invalid; the message names the flag.
+/// Returns RFC 3339, or the date if it is one. A duration is before `now`. Fails with invalid; the
+/// message names the flag.
 [[nodiscard]] Result<std::string> time_argument(std::string_view flag, std::string_view text,
                                                 WallTime now);
 

@@ -6,6 +6,7 @@
 #include <rapidcheck/gtest.h>
 
 #include "core/base/random.h"
+#include "core/json/json_rewrite.h"
 #include "core/json/json_split.h"
 #include "core/json/json_text.h"
 #include "core/request/payload_format.h"
@@ -108,6 +109,16 @@ RC_GTEST_PROP(JsonProperty, ValidTextIsAccepted, (std::uint64_t seed)) {
   const Result<void> checked = check_json(text);
   if (!checked) {
     RC_FAIL(checked.error().message + "\n" + text);
+  }
+}
+
+RC_GTEST_PROP(JsonProperty, RewrittenTextIsValidAndStable, (std::uint64_t seed)) {
+  JsonMaker maker{seed};
+  const std::string text = maker.space() + maker.value(6) + maker.space();
+  for (const JsonWriterStyle style : {JsonWriterStyle::javascript, JsonWriterStyle::python}) {
+    const std::string written = rewrite_json(text, style);
+    RC_ASSERT(check_json(written).has_value());
+    RC_ASSERT(rewrite_json(written, style) == written);
   }
 }
 

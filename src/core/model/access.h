@@ -10,6 +10,7 @@
 #include <variant>
 #include <vector>
 
+#include "core/base/enum_names.h"
 #include "core/base/ids.h"
 #include "core/base/time.h"
 #include "core/model/event.h"
@@ -19,12 +20,22 @@ namespace postrider {
 /// `admin` may do everything; `tenant` may do everything within one tenant.
 enum class KeyScope : std::uint8_t { admin, publish, read, tenant };
 
+/// What a tenant's key may do within its tenant. `viewer` may only read.
+enum class KeyRole : std::uint8_t { admin, viewer };
+
+constexpr EnumNames<KeyRole, KeyRole::viewer> key_role_names{{"admin", "viewer"}};
+[[nodiscard]] inline std::string_view to_string(KeyRole role) { return key_role_names.name(role); }
+[[nodiscard]] inline std::optional<KeyRole> parse_key_role(std::string_view text) {
+  return key_role_names.find(text);
+}
+
 struct ApiKey {
   KeyId id;
   std::string name;
   std::string sha256;  // Of the key, 32 raw bytes. The key itself is never stored.
   KeyScope scope = KeyScope::admin;
-  TenantId tenant_id = {};  // Only for scope `tenant`.
+  TenantId tenant_id = {};        // Only for scope `tenant`.
+  KeyRole role = KeyRole::admin;  // `viewer` only for scope `tenant`.
   WallTime created_at;
   std::optional<WallTime> expires_at = std::nullopt;
   std::optional<WallTime> last_used_at = std::nullopt;  // As stored: up to a minute old.
@@ -67,6 +78,8 @@ struct RegisteredTenant {
   std::optional<std::string> pool;  // The nodes that serve it.
   TenantLimits limits;
   WallTime created_at;
+  std::optional<WallTime> suspended_at = std::nullopt;
+  std::optional<std::string> suspended_reason = std::nullopt;  // Only of a suspended tenant.
 
   bool operator==(const RegisteredTenant&) const = default;
 };
@@ -77,6 +90,7 @@ struct PortalLink {
   TenantId tenant_id;
   Millis session{0};  // The lifetime of the session.
   WallTime expires_at;
+  KeyRole role = KeyRole::admin;  // Of the session.
 
   bool operator==(const PortalLink&) const = default;
 };
@@ -99,6 +113,17 @@ struct SetLimits {
   TenantId tenant_id;
   LimitsChange change;
 };
+/// A suspended tenant publishes nothing, its deliveries wait and its portal is closed. No effect on
+/// a tenant that is already suspended.
+struct SuspendTenant {
+  TenantId tenant_id;
+  WallTime at;
+  std::optional<std::string> reason;
+};
+/// No effect on a tenant that is not suspended.
+struct ResumeTenant {
+  TenantId tenant_id;
+};
 /// Also removes its keys and portal links.
 struct RemoveTenant {
   TenantId tenant_id;
@@ -116,8 +141,9 @@ struct SweepExpired {
   WallTime now;
 };
 
-using RegistryChange = std::variant<AddKey, RemoveKey, NoteKeyUses, AddTenant, SetLimits,
-                                    RemoveTenant, AddLink, RedeemLink, SweepExpired>;
+using RegistryChange =
+    std::variant<AddKey, RemoveKey, NoteKeyUses, AddTenant, SetLimits, SuspendTenant, ResumeTenant,
+                 RemoveTenant, AddLink, RedeemLink, SweepExpired>;
 
 struct RegistryContents {
   std::vector<ApiKey> keys;               // In id order.

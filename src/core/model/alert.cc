@@ -5,11 +5,14 @@
 namespace postrider {
 namespace {
 
-constexpr EnumNames<AlertKind, AlertKind::pool_busy> kind_names{
+constexpr EnumNames<AlertKind, AlertKind::p99_high> kind_names{
     {"circuit_opened", "circuit_recovered", "webhook_disabled", "dead_letters", "dns_failing",
      "secret_old", "store_failing", "webhook_failing", "circuit_stays_open", "dead_letters_waiting",
-     "success_low", "queue_deep", "pool_busy"}};
+     "success_low", "queue_deep", "pool_busy", "permanent_failure", "total_dead_letters",
+     "dead_letter_share", "total_failures", "p99_high"}};
 static_assert(kind_names.names.size() == alert_kind_count);
+
+constexpr EnumNames<AlertUnit, AlertUnit::days> unit_names{{"count", "percent", "ms", "days"}};
 
 constexpr EnumNames<Severity, Severity::critical> severity_names{{"info", "warning", "critical"}};
 
@@ -20,6 +23,8 @@ std::string_view to_string(AlertKind kind) { return kind_names.name(kind); }
 std::optional<AlertKind> parse_alert_kind(std::string_view text) { return kind_names.find(text); }
 
 std::string_view to_string(Severity severity) { return severity_names.name(severity); }
+
+std::string_view to_string(AlertUnit unit) { return unit_names.name(unit); }
 
 Severity severity_of(AlertKind kind) {
   switch (kind) {
@@ -35,6 +40,11 @@ Severity severity_of(AlertKind kind) {
     case AlertKind::dead_letters_waiting:
     case AlertKind::success_low:
     case AlertKind::pool_busy:
+    case AlertKind::permanent_failure:
+    case AlertKind::total_dead_letters:
+    case AlertKind::dead_letter_share:
+    case AlertKind::total_failures:
+    case AlertKind::p99_high:
       return Severity::warning;
     case AlertKind::circuit_recovered:
     case AlertKind::secret_old:

@@ -27,9 +27,14 @@ enum class AlertKind : std::uint8_t {
   dead_letters_waiting,  // A tenant has too many dead letters.
   success_low,           // The success rate of the whole server is too low.
   queue_deep,            // Too many deliveries are waiting.
-  pool_busy              // Too many requests are in flight.
+  pool_busy,             // Too many requests are in flight.
+  permanent_failure,     // Deliveries of a webhook became dead letters. One alert per hour.
+  total_dead_letters,    // Too many new dead letters of the whole server.
+  dead_letter_share,     // Too large a share of all deliveries become dead letters.
+  total_failures,        // The failure rate of the whole server is too high for too long.
+  p99_high               // One attempt in a hundred takes too long.
 };
-constexpr std::size_t alert_kind_count = 13;
+constexpr std::size_t alert_kind_count = 18;
 
 [[nodiscard]] std::string_view to_string(AlertKind kind);
 [[nodiscard]] std::optional<AlertKind> parse_alert_kind(std::string_view text);
@@ -43,6 +48,24 @@ enum class Severity : std::uint8_t { info, warning, critical };
 [[nodiscard]] constexpr bool is_about_tenant(AlertKind kind) {
   return kind == AlertKind::dead_letters_waiting;
 }
+
+/// True if an active alert of this kind counts further cases.
+[[nodiscard]] constexpr bool counts_on(AlertKind kind) {
+  return kind == AlertKind::permanent_failure;
+}
+
+enum class AlertUnit : std::uint8_t { count, percent, ms, days };
+
+[[nodiscard]] std::string_view to_string(AlertUnit unit);
+
+/// What was measured, and the limit that it passed.
+struct AlertMeasure {
+  double count = 0;
+  double limit = 0;
+  AlertUnit unit = AlertUnit::count;
+
+  bool operator==(const AlertMeasure&) const = default;
+};
 
 /// Identifies what an alert is about. A subject has at most one active alert.
 struct AlertSubject {
@@ -62,6 +85,10 @@ struct Alert {
   WallTime raised_at;
   std::optional<WallTime> resolved_at;  // None: active.
   std::string detail;                   // A sentence. Never contains a secret (P11).
+  std::optional<AlertMeasure> measure;  // When it was raised or last counted on.
+  // Of the webhook when the alert was raised. The URL is as `shown_url` returns it.
+  std::optional<std::string> webhook_name;
+  std::optional<std::string> webhook_url;
 
   bool operator==(const Alert&) const = default;
 };

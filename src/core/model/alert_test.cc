@@ -30,6 +30,11 @@ constexpr Known kinds[] = {
     {AlertKind::success_low, "success_low", Severity::warning},
     {AlertKind::queue_deep, "queue_deep", Severity::critical},
     {AlertKind::pool_busy, "pool_busy", Severity::warning},
+    {AlertKind::permanent_failure, "permanent_failure", Severity::warning},
+    {AlertKind::total_dead_letters, "total_dead_letters", Severity::warning},
+    {AlertKind::dead_letter_share, "dead_letter_share", Severity::warning},
+    {AlertKind::total_failures, "total_failures", Severity::warning},
+    {AlertKind::p99_high, "p99_high", Severity::warning},
 };
 
 TEST(AlertKind, HasItsApiNameAndSeverity) {
@@ -54,6 +59,13 @@ TEST(Severity, HasItsApiName) {
   EXPECT_EQ(to_string(Severity::warning), "warning");
   EXPECT_EQ(to_string(Severity::critical), "critical");
   EXPECT_DEATH((void)to_string(static_cast<Severity>(3)), "assertion failed");
+}
+
+TEST(AlertUnit, HasItsApiName) {
+  EXPECT_EQ(to_string(AlertUnit::count), "count");
+  EXPECT_EQ(to_string(AlertUnit::percent), "percent");
+  EXPECT_EQ(to_string(AlertUnit::ms), "ms");
+  EXPECT_EQ(to_string(AlertUnit::days), "days");
 }
 
 TEST(AlertSubject, IsIdentifiedByKindWebhookAndTenant) {

@@ -63,6 +63,7 @@ struct Delivery {
   std::uint32_t attempt_count = 0;  // In total, including before a revival.
   std::uint32_t budget_used = 0;    // Since it was published or last revived.
   std::uint32_t revivals = 0;       // Tells the attempts before a revival from those after it.
+  bool in_operation = false;        // An operation counts the outcome of its current life.
 
   bool operator==(const Delivery&) const = default;
 };

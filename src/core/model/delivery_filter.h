@@ -18,7 +18,11 @@ struct DeliveryFilter {
   std::optional<TenantId> tenant_id;
   std::vector<WebhookId> webhook_ids;
   std::optional<EventId> event_id;
+  std::optional<std::string> resource_id = std::nullopt;  // Of the event.
   std::vector<DeliveryState> states;
+  /// Also deliveries in no requested state that wait for a webhook whose stored circuit is not
+  /// closed. Not part of a stored operation.
+  bool circuit_blocked = false;
   std::vector<std::string> event_types;             // As in core/filter/event_type_filter.h.
   std::vector<FailureCategory> failure_categories;  // Of the latest attempt.
   std::optional<Classification> classification;     // Of dead letters.
@@ -29,7 +33,8 @@ struct DeliveryFilter {
 };
 
 [[nodiscard]] inline bool lists_dead_letters(const DeliveryFilter& filter) {
-  return filter.states.size() == 1 && filter.states.front() == DeliveryState::dead_letter;
+  return filter.states.size() == 1 && filter.states.front() == DeliveryState::dead_letter &&
+         !filter.circuit_blocked;
 }
 
 /// Empty lists and nullopts do not restrict.
@@ -39,6 +44,7 @@ struct EventFilter {
   std::optional<WallTime> from = std::nullopt;  // created_at
   std::optional<WallTime> to = std::nullopt;    // Exclusive.
   std::optional<bool> matched = std::nullopt;   // Whether the event has any delivery.
+  std::optional<std::string> resource_id = std::nullopt;
 };
 
 }  // namespace postrider

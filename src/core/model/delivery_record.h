@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 
 #include "core/base/time.h"
 #include "core/model/attempt.h"
@@ -10,6 +11,15 @@
 #include "core/model/event.h"
 
 namespace postrider {
+
+/// What lists show of the latest attempt, besides the fields of the delivery's own row.
+struct LastAttempt {
+  WallTime executed_at;
+  Micros duration{0};
+  std::string error_message;  // As in Outcome.
+
+  bool operator==(const LastAttempt&) const = default;
+};
 
 struct DeliveryRecord {
   Delivery delivery;
@@ -20,6 +30,7 @@ struct DeliveryRecord {
   std::optional<DeadReason> dead;
   std::optional<FailureCategory> last_failure;    // Of the latest attempt; none if it succeeded.
   std::optional<std::uint16_t> last_http_status;  // Of the latest attempt.
+  std::optional<LastAttempt> last_attempt = std::nullopt;
 
   bool operator==(const DeliveryRecord&) const = default;
 };

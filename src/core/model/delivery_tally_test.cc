@@ -37,5 +37,29 @@ TEST(DeliveryTally, CountsAttemptsByResult) {
   EXPECT_EQ(twice.durations.count(), 6u);
 }
 
+TEST(DeliveryTally, HasASuccessRatePerAttemptAndPerDelivery) {
+  DeliveryTally tally;
+  EXPECT_EQ(tally.attempt_success_rate(), std::nullopt);
+  EXPECT_EQ(tally.delivery_success_rate(), std::nullopt);
+  tally.add(attempt(1, FailureCategory::timeout, Micros{100}));
+  tally.add_settled(DeliveryState::retrying);
+  EXPECT_EQ(tally.attempt_success_rate(), 0.0);
+  EXPECT_EQ(tally.delivery_success_rate(), std::nullopt);
+  tally.add(attempt(2, std::nullopt, Micros{100}));
+  tally.add_settled(DeliveryState::succeeded);
+  EXPECT_EQ(tally.attempt_success_rate(), 0.5);
+  EXPECT_EQ(tally.delivery_success_rate(), 1.0);
+  tally.add_settled(DeliveryState::dead_letter);
+  tally.add_settled(DeliveryState::cancelled);
+  EXPECT_EQ(tally.delivery_success_rate(), 0.5);
+  EXPECT_TRUE(tally.remove_settled(DeliveryState::dead_letter));
+  EXPECT_FALSE(tally.remove_settled(DeliveryState::dead_letter));
+  EXPECT_FALSE(tally.remove_settled(DeliveryState::cancelled));
+  EXPECT_EQ(tally.delivery_success_rate(), 1.0);
+  DeliveryTally twice = tally;
+  twice.add(tally);
+  EXPECT_EQ(twice.now_succeeded, 2u);
+}
+
 }  // namespace
 }  // namespace postrider

@@ -23,6 +23,7 @@ constexpr EnumNames<OperationKind, OperationKind::discard> operation_kinds{
 constexpr EnumNames<OperationStatus, OperationStatus::failed> operation_statuses{
     {"scheduled", "running", "completed", "cancelled", "failed"}};
 
+/// Scheduled or running.
 [[nodiscard]] constexpr bool is_unfinished(OperationStatus status) {
   return status == OperationStatus::scheduled || status == OperationStatus::running;
 }
@@ -39,6 +40,21 @@ struct OperationSpec {
   bool operator==(const OperationSpec&) const = default;
 };
 
+/// What became of the deliveries that an operation revived or added. Each counts once per run:
+/// `requeued` is the sum of the other numbers and of those that still wait.
+struct OperationOutcomes {
+  std::uint64_t requeued = 0;
+  std::uint64_t succeeded = 0;
+  std::uint64_t dead_again = 0;
+  std::uint64_t cancelled = 0;
+
+  [[nodiscard]] std::uint64_t waiting() const {
+    return requeued - (succeeded + dead_again + cancelled);
+  }
+
+  bool operator==(const OperationOutcomes&) const = default;
+};
+
 /// Acts on dead letters and events that exist at `started_at`. A run visits them once, in one
 /// direction; `place` is the position it has reached. Repeating a part after a crash has no effect.
 struct Operation {
@@ -51,15 +67,26 @@ struct Operation {
   std::uint64_t done = 0;                             // Revived, added or discarded.
   std::uint64_t skipped = 0;                          // Had changed meanwhile.
   std::uint64_t failed = 0;                           // Their webhook no longer exists.
-  std::int64_t place = 0;                             // A sequence; 0: at the beginning.
-  std::uint32_t runs = 0;                             // Finished runs, if it repeats.
-  WallTime due;                                       // Start time of the next run.
+  OperationOutcomes outcomes = {};  // Of this run, and of those that waited when it began.
+  std::int64_t place = 0;           // A sequence; 0: at the beginning.
+  std::uint32_t runs = 0;           // Finished runs, if it repeats.
+  WallTime due;                     // Start time of the next run.
   WallTime created_at;
-  std::optional<WallTime> started_at = std::nullopt;  // Of this run, or of the last one.
-  std::optional<WallTime> finished_at = std::nullopt;
-  std::string error;  // A sentence, if it failed.
+  std::optional<WallTime> started_at = std::nullopt;           // Of this run, or of the last one.
+  std::optional<WallTime> requeue_finished_at = std::nullopt;  // Nothing is left to be requeued.
+  std::optional<WallTime> finished_at = std::nullopt;          // Everything has settled, too.
+  std::string error;                                           // A sentence, if it failed.
 
   bool operator==(const Operation&) const = default;
 };
+
+[[nodiscard]] inline bool is_requeueing(const Operation& operation) {
+  return operation.status == OperationStatus::running && !operation.requeue_finished_at;
+}
+
+/// False once nothing is left but to wait for outcomes.
+[[nodiscard]] inline bool has_work(const Operation& operation) {
+  return operation.status == OperationStatus::scheduled || is_requeueing(operation);
+}
 
 }  // namespace postrider

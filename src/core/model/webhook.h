@@ -46,11 +46,12 @@ struct Webhook {
   std::optional<std::string> description;
   Headers headers;
   std::string metadata = "{}";  // A JSON object, verbatim.
-  Secret<std::string> secret;   // The key bytes, decoded from whsec_….
+  Secret<std::string> secret;   // The key, or the text of it: see core/request/secret_text.h.
   WallTime secret_set_at;
   std::vector<OldSecret> old_secrets;  // Newest first. May include ended ones: see live_secrets.
   SignaturePolicy signature;
   PayloadFormat payload_format = PayloadFormat::standard;
+  PayloadForm payload_form = PayloadForm::verbatim;
   RetryPolicy retry;
   BreakerPolicy breaker;
   std::optional<RateLimit> rate_limit;

@@ -31,8 +31,9 @@ constexpr std::array<std::string_view, 17> reserved_names = {"accept-encoding",
 constexpr std::array<std::string_view, 2> reserved_prefixes = {"proxy-", "webhook-"};
 
 // The names that any header set uses after the configured prefix.
-constexpr std::array<std::string_view, 8> prefixed_names = {
-    "ID", "Event", "Event-ID", "Delivery", "Delivery-ID", "Attempt", "Timestamp", "Signature"};
+constexpr std::array<std::string_view, 9> prefixed_names = {
+    "ID",      "Event",     "Event-ID",  "Delivery",      "Delivery-ID",
+    "Attempt", "Timestamp", "Signature", "Signature-Next"};
 
 constexpr std::size_t header_overhead_bytes = 4;  // Colon, space, CR, LF.
 

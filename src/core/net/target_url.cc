@@ -222,6 +222,10 @@ std::string TargetUrl::authority() const {
   return text;
 }
 
+std::string_view shown_url(std::string_view text) {
+  return text.substr(0, text.find_first_of("?#"));
+}
+
 Result<TargetUrl> parse_target_url(std::string_view text, const UrlPolicy& policy) {
   if (text.size() > url_length_max) {
     return refuse(fmt::format("The URL is longer than {} characters.", url_length_max));

@@ -35,6 +35,9 @@ struct UrlPolicy {
 
 constexpr std::size_t url_length_max = 2048;
 
+/// The URL without its query, which may contain a secret. For alerts and logs (P11).
+[[nodiscard]] std::string_view shown_url(std::string_view text);
+
 /// Fails with invalid and a sentence naming the broken rule.
 [[nodiscard]] Result<TargetUrl> parse_target_url(std::string_view text, const UrlPolicy& policy);
 

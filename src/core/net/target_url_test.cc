@@ -334,5 +334,13 @@ RC_GTEST_PROP(TargetUrl, ParsedUrlRoundTrips, ()) {
   RC_ASSERT(second.value() == first.value());
 }
 
+TEST(ShownUrl, LeavesOutTheQuery) {
+  EXPECT_EQ(shown_url("https://example.com/a/b?token=secret&x=?"), "https://example.com/a/b");
+  EXPECT_EQ(shown_url("https://example.com?token=secret"), "https://example.com");
+  EXPECT_EQ(shown_url("https://example.com/#part"), "https://example.com/");
+  EXPECT_EQ(shown_url("https://example.com/a"), "https://example.com/a");
+  EXPECT_EQ(shown_url(""), "");
+}
+
 }  // namespace
 }  // namespace postrider

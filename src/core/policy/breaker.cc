@@ -17,6 +17,29 @@ constexpr EnumNames<CircuitState, CircuitState::half_open> state_names{
 constexpr EnumNames<BreakerWindow, BreakerWindow::count> window_names{{"time", "count"}};
 constexpr EnumNames<BreakerPreset, BreakerPreset::sensitive> preset_names{
     {"standard", "patient", "sensitive"}};
+constexpr EnumNames<OpenReason, OpenReason::forced> reason_names{{"failures", "forced"}};
+
+// Attempts that end after the circuit has opened are recorded behind those that opened it.
+constexpr std::uint32_t late_calls_max = 100;
+
+std::uint32_t window_calls_max(const BreakerPolicy& policy) {
+  return policy.window == BreakerWindow::time
+             ? breaker_calls_max
+             : std::clamp(policy.window_calls, 1u, breaker_calls_max);
+}
+
+/// The time at which the window ends: an open circuit keeps what it counted when it opened.
+WallTime window_end(const CircuitRecord& record, WallTime now) {
+  return record.state == CircuitState::open ? std::min(record.changed_at, now) : now;
+}
+
+/// Calls that ended before this time are not in the window.
+WallTime window_start(const CircuitRecord& record, const BreakerPolicy& policy, WallTime now) {
+  if (policy.window == BreakerWindow::count || record.state == CircuitState::half_open) {
+    return record.counting_since;
+  }
+  return std::max(record.counting_since, window_end(record, now) - policy.window_size);
+}
 
 std::uint32_t probes_max(const BreakerPolicy& policy) {
   return std::max(policy.half_open_max_calls, 1u);
@@ -59,6 +82,36 @@ std::optional<BreakerPreset> parse_breaker_preset(std::string_view text) {
   return preset_names.find(text);
 }
 
+std::string_view to_string(OpenReason reason) { return reason_names.name(reason); }
+
+std::optional<OpenPeriod> changed_period(const CircuitRecord& before, const CircuitRecord& after) {
+  const auto period_of = [](const CircuitRecord& record) {
+    return OpenPeriod{.opened_at = record.opened_at.value_or(record.changed_at),
+                      .reason = record.forced_open ? OpenReason::forced : OpenReason::failures};
+  };
+  const bool was_open = before.state == CircuitState::open;
+  if (after.state == CircuitState::open) {
+    const bool changed = !was_open || (after.forced_open && !before.forced_open);
+    return changed ? std::optional{period_of(after)} : std::nullopt;
+  }
+  if (!was_open) {
+    return std::nullopt;
+  }
+  OpenPeriod ended = period_of(before);
+  ended.ended_at = std::max(after.changed_at, ended.opened_at);
+  return ended;
+}
+
+std::optional<CallsToRestore> calls_to_restore(const CircuitRecord& record,
+                                               const BreakerPolicy& policy, WallTime now) {
+  if (!policy.enabled) {
+    return std::nullopt;
+  }
+  const std::uint32_t late = record.state == CircuitState::open ? late_calls_max : 0;
+  return CallsToRestore{.since = window_start(record, policy, now),
+                        .limit = window_calls_max(policy) + late};
+}
+
 BreakerPolicy breaker_policy(BreakerPreset preset) {
   BreakerPolicy policy;
   switch (preset) {
@@ -84,6 +137,50 @@ BreakerPolicy breaker_policy(BreakerPreset preset) {
 }
 
 Breaker::Breaker(const CircuitRecord& record) : record_(record) {}
+
+void Breaker::restore(const BreakerPolicy& policy, const std::vector<PastCall>& calls,
+                      WallTime now) {
+  const WallTime end = window_end(record_, now);
+  for (const PastCall& call : calls) {
+    // A call that ended in the millisecond in which the circuit closed is the probe that closed it.
+    const bool closed_it =
+        record_.state == CircuitState::closed && call.ended <= record_.counting_since;
+    const bool earlier = call.began < record_.counting_since || closed_it;
+    const bool late = record_.state == CircuitState::open && call.ended > end;
+    if (earlier || late) {
+      continue;
+    }
+    // A time in the future was recorded by a wrong clock.
+    count_call(policy, {.at = std::min(call.ended, end), .failed = call.failed});
+    if (record_.state == CircuitState::half_open) {
+      ++probes_ended_;
+      probes_succeeded_ += call.failed ? 0 : 1;
+    }
+  }
+}
+
+CallWindow Breaker::window(const BreakerPolicy& policy, WallTime now) const {
+  const WallTime start = window_start(record_, policy, now);
+  CallWindow window;
+  for (const Call& call : calls_) {
+    // `count_call` removes a call once it is as old as the window.
+    const bool counts = policy.window == BreakerWindow::count ||
+                        record_.state == CircuitState::half_open ||
+                        call.at > window_end(record_, now) - policy.window_size;
+    window.calls += counts ? 1 : 0;
+    window.failures += counts && call.failed ? 1 : 0;
+  }
+  window.start = start;
+  if (policy.window == BreakerWindow::count && !calls_.empty()) {
+    window.start = calls_.front().at;
+  } else if (start == WallTime{}) {
+    window.start.reset();
+  }
+  if (record_.state == CircuitState::half_open) {
+    window.probes_used = probes_ended_ + in_flight_;
+  }
+  return window;
+}
 
 void Breaker::wake(const BreakerPolicy& policy, WallTime now) {
   end_forced_state(now);
@@ -168,15 +265,28 @@ void Breaker::reset(WallTime now) {
   record_.forced_open = false;
 }
 
+void Breaker::restart_window(WallTime now) {
+  if (record_.state == CircuitState::closed) {
+    enter(CircuitState::closed, now);
+  }
+}
+
 /// The only place where the state changes.
 void Breaker::enter(CircuitState state, WallTime now) {
   if (record_.state != state) {
     record_.state = state;
     record_.changed_at = now;
+    if (state == CircuitState::open) {
+      record_.opened_at = now;
+      record_.times_opened += record_.times_opened < UINT32_MAX ? 1 : 0;
+    }
   }
   record_.open_until.reset();
-  calls_.clear();
-  failures_ = 0;
+  if (state != CircuitState::open) {
+    record_.counting_since = now;
+    calls_.clear();
+    failures_ = 0;
+  }
   late_ = in_flight_;
   probes_ended_ = 0;
   probes_succeeded_ = 0;
@@ -222,13 +332,13 @@ void Breaker::on_result(const BreakerPolicy& policy, WallTime now, bool failed) 
   }
   // Nothing starts while open, so `end_attempt` has already discarded results as late.
   POSTRIDER_ASSERT(record_.state != CircuitState::open);
+  count_call(policy, {.at = now, .failed = failed});
   if (record_.state == CircuitState::half_open) {
     ++probes_ended_;
     probes_succeeded_ += failed ? 0 : 1;
     evaluate_probes(policy, now);
     return;
   }
-  count_call(policy, {.at = now, .failed = failed});
   if (!record_.forced_until && exceeds_threshold(policy)) {
     open(policy, now);
   }
@@ -249,10 +359,7 @@ void Breaker::count_call(const BreakerPolicy& policy, Call call) {
   calls_.push_back(call);
   failures_ += call.failed ? 1 : 0;
 
-  const std::size_t calls_max = policy.window == BreakerWindow::time
-                                    ? breaker_calls_max
-                                    : std::clamp(policy.window_calls, 1u, breaker_calls_max);
-  while (calls_.size() > calls_max) {
+  while (calls_.size() > window_calls_max(policy)) {
     forget_oldest_call();
   }
   while (policy.window == BreakerWindow::time && !calls_.empty() &&

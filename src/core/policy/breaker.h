@@ -22,6 +22,7 @@
 #include <deque>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "core/base/time.h"
 
@@ -54,6 +55,8 @@ struct BreakerPolicy {
   Millis sleep_max{1'800'000};
   std::uint32_t half_open_max_calls = 3;
   double half_open_success_percentage = 50;  // Closes at or above. Needs at least one success.
+  /// The webhook's owner keeps the circuit open until this time.
+  std::optional<WallTime> force_open_until = std::nullopt;
 
   bool operator==(const BreakerPolicy&) const = default;
 };
@@ -64,7 +67,8 @@ enum class BreakerPreset : std::uint8_t { standard, patient, sensitive };
 [[nodiscard]] std::string_view to_string(BreakerPreset preset);
 [[nodiscard]] std::optional<BreakerPreset> parse_breaker_preset(std::string_view text);
 
-/// The stored part, which survives a restart. The call window is short and not stored.
+/// The stored part, which survives a restart. The calls in the window are read from the recorded
+/// attempts; see `calls_to_restore`.
 struct CircuitRecord {
   CircuitState state = CircuitState::closed;
   std::uint32_t openings_in_row = 0;                  // Since it was last closed.
@@ -75,15 +79,70 @@ struct CircuitRecord {
   bool forced_open = false;  // If forced_until is set: forced open, else forced closed.
   /// The first failure after the last success. Cleared only by a success or `forget_failures`.
   std::optional<WallTime> failing_since = std::nullopt;
+  /// Calls that began before are not counted: the last start of a closed or half_open state, reset
+  /// included.
+  WallTime counting_since{};
+  std::optional<WallTime> opened_at = std::nullopt;  // The last time it opened.
+  std::uint32_t times_opened = 0;                    // Ever.
 
   bool operator==(const CircuitRecord&) const = default;
+};
+
+enum class OpenReason : std::uint8_t { failures, forced };
+
+[[nodiscard]] std::string_view to_string(OpenReason reason);
+
+/// A time in which a circuit was open and nothing was sent.
+struct OpenPeriod {
+  WallTime opened_at;
+  std::optional<WallTime> ended_at = std::nullopt;  // nullopt: not yet.
+  OpenReason reason = OpenReason::failures;
+
+  bool operator==(const OpenPeriod&) const = default;
+};
+
+/// The open period that began or ended between two records of one circuit.
+[[nodiscard]] std::optional<OpenPeriod> changed_period(const CircuitRecord& before,
+                                                       const CircuitRecord& after);
+
+/// A finished attempt as the circuit counts it.
+struct PastCall {
+  WallTime began;
+  WallTime ended;
+  bool failed = false;
+
+  bool operator==(const PastCall&) const = default;
+};
+
+/// Selects recorded attempts: the latest `limit` of those that ended at `since` or later.
+struct CallsToRestore {
+  WallTime since;
+  std::uint32_t limit = 0;
+};
+
+/// The attempts to pass to `Breaker::restore` after a restart. nullopt: none count.
+[[nodiscard]] std::optional<CallsToRestore> calls_to_restore(const CircuitRecord& record,
+                                                             const BreakerPolicy& policy,
+                                                             WallTime now);
+
+/// What the circuit currently counts. Of an open circuit: what it counted when it opened.
+struct CallWindow {
+  std::uint32_t calls = 0;  // In half_open: the probes that have ended.
+  std::uint32_t failures = 0;
+  std::optional<WallTime> start;  // nullopt: since the webhook exists.
+  std::uint32_t probes_used = 0;  // Only in half_open; those in flight included.
+
+  bool operator==(const CallWindow&) const = default;
 };
 
 class Breaker {
  public:
   Breaker() = default;
-  /// A restored half_open circuit restarts its probes: those in flight ended with the process.
   explicit Breaker(const CircuitRecord& record);
+
+  /// Counts the calls made before a restart, oldest first. Attempts that were in flight ended with
+  /// the process: in half_open their probes can be made again.
+  void restore(const BreakerPolicy& policy, const std::vector<PastCall>& calls, WallTime now);
 
   /// True if an attempt may start now. The caller must then call exactly one of `on_success`,
   /// `on_failure` and `on_abandoned`. In half_open the attempt uses one of the probes. May change
@@ -109,6 +168,8 @@ class Breaker {
   void force_open(WallTime now, std::optional<WallTime> until);
   void force_close(WallTime now, std::optional<WallTime> until);
   void reset(WallTime now);
+  /// Forgets the calls of a closed circuit. Call when the policy is switched on.
+  void restart_window(WallTime now);
 
   /// True if all attempts have failed for at least `duration`. False if `failing_since` is in the
   /// future because of a wrong clock.
@@ -118,6 +179,7 @@ class Breaker {
 
   [[nodiscard]] CircuitState state() const { return record_.state; }
   [[nodiscard]] const CircuitRecord& record() const { return record_; }
+  [[nodiscard]] CallWindow window(const BreakerPolicy& policy, WallTime now) const;
 
   bool operator==(const Breaker&) const = default;
 
@@ -140,7 +202,7 @@ class Breaker {
   void evaluate_probes(const BreakerPolicy& policy, WallTime now);
 
   CircuitRecord record_;
-  std::deque<Call> calls_;      // Only in closed. At most breaker_calls_max.
+  std::deque<Call> calls_;      // See CallWindow. At most breaker_calls_max.
   std::uint32_t failures_ = 0;  // In calls_.
   std::uint32_t in_flight_ = 0;
   std::uint32_t late_ = 0;          // Those of in_flight_ that started before the last change.

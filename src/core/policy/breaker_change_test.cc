@@ -69,9 +69,12 @@ TEST(Breaker, ResetClosesImmediatelyAndEndsTheSleep) {
   circuit.calls("----------");
   circuit.now += 1s;
   circuit.breaker.reset(circuit.now);
-  EXPECT_EQ(circuit.breaker.record(),
-            (CircuitRecord{
-                .state = CircuitState::closed, .changed_at = noon + 1s, .failing_since = noon}));
+  EXPECT_EQ(circuit.breaker.record(), (CircuitRecord{.state = CircuitState::closed,
+                                                     .changed_at = noon + 1s,
+                                                     .failing_since = noon,
+                                                     .counting_since = noon + 1s,
+                                                     .opened_at = noon,
+                                                     .times_opened = 1}));
   EXPECT_TRUE(circuit.acquire());
 }
 
@@ -82,15 +85,20 @@ TEST(Breaker, ForcedOpenSendsNothingThenProbes) {
                                                      .changed_at = noon,
                                                      .open_until = noon + 1h,
                                                      .forced_until = noon + 1h,
-                                                     .forced_open = true}));
+                                                     .forced_open = true,
+                                                     .opened_at = noon,
+                                                     .times_opened = 1}));
   circuit.now = noon + 1h - 1ms;
   EXPECT_FALSE(circuit.acquire()) << "though sleep_max is 30 min";
   EXPECT_EQ(circuit.breaker.retry_at(circuit.policy, circuit.now), noon + 1h);
 
   circuit.now = noon + 1h;
   EXPECT_TRUE(circuit.acquire());
-  EXPECT_EQ(circuit.breaker.record(),
-            (CircuitRecord{.state = CircuitState::half_open, .changed_at = noon + 1h}));
+  EXPECT_EQ(circuit.breaker.record(), (CircuitRecord{.state = CircuitState::half_open,
+                                                     .changed_at = noon + 1h,
+                                                     .counting_since = noon + 1h,
+                                                     .opened_at = noon,
+                                                     .times_opened = 1}));
 }
 
 TEST(Breaker, ForcedOpenForeverEndsOnlyWithAReset) {
@@ -113,7 +121,10 @@ TEST(Breaker, ForcedClosedDoesNotOpenUntilItIsOver) {
   EXPECT_EQ(circuit.breaker.record(), (CircuitRecord{.state = CircuitState::closed,
                                                      .changed_at = noon,
                                                      .forced_until = noon + 1h,
-                                                     .failing_since = noon}));
+                                                     .failing_since = noon,
+                                                     .counting_since = noon,
+                                                     .opened_at = noon,
+                                                     .times_opened = 1}));
   circuit.now = noon + 1h - 1ms;
   circuit.calls("--------------------");
   EXPECT_EQ(circuit.state(), CircuitState::closed);

@@ -194,8 +194,11 @@ TEST(Breaker, ConsecutiveOpeningsSleepLongerUpToTheMaximum) {
 
   circuit.now += 30min;
   circuit.calls("++");
-  EXPECT_EQ(circuit.breaker.record(),
-            (CircuitRecord{.state = CircuitState::closed, .changed_at = circuit.now}));
+  EXPECT_EQ(circuit.breaker.record(), (CircuitRecord{.state = CircuitState::closed,
+                                                     .changed_at = circuit.now,
+                                                     .counting_since = circuit.now,
+                                                     .opened_at = circuit.now - 30min,
+                                                     .times_opened = 9}));
   circuit.calls("----------");
   EXPECT_EQ(open_for(circuit), 30s) << "a recovery restarts the growth";
 }

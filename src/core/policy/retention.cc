@@ -14,7 +14,8 @@ std::optional<WallTime> cutoff(Millis age, WallTime now) {
 RetentionCutoffs cutoffs_at(const RetentionAges& ages, WallTime now) {
   return {.now = now,
           .events = cutoff(ages.events, now),
-          .dead_letters = cutoff(ages.dead_letters, now)};
+          .dead_letters = cutoff(ages.dead_letters, now),
+          .removed_webhooks = cutoff(ages.removed_webhooks, now)};
 }
 
 bool dead_letter_is_expired(const DeliveryCompletion& delivery, const RetentionCutoffs& cutoffs) {

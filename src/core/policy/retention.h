@@ -1,4 +1,4 @@
-// Decides which events and dead letters have expired and may be removed. Pure.
+// Decides which events, dead letters and removed webhooks have expired and may be removed. Pure.
 #pragma once
 
 #include <optional>
@@ -13,6 +13,8 @@ namespace postrider {
 struct RetentionAges {
   Millis events = std::chrono::hours{24 * 90};        // With their deliveries and attempts.
   Millis dead_letters = std::chrono::hours{24 * 30};  // Since the delivery was given up.
+  /// The history of a webhook, since it was removed.
+  Millis removed_webhooks = std::chrono::hours{24 * 90};
 
   bool operator==(const RetentionAges&) const = default;
 };
@@ -22,6 +24,7 @@ struct RetentionCutoffs {
   WallTime now;
   std::optional<WallTime> events;
   std::optional<WallTime> dead_letters;
+  std::optional<WallTime> removed_webhooks;
 };
 
 [[nodiscard]] RetentionCutoffs cutoffs_at(const RetentionAges& ages, WallTime now);

@@ -63,6 +63,42 @@ std::string permanent_reason(std::uint16_t status) {
   return fmt::format("permanent_{}_{}", kind, status);
 }
 
+/// The delay after `attempt_number` without jitter.
+Millis planned_delay(const RetryPolicy& policy, std::uint32_t attempt_number) {
+  const std::uint32_t step = attempt_number - 1;
+  if (!policy.schedule.empty()) {
+    return policy.schedule[std::min<std::size_t>(step, policy.schedule.size() - 1)];
+  }
+  return grown({.base = policy.delay_base, .factor = policy.multiplier, .max = policy.delay_max},
+               step);
+}
+
+/// The lower bounds of one delay.
+struct DelayMinimums {
+  Millis category{0};
+  Millis requested{0};  // By the receiver; at most `delay_max`.
+};
+
+/// Spreads `planned` by the policy's jitter; see Jitter.
+Millis spread(const RetryPolicy& policy, Millis planned, const DelayMinimums& minimums,
+              double draw) {
+  const auto to_double = [](Millis delay) { return static_cast<double>(delay.count()); };
+  const double minimum = to_double(std::max(minimums.category, minimums.requested));
+  const double center = std::max(to_double(planned), minimum);
+  const Jitter& jitter = policy.jitter;
+  const double down = center * jitter.minus;
+  const double plus = center * jitter.plus + to_double(jitter.extra);
+  const bool at_minimum = minimum >= to_double(planned);
+  const double up = at_minimum && plus <= 0.0 ? down : plus;
+  // A step of a schedule may exceed `delay_max`, and so may the minimum of a category. Jitter does
+  // not lift the former, but spreads the latter: it is the same for all deliveries.
+  const bool capped = !at_minimum || minimums.category <= policy.delay_max;
+  const double cap = std::max(to_double(policy.delay_max), center);
+  const double high = capped ? std::min(center + up, cap) : center + up;
+  const double low = std::max(std::min(center - down, high - up), minimum);
+  return to_millis(low + (high - low) * draw);
+}
+
 RetryDecision give_up(Classification classification, std::string reason) {
   return GiveUp{.why = {.classification = classification, .reason = std::move(reason)}};
 }
@@ -148,18 +184,7 @@ Millis backoff_delay(const RetryPolicy& policy, std::uint32_t attempt_number, do
   POSTRIDER_ASSERT(0.0 <= draw);
   POSTRIDER_ASSERT(draw < 1.0);
 
-  const std::uint32_t step = attempt_number - 1;
-  const Millis planned =
-      policy.schedule.empty()
-          ? grown({.base = policy.delay_base, .factor = policy.multiplier, .max = policy.delay_max},
-                  step)
-          : policy.schedule[std::min<std::size_t>(step, policy.schedule.size() - 1)];
-
-  const auto center = static_cast<double>(planned.count());
-  const double low = center * (1.0 - policy.jitter.minus);
-  const double high =
-      center * (1.0 + policy.jitter.plus) + static_cast<double>(policy.jitter.extra.count());
-  return to_millis(low + (high - low) * draw);
+  return spread(policy, planned_delay(policy, attempt_number), {}, draw);
 }
 
 bool same_schedule(const RetryPolicy& a, const RetryPolicy& b) {
@@ -220,17 +245,23 @@ RetryDecision decide_retry(const RetryPolicy& policy, const Outcome& outcome,
                           .reason = permanent_reason(*outcome.http_status)},
                   .disable_webhook = *outcome.http_status == 410};
   }
-  if (*category == FailureCategory::ssl && context.budget_used >= ssl_attempts_max) {
+  if (*category == FailureCategory::ssl && policy.ssl_attempts_max < policy.attempts_max &&
+      context.budget_used >= policy.ssl_attempts_max) {
     return give_up(Classification::recoverable, "ssl_error_retry_limit");
   }
   if (context.budget_used >= policy.attempts_max) {
     return GiveUp{.why = attempts_exceeded()};
   }
 
-  const Millis requested = std::min(outcome.retry_after.value_or(0ms), policy.delay_max);
-  const Millis minimum = policy.category_minimums ? delay_min(*category) : 0ms;
+  DelayMinimums minimums;
+  if (policy.category_minimums) {
+    minimums.category = delay_min(*category);
+  }
+  if (policy.honor_retry_after) {
+    minimums.requested = std::min(outcome.retry_after.value_or(0ms), policy.delay_max);
+  }
   const Millis delay =
-      std::max({backoff_delay(policy, context.budget_used, context.draw), minimum, requested});
+      spread(policy, planned_delay(policy, context.budget_used), minimums, context.draw);
   return RetryAt{later(context.now, delay)};
 }
 

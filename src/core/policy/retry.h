@@ -17,7 +17,10 @@
 namespace postrider {
 
 /// Spreads the planned delay uniformly over [delay − minus·delay, delay + plus·delay + extra].
-/// Applied after the cap: otherwise all retries capped at `delay_max` would happen together.
+///
+/// Never lifts a delay above `delay_max`: at the cap the delay is spread downwards, so that capped
+/// retries do not happen together. Where a minimum applies, the delay is spread upwards only. With
+/// `minus` alone, that is by as much as it would be spread downwards, and the reverse at the cap.
 struct Jitter {
   double minus = 0.0;
   double plus = 0.0;
@@ -37,6 +40,10 @@ struct RetryPolicy {
   Millis timeout{30'000};
   double timeout_growth = 1.0;    // The timeout of attempt n is timeout × growth^(n−1), at most 3×.
   bool category_minimums = true;  // At least 60 s after a 429, 5 s after dns, 2 s after timeout.
+  bool honor_retry_after = true;  // Whether the receiver's Retry-After lengthens the delay.
+  /// TLS failures are given up after this many attempts, if `attempts_max` allows more: a broken
+  /// certificate is seldom fixed within hours.
+  std::uint32_t ssl_attempts_max = 3;
   std::vector<std::uint16_t> permanent_statuses = {400, 401, 403, 404, 410, 413, 414, 415, 451};
 
   bool operator==(const RetryPolicy&) const = default;
@@ -63,8 +70,8 @@ enum class RetryPreset : std::uint8_t {
 /// fixed schedule plus one, at most 100. Call after every change of the delays.
 void apply_attempts_auto(RetryPolicy& policy);
 
-/// The delay after attempt `attempt_number` (1-based), before minimums and Retry-After are applied.
-/// `draw` is uniform in [0, 1).
+/// The delay after attempt `attempt_number` (1-based) without minimums and Retry-After. `draw` is
+/// uniform in [0, 1).
 [[nodiscard]] Millis backoff_delay(const RetryPolicy& policy, std::uint32_t attempt_number,
                                    double draw);
 
@@ -95,14 +102,11 @@ struct AttemptContext {
   double draw = 0.0;
 };
 
-/// Retrying rarely helps: a broken certificate is seldom fixed within hours.
-constexpr std::uint32_t ssl_attempts_max = 3;
-
 /// Decides what happens to a delivery after an attempt.
 ///
-/// The delay is the largest of: the backoff with jitter; the minimum of the failure category, if
-/// the policy uses minimums (not capped by `delay_max`); the receiver's Retry-After, capped at
-/// `delay_max`.
+/// The delay is the backoff with jitter, and at least: the minimum of the failure category, if the
+/// policy uses minimums (not capped by `delay_max`); the receiver's Retry-After, if the policy
+/// honors it, capped at `delay_max`.
 [[nodiscard]] RetryDecision decide_retry(const RetryPolicy& policy, const Outcome& outcome,
                                          const AttemptContext& context);
 

@@ -1,4 +1,5 @@
 #include <initializer_list>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -141,10 +142,85 @@ TEST(DecideRetry, SkipsCategoryMinimumsIfThePolicySaysSo) {
             RetryDecision{RetryAt{noon + 1s}});
 }
 
+TEST(DecideRetry, TlsLimitFollowsThePolicy) {
+  const auto decision = [](std::uint32_t ssl_max, std::uint32_t budget_used) {
+    RetryPolicy policy = plain;
+    policy.ssl_attempts_max = ssl_max;
+    return decide_retry(policy, failed(FailureCategory::ssl),
+                        {.budget_used = budget_used, .now = noon});
+  };
+  const RetryDecision limit = dead(Classification::recoverable, "ssl_error_retry_limit");
+  const RetryDecision exceeded = dead(Classification::recoverable, "max_attempts_exceeded");
+  EXPECT_EQ(decision(1, 1), limit);
+  EXPECT_EQ(decision(4, 3), RetryDecision{RetryAt{noon + 4s}});
+  EXPECT_EQ(decision(4, 4), limit);
+  EXPECT_EQ(decision(5, 4), RetryDecision{RetryAt{noon + 8s}});
+  EXPECT_EQ(decision(5, 5), exceeded) << "the same limit as for every other failure";
+  EXPECT_EQ(decision(100, 5), exceeded);
+}
+
+TEST(DecideRetry, IgnoresRetryAfterIfThePolicySaysSo) {
+  RetryPolicy policy = plain;
+  policy.honor_retry_after = false;
+  EXPECT_EQ(decide_retry(policy, responded(503, 10s), {.now = noon}),
+            RetryDecision{RetryAt{noon + 1s}});
+  EXPECT_EQ(decide_retry(policy, responded(429, 75s), {.now = noon}),
+            RetryDecision{RetryAt{noon + 60s}});
+}
+
+/// The shortest and the longest delay.
+std::pair<Millis, Millis> range_of(const RetryPolicy& policy, const Outcome& outcome) {
+  const auto delay = [&](double draw) {
+    return std::get<RetryAt>(decide_retry(policy, outcome, {.now = noon, .draw = draw})).due - noon;
+  };
+  return {delay(0.0), delay(0x1.fffffffffffffp-1)};
+}
+
+TEST(DecideRetry, SpreadsDelaysAboveAMinimumUpwards) {
+  using Range = std::pair<Millis, Millis>;
+  const RetryPolicy patient;
+  EXPECT_EQ(range_of(patient, responded(429)), (Range{60s, 66s}));
+  EXPECT_EQ(range_of(patient, responded(503, 100s)), (Range{100s, 110s}));
+  EXPECT_EQ(range_of(patient, responded(503, 29s)), (Range{29s, 33s})) << "within the jitter";
+  EXPECT_EQ(range_of(patient, responded(503, 24h)), (Range{24h, 24h}));
+  EXPECT_EQ(range_of(patient, responded(503, 48h)), (Range{24h, 24h}));
+  RetryPolicy policy = plain;
+  policy.jitter = {.minus = 0.2};
+  EXPECT_EQ(range_of(policy, responded(429)), (Range{60s, 72s}));
+  policy.jitter = {.minus = 0.5, .plus = 1.0};
+  EXPECT_EQ(range_of(policy, responded(429)), (Range{60s, 90s})) << "not above the longest delay";
+  policy.delay_max = 60s;
+  EXPECT_EQ(range_of(policy, responded(429)), (Range{60s, 60s}));
+  policy.delay_max = 5s;  // The minimum is longer than any delay.
+  EXPECT_EQ(range_of(policy, responded(429)), (Range{60s, 120s}));
+  policy.jitter = {};
+  EXPECT_EQ(range_of(policy, responded(429)), (Range{60s, 60s}));
+}
+
+RC_GTEST_PROP(DecideRetry, JitterKeepsMinimumsAndTheLongestDelay, ()) {
+  const RetryPolicy policy{.delay_base = Millis{*rc::gen::inRange<std::int64_t>(1, 100'000)},
+                           .delay_max = Millis{*rc::gen::inRange<std::int64_t>(100'000, 1'000'000)},
+                           .schedule = {},
+                           .jitter = {.minus = *rc::gen::inRange(0, 101) / 100.0,
+                                      .plus = *rc::gen::inRange(0, 101) / 100.0,
+                                      .extra = Millis{*rc::gen::inRange<std::int64_t>(0, 5'000)}}};
+  const Millis asked{*rc::gen::inRange<std::int64_t>(0, 2'000'000)};
+  const bool limited = *rc::gen::arbitrary<bool>();
+  const AttemptContext context{.budget_used = *rc::gen::inRange<std::uint32_t>(1, 12),
+                               .now = noon,
+                               .draw = *rc::gen::inRange(0, 1'000'000) / 1e6};
+  const RetryDecision decision =
+      decide_retry(policy, responded(limited ? 429 : 503, asked), context);
+  const Millis delay = std::get<RetryAt>(decision).due - noon;
+  RC_ASSERT(delay <= policy.delay_max);
+  RC_ASSERT(delay >= std::min(asked, policy.delay_max));
+  RC_ASSERT(delay >= (limited ? 60s : 0s));
+}
+
 TEST(DecideRetry, AppliesMinimumsAfterJitterAndCap) {
   const RetryPolicy quick = retry_policy(RetryPreset::quick);  // Capped at 32 s.
   EXPECT_EQ(decide_retry(quick, responded(429), {.now = noon, .draw = 0.5}),
-            RetryDecision{RetryAt{noon + 60s}});
+            RetryDecision{RetryAt{noon + 60s + 500ms}});
   const RetryPolicy spread{.delay_base = 2s, .schedule = {}, .jitter = {.minus = 0.9}};
   EXPECT_EQ(decide_retry(spread, failed(FailureCategory::timeout), {.now = noon}),
             RetryDecision{RetryAt{noon + 2s}});

@@ -87,20 +87,25 @@ TEST(BackoffDelay, IsSpreadByExactlyTheJitter) {
       {RetryPreset::patient, 1, 0.5, 30s},
       {RetryPreset::patient, 1, almost_one, 33s},
       {RetryPreset::patient, 99, 0.0, 1'296min},
-      {RetryPreset::patient, 99, almost_one, 1'584min},
+      {RetryPreset::patient, 99, 0.5, 1'368min},
+      {RetryPreset::patient, 99, almost_one, 24h},
       {RetryPreset::balanced, 3, 0.0, 3s},
       {RetryPreset::balanced, 3, 0.25, 3'500ms},
       {RetryPreset::balanced, 3, almost_one, 5s},
       {RetryPreset::quick, 1, 0.0, 2s},
       {RetryPreset::quick, 1, 0.5, 2'500ms},
-      {RetryPreset::quick, 5, almost_one, 33s},
+      {RetryPreset::quick, 4, almost_one, 17s},
+      {RetryPreset::quick, 5, 0.0, 31s},
+      {RetryPreset::quick, 5, almost_one, 32s},
       {RetryPreset::steep, 2, 0.0, 4s},
       {RetryPreset::steep, 2, almost_one, 6s},
       {RetryPreset::hourly, 2, 0.0, 1min},
       {RetryPreset::hourly, 2, almost_one, 1min},
       {RetryPreset::stepped, 3, almost_one, 20min},
       {RetryPreset::standard, 1, 0.0, 4'500ms},
-      {RetryPreset::standard, 9, almost_one, 1'584min},
+      {RetryPreset::standard, 8, almost_one, 22h},
+      {RetryPreset::standard, 9, 0.0, 1'296min},
+      {RetryPreset::standard, 9, almost_one, 24h},
   };
   for (const Case& c : cases) {
     EXPECT_EQ(backoff_delay(retry_policy(c.preset), c.attempt_number, c.draw), c.want)
@@ -121,6 +126,23 @@ TEST(BackoffDelay, IsNeverNegative) {
   EXPECT_EQ(backoff_delay(policy, 1, almost_one), 1s);
 }
 
+TEST(BackoffDelay, IsSpreadDownwardsAtTheCap) {
+  const auto range = [](const RetryPolicy& policy, std::uint32_t attempt) {
+    return std::pair{backoff_delay(policy, attempt, 0.0),
+                     backoff_delay(policy, attempt, almost_one)};
+  };
+  RetryPolicy policy{.delay_base = 10s, .delay_max = 32s, .schedule = {}, .jitter = {.plus = 0.1}};
+  EXPECT_EQ(range(policy, 1), (std::pair<Millis, Millis>{10s, 11s}));
+  EXPECT_EQ(range(policy, 9), (std::pair<Millis, Millis>{28'800ms, 32s}));
+  policy.delay_max = 41s;  // The third delay is just below.
+  EXPECT_EQ(range(policy, 3), (std::pair<Millis, Millis>{37s, 41s}));
+  policy.jitter = {.minus = 0.5};
+  EXPECT_EQ(range(policy, 9), (std::pair<Millis, Millis>{20'500ms, 41s}));
+  policy.schedule = {50s};  // Above the cap, which a schedule replaces.
+  policy.jitter = {.minus = 0.1, .plus = 0.1};
+  EXPECT_EQ(range(policy, 1), (std::pair<Millis, Millis>{45s, 50s}));
+}
+
 RC_GTEST_PROP(BackoffDelay, StaysWithinTheJitter, ()) {
   const RetryPolicy policy{
       .delay_base = Millis{*rc::gen::inRange<std::int64_t>(1, 100'000)},
@@ -138,9 +160,10 @@ RC_GTEST_PROP(BackoffDelay, StaysWithinTheJitter, ()) {
   const auto planned = static_cast<double>(backoff_delay(exact, attempt_number, draw).count());
   const auto delay = static_cast<double>(backoff_delay(policy, attempt_number, draw).count());
   RC_ASSERT(planned <= static_cast<double>(policy.delay_max.count()));
-  RC_ASSERT(delay >= planned - planned * policy.jitter.minus - 1);
-  RC_ASSERT(delay <= planned + planned * policy.jitter.plus +
-                         static_cast<double>(policy.jitter.extra.count()) + 1);
+  const double up = planned * policy.jitter.plus + static_cast<double>(policy.jitter.extra.count());
+  RC_ASSERT(delay >= planned - std::max(planned * policy.jitter.minus, up) - 1);
+  RC_ASSERT(delay <= planned + up + 1);
+  RC_ASSERT(delay <= static_cast<double>(policy.delay_max.count()));
 }
 
 TEST(AttemptsAuto, IsTheNumberOfDoublingsPlusOne) {

@@ -15,7 +15,9 @@ Result<Webhook> rotate_secret(Webhook webhook, NewSecret secret, WallTime now) {
     return fail(Errc::invalid, "The new secret is the same as the webhook's current secret.");
   }
   webhook.old_secrets = live_secrets(webhook, now);
-  if (secret.grace > Millis{0}) {
+  if (secret.grace == Millis{0}) {
+    replace_secret(webhook, std::move(secret.key));
+  } else {
     if (webhook.old_secrets.size() >= old_secrets_max) {
       const auto first = std::ranges::min_element(webhook.old_secrets, {}, &OldSecret::ends_at);
       return fail(Errc::conflict,
@@ -27,10 +29,17 @@ Result<Webhook> rotate_secret(Webhook webhook, NewSecret secret, WallTime now) {
     webhook.old_secrets.insert(
         webhook.old_secrets.begin(),
         OldSecret{.key = std::move(webhook.secret), .ends_at = later(now, secret.grace)});
+    webhook.secret = std::move(secret.key);
   }
-  webhook.secret = std::move(secret.key);
   webhook.secret_set_at = now;
   return webhook;
+}
+
+void replace_secret(Webhook& webhook, Secret<std::string> key) {
+  if (has_one_signature(webhook.signature.scheme) && key != webhook.secret) {
+    webhook.old_secrets.clear();
+  }
+  webhook.secret = std::move(key);
 }
 
 std::vector<OldSecret> live_secrets(const Webhook& webhook, WallTime now) {

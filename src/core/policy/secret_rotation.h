@@ -29,6 +29,10 @@ struct NewSecret {
 /// conflict if there would be too many old secrets, with invalid if the secret does not change.
 [[nodiscard]] Result<Webhook> rotate_secret(Webhook webhook, NewSecret secret, WallTime now);
 
+/// Replaces the secret without a grace period. Old secrets stay, unless the scheme has room for
+/// only one signature, which must be that of the new secret.
+void replace_secret(Webhook& webhook, Secret<std::string> key);
+
 /// The old secrets that are still used at `now`, newest first.
 [[nodiscard]] std::vector<OldSecret> live_secrets(const Webhook& webhook, WallTime now);
 

@@ -44,6 +44,23 @@ TEST(SecretRotation, WithoutGraceOnlyThePreviousSecretEnds) {
   EXPECT_EQ(twice.old_secrets, (std::vector<OldSecret>{{key('a'), noon + 1h}}));
 }
 
+TEST(SecretRotation, WithoutGraceAllSecretsEndIfThereIsRoomForOneSignature) {
+  for (const SignatureScheme scheme :
+       {SignatureScheme::sha256_body, SignatureScheme::sha256_timestamp}) {
+    Webhook webhook = webhook_with('a');
+    webhook.signature.scheme = scheme;
+    const Webhook once = rotated(webhook, 'b', 1h);
+    ASSERT_EQ(once.old_secrets.size(), 1u);
+    EXPECT_TRUE(rotated(once, 'c', 0s).old_secrets.empty());
+    Webhook replaced = once;
+    replace_secret(replaced, key('b'));
+    EXPECT_EQ(replaced, once) << "the same secret";
+    replace_secret(replaced, key('c'));
+    EXPECT_EQ(replaced.secret, key('c'));
+    EXPECT_TRUE(replaced.old_secrets.empty());
+  }
+}
+
 TEST(SecretRotation, KeepsOldSecretsNewestFirstAndDropsEndedOnes) {
   const Webhook once = rotated(webhook_with('a'), 'b', 1h);
   const Webhook twice = rotated(once, 'c', 2h, noon + 30min);

@@ -4,12 +4,16 @@
 #include <charconv>
 
 #include "core/base/assert.h"
+#include "core/base/enum_names.h"
+#include "core/json/json_rewrite.h"
 
 namespace postrider {
 namespace {
 
 constexpr std::array<std::string_view, 6> names = {"standard",  "exchange", "platform",
                                                    "workspace", "tenant",   "raw"};
+
+constexpr EnumNames<PayloadForm, PayloadForm::sorted> form_names{{"verbatim", "compact", "sorted"}};
 
 // The most that an envelope adds to the event's texts: field names, ids, times.
 constexpr std::size_t envelope_bytes = 256;
@@ -105,17 +109,48 @@ void append_workspace(std::string& out, const Event& event) {
   out += '}';
 }
 
-void append_tenant(std::string& out, const Event& event, DeliveryId delivery_id) {
+void append_tenant(std::string& out, const Event& event, const AttemptStamp& stamp) {
   out += R"({"id":")";
   out += DeliveryKind::prefix;
-  out += to_base32(delivery_id.bytes);
+  out += to_base32(stamp.delivery_id.bytes);
   out += '"';
   append_member(out, "event", event.type);
   out += R"(,"data":)";
   out += event.data;
   out += R"(,"timestamp":)";
-  append_time(out, event.timestamp);
+  append_time(out, stamp.now);
   out += '}';
+}
+
+std::string render_verbatim(PayloadFormat format, const Event& event, const AttemptStamp& stamp) {
+  std::string body;
+  if (format == PayloadFormat::raw) {
+    body = event.data;
+    return body;
+  }
+  body.reserve(event.data.size() + event.type.size() + event.idempotency_key.size() +
+               envelope_bytes);
+  switch (format) {
+    case PayloadFormat::standard:
+      append_standard(body, event);
+      break;
+    case PayloadFormat::exchange:
+      append_exchange(body, event);
+      break;
+    case PayloadFormat::platform:
+      append_platform(body, event);
+      break;
+    case PayloadFormat::workspace:
+      append_workspace(body, event);
+      break;
+    case PayloadFormat::tenant:
+      append_tenant(body, event, stamp);
+      break;
+    case PayloadFormat::raw:
+      break;
+  }
+  POSTRIDER_ASSERT(!body.empty());
+  return body;
 }
 
 constexpr bool needs_escape(char character) {
@@ -164,34 +199,22 @@ std::optional<PayloadFormat> parse_payload_format(std::string_view text) {
   return std::nullopt;
 }
 
-std::string render_body(PayloadFormat format, const Event& event, DeliveryId delivery_id) {
-  std::string body;
-  if (format == PayloadFormat::raw) {
-    body = event.data;
-    return body;
+std::string_view to_string(PayloadForm form) { return form_names.name(form); }
+
+std::optional<PayloadForm> parse_payload_form(std::string_view text) {
+  return form_names.find(text);
+}
+
+std::string render_body(BodyStyle style, const Event& event, const AttemptStamp& stamp) {
+  std::string body = render_verbatim(style.format, event, stamp);
+  switch (style.form) {
+    case PayloadForm::verbatim:
+      break;
+    case PayloadForm::compact:
+      return rewrite_json(body, JsonWriterStyle::javascript);
+    case PayloadForm::sorted:
+      return rewrite_json(body, JsonWriterStyle::python);
   }
-  body.reserve(event.data.size() + event.type.size() + event.idempotency_key.size() +
-               envelope_bytes);
-  switch (format) {
-    case PayloadFormat::standard:
-      append_standard(body, event);
-      break;
-    case PayloadFormat::exchange:
-      append_exchange(body, event);
-      break;
-    case PayloadFormat::platform:
-      append_platform(body, event);
-      break;
-    case PayloadFormat::workspace:
-      append_workspace(body, event);
-      break;
-    case PayloadFormat::tenant:
-      append_tenant(body, event, delivery_id);
-      break;
-    case PayloadFormat::raw:
-      break;
-  }
-  POSTRIDER_ASSERT(!body.empty());
   return body;
 }
 

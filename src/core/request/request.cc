@@ -86,11 +86,55 @@ std::string write_fixed_head(const Webhook& webhook, const HeadParts& parts) {
   return head;
 }
 
+WallTime next_signature_until(const Webhook& webhook) {
+  WallTime until;
+  if (has_one_signature(webhook.signature.scheme)) {
+    for (const OldSecret& old : webhook.old_secrets) {
+      until = std::max(until, old.ends_at);
+    }
+  }
+  return until;
+}
+
 RequestShape make_shape(const Webhook& webhook, const HeadParts& parts) {
   return {.url = webhook.url,
           .head = write_fixed_head(webhook, parts),
           .signature = webhook.signature,
-          .payload_format = webhook.payload_format};
+          .body = {.format = webhook.payload_format, .form = webhook.payload_form},
+          .next_signature_until = next_signature_until(webhook)};
+}
+
+/// The values of the signature headers.
+struct Signatures {
+  std::string value;
+  std::string next;  // Empty: there is no next_signature_header.
+};
+
+Signatures sign_all(SignatureScheme scheme, const SignedParts& parts, WallTime now,
+                    std::span<const TimedSign> signs) {
+  const SignedText text = signed_text(scheme, parts);
+  const auto ended = [now](const TimedSign& old) { return old.ends_at <= now; };
+  std::vector<std::string> signatures;
+  if (has_one_signature(scheme)) {
+    const TimedSign* oldest = &signs.front();
+    for (const TimedSign& old : signs.subspan(1)) {
+      oldest = ended(old) ? oldest : &old;
+    }
+    signatures.push_back(oldest->sign(text.prefix, text.body));
+    Signatures made{.value = signature_value(scheme, parts.unix_seconds, signatures), .next = {}};
+    if (oldest != &signs.front()) {
+      signatures.front() = signs.front().sign(text.prefix, text.body);
+      made.next = signature_value(scheme, parts.unix_seconds, signatures);
+    }
+    return made;
+  }
+  signatures.push_back(signs.front().sign(text.prefix, text.body));
+  for (const TimedSign& old : signs.subspan(1)) {
+    if (!ended(old)) {
+      signatures.push_back(old.sign(text.prefix, text.body));
+    }
+  }
+  return {.value = signature_value(scheme, parts.unix_seconds, signatures), .next = {}};
 }
 
 Headers hide_credentials(Headers headers) {
@@ -107,7 +151,8 @@ Headers hide_credentials(Headers headers) {
 RequestTemplate::RequestTemplate(const Webhook& webhook, const TargetUrl& url,
                                  std::string_view user_agent)
     : shape_(make_shape(webhook, {url, user_agent, webhook.headers})),
-      signature_header_(signature_header(webhook.signature)) {
+      signature_header_(signature_header(webhook.signature)),
+      next_signature_header_(next_signature_header(webhook.signature)) {
   POSTRIDER_ASSERT(is_header_name(webhook.signature.header_prefix));
   const auto is_sensitive = [](const auto& header) { return is_sensitive_header(header.first); };
   if (std::ranges::any_of(webhook.headers, is_sensitive)) {
@@ -116,7 +161,9 @@ RequestTemplate::RequestTemplate(const Webhook& webhook, const TargetUrl& url,
 }
 
 RequestTemplate::RequestTemplate(RequestShape shape)
-    : shape_(std::move(shape)), signature_header_(signature_header(shape_.signature)) {}
+    : shape_(std::move(shape)),
+      signature_header_(signature_header(shape_.signature)),
+      next_signature_header_(next_signature_header(shape_.signature)) {}
 
 std::string RequestTemplate::fill(const Event& event, const AttemptStamp& stamp,
                                   const Sign& sign) const {
@@ -127,36 +174,34 @@ std::string RequestTemplate::fill(const Event& event, const AttemptStamp& stamp,
 std::string RequestTemplate::fill(const Event& event, const AttemptStamp& stamp,
                                   std::span<const TimedSign> signs) const {
   POSTRIDER_ASSERT(!signs.empty());
-  const std::string body = render_body(shape_.payload_format, event, stamp.delivery_id);
+  const std::string body = render_body(shape_.body, event, stamp);
   const std::string event_id = event.id.to_string();
-  const std::int64_t unix_seconds = to_unix_seconds(stamp.now);
-  const SignatureScheme scheme = shape_.signature.scheme;
-  const SignedText text =
-      signed_text(scheme, {.id = event_id, .unix_seconds = unix_seconds, .body = body});
-  std::vector<std::string> signatures = {signs.front().sign(text.prefix, text.body)};
-  for (const TimedSign& old : signs.subspan(1)) {
-    if (stamp.now < old.ends_at) {
-      signatures.push_back(old.sign(text.prefix, text.body));
-    }
-  }
-  const std::string value = signature_value(scheme, unix_seconds, signatures);
-  return write(event, stamp, {.event_id = event_id, .body = body, .signature = value});
+  const SignedParts parts{.id = event_id, .unix_seconds = to_unix_seconds(stamp.now), .body = body};
+  const Signatures made = sign_all(shape_.signature.scheme, parts, stamp.now, signs);
+  return write(
+      event, stamp,
+      {.event_id = event_id, .body = body, .signature = made.value, .next_signature = made.next});
 }
 
 std::string RequestTemplate::fill_unsigned(const Event& event, const AttemptStamp& stamp,
                                            std::string_view signature) const {
-  const std::string body = render_body(shape_.payload_format, event, stamp.delivery_id);
+  const std::string body = render_body(shape_.body, event, stamp);
   const std::string event_id = event.id.to_string();
-  return write(event, stamp, {.event_id = event_id, .body = body, .signature = signature});
+  const bool has_next = stamp.now < shape_.next_signature_until;
+  return write(event, stamp,
+               {.event_id = event_id,
+                .body = body,
+                .signature = signature,
+                .next_signature = has_next ? signature : std::string_view{}});
 }
 
 std::string RequestTemplate::write(const Event& event, const AttemptStamp& stamp,
                                    const Variable& variable) const {
   const SignaturePolicy& signature = shape_.signature;
   std::string out;
-  out.reserve(shape_.head.size() + filled_head_bytes + 6 * signature.header_prefix.size() +
+  out.reserve(shape_.head.size() + filled_head_bytes + 7 * signature.header_prefix.size() +
               event.type.size() + 3 * event.idempotency_key.size() + variable.signature.size() +
-              variable.body.size());
+              variable.next_signature.size() + variable.body.size());
   out += shape_.head;
   append_standard(out, variable.event_id, to_unix_seconds(stamp.now));
   if (signature.prefixed_headers) {
@@ -164,6 +209,9 @@ std::string RequestTemplate::write(const Event& event, const AttemptStamp& stamp
   }
   append_timestamp(out, stamp.now);
   append_own_header(out, signature_header_, variable.signature);
+  if (!variable.next_signature.empty()) {
+    append_own_header(out, next_signature_header_, variable.next_signature);
+  }
   out += "Content-Length: ";
   append_number(out, static_cast<std::int64_t>(variable.body.size()));
   out += "\r\n\r\n";

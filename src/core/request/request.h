@@ -13,6 +13,7 @@
 #include "core/model/event.h"
 #include "core/model/webhook.h"
 #include "core/net/target_url.h"
+#include "core/request/payload_format.h"
 #include "core/request/request_shape.h"
 
 namespace postrider {
@@ -24,12 +25,6 @@ using Sign = std::function<std::string(std::string_view prefix, std::string_view
 struct TimedSign {
   Sign sign;
   WallTime ends_at = wall_time_max;  // Exclusive.
-};
-
-struct AttemptStamp {
-  DeliveryId delivery_id;
-  std::uint32_t attempt_number = 1;
-  WallTime now;
 };
 
 /// Owned by the runtime, one per webhook. Immutable and shared between attempts.
@@ -52,13 +47,13 @@ class RequestTemplate {
 
   /// Returns head and body, ready to send. `signs` are for the current secret and the old ones,
   /// newest first. The first always signs; the others sign unless they have ended at the stamp's
-  /// time. Bytes that a header cannot contain, for example in an idempotency key, are
-  /// percent-encoded.
+  /// time. See has_one_signature for the schemes that cannot list them all. Bytes that a header
+  /// cannot contain, for example in an idempotency key, are percent-encoded.
   [[nodiscard]] std::string fill(const Event& event, const AttemptStamp& stamp,
                                  std::span<const TimedSign> signs) const;
   [[nodiscard]] std::string fill(const Event& event, const AttemptStamp& stamp,
                                  const Sign& sign) const;
-  /// The same, with `signature` in place of the signature.
+  /// The same, with `signature` in place of each signature.
   [[nodiscard]] std::string fill_unsigned(const Event& event, const AttemptStamp& stamp,
                                           std::string_view signature) const;
 
@@ -67,6 +62,7 @@ class RequestTemplate {
     std::string_view event_id;
     std::string_view body;
     std::string_view signature;
+    std::string_view next_signature;  // Empty: there is none.
   };
   [[nodiscard]] std::string write(const Event& event, const AttemptStamp& stamp,
                                   const Variable& variable) const;
@@ -78,7 +74,8 @@ class RequestTemplate {
 
   RequestShape shape_;
   std::optional<RequestShape> redacted_shape_;  // Without credentials. Set only if shape_ has some.
-  std::string signature_header_;                // The header's name.
+  std::string signature_header_;                // The headers' names.
+  std::string next_signature_header_;
 };
 
 }  // namespace postrider

@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "core/base/time.h"
 #include "core/request/payload_format.h"
 #include "core/request/signature.h"
 
@@ -13,7 +14,8 @@ struct RequestShape {
   std::string url;   // As the webhook's owner wrote it.
   std::string head;  // Request line and all headers that are the same for every attempt.
   SignaturePolicy signature;
-  PayloadFormat payload_format = PayloadFormat::standard;
+  BodyStyle body;
+  WallTime next_signature_until;  // Requests before this time have a next_signature_header.
 
   bool operator==(const RequestShape&) const = default;
 };

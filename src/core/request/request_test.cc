@@ -255,5 +255,35 @@ TEST(Request, OldSecretsSignUntilTheyEnd) {
   EXPECT_NE(request.find("webhook-signature: v1,bmV3 v1,b2xk\r\n"), std::string::npos) << request;
 }
 
+TEST(Request, TheOldestSecretSignsIfThereIsRoomForOneSignature) {
+  const TargetUrl url = *parse_target_url("https://example.com/", {});
+  const auto signs_as = [](std::string mark) {
+    return [mark](std::string_view, std::string_view) { return mark; };
+  };
+  const AttemptStamp stamp = sample_stamp();
+  Webhook webhook = sample_webhook();
+  webhook.signature = {.scheme = SignatureScheme::sha256_body,
+                       .header_prefix = "X-Own-",
+                       .standard_headers = false,
+                       .prefixed_headers = false};
+  const std::array signs = {TimedSign{signs_as("new")},
+                            TimedSign{signs_as("old"), stamp.now + Millis{2}},
+                            TimedSign{signs_as("oldest"), stamp.now + Millis{1}},
+                            TimedSign{signs_as("ended"), stamp.now}};
+  const auto headers_at = [&](WallTime now) {
+    AttemptStamp at = stamp;
+    at.now = now;
+    const std::string request =
+        RequestTemplate{webhook, url, "Postrider/1.2.3"}.fill(sample_event(), at, signs);
+    const std::size_t begin = request.find("X-Own-Signature");
+    return request.substr(begin, request.find("Content-Length") - begin);
+  };
+  const std::string next = "X-Own-Signature-Next: sha256=" + to_hex("new") + "\r\n";
+  EXPECT_EQ(headers_at(stamp.now), "X-Own-Signature: sha256=" + to_hex("oldest") + "\r\n" + next);
+  EXPECT_EQ(headers_at(stamp.now + Millis{1}),
+            "X-Own-Signature: sha256=" + to_hex("old") + "\r\n" + next);
+  EXPECT_EQ(headers_at(stamp.now + Millis{2}), "X-Own-Signature: sha256=" + to_hex("new") + "\r\n");
+}
+
 }  // namespace
 }  // namespace postrider

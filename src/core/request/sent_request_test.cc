@@ -1,5 +1,6 @@
 #include "core/request/sent_request.h"
 
+#include <algorithm>
 #include <functional>
 
 #include <gtest/gtest.h>
@@ -79,6 +80,7 @@ TEST(SentRequest, EqualsTheSentRequestForEveryFormatSchemeAndHeaderSet) {
   Webhook webhook = sample_webhook();
   webhook.headers = {{"X-Plain", "p"}};
   for (int format = 0; format <= static_cast<int>(PayloadFormat::raw); ++format) {
+    webhook.payload_form = static_cast<PayloadForm>(format % 3);
     for (int scheme = 0; scheme <= static_cast<int>(SignatureScheme::sha256_body); ++scheme) {
       for (int set = 0; set <= static_cast<int>(HeaderSet::tenant); ++set) {
         webhook.payload_format = static_cast<PayloadFormat>(format);
@@ -97,6 +99,25 @@ TEST(SentRequest, EqualsTheSentRequestForEveryFormatSchemeAndHeaderSet) {
       }
     }
   }
+}
+
+TEST(SentRequest, ShowsTheNextSignatureUntilTheOldSecretsEnd) {
+  Webhook webhook = sample_webhook();
+  webhook.signature.scheme = SignatureScheme::sha256_timestamp;
+  webhook.old_secrets = {{Secret<std::string>{"a"}, sample_stamp().now + Millis{1}},
+                         {Secret<std::string>{"b"}, sample_stamp().now}};
+  const auto shows_next = [&](WallTime now) {
+    AttemptStamp stamp = sample_stamp();
+    stamp.now = now;
+    const Headers headers =
+        reconstruct_request(make_template(webhook).stored_shape(), sample_event(), stamp).headers;
+    return std::ranges::count(headers, Headers::value_type{"X-Webhook-Signature-Next",
+                                                           std::string{signature_not_kept}}) == 1;
+  };
+  EXPECT_TRUE(shows_next(sample_stamp().now));
+  EXPECT_FALSE(shows_next(sample_stamp().now + Millis{1}));
+  webhook.signature.scheme = SignatureScheme::t_v1;
+  EXPECT_FALSE(shows_next(sample_stamp().now)) << "lists all signatures in one header";
 }
 
 TEST(RequestShape, ContainsNoCredentials) {
@@ -119,6 +140,7 @@ TEST(RequestShape, DiffersIfAnythingInTheRequestChanges) {
   EXPECT_TRUE(changed([](Webhook& webhook) { webhook.headers[1].second = "q"; }));
   EXPECT_TRUE(changed([](Webhook& webhook) { webhook.headers.pop_back(); }));
   EXPECT_TRUE(changed([](Webhook& webhook) { webhook.payload_format = PayloadFormat::tenant; }));
+  EXPECT_TRUE(changed([](Webhook& webhook) { webhook.payload_form = PayloadForm::sorted; }));
   EXPECT_TRUE(changed([](Webhook& webhook) { webhook.signature.header_prefix = "X-Y-"; }));
   EXPECT_TRUE(changed([](Webhook& webhook) { webhook.signature.standard_headers = false; }));
 }

@@ -14,8 +14,6 @@ constexpr std::array<std::string_view, 5> names = {"standard", "standard-ed25519
 constexpr EnumNames<HeaderSet, HeaderSet::tenant> header_set_names{
     {"platform", "exchange", "outbox", "workspace", "tenant"}};
 
-constexpr std::string_view secret_prefix = "whsec_";
-
 constexpr std::string_view base64_alphabet =
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
@@ -99,6 +97,7 @@ SignedText signed_text(SignatureScheme scheme, const SignedParts& parts) {
 std::string signature_value(SignatureScheme scheme, std::int64_t unix_seconds,
                             std::span<const std::string> signatures) {
   POSTRIDER_ASSERT(!signatures.empty());
+  POSTRIDER_ASSERT(!has_one_signature(scheme) || signatures.size() == 1);
   switch (scheme) {
     case SignatureScheme::standard:
       return standard_value("v1,", signatures);
@@ -117,27 +116,8 @@ std::string signature_header(const SignaturePolicy& policy) {
   return is_standard(policy.scheme) ? "webhook-signature" : policy.header_prefix + "Signature";
 }
 
-Result<Secret<std::string>> parse_secret(std::string_view text) {
-  // Messages are displayed and logged, so they must not contain any part of the secret (P11).
-  std::string key{text};
-  if (text.starts_with(secret_prefix)) {
-    std::optional<std::string> decoded = from_base64(text.substr(secret_prefix.size()));
-    if (!decoded) {
-      return fail(Errc::invalid,
-                  "The secret after whsec_ must be base64 (A-Z a-z 0-9 + /) with its = padding.");
-    }
-    key = *std::move(decoded);
-  }
-  if (key.size() < secret_bytes_min || key.size() > secret_bytes_max) {
-    return fail(Errc::invalid, "The secret must be " + std::to_string(secret_bytes_min) + " to " +
-                                   std::to_string(secret_bytes_max) + " bytes long; this one has " +
-                                   std::to_string(key.size()) + '.');
-  }
-  return Secret<std::string>{std::move(key)};
-}
-
-std::string format_secret(const Secret<std::string>& key) {
-  return std::string{secret_prefix} + to_base64(key.reveal());
+std::string next_signature_header(const SignaturePolicy& policy) {
+  return policy.header_prefix + "Signature-Next";
 }
 
 std::string to_base64(std::string_view bytes) {

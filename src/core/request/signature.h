@@ -10,8 +10,6 @@
 #include <string_view>
 #include <vector>
 
-#include "core/base/result.h"
-#include "core/base/secret.h"
 #include "core/base/time.h"
 
 namespace postrider {
@@ -67,23 +65,21 @@ struct SignedParts {
   return scheme == SignatureScheme::standard || scheme == SignatureScheme::standard_ed25519;
 }
 
+/// True if the header has room for only one signature. During a rotation the oldest secret signs
+/// it, and the newest one signs `next_signature_header`.
+[[nodiscard]] constexpr bool has_one_signature(SignatureScheme scheme) {
+  return scheme == SignatureScheme::sha256_timestamp || scheme == SignatureScheme::sha256_body;
+}
+
 /// Formats the header's value from one raw signature per secret, newest first. `signatures` must
-/// not be empty. During a rotation, standard and t-v1 list all signatures; the sha256 schemes can
-/// send only the newest.
+/// not be empty, and must contain one signature if has_one_signature.
 [[nodiscard]] std::string signature_value(SignatureScheme scheme, std::int64_t unix_seconds,
                                           std::span<const std::string> signatures);
 
 /// `webhook-signature` for the standard schemes, `<prefix>Signature` for the others.
 [[nodiscard]] std::string signature_header(const SignaturePolicy& policy);
-
-/// Accepts `whsec_<base64>`, or any other text, whose bytes are the key. Fails with invalid unless
-/// the key has 24 to 75 bytes.
-[[nodiscard]] Result<Secret<std::string>> parse_secret(std::string_view text);
-[[nodiscard]] std::string format_secret(const Secret<std::string>& key);
-
-constexpr std::size_t secret_bytes_generated = 32;
-constexpr std::size_t secret_bytes_min = 24;
-constexpr std::size_t secret_bytes_max = 75;
+/// `<prefix>Signature-Next`, for the schemes that have one signature.
+[[nodiscard]] std::string next_signature_header(const SignaturePolicy& policy);
 
 /// RFC 4648, padded. `from_base64` accepts exactly what `to_base64` returns.
 [[nodiscard]] std::string to_base64(std::string_view bytes);

@@ -54,15 +54,25 @@ class AccessSnapshot::Editor {
   }
 
   Result<void> operator()(const SetLimits& set) const {
-    const TenantRef current = access_.find_tenant(set.tenant_id);
-    if (current == nullptr) {
-      return fail(Errc::not_found, "There is no such tenant.");
-    }
-    RegisteredTenant changed = *current;
-    changed.limits = changed_limits(current->limits, set.change);
-    access_.erase_tenant(set.tenant_id);
-    access_.put(std::make_shared<const RegisteredTenant>(std::move(changed)));
-    return {};
+    return edit_tenant(set.tenant_id, [&](RegisteredTenant& tenant) {
+      tenant.limits = changed_limits(tenant.limits, set.change);
+    });
+  }
+
+  Result<void> operator()(const SuspendTenant& suspend) const {
+    return edit_tenant(suspend.tenant_id, [&](RegisteredTenant& tenant) {
+      if (!tenant.suspended_at) {
+        tenant.suspended_at = suspend.at;
+        tenant.suspended_reason = suspend.reason;
+      }
+    });
+  }
+
+  Result<void> operator()(const ResumeTenant& resume) const {
+    return edit_tenant(resume.tenant_id, [](RegisteredTenant& tenant) {
+      tenant.suspended_at.reset();
+      tenant.suspended_reason.reset();
+    });
   }
 
   Result<void> operator()(const RemoveTenant& remove) const {
@@ -101,6 +111,19 @@ class AccessSnapshot::Editor {
   }
 
  private:
+  template <class Edit>
+  [[nodiscard]] Result<void> edit_tenant(const TenantId& id, Edit edit) const {
+    const TenantRef current = access_.find_tenant(id);
+    if (current == nullptr) {
+      return fail(Errc::not_found, "There is no such tenant.");
+    }
+    RegisteredTenant changed = *current;
+    edit(changed);
+    access_.erase_tenant(id);
+    access_.put(std::make_shared<const RegisteredTenant>(std::move(changed)));
+    return {};
+  }
+
   template <class Condition>
   void erase_keys(Condition condition) const {
     std::vector<KeyId> ids;
@@ -155,6 +178,7 @@ void AccessSnapshot::put(KeyRef key) {
 
 void AccessSnapshot::put(TenantRef tenant) {
   event_limits_ += tenant->limits.events_per_minute ? 1 : 0;
+  suspensions_ += tenant->suspended_at ? 1 : 0;
   tenants_by_id_.insert_or_assign(tenant->id, tenant);
   const TenantSerial serial = tenant->serial;
   tenants_.insert_or_assign(serial, std::move(tenant));
@@ -172,6 +196,7 @@ void AccessSnapshot::erase_tenant(const TenantId& id) {
   const auto found = tenants_by_id_.find(id);
   if (found != tenants_by_id_.end()) {
     event_limits_ -= found->second->limits.events_per_minute ? 1 : 0;
+    suspensions_ -= found->second->suspended_at ? 1 : 0;
     tenants_.erase(found->second->serial);
     tenants_by_id_.erase(found);
   }
@@ -200,6 +225,14 @@ const PortalLink* AccessSnapshot::find_link(const std::string& sha256) const {
 TenantLimits AccessSnapshot::limits_of(const TenantId& id) const {
   const TenantRef tenant = find_tenant(id);
   return tenant == nullptr ? TenantLimits{} : tenant->limits;
+}
+
+bool AccessSnapshot::is_suspended(const TenantId& id) const {
+  if (suspensions_ == 0) {
+    return false;  // The usual case: publishing needs no look-up.
+  }
+  const TenantRef tenant = find_tenant(id);
+  return tenant != nullptr && tenant->suspended_at.has_value();
 }
 
 bool AccessSnapshot::has_expired(WallTime now) const {

@@ -70,6 +70,8 @@ class AccessSnapshot {
   /// Whether any tenant has a limit on its events. If not, publishing needs no quota check.
   [[nodiscard]] bool limits_events() const { return event_limits_ > 0; }
 
+  [[nodiscard]] bool is_suspended(const TenantId& id) const;
+
   /// Whether a SweepExpired would remove anything.
   [[nodiscard]] bool has_expired(WallTime now) const;
 
@@ -87,6 +89,7 @@ class AccessSnapshot {
   std::unordered_map<TenantId, TenantRef> tenants_by_id_;
   std::map<std::string, PortalLink> links_;  // By hash.
   std::size_t event_limits_ = 0;             // Tenants with events_per_minute.
+  std::size_t suspensions_ = 0;              // Suspended tenants.
 };
 
 }  // namespace postrider

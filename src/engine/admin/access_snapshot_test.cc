@@ -105,5 +105,31 @@ TEST(AccessSnapshot, ALinkCanBeRedeemedOnceUntilItExpires) {
   EXPECT_FALSE(with_link(Millis{1}).has_expired(now));
 }
 
+TEST(AccessSnapshot, SuspendsAndResumesATenant) {
+  const AccessSnapshot access{
+      {.keys = {}, .tenants = {make_tenant(1, "acme"), make_tenant(2, "other")}, .links = {}}};
+  EXPECT_FALSE(access.is_suspended("acme"));
+  const AccessSnapshot suspended =
+      changed(access, SuspendTenant{.tenant_id = "acme", .at = now, .reason = "unpaid"});
+  EXPECT_TRUE(suspended.is_suspended("acme"));
+  EXPECT_FALSE(suspended.is_suspended("other"));
+  EXPECT_FALSE(suspended.is_suspended("unknown"));
+  EXPECT_TRUE(suspended.only("acme").is_suspended("acme"));
+
+  const AccessSnapshot again =
+      changed(suspended, SuspendTenant{.tenant_id = "acme", .at = now + Millis{1}, .reason = {}});
+  EXPECT_EQ(again.find_tenant("acme")->suspended_at, now);
+  EXPECT_EQ(again.find_tenant("acme")->suspended_reason, "unpaid");
+  EXPECT_FALSE(changed(again, RemoveTenant{"acme"}).is_suspended("acme"));
+
+  const AccessSnapshot resumed = changed(again, ResumeTenant{"acme"});
+  EXPECT_FALSE(resumed.is_suspended("acme"));
+  EXPECT_EQ(*resumed.find_tenant("acme"), make_tenant(1, "acme"));
+  EXPECT_FALSE(changed(resumed, ResumeTenant{"acme"}).is_suspended("acme"));
+  EXPECT_EQ(failure(access, SuspendTenant{.tenant_id = "nobody", .at = now, .reason = {}}),
+            Errc::not_found);
+  EXPECT_EQ(failure(access, ResumeTenant{"nobody"}), Errc::not_found);
+}
+
 }  // namespace
 }  // namespace postrider

@@ -5,6 +5,7 @@
 
 #include "core/base/assert.h"
 #include "core/filter/event_pattern.h"
+#include "core/policy/operation_outcome.h"
 
 namespace postrider {
 namespace {
@@ -73,8 +74,10 @@ AddLateDelivery late_delivery(const Event& event, const Operation& operation,
                        .due = context.now.steady,
                        .attempt_count = 0,
                        .budget_used = 0,
-                       .revivals = 0},
-          .now = context.now.wall};
+                       .revivals = 0,
+                       .in_operation = true},
+          .now = context.now.wall,
+          .operation = operation.id};
 }
 
 }  // namespace
@@ -100,7 +103,7 @@ void charge(Pace& pace, std::size_t requests, MonoTime now) {
 }
 
 OperationStep next_step(const Operation& operation, const Pace& pace, Moment now) {
-  if (!is_unfinished(operation.status)) {
+  if (!has_work(operation)) {
     return Done{};
   }
   if (operation.status == OperationStatus::scheduled && operation.due > now.wall) {
@@ -130,8 +133,10 @@ OperationStep next_step(const Operation& operation, const Pace& pace, Moment now
 Operation start_run(Operation operation, WallTime now) {
   operation.status = OperationStatus::running;
   operation.started_at = now;
+  operation.requeue_finished_at.reset();
   operation.finished_at.reset();
   operation.total.reset();
+  operation.outcomes = {.requeued = operation.outcomes.waiting()};
   operation.done = operation.skipped = operation.failed = 0;
   operation.place = 0;
   return operation;
@@ -143,16 +148,14 @@ Operation set_total(Operation operation, std::uint64_t total, WallTime now) {
 }
 
 Operation finish_run(Operation operation, WallTime now) {
-  operation.finished_at = now;
+  operation.requeue_finished_at = now;
   ++operation.runs;
-  if (!operation.spec.repeat_every) {
-    operation.status = OperationStatus::completed;
-    return operation;
+  if (operation.spec.repeat_every) {
+    operation.status = OperationStatus::scheduled;
+    // Counted from the due time, so that it does not drift. Runs missed by a long run are skipped.
+    operation.due = std::max(operation.due + *operation.spec.repeat_every, now);
   }
-  operation.status = OperationStatus::scheduled;
-  // Counted from the due time, so that it does not drift. Runs missed by a long run are skipped.
-  operation.due = std::max(operation.due + *operation.spec.repeat_every, now);
-  return operation;
+  return end_if_settled(std::move(operation), now);
 }
 
 Operation fail_run(Operation operation, std::string error, WallTime now) {
@@ -206,7 +209,8 @@ ChunkPlan plan_dead_letters(const Operation& operation, const Listed<DeliveryRec
                                      .now = context.now.steady,
                                      .priority = operation.spec.priority,
                                      .trigger = Trigger::manual,
-                                     .only_if = version_of(delivery)});
+                                     .only_if = version_of(delivery),
+                                     .operation = operation.id});
     }
   }
   end_page(plan, page);
@@ -233,7 +237,8 @@ ChunkPlan plan_replay(const Operation& operation, const Listed<EventForWebhook>&
                                      .now = context.now.steady,
                                      .priority = operation.spec.priority,
                                      .trigger = Trigger::replay,
-                                     .only_if = version_of(item.delivery->delivery)});
+                                     .only_if = version_of(item.delivery->delivery),
+                                     .operation = operation.id});
     }
   }
   end_page(plan, page);
@@ -249,8 +254,9 @@ std::uint64_t count_replayed(const Operation& operation, const Listed<EventForWe
 
 Operation after_chunk(Operation operation, const ChunkPlan& plan, const BatchReceipt& receipt,
                       WallTime now) {
-  const std::uint64_t done = count_done(receipt.revivals) + count_done(receipt.late_deliveries) +
-                             count_done(receipt.cancels);
+  const std::uint64_t requeued = count_done(receipt.revivals) + count_done(receipt.late_deliveries);
+  const std::uint64_t done = requeued + count_done(receipt.cancels);
+  operation.outcomes.requeued += requeued;
   operation.done += done;
   operation.skipped += plan.action_count() - done;  // These had changed meanwhile.
   operation.failed += plan.failed;

@@ -57,19 +57,22 @@ struct TakeChunk {
   std::uint32_t limit = 0;
   std::uint32_t actions_max = 0;
 };
-/// The operation has ended.
+/// The operation has ended, or only waits for outcomes, which the store counts.
 struct Done {};
 using OperationStep = std::variant<WaitForStart, WaitForPace, Begin, CountTotal, TakeChunk, Done>;
 
 [[nodiscard]] OperationStep next_step(const Operation& operation, const Pace& pace, Moment now);
 
-/// Starts a run. It acts on what exists at `now`.
+/// Starts a run. It acts on what exists at `now`. Deliveries of the run before that still wait
+/// count on.
 [[nodiscard]] Operation start_run(Operation operation, WallTime now);
 /// Finishes the run if `total` is 0.
 [[nodiscard]] Operation set_total(Operation operation, std::uint64_t total, WallTime now);
-/// Completes the operation, or schedules its next run if it repeats.
+/// Everything is requeued. Completes the operation if everything has settled, or schedules its next
+/// run if it repeats.
 [[nodiscard]] Operation finish_run(Operation operation, WallTime now);
 [[nodiscard]] Operation fail_run(Operation operation, std::string error, WallTime now);
+/// Nothing more is requeued. What is requeued goes on, and its outcome is counted.
 [[nodiscard]] Operation cancel_run(Operation operation, WallTime now);
 
 /// What a running operation reads. A replay leaves out event types that its webhook does not

@@ -75,6 +75,16 @@ TEST(OperationStep, IsDoneOnceItHasEnded) {
   }
 }
 
+TEST(OperationStep, IsDoneOnceEverythingIsRequeuedButNotCompletedBeforeItHasSettled) {
+  Operation operation = running();
+  operation.outcomes.requeued = 2;
+  operation = finish_run(operation, epoch + 1s);
+  EXPECT_TRUE(is<Done>(next_step(operation, make_pace({}, start), at(1h))));
+  EXPECT_EQ(operation.status, OperationStatus::running);
+  EXPECT_EQ(operation.requeue_finished_at, epoch + 1s);
+  EXPECT_EQ(operation.finished_at, std::nullopt);
+}
+
 TEST(OperationStep, PausesBetweenChunks) {
   Pace pace = make_pace({}, start);
   charge(pace, 250, start);
@@ -136,6 +146,18 @@ TEST(OperationStep, ARepeatedOperationIsScheduledFromItsDueTime) {
   EXPECT_EQ(operation.due, epoch + 500s);  // Missed runs are skipped.
 }
 
+TEST(OperationStep, DeliveriesThatStillWaitCountOnInTheNextRun) {
+  Operation operation = scheduled();
+  operation.spec.repeat_every = 60s;
+  operation = start_run(operation, epoch);
+  operation.outcomes = {.requeued = 5, .succeeded = 1, .dead_again = 1, .cancelled = 1};
+  operation = finish_run(operation, epoch + 1s);
+  EXPECT_EQ(operation.status, OperationStatus::scheduled) << "it does not wait for them";
+  operation = start_run(operation, epoch + 60s);
+  EXPECT_EQ(operation.outcomes, OperationOutcomes{.requeued = 2});
+  EXPECT_EQ(operation.requeue_finished_at, std::nullopt);
+}
+
 // ---------------------------------------------------------------- chunks
 
 TEST(OperationStep, ActsOnWhatExistedWhenItStarted) {
@@ -166,6 +188,7 @@ TEST(OperationStep, RevivesADeadLetterUnlessItsWebhookIsGone) {
   EXPECT_EQ(order.trigger, Trigger::manual);
   EXPECT_EQ(order.only_if->state, DeliveryState::dead_letter);
   EXPECT_EQ(order.only_if->revivals, 2u);
+  EXPECT_EQ(order.operation, operation.id);
 }
 
 TEST(OperationStep, DiscardingNeedsNoWebhook) {
@@ -232,8 +255,11 @@ TEST(OperationStep, AReplayRevivesRequestedStatesAndAddsMissingDeliveries) {
   EXPECT_EQ(late.priority, Priority::low);
   EXPECT_EQ(late.trigger, Trigger::replay);
   EXPECT_EQ(late.due, at().steady);
+  EXPECT_TRUE(late.in_operation);
+  EXPECT_EQ(plan.batch.late_deliveries.front().operation, operation.id);
   ASSERT_EQ(plan.batch.revivals.size(), 1u);
   EXPECT_EQ(plan.batch.revivals.front().trigger, Trigger::replay);
+  EXPECT_EQ(plan.batch.revivals.front().operation, operation.id);
 
   const Listed<EventForWebhook> foreign{.items = {item("user.born", {})}, .next = 70};
   const ChunkPlan idle =
@@ -260,15 +286,29 @@ TEST(OperationStep, CountsDoneSkippedAndFailed) {
   receipt.late_deliveries = {std::nullopt, Delivery{}};
   Operation operation = after_chunk(running(), plan, receipt, epoch + 1s);
   EXPECT_EQ(operation.done, 3u);
+  EXPECT_EQ(operation.outcomes.requeued, 3u);
   EXPECT_EQ(operation.skipped, 2u);
   EXPECT_EQ(operation.failed, 1u);
   EXPECT_EQ(operation.place, 99);
   EXPECT_EQ(operation.status, OperationStatus::running);
   plan.last = true;
   operation = after_chunk(operation, plan, receipt, epoch + 1s);
-  EXPECT_EQ(operation.status, OperationStatus::completed);
+  EXPECT_EQ(operation.status, OperationStatus::running);
+  EXPECT_EQ(operation.requeue_finished_at, epoch + 1s);
   EXPECT_EQ(operation.done, 6u);
   EXPECT_EQ(operation.total, 12u);  // More than were counted.
+}
+
+TEST(OperationStep, ADiscardRequeuesNothing) {
+  ChunkPlan plan;
+  plan.batch.cancels.resize(10);
+  plan.last = true;
+  BatchReceipt receipt;
+  receipt.cancels.assign(10, Delivery{});
+  const Operation over = after_chunk(running(OperationKind::discard), plan, receipt, epoch + 1s);
+  EXPECT_EQ(over.done, 10u);
+  EXPECT_EQ(over.outcomes, OperationOutcomes{});
+  EXPECT_EQ(over.status, OperationStatus::completed);
 }
 
 TEST(OperationStep, CountedItemsThatVanishAreSkipped) {
@@ -300,7 +340,8 @@ TEST(OperationStep, AtTheEndEverythingCountedIsDoneSkippedOrFailed) {
       operation = after_chunk(operation, plan, receipt, epoch);
       ASSERT_LE(operation.done + operation.skipped + operation.failed, *operation.total);
     }
-    ASSERT_EQ(operation.status, OperationStatus::completed);
+    ASSERT_EQ(operation.requeue_finished_at, epoch);
+    ASSERT_EQ(operation.outcomes.requeued, operation.done);
     ASSERT_EQ(operation.done + operation.skipped + operation.failed, *operation.total);
     ASSERT_GE(*operation.total, counted_at_first);
   }

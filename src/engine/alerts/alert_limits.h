@@ -10,8 +10,15 @@ namespace postrider {
 
 /// An alert is raised above each `_max` and below each `_min`.
 struct AlertLimits {
+  /// The window for dead letters. It also ends an alert about permanent failures.
   Millis dead_letters_window = std::chrono::hours{1};
-  std::uint32_t dead_letters_max = 10;  // Of one webhook within the window.
+  std::uint32_t dead_letters_max = 10;         // Of one webhook within the window.
+  std::uint32_t total_dead_letters_max = 100;  // Of all webhooks within the window. 0: no alert.
+  double dead_letter_share_max = 1;            // Per cent of the deliveries that end within the
+                                               // window. 0: no alert.
+  std::uint32_t deliveries_min = 100;          // Fewer deliveries have no share.
+  bool permanent_failures = true;              // Alert about every webhook with a new dead letter.
+
   Millis dns_window = std::chrono::minutes{10};
   double dns_failures_max = 80;        // Per cent of one webhook's attempts within the window.
   std::uint32_t dns_attempts_min = 3;  // Fewer attempts raise no alert.
@@ -23,6 +30,8 @@ struct AlertLimits {
   double failures_max = 10;                       // Per cent of one webhook's attempts,
   Millis failing_for = std::chrono::minutes{10};  // for at least this long.
   double successes_min = 90;                      // Per cent of all attempts.
+  double total_failures_max = 10;  // Per cent of all attempts, for failing_for. 0: no alert.
+  Millis p99_max{30'000};          // 99 % of all attempts take at most this long. 0: no alert.
 
   Millis circuit_open_max = std::chrono::hours{1};
   std::uint32_t tenant_dead_letters_max = 1'000;  // Dead letters of one tenant.

@@ -5,18 +5,9 @@
 
 #include <fmt/format.h>
 
+#include "engine/alerts/alert_text.h"
+
 namespace postrider {
-namespace {
-
-constexpr Millis minute{60'000};
-
-/// Whole minutes; the short durations of tests in milliseconds.
-std::string duration_text(Millis length) {
-  return length % minute == Millis{0} ? fmt::format("{} minutes", length / minute)
-                                      : fmt::format("{} ms", length.count());
-}
-
-}  // namespace
 
 void AlertRules::add_dead_letter(WebhookState& state, WallTime now) const {
   std::vector<WallTime>& times = state.dead_letters_at;
@@ -68,51 +59,159 @@ bool AlertRules::stays_open(const WebhookState& state, WallTime now) const {
 bool AlertRules::is_unneeded(const WebhookState& state, WallTime now) const {
   const bool dead_letters_over = state.dead_letters_at.empty() ||
                                  now - state.dead_letters_at.back() >= limits_.dead_letters_window;
-  return dead_letters_over && !state.open_since &&
+  return dead_letters_over && !state.open_since && !state.permanent &&
+         std::ranges::none_of(state.raised, [](bool raised) { return raised; }) &&
          state.dns.sum(now, limits_.dns_window).total == 0 &&
          state.failures.sum(now, limits_.share_window).total == 0;
 }
 
-std::string AlertRules::detail_of(AlertKind kind) const {
+void AlertRules::describe(const Evaluation& evaluation, AlertChange& change) const {
+  const WebhookState& state = evaluation.state;
+  switch (change.subject.kind) {
+    case AlertKind::dead_letters: {
+      // Earlier ones may have been dropped.
+      const std::uint64_t count = std::uint64_t{limits_.dead_letters_max} + 1;
+      change.measure = {static_cast<double>(count), static_cast<double>(limits_.dead_letters_max)};
+      change.detail =
+          fmt::format("{} deliveries became dead letters within {}, more than {}.", count,
+                      duration_text(limits_.dead_letters_window), limits_.dead_letters_max);
+      return;
+    }
+    case AlertKind::dns_failing: {
+      const ShareWindow::Count count = state.dns.sum(evaluation.now, limits_.dns_window);
+      change.measure = {percentage_of(count), limits_.dns_failures_max, AlertUnit::percent};
+      change.detail =
+          fmt::format("{} within {} failed because the host name did not resolve, more than {} %.",
+                      share_text(count, "attempts"), duration_text(limits_.dns_window),
+                      limits_.dns_failures_max);
+      return;
+    }
+    case AlertKind::webhook_failing: {
+      const ShareWindow::Count count = state.failures.sum(evaluation.now, limits_.share_window);
+      change.measure = {percentage_of(count), limits_.failures_max, AlertUnit::percent};
+      change.detail =
+          fmt::format("{} within {} failed. It has been more than {} % for {}.",
+                      share_text(count, "attempts"), duration_text(limits_.share_window),
+                      limits_.failures_max, duration_text(limits_.failing_for));
+      return;
+    }
+    case AlertKind::circuit_stays_open: {
+      const Millis length = evaluation.now - *state.open_since;
+      change.measure = {static_cast<double>(length.count()),
+                        static_cast<double>(limits_.circuit_open_max.count()), AlertUnit::ms};
+      change.detail = fmt::format("The circuit has not been closed for {} ms, more than {}.",
+                                  length.count(), duration_text(limits_.circuit_open_max));
+      return;
+    }
+    default:
+      return;
+  }
+}
+
+/// True if an alert from before the start must be kept, because too little has happened since.
+bool AlertRules::is_undecided(const Evaluation& evaluation, AlertKind kind) const {
+  const WebhookState& state = evaluation.state;
+  if (!state.restored[static_cast<std::size_t>(kind)]) {
+    return false;
+  }
+  const Millis age = evaluation.now - started_.value_or(evaluation.now);
   switch (kind) {
     case AlertKind::dead_letters:
-      return fmt::format("More than {} deliveries became dead letters within {}.",
-                         limits_.dead_letters_max, duration_text(limits_.dead_letters_window));
+      return age < limits_.dead_letters_window;
     case AlertKind::dns_failing:
-      return fmt::format(
-          "More than {} % of the attempts within {} failed because the host name did not resolve.",
-          limits_.dns_failures_max, duration_text(limits_.dns_window));
+      return age < limits_.dns_window &&
+             state.dns.sum(evaluation.now, limits_.dns_window).total < limits_.dns_attempts_min;
     case AlertKind::webhook_failing:
-      return fmt::format("More than {} % of the attempts have failed for {}.", limits_.failures_max,
-                         duration_text(limits_.failing_for));
-    case AlertKind::circuit_stays_open:
-      return fmt::format("The circuit has not been closed for more than {}.",
-                         duration_text(limits_.circuit_open_max));
+      return age < limits_.share_window &&
+             state.failures.sum(evaluation.now, limits_.share_window).total <
+                 limits_.share_attempts_min;
     default:
-      return {};
+      return false;
   }
 }
 
 void AlertRules::set_alert(const Evaluation& evaluation, AlertKind kind, bool active) const {
-  bool& raised = evaluation.state.raised[static_cast<std::size_t>(kind)];
-  if (raised == active) {
+  const auto index = static_cast<std::size_t>(kind);
+  bool& raised = evaluation.state.raised[index];
+  if (raised == active || (raised && is_undecided(evaluation, kind))) {
     return;
   }
   raised = active;
-  evaluation.changes.push_back({.subject = {kind, evaluation.webhook_id},
-                                .active = active,
-                                .detail = active ? detail_of(kind) : std::string{}});
+  evaluation.state.restored[index] = false;
+  AlertChange change{
+      .subject = {kind, evaluation.webhook_id}, .active = active, .detail = {}, .measure = {}};
+  if (active) {
+    describe(evaluation, change);
+  }
+  evaluation.changes.push_back(std::move(change));
+}
+
+// ---------------------------------------------------------------- permanent failures
+
+void AlertRules::add_permanent_failure(const Evaluation& evaluation,
+                                       const AttemptSummary& attempt) const {
+  if (!limits_.permanent_failures) {
+    return;
+  }
+  std::optional<PermanentFailures>& permanent = evaluation.state.permanent;
+  if (permanent && evaluation.now - permanent->since >= limits_.dead_letters_window) {
+    check_permanent_failures(evaluation);  // An hour that is over must not count this one.
+  }
+  const bool is_first = !permanent;
+  if (is_first) {
+    permanent = PermanentFailures{.since = evaluation.now};
+  }
+  ++permanent->count;
+  permanent->last = attempt.delivery_id;
+  permanent->last_reason = attempt.dead_reason;
+  if (is_first) {
+    count_on(evaluation);  // The others are told of by the next evaluation.
+  }
+}
+
+void AlertRules::check_permanent_failures(const Evaluation& evaluation) const {
+  std::optional<PermanentFailures>& permanent = evaluation.state.permanent;
+  if (!permanent) {
+    return;
+  }
+  if (permanent->count != permanent->counted) {
+    count_on(evaluation);
+  }
+  // A time in the future was stored by a wrong clock. It counts from now.
+  permanent->since = std::min(permanent->since, evaluation.now);
+  if (!limits_.permanent_failures ||
+      evaluation.now - permanent->since >= limits_.dead_letters_window) {
+    permanent.reset();
+    evaluation.changes.push_back(
+        {.subject = {AlertKind::permanent_failure, evaluation.webhook_id}, .active = false});
+  }
+}
+
+void AlertRules::count_on(const Evaluation& evaluation) {
+  PermanentFailures& permanent = *evaluation.state.permanent;
+  permanent.counted = permanent.count;
+  evaluation.changes.push_back(
+      {.subject = {AlertKind::permanent_failure, evaluation.webhook_id},
+       .active = true,
+       .detail = fmt::format(
+           "{} became dead {} since {}. The last is {}: {}.",
+           permanent.count == 1 ? "1 delivery" : fmt::format("{} deliveries", permanent.count),
+           permanent.count == 1 ? "letter" : "letters", to_rfc3339(permanent.since),
+           permanent.last.to_string(), permanent.last_reason),
+       .measure = AlertMeasure{.count = static_cast<double>(permanent.count), .limit = 0}});
 }
 
 std::vector<AlertChange> AlertRules::on_attempt(const AttemptSummary& attempt, WallTime now) {
+  started_ = started_.value_or(now);
   WebhookState& state = webhooks_[attempt.webhook_id];
   if (attempt.attempted) {
     state.dns.add({.total = 1, .part = attempt.dns_failed ? 1u : 0u}, now, limits_.dns_window);
     state.failures.add({.total = 1, .part = attempt.failed ? 1u : 0u}, now, limits_.share_window);
   }
   std::vector<AlertChange> changes;
-  const Evaluation evaluation{attempt.webhook_id, state, changes};
+  const Evaluation evaluation{attempt.webhook_id, state, now, changes};
   if (attempt.dead) {
+    add_permanent_failure(evaluation, attempt);
     add_dead_letter(state, now);
     set_alert(evaluation, AlertKind::dead_letters, too_many_dead_letters(state, now));
   }
@@ -131,22 +230,27 @@ void AlertRules::on_circuit(WebhookId webhook_id, CircuitState state, WallTime s
 }
 
 std::vector<AlertChange> AlertRules::evaluate(WallTime now) {
+  started_ = started_.value_or(now);
   std::vector<AlertChange> changes;
   for (auto& [webhook_id, state] : webhooks_) {
     if (!too_many_failures(state, now)) {
       state.failing_since.reset();
     } else if (!state.failing_since) {
-      state.failing_since = now;
+      // An alert from before the start has been active long enough.
+      const bool raised = state.raised[static_cast<std::size_t>(AlertKind::webhook_failing)];
+      state.failing_since = raised ? now - limits_.failing_for : now;
     }
-    const Evaluation evaluation{webhook_id, state, changes};
+    const Evaluation evaluation{webhook_id, state, now, changes};
+    check_permanent_failures(evaluation);
     set_alert(evaluation, AlertKind::dead_letters, too_many_dead_letters(state, now));
     set_alert(evaluation, AlertKind::dns_failing, dns_failing(state, now));
     set_alert(evaluation, AlertKind::webhook_failing, failing(state, now));
     set_alert(evaluation, AlertKind::circuit_stays_open, stays_open(state, now));
   }
   std::erase_if(webhooks_, [&](const auto& entry) { return is_unneeded(entry.second, now); });
-  // The map is unordered, and equal inputs must give equal outputs.
-  std::ranges::sort(changes, {}, &AlertChange::subject);
+  // The map is unordered, and equal inputs must give equal outputs. Changes of one subject keep
+  // their order.
+  std::ranges::stable_sort(changes, {}, &AlertChange::subject);
   return changes;
 }
 
@@ -162,18 +266,32 @@ void AlertRules::change(const AlertLimits& limits) {
   limits_ = limits;
 }
 
-void AlertRules::restore(const AlertSubject& subject) {
-  switch (subject.kind) {
+void AlertRules::restore(const Alert& alert) {
+  if (!alert.subject.webhook_id) {
+    return;  // Handled by other rules.
+  }
+  const auto index = static_cast<std::size_t>(alert.subject.kind);
+  const WebhookId webhook_id = *alert.subject.webhook_id;
+  switch (alert.subject.kind) {
     case AlertKind::dead_letters:
     case AlertKind::dns_failing:
     case AlertKind::webhook_failing:
     case AlertKind::circuit_stays_open:
-      if (subject.webhook_id) {
-        webhooks_[*subject.webhook_id].raised[static_cast<std::size_t>(subject.kind)] = true;
-      }
+      webhooks_[webhook_id].raised[index] = true;
+      webhooks_[webhook_id].restored[index] = true;
       break;
+    case AlertKind::permanent_failure: {
+      const double count = alert.measure.value_or(AlertMeasure{.count = 1}).count;
+      const auto counted = static_cast<std::uint64_t>(count);
+      webhooks_[webhook_id].permanent = PermanentFailures{.since = alert.raised_at,
+                                                          .count = counted,
+                                                          .counted = counted,
+                                                          .last = {},
+                                                          .last_reason = {}};
+      break;
+    }
     default:
-      break;  // Handled by other rules.
+      break;
   }
 }
 

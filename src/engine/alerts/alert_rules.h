@@ -1,6 +1,9 @@
-// Decides when alerts about a webhook are raised and resolved: too many dead letters in an hour, a
-// host name that does not resolve, too many failures for too long, a circuit that stays open.
-// Stores and sends nothing.
+// Decides when alerts about a webhook are raised and resolved: a permanent failure, too many dead
+// letters in an hour, a host name that does not resolve, too many failures for too long, a circuit
+// that stays open. Stores and sends nothing.
+//
+// What happened before the start is not known. An alert from before the start therefore stays
+// active until there is enough evidence since, or until its window has passed.
 //
 // Pure. One instance per io thread, for the webhooks of that thread. All times are steady wall
 // times.
@@ -8,8 +11,10 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -24,8 +29,9 @@ namespace postrider {
 
 struct AlertChange {
   AlertSubject subject;
-  bool active = true;  // True: raised. False: resolved.
-  std::string detail;  // Only if raised.
+  bool active = true;  // True: raised, or counted on. False: resolved.
+  std::string detail;  // Only if active. Does not name the webhook.
+  std::optional<AlertMeasure> measure = std::nullopt;  // Only if active.
 
   bool operator==(const AlertChange&) const = default;
 };
@@ -37,6 +43,8 @@ struct AttemptSummary {
   bool dns_failed = false;
   bool dead = false;      // The delivery became a dead letter.
   bool attempted = true;  // False: settled without an attempt.
+  DeliveryId delivery_id = {};
+  std::string_view dead_reason = {};  // Only if dead.
 };
 
 class AlertRules {
@@ -55,10 +63,18 @@ class AlertRules {
   void change(const AlertLimits& limits);
 
   /// At startup: the alert was active when the server stopped.
-  void restore(const AlertSubject& subject);
+  void restore(const Alert& alert);
   void forget(WebhookId webhook_id) { webhooks_.erase(webhook_id); }
 
  private:
+  /// The permanent failures that one alert counts.
+  struct PermanentFailures {
+    WallTime since;             // Of the first.
+    std::uint64_t count = 0;    // Of all.
+    std::uint64_t counted = 0;  // Those that the alert has been told of.
+    DeliveryId last;
+    std::string last_reason;
+  };
   struct WebhookState {
     std::vector<WallTime> dead_letters_at;  // Oldest first; may include times outside the window.
     ShareWindow dns;
@@ -66,11 +82,14 @@ class AlertRules {
     std::optional<WallTime> failing_since;  // Since when the share of failures is too large.
     std::optional<WallTime> open_since;     // Since when the circuit is not closed.
     bool is_open = false;                   // With open_since: open, otherwise half open.
+    std::optional<PermanentFailures> permanent;
     std::array<bool, alert_kind_count> raised{};
+    std::array<bool, alert_kind_count> restored{};  // Raised before the start.
   };
   struct Evaluation {
     WebhookId webhook_id;
     WebhookState& state;
+    WallTime now;
     std::vector<AlertChange>& changes;
   };
 
@@ -81,10 +100,15 @@ class AlertRules {
   [[nodiscard]] bool stays_open(const WebhookState& state, WallTime now) const;
   [[nodiscard]] bool too_many_failures(const WebhookState& state, WallTime now) const;
   [[nodiscard]] bool is_unneeded(const WebhookState& state, WallTime now) const;
+  [[nodiscard]] bool is_undecided(const Evaluation& evaluation, AlertKind kind) const;
   void set_alert(const Evaluation& evaluation, AlertKind kind, bool active) const;
-  [[nodiscard]] std::string detail_of(AlertKind kind) const;
+  void describe(const Evaluation& evaluation, AlertChange& change) const;
+  void add_permanent_failure(const Evaluation& evaluation, const AttemptSummary& attempt) const;
+  void check_permanent_failures(const Evaluation& evaluation) const;
+  static void count_on(const Evaluation& evaluation);
 
   AlertLimits limits_;
+  std::optional<WallTime> started_;                       // The first time that was passed in.
   std::unordered_map<WebhookId, WebhookState> webhooks_;  // Webhooks with recent activity.
 };
 

@@ -13,6 +13,11 @@ const WebhookId other{{2}};
 
 class Alerts : public testing::Test {
  protected:
+  Alerts() {
+    limits_.permanent_failures = false;  // permanent_failure_test.cc
+    rules_.change(limits_);
+  }
+
   std::vector<AlertChange> dead_letter(WallTime at, WebhookId id = webhook) {
     return rules_.on_attempt({.webhook_id = id, .dead = true}, at);
   }
@@ -20,8 +25,16 @@ class Alerts : public testing::Test {
     return rules_.on_attempt({.webhook_id = webhook, .dns_failed = dns_failed}, at);
   }
 
+  AlertLimits limits_;
   AlertRules rules_;
 };
+
+Alert active(AlertKind kind, WebhookId id = webhook) {
+  Alert alert;
+  alert.subject = {kind, id};
+  alert.raised_at = noon - 1min;
+  return alert;
+}
 
 AlertChange over(AlertKind kind, WebhookId id = webhook) {
   return {.subject = {kind, id}, .active = false, .detail = {}};
@@ -35,7 +48,8 @@ TEST_F(Alerts, ElevenDeadLettersWithinAnHourRaiseAnAlert) {
   ASSERT_EQ(raised.size(), 1u);
   EXPECT_EQ(raised[0].subject, (AlertSubject{AlertKind::dead_letters, webhook}));
   EXPECT_TRUE(raised[0].active);
-  EXPECT_EQ(raised[0].detail, "More than 10 deliveries became dead letters within 60 minutes.");
+  EXPECT_EQ(raised[0].detail, "11 deliveries became dead letters within 60 minutes, more than 10.");
+  EXPECT_EQ(raised[0].measure, (AlertMeasure{.count = 11, .limit = 10}));
   EXPECT_TRUE(dead_letter(noon + 1h - 1ms).empty());  // Raised only once.
 }
 
@@ -73,6 +87,10 @@ TEST_F(Alerts, ThreeDnsFailuresRaiseAnAlert) {
   const std::vector<AlertChange> raised = attempt(true, noon);
   ASSERT_EQ(raised.size(), 1u);
   EXPECT_EQ(raised[0].subject, (AlertSubject{AlertKind::dns_failing, webhook}));
+  EXPECT_EQ(raised[0].detail,
+            "3 of 3 attempts (100 %) within 10 minutes failed because the host name did not "
+            "resolve, more than 80 %.");
+  EXPECT_EQ(raised[0].measure, (AlertMeasure{100, 80, AlertUnit::percent}));
   EXPECT_TRUE(attempt(true, noon).empty());
 }
 
@@ -100,12 +118,38 @@ TEST_F(Alerts, IgnoresDnsFailuresOlderThanTenMinutes) {
             (std::vector<AlertChange>{over(AlertKind::dns_failing)}));
 }
 
-TEST_F(Alerts, AnAlertRestoredAfterARestartResolvesWhenItsCauseIsGone) {
-  rules_.restore({AlertKind::dead_letters, webhook});
-  rules_.restore({AlertKind::dns_failing, other});
-  rules_.restore({AlertKind::store_failing, std::nullopt});
-  EXPECT_EQ(rules_.evaluate(noon), (std::vector<AlertChange>{over(AlertKind::dead_letters),
-                                                             over(AlertKind::dns_failing, other)}));
+TEST_F(Alerts, AnAlertRestoredAfterARestartResolvesWhenItsWindowHasPassed) {
+  rules_.restore(active(AlertKind::dead_letters));
+  rules_.restore(active(AlertKind::dns_failing, other));
+  rules_.restore(active(AlertKind::webhook_failing, other));
+  Alert of_server = active(AlertKind::store_failing);
+  of_server.subject.webhook_id.reset();
+  rules_.restore(of_server);
+  EXPECT_TRUE(rules_.evaluate(noon).empty());
+  EXPECT_TRUE(rules_.evaluate(noon + 5min - 1ms).empty());
+  EXPECT_EQ(rules_.evaluate(noon + 5min),
+            (std::vector<AlertChange>{over(AlertKind::webhook_failing, other)}));
+  EXPECT_EQ(rules_.evaluate(noon + 10min),
+            (std::vector<AlertChange>{over(AlertKind::dns_failing, other)}));
+  EXPECT_TRUE(rules_.evaluate(noon + 1h - 1ms).empty());
+  EXPECT_EQ(rules_.evaluate(noon + 1h), (std::vector<AlertChange>{over(AlertKind::dead_letters)}));
+}
+
+TEST_F(Alerts, ARestoredAlertResolvesEarlierIfEnoughAttemptsAreGood) {
+  rules_.restore(active(AlertKind::dns_failing));
+  EXPECT_TRUE(rules_.evaluate(noon).empty());
+  EXPECT_TRUE(attempt(false, noon).empty());
+  EXPECT_TRUE(attempt(false, noon).empty());
+  EXPECT_EQ(attempt(false, noon), (std::vector<AlertChange>{over(AlertKind::dns_failing)}));
+}
+
+TEST_F(Alerts, ARestoredAlertIsNotRaisedTwice) {
+  rules_.restore(active(AlertKind::dead_letters));
+  for (int i = 0; i < 11; ++i) {
+    EXPECT_TRUE(dead_letter(noon).empty());
+  }
+  EXPECT_TRUE(rules_.evaluate(noon + 1h - 1ms).empty());
+  EXPECT_EQ(rules_.evaluate(noon + 1h), (std::vector<AlertChange>{over(AlertKind::dead_letters)}));
 }
 
 TEST_F(Alerts, DeadLettersSpreadOverALongTimeRaiseNoAlert) {
@@ -118,14 +162,13 @@ TEST_F(Alerts, ALowerLimitAppliesToEarlierDeadLetters) {
   for (int i = 0; i < 5; ++i) {
     EXPECT_TRUE(dead_letter(noon).empty());
   }
-  AlertLimits limits;
-  limits.dead_letters_max = 4;
-  rules_.change(limits);
+  limits_.dead_letters_max = 4;
+  rules_.change(limits_);
   const std::vector<AlertChange> raised = rules_.evaluate(noon);
   ASSERT_EQ(raised.size(), 1u);
-  EXPECT_EQ(raised[0].detail, "More than 4 deliveries became dead letters within 60 minutes.");
-  limits.dead_letters_max = 5;
-  rules_.change(limits);
+  EXPECT_EQ(raised[0].detail, "5 deliveries became dead letters within 60 minutes, more than 4.");
+  limits_.dead_letters_max = 5;
+  rules_.change(limits_);
   EXPECT_EQ(rules_.evaluate(noon), (std::vector<AlertChange>{over(AlertKind::dead_letters)}));
 }
 
@@ -165,7 +208,11 @@ TEST_F(Failing, TwentyPercentFailuresForTenMinutesRaiseAnAlertUntilFewerFail) {
   // The tenth attempt is made after 90 seconds; the alert is raised ten minutes later.
   EXPECT_EQ(raised[0].at, noon + 90s + 10min);
   EXPECT_EQ(raised[0].change.subject, (AlertSubject{AlertKind::webhook_failing, webhook}));
-  EXPECT_EQ(raised[0].change.detail, "More than 10 % of the attempts have failed for 10 minutes.");
+  EXPECT_EQ(
+      raised[0].change.detail,
+      "4 of 28 attempts (14.286 %) within 5 minutes failed. It has been more than 10 % for 10 "
+      "minutes.");
+  EXPECT_EQ(raised[0].change.measure, (AlertMeasure{14.286, 10, AlertUnit::percent}));
   const std::vector<Told> ended = run(0, 30min);
   ASSERT_EQ(ended.size(), 1u);
   EXPECT_EQ(ended[0].change, over(AlertKind::webhook_failing));
@@ -195,6 +242,12 @@ TEST_F(Failing, ResolvesWhenThereAreNoMoreAttempts) {
   EXPECT_TRUE(rules_.evaluate(last + 1h).empty());
 }
 
+TEST_F(Failing, AnAlertRestoredAfterARestartStaysWhileAttemptsFail) {
+  rules_.restore(active(AlertKind::webhook_failing));
+  EXPECT_TRUE(run(10, 1h).empty());
+  ASSERT_EQ(run(0, 1h).size(), 1u);
+}
+
 TEST_F(Failing, AChangedWindowRestartsTheCount) {
   ASSERT_EQ(run(10, 20min).size(), 1u);
   AlertLimits limits;
@@ -220,7 +273,9 @@ TEST_F(Alerts, ACircuitOpenForMoreThanAnHourRaisesAnAlertUntilItCloses) {
   const std::vector<AlertChange> raised = rules_.evaluate(noon + 1h + 1ms);
   ASSERT_EQ(raised.size(), 1u);
   EXPECT_EQ(raised[0].subject, (AlertSubject{AlertKind::circuit_stays_open, webhook}));
-  EXPECT_EQ(raised[0].detail, "The circuit has not been closed for more than 60 minutes.");
+  EXPECT_EQ(raised[0].detail,
+            "The circuit has not been closed for 3600001 ms, more than 60 minutes.");
+  EXPECT_EQ(raised[0].measure, (AlertMeasure{3'600'001, 3'600'000, AlertUnit::ms}));
   EXPECT_TRUE(rules_.evaluate(noon + 2h).empty());
   rules_.on_circuit(webhook, CircuitState::closed, noon + 2h);
   EXPECT_EQ(rules_.evaluate(noon + 2h),
@@ -259,8 +314,8 @@ TEST_F(Alerts, ACircuitThatClosesInTimeRaisesNoAlert) {
 }
 
 TEST_F(Alerts, ACircuitStillOpenAfterARestartKeepsItsAlert) {
-  rules_.restore({AlertKind::circuit_stays_open, webhook});
-  rules_.restore({AlertKind::circuit_stays_open, other});
+  rules_.restore(active(AlertKind::circuit_stays_open));
+  rules_.restore(active(AlertKind::circuit_stays_open, other));
   rules_.on_circuit(webhook, CircuitState::open, noon - 2h);
   EXPECT_EQ(rules_.evaluate(noon),
             (std::vector<AlertChange>{over(AlertKind::circuit_stays_open, other)}));

@@ -10,6 +10,12 @@
 
 namespace postrider {
 
+/// A window is divided into this many slices of time. It consists of the current slice and those
+/// before it.
+constexpr std::size_t window_slices = 10;
+/// The number of the slice that contains `time`.
+[[nodiscard]] std::int64_t slice_of(WallTime time, Millis window);
+
 class ShareWindow {
  public:
   struct Count {
@@ -25,14 +31,13 @@ class ShareWindow {
   [[nodiscard]] Count sum(WallTime now, Millis window) const;
 
  private:
-  static constexpr std::size_t slice_count = 10;
   struct Slice {
     std::int64_t number = -1;
     std::uint32_t total = 0;
     std::uint32_t part = 0;
   };
 
-  std::array<Slice, slice_count> slices_{};
+  std::array<Slice, window_slices> slices_{};
 };
 
 }  // namespace postrider

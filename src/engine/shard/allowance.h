@@ -1,5 +1,5 @@
-// The limits beyond a single lane: an attempt needs a slot and a rate token of its tenant, and of
-// the total.
+// The limits beyond a single lane: an attempt needs a slot and a rate token of its tenant and of
+// the total, and a slot of its receiver's host.
 //
 // A shard takes a slot for each attempt and gives it back when the attempt ends. Several shards may
 // share one set of limits; each then has its own Allowance, used by its thread only. The limits
@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 
 #include "core/base/time.h"
 #include "core/model/event.h"
@@ -18,10 +19,14 @@
 
 namespace postrider {
 
+using HostIndex = std::uint32_t;
+constexpr HostIndex no_host = UINT32_MAX;  // Requests to the host are not limited.
+
 struct AllowanceLimits {
   std::uint32_t in_flight_max = 4096;
   std::uint32_t tenant_in_flight_max = 2048;
   std::uint32_t first_attempt_reserve = 1024;  // Slots that retries never take.
+  std::optional<std::uint32_t> host_in_flight_max;
   std::optional<RateLimit> tenant_rate;
   std::optional<RateLimit> total_rate;
 };
@@ -34,7 +39,20 @@ struct ShardOptions;
   return limits.in_flight_max - std::min(limits.first_attempt_reserve, limits.in_flight_max - 1);
 }
 
-enum class Limit : std::uint8_t { none, total_slots, tenant_slots, total_rate, tenant_rate };
+/// Who an attempt's slot belongs to, besides the total.
+struct SlotUse {
+  TenantIndex tenant = 0;
+  HostIndex host = no_host;
+};
+
+enum class Limit : std::uint8_t {
+  none,
+  total_slots,
+  tenant_slots,
+  host_slots,
+  total_rate,
+  tenant_rate
+};
 
 /// The result of Allowance::take. If there is no slot, the shard tries again after its own
 /// give_back or after SlotReserved. If there is no token, it tries again at `again_at`.
@@ -55,21 +73,29 @@ class Allowance {
   /// may be reused.
   virtual void leave(TenantIndex index) = 0;
 
+  /// The shard has webhooks or attempts of the host and refers to it by `index`. Only if
+  /// host_in_flight_max is set.
+  virtual void join_host(HostIndex index, const std::string& name) = 0;
+  /// The shard has none any more. The index may be reused.
+  virtual void leave_host(HostIndex index) = 0;
+
   /// What `take` may accept. A hint that may be outdated at once.
   [[nodiscard]] virtual Candidates candidates() const = 0;
-  /// Takes a slot and a token of the tenant and of the total, or nothing. Pass
-  /// Candidates::first_attempts for a first attempt, Candidates::all for a retry, which may not use
-  /// the reserve.
-  [[nodiscard]] virtual Permit take(TenantIndex index, Candidates candidates, MonoTime now) = 0;
-  /// Call when `count` attempts have ended.
-  virtual void give_back(TenantIndex index, std::uint32_t count) = 0;
+  /// Takes a slot of the tenant, the host and the total, and a token of the tenant and the total,
+  /// or nothing. Pass Candidates::first_attempts for a first attempt, Candidates::all for a retry,
+  /// which may not use the reserve.
+  [[nodiscard]] virtual Permit take(const SlotUse& use, Candidates candidates, MonoTime now) = 0;
+  /// Call when an attempt has ended.
+  virtual void give_back(const SlotUse& use) = 0;
   /// Assigns `count` attempts in flight to another tenant, even beyond its limit.
   virtual void move(TenantIndex from, TenantIndex to, std::uint32_t count) = 0;
 
   /// The shard has nothing to start: a slot of the total that is reserved for it is released …
   virtual void release_reserved() = 0;
-  /// … or a slot of this tenant.
+  /// … or a slot of this tenant …
   virtual void release_reserved(TenantIndex index) = 0;
+  /// … or a slot of this host.
+  virtual void release_reserved_host(HostIndex index) = 0;
 
   // ------------------------------------------------------------ for LaneView
 

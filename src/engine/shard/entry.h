@@ -6,6 +6,7 @@
 
 #include "core/base/time.h"
 #include "core/model/delivery.h"
+#include "engine/shard/allowance.h"
 
 namespace postrider {
 
@@ -27,6 +28,7 @@ struct Entry {
   WallTime ready_at;  // The due time, or later if an attempt was abandoned.
   EntryStage stage = EntryStage::waiting;
   std::uint32_t schedule = 0;  // The lane's schedule number when the last attempt ended.
+  HostIndex host = no_host;    // In flight: whose slot is taken. The webhook may have moved since.
   bool cancelled = false;      // Final in the store: must not be attempted again.
   std::optional<Revival> revival;
 };

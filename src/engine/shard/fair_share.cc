@@ -93,28 +93,12 @@ PrioritySet FairShare::available(Candidates candidates) const {
   return result;
 }
 
-/// The priority that is furthest behind its share; on a tie the higher one.
-std::size_t FairShare::choose(PrioritySet available) const {
-  std::size_t best = priority_count;
-  for (std::size_t priority = 0; priority < priority_count; ++priority) {
-    if (!available[priority]) {
-      continue;
-    }
-    if (best == priority_count ||
-        credit_[priority] + priority_weights[priority] > credit_[best] + priority_weights[best]) {
-      best = priority;
-    }
-  }
-  POSTRIDER_ASSERT(best < priority_count);
-  return best;
-}
-
 std::optional<Turn> FairShare::next(Candidates candidates) const {
   const PrioritySet ready = available(candidates);
   if (ready.none()) {
     return std::nullopt;
   }
-  const std::size_t priority = choose(ready);
+  const std::size_t priority = turns_.choose(ready);
   const Queue& chosen = queues_[queue_index(candidates, priority)];
   const TenantIndex tenant = chosen.first_tenant.item;
   return Turn{.lane = chosen.lanes_of[tenant].item,
@@ -124,15 +108,8 @@ std::optional<Turn> FairShare::next(Candidates candidates) const {
 
 void FairShare::take(const Turn& turn, Candidates candidates) {
   POSTRIDER_ASSERT(next(candidates) == turn);
-  // Only the available priorities earn credit; the chosen one pays for all of them.
-  const PrioritySet ready = available(candidates);
   const auto chosen = static_cast<std::size_t>(turn.priority);
-  for (std::size_t priority = 0; priority < priority_count; ++priority) {
-    if (ready[priority]) {
-      credit_[priority] += priority_weights[priority];
-      credit_[chosen] -= priority_weights[priority];
-    }
-  }
+  turns_.take(available(candidates), chosen);
   Queue& used = queues_[queue_index(candidates, chosen)];
   used.lanes.rotate(used.lanes_of[turn.tenant]);
   used.tenants.rotate(used.first_tenant);

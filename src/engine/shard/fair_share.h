@@ -6,21 +6,18 @@
 #pragma once
 
 #include <array>
-#include <bitset>
 #include <cstdint>
 #include <optional>
 #include <vector>
 
 #include "core/model/event.h"
+#include "engine/shard/priority_turns.h"
 #include "engine/shard/rings.h"
 
 namespace postrider {
 
 using LaneIndex = std::uint32_t;
 using TenantIndex = std::uint32_t;
-using PrioritySet = std::bitset<priority_count>;
-
-constexpr std::array<std::int32_t, priority_count> priority_weights{8, 4, 1};
 
 /// Which deliveries may be chosen: all, or only first attempts when only reserved slots are left.
 enum class Candidates : std::uint8_t { all, first_attempts };
@@ -83,12 +80,11 @@ class FairShare {
   void enter(Queue& queue, LaneIndex lane, TenantIndex tenant);
   void leave(Queue& queue, LaneIndex lane, TenantIndex tenant);
   [[nodiscard]] PrioritySet available(Candidates candidates) const;
-  [[nodiscard]] std::size_t choose(PrioritySet available) const;
 
   std::vector<Member> members_;                                  // By lane.
   std::vector<bool> parked_;                                     // By tenant.
   std::array<Queue, candidates_count * priority_count> queues_;  // By `queue_index`.
-  std::array<std::int32_t, priority_count> credit_{};            // Smooth weighted round robin.
+  PriorityTurns turns_;
   std::uint64_t relinks_total_ = 0;
 };
 

@@ -221,6 +221,7 @@ void Lane::start(Entry& entry, MonoTime now) {
   window_->start(entry);
   --waiting_[static_cast<std::size_t>(entry.delivery.priority)];
   entry.stage = EntryStage::in_flight;
+  entry.host = host_;
   ++in_flight_count_;
   const bool taken = !bucket_ || bucket_->try_take(now);
   POSTRIDER_ASSERT(taken);

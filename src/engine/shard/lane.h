@@ -41,6 +41,9 @@ class Lane {
   [[nodiscard]] LaneIndex index() const { return index_; }
   [[nodiscard]] TenantIndex tenant() const { return tenant_; }
   void move_to(TenantIndex tenant) { tenant_ = tenant; }
+  /// The host of the webhook's URL; no_host if requests to hosts are not limited.
+  [[nodiscard]] HostIndex host() const { return host_; }
+  void move_to_host(HostIndex host) { host_ = host; }
   [[nodiscard]] const Webhook& webhook() const { return *webhook_; }
   [[nodiscard]] const Breaker& breaker() const { return breaker_; }
   [[nodiscard]] Breaker& breaker() { return breaker_; }
@@ -53,6 +56,9 @@ class Lane {
   void remove();
   [[nodiscard]] bool removed() const { return removed_; }
   [[nodiscard]] bool empty() const { return entries_.empty(); }
+  /// While its tenant is suspended nothing starts. Attempts in flight are completed.
+  void set_suspended(bool suspended) { suspended_ = suspended; }
+  [[nodiscard]] bool suspended() const { return suspended_; }
   /// The webhook is being disabled. Returns true the first time since the webhook last changed.
   [[nodiscard]] bool mark_disabled() { return !std::exchange(disabled_, true); }
 
@@ -96,7 +102,9 @@ class Lane {
 
   /// The lane needs a page from the store now.
   [[nodiscard]] bool needs_load(Moment now, const WindowBounds& bounds) const;
-  [[nodiscard]] bool closed() const { return removed_ || !webhook_->active || webhook_->paused; }
+  [[nodiscard]] bool closed() const {
+    return removed_ || suspended_ || !webhook_->active || webhook_->paused;
+  }
   [[nodiscard]] bool slots_full() const { return in_flight_count_ >= webhook_->max_in_flight; }
   /// nullopt if there is a token.
   [[nodiscard]] std::optional<MonoTime> rate_limited_until(MonoTime now) const;
@@ -128,10 +136,12 @@ class Lane {
 
   LaneIndex index_;
   TenantIndex tenant_;
+  HostIndex host_ = no_host;
   WebhookRef webhook_;
   Breaker breaker_;
   std::optional<TokenBucket> bucket_;
   bool removed_ = false;
+  bool suspended_ = false;
   bool rate_limited_ = false;
   bool disabled_ = false;
   std::uint32_t schedule_ = 0;  // Incremented when the retry policy changes.

@@ -19,7 +19,19 @@ class LaneTable {
   [[nodiscard]] Lane* find(WebhookId webhook_id);
   [[nodiscard]] const Lane* find(WebhookId webhook_id) const;
   [[nodiscard]] Lane& at(LaneIndex index);
+  /// Null if the lane was removed.
+  [[nodiscard]] const Lane* at_or_null(LaneIndex index) const { return lanes_[index].get(); }
   [[nodiscard]] std::size_t size() const { return by_webhook_.size(); }
+
+  /// Calls `act(lane)` for every lane, in the order of the indexes.
+  template <class Act>
+  void for_each(Act act) {
+    for (const std::unique_ptr<Lane>& lane : lanes_) {
+      if (lane) {
+        act(*lane);
+      }
+    }
+  }
 
   /// Marks a lane for evaluation.
   void touch(LaneIndex index);

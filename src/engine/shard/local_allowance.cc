@@ -24,15 +24,20 @@ class LocalAllowance final : public Allowance {
 
   void leave(TenantIndex index) override { POSTRIDER_ASSERT(tenants_[index].in_flight == 0); }
 
+  void join_host(HostIndex index, const std::string&) override {
+    hosts_.resize(std::max<std::size_t>(hosts_.size(), index + 1));
+  }
+  void leave_host(HostIndex index) override { POSTRIDER_ASSERT(hosts_[index] == 0); }
+
   [[nodiscard]] Candidates candidates() const override {
     return in_flight_ < retries_max(limits_) ? Candidates::all : Candidates::first_attempts;
   }
 
-  [[nodiscard]] Permit take(TenantIndex index, Candidates candidates, MonoTime now) override {
+  [[nodiscard]] Permit take(const SlotUse& use, Candidates candidates, MonoTime now) override {
     if (limits_.total_rate && !bucket_) {
       bucket_.emplace(*limits_.total_rate, now);
     }
-    Tenant& tenant = tenants_[index];
+    Tenant& tenant = tenants_[use.tenant];
     const std::uint32_t max =
         candidates == Candidates::all ? retries_max(limits_) : limits_.in_flight_max;
     if (in_flight_ >= max) {
@@ -40,6 +45,9 @@ class LocalAllowance final : public Allowance {
     }
     if (tenant.in_flight >= limits_.tenant_in_flight_max) {
       return {.refused_by = Limit::tenant_slots};
+    }
+    if (use.host != no_host && hosts_[use.host] >= *limits_.host_in_flight_max) {
+      return {.refused_by = Limit::host_slots};
     }
     if (const std::optional<MonoTime> at = next_token(tenant.bucket, now)) {
       return {.refused_by = Limit::tenant_rate, .again_at = *at};
@@ -49,16 +57,23 @@ class LocalAllowance final : public Allowance {
     }
     ++in_flight_;
     ++tenant.in_flight;
+    if (use.host != no_host) {
+      ++hosts_[use.host];
+    }
     const bool tenant_token_taken = !tenant.bucket || tenant.bucket->try_take(now);
     const bool total_token_taken = !bucket_ || bucket_->try_take(now);
     POSTRIDER_ASSERT(tenant_token_taken && total_token_taken);
     return {};
   }
 
-  void give_back(TenantIndex index, std::uint32_t count) override {
-    POSTRIDER_ASSERT(tenants_[index].in_flight >= count && in_flight_ >= count);
-    tenants_[index].in_flight -= count;
-    in_flight_ -= count;
+  void give_back(const SlotUse& use) override {
+    POSTRIDER_ASSERT(tenants_[use.tenant].in_flight > 0 && in_flight_ > 0);
+    --tenants_[use.tenant].in_flight;
+    --in_flight_;
+    if (use.host != no_host) {
+      POSTRIDER_ASSERT(hosts_[use.host] > 0);
+      --hosts_[use.host];
+    }
   }
 
   void move(TenantIndex from, TenantIndex to, std::uint32_t count) override {
@@ -69,6 +84,7 @@ class LocalAllowance final : public Allowance {
 
   void release_reserved() override {}
   void release_reserved(TenantIndex) override {}
+  void release_reserved_host(HostIndex) override {}
 
   [[nodiscard]] bool slots_taken(TenantIndex index) const override {
     return in_flight_ >= limits_.in_flight_max ||
@@ -95,6 +111,7 @@ class LocalAllowance final : public Allowance {
   std::uint32_t in_flight_ = 0;
   std::optional<TokenBucket> bucket_;
   std::vector<Tenant> tenants_;
+  std::vector<std::uint32_t> hosts_;  // Attempts in flight, by HostIndex.
 };
 
 }  // namespace
@@ -103,6 +120,7 @@ AllowanceLimits limits_of(const ShardOptions& options) {
   return {.in_flight_max = options.in_flight_max,
           .tenant_in_flight_max = options.tenant_in_flight_max,
           .first_attempt_reserve = options.first_attempt_reserve,
+          .host_in_flight_max = options.host_in_flight_max,
           .tenant_rate = options.tenant_rate,
           .total_rate = options.total_rate};
 }

@@ -82,6 +82,7 @@ struct WebhookChanged {
   std::optional<CircuitRecord> circuit;  // At startup only.
   std::optional<WallTime> backlog_due;   // Set if deliveries wait in the store: the earliest due.
   bool at_start = false;  // Earlier attempts are unknown, so the token bucket starts empty (P7).
+  std::vector<PastCall> past_calls = {};  // At startup only: see `calls_to_restore`. Oldest first.
 };
 
 /// Part of the answer to Reschedule, any number of times: these waiting deliveries are now due
@@ -94,6 +95,13 @@ struct Rescheduled {
 /// The webhook was deleted. Its waiting deliveries are already cancelled in the store.
 struct WebhookRemoved {
   WebhookId webhook_id;
+};
+
+/// A tenant was suspended or resumed. The lanes of a suspended tenant start nothing, including
+/// lanes that are added later. At startup, sent for every suspended tenant before its webhooks.
+struct TenantSuspension {
+  TenantId tenant_id;
+  bool suspended = true;
 };
 
 /// A user cancelled the delivery in the store; the shard drops it from memory. An attempt in flight
@@ -113,9 +121,12 @@ struct CircuitCommanded {
 };
 
 /// A slot that this shard was refused before is now free and reserved for it: a slot of the tenant,
-/// or one of the total (nullopt). The shard uses it in this step or releases it.
+/// of the host, or of the total (neither is set). The shard uses it in this step or releases it.
 struct SlotReserved {
-  std::optional<TenantId> tenant_id;
+  std::optional<TenantId> tenant_id = {};
+  std::optional<std::string> host = {};
+
+  bool operator==(const SlotReserved&) const = default;
 };
 
 /// The alarm set by SetAlarm went off. A spurious one does no harm.
@@ -128,8 +139,8 @@ struct DrainRequested {};
 /// All inputs: everything that can change the state of a delivery.
 using Input =
     std::variant<Admitted, LaneLoaded, LaneLoadFailed, AttemptFinished, AttemptAbandoned, Settled,
-                 StoreFailed, WebhookChanged, Rescheduled, WebhookRemoved, DeliveryCancelled,
-                 CircuitCommanded, SlotReserved, AlarmRang, DrainRequested>;
+                 StoreFailed, WebhookChanged, Rescheduled, WebhookRemoved, TenantSuspension,
+                 DeliveryCancelled, CircuitCommanded, SlotReserved, AlarmRang, DrainRequested>;
 
 // ---------------------------------------------------------------- commands
 
@@ -182,7 +193,18 @@ struct SetAlarm {
 struct SaveCircuit {
   WebhookId webhook_id;
   CircuitRecord record;
+  std::vector<OpenPeriod> periods = {};  // That began or ended. Oldest first; none is lost.
 };
+
+/// Adds the periods of an earlier change that was not stored. Keeps the latest
+/// `periods_unsaved_max` if the store is down while the circuit opens and closes.
+constexpr std::size_t periods_unsaved_max = 100;
+inline void add_unsaved_periods(SaveCircuit& save, const SaveCircuit& earlier) {
+  save.periods.insert(save.periods.begin(), earlier.periods.begin(), earlier.periods.end());
+  if (save.periods.size() > periods_unsaved_max) {
+    save.periods.erase(save.periods.begin(), save.periods.end() - periods_unsaved_max);
+  }
+}
 
 /// Deactivate the webhook: its receiver answered 410 Gone, or every attempt failed for too long.
 struct DisableWebhook {
@@ -194,6 +216,7 @@ struct RaiseAlert {
   AlertKind kind = AlertKind::circuit_opened;
   WebhookId webhook_id;
   std::string detail;
+  std::optional<AlertMeasure> measure = std::nullopt;
 };
 
 /// The answer to DrainRequested.

@@ -11,6 +11,8 @@ std::string_view to_string(BlockReason reason) {
   switch (reason) {
     case BlockReason::none:
       return "none";
+    case BlockReason::suspended:
+      return "suspended";
     case BlockReason::paused:
       return "paused";
     case BlockReason::inactive:
@@ -67,6 +69,18 @@ ShardView Shard::view() const {
   view.lanes = static_cast<std::uint32_t>(state_->lanes.size());
   view.unsettled = static_cast<std::uint32_t>(state_->pending.size());
   return view;
+}
+
+std::vector<RateLimitUse> Shard::take_rate_limit_uses() {
+  std::vector<RateLimitUse> uses;
+  for (const RateReports::Report& report : state_->rate_reports.take()) {
+    const Lane* lane = state_->lanes.at_or_null(report.lane);
+    if (lane && !lane->removed()) {
+      uses.push_back(
+          {.webhook_id = lane->webhook().id, .hits = report.hits, .bucket = lane->bucket()});
+    }
+  }
+  return uses;
 }
 
 }  // namespace postrider

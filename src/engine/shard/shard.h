@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "core/base/ids.h"
 #include "core/base/time.h"
@@ -20,19 +21,20 @@
 namespace postrider {
 
 struct ShardOptions {
-  // The first five apply to all shards together if they share an Allowance.
+  // The first six apply to all shards together if they share an Allowance.
   std::uint32_t in_flight_max = 4096;          // All lanes together: sockets are finite.
   std::uint32_t tenant_in_flight_max = 2048;   // Half, so that one tenant cannot take all slots.
   std::uint32_t first_attempt_reserve = 1024;  // Slots that retries never take.
-  std::optional<RateLimit> tenant_rate;        // Per tenant.
-  std::optional<RateLimit> total_rate;         // All lanes together.
-  std::uint32_t window_max = 128;              // Waiting deliveries of one lane held in memory.
-  std::uint32_t waiting_max = 32'768;          // Of all lanes; above it, windows are kept small.
-  std::uint32_t unsettled_max = 16'384;        // With more unconfirmed settlements nothing starts.
-  std::uint32_t loads_max = 64;                // Concurrent LoadLane commands.
-  Millis load_ahead{30'000};                   // Deliveries due later than this stay in the store.
-  Millis store_retry_min{100};                 // Pause after a StoreFailed. Doubles each time …
-  Millis store_retry_max{5'000};               // … up to this.
+  std::optional<std::uint32_t> host_in_flight_max;  // To the webhooks of one host.
+  std::optional<RateLimit> tenant_rate;             // Per tenant.
+  std::optional<RateLimit> total_rate;              // All lanes together.
+  std::uint32_t window_max = 128;        // Waiting deliveries of one lane held in memory.
+  std::uint32_t waiting_max = 32'768;    // Of all lanes; above it, windows are kept small.
+  std::uint32_t unsettled_max = 16'384;  // With more unconfirmed settlements nothing starts.
+  std::uint32_t loads_max = 64;          // Concurrent LoadLane commands.
+  Millis load_ahead{30'000};             // Deliveries due later than this stay in the store.
+  Millis store_retry_min{100};           // Pause after a StoreFailed. Doubles each time …
+  Millis store_retry_max{5'000};         // … up to this.
   /// A webhook whose attempts have all failed for this long is disabled. Zero: never.
   Millis disable_after = std::chrono::hours{24 * 5};
 };
@@ -56,6 +58,8 @@ class Shard {
   /// Returns nullopt if the webhook has no lane.
   [[nodiscard]] std::optional<LaneView> view(WebhookId webhook_id, Moment now) const;
   [[nodiscard]] ShardView view() const;
+  /// The webhooks whose rate limits were used, changed or reached since the last call.
+  [[nodiscard]] std::vector<RateLimitUse> take_rate_limit_uses();
 
  private:
   std::unique_ptr<ShardState> state_;

@@ -48,7 +48,23 @@ TEST_F(ShardCircuit, OpeningIsSavedAndRaisesAnAlert) {
   const std::vector<RaiseAlert> alerts = driver_.take<RaiseAlert>();
   ASSERT_EQ(alerts.size(), 1u);
   EXPECT_EQ(alerts[0].kind, AlertKind::circuit_opened);
+  EXPECT_EQ(alerts[0].measure, (AlertMeasure{2, 2}));
+  EXPECT_TRUE(alerts[0].detail.starts_with(
+      "2 attempts failed; the circuit opens at 2. The next attempt is made after "));
   EXPECT_EQ(driver_.totals().circuits, (std::array<std::uint32_t, 3>{0, 1, 0}));
+}
+
+TEST_F(ShardCircuit, TheAlertNamesThePercentageThatOpenedTheCircuit) {
+  driver_.change_webhook(webhook_, [](Webhook& each) {
+    each.breaker.failure_count_threshold = 0;
+    each.breaker.error_threshold_percentage = 75;
+  });
+  open();
+  const std::vector<RaiseAlert> alerts = driver_.take<RaiseAlert>();
+  ASSERT_EQ(alerts.size(), 1u);
+  EXPECT_EQ(alerts[0].measure, (AlertMeasure{100, 75, AlertUnit::percent}));
+  EXPECT_TRUE(
+      alerts[0].detail.starts_with("2 of 2 attempts (100 %) failed; the circuit opens at 75 %."));
 }
 
 TEST_F(ShardCircuit, WhileOpenNothingIsSentOrLoadedAndMemoryIsFreed) {
@@ -208,6 +224,90 @@ TEST_F(ShardCircuit, AFailureAfterTheWebhookWasRemovedRaisesNoAlert) {
   }
   EXPECT_TRUE(driver_.take<SaveCircuit>().empty());
   EXPECT_TRUE(driver_.take<RaiseAlert>().empty());
+}
+
+TEST_F(ShardCircuit, FailuresBeforeARestartCount) {
+  ShardDriver restarted;
+  Webhook webhook = *driver_.webhook(webhook_);
+  restarted.feed(WebhookChanged{
+      .webhook = std::make_shared<const Webhook>(webhook),
+      .circuit = CircuitRecord{},
+      .at_start = true,
+      .past_calls = {
+          {.began = restarted.wall() - 2s, .ended = restarted.wall() - 1s, .failed = true}}});
+  EXPECT_EQ(restarted.view(webhook.id).calls.failures, 1u);
+  Delivery delivery = driver_.make(webhook_);
+  restarted.feed(Admitted{{delivery}});
+  const std::vector<StartAttempt> started = restarted.take<StartAttempt>();
+  ASSERT_EQ(started.size(), 1u);
+  restarted.finish(started[0], answered(503));
+  EXPECT_EQ(restarted.view(webhook.id).circuit.state, CircuitState::open);
+}
+
+TEST_F(ShardCircuit, SavesWhenAnOpenPeriodBeginsAndEnds) {
+  const WallTime begun = driver_.wall();
+  open();
+  EXPECT_EQ(driver_.take<SaveCircuit>().back().periods,
+            (std::vector<OpenPeriod>{{.opened_at = begun}}));
+  driver_.ring_after(10s);
+  EXPECT_EQ(driver_.take<SaveCircuit>().back().periods,
+            (std::vector<OpenPeriod>{{.opened_at = begun, .ended_at = begun + 10s}}));
+  driver_.feed(CircuitCommanded{.webhook_id = webhook_, .action = CircuitAction::force_open});
+  EXPECT_EQ(driver_.take<SaveCircuit>().back().periods,
+            (std::vector<OpenPeriod>{{.opened_at = begun + 10s, .reason = OpenReason::forced}}));
+}
+
+TEST_F(ShardCircuit, FollowsForceOpenUntilOfThePolicy) {
+  const auto force = [this](std::optional<WallTime> until) {
+    driver_.change_webhook(webhook_,
+                           [&](Webhook& webhook) { webhook.breaker.force_open_until = until; });
+  };
+  const auto circuit = [this] { return driver_.view(webhook_).circuit; };
+  const WallTime until = driver_.wall() + 1h;
+  force(until);
+  EXPECT_EQ(circuit().state, CircuitState::open);
+  EXPECT_EQ(circuit().forced_until, until);
+  EXPECT_EQ(driver_.take<SaveCircuit>().size(), 1u);
+  EXPECT_TRUE(driver_.take<RaiseAlert>().empty()) << "a user did this on purpose";
+  driver_.admit(webhook_);
+  EXPECT_TRUE(driver_.take<StartAttempt>().empty());
+  force(until);
+  EXPECT_TRUE(driver_.take<SaveCircuit>().empty()) << "unchanged";
+
+  force(std::nullopt);
+  EXPECT_EQ(circuit().state, CircuitState::closed);
+  EXPECT_EQ(driver_.take<LoadLane>().size(), 1u) << "what waited is in the store";
+  force(driver_.wall() - 1s);
+  EXPECT_EQ(circuit().state, CircuitState::closed) << "in the past";
+
+  force(until);
+  driver_.feed(CircuitCommanded{.webhook_id = webhook_, .action = CircuitAction::force_open});
+  force(std::nullopt);
+  EXPECT_EQ(circuit().state, CircuitState::open) << "forced by another command meanwhile";
+}
+
+TEST_F(ShardCircuit, ForceOpenUntilIsAppliedAtStartupUnlessItWasRestored) {
+  const WallTime until = driver_.wall() + 1h;
+  for (const bool restored : {false, true}) {
+    ShardDriver restarted;
+    Webhook webhook = *driver_.webhook(webhook_);
+    webhook.breaker.force_open_until = until;
+    Breaker forced;
+    forced.force_open(restarted.wall() - 1h, until);
+    restarted.feed(WebhookChanged{.webhook = std::make_shared<const Webhook>(webhook),
+                                  .circuit = restored ? forced.record() : CircuitRecord{},
+                                  .at_start = true});
+    EXPECT_EQ(restarted.view(webhook.id).circuit.state, CircuitState::open);
+    EXPECT_EQ(restarted.take<SaveCircuit>().size(), restored ? 0u : 1u);
+  }
+}
+
+TEST_F(ShardCircuit, SwitchingTheBreakerOnForgetsEarlierCalls) {
+  driver_.change_webhook(webhook_, [](Webhook& webhook) { webhook.breaker.enabled = false; });
+  driver_.pass(5s);
+  driver_.change_webhook(webhook_, [](Webhook& webhook) { webhook.breaker.enabled = true; });
+  EXPECT_EQ(driver_.view(webhook_).circuit.counting_since, driver_.wall());
+  EXPECT_EQ(driver_.take<SaveCircuit>().size(), 1u);
 }
 
 }  // namespace

@@ -46,6 +46,10 @@ TEST_F(ShardDisabling, DisablesAfterFiveDaysOfFailures) {
   const std::vector<RaiseAlert> alerts = driver_.take<RaiseAlert>();
   ASSERT_EQ(alerts.size(), 1u);
   EXPECT_EQ(alerts[0].kind, AlertKind::webhook_disabled);
+  ASSERT_TRUE(alerts[0].measure.has_value());
+  EXPECT_EQ(alerts[0].measure->limit, static_cast<double>(Millis{five_days}.count()));
+  EXPECT_GE(alerts[0].measure->count, alerts[0].measure->limit);
+  EXPECT_EQ(alerts[0].measure->unit, AlertUnit::ms);
 }
 
 TEST_F(ShardDisabling, ASuccessRestartsTheFiveDays) {

@@ -64,18 +64,21 @@ void ShardState::evaluate_touched_lanes() {
 
 void ShardState::evaluate(Lane& lane) {
   wake_circuit(lane);
-  const LaneReadiness readiness = lane.evaluate(now, bounds());
+  LaneReadiness readiness = lane.evaluate(now, bounds());
   POSTRIDER_ASSERT(lane.window().count() <= options.window_max);
   POSTRIDER_ASSERT(!readiness.wake_at || *readiness.wake_at > now.wall);
   POSTRIDER_ASSERT(!readiness.wake_mono_at || *readiness.wake_mono_at > now.mono);
 
+  update_host_wait(lane, readiness.ready);
   share.set_ready(lane.index(), readiness.ready);
   wall_timers.set(lane.index(), readiness.wake_at);
   mono_timers.set(lane.index(), readiness.wake_mono_at);
   if (readiness.load) {
     loads.enqueue(lane.webhook().id);
   }
-  totals.rate_limited_total += readiness.newly_rate_limited ? 1 : 0;
+  if (readiness.newly_rate_limited) {
+    count_rate_limited(lane.index());
+  }
   update_totals(lane);
 }
 
@@ -119,6 +122,8 @@ void ShardState::remove_lane(Lane& lane) {
   wall_timers.set(index, std::nullopt);
   mono_timers.set(index, std::nullopt);
   leave_tenant(lane.tenant());
+  leave_host(lane);
+  rate_reports.forget(index);
   lanes.remove(lane);
 }
 
@@ -172,6 +177,9 @@ std::optional<ShardState::ChosenDelivery> ShardState::next_delivery() {
   Candidates among = allowance.candidates();
   while (shard_block() == BlockReason::none) {
     std::optional<ChosenDelivery> chosen = choose(among);
+    if (!chosen && give_host_turn()) {
+      continue;
+    }
     if (!chosen && among == Candidates::first_attempts) {
       chosen = choose(Candidates::all);  // If refused, SlotReserved follows later.
     }
@@ -184,12 +192,11 @@ std::optional<ShardState::ChosenDelivery> ShardState::next_delivery() {
       continue;
     }
     const bool retry = is_retry(delivery);
-    const Permit permit = allowance.take(
-        chosen->turn.tenant, retry ? Candidates::all : Candidates::first_attempts, now.mono);
+    const Permit permit = take_slot(*chosen);
     if (permit.refused_by == Limit::none) {
       return chosen;
     }
-    on_refused(chosen->turn.tenant, permit);
+    on_refused(chosen->turn, permit);
     if (permit.refused_by == Limit::total_slots && retry && among == Candidates::all) {
       among = Candidates::first_attempts;  // They may use the reserve.
     } else if (permit.refused_by == Limit::total_slots || permit.refused_by == Limit::total_rate) {
@@ -210,7 +217,17 @@ std::optional<ShardState::ChosenDelivery> ShardState::choose(Candidates among) {
   return ChosenDelivery{.turn = *turn, .among = among, .entry = entry};
 }
 
-void ShardState::on_refused(TenantIndex index, const Permit& permit) {
+Permit ShardState::take_slot(const ChosenDelivery& chosen) {
+  const Lane& lane = lanes.at(chosen.turn.lane);
+  if (lane.host() != no_host && hosts.comes_later(lane.host(), lane.index())) {
+    return {.refused_by = Limit::host_slots};
+  }
+  const Candidates candidates =
+      is_retry(chosen.entry->delivery) ? Candidates::all : Candidates::first_attempts;
+  return allowance.take({.tenant = chosen.turn.tenant, .host = lane.host()}, candidates, now.mono);
+}
+
+void ShardState::on_refused(const Turn& turn, const Permit& permit) {
   switch (permit.refused_by) {
     case Limit::none:
       return;
@@ -219,17 +236,25 @@ void ShardState::on_refused(TenantIndex index, const Permit& permit) {
       return;
     case Limit::total_rate:
       total_token_at = permit.again_at;
-      ++totals.rate_limited_total;
+      count_rate_limited(turn.lane);
       return;
     case Limit::tenant_slots:
-      park(index, Parked::slots);
+      park(turn.tenant, Parked::slots);
+      return;
+    case Limit::host_slots:
+      wait_for_host(lanes.at(turn.lane), turn.priority);
       return;
     case Limit::tenant_rate:
-      park(index, Parked::rate);
-      tenant_timers.set(index, permit.again_at);
-      ++totals.rate_limited_total;
+      park(turn.tenant, Parked::rate);
+      tenant_timers.set(turn.tenant, permit.again_at);
+      count_rate_limited(turn.lane);
       return;
   }
+}
+
+void ShardState::count_rate_limited(LaneIndex lane) {
+  ++totals.rate_limited_total;
+  rate_reports.add(lane, 1);
 }
 
 /// Nothing can start: reserved slots go to other shards.
@@ -242,6 +267,9 @@ void ShardState::release_reserved_slots() {
       allowance.release_reserved(index);
     }
   }
+  for (const HostIndex index : std::exchange(reserved_hosts, {})) {
+    allowance.release_reserved_host(index);
+  }
 }
 
 void ShardState::start(const ChosenDelivery& chosen) {
@@ -253,14 +281,20 @@ void ShardState::start(const ChosenDelivery& chosen) {
   const bool admitted =
       with_circuit(lane, [&](Breaker& breaker) { return breaker.try_acquire(policy, now.wall); });
   if (!admitted) {
-    allowance.give_back(turn.tenant, 1);
+    allowance.give_back({.tenant = turn.tenant, .host = lane.host()});
+    open_host(lane.host());
     evaluate(lane);
     return;
   }
   share.take(turn, chosen.among);
   lane.start(*chosen.entry, now.mono);
-  ++totals.in_flight;
+  use_host(lane);
+  if (lane.bucket()) {
+    rate_reports.add(lane.index(), 0);
+  }
   const Delivery& delivery = chosen.entry->delivery;
+  ++totals.in_flight;
+  ++totals.in_flight_by_priority[static_cast<std::size_t>(delivery.priority)];
   commands.emplace_back(
       StartAttempt{.delivery = delivery,
                    .attempt_number = delivery.attempt_count + 1,
@@ -279,13 +313,16 @@ void ShardState::give_up(const ChosenDelivery& chosen) {
   evaluate(lane);
 }
 
-void ShardState::give_back_slot(TenantIndex index) {
+/// `priority` is the one that the attempt was started with.
+void ShardState::give_back_slot(const SlotUse& use, Priority priority) {
   POSTRIDER_ASSERT(totals.in_flight > 0);
   --totals.in_flight;
-  allowance.give_back(index, 1);
-  if (tenants.at(index).parked == Parked::slots) {
-    unpark(index, Parked::slots);
+  --totals.in_flight_by_priority[static_cast<std::size_t>(priority)];
+  allowance.give_back(use);
+  if (tenants.at(use.tenant).parked == Parked::slots) {
+    unpark(use.tenant, Parked::slots);
   }
+  stop_using_host(use.host);
 }
 
 void ShardState::park(TenantIndex index, Parked why) {

@@ -4,10 +4,34 @@
 
 #include "core/base/assert.h"
 #include "core/policy/retry.h"
+#include "engine/alerts/alert_text.h"
 #include "engine/shard/attempt_settlement.h"
 #include "engine/shard/shard_state.h"
 
 namespace postrider {
+namespace {
+
+RaiseAlert circuit_opened_alert(const Webhook& webhook, const Breaker& breaker, WallTime now) {
+  RaiseAlert alert{.kind = AlertKind::circuit_opened, .webhook_id = webhook.id, .detail = {}};
+  const CallWindow calls = breaker.window(webhook.breaker, now);
+  const ShareWindow::Count count{.total = calls.calls, .part = calls.failures};
+  if (const std::uint32_t failures_max = webhook.breaker.failure_count_threshold;
+      failures_max > 0) {
+    alert.measure = {static_cast<double>(count.part), static_cast<double>(failures_max)};
+    alert.detail =
+        fmt::format("{} attempts failed; the circuit opens at {}.", count.part, failures_max);
+  } else {
+    const double percent_max = webhook.breaker.error_threshold_percentage;
+    alert.measure = {percentage_of(count), percent_max, AlertUnit::percent};
+    alert.detail = fmt::format("{} failed; the circuit opens at {} %.",
+                               share_text(count, "attempts"), percent_max);
+  }
+  alert.detail += fmt::format(" The next attempt is made after {}.",
+                              to_rfc3339(breaker.record().open_until.value_or(wall_time_max)));
+  return alert;
+}
+
+}  // namespace
 
 void ShardState::on(Admitted& input) {
   for (Delivery& delivery : input.deliveries) {
@@ -63,6 +87,8 @@ void ShardState::on(AttemptFinished& input) {
     return;  // Not started by this shard.
   }
   const Webhook& webhook = lane->webhook();
+  const SlotUse slot{.tenant = lane->tenant(), .host = entry->host};
+  const Priority priority = entry->delivery.priority;
   const bool failed = categorize(input.outcome).has_value();
   with_circuit(*lane, [&](Breaker& breaker) {
     failed ? breaker.on_failure(webhook.breaker, now.wall)
@@ -73,39 +99,48 @@ void ShardState::on(AttemptFinished& input) {
       {.attempt_id = ids.make<AttemptId>(now.wall), .now = now.wall, .draw = random.draw()});
   settled.settlement.request = std::move(input.request);
   lane->finish(input.delivery_id, settled.settlement.delivery);
-  give_back_slot(lane->tenant());
+  give_back_slot(slot, priority);
   settle(std::move(settled.settlement));
 
   if (settled.disable_webhook) {
     disable(*lane, "The receiver answered 410 Gone.");
   } else if (failed && options.disable_after > Millis{0} &&
              lane->breaker().failed_for(options.disable_after, now.wall)) {
-    disable(*lane, fmt::format("Every attempt has failed since {}.",
-                               to_rfc3339(*lane->breaker().record().failing_since)));
+    const WallTime since = *lane->breaker().record().failing_since;
+    disable(*lane, fmt::format("Every attempt has failed since {}.", to_rfc3339(since)),
+            AlertMeasure{.count = static_cast<double>((now.wall - since).count()),
+                         .limit = static_cast<double>(options.disable_after.count()),
+                         .unit = AlertUnit::ms});
   }
   touch(*lane);
 }
 
-void ShardState::disable(Lane& lane, const std::string& reason) {
+void ShardState::disable(Lane& lane, const std::string& reason,
+                         std::optional<AlertMeasure> measure) {
   if (lane.closed()) {
     return;
   }
   const WebhookId webhook_id = lane.webhook().id;
   commands.emplace_back(DisableWebhook{.webhook_id = webhook_id, .reason = reason});
   if (lane.mark_disabled()) {  // Only one alert, also if other attempts in flight fail.
-    commands.emplace_back(RaiseAlert{
-        .kind = AlertKind::webhook_disabled, .webhook_id = webhook_id, .detail = reason});
+    commands.emplace_back(RaiseAlert{.kind = AlertKind::webhook_disabled,
+                                     .webhook_id = webhook_id,
+                                     .detail = reason,
+                                     .measure = measure});
   }
 }
 
 void ShardState::on(AttemptAbandoned& input) {
   Lane* lane = lanes.find(input.webhook_id);
-  if (!lane || !lane->in_flight(input.delivery_id)) {
+  const Entry* entry = lane ? lane->in_flight(input.delivery_id) : nullptr;
+  if (!entry) {
     return;
   }
+  const SlotUse slot{.tenant = lane->tenant(), .host = entry->host};
+  const Priority priority = entry->delivery.priority;
   with_circuit(*lane, [](Breaker& breaker) { breaker.on_abandoned(); });
   lane->abandon(input.delivery_id, bounds());
-  give_back_slot(lane->tenant());
+  give_back_slot(slot, priority);
   touch(*lane);
 }
 
@@ -137,27 +172,57 @@ Lane& ShardState::lane_of(const WebhookChanged& input) {
   if (Lane* known = lanes.find(webhook.id)) {
     if (known->webhook().tenant_id != webhook.tenant_id) {
       move_lane(*known, webhook.tenant_id);
+      known->set_suspended(suspended.contains(webhook.tenant_id));
     }
     const bool reactivated = webhook.active && !known->webhook().active;
+    const BreakerPolicy breaker_before = known->webhook().breaker;
     if (!same_schedule(known->webhook().retry, webhook.retry)) {
       commands.emplace_back(Reschedule{webhook.id});
     }
     known->change(input.webhook, now.mono);
+    update_host(*known);
+    rate_reports.add(known->index(), 0);
     if (reactivated) {
       with_circuit(*known, [](Breaker& breaker) { breaker.forget_failures(); });
     }
+    if (webhook.breaker.enabled && !breaker_before.enabled) {
+      with_circuit(*known, [this](Breaker& breaker) { breaker.restart_window(now.wall); });
+    }
+    force_open_by_policy(*known, breaker_before.force_open_until);
     return *known;
   }
   const TenantIndex tenant = join_tenant(webhook.tenant_id);
   Lane& lane = lanes.add(tenant, input.webhook, now.mono);
   share.add(lane.index(), tenant);
+  lane.set_suspended(suspended.contains(webhook.tenant_id));
+  update_host(lane);
   if (input.circuit) {
     lane.breaker() = Breaker{*input.circuit};
   }
+  lane.breaker().restore(webhook.breaker, input.past_calls, now.wall);
+  force_open_by_policy(lane, std::nullopt);
   if (input.at_start) {
     lane.empty_bucket(now.mono);
   }
+  if (lane.bucket()) {
+    rate_reports.add(lane.index(), 0);
+  }
   return lane;
+}
+
+/// Applies a changed `force_open_until`. Raises no alert: a user did this on purpose.
+void ShardState::force_open_by_policy(Lane& lane, std::optional<WallTime> until_before) {
+  const std::optional<WallTime> until = lane.webhook().breaker.force_open_until;
+  const CircuitRecord before = lane.breaker().record();
+  if (until == until_before) {
+    return;
+  }
+  if (until && *until > now.wall && !(before.forced_open && before.forced_until == until)) {
+    lane.breaker().force_open(now.wall, until);
+  } else if (!until && before.forced_open && before.forced_until == until_before) {
+    lane.breaker().reset(now.wall);
+  }
+  save_circuit(lane, before);
 }
 
 /// An open circuit may have to probe sooner than its record says: the policy became more lenient,
@@ -205,6 +270,25 @@ void ShardState::on(WebhookRemoved& input) {
   }
 }
 
+void ShardState::on(TenantSuspension& input) {
+  if (input.suspended) {
+    suspended.insert(input.tenant_id);
+  } else {
+    suspended.erase(input.tenant_id);
+  }
+  lanes.for_each([&](Lane& lane) {
+    if (lane.webhook().tenant_id != input.tenant_id || lane.suspended() == input.suspended) {
+      return;
+    }
+    lane.set_suspended(input.suspended);
+    if (!input.suspended) {
+      // Nothing was sent meanwhile: the time does not count as time of failure.
+      with_circuit(lane, [](Breaker& breaker) { breaker.forget_failures(); });
+    }
+    touch(lane);
+  });
+}
+
 void ShardState::on(DeliveryCancelled& input) {
   Lane* lane = lanes.find(input.webhook_id);
   if (lane) {
@@ -232,18 +316,18 @@ void ShardState::on(CircuitCommanded& input) {
       lane->breaker().force_close(now.wall, until);
       break;
   }
-  // A user did this on purpose: the change is stored, but raises no alert.
-  if (lane->breaker().record() != before) {
-    commands.emplace_back(
-        SaveCircuit{.webhook_id = input.webhook_id, .record = lane->breaker().record()});
-  }
+  save_circuit(*lane, before);  // A user did this on purpose, so it raises no alert.
   touch(*lane);
 }
 
 void ShardState::on(SlotReserved& input) {
+  if (const HostIndex* host = input.host ? hosts.find(*input.host) : nullptr) {
+    reserved_hosts.push_back(*host);
+    open_host(*host);
+  }
   const TenantIndex* tenant = input.tenant_id ? tenants.find(*input.tenant_id) : nullptr;
   if (!tenant) {
-    return;  // A slot of the total, which every step tries to use, or the tenant has no lanes now.
+    return;  // Every step tries to use a slot of the total. Or the tenant has no lanes now.
   }
   reserved_tenants.push_back(*tenant);
   if (tenants.at(*tenant).parked == Parked::slots) {
@@ -262,20 +346,28 @@ void ShardState::settle(Settlement settlement) {
   commands.emplace_back(Settle{.settlement = std::move(settlement)});
 }
 
+void ShardState::save_circuit(const Lane& lane, const CircuitRecord& before) {
+  const CircuitRecord& record = lane.breaker().record();
+  if (record == before) {
+    return;
+  }
+  SaveCircuit save{.webhook_id = lane.webhook().id, .record = record};
+  if (const std::optional<OpenPeriod> period = changed_period(before, record)) {
+    save.periods.push_back(*period);
+  }
+  commands.emplace_back(std::move(save));
+}
+
 void ShardState::circuit_changed(const Lane& lane, const CircuitRecord& before) {
   const CircuitRecord& record = lane.breaker().record();
   if (record == before || lane.removed()) {
     return;
   }
   const WebhookId webhook_id = lane.webhook().id;
-  commands.emplace_back(SaveCircuit{.webhook_id = webhook_id, .record = record});
+  save_circuit(lane, before);
   // One alert per outage, however often a probe fails and the circuit opens again.
   if (before.state == CircuitState::closed && record.state == CircuitState::open) {
-    commands.emplace_back(RaiseAlert{
-        .kind = AlertKind::circuit_opened,
-        .webhook_id = webhook_id,
-        .detail = fmt::format("Too many attempts failed. The next attempt is made after {}.",
-                              to_rfc3339(record.open_until.value_or(now.wall)))});
+    commands.emplace_back(circuit_opened_alert(lane.webhook(), lane.breaker(), now.wall));
   } else if (before.state != CircuitState::closed && record.state == CircuitState::closed) {
     commands.emplace_back(
         RaiseAlert{.kind = AlertKind::circuit_recovered,

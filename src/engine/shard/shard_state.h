@@ -2,22 +2,25 @@
 // every touched lane, starts what may start, and collects the commands.
 //
 // shard_inputs.cc applies the inputs, shard_dispatch.cc starts deliveries and sets the alarm,
-// shard_view.cc builds the views.
+// shard_hosts.cc limits the requests to one host, shard_view.cc builds the views.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 #include "core/base/ids.h"
 #include "core/base/random.h"
 #include "engine/shard/allowance.h"
 #include "engine/shard/fair_share.h"
+#include "engine/shard/hosts.h"
 #include "engine/shard/lane_table.h"
 #include "engine/shard/load_queue.h"
 #include "engine/shard/pending_settlements.h"
+#include "engine/shard/rate_reports.h"
 #include "engine/shard/shard.h"
 #include "engine/shard/tenants.h"
 #include "engine/shard/timer_queue.h"
@@ -40,6 +43,7 @@ struct ShardState {
   void on(WebhookChanged& input);
   void on(Rescheduled& input);
   void on(WebhookRemoved& input);
+  void on(TenantSuspension& input);
   void on(DeliveryCancelled& input);
   void on(CircuitCommanded& input);
   void on(SlotReserved& input);
@@ -57,6 +61,17 @@ struct ShardState {
   void finish_drain();
   void set_alarm();
 
+  // ------------------------------------------------------------ shard_hosts.cc
+
+  /// Follows the host of the webhook's URL, if requests to one host are limited.
+  void update_host(Lane& lane);
+  void leave_host(Lane& lane);
+  /// A slot of the host is free, or was reserved for this shard.
+  void open_host(HostIndex index);
+  /// Removes the lane from its host's queue, or updates its place there. A lane that waits is not
+  /// ready.
+  void update_host_wait(const Lane& lane, ReadyPriorities& ready);
+
   // ------------------------------------------------------------ shard_view.cc
 
   [[nodiscard]] LaneView view(const Lane& lane, Moment steady) const;
@@ -72,9 +87,10 @@ struct ShardState {
   template <class Change>
   auto with_circuit(Lane& lane, Change change);
   void circuit_changed(const Lane& lane, const CircuitRecord& before);
+  void save_circuit(const Lane& lane, const CircuitRecord& before);
 
   void settle(Settlement settlement);
-  void give_back_slot(TenantIndex index);
+  void give_back_slot(const SlotUse& use, Priority priority);
 
   ShardOptions options;
   std::unique_ptr<Allowance> own_allowance;  // Null if the limits are shared.
@@ -85,6 +101,8 @@ struct ShardState {
 
   LaneTable lanes;
   Tenants tenants;
+  std::unordered_set<TenantId> suspended;  // Also tenants without a lane.
+  Hosts hosts;
   FairShare share;
   PendingSettlements pending;
   LoadQueue loads;
@@ -95,9 +113,12 @@ struct ShardState {
   std::optional<MonoTime> total_token_at;
   bool slot_refused = false;  // A slot of the total was refused; one may be reserved since.
   std::vector<TenantIndex> reserved_tenants;  // Tenants with a reserved slot.
+  std::vector<HostIndex> reserved_hosts;      // Hosts with a reserved slot.
+  std::vector<HostIndex> open_hosts;          // Hosts that may have a slot for a waiting lane.
   std::optional<MonoTime> alarm_at;           // The current alarm.
 
   ShardView totals;
+  RateReports rate_reports;
   std::uint32_t waiting_count = 0;  // The sum of totals.waiting.
   bool draining = false;
   bool drained = false;
@@ -113,9 +134,11 @@ struct ShardState {
   void park(TenantIndex index, Parked why);
   void unpark(TenantIndex index, Parked why);
   void cancel_unknown(Delivery delivery);
-  void disable(Lane& lane, const std::string& reason);
+  void disable(Lane& lane, const std::string& reason,
+               std::optional<AlertMeasure> measure = std::nullopt);
   [[nodiscard]] Lane& lane_of(const WebhookChanged& input);
   void move_lane(Lane& lane, const TenantId& tenant_id);
+  void force_open_by_policy(Lane& lane, std::optional<WallTime> until_before);
   void shorten_open_time(Lane& lane);
   struct ChosenDelivery {
     Turn turn;
@@ -124,7 +147,13 @@ struct ShardState {
   };
   [[nodiscard]] std::optional<ChosenDelivery> next_delivery();
   [[nodiscard]] std::optional<ChosenDelivery> choose(Candidates among);
-  void on_refused(TenantIndex index, const Permit& permit);
+  [[nodiscard]] Permit take_slot(const ChosenDelivery& chosen);
+  void on_refused(const Turn& turn, const Permit& permit);
+  void count_rate_limited(LaneIndex lane);
+  [[nodiscard]] bool give_host_turn();
+  void wait_for_host(const Lane& lane, Priority priority);
+  void use_host(const Lane& lane);
+  void stop_using_host(HostIndex index);
   void release_reserved_slots();
   void start(const ChosenDelivery& chosen);
   void give_up(const ChosenDelivery& chosen);

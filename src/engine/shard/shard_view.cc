@@ -27,7 +27,8 @@ std::optional<MonoTime> token_at(const ShardState& state, const Lane& lane, Mono
 
 bool slots_taken(const ShardState& state, const Lane& lane, const ReadyPriorities& ready) {
   const bool only_reserve = state.allowance.candidates() == Candidates::first_attempts;
-  return lane.slots_full() || state.allowance.slots_taken(lane.tenant()) ||
+  return lane.slots_full() || state.hosts.waits(lane.index()) ||
+         state.allowance.slots_taken(lane.tenant()) ||
          (only_reserve && ready.first_attempts.none());
 }
 
@@ -36,6 +37,9 @@ Block first_block(const ShardState& state, const Lane& lane, Moment now) {
   const Webhook& webhook = lane.webhook();
   if (const BlockReason reason = state.shard_block(); reason != BlockReason::none) {
     return {.reason = reason, .until = {}};
+  }
+  if (lane.suspended()) {
+    return {.reason = BlockReason::suspended, .until = {}};
   }
   if (!webhook.active) {
     return {.reason = BlockReason::inactive, .until = {}};
@@ -67,6 +71,7 @@ Block first_block(const ShardState& state, const Lane& lane, Moment now) {
 LaneView ShardState::view(const Lane& lane, Moment steady) const {
   const Block block = first_block(*this, lane, steady);
   LaneView view{.circuit = lane.breaker().record(),
+                .calls = lane.breaker().window(lane.webhook().breaker, steady.wall),
                 .blocked = block.reason,
                 .blocked_until = block.until,
                 .in_flight = lane.in_flight_ids(),

@@ -11,12 +11,14 @@
 #include "core/base/time.h"
 #include "core/model/event.h"
 #include "core/policy/breaker.h"
+#include "core/policy/token_bucket.h"
 
 namespace postrider {
 
 /// Why a lane starts no attempt. `none` if nothing holds it back.
 enum class BlockReason : std::uint8_t {
   none,
+  suspended,  // Its tenant is.
   paused,
   inactive,
   circuit,
@@ -30,6 +32,7 @@ enum class BlockReason : std::uint8_t {
 
 struct LaneView {
   CircuitRecord circuit;
+  CallWindow calls;  // Of the circuit.
   BlockReason blocked = BlockReason::none;
   std::optional<WallTime> blocked_until;
   std::vector<DeliveryId> in_flight;
@@ -40,10 +43,18 @@ struct LaneView {
 struct ShardView {
   std::uint32_t lanes = 0;
   std::uint32_t in_flight = 0;
+  std::array<std::uint32_t, priority_count> in_flight_by_priority{};
   std::uint32_t unsettled = 0;
   std::array<std::uint32_t, priority_count> waiting{};  // In memory, by priority.
   std::array<std::uint32_t, 3> circuits{};              // Lanes by CircuitState.
   std::uint64_t rate_limited_total = 0;                 // How often a bucket made a lane wait.
+};
+
+/// How a webhook used its rate limits since the last report.
+struct RateLimitUse {
+  WebhookId webhook_id;
+  std::uint32_t hits = 0;             // How often any rate limit made it wait.
+  std::optional<TokenBucket> bucket;  // Its own, if it has a rate limit.
 };
 
 }  // namespace postrider

@@ -49,6 +49,13 @@ void ShardWorld::check() const {
   for (const StartAttempt& start : in_flight_) {
     ++by_webhook[start.delivery.webhook_id];
   }
+  std::map<std::string, std::uint32_t> by_url;
+  for (const StartAttempt& start : in_flight_) {
+    ++by_url[driver_.webhook(start.delivery.webhook_id)->url];
+  }
+  for (const auto& [url, count] : by_url) {
+    EXPECT_LE(count, 3u) << url;
+  }
   for (const auto& [id, count] : by_webhook) {
     EXPECT_LE(count, 4u);
     EXPECT_EQ(driver_.view(id).in_flight.size(), count);

@@ -16,6 +16,7 @@ ShardWorld::ShardWorld(std::uint64_t seed, Ordering ordering)
       driver_({.in_flight_max = 6,
                .tenant_in_flight_max = 4,
                .first_attempt_reserve = 2,
+               .host_in_flight_max = 3,
                .window_max = 8,
                .waiting_max = 20,
                .unsettled_max = 10,
@@ -25,6 +26,7 @@ ShardWorld::ShardWorld(std::uint64_t seed, Ordering ordering)
   for (int i = 0; i < 4; ++i) {
     webhooks_.push_back(driver_.add_webhook([&](Webhook& webhook) {
       webhook.tenant_id = i < 2 ? "one" : "two";
+      webhook.url = fmt::format("https://host-{}.example/", i % 2);
       webhook.ordering = ordering;
       webhook.max_in_flight = 3;
       webhook.retry = retry_policy(RetryPreset::quick);
@@ -51,6 +53,9 @@ bool ShardWorld::run_until_final() {
   }
   for (const WebhookId id : webhooks_) {
     driver_.change_webhook(id, [](Webhook& webhook) { webhook.paused = false; });
+  }
+  for (const char* tenant : {"one", "two"}) {
+    driver_.feed(TenantSuspension{.tenant_id = tenant, .suspended = false});
   }
   for (int i = 0; i < 20'000; ++i) {
     collect();
@@ -138,7 +143,7 @@ void ShardWorld::pass_time() {
 
 void ShardWorld::act_as_user() {
   const WebhookId webhook = webhooks_[random_.below(webhooks_.size())];
-  switch (random_.below(5)) {
+  switch (random_.below(6)) {
     case 0:
       driver_.change_webhook(webhook, [](Webhook& each) { each.paused = !each.paused; });
       break;
@@ -146,6 +151,10 @@ void ShardWorld::act_as_user() {
       driver_.feed(CircuitCommanded{.webhook_id = webhook,
                                     .action = static_cast<CircuitAction>(random_.below(3)),
                                     .duration = 10s});
+      break;
+    case 4:
+      driver_.feed(TenantSuspension{.tenant_id = driver_.webhook(webhook)->tenant_id,
+                                    .suspended = with_probability(50)});
       break;
     case 2:
     case 3:

@@ -1,5 +1,6 @@
 #include "runtime/admin/admin_changes.h"
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 #include <variant>
@@ -17,6 +18,23 @@ namespace {
 
 void notify_lane(RepliesByShard& replies, WebhookId id, Input input) {
   replies[worker_of(id, replies.size())].inputs.push_back(std::move(input));
+}
+
+/// Tells every shard, because a tenant may have lanes in any of them.
+void notify_suspension(RepliesByShard& replies, const AccessSnapshot& access, const TenantId& id) {
+  for (ShardReplies& shard : replies) {
+    shard.inputs.emplace_back(
+        TenantSuspension{.tenant_id = id, .suspended = access.is_suspended(id)});
+  }
+}
+
+/// The tenant that the change suspends or resumes; null for other changes.
+const TenantId* suspension_of(const RegistryChange& change) {
+  if (const auto* suspend = std::get_if<SuspendTenant>(&change)) {
+    return &suspend->tenant_id;
+  }
+  const auto* resume = std::get_if<ResumeTenant>(&change);
+  return resume != nullptr ? &resume->tenant_id : nullptr;
 }
 
 /// Expired links are removed together with such a change.
@@ -105,10 +123,21 @@ Result<WebhookRef> AdminChanges::store_webhook(const ChangeContext& context, Web
   return stored;
 }
 
+Result<void> AdminChanges::end_forced_opening(const ChangeContext& context, WebhookId id) {
+  const WebhookRef current = directory()->find(id);
+  if (!current || !current->breaker.force_open_until) {
+    return context.store.audit->append(context.entry);
+  }
+  Webhook changed = *current;
+  changed.breaker.force_open_until.reset();
+  changed.updated_at = std::max(context.entry.at, current->updated_at);
+  return store_webhook(context, std::move(changed), std::nullopt).map([](const WebhookRef&) {});
+}
+
 Result<void> AdminChanges::remove_webhook(const ChangeContext& context, WebhookId id) {
-  std::uint32_t cancelled = 0;
+  PriorityCounts cancelled;
   const auto write = [&]() -> Result<void> {
-    POSTRIDER_CHECK(context.store.catalog->remove_webhook(id));
+    POSTRIDER_CHECK(context.store.catalog->remove_webhook(id, context.entry.at));
     // Most webhooks have few waiting deliveries: cancel them at once, so that reads show it.
     POSTRIDER_TRY(cancelled,
                   context.store.catalog->cancel_waiting(id, context.entry.at, cancel_step_max));
@@ -149,6 +178,9 @@ Result<void> AdminChanges::change_registry(const ChangeContext& context,
     return context.store.audit->append(context.entry);
   };
   POSTRIDER_CHECK(context.store.atomically(write));
+  if (const TenantId* tenant_id = suspension_of(change)) {
+    notify_suspension(context.replies, changed, *tenant_id);
+  }
   access_.replace(std::move(changed));
   return {};
 }
@@ -164,26 +196,30 @@ Result<void> AdminChanges::remove_tenant(const ChangeContext& context, const Ten
                             "with ?force=true.",
                             theirs.all().size()));
   }
-  std::uint32_t left = cancel_step_max;
+  PriorityCounts cancelled;
   const auto write = [&]() -> Result<void> {
     for (const auto& [webhook_id, webhook] : theirs.all()) {
-      POSTRIDER_CHECK(context.store.catalog->remove_webhook(webhook_id));
-      POSTRIDER_TRY(const std::uint32_t cancelled,
+      POSTRIDER_CHECK(context.store.catalog->remove_webhook(webhook_id, context.entry.at));
+      const auto left = static_cast<std::uint32_t>(cancel_step_max - cancelled.total());
+      POSTRIDER_TRY(const PriorityCounts step,
                     context.store.catalog->cancel_waiting(webhook_id, context.entry.at, left));
-      left -= cancelled;
+      cancelled += step;
       POSTRIDER_CHECK(context.store.audit->append(removal_entry(context.entry, *webhook)));
     }
     POSTRIDER_CHECK(context.store.registry->apply(change));
     return context.store.audit->append(context.entry);
   };
   POSTRIDER_CHECK(context.store.atomically(write));
+  if (access()->is_suspended(id)) {  // Its id may be used again.
+    notify_suspension(context.replies, changed, id);
+  }
   access_.replace(std::move(changed));
   directory_.replace(directory()->without_tenant(id));
   for (const auto& [webhook_id, webhook] : theirs.all()) {
     notify_removed(context.replies, webhook_id);
   }
   if (observer_) {
-    observer_->deliveries_cancelled(cancel_step_max - left);
+    observer_->deliveries_cancelled(cancelled);
   }
   return {};
 }

@@ -33,8 +33,8 @@ class WebhookObserver {
  public:
   virtual void webhook_stored(const Webhook& webhook) = 0;
   virtual void webhook_removed(WebhookId id) = 0;
-  /// `count` deliveries that waited for the webhook are cancelled. More may follow.
-  virtual void deliveries_cancelled(std::uint32_t count) = 0;
+  /// Deliveries that waited for removed webhooks are cancelled. More may follow.
+  virtual void deliveries_cancelled(const PriorityCounts& cancelled) = 0;
 
  protected:
   ~WebhookObserver() = default;
@@ -55,6 +55,9 @@ class AdminChanges {
   [[nodiscard]] Result<WebhookRef> edit_webhook(const ChangeContext& context, WebhookId id,
                                                 const WebhookEdit& edit,
                                                 const std::optional<RequestKey>& key);
+  /// Removes the webhook's `force_open_until`, because a user commands its circuit. The lane ends a
+  /// state that was forced by it.
+  [[nodiscard]] Result<void> end_forced_opening(const ChangeContext& context, WebhookId id);
   /// Also cancels the first waiting deliveries; RemovedWebhookCleanup cancels the rest.
   [[nodiscard]] Result<void> remove_webhook(const ChangeContext& context, WebhookId id);
   [[nodiscard]] Result<void> change_registry(const ChangeContext& context,

@@ -133,7 +133,7 @@ void OperationRunner::perform(Run& run, const WaitForPace& step) {
 
 void OperationRunner::perform(Run& run, const Begin&) {
   const auto running = std::ranges::count_if(runs_, [](const auto& each) {
-    return each.second->operation.status == OperationStatus::running || each.second->busy;
+    return is_requeueing(each.second->operation) || each.second->busy;
   });
   if (static_cast<std::size_t>(running) >= running_max) {
     return;  // `remove_run` and `on_changed` advance it again.
@@ -302,7 +302,7 @@ void OperationRunner::commit(Run& run, ChunkPlan plan) {
 Result<Operation> OperationRunner::change_stored(Store& store, OperationId id, const Change& change,
                                                  Committed& committed) {
   POSTRIDER_TRY(Operation operation, store.operations->find(id));
-  if (is_unfinished(operation.status)) {
+  if (has_work(operation)) {
     POSTRIDER_TRY(operation, change(store, std::move(operation), committed));
     POSTRIDER_CHECK(store.operations->put(operation));
   }
@@ -342,17 +342,16 @@ void OperationRunner::on_changed(OperationId id, const Result<Operation>& stored
   if (!stored) {
     return retry_later(run, stored.error());
   }
-  const bool freed_a_place = run.operation.status == OperationStatus::running &&
-                             stored->status != OperationStatus::running;
+  const bool freed_a_place = is_requeueing(run.operation) && !is_requeueing(*stored);
   run.operation = *stored;
   if (!freed_a_place) {
     return advance(run);
   }
-  spdlog::info("operation.ended operation={} kind={} status={} done={} skipped={} failed={}",
-               id.to_string(), operation_kinds.name(stored->kind),
-               operation_statuses.name(stored->status), stored->done, stored->skipped,
-               stored->failed);
-  if (is_unfinished(stored->status)) {
+  spdlog::info(
+      "operation.ended operation={} kind={} status={} done={} skipped={} failed={} waiting={}",
+      id.to_string(), operation_kinds.name(stored->kind), operation_statuses.name(stored->status),
+      stored->done, stored->skipped, stored->failed, stored->outcomes.waiting());
+  if (has_work(*stored)) {
     advance(run);
   } else {
     runs_.erase(found);

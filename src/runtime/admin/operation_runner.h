@@ -1,6 +1,7 @@
 // Runs operations: reads a page on a reader thread, commits its orders together with the
 // operation's progress on the store thread, and repeats. Works in small chunks with pauses, so that
-// deliveries do not wait for it.
+// deliveries do not wait for it. What becomes of the deliveries is counted by the store, together
+// with their settlements; an operation that only waits for that needs no runner.
 //
 // Loop thread only unless noted. The stored operation decides, not the copy held here: each chunk
 // checks on the store thread whether its operation is still unfinished. After a restart an
@@ -88,7 +89,7 @@ class OperationRunner {
   template <class Item>
   void commit_page(Run& run, const Result<Listed<Item>>& page, std::size_t actions_max);
   void commit(Run& run, ChunkPlan plan);
-  /// Stores what `change` makes of an unfinished operation. A finished one stays as it is.
+  /// Stores what `change` makes of an operation that has work. Others stay as they are.
   [[nodiscard]] static Result<Operation> change_stored(Store& store, OperationId id,
                                                        const Change& change, Committed& committed);
   void change(Run& run, Change change);
@@ -96,7 +97,7 @@ class OperationRunner {
   void retry_later(Run& run, const Error& error);
 
   OperationRunnerParts parts_;
-  std::map<OperationId, std::unique_ptr<Run>> runs_;  // The unfinished operations.
+  std::map<OperationId, std::unique_ptr<Run>> runs_;  // The operations that have work left.
   bool stopping_ = false;
 };
 

@@ -29,9 +29,11 @@ Housekeeping::Housekeeping(AlertRecorder recorder, Parts parts)
     : recorder_(std::move(recorder)), parts_(std::move(parts)) {}
 
 void Housekeeping::on_alert_change(const AlertChange& change) {
-  parts_.store->submit(StoreTask{[this, change](Store& store, RepliesByShard&) {
+  changes_queued_.fetch_add(1);
+  parts_.store->submit(StoreTask{[this, change](Store& store, RepliesByShard&) -> Result<void> {
     record(change);
-    return recorder_.write(store);
+    // Changes that queue up are written together.
+    return changes_queued_.fetch_sub(1) == 1 ? recorder_.write(store) : Result<void>{};
   }});
 }
 
@@ -111,8 +113,10 @@ void Housekeeping::record(const AlertChange& change) {
   // The webhook may have been deleted or enabled again since the alert was noticed.
   const bool outdated = !webhook || (change.subject.kind == AlertKind::webhook_disabled &&
                                      change.active && webhook->active);
-  if (!outdated || !change.active) {
-    recorder_.change(change, webhook ? std::optional{webhook->tenant_id} : std::nullopt, now);
+  if (webhook && !outdated) {
+    recorder_.change(change, *webhook, now);
+  } else if (!change.active) {
+    recorder_.change(change, std::nullopt, now);
   }
 }
 
@@ -124,7 +128,9 @@ void Housekeeping::store_failed(std::uint32_t in_row) {
           .active = in_row > 0,
           .detail = fmt::format("The store has failed {} times in a row; nothing is accepted "
                                 "until it can write again.",
-                                in_row)});
+                                in_row),
+          .measure = AlertMeasure{.count = static_cast<double>(in_row),
+                                  .limit = store_failures_alarming}});
   if (in_row == 0) {
     write_alerts_soon();
   }
@@ -151,12 +157,22 @@ void Housekeeping::write_alerts_soon() {
 }
 
 void Housekeeping::check_secret_age(const Webhook& webhook, WallTime now) {
-  recorder_.change(
-      {.subject = {AlertKind::secret_old, webhook.id},
-       .active = secret_is_old(webhook, now),
-       .detail = fmt::format("The secret was set at {}, more than 90 days ago. Rotate it.",
-                             to_rfc3339(webhook.secret_set_at))},
-      webhook.tenant_id, now);
+  const AlertSubject subject{AlertKind::secret_old, webhook.id};
+  if (!secret_is_old(webhook, now)) {
+    recorder_.change({.subject = subject, .active = false, .detail = {}}, std::nullopt, now);
+    return;
+  }
+  const auto days = std::chrono::floor<std::chrono::days>(now - webhook.secret_set_at).count();
+  constexpr auto days_max = std::chrono::floor<std::chrono::days>(secret_age_max).count();
+  recorder_.change({.subject = subject,
+                    .active = true,
+                    .detail = fmt::format("The secret was set at {}, {} days ago. Rotate it every "
+                                          "{} days.",
+                                          to_rfc3339(webhook.secret_set_at), days, days_max),
+                    .measure = AlertMeasure{.count = static_cast<double>(days),
+                                            .limit = static_cast<double>(days_max),
+                                            .unit = AlertUnit::days}},
+                   webhook, now);
 }
 
 Result<void> Housekeeping::sweep_secrets(Store& store, RepliesByShard& replies) {

@@ -4,6 +4,7 @@
 // Store thread only unless noted.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -65,6 +66,7 @@ class Housekeeping final : public AlertSink {
   void check_secret_age(const Webhook& webhook, WallTime now);
 
   AlertRecorder recorder_;
+  std::atomic<std::size_t> changes_queued_{0};  // Calls of on_alert_change not yet recorded.
   Parts parts_;
   std::unique_ptr<EventLoop::Timer> timer_;
 };

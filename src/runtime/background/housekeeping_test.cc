@@ -49,8 +49,10 @@ class FaultyCatalog final : public Catalog {
 
   Result<std::vector<Webhook>> load_webhooks() override { return real_->load_webhooks(); }
   Result<void> put_webhook(const Webhook& webhook) override { return real_->put_webhook(webhook); }
-  Result<void> remove_webhook(WebhookId id) override { return real_->remove_webhook(id); }
-  Result<std::uint32_t> cancel_waiting(WebhookId id, WallTime now, std::uint32_t limit) override {
+  Result<void> remove_webhook(WebhookId id, WallTime now) override {
+    return real_->remove_webhook(id, now);
+  }
+  Result<PriorityCounts> cancel_waiting(WebhookId id, WallTime now, std::uint32_t limit) override {
     if (state_.cancel_failures > 0) {
       --state_.cancel_failures;
       return fail(Errc::unavailable, "The catalog is made to fail.");
@@ -86,7 +88,7 @@ class HousekeepingTest : public testing::Test, public WebhookObserver {
   // WebhookObserver
   void webhook_stored(const Webhook& webhook) override { housekeeping_->webhook_stored(webhook); }
   void webhook_removed(WebhookId id) override { housekeeping_->webhook_removed(id); }
-  void deliveries_cancelled(std::uint32_t) override {}
+  void deliveries_cancelled(const PriorityCounts&) override {}
 
   void start(std::vector<Alert> active = {}) {
     memory_.webhooks.emplace(webhook_.id, webhook_);

@@ -10,11 +10,11 @@ RemovedWebhookCleanup::RemovedWebhookCleanup(const Clock& clock, StoreThread& st
             [this](WebhookId id, Store& roles, RepliesByShard&) { return step(id, roles); }) {}
 
 Result<IncrementalStoreTask::Progress> RemovedWebhookCleanup::step(WebhookId id, Store& store) {
-  POSTRIDER_TRY(const std::uint32_t cancelled,
+  POSTRIDER_TRY(const PriorityCounts cancelled,
                 store.catalog->cancel_waiting(id, clock_.now().wall, cancel_step_max));
-  metrics_.waiting_changed(-std::int64_t{cancelled});
-  return cancelled < cancel_step_max ? IncrementalStoreTask::Progress::finished
-                                     : IncrementalStoreTask::Progress::unfinished;
+  metrics_.waiting_cancelled(cancelled);
+  return cancelled.total() < cancel_step_max ? IncrementalStoreTask::Progress::finished
+                                             : IncrementalStoreTask::Progress::unfinished;
 }
 
 }  // namespace postrider

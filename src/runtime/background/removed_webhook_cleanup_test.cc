@@ -18,7 +18,7 @@ class CountingCatalog final : public Catalog {
   explicit CountingCatalog(std::map<WebhookId, std::uint32_t> waiting)
       : waiting_(std::move(waiting)) {}
 
-  Result<std::uint32_t> cancel_waiting(WebhookId id, WallTime, std::uint32_t limit) override {
+  Result<PriorityCounts> cancel_waiting(WebhookId id, WallTime, std::uint32_t limit) override {
     ++steps;
     if (failures_left > 0) {
       --failures_left;
@@ -26,13 +26,13 @@ class CountingCatalog final : public Catalog {
     }
     const std::uint32_t taken = std::min(limit, waiting_[id]);
     waiting_[id] -= taken;
-    return taken;
+    return PriorityCounts{{0, taken, 0}};
   }
   [[nodiscard]] std::uint32_t left(WebhookId id) const { return waiting_.at(id); }
 
   Result<std::vector<Webhook>> load_webhooks() override { return std::vector<Webhook>{}; }
   Result<void> put_webhook(const Webhook&) override { return {}; }
-  Result<void> remove_webhook(WebhookId) override { return {}; }
+  Result<void> remove_webhook(WebhookId, WallTime) override { return {}; }
   Result<void> mark_rescheduling(WebhookId) override { return {}; }
   Result<std::vector<WebhookId>> load_rescheduling() override { return std::vector<WebhookId>{}; }
   Result<ResealStep> reseal_webhooks(std::optional<WebhookId>, std::uint32_t) override {
@@ -94,7 +94,7 @@ TEST_F(RemovedWebhookCleanupTest, CancelsAllDeliveriesInBoundedSteps) {
   open({{webhook(1), 3 * cancel_step_max}, {webhook(2), 1}});
   removed_webhook_cleanup_->add(webhook(1));
   removed_webhook_cleanup_->add(webhook(2));
-  metrics_->waiting_counted(3 * cancel_step_max + 1 + 7);
+  metrics_->waiting_counted({{0, 3 * cancel_step_max + 1 + 7, 0}});
   thread_->start();
   thread_->stop();
   EXPECT_EQ(catalog_->left(webhook(1)), 0u);

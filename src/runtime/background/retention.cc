@@ -16,6 +16,7 @@ constexpr Millis interval_max = std::chrono::hours{1};
 constexpr std::int64_t sweeps_per_age = 24;
 constexpr std::size_t archived_max = 100'000;  // Keys of one archive file: a few megabytes.
 constexpr std::uint32_t stats_turn_max = 2'000;
+constexpr std::uint32_t periods_turn_max = 2'000;
 constexpr std::uint32_t operations_turn_max = 200;
 
 std::vector<ExpiredKey> keys_of(const ExpiredPage& page) {
@@ -31,8 +32,8 @@ std::vector<ExpiredKey> keys_of(const ExpiredPage& page) {
 
 Millis sweep_interval(const RetentionOptions& options) {
   Millis interval = interval_max;
-  for (const Millis age :
-       {options.ages.events, options.ages.dead_letters, options.stats, options.operations}) {
+  for (const Millis age : {options.ages.events, options.ages.dead_letters,
+                           options.ages.removed_webhooks, options.stats, options.operations}) {
     if (age > Millis{0}) {
       interval = std::min(interval, age / sweeps_per_age);
     }
@@ -105,17 +106,20 @@ void Retention::sweep() {
   const WallTime now = parts_.clock->now().wall;
   const RetentionCutoffs cutoffs = cutoffs_at(options_.ages, now);
   remove_ended_operations(now);  // Not archived, so a failing archive must not keep them.
-  if (remove_expired(&RetentionReader::expired_events, cutoffs) &&
-      remove_expired(&RetentionReader::expired_dead_letters, cutoffs)) {
+  const ExpiredQuery query{.cutoffs = cutoffs};
+  if (remove_expired(&RetentionReader::expired_events, query) &&
+      remove_expired(&RetentionReader::expired_dead_letters, query) && remove_webhooks(cutoffs)) {
     remove_old_stats(now);
+    remove_old_periods(cutoffs);
     release_space();
   }
 }
 
-bool Retention::remove_expired(FindExpired find, const RetentionCutoffs& cutoffs) {
+bool Retention::remove_expired(FindExpired find, ExpiredQuery query) {
   const bool archiving = parts_.archive != nullptr;
   std::vector<ExpiredKey> archived;
-  ExpiredQuery query{.cutoffs = cutoffs, .limit = options_.turn_max, .with_content = archiving};
+  query.limit = options_.turn_max;
+  query.with_content = archiving;
   for (std::optional<std::int64_t> next = 0; next;) {
     query.after = *next;
     const Result<ExpiredPage> page = read_page(find, query);
@@ -139,12 +143,37 @@ bool Retention::remove_expired(FindExpired find, const RetentionCutoffs& cutoffs
       archive_worked();
     }
     // A change waits until what is archived is also removed. Otherwise it would be archived twice.
-    if (!remove_all(keys, cutoffs) || !pause(options_.pause_min) ||
+    if (!remove_all(keys, query.cutoffs) || !pause(options_.pause_min) ||
         (archived.empty() && is_change_pending())) {
       return false;
     }
   }
   return true;
+}
+
+bool Retention::remove_webhooks(const RetentionCutoffs& cutoffs) {
+  std::optional<WebhookId> id;
+  for (;;) {
+    std::promise<Result<std::optional<WebhookId>>> found;
+    auto answer = found.get_future();
+    parts_.readers->submit(
+        [&](Reader& reader) { found.set_value(reader.retention->expired_webhook(cutoffs, id)); });
+    const Result<std::optional<WebhookId>> next = answer.get();
+    if (!next || !*next) {
+      return next.has_value();
+    }
+    id = **next;
+    const ExpiredQuery query{.cutoffs = cutoffs, .webhook_id = *id};
+    bool forgotten = false;
+    const auto forget = [&](Store& store) -> Result<void> {
+      POSTRIDER_TRY(forgotten, store.retention->forget_webhook(*id));
+      return {};
+    };
+    if (!remove_expired(&RetentionReader::deliveries_of_removed, query) || !on_store(forget)) {
+      return false;
+    }
+    parts_.metrics->retention_removed("webhook", forgotten ? 1 : 0);
+  }
 }
 
 Result<ExpiredPage> Retention::read_page(FindExpired find, const ExpiredQuery& query) {
@@ -188,6 +217,23 @@ void Retention::remove_old_stats(WallTime now) {
   for (std::uint64_t removed = stats_turn_max; removed >= stats_turn_max;) {
     const auto act = [&](Store& store) -> Result<void> {
       POSTRIDER_TRY(removed, store.retention->remove_stats(now - options_.stats, stats_turn_max));
+      return {};
+    };
+    if (!on_store(act)) {
+      return;
+    }
+  }
+}
+
+/// They explain what delayed a delivery, so they are kept as long as deliveries.
+void Retention::remove_old_periods(const RetentionCutoffs& cutoffs) {
+  if (!cutoffs.events) {
+    return;
+  }
+  for (std::uint64_t removed = periods_turn_max; removed >= periods_turn_max;) {
+    const auto act = [&](Store& store) -> Result<void> {
+      POSTRIDER_TRY(removed,
+                    store.retention->remove_open_periods(*cutoffs.events, periods_turn_max));
       return {};
     };
     if (!on_store(act)) {

@@ -1,4 +1,5 @@
-// Removes expired events and dead letters, old statistics and ended operations: finds them through
+// Removes expired events and dead letters, the history of webhooks that were removed long ago, old
+// statistics and ended operations: finds them through
 // a reader, archives them if there is an archive, and only then removes them on the store thread.
 // Works in small transactions with pauses, so that deliveries do not wait for it.
 #pragma once
@@ -73,10 +74,12 @@ class Retention {
   void run();
   void sweep();
   /// False if it was cut short; the next sweep starts over.
-  [[nodiscard]] bool remove_expired(FindExpired find, const RetentionCutoffs& cutoffs);
+  [[nodiscard]] bool remove_expired(FindExpired find, ExpiredQuery query);
+  [[nodiscard]] bool remove_webhooks(const RetentionCutoffs& cutoffs);
   [[nodiscard]] bool remove_all(const std::vector<ExpiredKey>& keys,
                                 const RetentionCutoffs& cutoffs);
   void remove_old_stats(WallTime now);
+  void remove_old_periods(const RetentionCutoffs& cutoffs);
   void remove_ended_operations(WallTime now);
   void release_space();
 

@@ -79,8 +79,12 @@ class FaultyRetentionWriter final : public RetentionWriter {
     }
     return real_->remove(keys, cutoffs);
   }
+  Result<bool> forget_webhook(WebhookId id) override { return real_->forget_webhook(id); }
   Result<std::uint64_t> remove_stats(WallTime before, std::uint32_t limit) override {
     return real_->remove_stats(before, limit);
+  }
+  Result<std::uint64_t> remove_open_periods(WallTime before, std::uint32_t limit) override {
+    return real_->remove_open_periods(before, limit);
   }
   Result<bool> release_space() override { return --state_.space > 0; }
 
@@ -248,6 +252,19 @@ TEST_F(RetentionTest, RemovesStatisticsOfTheirAgeAndKeepsYoungerOnes) {
   EXPECT_TRUE(eventually([this] { return stats_left() == 1; }));
   EXPECT_TRUE(wait_for_sweeps(2));
   EXPECT_EQ(stats_left(), 1u);
+}
+
+TEST_F(RetentionTest, RemovesOpenPeriodsOfTheAgeOfEvents) {
+  const WebhookId id{};
+  store_.webhooks.try_emplace(id);
+  for (const Millis age : {1h, 0h}) {
+    store_.open_periods[{id, now - age}] = {.opened_at = now - age, .ended_at = now - age};
+  }
+  run(false);
+  EXPECT_TRUE(wait_for_sweeps(2));
+  const std::lock_guard lock{store_.mutex};
+  ASSERT_EQ(store_.open_periods.size(), 1u);
+  EXPECT_EQ(store_.open_periods.begin()->second.opened_at, now);
 }
 
 TEST_F(RetentionTest, RemovesEndedOperationsEvenWhileTheArchiveFails) {

@@ -17,12 +17,13 @@ void DeliveryObserver::attempted(const Settlement& settlement, const Webhook* we
                   .event_type = settlement.delivery.event_type,
                   .tenant_id = webhook ? std::string_view{webhook->tenant_id} : std::string_view{},
                   .number = settlement.attempt->number,
+                  .budget_used = settlement.delivery.budget_used,
                   .duration = settlement.attempt->outcome.duration});
   log_attempt(settlement);
 }
 
 void DeliveryObserver::given_up(const Settlement& settlement) {
-  metrics_.delivery_given_up();
+  metrics_.delivery_given_up(settlement.delivery.budget_used);
   spdlog::info("delivery.given_up delivery={} webhook={} attempts={} reason={}",
                settlement.delivery.id.to_string(), settlement.delivery.webhook_id.to_string(),
                settlement.delivery.attempt_count, settlement.dead->reason);

@@ -4,6 +4,7 @@
 #include <memory>
 #include <string_view>
 #include <variant>
+#include <vector>
 
 #include "core/base/result.h"
 #include "core/model/webhook.h"
@@ -26,7 +27,13 @@ class DeliveryObserver {
   void attempted(const Settlement& settlement, const Webhook* webhook);
   /// The delivery became a dead letter without another attempt.
   void given_up(const Settlement& settlement);
+  /// The delivery was cancelled without an attempt, because its webhook was removed.
+  void cancelled() { metrics_.deliveries_entered(DeliveryState::cancelled, 1); }
   void circuit_changed(WebhookId id, const CircuitUpdate& update, const Webhook* webhook);
+  void circuit_restored(WebhookId id, CircuitState state) { metrics_.circuit_restored(id, state); }
+  void rate_limits_used(const std::vector<RateLimitUse>& uses) {
+    metrics_.rate_limits().record(uses);
+  }
   void alert_raised(const RaiseAlert& alert, const Webhook* webhook);
   /// The URL policy does not allow the webhook's URL.
   void webhook_unusable(WebhookId id, const Error& error);

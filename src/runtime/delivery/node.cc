@@ -20,6 +20,14 @@ namespace {
 // are sent again after the next start.
 constexpr Millis last_commit_wait_max{3'000};
 
+/// The deliveries that ended within the window, by span. Leaves out spans that began before it.
+Result<std::vector<SpanTally>> load_ended(Stats& stats, WallTime now, Millis window) {
+  if (window < stats_span) {
+    return std::vector<SpanTally>{};
+  }
+  return stats.over_time({.from = now - window + stats_span, .to = now + Millis{1}}, stats_span);
+}
+
 }  // namespace
 
 RunningNode::RunningNode(NodeOptions options, NodeParts parts, NodeContents contents)
@@ -41,6 +49,7 @@ RunningNode::RunningNode(NodeOptions options, NodeParts parts, NodeContents cont
   make_housekeeping(contents.alerts, std::move(parts.reload_keys));
   make_alert_monitor();
   metrics_->add_samples([this] { return collect_transport_samples(); });
+  metrics_->add_samples([this] { return metrics_->rate_limits().samples(clock_->now().mono); });
 }
 
 void RunningNode::make_retention(NodeParts& parts) {
@@ -73,8 +82,8 @@ void RunningNode::make_store(NodeParts& parts) {
 }
 
 void RunningNode::make_workers(NodeParts& parts) {
-  const auto wake = [this](std::size_t worker, std::optional<TenantId> tenant_id) {
-    workers_[worker]->feed_later(SlotReserved{std::move(tenant_id)});
+  const auto wake = [this](std::size_t worker, SlotReserved reserved) {
+    workers_[worker]->feed_later(std::move(reserved));
   };
   allowance_ =
       std::make_unique<SharedAllowance>(limits_of(options_.shard), options_.worker_count, wake);
@@ -117,7 +126,7 @@ void RunningNode::make_operations() {
 }
 
 void RunningNode::load_counts(const std::map<TenantId, std::uint64_t>& dead_letters,
-                              std::uint64_t waiting) {
+                              const PriorityCounts& waiting) {
   for (const auto& [tenant_id, count] : dead_letters) {
     metrics_->dead_letters_changed(tenant_id, static_cast<std::int64_t>(count));
   }
@@ -136,10 +145,12 @@ void RunningNode::make_alert_monitor() {
   alert_monitor_ = std::make_unique<ServerAlertMonitor>(options_.alerts, std::move(parts));
 }
 
-void RunningNode::restore_alerts(const std::vector<Alert>& alerts) {
+void RunningNode::restore_alerts(const std::vector<Alert>& alerts,
+                                 const std::vector<SpanTally>& ended) {
+  alert_monitor_->recall(ended);
   for (const Alert& alert : alerts) {
     if (alert.subject.webhook_id) {
-      owner(*alert.subject.webhook_id).restore_alert(alert.subject);
+      owner(*alert.subject.webhook_id).restore_alert(alert);
     } else {
       alert_monitor_->restore(alert.subject);
     }
@@ -166,7 +177,7 @@ void RunningNode::webhook_removed(WebhookId id) {
   removed_webhook_cleanup_->add(id);
 }
 
-void RunningNode::load_lanes(const std::map<WebhookId, CircuitRecord>& circuits,
+void RunningNode::load_lanes(std::map<WebhookId, LoadedCircuit> circuits,
                              const std::vector<LaneBacklog>& backlog) {
   std::map<WebhookId, WallTime> due;
   for (const LaneBacklog& lane : backlog) {
@@ -175,10 +186,18 @@ void RunningNode::load_lanes(const std::map<WebhookId, CircuitRecord>& circuits,
       removed_webhook_cleanup_->add(lane.webhook_id);
     }
   }
+  for (const auto& [serial, tenant] : changes_.access()->tenants()) {
+    for (const auto& worker : workers_) {
+      if (tenant->suspended_at) {
+        worker->feed_later(TenantSuspension{.tenant_id = tenant->id});
+      }
+    }
+  }
   for (const auto& [id, webhook] : changes_.directory()->all()) {
     WebhookChanged input{.webhook = webhook, .at_start = true};
     if (const auto circuit = circuits.find(id); circuit != circuits.end()) {
-      input.circuit = circuit->second;
+      input.circuit = circuit->second.record;
+      input.past_calls = std::move(circuit->second.calls);
     }
     if (const auto waiting = due.find(id); waiting != due.end()) {
       input.backlog_due = waiting->second;
@@ -344,16 +363,19 @@ Result<std::unique_ptr<Node>> make_node(NodeOptions options, NodeParts parts,
                                         const std::optional<ApiKey>& key) {
   POSTRIDER_TRY(std::vector<Webhook> webhooks, parts.store.catalog->load_webhooks());
   POSTRIDER_CHECK(reseal_all(*parts.store.catalog));
-  POSTRIDER_TRY(const auto circuits, parts.store.catalog->load_circuits());
+  POSTRIDER_TRY(auto circuits, load_circuits(parts.store, webhooks, parts.clock->now().steady));
   POSTRIDER_TRY(const auto rescheduling, parts.store.catalog->load_rescheduling());
   POSTRIDER_TRY(EventTypeCatalog event_types,
                 load_event_types(*parts.store.event_types, parts.make_schema_check));
   POSTRIDER_TRY(const std::vector<LaneBacklog> backlog, parts.store.ledger->backlog());
-  POSTRIDER_TRY(const std::uint64_t waiting, parts.store.ledger->count_waiting());
+  POSTRIDER_TRY(const PriorityCounts waiting, parts.store.ledger->count_waiting());
   POSTRIDER_TRY(std::vector<Operation> operations, parts.store.operations->load_unfinished());
   POSTRIDER_TRY(const std::vector<Alert> alerts, parts.store.alerts->load_active());
   std::map<TenantId, std::uint64_t> dead_letters;
+  std::vector<SpanTally> ended;
   if (!parts.readers.empty()) {
+    POSTRIDER_TRY(ended, load_ended(*parts.readers.front().stats, parts.clock->now().wall,
+                                    options.alerts.dead_letters_window));
     POSTRIDER_TRY(dead_letters, parts.readers.front().history->dead_letter_counts());
   }
   POSTRIDER_TRY(AccessSnapshot access, load_access(parts.store, key, parts.clock->now().wall));
@@ -368,8 +390,8 @@ Result<std::unique_ptr<Node>> make_node(NodeOptions options, NodeParts parts,
                                                          .event_types = std::move(event_types),
                                                          .alerts = alerts});
   POSTRIDER_CHECK(node->open());
-  node->restore_alerts(alerts);
-  node->load_lanes(circuits, backlog);
+  node->restore_alerts(alerts, ended);
+  node->load_lanes(std::move(circuits), backlog);
   node->load_reschedules(rescheduling, backlog);
   node->load_counts(dead_letters, waiting);
   node->load_operations(std::move(operations));

@@ -36,8 +36,10 @@ class WatchedCatalog final : public Catalog {
 
   Result<std::vector<Webhook>> load_webhooks() override { return real_->load_webhooks(); }
   Result<void> put_webhook(const Webhook& webhook) override { return real_->put_webhook(webhook); }
-  Result<void> remove_webhook(WebhookId id) override { return real_->remove_webhook(id); }
-  Result<std::uint32_t> cancel_waiting(WebhookId id, WallTime now, std::uint32_t limit) override {
+  Result<void> remove_webhook(WebhookId id, WallTime now) override {
+    return real_->remove_webhook(id, now);
+  }
+  Result<PriorityCounts> cancel_waiting(WebhookId id, WallTime now, std::uint32_t limit) override {
     gate_.pass();
     return real_->cancel_waiting(id, now, limit);
   }
@@ -125,6 +127,45 @@ class NodeRestartTest : public test::NodeFixture {
   Gate gate_;
 };
 
+TEST_F(NodeRestartTest, FailuresOfTheLastRunCountForTheCircuit) {
+  Webhook webhook = make_webhook(1, "a.example");
+  webhook.breaker = breaker_policy(BreakerPreset::sensitive);
+  webhook.retry.delay_base = webhook.retry.delay_max = 1h;
+  receivers_.answer("a.example", 500);
+  start();
+  add_webhook(webhook);
+  for (std::uint8_t number = 1; number <= 4; ++number) {
+    ASSERT_TRUE(publish(number));
+  }
+  ASSERT_TRUE(eventually([&] { return count(first_, DeliveryState::retrying) == 4; }));
+  stop();
+  start();
+  const auto view = [&] { return ask([&] { return service().lane_view(first_); }); };
+  EXPECT_EQ(view()->circuit.state, CircuitState::closed);
+  EXPECT_EQ(view()->calls.failures, 4u);
+  ASSERT_TRUE(publish(5));
+  EXPECT_TRUE(eventually([&] { return view()->circuit.state == CircuitState::open; }));
+}
+
+TEST_F(NodeRestartTest, ACircuitCommandRemovesForceOpenUntil) {
+  Webhook webhook = make_webhook(1, "a.example");
+  webhook.breaker.force_open_until = clock_.now().wall + 1h;
+  start();
+  add_webhook(webhook);
+  const auto state = [&] {
+    return ask([&] { return service().lane_view(first_); })->circuit.state;
+  };
+  EXPECT_TRUE(eventually([&] { return state() == CircuitState::open; }));
+  ASSERT_TRUE(command_circuit(first_, CircuitAction::reset));
+  EXPECT_TRUE(eventually([&] { return state() == CircuitState::closed; }));
+  EXPECT_FALSE(look([&](const MemoryStore& store) {
+    return store.webhooks.at(first_).breaker.force_open_until.has_value();
+  }));
+  stop();
+  start();
+  EXPECT_EQ(state(), CircuitState::closed);
+}
+
 TEST_F(NodeRestartTest, ContinuesTheReschedulingOfTheLastRun) {
   store_late_retry();
   memory_.last_failure_at[first_] = clock_.now().wall;  // The clock was not set back.
@@ -170,8 +211,8 @@ TEST_F(NodeRestartTest, ResolvesAlertsFromBeforeTheStartWhenTheirReasonIsGone) {
   const Webhook one = make_webhook_on(0, 1, "a.example");
   memory_.webhooks.emplace(one.id, one);
   memory_.webhooks.emplace(other.id, other);
-  const AlertSubject subjects[] = {{AlertKind::dead_letters, one.id},
-                                   {AlertKind::dead_letters, other.id},
+  const AlertSubject subjects[] = {{AlertKind::circuit_stays_open, one.id},
+                                   {AlertKind::circuit_stays_open, other.id},
                                    {AlertKind::queue_deep, std::nullopt}};
   for (const AlertSubject& subject : subjects) {
     store_alert(subject);

@@ -211,10 +211,13 @@ Awaitable<Result<LaneView>> RunningNode::command_circuit(CircuitCommanded comman
                                                          AuditEntry entry) {
   const WebhookId id = command.webhook_id;
   // The lane stores its circuit itself, a moment later. The request is audited before that.
-  auto noting = append_audit(std::move(entry));
-  const Result<void> appended = co_await std::move(noting);
-  if (!appended) {
-    co_return tl::make_unexpected(appended.error());
+  Change note = [this, id](const ChangeContext& context) {
+    return changes_.end_forced_opening(context, id);
+  };
+  auto noting = run_on_store_thread(std::move(entry), std::move(note));
+  const Result<void> noted = co_await std::move(noting);
+  if (!noted) {
+    co_return tl::make_unexpected(noted.error());
   }
   owner(id).feed_later(command);
   auto pending = lane_view(id);  // Queued behind the command on the same thread.

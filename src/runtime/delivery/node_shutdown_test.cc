@@ -125,7 +125,7 @@ TEST_F(NodeShutdownTest, RepeatsAFailedSettlementAndCountsItOnce) {
   EXPECT_EQ(receivers_.count("a.example"), 1u) << "not sent again";
   EXPECT_TRUE(
       has_metric("webhook_deliveries_total{event_type=\"order.paid\",failure_category="
-                 "\"none\",status=\"succeeded\",tenant_id=\"\"} 1"))
+                 "\"none\",status=\"success\",tenant_id=\"\"} 1"))
       << service().metrics_text();
 }
 

@@ -19,6 +19,7 @@
 #include "runtime/background/removed_webhook_cleanup.h"
 #include "runtime/background/retry_rescheduler.h"
 #include "runtime/delivery/interactive_sends.h"
+#include "runtime/delivery/load_circuits.h"
 #include "runtime/delivery/node.h"
 #include "runtime/delivery/placement.h"
 #include "runtime/limits/shared_allowance.h"
@@ -83,10 +84,11 @@ class RunningNode final : public Node,
   std::optional<std::string> not_ready() const override;
 
   [[nodiscard]] Result<void> open();
-  /// Before start(): the alerts that were active when the server stopped.
-  void restore_alerts(const std::vector<Alert>& alerts);
+  /// Before start(): the alerts that were active when the server stopped, and the deliveries that
+  /// ended within the window for dead letters.
+  void restore_alerts(const std::vector<Alert>& alerts, const std::vector<SpanTally>& ended);
   /// Before start(): gives every lane its webhook.
-  void load_lanes(const std::map<WebhookId, CircuitRecord>& circuits,
+  void load_lanes(std::map<WebhookId, LoadedCircuit> circuits,
                   const std::vector<LaneBacklog>& backlog);
   /// Before start(): continues the rescheduling that the last run did not finish.
   void load_reschedules(const std::vector<WebhookId>& marked,
@@ -95,7 +97,8 @@ class RunningNode final : public Node,
   void load_operations(std::vector<Operation> unfinished) {
     operations_->resume(std::move(unfinished));
   }
-  void load_counts(const std::map<TenantId, std::uint64_t>& dead_letters, std::uint64_t waiting);
+  void load_counts(const std::map<TenantId, std::uint64_t>& dead_letters,
+                   const PriorityCounts& waiting);
 
  private:
   void make_store(NodeParts& parts);
@@ -122,8 +125,8 @@ class RunningNode final : public Node,
   // WebhookObserver. Store thread only.
   void webhook_stored(const Webhook& webhook) override { housekeeping_->webhook_stored(webhook); }
   void webhook_removed(WebhookId id) override;
-  void deliveries_cancelled(std::uint32_t count) override {
-    metrics_->waiting_changed(-std::int64_t{count});
+  void deliveries_cancelled(const PriorityCounts& cancelled) override {
+    metrics_->waiting_cancelled(cancelled);
   }
 
   // StoreThreadOwner. Store thread only.

@@ -76,6 +76,7 @@ void ShardHost::prepare(const Input& input) {
       [](const AttemptAbandoned&) {},
       [](const StoreFailed&) {},
       [](const Rescheduled&) {},
+      [](const TenantSuspension&) {},
       [](const DeliveryCancelled&) {},
       [](const CircuitCommanded&) {},
       [](const SlotReserved&) {},
@@ -88,6 +89,7 @@ void ShardHost::remember(const WebhookChanged& changed) {
   const Webhook& webhook = *changed.webhook;
   if (changed.circuit) {
     circuits_[webhook.id] = changed.circuit->state;
+    observer_.circuit_restored(webhook.id, changed.circuit->state);
     watch_circuit(webhook.id, *changed.circuit);
   }
   Result<Target> target = make_target(changed.webhook, target_options());
@@ -229,6 +231,8 @@ void ShardHost::perform(Settle command) {
   } else if (settlement.dead && !command.is_resubmission) {
     observer_.given_up(settlement);
     watch_attempt(settlement);
+  } else if (!command.is_resubmission) {
+    observer_.cancelled();
   }
   settlements_.push_back(std::move(command.settlement));
 }
@@ -246,7 +250,7 @@ void ShardHost::perform(const SetAlarm& command) {
   arm_alarm();
 }
 
-void ShardHost::perform(const SaveCircuit& command) {
+void ShardHost::perform(SaveCircuit command) {
   const WebhookId id = command.webhook_id;
   const CircuitState to = command.record.state;
   CircuitState& from = circuits_[id];
@@ -255,7 +259,10 @@ void ShardHost::perform(const SaveCircuit& command) {
     observer_.circuit_changed(id, {from, to}, find_webhook(id));
     from = to;
   }
-  unsaved_circuits_.insert_or_assign(id, command);
+  if (const auto unsaved = unsaved_circuits_.find(id); unsaved != unsaved_circuits_.end()) {
+    add_unsaved_periods(command, unsaved->second);
+  }
+  unsaved_circuits_.insert_or_assign(id, std::move(command));
 }
 
 void ShardHost::perform(const DisableWebhook& command) {
@@ -268,7 +275,8 @@ void ShardHost::perform(RaiseAlert command) {
   parts_.owner.alert_changed(
       {.subject = {recovered ? AlertKind::circuit_opened : command.kind, command.webhook_id},
        .active = !recovered,
-       .detail = std::move(command.detail)});
+       .detail = std::move(command.detail),
+       .measure = command.measure});
 }
 
 void ShardHost::perform(const Drained&) {
@@ -309,11 +317,14 @@ void ShardHost::check_alerts() {
 void ShardHost::watch_attempt(const Settlement& settlement) {
   const std::optional<FailureCategory> failure =
       settlement.attempt ? settlement.attempt->failure_category : std::nullopt;
-  const AttemptSummary summary{.webhook_id = settlement.delivery.webhook_id,
-                               .failed = failure.has_value(),
-                               .dns_failed = failure == FailureCategory::dns,
-                               .dead = settlement.dead.has_value(),
-                               .attempted = settlement.attempt.has_value()};
+  const AttemptSummary summary{
+      .webhook_id = settlement.delivery.webhook_id,
+      .failed = failure.has_value(),
+      .dns_failed = failure == FailureCategory::dns,
+      .dead = settlement.dead.has_value(),
+      .attempted = settlement.attempt.has_value(),
+      .delivery_id = settlement.delivery.id,
+      .dead_reason = settlement.dead ? settlement.dead->reason : std::string_view{}};
   for (const AlertChange& change : alert_rules_.on_attempt(summary, parts_.clock.now().steady)) {
     parts_.owner.alert_changed(change);
   }
@@ -340,14 +351,15 @@ void ShardHost::flush() {
   flush_circuits();
   flush_settlements();
   flush_payload_loads();
+  observer_.rate_limits_used(shard_.take_rate_limit_uses());
   observer_.shard_seen(options_.index, shard_.view(), options_.shard.in_flight_max);
 }
 
 /// A webhook that fails every other time gets a new record with every attempt. Saving the latest
 /// once per flush is enough.
 void ShardHost::flush_circuits() {
-  for (const auto& [id, command] : std::exchange(unsaved_circuits_, {})) {
-    parts_.store.save_circuit(command);
+  for (auto& [id, command] : std::exchange(unsaved_circuits_, {})) {
+    parts_.store.save_circuit(std::move(command));
   }
 }
 

@@ -88,7 +88,7 @@ class ShardHost {
   void check_alerts();
   void change_alert_limits(const AlertLimits& limits) { alert_rules_.change(limits); }
   /// Before the first input: an alert that was active when the server stopped.
-  void restore_alert(const AlertSubject& alert) { alert_rules_.restore(alert); }
+  void restore_alert(const Alert& alert) { alert_rules_.restore(alert); }
 
   [[nodiscard]] Shard& shard() { return shard_; }
 
@@ -103,7 +103,7 @@ class ShardHost {
   void perform(const LoadLane& command);
   void perform(const Reschedule& command);
   void perform(const SetAlarm& command);
-  void perform(const SaveCircuit& command);
+  void perform(SaveCircuit command);
   void perform(const DisableWebhook& command);
   void perform(RaiseAlert command);
   void perform(const Drained& command);

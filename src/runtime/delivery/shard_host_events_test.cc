@@ -167,7 +167,7 @@ TEST(ShardHost, RaisesAndResolvesTheAlertOfACircuit) {
 }
 
 TEST(ShardHost, RaisesTheAlertOfManyDeadLettersAndResolvesItLater) {
-  ShardHostDriver driver{{.alerts = {.dead_letters_max = 2}}};
+  ShardHostDriver driver{{.alerts = {.dead_letters_max = 2, .permanent_failures = false}}};
   const WebhookId webhook = driver.add_webhook([](Webhook& each) { each.retry.attempts_max = 1; });
   for (int i = 0; i < 3; ++i) {
     driver.admit(webhook);
@@ -189,7 +189,12 @@ TEST(ShardHost, ResolvesARestoredAlertWhenItsReasonIsGone) {
   ShardHostDriver driver;
   const WebhookId webhook = driver.add_webhook();
   const AlertSubject subject{AlertKind::dead_letters, webhook};
-  driver.host().restore_alert(subject);
+  Alert alert;
+  alert.subject = subject;
+  driver.host().restore_alert(alert);
+  driver.host().check_alerts();
+  EXPECT_TRUE(driver.alerts.empty());
+  driver.clock.advance(1h);
   driver.host().check_alerts();
   ASSERT_EQ(driver.alerts.size(), 1u);
   EXPECT_EQ(driver.alerts.front().subject, subject);
@@ -198,7 +203,7 @@ TEST(ShardHost, ResolvesARestoredAlertWhenItsReasonIsGone) {
 
 TEST(ShardHost, AppliesChangedAlertLimits) {
   ShardHostDriver driver;
-  driver.host().change_alert_limits({.dead_letters_max = 1});
+  driver.host().change_alert_limits({.dead_letters_max = 1, .permanent_failures = false});
   const WebhookId webhook = driver.add_webhook([](Webhook& each) { each.retry.attempts_max = 1; });
   for (int i = 0; i < 2; ++i) {
     driver.admit(webhook);
@@ -211,7 +216,9 @@ TEST(ShardHost, AppliesChangedAlertLimits) {
 TEST(ShardHost, ForgetsTheAlertsOfARemovedWebhook) {
   ShardHostDriver driver;
   const WebhookId webhook = driver.add_webhook();
-  driver.host().restore_alert({AlertKind::dead_letters, webhook});
+  Alert alert;
+  alert.subject = {AlertKind::dead_letters, webhook};
+  driver.host().restore_alert(alert);
   driver.host().feed(WebhookRemoved{webhook});
   driver.host().check_alerts();
   EXPECT_TRUE(driver.alerts.empty());

@@ -13,7 +13,7 @@ using test::status;
 
 constexpr const char* one_success =
     R"(webhook_deliveries_total{event_type="order.paid",failure_category="none",)"
-    R"(status="succeeded",tenant_id="acme"} 1)";
+    R"(status="success",tenant_id="acme"} 1)";
 
 const Settlement& only_settlement(const ShardHostDriver& driver) {
   EXPECT_EQ(driver.settle_batches.size(), 1u);

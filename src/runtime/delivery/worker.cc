@@ -109,7 +109,7 @@ void Worker::settle(std::vector<Settlement> settlements) {
   parts_.store.submit(SettleJob{.worker = index_, .settlements = std::move(settlements)});
 }
 
-void Worker::save_circuit(SaveCircuit save) { parts_.store.submit(CircuitJob{save}); }
+void Worker::save_circuit(SaveCircuit save) { parts_.store.submit(CircuitJob{std::move(save)}); }
 
 void Worker::load_lane(LoadLane query) {
   parts_.store.submit(LoadLaneJob{.worker = index_, .query = query});

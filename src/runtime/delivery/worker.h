@@ -57,7 +57,7 @@ class Worker final : private StoreQueue, private ShardLoop {
   /// transport cannot be made.
   [[nodiscard]] Result<void> open();
   /// Before start(): an alert that was active when the server stopped.
-  void restore_alert(const AlertSubject& alert) { host_->restore_alert(alert); }
+  void restore_alert(const Alert& alert) { host_->restore_alert(alert); }
   void start();
   /// Stops the loop and joins the thread.
   void stop();

@@ -96,7 +96,7 @@ class WorkerTest : public testing::Test, private ShardOwner {
   test::ManualClock clock_;
   std::unique_ptr<Metrics> metrics_ = make_metrics();
   StreamHub stream_{StreamOptions{}};
-  SharedAllowance allowance_{AllowanceLimits{}, 1, [](std::size_t, std::optional<TenantId>) {}};
+  SharedAllowance allowance_{AllowanceLimits{}, 1, [](std::size_t, const SlotReserved&) {}};
   test::ScriptedReceivers receivers_;
   test::FakeStoreOwner owner_;
   std::unique_ptr<Ledger> real_ledger_;

@@ -26,17 +26,18 @@ class AllowanceTest : public testing::TestWithParam<Kind> {
       own_ = make_local_allowance(limits);
       allowance_ = own_.get();
     } else {
-      shared_.emplace(limits, 1, [](std::size_t, const std::optional<TenantId>&) {});
+      shared_.emplace(limits, 1, [](std::size_t, const SlotReserved&) {});
       allowance_ = &shared_->of(0);
     }
     allowance_->join(acme, "acme", start);
     allowance_->join(other, "other", start);
   }
   [[nodiscard]] Permit ask(TenantIndex tenant, MonoTime now = start) {
-    return allowance_->take(tenant, first, now);
+    return allowance_->take({tenant}, first, now);
   }
-  [[nodiscard]] Limit take(TenantIndex tenant, Candidates candidates = first) {
-    return allowance_->take(tenant, candidates, start).refused_by;
+  [[nodiscard]] Limit take(TenantIndex tenant, Candidates candidates = first,
+                           HostIndex host = no_host) {
+    return allowance_->take({tenant, host}, candidates, start).refused_by;
   }
 
   std::unique_ptr<Allowance> own_;
@@ -50,7 +51,7 @@ TEST_P(AllowanceTest, GrantsAsManySlotsAsTheLimit) {  // P7
   EXPECT_EQ(take(other), Limit::none);
   EXPECT_EQ(take(acme), Limit::total_slots);
   EXPECT_TRUE(allowance_->slots_taken(acme));
-  allowance_->give_back(other, 1);
+  allowance_->give_back({other});
   EXPECT_EQ(take(acme), Limit::none);
 }
 
@@ -60,6 +61,33 @@ TEST_P(AllowanceTest, CountsTheSlotsOfEachTenant) {
   EXPECT_EQ(take(acme), Limit::tenant_slots);
   EXPECT_TRUE(allowance_->slots_taken(acme));
   EXPECT_EQ(take(other), Limit::none);
+}
+
+TEST_P(AllowanceTest, CountsTheSlotsOfEachHost) {  // P7
+  limit({.in_flight_max = 4, .tenant_in_flight_max = 3, .host_in_flight_max = 2});
+  allowance_->join_host(0, "one.example");
+  allowance_->join_host(1, "two.example");
+  EXPECT_EQ(take(acme, first, 0), Limit::none);
+  EXPECT_EQ(take(other, first, 0), Limit::none);
+  EXPECT_EQ(take(acme, first, 0), Limit::host_slots);
+  EXPECT_EQ(take(acme, first, 1), Limit::none);
+  EXPECT_EQ(take(acme, first, 1), Limit::none) << "a refusal takes no slot";
+  EXPECT_EQ(take(other, first), Limit::total_slots);
+  allowance_->give_back({other, 0});
+  EXPECT_EQ(take(other, first, 0), Limit::none);
+  allowance_->give_back({acme, 1});
+  allowance_->give_back({acme, 1});
+  allowance_->leave_host(1);
+}
+
+TEST_P(AllowanceTest, AFullHostCostsNoToken) {
+  limit({.host_in_flight_max = 1, .tenant_rate = RateLimit{.count = 2, .period = 1h, .burst = 2}});
+  allowance_->join_host(0, "one.example");
+  EXPECT_EQ(take(acme, first, 0), Limit::none);
+  EXPECT_EQ(take(acme, first, 0), Limit::host_slots);
+  EXPECT_EQ(take(acme, first, 0), Limit::host_slots);
+  EXPECT_EQ(take(acme, first), Limit::none);
+  EXPECT_EQ(take(acme, first), Limit::tenant_rate);
 }
 
 TEST_P(AllowanceTest, KeepsTheReserveFromRetries) {
@@ -100,9 +128,9 @@ TEST_P(AllowanceTest, TakesNothingIfAnyLimitRefuses) {
          .total_rate = RateLimit{.count = 1, .period = 1s, .burst = 2}});
   EXPECT_EQ(take(acme), Limit::none);
   EXPECT_EQ(take(acme), Limit::total_slots);
-  allowance_->give_back(acme, 1);
+  allowance_->give_back({acme});
   EXPECT_EQ(take(acme), Limit::none);  // The token was still there.
-  allowance_->give_back(acme, 1);
+  allowance_->give_back({acme});
   EXPECT_EQ(take(acme), Limit::total_rate);
   EXPECT_FALSE(allowance_->slots_taken(acme));
 }

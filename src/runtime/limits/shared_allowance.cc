@@ -18,13 +18,18 @@ class SharedAllowance::Part final : public Allowance {
 
   void join(TenantIndex index, const TenantId& id, MonoTime now) override;
   void leave(TenantIndex index) override;
+  void join_host(HostIndex index, const std::string& name) override;
+  void leave_host(HostIndex index) override;
   [[nodiscard]] Candidates candidates() const override;
-  [[nodiscard]] Permit take(TenantIndex index, Candidates candidates, MonoTime now) override;
-  void give_back(TenantIndex index, std::uint32_t count) override;
+  [[nodiscard]] Permit take(const SlotUse& use, Candidates candidates, MonoTime now) override;
+  void give_back(const SlotUse& use) override;
   void move(TenantIndex from, TenantIndex to, std::uint32_t count) override;
   void release_reserved() override { shared_.slots_.leave(place_); }
   void release_reserved(TenantIndex index) override {
     tenants_[index].tenant->slots.leave(tenants_[index].place);
+  }
+  void release_reserved_host(HostIndex index) override {
+    hosts_[index].host->slots.leave(hosts_[index].place);
   }
   [[nodiscard]] bool slots_taken(TenantIndex index) const override;
   [[nodiscard]] std::optional<MonoTime> token_at(TenantIndex index, MonoTime now) const override;
@@ -36,7 +41,13 @@ class SharedAllowance::Part final : public Allowance {
     SlotPool::Place place;
   };
 
-  [[nodiscard]] Permit take_slots(Member& member, Candidates candidates);
+  struct HostMember {
+    std::string name;
+    Host* host = nullptr;
+    SlotPool::Place place;
+  };
+
+  [[nodiscard]] Permit take_slots(const SlotUse& use, Candidates candidates);
   [[nodiscard]] Permit ask_tokens(Tenant& tenant, MonoTime now);
 
   SharedAllowance& shared_;
@@ -44,14 +55,16 @@ class SharedAllowance::Part final : public Allowance {
   std::size_t worker_;
   SlotPool::Place place_;
   bool has_rates_;
-  std::vector<Member> tenants_;  // By TenantIndex.
+  std::vector<Member> tenants_;    // By TenantIndex.
+  std::vector<HostMember> hosts_;  // By HostIndex.
 };
 
 SharedAllowance::SharedAllowance(const AllowanceLimits& limits, std::size_t worker_count, Wake wake)
     : limits_(limits),
       wake_(std::move(wake)),
-      slots_([this](std::size_t worker) { wake_(worker, std::nullopt); }) {
+      slots_([this](std::size_t worker) { wake_(worker, SlotReserved{}); }) {
   POSTRIDER_ASSERT(limits_.in_flight_max > 0 && limits_.tenant_in_flight_max > 0);
+  POSTRIDER_ASSERT(limits_.host_in_flight_max.value_or(1) > 0);
   for (std::size_t worker = 0; worker < worker_count; ++worker) {
     parts_.push_back(std::make_unique<Part>(*this, worker));
   }
@@ -66,7 +79,9 @@ void SharedAllowance::Part::join(TenantIndex index, const TenantId& id, MonoTime
   const std::lock_guard lock{shared_.tenants_mutex_};
   std::unique_ptr<Tenant>& tenant = shared_.tenants_[id];
   if (!tenant) {
-    auto wake = [&shared = shared_, id](std::size_t worker) { shared.wake_(worker, id); };
+    auto wake = [&shared = shared_, id](std::size_t worker) {
+      shared.wake_(worker, {.tenant_id = id});
+    };
     tenant = std::make_unique<Tenant>(std::move(wake));
     if (limits_.tenant_rate) {
       tenant->tokens.emplace(*limits_.tenant_rate, now);
@@ -86,21 +101,45 @@ void SharedAllowance::Part::leave(TenantIndex index) {
   }
 }
 
+void SharedAllowance::Part::join_host(HostIndex index, const std::string& name) {
+  hosts_.resize(std::max<std::size_t>(hosts_.size(), index + 1));
+  const std::lock_guard lock{shared_.hosts_mutex_};
+  std::unique_ptr<Host>& host = shared_.hosts_[name];
+  if (!host) {
+    auto wake = [&shared = shared_, name](std::size_t worker) {
+      shared.wake_(worker, {.host = name});
+    };
+    host = std::make_unique<Host>(std::move(wake));
+  }
+  ++host->workers;
+  hosts_[index] = {.name = name, .host = host.get(), .place = {.worker = worker_}};
+}
+
+void SharedAllowance::Part::leave_host(HostIndex index) {
+  release_reserved_host(index);
+  const HostMember member = std::exchange(hosts_[index], {});
+  const std::lock_guard lock{shared_.hosts_mutex_};
+  if (--member.host->workers == 0) {
+    POSTRIDER_ASSERT(member.host->slots.taken() == 0);
+    shared_.hosts_.erase(member.name);
+  }
+}
+
 Candidates SharedAllowance::Part::candidates() const {
   return shared_.slots_.taken() < retries_max(limits_) ? Candidates::all
                                                        : Candidates::first_attempts;
 }
 
-Permit SharedAllowance::Part::take(TenantIndex index, Candidates candidates, MonoTime now) {
-  Member& member = tenants_[index];
+Permit SharedAllowance::Part::take(const SlotUse& use, Candidates candidates, MonoTime now) {
   if (!has_rates_) {
-    return take_slots(member, candidates);  // The usual case: no lock.
+    return take_slots(use, candidates);  // The usual case: no lock.
   }
+  const Member& member = tenants_[use.tenant];
   const std::lock_guard lock{shared_.tokens_mutex_};
   if (const Permit tokens = ask_tokens(*member.tenant, now); tokens.refused_by != Limit::none) {
     return tokens;
   }
-  const Permit slots = take_slots(member, candidates);
+  const Permit slots = take_slots(use, candidates);
   if (slots.refused_by == Limit::none) {
     for (std::optional<SharedTokenBucket>* bucket : {&member.tenant->tokens, &shared_.tokens_}) {
       if (*bucket) {
@@ -111,9 +150,10 @@ Permit SharedAllowance::Part::take(TenantIndex index, Candidates candidates, Mon
   return slots;
 }
 
-/// Takes the total slot first: a tenant slot that is reserved for this worker stays reserved while
-/// the worker waits for a total slot, so that it gets both in the end.
-Permit SharedAllowance::Part::take_slots(Member& member, Candidates candidates) {
+/// Takes the total slot first: a tenant or host slot that is reserved for this worker stays
+/// reserved while the worker waits for a total slot, so that it gets both in the end.
+Permit SharedAllowance::Part::take_slots(const SlotUse& use, Candidates candidates) {
+  Member& member = tenants_[use.tenant];
   const std::uint32_t max =
       candidates == Candidates::all ? retries_max(limits_) : limits_.in_flight_max;
   if (!shared_.slots_.take(place_, max)) {
@@ -122,6 +162,15 @@ Permit SharedAllowance::Part::take_slots(Member& member, Candidates candidates) 
   if (!member.tenant->slots.take(member.place, limits_.tenant_in_flight_max)) {
     shared_.slots_.give_back(place_, 1);
     return {.refused_by = Limit::tenant_slots};
+  }
+  if (use.host == no_host) {
+    return {};
+  }
+  HostMember& host = hosts_[use.host];
+  if (!host.host->slots.take(host.place, *limits_.host_in_flight_max)) {
+    member.tenant->slots.give_back(member.place, 1);
+    shared_.slots_.give_back(place_, 1);
+    return {.refused_by = Limit::host_slots};
   }
   return {};
 }
@@ -146,9 +195,12 @@ Permit SharedAllowance::Part::ask_tokens(Tenant& tenant, MonoTime now) {
   return {};
 }
 
-void SharedAllowance::Part::give_back(TenantIndex index, std::uint32_t count) {
-  tenants_[index].tenant->slots.give_back(tenants_[index].place, count);
-  shared_.slots_.give_back(place_, count);
+void SharedAllowance::Part::give_back(const SlotUse& use) {
+  if (use.host != no_host) {
+    hosts_[use.host].host->slots.give_back(hosts_[use.host].place, 1);
+  }
+  tenants_[use.tenant].tenant->slots.give_back(tenants_[use.tenant].place, 1);
+  shared_.slots_.give_back(place_, 1);
 }
 
 void SharedAllowance::Part::move(TenantIndex from, TenantIndex to, std::uint32_t count) {

@@ -8,11 +8,13 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "engine/shard/allowance.h"
+#include "engine/shard/messages.h"
 
 #include "runtime/limits/shared_token_bucket.h"
 #include "runtime/limits/slot_pool.h"
@@ -21,9 +23,9 @@ namespace postrider {
 
 class SharedAllowance {
  public:
-  /// Must feed SlotReserved to the worker's shard later. Called on any thread, under a lock: it
-  /// must not call back.
-  using Wake = std::function<void(std::size_t worker, std::optional<TenantId> tenant_id)>;
+  /// Must feed `reserved` to the worker's shard later. Called on any thread, under a lock: it must
+  /// not call back.
+  using Wake = std::function<void(std::size_t worker, SlotReserved reserved)>;
 
   SharedAllowance(const AllowanceLimits& limits, std::size_t worker_count, Wake wake);
   ~SharedAllowance();
@@ -44,11 +46,20 @@ class SharedAllowance {
     std::uint32_t workers = 0;  // With lanes of this tenant. Guarded by tenants_mutex_.
   };
 
+  struct Host {
+    explicit Host(std::function<void(std::size_t)> wake) : slots(std::move(wake)) {}
+
+    SlotPool slots;
+    std::uint32_t workers = 0;  // That use the host. Guarded by hosts_mutex_.
+  };
+
   AllowanceLimits limits_;
   Wake wake_;
   SlotPool slots_;
   std::mutex tenants_mutex_;
   std::unordered_map<TenantId, std::unique_ptr<Tenant>> tenants_;
+  std::mutex hosts_mutex_;
+  std::unordered_map<std::string, std::unique_ptr<Host>> hosts_;
   std::mutex tokens_mutex_;
   std::optional<SharedTokenBucket> tokens_;
   std::vector<std::unique_ptr<Part>> parts_;

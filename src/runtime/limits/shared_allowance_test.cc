@@ -17,8 +17,8 @@ constexpr auto retry = Candidates::all;
 class SharedAllowanceTest : public testing::Test {
  protected:
   void share(const AllowanceLimits& limits) {
-    shared_.emplace(limits, 2, [this](std::size_t worker, std::optional<TenantId> tenant_id) {
-      woken_.emplace_back(worker, std::move(tenant_id));
+    shared_.emplace(limits, 2, [this](std::size_t worker, SlotReserved reserved) {
+      woken_.emplace_back(worker, std::move(reserved));
     });
     for (const std::size_t worker : {0, 1}) {
       shared_->of(worker).join(acme, "acme", start);
@@ -26,11 +26,11 @@ class SharedAllowanceTest : public testing::Test {
     }
   }
   [[nodiscard]] Limit take(std::size_t worker, TenantIndex tenant, Candidates candidates = first,
-                           MonoTime now = start) {
-    return shared_->of(worker).take(tenant, candidates, now).refused_by;
+                           MonoTime now = start, HostIndex host = no_host) {
+    return shared_->of(worker).take({tenant, host}, candidates, now).refused_by;
   }
 
-  using Woken = std::vector<std::pair<std::size_t, std::optional<TenantId>>>;
+  using Woken = std::vector<std::pair<std::size_t, SlotReserved>>;
   Woken woken_;
   std::optional<SharedAllowance> shared_;
 };
@@ -41,8 +41,8 @@ TEST_F(SharedAllowanceTest, CountsSlotsOverAllWorkers) {  // P7
   EXPECT_EQ(take(1, acme), Limit::none);
   EXPECT_EQ(take(0, other), Limit::total_slots);
   EXPECT_TRUE(shared_->of(0).slots_taken(other));
-  shared_->of(1).give_back(acme, 1);
-  EXPECT_EQ(woken_, (Woken{{0, std::nullopt}}));
+  shared_->of(1).give_back({acme});
+  EXPECT_EQ(woken_, (Woken{{0, SlotReserved{}}}));
   EXPECT_EQ(take(0, other), Limit::none);
 }
 
@@ -51,11 +51,11 @@ TEST_F(SharedAllowanceTest, CountsATenantsSlotsOverAllWorkers) {
   EXPECT_EQ(take(0, acme), Limit::none);
   EXPECT_EQ(take(1, acme), Limit::tenant_slots);
   EXPECT_EQ(take(1, other), Limit::none);
-  shared_->of(0).give_back(acme, 1);
-  EXPECT_EQ(woken_, (Woken{{1, "acme"}}));
+  shared_->of(0).give_back({acme});
+  EXPECT_EQ(woken_, (Woken{{1, SlotReserved{"acme"}}}));
   EXPECT_EQ(take(0, acme), Limit::tenant_slots);
   shared_->of(1).release_reserved(acme);
-  EXPECT_EQ(woken_, (Woken{{1, "acme"}, {0, "acme"}}));
+  EXPECT_EQ(woken_, (Woken{{1, SlotReserved{"acme"}}, {0, SlotReserved{"acme"}}}));
 }
 
 TEST_F(SharedAllowanceTest, KeepsATenantSlotReservedForAWorkerThatWaitsForATotalSlot) {
@@ -64,9 +64,27 @@ TEST_F(SharedAllowanceTest, KeepsATenantSlotReservedForAWorkerThatWaitsForATotal
   EXPECT_EQ(take(1, acme), Limit::tenant_slots);
   EXPECT_EQ(take(0, other), Limit::none);
   EXPECT_EQ(take(1, other), Limit::total_slots);
-  shared_->of(0).give_back(acme, 1);  // Worker 1 waits for both.
-  EXPECT_EQ(woken_, (Woken{{1, "acme"}, {1, std::nullopt}}));
+  shared_->of(0).give_back({acme});  // Worker 1 waits for both.
+  EXPECT_EQ(woken_, (Woken{{1, SlotReserved{"acme"}}, {1, SlotReserved{}}}));
   EXPECT_EQ(take(1, acme), Limit::none);
+}
+
+TEST_F(SharedAllowanceTest, CountsAHostsSlotsOverAllWorkersAndTenants) {  // P7
+  share({.host_in_flight_max = 1});
+  constexpr HostIndex host = 0;
+  shared_->of(0).join_host(host, "receiver.example");
+  shared_->of(1).join_host(host, "receiver.example");
+  EXPECT_EQ(take(0, acme, first, start, host), Limit::none);
+  EXPECT_EQ(take(1, other, first, start, host), Limit::host_slots);
+  EXPECT_EQ(take(1, other), Limit::none) << "other hosts are free";
+  shared_->of(0).give_back({acme, host});
+  EXPECT_EQ(woken_, (Woken{{1, SlotReserved{.host = "receiver.example"}}}));
+  EXPECT_EQ(take(0, acme, first, start, host), Limit::host_slots) << "it is reserved";
+  EXPECT_EQ(take(1, other, first, start, host), Limit::none);
+  shared_->of(1).give_back({other, host});
+  EXPECT_EQ(woken_.back(), (std::pair<std::size_t, SlotReserved>{0, {.host = "receiver.example"}}));
+  shared_->of(0).leave_host(host);  // With the reserved slot.
+  EXPECT_EQ(take(1, other, first, start, host), Limit::none);
 }
 
 TEST_F(SharedAllowanceTest, KeepsTheReserveFromRetriesOfAllWorkers) {
@@ -77,10 +95,10 @@ TEST_F(SharedAllowanceTest, KeepsTheReserveFromRetriesOfAllWorkers) {
   EXPECT_EQ(take(1, acme, first), Limit::none);
   EXPECT_EQ(take(0, other, first), Limit::none);
   EXPECT_EQ(take(1, other, retry), Limit::total_slots);
-  shared_->of(0).give_back(acme, 1);
-  shared_->of(0).give_back(other, 1);
+  shared_->of(0).give_back({acme});
+  shared_->of(0).give_back({other});
   EXPECT_TRUE(woken_.empty());
-  shared_->of(1).give_back(acme, 1);
+  shared_->of(1).give_back({acme});
   EXPECT_EQ(take(1, other, retry), Limit::none);
 }
 
@@ -88,7 +106,7 @@ TEST_F(SharedAllowanceTest, CountsTokensOverAllWorkers) {  // P7
   share({.total_rate = RateLimit{.count = 2, .period = 1s, .burst = 2}});
   EXPECT_EQ(take(0, acme), Limit::none);
   EXPECT_EQ(take(1, other), Limit::none);
-  const Permit refused = shared_->of(0).take(acme, first, start);
+  const Permit refused = shared_->of(0).take({acme}, first, start);
   EXPECT_EQ(refused, (Permit{.refused_by = Limit::total_rate, .again_at = start + 500ms}));
   EXPECT_EQ(shared_->of(1).token_at(other, start), start + 1s);
   EXPECT_EQ(take(0, acme, first, start + 500ms), Limit::none);
@@ -115,7 +133,7 @@ TEST_F(SharedAllowanceTest, KeepsATenantsTurnForAWorkerThatTheTotalRateRefuses) 
 TEST_F(SharedAllowanceTest, ForgetsATenantWithoutLanes) {
   share({.tenant_rate = RateLimit{.count = 1, .period = 1min, .burst = 1}});
   EXPECT_EQ(take(0, acme), Limit::none);
-  shared_->of(0).give_back(acme, 1);
+  shared_->of(0).give_back({acme});
   shared_->of(0).leave(acme);
   shared_->of(0).join(acme, "acme", start);
   EXPECT_EQ(take(0, acme), Limit::tenant_rate) << "worker 1 still has lanes of it";
@@ -133,10 +151,11 @@ TEST_F(SharedAllowanceTest, ARefusalTakesNeitherATokenNorASlot) {
   EXPECT_EQ(take(0, acme), Limit::none);
   EXPECT_EQ(take(0, acme), Limit::none);
   EXPECT_EQ(take(1, acme), Limit::total_slots);
-  shared_->of(0).give_back(acme, 2);
+  shared_->of(0).give_back({acme});
+  shared_->of(0).give_back({acme});
   EXPECT_EQ(take(1, acme), Limit::none);  // The token is still there.
   EXPECT_EQ(take(1, acme), Limit::total_rate);
-  shared_->of(1).give_back(acme, 1);
+  shared_->of(1).give_back({acme});
   EXPECT_EQ(take(0, acme, first, start + 2s), Limit::none);
 }
 
@@ -145,7 +164,7 @@ TEST_F(SharedAllowanceTest, CountsMovedAttemptsForTheirNewTenant) {
   EXPECT_EQ(take(0, acme), Limit::none);
   EXPECT_EQ(take(1, acme), Limit::tenant_slots);
   shared_->of(0).move(acme, other, 1);
-  EXPECT_EQ(woken_, (Woken{{1, "acme"}}));
+  EXPECT_EQ(woken_, (Woken{{1, SlotReserved{"acme"}}}));
   EXPECT_EQ(take(1, other), Limit::tenant_slots);
 }
 
@@ -153,7 +172,7 @@ TEST_F(SharedAllowanceTest, PassesOnTheReservedSlotWhenAWorkerLosesATenant) {
   share({.in_flight_max = 9, .tenant_in_flight_max = 1, .first_attempt_reserve = 0});
   EXPECT_EQ(take(0, acme), Limit::none);
   EXPECT_EQ(take(1, acme), Limit::tenant_slots);
-  shared_->of(0).give_back(acme, 1);
+  shared_->of(0).give_back({acme});
   EXPECT_EQ(take(0, acme), Limit::tenant_slots);
   shared_->of(1).leave(acme);
   EXPECT_EQ(take(0, acme), Limit::none);

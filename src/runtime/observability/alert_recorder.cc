@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
+#include "core/net/target_url.h"
+
 #include "runtime/observability/attempt_log.h"
 
 namespace postrider {
@@ -26,6 +28,15 @@ std::string name_of(const AlertSubject& subject) {
   return subject.webhook_id ? subject.webhook_id->to_string() : std::string{"none"};
 }
 
+/// `Webhook whk_… "Orders"`.
+std::string name_of(const Webhook& webhook) {
+  std::string name = "Webhook " + webhook.id.to_string();
+  if (webhook.name) {
+    name.append(" \"").append(*webhook.name).append("\"");
+  }
+  return name;
+}
+
 }  // namespace
 
 AlertRecorder::AlertRecorder(std::vector<Alert> active, Parts parts) : parts_(std::move(parts)) {
@@ -38,11 +49,52 @@ AlertRecorder::AlertRecorder(std::vector<Alert> active, Parts parts) : parts_(st
 
 void AlertRecorder::change(const AlertChange& change, std::optional<TenantId> tenant_id,
                            WallTime now) {
+  this->change(change, {.id = {},
+                        .subject = change.subject,
+                        .tenant_id = std::move(tenant_id),
+                        .raised_at = now,
+                        .resolved_at = std::nullopt,
+                        .detail = change.detail,
+                        .measure = change.measure,
+                        .webhook_name = std::nullopt,
+                        .webhook_url = std::nullopt});
+}
+
+void AlertRecorder::change(const AlertChange& change, const Webhook& webhook, WallTime now) {
+  const std::string url{shown_url(webhook.url)};
+  this->change(change, {.id = {},
+                        .subject = change.subject,
+                        .tenant_id = webhook.tenant_id,
+                        .raised_at = now,
+                        .resolved_at = std::nullopt,
+                        .detail = fmt::format("{} at {}: {}", name_of(webhook), url, change.detail),
+                        .measure = change.measure,
+                        .webhook_name = webhook.name,
+                        .webhook_url = url});
+}
+
+/// `alert` is as it is if it is raised now, without an id.
+void AlertRecorder::change(const AlertChange& change, Alert alert) {
   const auto active = active_.find(change.subject);
-  if (change.active && active == active_.end()) {
-    raise(change, std::move(tenant_id), now);
-  } else if (!change.active && active != active_.end()) {
-    resolve(active, now);
+  if (!change.active) {
+    if (active != active_.end()) {
+      resolve(active, alert.raised_at);
+    }
+  } else if (active == active_.end()) {
+    raise(change, std::move(alert));
+  } else if (counts_on(change.subject.kind)) {
+    count_on(active->second, std::move(alert));
+  }
+}
+
+void AlertRecorder::count_on(Alert& active, Alert alert) {
+  active.detail = std::move(alert.detail);
+  active.measure = alert.measure;
+  const auto unwritten = std::ranges::find(raised_, active.id, &Alert::id);
+  if (unwritten != raised_.end()) {
+    *unwritten = active;
+  } else if (has_room() || counted_.contains(active.id)) {
+    counted_.insert_or_assign(active.id, active);
   }
 }
 
@@ -55,29 +107,25 @@ void AlertRecorder::resolve_all(WebhookId webhook_id, WallTime now) {
   }
 }
 
-bool AlertRecorder::has_room() const { return raised_.size() + resolved_.size() < unwritten_max; }
+bool AlertRecorder::has_room() const {
+  return raised_.size() + counted_.size() + resolved_.size() < unwritten_max;
+}
 
-void AlertRecorder::raise(const AlertChange& change, std::optional<TenantId> tenant_id,
-                          WallTime now) {
+void AlertRecorder::raise(const AlertChange& change, Alert alert) {
   if (!raised_by_engine(change.subject.kind)) {
     parts_.metrics->alert_raised(change.subject.kind);
     spdlog::warn("alert kind={} webhook={} detail=\"{}\"", to_string(change.subject.kind),
-                 name_of(change.subject), log_safe(change.detail));
+                 name_of(change.subject), log_safe(alert.detail));
   }
   if (!has_room()) {
     spdlog::error("alert.not_kept kind={} webhook={}", to_string(change.subject.kind),
                   name_of(change.subject));
     return;
   }
-  const Alert alert{.id = parts_.make_id(),
-                    .subject = change.subject,
-                    .tenant_id = std::move(tenant_id),
-                    .raised_at = now,
-                    .resolved_at = std::nullopt,
-                    .detail = change.detail};
-  active_.emplace(alert.subject, alert);
+  alert.id = parts_.make_id();
   parts_.metrics->alerts_changed(alert.subject.kind, 1);
   raised_.push_back(alert);
+  active_.emplace(change.subject, std::move(alert));
 }
 
 void AlertRecorder::resolve(std::map<AlertSubject, Alert>::iterator active, WallTime now) {
@@ -104,12 +152,16 @@ Result<void> AlertRecorder::write(Store& store) {
     for (const Alert& alert : raised_) {
       POSTRIDER_CHECK(store.alerts->raise(alert));
     }
+    for (const auto& [id, alert] : counted_) {
+      POSTRIDER_CHECK(store.alerts->update(alert));
+    }
     for (const Resolution& resolution : resolved_) {
       POSTRIDER_CHECK(store.alerts->resolve(resolution.id, resolution.at));
     }
     return {};
   }));
   raised_.clear();
+  counted_.clear();
   resolved_.clear();
   return {};
 }

@@ -8,10 +8,12 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "core/base/result.h"
 #include "core/model/alert.h"
+#include "core/model/webhook.h"
 #include "engine/alerts/alert_rules.h"
 #include "ports/store.h"
 
@@ -32,13 +34,17 @@ class AlertRecorder {
   /// `active`: the alerts that were active when the server ended.
   AlertRecorder(std::vector<Alert> active, Parts parts);
 
-  /// Does nothing if the alert is raised and active already, or resolved and not active.
-  /// `tenant_id`: the tenant the alert concerns.
+  /// Does nothing if the alert is raised and active already, or resolved and not active. An active
+  /// alert that counts on gets the new count. `tenant_id`: the tenant the alert concerns.
   void change(const AlertChange& change, std::optional<TenantId> tenant_id, WallTime now);
+  /// The same for an alert about this webhook. The alert names it.
+  void change(const AlertChange& change, const Webhook& webhook, WallTime now);
   /// Resolves all alerts of a removed webhook.
   void resolve_all(WebhookId webhook_id, WallTime now);
 
-  [[nodiscard]] bool has_unwritten() const { return !raised_.empty() || !resolved_.empty(); }
+  [[nodiscard]] bool has_unwritten() const {
+    return !raised_.empty() || !counted_.empty() || !resolved_.empty();
+  }
   /// Writes all changes in one transaction. If that fails, they stay unwritten.
   [[nodiscard]] Result<void> write(Store& store);
 
@@ -48,13 +54,16 @@ class AlertRecorder {
     WallTime at;
   };
 
-  void raise(const AlertChange& change, std::optional<TenantId> tenant_id, WallTime now);
+  void change(const AlertChange& change, Alert alert);
+  void raise(const AlertChange& change, Alert alert);
+  void count_on(Alert& active, Alert alert);
   void resolve(std::map<AlertSubject, Alert>::iterator active, WallTime now);
   [[nodiscard]] bool has_room() const;
 
   Parts parts_;
   std::map<AlertSubject, Alert> active_;
   std::vector<Alert> raised_;         // Unwritten. Some may be resolved already.
+  std::map<AlertId, Alert> counted_;  // Unwritten counts of alerts that are written.
   std::vector<Resolution> resolved_;  // Unwritten.
 };
 

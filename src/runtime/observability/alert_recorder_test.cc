@@ -21,6 +21,7 @@ class CountingAlertWriter final : public AlertWriter {
     ++raised_;
     return {};
   }
+  Result<void> update(const Alert&) override { return {}; }
   Result<void> resolve(AlertId, WallTime) override { return {}; }
   Result<std::uint32_t> remove_resolved(WallTime, std::uint32_t) override { return 0; }
 
@@ -71,6 +72,52 @@ TEST_F(AlertRecorderTest, RaisesOnceAndResolvesOnce) {
   ASSERT_TRUE(recorder.write(roles_).has_value());
   EXPECT_FALSE(recorder.has_unwritten());
   EXPECT_EQ(stored()[0].resolved_at, noon + 2s);
+}
+
+TEST_F(AlertRecorderTest, NamesTheWebhookWithoutTheQueryOfItsUrl) {
+  AlertRecorder recorder = make_recorder();
+  Webhook named;
+  named.id = webhook;
+  named.tenant_id = "acme";
+  named.name = "Orders";
+  named.url = "https://shop.example/hook?token=hunter2";
+  AlertChange raised = change(AlertKind::dns_failing, true);
+  raised.measure = AlertMeasure{.count = 90, .limit = 80, .unit = AlertUnit::percent};
+  recorder.change(raised, named, noon);
+  ASSERT_TRUE(recorder.write(roles_).has_value());
+  ASSERT_EQ(stored().size(), 1u);
+  EXPECT_EQ(stored()[0].tenant_id, "acme");
+  EXPECT_EQ(stored()[0].webhook_name, "Orders");
+  EXPECT_EQ(stored()[0].webhook_url, "https://shop.example/hook");
+  EXPECT_EQ(stored()[0].measure, raised.measure);
+  EXPECT_EQ(stored()[0].detail, "Webhook " + webhook.to_string() +
+                                    " \"Orders\" at https://shop.example/hook: It happened.");
+}
+
+TEST_F(AlertRecorderTest, CountsOnInTheSameAlert) {
+  AlertRecorder recorder = make_recorder();
+  const auto count = [&](double number) {
+    AlertChange counted = change(AlertKind::permanent_failure, true);
+    counted.detail = std::to_string(static_cast<int>(number));
+    counted.measure = AlertMeasure{.count = number, .limit = 0};
+    recorder.change(counted, "acme", noon);
+  };
+  count(1);
+  count(2);
+  ASSERT_TRUE(recorder.write(roles_).has_value());
+  count(3);
+  count(4);
+  EXPECT_TRUE(recorder.has_unwritten());
+  ASSERT_TRUE(recorder.write(roles_).has_value());
+  EXPECT_FALSE(recorder.has_unwritten());
+  ASSERT_EQ(stored().size(), 1u);
+  EXPECT_EQ(stored()[0].measure->count, 4);
+  EXPECT_EQ(stored()[0].detail, "4");
+  count(5);
+  recorder.change(change(AlertKind::permanent_failure, false), "acme", noon + 1s);
+  ASSERT_TRUE(recorder.write(roles_).has_value());
+  EXPECT_EQ(stored()[0].measure->count, 5);
+  EXPECT_EQ(stored()[0].resolved_at, noon + 1s);
 }
 
 TEST_F(AlertRecorderTest, KeepsAlertsOfDifferentTenantsApart) {

@@ -10,6 +10,9 @@
 
 namespace postrider {
 
+// Tenants, event types and webhooks with a label of their own. More would make scrapes expensive.
+constexpr std::size_t label_values_max = 100;
+
 /// Any thread.
 class LabelCap {
  public:

@@ -1,21 +1,25 @@
 // All metric families of the server. Private to metrics.cc.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <mutex>
+#include <string>
 
 #include <prometheus/counter.h>
 #include <prometheus/gauge.h>
 #include <prometheus/histogram.h>
 #include <prometheus/registry.h>
 
+#include "core/base/time.h"
+#include "core/model/delivery.h"
+#include "core/model/duration_histogram.h"
+
 #include "runtime/observability/label_cap.h"
 
 namespace postrider {
-
-// Tenants, event types and webhooks with a label of their own. More would make scrapes expensive.
-constexpr std::size_t label_values_max = 100;
 
 inline const prometheus::Histogram::BucketBoundaries duration_buckets{
     .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 90};
@@ -25,14 +29,35 @@ inline const prometheus::Histogram::BucketBoundaries batch_buckets{1,   2,   5, 
                                                                    100, 200, 500, 1000, 2000, 5000};
 inline const prometheus::Histogram::BucketBoundaries attempt_buckets{1, 2,  3,  4,  5, 6,
                                                                      8, 10, 12, 15, 20};
+inline const prometheus::Histogram::BucketBoundaries retry_buckets{0, 1, 2,  3,  4, 5,
+                                                                   7, 9, 11, 14, 19};
+
+constexpr std::size_t delivery_state_count = static_cast<std::size_t>(DeliveryState::cancelled) + 1;
+
+/// A counter for each state, also for those that no delivery has entered yet.
+inline std::array<prometheus::Counter*, delivery_state_count> counters_of(
+    prometheus::Family<prometheus::Counter>& states) {
+  std::array<prometheus::Counter*, delivery_state_count> counters{};
+  for (std::size_t state = 0; state < counters.size(); ++state) {
+    counters[state] =
+        &states.Add({{"state", std::string{to_string(static_cast<DeliveryState>(state))}}});
+  }
+  return counters;
+}
 
 struct MetricFamilies {
   prometheus::Registry registry;
   prometheus::Family<prometheus::Counter>& deliveries =
       prometheus::BuildCounter()
           .Name("webhook_deliveries_total")
-          .Help("Attempts by the state their delivery moved to")
+          .Help("Attempts by result: success, failure or timeout")
           .Register(registry);
+  prometheus::Family<prometheus::Counter>& states =
+      prometheus::BuildCounter()
+          .Name("webhook_delivery_states_total")
+          .Help("Deliveries that entered the state; pending: new and revived ones")
+          .Register(registry);
+  std::array<prometheus::Counter*, delivery_state_count> state_counters = counters_of(states);
   prometheus::Histogram& duration = prometheus::BuildHistogram()
                                         .Name("webhook_delivery_duration_seconds")
                                         .Help("How long attempts took")
@@ -41,19 +66,23 @@ struct MetricFamilies {
   prometheus::Family<prometheus::Histogram>& attempt_number =
       prometheus::BuildHistogram()
           .Name("webhook_retry_attempt_number")
-          .Help("Which attempt it was, by outcome")
+          .Help("The number of each attempt, by the state its delivery moved to")
           .Register(registry);
+  prometheus::Histogram& retry_attempts =
+      prometheus::BuildHistogram()
+          .Name("webhook_retry_attempts")
+          .Help("Retries of each delivery that succeeded or became a dead letter")
+          .Register(registry)
+          .Add({}, retry_buckets);
   prometheus::Family<prometheus::Gauge>& queue_depth =
       prometheus::BuildGauge()
           .Name("webhook_queue_depth")
-          .Help(
-              "Deliveries waiting in memory, at most 128 of each webhook; all others wait in the "
-              "store only")
+          .Help("Deliveries that wait, in memory and in the store, without those in flight")
           .Register(registry);
-  prometheus::Family<prometheus::Gauge>& circuit_state =
+  prometheus::Family<prometheus::Gauge>& in_memory =
       prometheus::BuildGauge()
-          .Name("webhook_circuit_breaker_state")
-          .Help("1 for the state the circuit is in")
+          .Name("postrider_deliveries_in_memory")
+          .Help("Waiting deliveries in memory, at most 128 of each webhook")
           .Register(registry);
   prometheus::Family<prometheus::Counter>& circuit_transitions =
       prometheus::BuildCounter()
@@ -74,11 +103,11 @@ struct MetricFamilies {
                                          .Help("Deliveries that became dead letters")
                                          .Register(registry)
                                          .Add({});
-  prometheus::Gauge& rate_limited = prometheus::BuildGauge()
-                                        .Name("webhook_rate_limited_requests_total")
-                                        .Help("Times a rate limit made a webhook wait")
-                                        .Register(registry)
-                                        .Add({});
+  prometheus::Counter& rate_limited = prometheus::BuildCounter()
+                                          .Name("webhook_rate_limited_requests_total")
+                                          .Help("Times a rate limit made a webhook wait")
+                                          .Register(registry)
+                                          .Add({});
   prometheus::Family<prometheus::Gauge>& utilization =
       prometheus::BuildGauge()
           .Name("webhook_worker_pool_utilization")
@@ -137,11 +166,16 @@ struct MetricFamilies {
                                                              .Register(registry);
   prometheus::Gauge& waiting = prometheus::BuildGauge()
                                    .Name("postrider_deliveries_waiting")
-                                   .Help("Deliveries waiting, in memory and in the store")
+                                   .Help("Deliveries that are not final, with those in flight")
                                    .Register(registry)
                                    .Add({});
   std::atomic<std::uint64_t> attempts{0};
   std::atomic<std::uint64_t> successes{0};
+  std::atomic<std::uint64_t> ended{0};         // Deliveries that succeeded or became dead letters.
+  std::atomic<std::uint64_t> dead_letters{0};  // Included in `ended`.
+  std::atomic<Micros::rep> slow_over{0};       // Longer attempts are slow. 0: none is.
+  std::mutex slow_mutex;                       // Guards slow.
+  DurationHistogram slow;                      // Since the last facts.
 
   LabelCap event_types{label_values_max};
   LabelCap tenants{label_values_max};

@@ -3,19 +3,46 @@
 #include <algorithm>
 #include <mutex>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 #include <prometheus/text_serializer.h>
 
+#include "runtime/observability/circuit_states.h"
 #include "runtime/observability/metric_families.h"
 
 namespace postrider {
 namespace {
 
 using prometheus::Counter;
-using prometheus::Gauge;
 using prometheus::Histogram;
+
+/// The status label of an attempt.
+std::string_view status_of(const std::optional<FailureCategory>& failure) {
+  if (!failure) {
+    return "success";
+  }
+  return *failure == FailureCategory::timeout ? "timeout" : "failure";
+}
+
+/// The automatic retries among so many attempts.
+std::uint32_t retries(std::uint32_t budget_used) { return std::max(budget_used, 1u) - 1; }
+
+/// Adds what `refresh_gauges` shows.
+void add(const ShardView& view, ShardView& sum) {
+  for (std::size_t priority = 0; priority < priority_count; ++priority) {
+    sum.waiting[priority] += view.waiting[priority];
+    sum.in_flight_by_priority[priority] += view.in_flight_by_priority[priority];
+  }
+  for (std::size_t state = 0; state < sum.circuits.size(); ++state) {
+    sum.circuits[state] += view.circuits[state];
+  }
+  sum.in_flight += view.in_flight;
+  sum.rate_limited_total += view.rate_limited_total;
+}
+
+std::string label_of(Priority priority) { return std::string{to_string(priority)}; }
 
 double seconds(Micros duration) { return static_cast<double>(duration.count()) / 1e6; }
 
@@ -49,19 +76,40 @@ class PrometheusAttemptMeter final : public AttemptMeter {
 
   void record(const AttemptFacts& facts) override {
     key_.assign(facts.tenant_id).append(1, '\0').append(facts.event_type).append(1, '\0');
-    key_ += static_cast<char>(facts.state);
     key_ += static_cast<char>(facts.failure ? static_cast<int>(*facts.failure) : -1);
     counter(facts).Increment();
     families_.attempts.fetch_add(1, std::memory_order_relaxed);
     families_.successes.fetch_add(facts.failure ? 0 : 1, std::memory_order_relaxed);
     families_.duration.Observe(seconds(facts.duration));
+    count_ended(facts.state);
+    watch_duration(facts.duration);
     attempt_number(facts.state).Observe(facts.number);
+    families_.state_counters[static_cast<std::size_t>(facts.state)]->Increment();
+    if (facts.state == DeliveryState::dead_letter || facts.state == DeliveryState::succeeded) {
+      families_.retry_attempts.Observe(retries(facts.budget_used));
+    }
     if (facts.state == DeliveryState::dead_letter) {
       families_.dlq_entries.Increment();
     }
   }
 
  private:
+  void count_ended(DeliveryState state) {
+    const bool dead = state == DeliveryState::dead_letter;
+    if (dead || state == DeliveryState::succeeded) {
+      families_.ended.fetch_add(1, std::memory_order_relaxed);
+      families_.dead_letters.fetch_add(dead ? 1 : 0, std::memory_order_relaxed);
+    }
+  }
+
+  void watch_duration(Micros duration) {
+    const Micros::rep slow_over = families_.slow_over.load(std::memory_order_relaxed);
+    if (slow_over > 0 && duration.count() > slow_over) {
+      const std::lock_guard lock{families_.slow_mutex};
+      families_.slow.add(duration);
+    }
+  }
+
   Counter& counter(const AttemptFacts& facts) {
     const auto found = counters_.find(key_);
     if (found != counters_.end()) {
@@ -71,7 +119,7 @@ class PrometheusAttemptMeter final : public AttemptMeter {
       counters_.clear();  // A cache only: the registry owns the counters.
     }
     Counter& made = families_.deliveries.Add(
-        {{"status", std::string{to_string(facts.state)}},
+        {{"status", std::string{status_of(facts.failure)}},
          {"event_type", families_.event_types.label(facts.event_type)},
          {"failure_category", facts.failure ? std::string{to_string(*facts.failure)} : "none"},
          {"tenant_id", families_.tenants.label(facts.tenant_id)}});
@@ -91,7 +139,7 @@ class PrometheusAttemptMeter final : public AttemptMeter {
   MetricFamilies& families_;
   std::string key_;  // A member, so that a known label set needs no allocation.
   std::unordered_map<std::string, Counter*> counters_;
-  std::array<Histogram*, 5> attempt_numbers_{};
+  std::array<Histogram*, delivery_state_count> attempt_numbers_{};
 };
 
 class PrometheusMetrics final : public Metrics {
@@ -117,27 +165,16 @@ class PrometheusMetrics final : public Metrics {
         .Add({{"from_state", std::string{to_string(from)}},
               {"to_state", std::string{to_string(to)}}})
         .Increment();
-    const std::lock_guard lock{mutex_};
-    const auto found = circuits_.find(webhook_id);
-    if (found == circuits_.end() && circuits_.size() >= label_values_max) {
-      return;  // postrider_circuits still counts it.
-    }
-    auto& gauges = found != circuits_.end() ? found->second : add_circuit(webhook_id);
-    for (std::size_t state = 0; state < gauges.size(); ++state) {
-      gauges[state]->Set(state == static_cast<std::size_t>(to) ? 1 : 0);
-    }
+    circuits_.set(webhook_id, to);
+  }
+
+  void circuit_restored(WebhookId webhook_id, CircuitState state) override {
+    circuits_.set(webhook_id, state);
   }
 
   void webhook_removed(WebhookId webhook_id) override {
-    const std::lock_guard lock{mutex_};
-    const auto found = circuits_.find(webhook_id);
-    if (found == circuits_.end()) {
-      return;
-    }
-    for (Gauge* gauge : found->second) {
-      families_.circuit_state.Remove(gauge);
-    }
-    circuits_.erase(found);
+    circuits_.forget(webhook_id);
+    rate_limits_.forget(webhook_id);
   }
 
   void alert_raised(AlertKind kind) override {
@@ -149,22 +186,42 @@ class PrometheusMetrics final : public Metrics {
         .Increment(static_cast<double>(change));
   }
 
-  void waiting_counted(std::uint64_t count) override {
-    families_.waiting.Set(static_cast<double>(count));
+  void waiting_counted(const PriorityCounts& waiting) override {
+    const std::lock_guard lock{mutex_};
+    waiting_ = waiting;
   }
 
-  void waiting_changed(std::int64_t change) override {
-    families_.waiting.Increment(static_cast<double>(change));
+  void waiting_changed(const PriorityCounts& change) override {
+    const std::lock_guard lock{mutex_};
+    waiting_ += change;
   }
+
+  void watch_slow_attempts(Millis longer_than) override {
+    families_.slow_over.store(Micros{longer_than}.count(), std::memory_order_relaxed);
+    (void)take_slow();  // They were measured against another limit.
+  }
+
+  void waiting_cancelled(const PriorityCounts& cancelled) override {
+    deliveries_entered(DeliveryState::cancelled, cancelled.total());
+    const std::lock_guard lock{mutex_};
+    waiting_ -= cancelled;
+  }
+
+  RateLimitMeter& rate_limits() override { return rate_limits_; }
 
   ServerFacts facts(std::int64_t dead_letters_max) override {
+    DurationHistogram slow = take_slow();  // Before the attempts, which include them.
     ServerFacts facts{.attempts = families_.attempts.load(std::memory_order_relaxed),
                       .successes = families_.successes.load(std::memory_order_relaxed),
-                      .waiting = static_cast<std::int64_t>(families_.waiting.Value()),
+                      .ended = families_.ended.load(std::memory_order_relaxed),
+                      .new_dead_letters = families_.dead_letters.load(std::memory_order_relaxed),
+                      .slow = std::move(slow),
+                      .waiting = 0,
                       .in_flight = 0,
                       .in_flight_max = 0,
                       .dead_letters = {}};
     const std::lock_guard lock{mutex_};
+    facts.waiting = waiting_.total();
     for (const auto& [worker, seen] : shards_) {
       facts.in_flight += seen.view.in_flight;
       facts.in_flight_max = seen.in_flight_max;  // The same for all workers.
@@ -192,7 +249,18 @@ class PrometheusMetrics final : public Metrics {
     families_.removed.Add({{"kind", std::string{kind}}}).Increment(static_cast<double>(count));
   }
 
-  void delivery_given_up() override { families_.dlq_entries.Increment(); }
+  void delivery_given_up(std::uint32_t budget_used) override {
+    families_.dlq_entries.Increment();
+    families_.ended.fetch_add(1, std::memory_order_relaxed);
+    families_.dead_letters.fetch_add(1, std::memory_order_relaxed);
+    families_.retry_attempts.Observe(retries(budget_used));
+    deliveries_entered(DeliveryState::dead_letter, 1);
+  }
+
+  void deliveries_entered(DeliveryState state, std::int64_t count) override {
+    families_.state_counters[static_cast<std::size_t>(state)]->Increment(
+        static_cast<double>(count));
+  }
 
   void archive_failed() override { families_.archive_failures.Increment(); }
 
@@ -202,8 +270,9 @@ class PrometheusMetrics final : public Metrics {
   }
 
   std::string text() override {
-    refresh_gauges();
+    const std::uint32_t closed = refresh_gauges();
     std::vector<prometheus::MetricFamily> families = families_.registry.Collect();
+    append_samples(circuits_.samples(closed), families);
     for (const CollectSamples& collect : sample_sources()) {
       append_samples(collect(), families);
     }
@@ -215,6 +284,11 @@ class PrometheusMetrics final : public Metrics {
     ShardView view;
     std::uint32_t in_flight_max = 1;
   };
+
+  DurationHistogram take_slow() {
+    const std::lock_guard lock{families_.slow_mutex};
+    return std::exchange(families_.slow, {});
+  }
 
   std::vector<CollectSamples> sample_sources() {
     const std::lock_guard lock{mutex_};
@@ -230,57 +304,46 @@ class PrometheusMetrics final : public Metrics {
     }
   }
 
-  std::array<Gauge*, 3>& add_circuit(WebhookId webhook_id) {
-    std::array<Gauge*, 3> gauges{};
-    for (std::size_t state = 0; state < gauges.size(); ++state) {
-      gauges[state] = &families_.circuit_state.Add(
-          {{"webhook_id", webhook_id.to_string()},
-           {"state", std::string{to_string(static_cast<CircuitState>(state))}}});
-    }
-    return circuits_.emplace(webhook_id, gauges).first->second;
-  }
-
-  void refresh_gauges() {
+  /// Returns the number of closed circuits.
+  std::uint32_t refresh_gauges() {
     const std::lock_guard lock{mutex_};
-    std::array<double, priority_count> waiting{};
-    std::array<double, 3> circuits{};
-    double rate_limited = 0;
-    double in_flight = 0;
+    ShardView all;
     double in_flight_max = 1;
     for (const auto& [worker, seen] : shards_) {
-      for (std::size_t priority = 0; priority < waiting.size(); ++priority) {
-        waiting[priority] += seen.view.waiting[priority];
-      }
-      for (std::size_t state = 0; state < circuits.size(); ++state) {
-        circuits[state] += seen.view.circuits[state];
-      }
-      rate_limited += static_cast<double>(seen.view.rate_limited_total);
+      add(seen.view, all);
       const std::string pool = fmt::format("{}", worker);
       families_.in_flight.Add({{"pool_id", pool}}).Set(seen.view.in_flight);
       families_.unsettled.Add({{"pool_id", pool}}).Set(seen.view.unsettled);
-      in_flight += seen.view.in_flight;
       in_flight_max = seen.in_flight_max;
     }
     // All workers share the slots, so they are one pool.
-    families_.utilization.Add({{"pool_id", "all"}}).Set(in_flight / in_flight_max);
-    families_.rate_limited.Set(rate_limited);
-    for (std::size_t priority = 0; priority < waiting.size(); ++priority) {
-      families_.queue_depth
-          .Add({{"priority", std::string{to_string(static_cast<Priority>(priority))}}})
-          .Set(waiting[priority]);
+    families_.utilization.Add({{"pool_id", "all"}}).Set(all.in_flight / in_flight_max);
+    families_.rate_limited.Increment(static_cast<double>(all.rate_limited_total) -
+                                     families_.rate_limited.Value());
+    families_.waiting.Set(static_cast<double>(waiting_.total()));
+    for (const Priority priority : {Priority::high, Priority::normal, Priority::low}) {
+      const auto index = static_cast<std::size_t>(priority);
+      // The store counts an attempt as waiting until it is settled.
+      const std::int64_t queued = waiting_[priority] - all.in_flight_by_priority[index];
+      families_.queue_depth.Add({{"priority", label_of(priority)}})
+          .Set(static_cast<double>(std::max<std::int64_t>(queued, 0)));
+      families_.in_memory.Add({{"priority", label_of(priority)}}).Set(all.waiting[index]);
     }
-    for (std::size_t state = 0; state < circuits.size(); ++state) {
+    for (std::size_t state = 0; state < all.circuits.size(); ++state) {
       families_.circuits.Add({{"state", std::string{to_string(static_cast<CircuitState>(state))}}})
-          .Set(circuits[state]);
+          .Set(all.circuits[state]);
     }
+    return all.circuits[static_cast<std::size_t>(CircuitState::closed)];
   }
 
   MetricFamilies families_;
-  std::mutex mutex_;                                         // Guards the four below.
+  CircuitStates circuits_;
+  RateLimitMeter rate_limits_;
+  std::mutex mutex_;  // Guards the four below.
+  PriorityCounts waiting_;
   std::unordered_map<TenantId, std::int64_t> dead_letters_;  // All tenants, without zeros.
   std::vector<CollectSamples> sample_sources_;
   std::map<std::size_t, SeenShard> shards_;
-  std::map<WebhookId, std::array<Gauge*, 3>> circuits_;
 };
 
 }  // namespace

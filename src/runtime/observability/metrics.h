@@ -13,10 +13,13 @@
 
 #include "core/model/attempt.h"
 #include "core/model/delivery.h"
+#include "core/model/priority_counts.h"
 #include "core/policy/breaker.h"
 #include "engine/alerts/server_alert_rules.h"
 #include "engine/shard/shard_view.h"
 #include "ports/metric_sample.h"
+
+#include "runtime/observability/rate_limit_meter.h"
 
 namespace postrider {
 
@@ -27,6 +30,7 @@ struct AttemptFacts {
   std::string_view event_type;
   std::string_view tenant_id;
   std::uint32_t number = 1;
+  std::uint32_t budget_used = 1;  // Attempts since the delivery was published or revived.
   Micros duration{0};
 };
 
@@ -52,24 +56,35 @@ class Metrics {
 
   virtual void committed(const CommitFacts& facts) = 0;
   virtual void store_failed() = 0;
-  /// A delivery became a dead letter without an attempt.
-  virtual void delivery_given_up() = 0;
+  /// A delivery became a dead letter without an attempt, after `budget_used` attempts.
+  virtual void delivery_given_up(std::uint32_t budget_used) = 0;
+  /// So many deliveries entered the state, without an attempt.
+  virtual void deliveries_entered(DeliveryState state, std::int64_t count) = 0;
   /// `reason`: `queue_full`, `store`, `draining`.
   virtual void publish_refused(std::string_view reason) = 0;
   virtual void circuit_changed(WebhookId webhook_id, CircuitState from, CircuitState to) = 0;
+  /// The state of a circuit when the server started.
+  virtual void circuit_restored(WebhookId webhook_id, CircuitState state) = 0;
   virtual void webhook_removed(WebhookId webhook_id) = 0;
   virtual void alert_raised(AlertKind kind) = 0;
   /// Adds `change`, which may be negative, to the active alerts of a kind.
   virtual void alerts_changed(AlertKind kind, std::int64_t change) = 0;
   /// Sets the number of waiting deliveries in the store.
-  virtual void waiting_counted(std::uint64_t count) = 0;
-  /// Adds `change`, which may be negative, to the number of waiting deliveries.
-  virtual void waiting_changed(std::int64_t change) = 0;
+  virtual void waiting_counted(const PriorityCounts& waiting) = 0;
+  /// Adds `change` to the number of waiting deliveries.
+  virtual void waiting_changed(const PriorityCounts& change) = 0;
+  /// These waiting deliveries were cancelled.
+  virtual void waiting_cancelled(const PriorityCounts& cancelled) = 0;
   /// Adds `change`, which may be negative, to the dead letters of a tenant.
   virtual void dead_letters_changed(std::string_view tenant_id, std::int64_t change) = 0;
   virtual void shard_seen(std::size_t worker, const ShardView& view,
                           std::uint32_t in_flight_max) = 0;
 
+  /// The rate limits of webhooks. `text` does not show them: add their samples.
+  [[nodiscard]] virtual RateLimitMeter& rate_limits() = 0;
+
+  /// From now on, `facts` contains the durations of attempts that took longer than this. 0: none.
+  virtual void watch_slow_attempts(Millis longer_than) = 0;
   /// The input of the alert rules. Lists the tenants with more than `dead_letters_max` dead
   /// letters.
   [[nodiscard]] virtual ServerFacts facts(std::int64_t dead_letters_max) = 0;

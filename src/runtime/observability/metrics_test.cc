@@ -22,15 +22,32 @@ TEST(Metrics, CountAttemptsByOutcomeTypeAndTenant) {
                  .failure = FailureCategory::timeout,
                  .event_type = "order.paid",
                  .tenant_id = "acme",
-                 .number = 12});
+                 .number = 12,
+                 .budget_used = 9});
+  meter->record({.state = DeliveryState::retrying,
+                 .failure = FailureCategory::ssl,
+                 .event_type = "order.paid",
+                 .tenant_id = "acme"});
   const std::string text = metrics->text();
   EXPECT_TRUE(
       has_line(text,
                "webhook_deliveries_total{event_type=\"order.paid\",failure_category=\"none\","
-               "status=\"succeeded\",tenant_id=\"acme\"} 3"))
+               "status=\"success\",tenant_id=\"acme\"} 3"))
       << text;
+  EXPECT_TRUE(has_line(text,
+                       "webhook_deliveries_total{event_type=\"order.paid\",failure_category="
+                       "\"timeout\",status=\"timeout\",tenant_id=\"acme\"} 1"));
+  EXPECT_TRUE(has_line(text,
+                       "webhook_deliveries_total{event_type=\"order.paid\",failure_category="
+                       "\"ssl\",status=\"failure\",tenant_id=\"acme\"} 1"));
+  EXPECT_TRUE(has_line(text, "webhook_delivery_states_total{state=\"succeeded\"} 3"));
+  EXPECT_TRUE(has_line(text, "webhook_delivery_states_total{state=\"retrying\"} 1"));
+  EXPECT_TRUE(has_line(text, "webhook_delivery_states_total{state=\"dead_letter\"} 1"));
+  EXPECT_TRUE(has_line(text, "webhook_delivery_states_total{state=\"cancelled\"} 0"));
+  EXPECT_TRUE(has_line(text, "webhook_retry_attempts_sum 8"));
+  EXPECT_TRUE(has_line(text, "webhook_retry_attempts_count 4"));
   EXPECT_TRUE(has_line(text, "webhook_dlq_entries_total 1"));
-  EXPECT_TRUE(has_line(text, "webhook_delivery_duration_seconds_count 4"));
+  EXPECT_TRUE(has_line(text, "webhook_delivery_duration_seconds_count 5"));
   EXPECT_TRUE(has_line(text, "webhook_retry_attempt_number_sum{outcome=\"dead_letter\"} 12"));
 }
 
@@ -41,8 +58,8 @@ TEST(Metrics, ShowOneStatePerCircuitAndForgetRemovedWebhooks) {
   std::string text = metrics->text();
   EXPECT_NE(text.find("state=\"open\",webhook_id=\"" + id.to_string() + "\"} 1"),
             std::string::npos);
-  EXPECT_NE(text.find("state=\"closed\",webhook_id=\"" + id.to_string() + "\"} 0"),
-            std::string::npos);
+  EXPECT_TRUE(
+      has_line(text, "webhook_circuit_breaker_state{state=\"closed\",webhook_id=\"other\"} 0"));
   EXPECT_TRUE(has_line(text,
                        "webhook_circuit_breaker_transitions_total{from_state=\"closed\","
                        "to_state=\"open\"} 1"));
@@ -50,7 +67,7 @@ TEST(Metrics, ShowOneStatePerCircuitAndForgetRemovedWebhooks) {
   text = metrics->text();
   EXPECT_EQ(text.find(id.to_string()), std::string::npos);
   metrics->webhook_removed(id);  // Does nothing.
-  metrics->circuit_changed(id, CircuitState::closed, CircuitState::open);
+  metrics->circuit_restored(id, CircuitState::open);
   EXPECT_NE(metrics->text().find("state=\"open\",webhook_id=\"" + id.to_string() + "\"} 1"),
             std::string::npos);
 }
@@ -60,6 +77,7 @@ TEST(Metrics, AddUpTheWorkers) {
   metrics->shard_seen(0, {.in_flight = 9}, 10);  // Replaced by the next line.
   metrics->shard_seen(0,
                       {.in_flight = 5,
+                       .in_flight_by_priority = {2, 3, 0},
                        .unsettled = 2,
                        .waiting = {1, 2, 3},
                        .circuits = {7, 1, 2},
@@ -72,15 +90,24 @@ TEST(Metrics, AddUpTheWorkers) {
                        .circuits = {1, 1, 1},
                        .rate_limited_total = 4},
                       10);
+  metrics->waiting_counted({{100, 2, 40}});
   const std::string text = metrics->text();
-  EXPECT_TRUE(has_line(text, "webhook_queue_depth{priority=\"high\"} 11"));
-  EXPECT_TRUE(has_line(text, "webhook_queue_depth{priority=\"low\"} 33"));
+  EXPECT_TRUE(has_line(text, "webhook_queue_depth{priority=\"high\"} 98"));
+  EXPECT_TRUE(has_line(text, "webhook_queue_depth{priority=\"normal\"} 0"));
+  EXPECT_TRUE(has_line(text, "webhook_queue_depth{priority=\"low\"} 40"));
+  EXPECT_TRUE(has_line(text, "postrider_deliveries_in_memory{priority=\"high\"} 11"));
+  EXPECT_TRUE(has_line(text, "postrider_deliveries_in_memory{priority=\"low\"} 33"));
+  EXPECT_TRUE(has_line(text, "postrider_deliveries_waiting 142"));
+  EXPECT_TRUE(
+      has_line(text, "webhook_circuit_breaker_state{state=\"closed\",webhook_id=\"other\"} 8"));
   EXPECT_TRUE(has_line(text, "webhook_worker_pool_utilization{pool_id=\"all\"} 0.6"));
   EXPECT_TRUE(has_line(text, "postrider_attempts_in_flight{pool_id=\"0\"} 5"));
   EXPECT_TRUE(has_line(text, "postrider_attempts_in_flight{pool_id=\"1\"} 1"));
   EXPECT_TRUE(has_line(text, "postrider_settlements_waiting{pool_id=\"1\"} 4"));
   EXPECT_TRUE(has_line(text, "postrider_circuits{state=\"closed\"} 8"));
+  EXPECT_TRUE(has_line(text, "# TYPE webhook_rate_limited_requests_total counter"));
   EXPECT_TRUE(has_line(text, "webhook_rate_limited_requests_total 7"));
+  EXPECT_TRUE(has_line(metrics->text(), "webhook_rate_limited_requests_total 7"));
 }
 
 TEST(Metrics, CountCommitsFailuresAndRefusals) {
@@ -91,7 +118,9 @@ TEST(Metrics, CountCommitsFailuresAndRefusals) {
   metrics->publish_refused("queue_full");
   metrics->publish_refused("queue_full");
   metrics->publish_refused("store");
-  metrics->delivery_given_up();
+  metrics->delivery_given_up(3);
+  metrics->deliveries_entered(DeliveryState::pending, 5);
+  metrics->waiting_cancelled({{1, 2, 0}});
   metrics->alert_raised(AlertKind::queue_deep);
   metrics->alerts_changed(AlertKind::queue_deep, 2);
   metrics->alerts_changed(AlertKind::queue_deep, -1);
@@ -107,6 +136,10 @@ TEST(Metrics, CountCommitsFailuresAndRefusals) {
   EXPECT_TRUE(has_line(text, "postrider_publish_refused_total{reason=\"queue_full\"} 2"));
   EXPECT_TRUE(has_line(text, "postrider_publish_refused_total{reason=\"store\"} 1"));
   EXPECT_TRUE(has_line(text, "webhook_dlq_entries_total 1"));
+  EXPECT_TRUE(has_line(text, "webhook_retry_attempts_sum 2"));
+  EXPECT_TRUE(has_line(text, "webhook_delivery_states_total{state=\"pending\"} 5"));
+  EXPECT_TRUE(has_line(text, "webhook_delivery_states_total{state=\"dead_letter\"} 1"));
+  EXPECT_TRUE(has_line(text, "webhook_delivery_states_total{state=\"cancelled\"} 3"));
   EXPECT_TRUE(has_line(text, "postrider_alerts_total{kind=\"queue_deep\"} 1"));
   EXPECT_TRUE(has_line(text, "postrider_alerts_active{kind=\"queue_deep\"} 1"));
   EXPECT_TRUE(has_line(text, "webhook_retention_removed_total{kind=\"attempt\"} 5"));
@@ -134,27 +167,18 @@ TEST(Metrics, ShowTheSamplesOfOthers) {
   EXPECT_TRUE(has_line(text, "y 4"));
 }
 
-TEST(Metrics, BoundTheLabelsOfTenantsEventTypesAndCircuits) {
+TEST(Metrics, BoundTheLabelsOfTenantsAndEventTypes) {
   const std::unique_ptr<Metrics> metrics = make_metrics();
   const std::unique_ptr<AttemptMeter> meter = metrics->make_attempt_meter();
   for (std::uint8_t number = 0; number <= 100; ++number) {
     const std::string name = "n" + std::to_string(number);
     meter->record({.event_type = name, .tenant_id = name});
-    WebhookId id{};
-    id.bytes[15] = number;
-    metrics->circuit_changed(id, CircuitState::closed, CircuitState::open);
   }
   const std::string text = metrics->text();
   EXPECT_TRUE(has_line(text,
                        "webhook_deliveries_total{event_type=\"other\",failure_category=\"none\","
-                       "status=\"succeeded\",tenant_id=\"other\"} 1"));
+                       "status=\"success\",tenant_id=\"other\"} 1"));
   EXPECT_EQ(text.find("n100"), std::string::npos);
-  WebhookId last{};
-  last.bytes[15] = 100;
-  EXPECT_EQ(text.find(last.to_string()), std::string::npos);
-  EXPECT_TRUE(has_line(text,
-                       "webhook_circuit_breaker_transitions_total{from_state=\"closed\","
-                       "to_state=\"open\"} 101"));
 }
 
 TEST(Metrics, SummarizeTheServerForAlerts) {
@@ -168,9 +192,16 @@ TEST(Metrics, SummarizeTheServerForAlerts) {
                .failure = FailureCategory::timeout,
                .event_type = "a",
                .tenant_id = "t"});
-  metrics->waiting_counted(10);
-  metrics->waiting_changed(5);
-  metrics->waiting_changed(-7);
+  metrics->watch_slow_attempts(Millis{1'000});
+  two->record({.state = DeliveryState::dead_letter,
+               .failure = FailureCategory::timeout,
+               .event_type = "a",
+               .tenant_id = "t",
+               .duration = Micros{1'000'001}});
+  metrics->delivery_given_up(1);
+  metrics->waiting_counted({{4, 6, 0}});
+  metrics->waiting_changed({{0, 5, 0}});
+  metrics->waiting_changed({{0, -7, 0}});
   metrics->shard_seen(0, {.in_flight = 5}, 10);
   metrics->shard_seen(1, {.in_flight = 1}, 10);
   metrics->dead_letters_changed("few", 2);
@@ -180,15 +211,19 @@ TEST(Metrics, SummarizeTheServerForAlerts) {
   metrics->dead_letters_changed("gone", -3);
 
   const ServerFacts facts = metrics->facts(2);
-  EXPECT_EQ(facts.attempts, 2u);
+  EXPECT_EQ(facts.attempts, 3u);
   EXPECT_EQ(facts.successes, 1u);
+  EXPECT_EQ(facts.ended, 3u);
+  EXPECT_EQ(facts.new_dead_letters, 2u);
+  EXPECT_EQ(facts.slow.count(), 1u);
+  EXPECT_EQ(metrics->facts(2).slow.count(), 0u) << "each is told once";
   EXPECT_EQ(facts.waiting, 8);
   EXPECT_EQ(facts.in_flight, 6u);
   EXPECT_EQ(facts.in_flight_max, 10u);
   EXPECT_EQ(facts.dead_letters, (std::map<TenantId, std::int64_t>{{"many", 3}}));
   EXPECT_FALSE(metrics->facts(-1).dead_letters.contains("gone"));
   EXPECT_TRUE(has_line(metrics->text(), "postrider_deliveries_waiting 8"));
-  metrics->waiting_counted(3);  // Replaces the count, as after a store failure.
+  metrics->waiting_counted({{0, 0, 3}});  // Replaces the count, as after a store failure.
   EXPECT_EQ(metrics->facts(2).waiting, 3);
 }
 

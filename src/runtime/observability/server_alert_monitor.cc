@@ -7,7 +7,16 @@
 namespace postrider {
 
 ServerAlertMonitor::ServerAlertMonitor(AlertLimits limits, Parts parts)
-    : rules_(limits), parts_(std::move(parts)) {}
+    : rules_(limits), parts_(std::move(parts)) {
+  parts_.metrics->watch_slow_attempts(limits.p99_max);
+}
+
+void ServerAlertMonitor::recall(const std::vector<SpanTally>& tallies) {
+  for (const auto& [start, tally] : tallies) {
+    rules_.recall({.total = tally.succeeded + tally.dead_letters, .part = tally.dead_letters},
+                  start);
+  }
+}
 
 void ServerAlertMonitor::start(EventLoop& loop) {
   loop_ = &loop;
@@ -17,7 +26,12 @@ void ServerAlertMonitor::start(EventLoop& loop) {
 
 void ServerAlertMonitor::change(const AlertLimits& limits) {
   POSTRIDER_ASSERT(loop_ != nullptr);
-  loop_->post([this, limits] { rules_.change(limits); });
+  loop_->post([this, limits] {
+    if (limits.p99_max != rules_.limits().p99_max) {
+      parts_.metrics->watch_slow_attempts(limits.p99_max);
+    }
+    rules_.change(limits);
+  });
 }
 
 void ServerAlertMonitor::check() {

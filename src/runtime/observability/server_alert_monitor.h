@@ -5,9 +5,11 @@
 
 #include <functional>
 #include <memory>
+#include <vector>
 
 #include "engine/alerts/server_alert_rules.h"
 #include "ports/clock.h"
+#include "ports/stats.h"
 
 #include "runtime/background/event_loop.h"
 #include "runtime/observability/alert_sink.h"
@@ -31,6 +33,8 @@ class ServerAlertMonitor {
 
   /// An alert that was active when the server ended. Call before start().
   void restore(const AlertSubject& subject) { rules_.restore(subject); }
+  /// Deliveries that ended before the start. Call before start(), oldest first.
+  void recall(const std::vector<SpanTally>& tallies);
 
   /// Checks at once and then periodically. Call once, on any thread. `loop` must outlive this
   /// object, and must have stopped before this object is destroyed.

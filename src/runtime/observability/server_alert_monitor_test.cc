@@ -61,15 +61,15 @@ TEST_F(ServerAlertMonitorTest, ChecksAtOnceAndThenEverySecond) {
 
 TEST_F(ServerAlertMonitorTest, RaisesAndResolvesAnAlertAboutTheServer) {
   monitor_.start(loop_);
-  metrics_->waiting_counted(10);
+  metrics_->waiting_counted({{0, 10, 0}});
   advance(1s);
   EXPECT_TRUE(sink_.changes.empty());
-  metrics_->waiting_changed(1);
+  metrics_->waiting_changed({{0, 1, 0}});
   advance(1s);
   ASSERT_EQ(sink_.changes.size(), 1u);
   EXPECT_EQ(sink_.changes.front().subject, (AlertSubject{AlertKind::queue_deep, std::nullopt}));
   EXPECT_TRUE(sink_.changes.front().active);
-  metrics_->waiting_changed(-1);
+  metrics_->waiting_changed({{0, -1, 0}});
   advance(level_calm + 1s);
   ASSERT_EQ(sink_.changes.size(), 2u);
   EXPECT_FALSE(sink_.changes.back().active);
@@ -86,7 +86,7 @@ TEST_F(ServerAlertMonitorTest, RaisesAnAlertAboutATenantWithTooManyDeadLetters) 
 
 TEST_F(ServerAlertMonitorTest, UsesChangedLimits) {
   monitor_.start(loop_);
-  metrics_->waiting_counted(5);
+  metrics_->waiting_counted({{0, 5, 0}});
   metrics_->dead_letters_changed("acme", 3);
   advance(1s);
   EXPECT_TRUE(sink_.changes.empty());
@@ -95,6 +95,44 @@ TEST_F(ServerAlertMonitorTest, UsesChangedLimits) {
   monitor_.change(limits_);
   advance(1s);
   EXPECT_EQ(sink_.changes.size(), 2u);
+}
+
+TEST_F(ServerAlertMonitorTest, WatchesTheDurationOfAttempts) {
+  monitor_.start(loop_);
+  const std::unique_ptr<AttemptMeter> meter = metrics_->make_attempt_meter();
+  for (int i = 0; i < 10; ++i) {
+    meter->record({.event_type = "a", .tenant_id = "t", .duration = 30s});
+  }
+  advance(1s);
+  EXPECT_TRUE(sink_.changes.empty());
+  meter->record({.event_type = "a", .tenant_id = "t", .duration = 30s + 1us});
+  advance(1s);
+  ASSERT_EQ(sink_.changes.size(), 1u);
+  EXPECT_EQ(sink_.changes.front().subject, (AlertSubject{AlertKind::p99_high, std::nullopt}));
+  limits_.p99_max = 40s;
+  monitor_.change(limits_);
+  advance(1s);
+  EXPECT_FALSE(sink_.changes.back().active);
+}
+
+TEST_F(ServerAlertMonitorTest, CountsDeadLettersBeforeAndAfterTheStart) {
+  DeliveryTally before;
+  before.succeeded = 1'000'000;
+  before.dead_letters = 99;
+  monitor_.recall({{clock_.now().steady - 10min, before}});
+  monitor_.start(loop_);
+  const std::unique_ptr<AttemptMeter> meter = metrics_->make_attempt_meter();
+  meter->record({.state = DeliveryState::dead_letter,
+                 .failure = FailureCategory::timeout,
+                 .event_type = "a",
+                 .tenant_id = "t"});
+  advance(1s);
+  EXPECT_TRUE(sink_.changes.empty());
+  metrics_->delivery_given_up(1);
+  advance(1s);
+  ASSERT_EQ(sink_.changes.size(), 1u);
+  EXPECT_EQ(sink_.changes.front().subject,
+            (AlertSubject{AlertKind::total_dead_letters, std::nullopt}));
 }
 
 TEST_F(ServerAlertMonitorTest, ResolvesAnAlertThatWasActiveBeforeARestart) {

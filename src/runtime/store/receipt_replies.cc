@@ -1,5 +1,6 @@
 #include "runtime/store/receipt_replies.h"
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 #include <variant>
@@ -58,6 +59,12 @@ void notify_lanes(const BatchReceipt& receipt, RepliesByShard& replies) {
 
 void count_changes(const BatchReceipt& receipt, Metrics& metrics) {
   metrics.waiting_changed(receipt.waiting_change);
+  const auto is_done = [](const Result<Delivery>& result) { return result.has_value(); };
+  metrics.deliveries_entered(
+      DeliveryState::pending,
+      count_added(receipt).total() + std::ranges::count_if(receipt.revivals, is_done));
+  metrics.deliveries_entered(DeliveryState::cancelled,
+                             std::ranges::count_if(receipt.cancels, is_done));
   for (const auto& [tenant_id, change] : receipt.dead_letter_changes) {
     metrics.dead_letters_changed(tenant_id, change);
   }

@@ -251,7 +251,7 @@ bool StoreThread::ready(RepliesByShard& replies) {
   // A batch that failed may be stored after all, so the lanes must look.
   const Result<std::vector<LaneBacklog>> backlog =
       recovered.and_then([this] { return parts_.store.ledger->backlog(); });
-  const Result<std::uint64_t> waiting = backlog.and_then(
+  const Result<PriorityCounts> waiting = backlog.and_then(
       [this](const std::vector<LaneBacklog>&) { return parts_.store.ledger->count_waiting(); });
   if (!waiting) {
     count_failures(true);
@@ -316,12 +316,15 @@ void StoreThread::keep_unsaved(std::vector<SaveCircuit>& circuits) {
   std::move(circuits.begin(), circuits.end(), std::back_inserter(unsaved_circuits_));
   // Only the latest of each webhook is kept, so the list stays bounded during an outage.
   std::map<WebhookId, SaveCircuit> latest;
-  for (const SaveCircuit& circuit : unsaved_circuits_) {
-    latest.insert_or_assign(circuit.webhook_id, circuit);
+  for (SaveCircuit& circuit : unsaved_circuits_) {
+    if (const auto earlier = latest.find(circuit.webhook_id); earlier != latest.end()) {
+      add_unsaved_periods(circuit, earlier->second);
+    }
+    latest.insert_or_assign(circuit.webhook_id, std::move(circuit));
   }
   unsaved_circuits_.clear();
-  for (const auto& [webhook_id, circuit] : latest) {
-    unsaved_circuits_.push_back(circuit);
+  for (auto& [webhook_id, circuit] : latest) {
+    unsaved_circuits_.push_back(std::move(circuit));
   }
 }
 

@@ -13,17 +13,25 @@ namespace {
 static_assert(static_cast<int>(AlertKind::circuit_opened) == 0 &&
               static_cast<int>(AlertKind::webhook_disabled) == 2 &&
               static_cast<int>(AlertKind::store_failing) == 6 &&
-              static_cast<int>(AlertKind::pool_busy) == 12);
+              static_cast<int>(AlertKind::pool_busy) == 12 &&
+              static_cast<int>(AlertKind::p99_high) == 17 &&
+              static_cast<int>(AlertUnit::days) == 3);
 
-#define POSTRIDER_ALERT_COLUMNS \
-  "sequence, id, kind, webhook_id, tenant_id, raised_at, resolved_at, detail"
+#define POSTRIDER_ALERT_COLUMNS                                                               \
+  "sequence, id, kind, webhook_id, tenant_id, raised_at, resolved_at, detail, webhook_name, " \
+  "webhook_url, measured, measured_limit, unit"
 
 constexpr std::string_view active_sql =
     "SELECT " POSTRIDER_ALERT_COLUMNS " FROM alert WHERE resolved_at IS NULL ORDER BY sequence";
 
 constexpr std::string_view raise_sql =
-    "INSERT OR IGNORE INTO alert (id, kind, webhook_id, tenant_id, raised_at, resolved_at, detail)"
-    " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+    "INSERT OR IGNORE INTO alert (id, kind, webhook_id, tenant_id, raised_at, resolved_at, detail,"
+    " webhook_name, webhook_url, measured, measured_limit, unit)"
+    " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)";
+
+constexpr std::string_view update_sql =
+    "UPDATE alert SET detail = ?2, measured = ?3, measured_limit = ?4, unit = ?5"
+    " WHERE id = ?1 AND resolved_at IS NULL";
 
 constexpr std::string_view resolve_sql =
     "UPDATE alert SET resolved_at = ?2 WHERE id = ?1 AND resolved_at IS NULL";
@@ -31,6 +39,24 @@ constexpr std::string_view resolve_sql =
 constexpr std::string_view remove_sql =
     "DELETE FROM alert WHERE sequence IN (SELECT sequence FROM alert WHERE resolved_at < ?1"
     " ORDER BY sequence LIMIT ?2)";
+
+std::optional<double> count_of(const Alert& alert) {
+  return alert.measure ? std::optional{alert.measure->count} : std::nullopt;
+}
+std::optional<double> limit_of(const Alert& alert) {
+  return alert.measure ? std::optional{alert.measure->limit} : std::nullopt;
+}
+std::optional<AlertUnit> unit_of(const Alert& alert) {
+  return alert.measure ? std::optional{alert.measure->unit} : std::nullopt;
+}
+
+std::optional<AlertMeasure> read_measure(const Query& query) {
+  if (query.is_null(12)) {
+    return std::nullopt;
+  }
+  return AlertMeasure{
+      .count = query.real(10), .limit = query.real(11), .unit = query.as<AlertUnit>(12)};
+}
 
 Alert read_alert(const Query& query) {
   const auto kind = query.as<AlertKind>(2);
@@ -42,7 +68,10 @@ Alert read_alert(const Query& query) {
           .tenant_id = query.text_or_null(4),
           .raised_at = query.time(5),
           .resolved_at = query.time_or_null(6),
-          .detail = query.text(7)};
+          .detail = query.text(7),
+          .measure = read_measure(query),
+          .webhook_name = query.text_or_null(8),
+          .webhook_url = query.text_or_null(9)};
 }
 
 class SqliteAlertWriter final : public AlertWriter {
@@ -67,7 +96,16 @@ class SqliteAlertWriter final : public AlertWriter {
     return writer_->transact([&]() -> Result<void> {
       POSTRIDER_TRY(Statement statement, writer_->database().prepare(raise_sql));
       return statement.run(alert.id, alert.subject.kind, alert.subject.webhook_id, alert.tenant_id,
-                           alert.raised_at, alert.resolved_at, alert.detail);
+                           alert.raised_at, alert.resolved_at, alert.detail, alert.webhook_name,
+                           alert.webhook_url, count_of(alert), limit_of(alert), unit_of(alert));
+    });
+  }
+
+  Result<void> update(const Alert& alert) override {
+    return writer_->transact([&]() -> Result<void> {
+      POSTRIDER_TRY(Statement statement, writer_->database().prepare(update_sql));
+      return statement.run(alert.id, alert.detail, count_of(alert), limit_of(alert),
+                           unit_of(alert));
     });
   }
 

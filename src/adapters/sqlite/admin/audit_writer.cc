@@ -53,15 +53,22 @@ AuditRecord read_audit(const Query& query) {
 }
 
 Result<void> append_audit(Writer& writer, const AuditEntry& entry) {
+  return append_audits(writer, {entry});
+}
+
+Result<void> append_audits(Writer& writer, const std::vector<AuditEntry>& entries) {
   POSTRIDER_ASSERT(writer.digest() != nullptr);
-  POSTRIDER_TRY(const AuditRecord last, read_last(writer.database()));
-  const AuditRecord record = chain_entry(last, entry, writer.digest());
+  POSTRIDER_TRY(AuditRecord last, read_last(writer.database()));
   POSTRIDER_TRY(Statement statement,
                 writer.database().prepare("INSERT INTO audit_entry VALUES"
                                           " (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)"));
-  return statement.run(record.sequence, entry.at, entry.actor, entry.actor_name, entry.remote_ip,
-                       entry.request_id, entry.action, entry.subject, entry.tenant_id, entry.detail,
-                       Blob{record.hash});
+  for (const AuditEntry& entry : entries) {
+    last = chain_entry(last, entry, writer.digest());
+    POSTRIDER_CHECK(statement.run(last.sequence, entry.at, entry.actor, entry.actor_name,
+                                  entry.remote_ip, entry.request_id, entry.action, entry.subject,
+                                  entry.tenant_id, entry.detail, Blob{last.hash}));
+  }
+  return {};
 }
 
 std::unique_ptr<AuditWriter> make_audit_writer(std::shared_ptr<Writer> writer) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <vector>
 
 #include "core/base/result.h"
 #include "ports/audit.h"
@@ -18,6 +19,7 @@ constexpr std::string_view audit_columns =
 
 /// Appends the entry to the chain. Call within a transaction.
 [[nodiscard]] Result<void> append_audit(Writer& writer, const AuditEntry& entry);
+[[nodiscard]] Result<void> append_audits(Writer& writer, const std::vector<AuditEntry>& entries);
 
 [[nodiscard]] std::unique_ptr<AuditWriter> make_audit_writer(std::shared_ptr<Writer> writer);
 

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "adapters/sqlite/admin/operation_row.h"
 #include "adapters/sqlite/admin/webhook_row.h"
 #include "adapters/sqlite/admin/webhook_secrets.h"
 #include "adapters/sqlite/database/secure_delete.h"
@@ -17,7 +18,13 @@ constexpr auto cancel_waiting_sql = with_states(R"sql(
   UPDATE delivery SET state = {cancelled}, updated_at = ?2, completed_at = ?2
    WHERE sequence IN (SELECT sequence FROM delivery INDEXED BY delivery_due
                        WHERE lane = ?1 AND state <= {last_waiting} LIMIT ?3)
+  RETURNING priority, operation
 )sql");
+
+constexpr std::string_view note_removal_sql = R"sql(
+  INSERT OR REPLACE INTO removed_webhook (webhook_id, tenant_id, removed_at)
+  SELECT id, tenant_id, ?2 FROM webhook WHERE id = ?1
+)sql";
 
 class SqliteCatalog final : public Catalog {
  public:
@@ -36,19 +43,33 @@ class SqliteCatalog final : public Catalog {
     });
   }
 
-  Result<void> remove_webhook(WebhookId id) override {
-    return writer_->transact([this, id] { return with_secure_delete([&] { return remove(id); }); });
+  Result<void> remove_webhook(WebhookId id, WallTime now) override {
+    return writer_->transact(
+        [this, id, now] { return with_secure_delete([&] { return remove(id, now); }); });
   }
 
-  Result<std::uint32_t> cancel_waiting(WebhookId id, WallTime now, std::uint32_t limit) override {
-    return writer_->transact([&]() -> Result<std::uint32_t> {
+  Result<PriorityCounts> cancel_waiting(WebhookId id, WallTime now, std::uint32_t limit) override {
+    return writer_->transact([&]() -> Result<PriorityCounts> {
+      PriorityCounts cancelled;
       POSTRIDER_TRY(const LaneEntry* lane, writer_->session().lanes.find(id));
       if (lane == nullptr) {
-        return 0;
+        return cancelled;
       }
       POSTRIDER_TRY(Statement cancel, writer_->database().prepare(cancel_waiting_sql));
-      POSTRIDER_CHECK(cancel.run(lane->lane, now, limit));
-      return static_cast<std::uint32_t>(writer_->database().changes());
+      OutcomeChanges outcomes;
+      Query query = cancel.query(lane->lane, now, limit);
+      for (;;) {
+        POSTRIDER_TRY(const bool found, query.next());
+        if (!found) {
+          break;
+        }
+        ++cancelled[query.as<Priority>(0)];
+        if (!query.is_null(1)) {
+          outcomes[query.id<OperationId>(1)].add(DeliveryState::cancelled, now);
+        }
+      }
+      POSTRIDER_CHECK(add_to_operations(writer_->database(), outcomes));
+      return cancelled;
     });
   }
 
@@ -97,7 +118,8 @@ class SqliteCatalog final : public Catalog {
     POSTRIDER_TRY(Statement statement,
                   writer_->database().prepare(
                       "SELECT webhook_id, state, openings_in_row, changed_at, open_until,"
-                      " forced_until, forced_open, failing_since FROM circuit"));
+                      " forced_until, forced_open, failing_since, counting_since, opened_at,"
+                      " times_opened FROM circuit"));
     std::map<WebhookId, CircuitRecord> circuits;
     Query query = statement.query();
     for (;;) {
@@ -111,7 +133,10 @@ class SqliteCatalog final : public Catalog {
                                           .open_until = query.time_or_null(4),
                                           .forced_until = query.time_or_null(5),
                                           .forced_open = query.integer(6) != 0,
-                                          .failing_since = query.time_or_null(7)};
+                                          .failing_since = query.time_or_null(7),
+                                          .counting_since = query.time(8),
+                                          .opened_at = query.time_or_null(9),
+                                          .times_opened = query.as<std::uint32_t>(10)};
     }
   }
 
@@ -122,16 +147,19 @@ class SqliteCatalog final : public Catalog {
     return sqlite::with_secure_delete(writer_->database(), std::move(body));
   }
 
-  Result<void> remove(WebhookId id) {
+  Result<void> remove(WebhookId id, WallTime now) {
     Database& database = writer_->database();
+    Statement note_removal;
     Statement remove_webhook;
     Statement remove_circuit;
     Statement remove_mark;
     POSTRIDER_CHECK(database.prepare_all({
+        {&note_removal, note_removal_sql},
         {&remove_webhook, "DELETE FROM webhook WHERE id = ?1"},
         {&remove_circuit, "DELETE FROM circuit WHERE webhook_id = ?1"},
         {&remove_mark, "DELETE FROM rescheduling WHERE webhook_id = ?1"},
     }));
+    POSTRIDER_CHECK(note_removal.run(id, now));
     POSTRIDER_CHECK(remove_webhook.run(id));
     if (database.changes() == 0) {
       return fail(Errc::not_found, "There is no such webhook.");

@@ -24,19 +24,22 @@ static_assert(static_cast<int>(OperationStatus::failed) == 4);
   " filter_states, filter_event_types, filter_failure_categories,"                      \
   " filter_classification, filter_from, filter_to, priority, requests_per_second,"      \
   " start_at, repeat_every_s, total, done, skipped, failed, place, runs, due,"          \
-  " created_at, started_at, finished_at, error"
+  " created_at, started_at, finished_at, error, requeued, succeeded, dead_again,"       \
+  " cancelled, requeue_finished_at, filter_resource_id"
 
 constexpr std::string_view write_sql =
     "INSERT OR REPLACE INTO operation (" POSTRIDER_OPERATION_COLUMNS
     ") VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18,"
-    " ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28)";
+    " ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28,"
+    " ?29, ?30, ?31, ?32, ?33, ?34)";
 
 constexpr std::string_view find_sql =
     "SELECT " POSTRIDER_OPERATION_COLUMNS " FROM operation WHERE id = ?1";
 
 constexpr auto unfinished_sql = with_states("SELECT " POSTRIDER_OPERATION_COLUMNS R"sql(
     FROM operation INDEXED BY operation_unfinished
-   WHERE status <= {last_unfinished} ORDER BY id
+   WHERE status <= {last_unfinished}
+     AND (status < {last_unfinished} OR requeue_finished_at IS NULL) ORDER BY id
 )sql");
 
 std::string to_line(const WebhookId& id) { return id.to_string(); }
@@ -92,6 +95,7 @@ DeliveryFilter read_filter(const Query& query) {
   filter.classification = query.as_or_null<Classification>(10);
   filter.from = query.time_or_null(11);
   filter.to = query.time_or_null(12);
+  filter.resource_id = query.text_or_null(33);
   return filter;
 }
 
@@ -119,6 +123,11 @@ Operation read_row(const Query& query) {
   operation.started_at = query.time_or_null(25);
   operation.finished_at = query.time_or_null(26);
   operation.error = query.text(27);
+  operation.outcomes = {.requeued = query.as<std::uint64_t>(28),
+                        .succeeded = query.as<std::uint64_t>(29),
+                        .dead_again = query.as<std::uint64_t>(30),
+                        .cancelled = query.as<std::uint64_t>(31)};
+  operation.requeue_finished_at = query.time_or_null(32);
   return operation;
 }
 
@@ -139,6 +148,7 @@ Result<void> write_operation(Database& database, const Operation& operation) {
   POSTRIDER_TRY(Statement statement, database.prepare(write_sql));
   const OperationSpec& spec = operation.spec;
   const DeliveryFilter& filter = spec.filter;
+  const OperationOutcomes& outcomes = operation.outcomes;
   std::optional<std::int64_t> repeat_every_s;
   if (spec.repeat_every) {
     repeat_every_s = spec.repeat_every->count();
@@ -149,7 +159,21 @@ Result<void> write_operation(Database& database, const Operation& operation) {
       join(filter.failure_categories), filter.classification, filter.from, filter.to, spec.priority,
       spec.requests_per_second, spec.start_at, repeat_every_s, operation.total, operation.done,
       operation.skipped, operation.failed, operation.place, operation.runs, operation.due,
-      operation.created_at, operation.started_at, operation.finished_at, operation.error);
+      operation.created_at, operation.started_at, operation.finished_at, operation.error,
+      outcomes.requeued, outcomes.succeeded, outcomes.dead_again, outcomes.cancelled,
+      operation.requeue_finished_at, filter.resource_id);
+}
+
+Result<void> add_to_operations(Database& database, const OutcomeChanges& outcomes) {
+  for (const auto& [id, change] : outcomes) {
+    const Result<Operation> operation = read_operation(database, id);
+    if (operation) {
+      POSTRIDER_CHECK(write_operation(database, add_outcomes(*operation, change)));
+    } else if (operation.error().code != Errc::not_found) {
+      return tl::make_unexpected(operation.error());
+    }
+  }
+  return {};
 }
 
 Result<Operation> read_operation(Database& database, OperationId id) {

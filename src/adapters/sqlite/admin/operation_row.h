@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "core/base/result.h"
+#include "core/policy/operation_outcome.h"
 #include "ports/operations.h"
 
 #include "adapters/sqlite/database/database.h"
@@ -11,6 +12,9 @@
 namespace postrider::sqlite {
 
 [[nodiscard]] Result<void> write_operation(Database& database, const Operation& operation);
+
+/// Operations that are no longer stored are left out. Call within a transaction.
+[[nodiscard]] Result<void> add_to_operations(Database& database, const OutcomeChanges& outcomes);
 
 /// Fails with not_found.
 [[nodiscard]] Result<Operation> read_operation(Database& database, OperationId id);

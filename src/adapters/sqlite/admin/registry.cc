@@ -32,6 +32,14 @@ Result<KeyScope> read_scope(std::string_view text) {
   return fail(Errc::corrupt, "A stored API key has an unknown scope.");
 }
 
+Result<KeyRole> read_role(std::string_view text) {
+  const std::optional<KeyRole> role = parse_key_role(text);
+  if (!role) {
+    return fail(Errc::corrupt, "A stored API key or portal link has an unknown role.");
+  }
+  return *role;
+}
+
 template <class... Values>
 Result<void> run(Database& database, std::string_view sql, const Values&... values) {
   POSTRIDER_TRY(Statement statement, database.prepare(sql));
@@ -41,7 +49,7 @@ Result<void> run(Database& database, std::string_view sql, const Values&... valu
 Result<std::vector<ApiKey>> load_keys(Database& database) {
   POSTRIDER_TRY(Statement statement,
                 database.prepare("SELECT id, name, sha256, scope, tenant_id, created_at,"
-                                 " expires_at, last_used_at, portal_session"
+                                 " expires_at, last_used_at, portal_session, role"
                                  " FROM api_key ORDER BY id"));
   std::vector<ApiKey> keys;
   Query query = statement.query();
@@ -51,11 +59,13 @@ Result<std::vector<ApiKey>> load_keys(Database& database) {
       return keys;
     }
     POSTRIDER_TRY(const KeyScope scope, read_scope(query.bytes(3)));
+    POSTRIDER_TRY(const KeyRole role, read_role(query.bytes(9)));
     keys.push_back({.id = query.id<KeyId>(0),
                     .name = query.text(1),
                     .sha256 = query.text(2),
                     .scope = scope,
                     .tenant_id = query.text(4),
+                    .role = role,
                     .created_at = query.time(5),
                     .expires_at = query.time_or_null(6),
                     .last_used_at = query.time_or_null(7),
@@ -66,7 +76,8 @@ Result<std::vector<ApiKey>> load_keys(Database& database) {
 Result<std::vector<RegisteredTenant>> load_tenants(Database& database) {
   POSTRIDER_TRY(Statement statement,
                 database.prepare("SELECT id, serial, name, metadata, pool, webhooks_max,"
-                                 " events_per_minute, created_at"
+                                 " events_per_minute, created_at, suspended_at,"
+                                 " suspended_reason"
                                  " FROM registered_tenant ORDER BY serial"));
   std::vector<RegisteredTenant> tenants;
   Query query = statement.query();
@@ -82,13 +93,15 @@ Result<std::vector<RegisteredTenant>> load_tenants(Database& database) {
                        .pool = query.text_or_null(4),
                        .limits = {.webhooks_max = query.as_or_null<std::uint32_t>(5),
                                   .events_per_minute = query.as_or_null<std::uint32_t>(6)},
-                       .created_at = query.time(7)});
+                       .created_at = query.time(7),
+                       .suspended_at = query.time_or_null(8),
+                       .suspended_reason = query.text_or_null(9)});
   }
 }
 
 Result<std::vector<PortalLink>> load_links(Database& database) {
   POSTRIDER_TRY(Statement statement,
-                database.prepare("SELECT sha256, tenant_id, session_ms, expires_at"
+                database.prepare("SELECT sha256, tenant_id, session_ms, expires_at, role"
                                  " FROM portal_link ORDER BY sha256"));
   std::vector<PortalLink> links;
   Query query = statement.query();
@@ -97,10 +110,12 @@ Result<std::vector<PortalLink>> load_links(Database& database) {
     if (!found) {
       return links;
     }
+    POSTRIDER_TRY(const KeyRole role, read_role(query.bytes(4)));
     links.push_back({.sha256 = query.text(0),
                      .tenant_id = query.text(1),
                      .session = Millis{query.integer(2)},
-                     .expires_at = query.time(3)});
+                     .expires_at = query.time(3),
+                     .role = role});
   }
 }
 
@@ -128,10 +143,11 @@ class ChangeVisitor {
     const RegisteredTenant& tenant = add.tenant;
     return run(database_,
                "INSERT OR REPLACE INTO registered_tenant (serial, id, name, metadata, pool,"
-               " webhooks_max, events_per_minute, created_at)"
-               " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+               " webhooks_max, events_per_minute, created_at, suspended_at, suspended_reason)"
+               " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
                tenant.serial, tenant.id, tenant.name, tenant.metadata, tenant.pool,
-               tenant.limits.webhooks_max, tenant.limits.events_per_minute, tenant.created_at);
+               tenant.limits.webhooks_max, tenant.limits.events_per_minute, tenant.created_at,
+               tenant.suspended_at, tenant.suspended_reason);
   }
 
   Result<void> operator()(const SetLimits& set) const {
@@ -146,6 +162,20 @@ class ChangeVisitor {
                change.events_per_minute.value_or(std::nullopt));
   }
 
+  Result<void> operator()(const SuspendTenant& suspend) const {
+    return run(database_,
+               "UPDATE registered_tenant SET suspended_at = ?2, suspended_reason = ?3"
+               " WHERE id = ?1 AND suspended_at IS NULL",
+               suspend.tenant_id, suspend.at, suspend.reason);
+  }
+
+  Result<void> operator()(const ResumeTenant& resume) const {
+    return run(database_,
+               "UPDATE registered_tenant SET suspended_at = NULL, suspended_reason = NULL"
+               " WHERE id = ?1",
+               resume.tenant_id);
+  }
+
   Result<void> operator()(const RemoveTenant& remove) const {
     const TenantId& id = remove.tenant_id;
     POSTRIDER_CHECK(run(database_, "DELETE FROM registered_tenant WHERE id = ?1", id));
@@ -156,9 +186,10 @@ class ChangeVisitor {
   Result<void> operator()(const AddLink& add) const {
     const PortalLink& link = add.link;
     return run(database_,
-               "INSERT OR REPLACE INTO portal_link (sha256, tenant_id, session_ms, expires_at)"
-               " VALUES (?1, ?2, ?3, ?4)",
-               Blob{link.sha256}, link.tenant_id, link.session, link.expires_at);
+               "INSERT OR REPLACE INTO portal_link (sha256, tenant_id, session_ms, expires_at,"
+               " role) VALUES (?1, ?2, ?3, ?4, ?5)",
+               Blob{link.sha256}, link.tenant_id, link.session, link.expires_at,
+               to_string(link.role));
   }
 
   Result<void> operator()(const RedeemLink& redeem) const {
@@ -180,10 +211,11 @@ class ChangeVisitor {
   [[nodiscard]] Result<void> put_key(const ApiKey& key) const {
     return run(database_,
                "INSERT OR REPLACE INTO api_key (id, name, sha256, scope, tenant_id, created_at,"
-               " expires_at, last_used_at, portal_session)"
-               " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+               " expires_at, last_used_at, portal_session, role)"
+               " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
                key.id, key.name, Blob{key.sha256}, to_column(key.scope), key.tenant_id,
-               key.created_at, key.expires_at, key.last_used_at, key.portal_session);
+               key.created_at, key.expires_at, key.last_used_at, key.portal_session,
+               to_string(key.role));
   }
 
   Database& database_;

@@ -18,6 +18,8 @@ static_assert(static_cast<int>(SignatureScheme::standard) == 0 &&
               static_cast<int>(SignatureScheme::sha256_body) == 4);
 static_assert(static_cast<int>(PayloadFormat::standard) == 0 &&
               static_cast<int>(PayloadFormat::raw) == 5);
+static_assert(static_cast<int>(PayloadForm::verbatim) == 0 &&
+              static_cast<int>(PayloadForm::sorted) == 2);
 static_assert(static_cast<int>(Ordering::none) == 0 && static_cast<int>(Ordering::strict) == 2);
 static_assert(static_cast<int>(BreakerWindow::time) == 0);
 static_assert(static_cast<int>(HeaderSet::platform) == 0 &&
@@ -36,7 +38,8 @@ static_assert(static_cast<int>(HeaderSet::platform) == 0 &&
   " rate_count, rate_period_ms, rate_burst, max_in_flight, ordering, active, paused,"         \
   " disabled_reason, created_at, updated_at, signature_header_set,"                           \
   " retry_category_minimums, filter, secret_set_at, old_secrets, disabled_at, sealed,"        \
-  " retry_attempts_auto"
+  " retry_attempts_auto, payload_form, retry_ssl_attempts_max, retry_honor_retry_after,"      \
+  " breaker_force_open_until"
 
 constexpr std::string_view select_sql =
     "SELECT " POSTRIDER_WEBHOOK_COLUMNS " FROM webhook ORDER BY id";
@@ -46,8 +49,8 @@ constexpr std::string_view replace_sql =
     ") VALUES"
     " (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20,"
     " ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31, ?32, ?33, ?34, ?35, ?36, ?37, ?38,"
-    " ?39, ?40, ?41, ?42, ?43, ?44, ?45, ?46, ?47, ?48, ?49, ?50, ?51, ?52, ?53, ?54, ?55, ?56, "
-    "?57)";
+    " ?39, ?40, ?41, ?42, ?43, ?44, ?45, ?46, ?47, ?48, ?49, ?50, ?51, ?52, ?53, ?54, ?55, ?56,"
+    " ?57, ?58, ?59, ?60, ?61)";
 
 std::string join_patterns(const std::vector<EventPattern>& patterns) {
   std::string text;
@@ -207,6 +210,10 @@ Result<Webhook> read_webhook(const Query& query, const Vault* vault) {
   webhook.disabled_at = row.time_or_null();
   secrets.sealed = row.flag();
   webhook.retry.attempts_auto = row.flag();
+  webhook.payload_form = row.as<PayloadForm>();
+  webhook.retry.ssl_attempts_max = row.as<std::uint32_t>();
+  webhook.retry.honor_retry_after = row.flag();
+  webhook.breaker.force_open_until = row.time_or_null();
   POSTRIDER_CHECK(unpack_secrets(secrets, vault, webhook));
   return webhook;
 }
@@ -266,7 +273,9 @@ Result<void> write_webhook(Database& database, const Webhook& webhook, const Vau
       webhook.paused, webhook.disabled_reason, webhook.created_at, webhook.updated_at,
       signature.header_set, retry.category_minimums,
       webhook.filter ? std::optional{webhook.filter->text()} : std::nullopt, webhook.secret_set_at,
-      Blob{secrets.old_secrets}, webhook.disabled_at, secrets.sealed, retry.attempts_auto);
+      Blob{secrets.old_secrets}, webhook.disabled_at, secrets.sealed, retry.attempts_auto,
+      webhook.payload_form, retry.ssl_attempts_max, retry.honor_retry_after,
+      breaker.force_open_until);
 }
 
 }  // namespace postrider::sqlite

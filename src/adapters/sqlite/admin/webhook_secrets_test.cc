@@ -93,7 +93,7 @@ TEST(WebhookSecrets, WithAKeyTheFileContainsNoPlainText) {
 TEST(WebhookSecrets, ResealingEncryptsExistingSecretsAndWipesThePlainText) {
   OpenSqlite store;
   put(store, 40);
-  ASSERT_TRUE(store.store().catalog->remove_webhook(canary_webhook(40).id));
+  ASSERT_TRUE(store.store().catalog->remove_webhook(canary_webhook(40).id, WallTime{}));
   store.reopen_with(vault_of("a"));
   EXPECT_EQ(reseal_all(store, 7), 39u);
   EXPECT_FALSE(file_contains_canary(store));

@@ -82,6 +82,20 @@ TEST_F(QueryPlan, ListsUseAnIndexAndNeverSort) {
                     Not(HasSubstr("TEMP B-TREE"))));
 }
 
+TEST_F(QueryPlan, ResourceHasAnIndex) {
+  const DeliveryFilter filter{.resource_id = "swap-1"};
+  EXPECT_THAT(plan(filter, {.resource = {{}}}),
+              AllOf(HasSubstr("SEARCH e USING INDEX event_resource (resource_id=?)"),
+                    HasSubstr("SEARCH d USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)"),
+                    Not(HasSubstr("TEMP B-TREE"))));
+  EXPECT_THAT(plan(filter, {.resource = {{.late = true, .lanes = {}}}}),
+              AllOf(HasSubstr("SEARCH e USING COVERING INDEX event_resource (resource_id=?)"),
+                    HasSubstr("SEARCH d USING INDEX delivery_late (event=?")));
+  EXPECT_THAT(plan(sqlite::select_events({.resource_id = "swap-1"}, {}, {.before = 9}).sql()),
+              AllOf(HasSubstr("SEARCH e USING INDEX event_resource (resource_id=? AND rowid<?)"),
+                    Not(HasSubstr("TEMP B-TREE"))));
+}
+
 TEST_F(QueryPlan, TypePatternIsCheckedRowByRow) {
   const sqlite::TypeTerms types{.everything = false, .numbers = {1}, .prefixes = {"a.", "b."}};
   EXPECT_THAT(plan({}, {.types = types}),

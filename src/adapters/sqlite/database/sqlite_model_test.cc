@@ -76,12 +76,16 @@ class StorePair {
       batch.revivals.push_back({.delivery_id = some_id(),
                                 .now = script_.now,
                                 .priority = {},
-                                .only_if = some_precondition()});
+                                .only_if = some_precondition(),
+                                .operation = some_operation()});
     }
     if (random_.below(3) == 0 && !deliveries_.empty()) {
       const EventId event = deliveries_[random_.below(deliveries_.size())].event_id;
       batch.late_deliveries.push_back(script_.add_late_delivery(
           event, StoreScript::webhook(static_cast<std::uint8_t>(random_.below(webhook_count)))));
+      batch.late_deliveries.back().operation = some_operation();
+      batch.late_deliveries.back().delivery.in_operation =
+          batch.late_deliveries.back().operation.has_value();
     }
     if (random_.below(4) == 0) {
       batch.cancels.push_back({some_id(), script_.now});
@@ -106,6 +110,7 @@ class StorePair {
     RC_ASSERT(model->revived_meanwhile == real->revived_meanwhile);
     RC_ASSERT(model->dead_letter_changes == real->dead_letter_changes);
     RC_ASSERT(model->waiting_change == real->waiting_change);
+    RC_ASSERT(model->outcomes == real->outcomes);
     for (const std::optional<Delivery>& late : model->late_deliveries) {
       if (late) {
         deliveries_.push_back(*late);
@@ -135,6 +140,9 @@ class StorePair {
     if (random_.below(2) == 0) {
       options.key = "k" + std::to_string(random_.below(6));
       options.body_digest = "digest" + std::to_string(random_.below(4) / 3);
+    }
+    if (random_.below(2) == 0) {
+      options.resource_id = some_resource();
     }
     Publish publish = script_.publish(to, options);
     if (publish.claim) {
@@ -182,6 +190,12 @@ class StorePair {
                            .revivals = static_cast<std::uint32_t>(random_.below(3))};
   }
 
+  std::optional<OperationId> some_operation() {
+    OperationId id;
+    id.bytes[15] = static_cast<std::uint8_t>(random_.below(3));
+    return id.bytes[15] == 0 ? std::nullopt : std::optional{id};
+  }
+
   DeliveryId some_id() {
     const bool unknown = deliveries_.empty() || random_.below(10) == 0;
     return unknown ? DeliveryId{} : deliveries_[random_.below(deliveries_.size())].id;
@@ -213,10 +227,12 @@ class StorePair {
                       .before = some_cursor()};
       expect_same(model_history_->list_deliveries(filter, page),
                   real_.reader().history->list_deliveries(filter, page));
+      compare_attempts(filter, page);
       EventFilter events{.tenant_id = filter.tenant_id,
                          .types = filter.event_types,
                          .from = filter.from,
-                         .to = filter.to};
+                         .to = filter.to,
+                         .resource_id = filter.resource_id};
       if (random_.below(3) == 0) {
         events.matched = random_.below(2) == 0;
       }
@@ -244,8 +260,35 @@ class StorePair {
     }
     expect_same(model_ledger_->count_waiting(), real_.store().ledger->count_waiting());
     expect_same(model_history_->dead_letter_counts(), real_.reader().history->dead_letter_counts());
+    const StatsFilter always{.from = store_epoch - std::chrono::hours{1},
+                             .to = script_.now + std::chrono::hours{1}};
+    expect_same(make_memory_stats(store_)->by_webhook(always),
+                real_.reader().stats->by_webhook(always));
     compare_lanes();
   }
+
+  void compare_attempts(const DeliveryFilter& filter, const Page& page) {
+    AttemptFilter attempts{.tenant_id = filter.tenant_id,
+                           .webhook_ids = filter.webhook_ids,
+                           .event_types = filter.event_types,
+                           .failure_categories = filter.failure_categories,
+                           .from = filter.from,
+                           .to = filter.to};
+    if (random_.below(3) == 0) {
+      attempts.statuses = {static_cast<AttemptStatus>(random_.below(5))};
+    }
+    AttemptPage part{.limit = page.limit, .offset = page.offset};
+    for (int pages = 0; pages < 3; ++pages) {
+      const Result<ListedAttempts> expected = model_history_->list_attempts(attempts, part);
+      expect_same(expected, real_.reader().history->list_attempts(attempts, part));
+      if (!expected || !expected->next) {
+        break;
+      }
+      part.before = expected->next;
+    }
+  }
+
+  std::string some_resource() { return random_.below(2) == 0 ? "swap-1" : "swap-2"; }
 
   DeliveryFilter some_filter() {
     DeliveryFilter filter;
@@ -264,6 +307,9 @@ class StorePair {
     }
     if (random_.below(4) == 0 && !deliveries_.empty()) {
       filter.event_id = deliveries_[random_.below(deliveries_.size())].event_id;
+    }
+    if (random_.below(3) == 0) {
+      filter.resource_id = some_resource();
     }
     if (random_.below(4) == 0) {
       filter.failure_categories = {FailureCategory::server_error};

@@ -155,6 +155,31 @@ TEST(SqliteStore, MigratesAStoreOfTheFirstVersion) {
   EXPECT_TRUE(store->event_types->load()->empty());
 }
 
+TEST(SqliteStore, OldAlertsGetTheNameAndTheUrlOfTheirWebhook) {
+  const TemporaryDirectory directory;
+  Webhook webhook = sample_webhook(StoreScript::webhook(1));
+  webhook.name = "Orders";
+  webhook.url = "https://example.com/hook?token=secret";
+  Alert alert;
+  alert.subject.webhook_id = webhook.id;
+  {
+    const Result<Store> store = open_sqlite_store({.directory = directory.path()});
+    ASSERT_TRUE(store->catalog->put_webhook(webhook));
+    ASSERT_TRUE(store->alerts->raise(alert));
+  }
+  sqlite::Database database = open_raw(directory.path());
+  std::string update;  // The statement of the migration that adds the columns.
+  for (const sqlite::Migration& migration : sqlite::migrations()) {
+    const std::string sql{migration.sql};
+    if (sql.find("UPDATE alert") != std::string::npos) {
+      update = sql.substr(sql.find("UPDATE alert"));
+    }
+  }
+  ASSERT_TRUE(database.execute(update));
+  EXPECT_EQ(text(database, "SELECT webhook_name FROM alert"), "Orders");
+  EXPECT_EQ(text(database, "SELECT webhook_url FROM alert"), "https://example.com/hook");
+}
+
 TEST(SqliteStore, FailedTransactionRollsBackEveryRole) {
   OpenSqlite store;
   Store& roles = store.store();

@@ -1,5 +1,6 @@
 #include "adapters/sqlite/history/history.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -35,6 +36,19 @@ constexpr std::string_view shapes_sql =
 constexpr std::string_view webhook_sql =
     "SELECT webhook_id FROM lane WHERE lane = (SELECT lane FROM delivery WHERE id = ?1)";
 
+constexpr std::string_view removed_tenant_sql =
+    "SELECT tenant_id FROM removed_webhook WHERE webhook_id = ?1";
+
+// Newest first.
+constexpr std::string_view open_periods_sql = R"sql(
+  SELECT p.opened_at, p.ended_at, p.reason
+    FROM delivery d CROSS JOIN lane l ON l.lane = d.lane
+    CROSS JOIN circuit_period p ON p.webhook_id = l.webhook_id
+   WHERE d.id = ?1 AND (d.completed_at IS NULL OR p.opened_at < d.completed_at)
+     AND (p.ended_at IS NULL OR p.ended_at > d.created_at)
+   ORDER BY p.opened_at DESC LIMIT ?2
+)sql";
+
 constexpr auto dead_counts_sql = with_states(R"sql(
   SELECT (SELECT name FROM tenant WHERE tenant = d.tenant), count(*)
     FROM delivery d INDEXED BY delivery_dead_tenant WHERE d.state = {dead_letter} GROUP BY d.tenant
@@ -60,6 +74,11 @@ class SqliteHistory final : public History {
     return read_record(query);
   }
 
+  Result<ListedAttempts> list_attempts(const AttemptFilter& filter,
+                                       const AttemptPage& page) override {
+    return snapshot(*database_, [&] { return sqlite::list_attempts(*database_, filter, page); });
+  }
+
   Result<std::vector<Attempt>> attempts_of(DeliveryId id) override {
     POSTRIDER_TRY(Statement statement, database_->prepare(attempts_sql));
     std::vector<Attempt> attempts;
@@ -76,6 +95,22 @@ class SqliteHistory final : public History {
 
   Result<std::map<std::uint32_t, RequestShape>> requests_of(DeliveryId id) override {
     return snapshot(*database_, [&] { return read_requests(id); });
+  }
+
+  Result<std::vector<OpenPeriod>> open_periods_of(DeliveryId id) override {
+    POSTRIDER_TRY(Statement statement, database_->prepare(open_periods_sql));
+    std::vector<OpenPeriod> periods;
+    Query query = statement.query(id, open_periods_max);
+    for (;;) {
+      POSTRIDER_TRY(const bool found, query.next());
+      if (!found) {
+        std::ranges::reverse(periods);
+        return periods;
+      }
+      periods.push_back({.opened_at = query.time(0),
+                         .ended_at = query.time_or_null(1),
+                         .reason = query.as<OpenReason>(2)});
+    }
   }
 
   Result<Listed<Event>> list_events(const EventFilter& filter, const Page& page) override {
@@ -104,6 +139,13 @@ class SqliteHistory final : public History {
                                         const CountRange& range) override {
     return snapshot(*database_,
                     [&] { return sqlite::count_deliveries(*database_, filter, range); });
+  }
+
+  Result<std::optional<TenantId>> tenant_of_removed(WebhookId id) override {
+    POSTRIDER_TRY(Statement statement, database_->prepare(removed_tenant_sql));
+    Query query = statement.query(id);
+    POSTRIDER_TRY(const bool found, query.next());
+    return found ? std::optional{query.text(0)} : std::nullopt;
   }
 
   Result<WebhookHealth> webhook_health(WebhookId id) override {

@@ -69,7 +69,11 @@ class DeliveryFinder {
  private:
   static Result<std::optional<DeliveryRecord>> first(Query query) {
     POSTRIDER_TRY(const bool found, query.next());
-    return found ? std::optional{read_record(query)} : std::nullopt;
+    if (!found) {
+      return std::nullopt;
+    }
+    POSTRIDER_TRY(DeliveryRecord record, read_record(query));
+    return record;
   }
 
   std::optional<std::int64_t> lane_;
@@ -109,7 +113,7 @@ Result<Listed<Event>> list_events(Database& database, const EventFilter& filter,
   const ScanLimit limit{.before = page.before, .scanned_max = std::max(page.scanned_max, 1u)};
   POSTRIDER_TRY(terms->floor, event_floor(database, filter, *terms, limit));
   POSTRIDER_TRY(std::vector<Row<Event>> rows,
-                read_rows(database, select_events(filter, *terms, page), read_event));
+                read_rows<Event>(database, select_events(filter, *terms, page), read_event));
   return to_page(std::move(rows), page, terms->floor);
 }
 

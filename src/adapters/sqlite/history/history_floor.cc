@@ -69,8 +69,8 @@ Result<std::optional<std::int64_t>> bound_if_rows_beyond(Database& database,
 Result<std::optional<std::int64_t>> delivery_floor(Database& database, const DeliveryFilter& filter,
                                                    const DeliveryTerms& terms,
                                                    const ScanLimit& limit) {
-  if (terms.event) {
-    return std::nullopt;  // An event has at most one delivery per webhook.
+  if (terms.event || terms.resource) {
+    return std::nullopt;  // An event has at most one delivery per webhook. See is_small_resource.
   }
   if (follows_chain(filter, terms)) {
     const Select select{chain_of(*terms.lane) + " SELECT sequence FROM chain" +
@@ -96,6 +96,7 @@ Result<std::optional<std::int64_t>> delivery_floor(Database& database, const Del
                   {.tenant = terms.lane ? std::nullopt : terms.tenant,
                    .lane = terms.lane,
                    .event = std::nullopt,
+                   .resource = std::nullopt,
                    .types = {},
                    .floor = std::nullopt});
     if (before) {

@@ -24,6 +24,10 @@ constexpr std::int64_t lanes_merged_max = 64;
 
 constexpr std::string_view lane_sql = "SELECT lane FROM lane WHERE webhook_id = ?1";
 
+constexpr std::string_view resource_size_sql =
+    "SELECT total(max(delivery_count, 1)) FROM (SELECT delivery_count FROM event"
+    " INDEXED BY event_resource WHERE resource_id = ?1 LIMIT ?2)";
+
 constexpr std::string_view event_range_sql =
     "SELECT sequence, delivery_count FROM event WHERE id = ?1";
 
@@ -63,6 +67,16 @@ Result<std::optional<DeliveryTerms::EventRange>> event_range(Database& database,
   return DeliveryTerms::EventRange{query.integer(0), query.integer(1)};
 }
 
+/// True if all deliveries of the resource can be read within the limit. Otherwise the list is read
+/// as without the resource, and the resource is compared row by row.
+Result<bool> is_small_resource(Database& database, const std::string& resource_id,
+                               std::uint32_t scanned_max) {
+  POSTRIDER_TRY(Statement statement, database.prepare(resource_size_sql));
+  Query query = statement.query(resource_id, std::int64_t{scanned_max} + 1);
+  POSTRIDER_TRY(const bool found, query.next());
+  return found && query.integer(0) <= std::int64_t{scanned_max};
+}
+
 /// The first delivery of the lane's chain below the cursor. Returns nullopt if there is none.
 Result<std::optional<std::int64_t>> chain_start(Database& database, std::int64_t lane,
                                                 std::optional<std::int64_t> before) {
@@ -80,8 +94,15 @@ Result<std::optional<std::int64_t>> chain_start(Database& database, std::int64_t
 
 using DeliveryRows = std::vector<Row<DeliveryRecord>>;
 
-/// Splits the filter into parts that are read one after the other: one per webhook, and an event's
-/// original and late deliveries separately.
+std::vector<DeliveryTerms> along_resource(DeliveryTerms terms, std::vector<std::int64_t> lanes) {
+  terms.resource = {.late = false, .lanes = std::move(lanes)};
+  std::vector<DeliveryTerms> parts(2, terms);
+  parts.back().resource->late = true;
+  return parts;
+}
+
+/// Splits the filter into parts that are read one after the other: one per webhook, and the
+/// original and late deliveries of an event or a resource separately.
 Result<std::vector<DeliveryTerms>> plan_parts(Database& database, const DeliveryFilter& filter,
                                               const Page& page) {
   DeliveryTerms terms;
@@ -99,6 +120,13 @@ Result<std::vector<DeliveryTerms>> plan_parts(Database& database, const Delivery
                        (!filter.webhook_ids.empty() && lanes.empty()) || page.limit == 0;
   if (nothing) {
     return std::vector<DeliveryTerms>{};
+  }
+  if (filter.resource_id && !terms.event) {
+    POSTRIDER_TRY(const bool small,
+                  is_small_resource(database, *filter.resource_id, page.scanned_max));
+    if (small) {
+      return along_resource(std::move(terms), std::move(lanes));
+    }
   }
   if (lanes.empty() && terms.tenant && !terms.event && !lists_dead_letters(filter)) {
     POSTRIDER_TRY(lanes,
@@ -131,15 +159,17 @@ Result<std::vector<DeliveryTerms>> plan_parts(Database& database, const Delivery
 Result<DeliveryRows> merge_parts(Database& database, const DeliveryFilter& filter,
                                  const std::vector<DeliveryTerms>& parts, const Page& page) {
   if (parts.size() == 1) {
-    return read_rows(database, select_deliveries(filter, parts.front(), page), read_record);
+    return read_rows<DeliveryRecord>(database, select_deliveries(filter, parts.front(), page),
+                                     read_record);
   }
   Page each = page;
   each.limit += each.offset;
   each.offset = 0;
   DeliveryRows rows;
   for (const DeliveryTerms& part : parts) {
-    POSTRIDER_TRY(DeliveryRows found,
-                  read_rows(database, select_deliveries(filter, part, each), read_record));
+    POSTRIDER_TRY(
+        DeliveryRows found,
+        read_rows<DeliveryRecord>(database, select_deliveries(filter, part, each), read_record));
     std::ranges::move(found, std::back_inserter(rows));
   }
   std::ranges::sort(rows, std::greater<>{}, &Row<DeliveryRecord>::sequence);

@@ -1,5 +1,5 @@
-// Lists and counts deliveries and events on a reader's connection. Call within a snapshot, because
-// each function runs several queries.
+// Lists and counts deliveries, attempts and events on a reader's connection. Call within a
+// snapshot, because each function runs several queries.
 #pragma once
 
 #include "core/base/result.h"
@@ -17,6 +17,10 @@ namespace postrider::sqlite {
 [[nodiscard]] Result<PartialCount> count_deliveries(Database& database,
                                                     const DeliveryFilter& filter,
                                                     const CountRange& range);
+
+// history_attempts.cc
+[[nodiscard]] Result<ListedAttempts> list_attempts(Database& database, const AttemptFilter& filter,
+                                                   const AttemptPage& page);
 
 // history_events.cc
 [[nodiscard]] Result<Listed<Event>> list_events(Database& database, const EventFilter& filter,

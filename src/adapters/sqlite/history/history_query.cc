@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "core/policy/breaker.h"
+
 #include "adapters/sqlite/database/state_sql.h"
 #include "adapters/sqlite/ledger/rows.h"
 
@@ -12,10 +14,29 @@ namespace {
 constexpr std::string_view select_along_chain =
     "{} SELECT {} FROM chain c CROSS JOIN delivery d ON d.sequence = c.sequence";
 
+constexpr std::string_view select_along_resource =
+    "SELECT {} FROM event e INDEXED BY event_resource CROSS JOIN delivery d NOT INDEXED"
+    " ON d.sequence >= e.sequence AND d.sequence < e.sequence + e.delivery_count"
+    " AND d.event = e.sequence";
+
+constexpr std::string_view select_late_along_resource =
+    "SELECT {} FROM event e INDEXED BY event_resource CROSS JOIN delivery d INDEXED BY"
+    " delivery_late ON d.event = e.sequence AND d.late = 1";
+
+constexpr std::string_view circuit_is_open =
+    "EXISTS (SELECT 1 FROM circuit k WHERE k.webhook_id ="
+    " (SELECT w.webhook_id FROM lane w WHERE w.lane = d.lane)"
+    " AND (k.state <> 0 OR (k.forced_until IS NOT NULL AND k.forced_open = 1)))";
+static_assert(static_cast<int>(CircuitState::closed) == 0);
+
 std::string delivery_head(const DeliveryFilter& filter, const DeliveryTerms& terms,
                           std::string_view columns) {
   if (follows_chain(filter, terms)) {
     return fmt::format(select_along_chain, chain_of(*terms.lane), columns);
+  }
+  if (terms.resource) {
+    return terms.resource->late ? fmt::format(select_late_along_resource, columns)
+                                : fmt::format(select_along_resource, columns);
   }
   return fmt::format("SELECT {} FROM delivery d {}", columns, delivery_index(filter, terms));
 }
@@ -27,41 +48,27 @@ std::string event_head(const EventFilter& filter, const EventTerms& terms,
 
 bool wants_unmatched(const EventFilter& filter) { return filter.matched == false; }
 
-void where_between(Select& select, std::string_view column, std::optional<WallTime> from,
-                   std::optional<WallTime> to) {
-  if (from) {
-    select.where(fmt::format("{} >= ?", column), *from);
+void where_state(Select& select, const DeliveryFilter& filter) {
+  if (filter.circuit_blocked) {
+    std::vector<int> states;
+    for (const DeliveryState state : filter.states) {
+      states.push_back(static_cast<int>(state));
+    }
+    constexpr auto waits = with_states("+d.state <= {last_waiting}");
+    select.where(fmt::format("(+d.state IN ({}) OR ({} AND {}))", fmt::join(states, ", "),
+                             std::string_view{waits}, circuit_is_open));
+  } else if (!lists_dead_letters(filter)) {
+    select.where_in("+d.state", filter.states);
   }
-  if (to) {
-    select.where(fmt::format("{} < ?", column), *to);
-  }
-}
-
-/// `row` is the alias of the table that has the type.
-void where_type(Select& select, std::string_view row, const TypeTerms& types) {
-  if (types.everything) {
-    return;
-  }
-  std::string condition = fmt::format("({}.type IN ({})", row, fmt::join(types.numbers, ", "));
-  std::vector<std::string> bounds;
-  for (const std::string& prefix : types.prefixes) {
-    condition += fmt::format("{} t.name > ? AND t.name < ?",
-                             bounds.empty() ? " OR EXISTS (SELECT 1 FROM event_type t WHERE"
-                                              " t.type = " +
-                                                  std::string{row} + ".type AND ("
-                                            : " OR");
-    bounds.push_back(prefix);
-    bounds.push_back(prefix);
-    ++bounds.back().back();  // The character after the dot: larger than every name with the prefix.
-  }
-  select.where_with(condition + (bounds.empty() ? ")" : ")))"), bounds);
 }
 
 /// All conditions except the cursor.
 void where_all(Select& select, const DeliveryFilter& filter, const DeliveryTerms& terms) {
   where_indexed(select, filter, terms);
-  if (!lists_dead_letters(filter)) {
-    select.where_in("+d.state", filter.states);
+  where_state(select, filter);
+  if (filter.resource_id && !terms.resource) {
+    select.where("(SELECT r.resource_id FROM event r WHERE r.sequence = d.event) = ?",
+                 *filter.resource_id);
   }
   where_type(select, "d", terms.types);
   select.where_in("d.last_failure", filter.failure_categories);
@@ -75,8 +82,20 @@ void where_all(Select& select, const DeliveryFilter& filter, const DeliveryTerms
   }
 }
 
+void where_owner_and_match(Select& select, const EventFilter& filter, const EventTerms& terms) {
+  if (terms.tenant) {
+    select.where("e.tenant = ?", *terms.tenant);
+  }
+  if (wants_unmatched(filter)) {
+    select.where("e.delivery_count = 0");
+  }
+}
+
 void where_all(Select& select, const EventFilter& filter, const EventTerms& terms) {
   where_indexed(select, filter, terms);
+  if (filter.resource_id) {
+    where_owner_and_match(select, filter, terms);
+  }
   if (filter.matched) {
     constexpr std::string_view late =
         "EXISTS (SELECT 1 FROM delivery l INDEXED BY delivery_late"
@@ -122,8 +141,37 @@ Result<Statement> Select::prepare(Database& database) const {
   return statement;
 }
 
+void where_between(Select& select, std::string_view column, std::optional<WallTime> from,
+                   std::optional<WallTime> to) {
+  if (from) {
+    select.where(fmt::format("{} >= ?", column), *from);
+  }
+  if (to) {
+    select.where(fmt::format("{} < ?", column), *to);
+  }
+}
+
+void where_type(Select& select, std::string_view row, const TypeTerms& types) {
+  if (types.everything) {
+    return;
+  }
+  std::string condition = fmt::format("({}.type IN ({})", row, fmt::join(types.numbers, ", "));
+  std::vector<std::string> bounds;
+  for (const std::string& prefix : types.prefixes) {
+    condition += fmt::format("{} t.name > ? AND t.name < ?",
+                             bounds.empty() ? " OR EXISTS (SELECT 1 FROM event_type t WHERE"
+                                              " t.type = " +
+                                                  std::string{row} + ".type AND ("
+                                            : " OR");
+    bounds.push_back(prefix);
+    bounds.push_back(prefix);
+    ++bounds.back().back();  // The character after the dot: larger than every name with the prefix.
+  }
+  select.where_with(condition + (bounds.empty() ? ")" : ")))"), bounds);
+}
+
 bool follows_chain(const DeliveryFilter& filter, const DeliveryTerms& terms) {
-  return terms.lane && !terms.event && !lists_dead_letters(filter);
+  return terms.lane && !terms.event && !terms.resource && !lists_dead_letters(filter);
 }
 
 std::string chain_of(const DeliveryTerms::LaneStart& start) {
@@ -149,6 +197,9 @@ std::string_view delivery_index(const DeliveryFilter& filter, const DeliveryTerm
 }
 
 std::string_view event_index(const EventFilter& filter, const EventTerms& terms) {
+  if (filter.resource_id) {
+    return "INDEXED BY event_resource";
+  }
   if (wants_unmatched(filter)) {
     return terms.tenant ? "INDEXED BY event_unmatched_tenant" : "INDEXED BY event_unmatched";
   }
@@ -171,17 +222,20 @@ void where_indexed(Select& select, const DeliveryFilter& filter, const DeliveryT
   if (terms.lane) {
     select.where("d.lane = ?", terms.lane->lane);
   }
+  if (terms.resource) {
+    select.where("e.resource_id = ?", filter.resource_id.value_or(""));
+    select.where_in("d.lane", terms.resource->lanes);
+  }
   if (lists_dead_letters(filter)) {
     select.where(with_states("d.state = {dead_letter}"));  // A literal, for the same reason.
   }
 }
 
 void where_indexed(Select& select, const EventFilter& filter, const EventTerms& terms) {
-  if (terms.tenant) {
-    select.where("e.tenant = ?", *terms.tenant);
-  }
-  if (wants_unmatched(filter)) {
-    select.where("e.delivery_count = 0");
+  if (filter.resource_id) {
+    select.where("e.resource_id = ?", *filter.resource_id);
+  } else {
+    where_owner_and_match(select, filter, terms);
   }
 }
 
@@ -192,7 +246,11 @@ Select select_deliveries(const DeliveryFilter& filter, const DeliveryTerms& term
   if (page.before) {
     select.where("d.sequence < ?", *page.before);
   }
-  select.append(follows_chain(filter, terms) ? "" : " ORDER BY d.sequence DESC");
+  if (terms.resource && !terms.resource->late) {
+    select.append(" ORDER BY e.sequence DESC, d.sequence DESC");  // Needs no sort.
+  } else if (!follows_chain(filter, terms)) {
+    select.append(" ORDER BY d.sequence DESC");
+  }
   select.append(limit_clause(page));
   return select;
 }

@@ -88,10 +88,16 @@ struct DeliveryTerms {
     std::int64_t newest = 0;  // The first row of its chain to read.
     std::uint32_t steps_max = scanned_default;
   };
+  /// Reads the deliveries of each event with the filter's resource.
+  struct ResourceScan {
+    bool late = false;                // As in EventRange.
+    std::vector<std::int64_t> lanes;  // Empty: all.
+  };
 
   std::optional<std::int64_t> tenant;
   std::optional<LaneStart> lane;  // Several webhooks take several queries.
   std::optional<EventRange> event;
+  std::optional<ResourceScan> resource = std::nullopt;
   TypeTerms types;
   std::optional<std::int64_t> floor;  // The oldest row to read.
 };
@@ -111,6 +117,11 @@ struct EventTerms {
 [[nodiscard]] std::string_view delivery_index(const DeliveryFilter& filter,
                                               const DeliveryTerms& terms);
 [[nodiscard]] std::string_view event_index(const EventFilter& filter, const EventTerms& terms);
+
+/// `row` is the alias of the table that has the type.
+void where_type(Select& select, std::string_view row, const TypeTerms& types);
+void where_between(Select& select, std::string_view column, std::optional<WallTime> from,
+                   std::optional<WallTime> to);
 
 /// Adds the conditions that the index requires.
 void where_indexed(Select& select, const DeliveryFilter& filter, const DeliveryTerms& terms);

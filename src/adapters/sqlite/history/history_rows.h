@@ -73,9 +73,10 @@ struct Row {
   Item item;
 };
 
-template <class Item>
+/// `read` returns an `Item` or a `Result` of one.
+template <class Item, class Read>
 [[nodiscard]] Result<std::vector<Row<Item>>> read_rows(Database& database, const Select& select,
-                                                       Item (*read)(const Query&)) {
+                                                       Read read) {
   POSTRIDER_TRY(Statement statement, select.prepare(database));
   std::vector<Row<Item>> rows;
   Query query = statement.query();
@@ -84,7 +85,8 @@ template <class Item>
     if (!found) {
       return rows;
     }
-    rows.push_back({query.integer(0), read(query)});
+    POSTRIDER_TRY(Item item, Result<Item>{read(query)});
+    rows.push_back({query.integer(0), std::move(item)});
   }
 }
 

@@ -51,6 +51,26 @@ std::uint64_t plus_one(const std::optional<Value>& value) {
   return value ? static_cast<std::uint64_t>(*value) + 1 : 0;
 }
 
+/// Reads the fields before the response sample. False if the layout is unknown.
+bool unpack_head(Unpacker& unpacker, Outcome& outcome) {
+  const bool known_layout = read_layout_and_shape(unpacker).has_value();
+  if (const std::uint64_t failure = unpacker.number(); failure != 0) {
+    outcome.failure = static_cast<FailureCategory>(failure - 1);
+  }
+  const bool asked_to_wait = unpacker.number() != 0;
+  const Millis retry_after{static_cast<std::int64_t>(unpacker.number())};
+  if (asked_to_wait) {
+    outcome.retry_after = retry_after;
+  }
+  outcome.timings.dns = read_micros(unpacker);
+  outcome.timings.connect = read_micros(unpacker);
+  outcome.timings.tls = read_micros(unpacker);
+  outcome.timings.first_byte = read_micros(unpacker);
+  outcome.remote_ip = unpacker.text();
+  outcome.error_message = unpacker.text();
+  return known_layout;
+}
+
 }  // namespace
 
 void pack_headers(const Headers& headers, std::string& out) {
@@ -97,27 +117,22 @@ Result<std::uint32_t> unpack_shape_number(std::string_view detail) {
 
 Result<void> unpack_detail(std::string_view detail, Outcome& outcome) {
   Unpacker unpacker{detail};
-  const bool known_layout = read_layout_and_shape(unpacker).has_value();
-  if (const std::uint64_t failure = unpacker.number(); failure != 0) {
-    outcome.failure = static_cast<FailureCategory>(failure - 1);
-  }
-  const bool asked_to_wait = unpacker.number() != 0;
-  const Millis retry_after{static_cast<std::int64_t>(unpacker.number())};
-  if (asked_to_wait) {
-    outcome.retry_after = retry_after;
-  }
-  outcome.timings.dns = read_micros(unpacker);
-  outcome.timings.connect = read_micros(unpacker);
-  outcome.timings.tls = read_micros(unpacker);
-  outcome.timings.first_byte = read_micros(unpacker);
-  outcome.remote_ip = unpacker.text();
-  outcome.error_message = unpacker.text();
+  const bool known_layout = unpack_head(unpacker, outcome);
   outcome.response_sample = unpacker.text();
   outcome.response_headers = read_headers(unpacker);
   if (!known_layout || !unpacker.finished()) {
     return fail(Errc::corrupt, damaged);
   }
   return {};
+}
+
+Result<std::string> unpack_error_message(std::string_view detail) {
+  Unpacker unpacker{detail};
+  Outcome outcome;
+  if (!unpack_head(unpacker, outcome) || !unpacker.intact()) {
+    return fail(Errc::corrupt, damaged);
+  }
+  return std::move(outcome.error_message);
 }
 
 }  // namespace postrider::sqlite

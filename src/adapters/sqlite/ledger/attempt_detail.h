@@ -15,6 +15,8 @@ namespace postrider::sqlite {
 void pack_detail(const Outcome& outcome, std::uint32_t shape, std::string& out);
 /// Reads the same fields. Fails with corrupt.
 [[nodiscard]] Result<void> unpack_detail(std::string_view detail, Outcome& outcome);
+/// Reads only the error message. Fails with corrupt.
+[[nodiscard]] Result<std::string> unpack_error_message(std::string_view detail);
 /// Reads only the shape's number. Fails with corrupt.
 [[nodiscard]] Result<std::uint32_t> unpack_shape_number(std::string_view detail);
 

@@ -16,8 +16,9 @@ constexpr std::string_view find_delivery_sql = R"sql(
 
 constexpr std::string_view insert_sql = R"sql(
   INSERT INTO delivery (sequence, id, event, lane, previous, ordered, tenant, type, priority, state,
-                        trigger, due, attempt_count, budget_used, created_at, updated_at, late)
-  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?15, 1)
+                        trigger, due, attempt_count, budget_used, created_at, updated_at, late,
+                        operation)
+  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?15, 1, ?16)
 )sql";
 
 }  // namespace
@@ -46,10 +47,10 @@ Result<std::optional<Delivery>> LateDeliveryWriter::add(const AddLateDelivery& o
   POSTRIDER_TRY(const std::int64_t type, session_->types.number_of(order.delivery.event_type));
   Delivery delivery = order.delivery;
   delivery.sequence = session_->next_sequence++;
-  POSTRIDER_CHECK(insert_.run(delivery.sequence, delivery.id, event->sequence, lane->lane,
-                              lane->last_delivery, lane->ordered, event->tenant, type,
-                              delivery.priority, delivery.state, delivery.trigger, delivery.due,
-                              delivery.attempt_count, delivery.budget_used, order.now));
+  POSTRIDER_CHECK(insert_.run(
+      delivery.sequence, delivery.id, event->sequence, lane->lane, lane->last_delivery,
+      lane->ordered, event->tenant, type, delivery.priority, delivery.state, delivery.trigger,
+      delivery.due, delivery.attempt_count, delivery.budget_used, order.now, order.operation));
   lane->last_delivery = delivery.sequence;
   POSTRIDER_TRY(DeliveryTally * of_lane, session_->stats.of_lane(*lane, event->tenant, order.now));
   of_lane->deliveries += 1;

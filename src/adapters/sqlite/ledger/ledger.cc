@@ -5,9 +5,12 @@
 #include <utility>
 
 #include "core/base/assert.h"
+#include "ports/dead_letter_audit.h"
 
 #include "adapters/sqlite/admin/audit_writer.h"
+#include "adapters/sqlite/admin/operation_row.h"
 #include "adapters/sqlite/database/state_sql.h"
+#include "adapters/sqlite/ledger/circuit_store.h"
 #include "adapters/sqlite/ledger/lanes.h"
 #include "adapters/sqlite/ledger/late_delivery_writer.h"
 #include "adapters/sqlite/ledger/publish_writer.h"
@@ -22,7 +25,8 @@ constexpr std::string_view load_event_sql =
     "SELECT " POSTRIDER_EVENT_COLUMNS " FROM event e WHERE e.id = ?1";
 
 constexpr auto count_waiting_sql = with_states(
-    "SELECT count(*) FROM delivery INDEXED BY delivery_due WHERE state <= {last_waiting}");
+    "SELECT priority, count(*) FROM delivery INDEXED BY delivery_due WHERE state <= {last_waiting}"
+    " GROUP BY lane, priority");
 
 /// All statements of one session.
 struct LedgerStatements {
@@ -31,6 +35,7 @@ struct LedgerStatements {
   LateDeliveryWriter late_deliveries;
   Lanes lanes;
   RescheduleWriter reschedules;
+  CircuitStore circuits;
   Statement load_event;
 };
 
@@ -40,9 +45,11 @@ Result<LedgerStatements> open_statements(Writer& writer) {
   POSTRIDER_TRY(LateDeliveryWriter late_deliveries, LateDeliveryWriter::open(writer.session()));
   POSTRIDER_TRY(Lanes lanes, Lanes::open(writer.session()));
   POSTRIDER_TRY(RescheduleWriter reschedules, RescheduleWriter::open(writer.session()));
+  POSTRIDER_TRY(CircuitStore circuits, CircuitStore::open(writer.session()));
   POSTRIDER_TRY(Statement load_event, writer.database().prepare(load_event_sql));
   return LedgerStatements{std::move(publishes), std::move(settlements), std::move(late_deliveries),
-                          std::move(lanes),     std::move(reschedules), std::move(load_event)};
+                          std::move(lanes),     std::move(reschedules), std::move(circuits),
+                          std::move(load_event)};
 }
 
 class SqliteLedger final : public Ledger {
@@ -79,18 +86,28 @@ class SqliteLedger final : public Ledger {
     return lanes;
   }
 
+  Result<std::vector<PastCall>> recent_calls(WebhookId id, const CallsToRestore& which) override {
+    POSTRIDER_CHECK(usable());
+    return statements_->circuits.recent_calls(id, which);
+  }
+
   Result<BroughtForward> bring_forward(const BringForward& order) override {
     POSTRIDER_CHECK(usable());
     return writer_->transact([this, &order] { return statements_->reschedules.step(order); });
   }
 
-  Result<std::uint64_t> count_waiting() override {
+  Result<PriorityCounts> count_waiting() override {
     POSTRIDER_CHECK(usable());
     POSTRIDER_TRY(Statement statement, writer_->database().prepare(count_waiting_sql));
+    PriorityCounts waiting;
     Query query = statement.query();
-    POSTRIDER_TRY(const bool found, query.next());
-    POSTRIDER_ASSERT(found);
-    return query.as<std::uint64_t>(0);
+    for (;;) {
+      POSTRIDER_TRY(const bool found, query.next());
+      if (!found) {
+        return waiting;
+      }
+      waiting[query.as<Priority>(0)] += query.integer(1);
+    }
   }
 
   Result<std::vector<Event>> load_events(const std::vector<EventId>& ids) override {
@@ -135,13 +152,18 @@ class SqliteLedger final : public Ledger {
       receipt.cancels.push_back(std::move(cancelled));
     }
     for (const SaveCircuit& circuit : batch.circuits) {
-      POSTRIDER_CHECK(statements_->settlements.save_circuit(circuit));
+      POSTRIDER_CHECK(statements_->circuits.save(circuit));
+    }
+    // A store without a digest has no audit log.
+    if (!receipt.new_dead_letters.empty() && writer_->digest() != nullptr) {
+      POSTRIDER_CHECK(append_audits(*writer_, dead_letter_entries(receipt.new_dead_letters)));
     }
     for (const BatchAudit& audit : batch.audits) {
       if (audit_applies(audit, receipt)) {
         POSTRIDER_CHECK(append_audit(*writer_, audit.entry));
       }
     }
+    POSTRIDER_CHECK(add_to_operations(writer_->database(), receipt.outcomes));
     std::erase_if(receipt.dead_letter_changes, [](const auto& each) { return each.second == 0; });
     receipt.waiting_change += count_added(receipt);
     return receipt;

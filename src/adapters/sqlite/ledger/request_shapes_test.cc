@@ -66,7 +66,7 @@ class RequestShapes : public testing::Test {
   }
 
   void remove_webhook() {
-    ASSERT_TRUE(store_.store().catalog->remove_webhook(webhook_).has_value());
+    ASSERT_TRUE(store_.store().catalog->remove_webhook(webhook_, WallTime{}).has_value());
   }
 
   /// Removes everything that is older than an hour.

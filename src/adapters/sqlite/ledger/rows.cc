@@ -1,5 +1,8 @@
 #include "adapters/sqlite/ledger/rows.h"
 
+#include <string>
+#include <utility>
+
 #include "adapters/sqlite/ledger/attempt_detail.h"
 
 namespace postrider::sqlite {
@@ -16,20 +19,27 @@ Delivery read_delivery(const Query& query) {
           .due = query.time(8),
           .attempt_count = query.as<std::uint32_t>(9),
           .budget_used = query.as<std::uint32_t>(10),
-          .revivals = query.as<std::uint32_t>(11)};
+          .revivals = query.as<std::uint32_t>(11),
+          .in_operation = query.integer(12) != 0};
 }
 
-DeliveryRecord read_record(const Query& query) {
+Result<DeliveryRecord> read_record(const Query& query) {
   DeliveryRecord record{.delivery = read_delivery(query),
-                        .tenant_id = query.text(12),
-                        .created_at = query.time(13),
-                        .updated_at = query.time(14),
-                        .completed_at = query.time_or_null(15),
+                        .tenant_id = query.text(13),
+                        .created_at = query.time(14),
+                        .updated_at = query.time(15),
+                        .completed_at = query.time_or_null(16),
                         .dead = {},
-                        .last_failure = query.as_or_null<FailureCategory>(16),
-                        .last_http_status = query.as_or_null<std::uint16_t>(17)};
-  if (!query.is_null(18)) {
-    record.dead = DeadReason{query.as<Classification>(18), query.text(19)};
+                        .last_failure = query.as_or_null<FailureCategory>(17),
+                        .last_http_status = query.as_or_null<std::uint16_t>(18)};
+  if (!query.is_null(19)) {
+    record.dead = DeadReason{query.as<Classification>(19), query.text(20)};
+  }
+  if (!query.is_null(21)) {
+    POSTRIDER_TRY(std::string error_message, unpack_error_message(query.bytes(23)));
+    record.last_attempt = {.executed_at = query.time(21),
+                           .duration = Micros{query.integer(22)},
+                           .error_message = std::move(error_message)};
   }
   return record;
 }
@@ -63,6 +73,16 @@ Result<Attempt> read_attempt(const Query& query) {
   attempt.outcome.http_status = query.as_or_null<std::uint16_t>(8);
   POSTRIDER_CHECK(unpack_detail(query.bytes(9), attempt.outcome));
   return attempt;
+}
+
+Result<AttemptRecord> read_listed_attempt(const Query& query) {
+  POSTRIDER_TRY(Attempt attempt, read_attempt(query));
+  return AttemptRecord{.attempt = std::move(attempt),
+                       .delivery_id = query.id<DeliveryId>(11),
+                       .event_id = query.id<EventId>(12),
+                       .webhook_id = query.id<WebhookId>(13),
+                       .tenant_id = query.text(14),
+                       .event_type = query.text(15)};
 }
 
 }  // namespace postrider::sqlite

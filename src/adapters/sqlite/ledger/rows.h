@@ -24,16 +24,24 @@ static_assert(static_cast<int>(FailureCategory::timeout) == 0 &&
 static_assert(static_cast<int>(Classification::permanent) == 0);
 
 /// Columns of the table delivery as `d`.
-#define POSTRIDER_DELIVERY_COLUMNS                                     \
-  "d.sequence, d.id, (SELECT id FROM event WHERE sequence = d.event)," \
-  " (SELECT webhook_id FROM lane WHERE lane = d.lane),"                \
-  " (SELECT name FROM event_type WHERE type = d.type),"                \
-  " d.priority, d.state, d.trigger, d.due, d.attempt_count, d.budget_used, d.revivals"
+#define POSTRIDER_DELIVERY_COLUMNS                                                      \
+  "d.sequence, d.id, (SELECT id FROM event WHERE sequence = d.event),"                  \
+  " (SELECT webhook_id FROM lane WHERE lane = d.lane),"                                 \
+  " (SELECT name FROM event_type WHERE type = d.type),"                                 \
+  " d.priority, d.state, d.trigger, d.due, d.attempt_count, d.budget_used, d.revivals," \
+  " d.operation IS NOT NULL"
 
-#define POSTRIDER_RECORD_COLUMNS                                                     \
-  POSTRIDER_DELIVERY_COLUMNS                                                         \
-  ", (SELECT name FROM tenant WHERE tenant = d.tenant), d.created_at, d.updated_at," \
-  " d.completed_at, d.last_failure, d.last_http_status, d.dead_classification, d.dead_reason"
+#define POSTRIDER_LAST_ATTEMPT(column)                         \
+  "(SELECT z." column                                          \
+  " FROM attempt z WHERE z.delivery = d.sequence AND z.number" \
+  " = d.attempt_count)"
+
+#define POSTRIDER_RECORD_COLUMNS                                                       \
+  POSTRIDER_DELIVERY_COLUMNS                                                           \
+  ", (SELECT name FROM tenant WHERE tenant = d.tenant), d.created_at, d.updated_at,"   \
+  " d.completed_at, d.last_failure, d.last_http_status, d.dead_classification, "       \
+  "d.dead_reason, " POSTRIDER_LAST_ATTEMPT("executed_at") ", " POSTRIDER_LAST_ATTEMPT( \
+      "duration_us") ", " POSTRIDER_LAST_ATTEMPT("detail")
 
 /// Columns of the table event as `e`.
 #define POSTRIDER_EVENT_COLUMNS                                                            \
@@ -47,11 +55,23 @@ static_assert(static_cast<int>(Classification::permanent) == 0);
   "id, number, trigger, scheduled_at, executed_at, duration_us, next_retry_at," \
   " failure_category, http_status, detail"
 
+/// The same columns of the table as `a`, and those of the table delivery as `d`.
+#define POSTRIDER_LISTED_ATTEMPT_COLUMNS                                             \
+  "a.id, a.number, a.trigger, a.scheduled_at, a.executed_at, a.duration_us,"         \
+  " a.next_retry_at, a.failure_category, a.http_status, a.detail, d.sequence, d.id," \
+  " (SELECT id FROM event WHERE sequence = d.event),"                                \
+  " (SELECT webhook_id FROM lane WHERE lane = d.lane),"                              \
+  " (SELECT name FROM tenant WHERE tenant = d.tenant),"                              \
+  " (SELECT name FROM event_type WHERE type = d.type)"
+
 /// Each reads the current row of `query`, which starts with the columns above.
 [[nodiscard]] Delivery read_delivery(const Query& query);
-[[nodiscard]] DeliveryRecord read_record(const Query& query);
 [[nodiscard]] Event read_event(const Query& query);
-/// Fails with corrupt.
+/// These fail with corrupt.
+[[nodiscard]] Result<DeliveryRecord> read_record(const Query& query);
 [[nodiscard]] Result<Attempt> read_attempt(const Query& query);
+[[nodiscard]] Result<AttemptRecord> read_listed_attempt(const Query& query);
+/// The delivery's sequence in a row of listed attempts.
+constexpr int listed_attempt_delivery_column = 10;
 
 }  // namespace postrider::sqlite

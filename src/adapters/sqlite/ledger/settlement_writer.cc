@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/base/assert.h"
 #include "ports/settlement_rule.h"
 
 #include "adapters/sqlite/database/state_sql.h"
@@ -13,11 +14,11 @@ namespace postrider::sqlite {
 namespace {
 
 // A settlement applies if the stored delivery is the same delivery (sequence and id), waits, has
-// had no later attempts, and the settlement is not from an earlier life, that is, the delivery was
-// not revived since or the attempt succeeded. This is `applies` in ports/settlement_rule.h.
+// had no later attempts, and is in the same life. This is `applies` in ports/settlement_rule.h,
+// except for a settlement of another life, which is rare: settle_unapplied asks the rule.
 #define POSTRIDER_SETTLEMENT_APPLIES                             \
   " WHERE sequence = ?1 AND id = ?2 AND state <= {last_waiting}" \
-  " AND attempt_count <= ?3 AND (revivals <= ?12 OR ?4 = {succeeded})"
+  " AND attempt_count <= ?3 AND revivals = ?12"
 
 constexpr auto apply_with_attempt_sql = with_states(R"sql(
   UPDATE delivery
@@ -61,23 +62,24 @@ constexpr std::string_view revive_sql = R"sql(
   UPDATE delivery
      SET state = ?2, trigger = ?3, priority = ?4, due = ?5, budget_used = 0, updated_at = ?5,
          completed_at = NULL, dead_classification = NULL, dead_reason = NULL,
-         revivals = revivals + 1,
+         revivals = revivals + 1, operation = iif(?6, coalesce(?7, operation), NULL),
          ordered = (SELECT l.ordered FROM lane l WHERE l.lane = delivery.lane)
    WHERE sequence = ?1
 )sql";
 
 constexpr auto cancel_sql = with_states(R"sql(
-  UPDATE delivery SET state = {cancelled}, updated_at = ?2, completed_at = ?2 WHERE sequence = ?1
+  UPDATE delivery SET state = {cancelled}, updated_at = ?2, completed_at = ?2,
+         operation = iif(?3, operation, NULL)
+   WHERE sequence = ?1
 )sql");
+
+constexpr std::string_view operation_sql = "SELECT operation FROM delivery WHERE sequence = ?1";
+
+constexpr std::string_view completion_sql =
+    "SELECT completed_at, tenant FROM delivery WHERE sequence = ?1";
 
 constexpr std::string_view tenant_sql = R"sql(
   SELECT t.name FROM delivery d JOIN tenant t ON t.tenant = d.tenant WHERE d.sequence = ?1
-)sql";
-
-constexpr std::string_view save_circuit_sql = R"sql(
-  INSERT OR REPLACE INTO circuit (webhook_id, state, openings_in_row, changed_at, open_until,
-                                  forced_until, forced_open, failing_since)
-  SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8 WHERE EXISTS (SELECT 1 FROM webhook WHERE id = ?1)
 )sql";
 
 }  // namespace
@@ -95,33 +97,45 @@ Result<SettlementWriter> SettlementWriter::open(Writer::Session& session) {
       {&writer.find_tenant_, find_tenant_sql},
       {&writer.revive_, revive_sql},
       {&writer.cancel_, cancel_sql},
+      {&writer.operation_, operation_sql},
+      {&writer.completion_, completion_sql},
       {&writer.tenant_, tenant_sql},
-      {&writer.save_circuit_, save_circuit_sql},
   }));
   return writer;
 }
 
 Result<void> SettlementWriter::settle(const Settlement& settlement, BatchReceipt& receipt) {
-  POSTRIDER_TRY(const bool applied, apply(settlement));
-  if (!applied) {
-    return settle_unapplied(settlement, receipt);
-  }
   const Delivery& delivery = settlement.delivery;
-  const bool died = delivery.state == DeliveryState::dead_letter;
-  if (died) {
-    POSTRIDER_CHECK(count_dead_letter(delivery.sequence, 1, receipt));
+  POSTRIDER_TRY(const bool applied, apply(settlement, delivery.revivals));
+  // Not revived since it was loaded, so its operation and priority are the stored ones.
+  return applied ? finish(settlement, delivery, receipt) : settle_unapplied(settlement, receipt);
+}
+
+/// The rest of a settlement that was applied. `stored` is the delivery as it was stored before.
+Result<void> SettlementWriter::finish(const Settlement& settlement, const Delivery& stored,
+                                      BatchReceipt& receipt) {
+  const Delivery& delivery = settlement.delivery;
+  if (delivery.state == DeliveryState::dead_letter) {
+    POSTRIDER_TRY(TenantId tenant_id, count_dead_letter(delivery.sequence, 1, receipt));
+    receipt.new_dead_letters.push_back(new_dead_letter(settlement, std::move(tenant_id)));
   }
   if (!is_waiting(delivery.state)) {
-    --receipt.waiting_change;
+    --receipt.waiting_change[stored.priority];
+    if (stored.in_operation) {
+      POSTRIDER_TRY(const std::optional<OperationId> operation, operation_of(delivery.sequence));
+      if (operation) {
+        receipt.outcomes[*operation].add(delivery.state, settled_at(settlement));
+      }
+    }
   }
   bool recorded = false;
   if (settlement.attempt) {
     POSTRIDER_TRY(recorded, record_attempt(settlement));
   }
-  return add_to_stats(settlement, recorded ? &*settlement.attempt : nullptr, died);
+  return add_to_stats(settlement, recorded ? &*settlement.attempt : nullptr, delivery.state);
 }
 
-/// The rare settlement that does not apply.
+/// The rare settlement that does not apply, or belongs to an earlier life.
 Result<void> SettlementWriter::settle_unapplied(const Settlement& settlement,
                                                 BatchReceipt& receipt) {
   POSTRIDER_TRY(std::optional<Delivery> stored, find(settlement.delivery.id));
@@ -129,18 +143,29 @@ Result<void> SettlementWriter::settle_unapplied(const Settlement& settlement,
     return {};
   }
   const SettlementDecision decision = decide_settlement(settlement, *stored);
+  if (decision.effect == SettlementEffect::apply) {
+    POSTRIDER_TRY(const bool applied, apply(settlement, stored->revivals));
+    POSTRIDER_ASSERT(applied);
+    return finish(settlement, *stored, receipt);
+  }
   if (settlement.attempt && decision.is_last_attempt) {
     const Attempt& attempt = *settlement.attempt;
     POSTRIDER_CHECK(set_last_attempt_.run(stored->sequence, attempt.number,
                                           attempt.failure_category, attempt.outcome.http_status));
     stored->attempt_count = attempt.number;
   }
+  std::optional<DeliveryState> reached;
   if (decision.effect == SettlementEffect::succeed_cancelled) {
     POSTRIDER_CHECK(succeed_cancelled_.run(stored->sequence, settled_at(settlement)));
+    reached = DeliveryState::succeeded;
+    POSTRIDER_TRY(const std::optional<OperationId> operation, operation_of(stored->sequence));
+    if (operation) {
+      ++receipt.outcomes[*operation].revised;
+    }
   }
   if (settlement.attempt && decision.record_attempt) {
     POSTRIDER_TRY(const bool recorded, record_attempt(settlement));
-    POSTRIDER_CHECK(add_to_stats(settlement, recorded ? &*settlement.attempt : nullptr, false));
+    POSTRIDER_CHECK(add_to_stats(settlement, recorded ? &*settlement.attempt : nullptr, reached));
   }
   if (decision.revived_meanwhile) {
     receipt.revived_meanwhile.push_back(*std::move(stored));
@@ -148,18 +173,28 @@ Result<void> SettlementWriter::settle_unapplied(const Settlement& settlement,
   return {};
 }
 
-Result<void> SettlementWriter::count_dead_letter(std::int64_t sequence, int change,
-                                                 BatchReceipt& receipt) {
+/// Returns the tenant of the delivery.
+Result<TenantId> SettlementWriter::count_dead_letter(std::int64_t sequence, int change,
+                                                     BatchReceipt& receipt) {
   Query query = tenant_.query(sequence);
   POSTRIDER_TRY(const bool found, query.next());
-  if (found) {
-    receipt.dead_letter_changes[query.text(0)] += change;
+  if (!found) {
+    return TenantId{};
   }
-  return {};
+  TenantId tenant_id = query.text(0);
+  receipt.dead_letter_changes[tenant_id] += change;
+  return tenant_id;
 }
 
-/// False if the settlement does not apply.
-Result<bool> SettlementWriter::apply(const Settlement& settlement) {
+/// The operation that counts the outcome of the delivery, or none.
+Result<std::optional<OperationId>> SettlementWriter::operation_of(std::int64_t sequence) {
+  Query query = operation_.query(sequence);
+  POSTRIDER_TRY(const bool found, query.next());
+  return found && !query.is_null(0) ? std::optional{query.id<OperationId>(0)} : std::nullopt;
+}
+
+/// False if the settlement does not apply. `revivals` are those of the stored delivery.
+Result<bool> SettlementWriter::apply(const Settlement& settlement, std::uint32_t revivals) {
   const Delivery& delivery = settlement.delivery;
   const WallTime at = settled_at(settlement);
   std::optional<WallTime> completed_at;
@@ -177,13 +212,12 @@ Result<bool> SettlementWriter::apply(const Settlement& settlement) {
     POSTRIDER_CHECK(apply_with_attempt_.run(
         delivery.sequence, delivery.id, delivery.attempt_count, delivery.state, delivery.trigger,
         delivery.due, delivery.budget_used, at, completed_at, dead_classification, dead_reason,
-        delivery.revivals, std::max(delivery.attempt_count, attempt.number),
-        attempt.failure_category, attempt.outcome.http_status));
+        revivals, std::max(delivery.attempt_count, attempt.number), attempt.failure_category,
+        attempt.outcome.http_status));
   } else {
     POSTRIDER_CHECK(apply_.run(delivery.sequence, delivery.id, delivery.attempt_count,
                                delivery.state, delivery.trigger, delivery.due, delivery.budget_used,
-                               at, completed_at, dead_classification, dead_reason,
-                               delivery.revivals));
+                               at, completed_at, dead_classification, dead_reason, revivals));
   }
   return session_->database.changes() > 0;
 }
@@ -218,10 +252,11 @@ Result<bool> SettlementWriter::record_attempt(const Settlement& settlement) {
   return true;
 }
 
-/// Adds to the statistics. `attempt` is null if none was recorded.
+/// Adds to the statistics. `attempt` is null if none was recorded, `reached` is the new state of
+/// the delivery if it changed.
 Result<void> SettlementWriter::add_to_stats(const Settlement& settlement, const Attempt* attempt,
-                                            bool died) {
-  if (attempt == nullptr && !died) {
+                                            std::optional<DeliveryState> reached) {
+  if (attempt == nullptr && (!reached || is_waiting(*reached))) {
     return {};
   }
   POSTRIDER_TRY(LaneEntry * lane, session_->lanes.find(settlement.delivery.webhook_id));
@@ -239,7 +274,10 @@ Result<void> SettlementWriter::add_to_stats(const Settlement& settlement, const 
     if (attempt != nullptr) {
       tally->add(*attempt);
     }
-    tally->dead_letters += died ? 1 : 0;
+    if (reached) {
+      tally->dead_letters += reached == DeliveryState::dead_letter ? 1 : 0;
+      tally->add_settled(*reached);
+    }
   }
   session_->lanes.mark_changed(*lane);
   return {};
@@ -250,6 +288,27 @@ Result<std::int64_t> SettlementWriter::tenant_of(const Delivery& delivery) {
   Query query = find_tenant_.query(delivery.sequence);
   POSTRIDER_TRY(const bool found, query.next());
   return found ? query.integer(0) : 0;
+}
+
+/// Call before a settled delivery is revived or discarded.
+Result<void> SettlementWriter::remove_from_stats(const Delivery& delivery) {
+  WallTime completed_at;
+  std::int64_t tenant = 0;
+  {
+    Query query = completion_.query(delivery.sequence);
+    POSTRIDER_TRY(const bool found, query.next());
+    if (!found || query.is_null(0)) {
+      return {};
+    }
+    completed_at = query.time(0);
+    tenant = query.integer(1);
+  }
+  POSTRIDER_TRY(LaneEntry * lane, session_->lanes.find(delivery.webhook_id));
+  if (lane == nullptr) {
+    return {};
+  }
+  session_->lanes.mark_changed(*lane);
+  return session_->stats.remove_settled(*lane, tenant, completed_at, delivery.state);
 }
 
 Result<std::optional<Delivery>> SettlementWriter::find(DeliveryId id) {
@@ -269,12 +328,16 @@ Result<Result<Delivery>> SettlementWriter::revive(const Revive& order, BatchRece
   if (delivery->state == DeliveryState::dead_letter) {
     POSTRIDER_CHECK(count_dead_letter(delivery->sequence, -1, receipt));
   }
-  if (!is_waiting(delivery->state)) {
-    ++receipt.waiting_change;
+  if (is_waiting(delivery->state)) {
+    --receipt.waiting_change[delivery->priority];  // A revival may change the priority.
+  } else {
+    POSTRIDER_CHECK(remove_from_stats(*delivery));
   }
+  const auto joined = is_waiting(delivery->state) ? std::nullopt : order.operation;
   delivery = revived(*std::move(delivery), order);
+  ++receipt.waiting_change[delivery->priority];
   POSTRIDER_CHECK(revive_.run(delivery->sequence, delivery->state, delivery->trigger,
-                              delivery->priority, delivery->due));
+                              delivery->priority, delivery->due, delivery->in_operation, joined));
   return Result<Delivery>{*std::move(delivery)};
 }
 
@@ -288,19 +351,17 @@ Result<Result<Delivery>> SettlementWriter::cancel(const Cancel& order, BatchRece
   }
   if (delivery->state == DeliveryState::dead_letter) {
     POSTRIDER_CHECK(count_dead_letter(delivery->sequence, -1, receipt));
+    POSTRIDER_CHECK(remove_from_stats(*delivery));
   } else {
-    --receipt.waiting_change;
+    --receipt.waiting_change[delivery->priority];
+    POSTRIDER_TRY(const std::optional<OperationId> operation, operation_of(delivery->sequence));
+    if (operation) {
+      receipt.outcomes[*operation].add(DeliveryState::cancelled, order.now);
+    }
   }
-  delivery->state = DeliveryState::cancelled;
-  POSTRIDER_CHECK(cancel_.run(delivery->sequence, order.now));
+  delivery = cancelled(*std::move(delivery));
+  POSTRIDER_CHECK(cancel_.run(delivery->sequence, order.now, delivery->in_operation));
   return Result<Delivery>{*std::move(delivery)};
-}
-
-Result<void> SettlementWriter::save_circuit(const SaveCircuit& circuit) {
-  const CircuitRecord& record = circuit.record;
-  return save_circuit_.run(circuit.webhook_id, record.state, record.openings_in_row,
-                           record.changed_at, record.open_until, record.forced_until,
-                           record.forced_open, record.failing_since);
 }
 
 }  // namespace postrider::sqlite

@@ -1,4 +1,4 @@
-// Writes the settlements, revivals, cancels and circuits of a batch. Store thread only.
+// Writes the settlements, revivals and cancels of a batch. Store thread only.
 #pragma once
 
 #include <cstdint>
@@ -26,22 +26,23 @@ class SettlementWriter {
   [[nodiscard]] Result<Result<Delivery>> revive(const Revive& order, BatchReceipt& receipt);
   [[nodiscard]] Result<Result<Delivery>> cancel(const Cancel& order, BatchReceipt& receipt);
 
-  /// Ignores unknown webhooks.
-  [[nodiscard]] Result<void> save_circuit(const SaveCircuit& circuit);
-
  private:
   SettlementWriter(Writer::Session& session, RequestShapeCache shapes)
       : session_(&session), shapes_(std::move(shapes)) {}
 
-  [[nodiscard]] Result<bool> apply(const Settlement& settlement);
+  [[nodiscard]] Result<bool> apply(const Settlement& settlement, std::uint32_t revivals);
+  [[nodiscard]] Result<void> finish(const Settlement& settlement, const Delivery& stored,
+                                    BatchReceipt& receipt);
   [[nodiscard]] Result<void> settle_unapplied(const Settlement& settlement, BatchReceipt& receipt);
   [[nodiscard]] Result<bool> record_attempt(const Settlement& settlement);
   [[nodiscard]] Result<void> add_to_stats(const Settlement& settlement, const Attempt* attempt,
-                                          bool died);
+                                          std::optional<DeliveryState> reached);
+  [[nodiscard]] Result<void> remove_from_stats(const Delivery& delivery);
+  [[nodiscard]] Result<std::optional<OperationId>> operation_of(std::int64_t sequence);
   [[nodiscard]] Result<std::int64_t> tenant_of(const Delivery& delivery);
   [[nodiscard]] Result<std::optional<Delivery>> find(DeliveryId id);
-  [[nodiscard]] Result<void> count_dead_letter(std::int64_t sequence, int change,
-                                               BatchReceipt& receipt);
+  [[nodiscard]] Result<TenantId> count_dead_letter(std::int64_t sequence, int change,
+                                                   BatchReceipt& receipt);
 
   Writer::Session* session_;
   RequestShapeCache shapes_;
@@ -55,8 +56,9 @@ class SettlementWriter {
   Statement find_tenant_;
   Statement revive_;
   Statement cancel_;
+  Statement operation_;
+  Statement completion_;
   Statement tenant_;
-  Statement save_circuit_;
 };
 
 }  // namespace postrider::sqlite

@@ -9,8 +9,9 @@
 namespace postrider::sqlite {
 namespace {
 
-// The first byte. A new layout gets the next number; this one must stay readable forever.
-constexpr std::uint64_t layout = 1;
+// The first byte. A new layout gets the next number; all of them must stay readable forever.
+constexpr std::uint64_t first_layout = 1;  // Ends with the payload format.
+constexpr std::uint64_t layout = 2;
 
 // These numbers are stored on disk and must never change.
 static_assert(static_cast<int>(SignatureScheme::standard) == 0 &&
@@ -19,6 +20,8 @@ static_assert(static_cast<int>(HeaderSet::platform) == 0 &&
               static_cast<int>(HeaderSet::tenant) == 4);
 static_assert(static_cast<int>(PayloadFormat::standard) == 0 &&
               static_cast<int>(PayloadFormat::raw) == 5);
+static_assert(static_cast<int>(PayloadForm::verbatim) == 0 &&
+              static_cast<int>(PayloadForm::sorted) == 2);
 
 /// Clears `known` if the number is larger than `last`.
 template <class Enum>
@@ -43,12 +46,15 @@ void pack_shape(const RequestShape& shape, std::string& out) {
   put_number(shape.signature.standard_headers ? 1 : 0, out);
   put_number(shape.signature.prefixed_headers ? 1 : 0, out);
   put_number(static_cast<std::uint64_t>(shape.signature.header_set), out);
-  put_number(static_cast<std::uint64_t>(shape.payload_format), out);
+  put_number(static_cast<std::uint64_t>(shape.body.format), out);
+  put_number(static_cast<std::uint64_t>(shape.body.form), out);
+  put_number(static_cast<std::uint64_t>(to_unix_ms(shape.next_signature_until)), out);
 }
 
 Result<RequestShape> unpack_shape(std::string_view packed) {
   Unpacker unpacker{packed};
-  bool known = unpacker.number() == layout;
+  const std::uint64_t stored_layout = unpacker.number();
+  bool known = stored_layout == first_layout || stored_layout == layout;
   RequestShape shape;
   shape.url = unpacker.text();
   shape.head = unpacker.text();
@@ -57,7 +63,11 @@ Result<RequestShape> unpack_shape(std::string_view packed) {
   shape.signature.standard_headers = unpacker.number() != 0;
   shape.signature.prefixed_headers = unpacker.number() != 0;
   shape.signature.header_set = read_enum(unpacker, HeaderSet::tenant, known);
-  shape.payload_format = read_enum(unpacker, PayloadFormat::raw, known);
+  shape.body.format = read_enum(unpacker, PayloadFormat::raw, known);
+  if (stored_layout != first_layout) {
+    shape.body.form = read_enum(unpacker, PayloadForm::sorted, known);
+    shape.next_signature_until = wall_from_unix_ms(static_cast<std::int64_t>(unpacker.number()));
+  }
   if (!known || !unpacker.finished()) {
     return fail(Errc::corrupt, "The record of a request is damaged.");
   }

@@ -13,7 +13,8 @@ RequestShape full_shape() {
                         .standard_headers = false,
                         .prefixed_headers = true,
                         .header_set = HeaderSet::tenant},
-          .payload_format = PayloadFormat::raw};
+          .body = {.format = PayloadFormat::raw, .form = PayloadForm::sorted},
+          .next_signature_until = wall_time_max};
 }
 
 std::string packed(const RequestShape& shape) {
@@ -38,7 +39,21 @@ TEST(ShapeBytes, ReadsTheFirstLayout) {
                                         .standard_headers = false,
                                         .prefixed_headers = true,
                                         .header_set = HeaderSet::workspace},
-                          .payload_format = PayloadFormat::raw}));
+                          .body = {.format = PayloadFormat::raw}}));
+}
+
+TEST(ShapeBytes, ReadsTheSecondLayout) {
+  const std::string stored("\x02\x01u\x02he\x04\x02X-\x00\x01\x03\x05\x01\x80\x01", 17);
+  EXPECT_EQ(unpack_shape(stored).value(),
+            (RequestShape{.url = "u",
+                          .head = "he",
+                          .signature = {.scheme = SignatureScheme::sha256_body,
+                                        .header_prefix = "X-",
+                                        .standard_headers = false,
+                                        .prefixed_headers = true,
+                                        .header_set = HeaderSet::workspace},
+                          .body = {.format = PayloadFormat::raw, .form = PayloadForm::compact},
+                          .next_signature_until = wall_from_unix_ms(128)}));
 }
 
 TEST(ShapeBytes, TruncatedExtendedOrUnknownBytesAreCorrupt) {
@@ -48,11 +63,12 @@ TEST(ShapeBytes, TruncatedExtendedOrUnknownBytesAreCorrupt) {
   }
   EXPECT_FALSE(unpack_shape(bytes + "x").has_value());
   std::string unknown_layout = bytes;
-  unknown_layout.front() = 2;
+  unknown_layout.front() = 3;
   EXPECT_FALSE(unpack_shape(unknown_layout).has_value());
-  std::string unknown_format = bytes;
-  unknown_format.back() = 6;
-  EXPECT_FALSE(unpack_shape(unknown_format).has_value());
+  const std::string first("\x01\x01u\x02he\x04\x02X-\x00\x01\x03\x06", 14);
+  EXPECT_FALSE(unpack_shape(first).has_value()) << "an unknown format";
+  const std::string second("\x02\x01u\x02he\x04\x02X-\x00\x01\x03\x05\x03\x00", 16);
+  EXPECT_FALSE(unpack_shape(second).has_value()) << "an unknown form";
 }
 
 }  // namespace

@@ -74,6 +74,22 @@ Result<DeliveryTally*> StatsAccumulator::of_tenant(std::int64_t tenant, WallTime
   return &entry.tally;
 }
 
+/// The tally of the current span is part of the lane. It may be in both places: see move_out.
+Result<void> StatsAccumulator::remove_settled(LaneEntry& lane, std::int64_t tenant, WallTime at,
+                                              DeliveryState state) {
+  const std::int64_t span = stats_span_of(at);
+  const bool is_current = lane.tally_span == span && lane.tally_tenant == tenant;
+  if (!is_current || !lane.tally.remove_settled(state)) {
+    POSTRIDER_TRY(DeliveryTally stored, read_tally(find_lane_.query(span, lane.lane, tenant)));
+    if (stored.remove_settled(state)) {
+      POSTRIDER_CHECK(put_lane_.run(span, lane.lane, tenant, Blob{pack(stored)}));
+    }
+  }
+  POSTRIDER_TRY(DeliveryTally * of_tenant_span, of_tenant(tenant, at));
+  of_tenant_span->remove_settled(state);
+  return {};
+}
+
 Result<void> StatsAccumulator::write_tenant(std::int64_t tenant, TenantEntry& entry) {
   if (entry.changed) {
     POSTRIDER_CHECK(put_tenant_.run(entry.span, tenant, Blob{pack(entry.tally)}));

@@ -28,6 +28,10 @@ class StatsAccumulator {
   /// The tenant's tally for the span of `at`, marked as changed. Valid until the next call.
   [[nodiscard]] Result<DeliveryTally*> of_tenant(std::int64_t tenant, WallTime at);
 
+  /// A delivery that settled at `at` leaves its state. Nothing happens if its tally was removed.
+  [[nodiscard]] Result<void> remove_settled(LaneEntry& lane, std::int64_t tenant, WallTime at,
+                                            DeliveryState state);
+
   /// Writes the changed tallies in the current transaction.
   [[nodiscard]] Result<void> write();
   /// Call after a rollback.

@@ -8,8 +8,10 @@
 namespace postrider::sqlite {
 namespace {
 
-// The first byte. A new layout gets the next number; this one must stay readable forever.
-constexpr std::uint64_t layout = 1;
+// The first byte. A new layout gets the next number; these must stay readable forever. The first
+// one did not tell deliveries from attempts.
+constexpr std::uint64_t layout_without_settled = 1;
+constexpr std::uint64_t layout = 2;
 
 bool read_failures(Unpacker& unpacker, DeliveryTally& tally) {
   const std::uint64_t count = unpacker.number();
@@ -41,7 +43,8 @@ void pack_tally(const DeliveryTally& tally, std::string& out) {
   put_number(layout, out);
   for (const std::uint64_t number :
        {tally.published, tally.deliveries, tally.attempts, tally.succeeded, tally.retries,
-        tally.dead_letters, static_cast<std::uint64_t>(tally.duration_total.count())}) {
+        tally.dead_letters, tally.now_succeeded, tally.now_dead_letter,
+        static_cast<std::uint64_t>(tally.duration_total.count())}) {
     put_number(number, out);
   }
   const auto zeros = std::ranges::count(tally.failures, 0u);
@@ -65,11 +68,14 @@ Result<DeliveryTally> unpack_tally(std::string_view packed) {
     return tally;
   }
   Unpacker unpacker{packed};
-  const bool known_layout = unpacker.number() == layout;
+  const std::uint64_t found_layout = unpacker.number();
+  const bool known_layout = found_layout == layout || found_layout == layout_without_settled;
   for (std::uint64_t* number : {&tally.published, &tally.deliveries, &tally.attempts,
                                 &tally.succeeded, &tally.retries, &tally.dead_letters}) {
     *number = unpacker.number();
   }
+  tally.now_succeeded = found_layout == layout ? unpacker.number() : tally.succeeded;
+  tally.now_dead_letter = found_layout == layout ? unpacker.number() : tally.dead_letters;
   tally.duration_total = Micros{static_cast<std::int64_t>(unpacker.number())};
   const bool sound = read_failures(unpacker, tally) && read_durations(unpacker, tally.durations);
   if (!known_layout || !sound || !unpacker.finished()) {

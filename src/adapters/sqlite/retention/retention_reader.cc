@@ -6,6 +6,7 @@
 
 #include "adapters/sqlite/database/snapshot.h"
 #include "adapters/sqlite/database/state_sql.h"
+#include "adapters/sqlite/history/history_lists.h"
 #include "adapters/sqlite/ledger/rows.h"
 
 namespace postrider::sqlite {
@@ -31,6 +32,13 @@ constexpr auto next_dead_sql = with_states(R"sql(
   SELECT sequence, event, completed_at FROM delivery INDEXED BY delivery_dead
    WHERE state = {dead_letter} AND sequence > ?1 ORDER BY sequence LIMIT ?2
 )sql");
+
+constexpr std::string_view next_webhook_sql = R"sql(
+  SELECT webhook_id FROM removed_webhook
+   WHERE webhook_id > ?1 AND removed_at <= ?2 ORDER BY webhook_id LIMIT 1
+)sql";
+
+constexpr std::string_view event_of_sql = "SELECT event FROM delivery WHERE sequence = ?1";
 
 constexpr std::string_view event_sql =
     "SELECT " POSTRIDER_EVENT_COLUMNS " FROM event e WHERE e.sequence = ?1";
@@ -66,7 +74,50 @@ class SqliteRetentionReader final : public RetentionReader {
     return snapshot(*database_, [&] { return read_dead_letters(query); });
   }
 
+  Result<std::optional<WebhookId>> expired_webhook(const RetentionCutoffs& cutoffs,
+                                                   std::optional<WebhookId> after) override {
+    if (!cutoffs.removed_webhooks) {
+      return std::nullopt;
+    }
+    POSTRIDER_TRY(Statement statement, database_->prepare(next_webhook_sql));
+    Query row = statement.query(after.value_or(WebhookId{}), *cutoffs.removed_webhooks);
+    POSTRIDER_TRY(const bool found, row.next());
+    return found ? std::optional{row.id<WebhookId>(0)} : std::nullopt;
+  }
+
+  Result<ExpiredPage> deliveries_of_removed(const ExpiredQuery& query) override {
+    return snapshot(*database_, [&] { return read_deliveries_of_removed(query); });
+  }
+
  private:
+  Result<ExpiredPage> read_deliveries_of_removed(const ExpiredQuery& query) {
+    DeliveryFilter filter;
+    filter.webhook_ids = {query.webhook_id};
+    const std::optional<std::int64_t> before =
+        query.after > 0 ? std::optional{query.after} : std::nullopt;
+    POSTRIDER_TRY(const Listed<DeliveryRecord> listed,
+                  list_deliveries(*database_, filter, {.limit = query.limit, .before = before}));
+    POSTRIDER_TRY(Statement event_of, database_->prepare(event_of_sql));
+    ExpiredPage page{.items = {}, .next = listed.next};
+    std::size_t bytes = 0;
+    for (const DeliveryRecord& record : listed.items) {
+      const std::int64_t sequence = record.delivery.sequence;
+      if (bytes > page_bytes_max) {
+        return page;
+      }
+      if (!is_waiting(record.delivery.state)) {
+        Query event = event_of.query(sequence);
+        POSTRIDER_TRY(const bool found, event.next());
+        const ExpiredKey key{.sequence = found ? event.integer(0) : 0, .only_delivery = sequence};
+        POSTRIDER_TRY(ExpiredEvent expired, read_expired(key, {sequence, 1}, query.with_content));
+        bytes += expired.event.data.size();
+        page.items.push_back(std::move(expired));
+      }
+      page.next = &record == &listed.items.back() ? listed.next : std::optional{sequence};
+    }
+    return page;
+  }
+
   /// Ends at the first page without an expired event: sequences follow time, except around a clock
   /// jump.
   Result<ExpiredPage> read_events(const ExpiredQuery& query) {
@@ -120,7 +171,7 @@ class SqliteRetentionReader final : public RetentionReader {
       last = rows.integer(0);
       if (dead_letter_is_expired({DeliveryState::dead_letter, rows.time_or_null(2)},
                                  query.cutoffs)) {
-        const ExpiredKey key{.sequence = rows.integer(1), .dead_letter = last};
+        const ExpiredKey key{.sequence = rows.integer(1), .only_delivery = last};
         POSTRIDER_TRY(ExpiredEvent expired, read_expired(key, {last, 1}, query.with_content));
         bytes += expired.event.data.size();
         page.items.push_back(std::move(expired));
@@ -146,7 +197,7 @@ class SqliteRetentionReader final : public RetentionReader {
   }
 
   Result<ExpiredEvent> read_expired(const ExpiredKey& key, const Range& range, bool with_content) {
-    ExpiredEvent expired{.sequence = key.sequence, .dead_letter = key.dead_letter};
+    ExpiredEvent expired{.sequence = key.sequence, .only_delivery = key.only_delivery};
     if (!with_content) {
       return expired;
     }
@@ -161,7 +212,7 @@ class SqliteRetentionReader final : public RetentionReader {
     POSTRIDER_TRY(Statement records, database_->prepare(records_sql));
     POSTRIDER_CHECK(
         read_deliveries(records.query(range.first, range.count, key.sequence), expired.deliveries));
-    if (!key.dead_letter) {
+    if (!key.only_delivery) {
       POSTRIDER_TRY(Statement late, database_->prepare(late_records_sql));
       POSTRIDER_CHECK(read_deliveries(late.query(key.sequence), expired.deliveries));
     }
@@ -181,7 +232,8 @@ class SqliteRetentionReader final : public RetentionReader {
   }
 
   static Result<ExpiredDelivery> read_delivery_of(const Query& row, Statement& attempts) {
-    ExpiredDelivery delivery{.record = read_record(row), .attempts = {}};
+    POSTRIDER_TRY(DeliveryRecord record, read_record(row));
+    ExpiredDelivery delivery{.record = std::move(record), .attempts = {}};
     Query rows = attempts.query(delivery.record.delivery.sequence);
     for (;;) {
       POSTRIDER_TRY(const bool found, rows.next());

@@ -52,6 +52,19 @@ constexpr std::string_view note_removed_sql = "UPDATE removed SET sequence = max
 
 constexpr std::string_view tenant_name_sql = "SELECT name FROM tenant WHERE tenant = ?1";
 
+constexpr std::string_view is_removed_sql = R"sql(
+  SELECT 1 FROM lane l JOIN removed_webhook r ON r.webhook_id = l.webhook_id
+   WHERE l.lane = ?1 AND r.removed_at <= ?2
+)sql";
+
+// A lane has a delivery if the last one, or a straggler, is still stored.
+constexpr std::string_view forget_webhook_sql = R"sql(
+  DELETE FROM removed_webhook WHERE webhook_id = ?1 AND NOT EXISTS
+    (SELECT 1 FROM lane l WHERE l.webhook_id = ?1 AND
+      (EXISTS (SELECT 1 FROM delivery d WHERE d.sequence = l.last_delivery) OR
+       EXISTS (SELECT 1 FROM straggler s WHERE s.lane = l.lane)))
+)sql";
+
 constexpr std::string_view delete_webhook_stats_sql = R"sql(
   DELETE FROM webhook_stats WHERE (span, lane, tenant) IN
     (SELECT span, lane, tenant FROM webhook_stats WHERE span < ?1 ORDER BY span LIMIT ?2)
@@ -60,6 +73,16 @@ constexpr std::string_view delete_webhook_stats_sql = R"sql(
 constexpr std::string_view delete_tenant_stats_sql = R"sql(
   DELETE FROM tenant_stats WHERE (span, tenant) IN
     (SELECT span, tenant FROM tenant_stats WHERE span < ?1 ORDER BY span LIMIT ?2)
+)sql";
+
+constexpr std::string_view delete_open_periods_sql = R"sql(
+  DELETE FROM circuit_period WHERE (webhook_id, opened_at) IN
+    (SELECT webhook_id, opened_at FROM circuit_period WHERE ended_at < ?1
+     UNION ALL
+     SELECT webhook_id, opened_at FROM circuit_period p
+      WHERE ended_at IS NULL AND opened_at < ?1
+        AND NOT EXISTS (SELECT 1 FROM webhook w WHERE w.id = p.webhook_id)
+     LIMIT ?2)
 )sql";
 
 struct Row {
@@ -84,13 +107,14 @@ class RemovalBatch {
                                           {&batch.delete_straggler_, delete_straggler_sql},
                                           {&batch.insert_straggler_, insert_straggler_sql},
                                           {&batch.note_removed_, note_removed_sql},
-                                          {&batch.tenant_name_, tenant_name_sql}}));
+                                          {&batch.tenant_name_, tenant_name_sql},
+                                          {&batch.is_removed_, is_removed_sql}}));
     return batch;
   }
 
   Result<void> remove(const ExpiredKey& key, const RetentionCutoffs& cutoffs) {
-    if (key.dead_letter) {
-      return remove_dead_letter(key, cutoffs);
+    if (key.only_delivery) {
+      return remove_delivery(key, cutoffs);
     }
     return remove_event(key.sequence, cutoffs);
   }
@@ -144,14 +168,28 @@ class RemovalBatch {
     return {};
   }
 
-  Result<void> remove_dead_letter(const ExpiredKey& key, const RetentionCutoffs& cutoffs) {
+  Result<void> remove_delivery(const ExpiredKey& key, const RetentionCutoffs& cutoffs) {
     std::vector<Row> rows;
-    POSTRIDER_CHECK(read_rows(find_deliveries_.query(*key.dead_letter, 1, key.sequence), rows));
-    if (rows.empty() || !dead_letter_is_expired(rows.front().standing, cutoffs)) {
+    POSTRIDER_CHECK(read_rows(find_deliveries_.query(*key.only_delivery, 1, key.sequence), rows));
+    if (rows.empty()) {
       return {};
     }
-    newest_ = std::max(newest_, *key.dead_letter);
+    if (!dead_letter_is_expired(rows.front().standing, cutoffs)) {
+      POSTRIDER_TRY(const bool removed, is_of_removed_webhook(rows.front(), cutoffs));
+      if (!removed) {
+        return {};
+      }
+    }
+    newest_ = std::max(newest_, *key.only_delivery);
     return remove_row(rows.front());
+  }
+
+  Result<bool> is_of_removed_webhook(const Row& row, const RetentionCutoffs& cutoffs) {
+    if (!cutoffs.removed_webhooks || is_waiting(row.standing.state)) {
+      return false;
+    }
+    Query query = is_removed_.query(row.lane, *cutoffs.removed_webhooks);
+    return query.next();
   }
 
   static Result<void> read_rows(Query query, std::vector<Row>& rows) {
@@ -192,6 +230,7 @@ class RemovalBatch {
   Statement insert_straggler_;
   Statement note_removed_;
   Statement tenant_name_;
+  Statement is_removed_;
   Removed removed_;
   std::map<std::int64_t, std::uint64_t> dead_letters_;  // By tenant number.
   std::int64_t newest_ = 0;                             // The largest removed sequence.
@@ -220,6 +259,14 @@ class SqliteRetentionWriter final : public RetentionWriter {
     });
   }
 
+  Result<bool> forget_webhook(WebhookId id) override {
+    return writer_->transact([&]() -> Result<bool> {
+      POSTRIDER_TRY(Statement statement, writer_->database().prepare(forget_webhook_sql));
+      POSTRIDER_CHECK(statement.run(id));
+      return writer_->database().changes() > 0;
+    });
+  }
+
   Result<std::uint64_t> remove_stats(WallTime before, std::uint32_t limit) override {
     return writer_->transact([&]() -> Result<std::uint64_t> {
       std::uint64_t count = 0;
@@ -229,6 +276,14 @@ class SqliteRetentionWriter final : public RetentionWriter {
         count += static_cast<std::uint64_t>(writer_->database().changes());
       }
       return count;
+    });
+  }
+
+  Result<std::uint64_t> remove_open_periods(WallTime before, std::uint32_t limit) override {
+    return writer_->transact([&]() -> Result<std::uint64_t> {
+      POSTRIDER_TRY(Statement statement, writer_->database().prepare(delete_open_periods_sql));
+      POSTRIDER_CHECK(statement.run(before, limit));
+      return static_cast<std::uint64_t>(writer_->database().changes());
     });
   }
 

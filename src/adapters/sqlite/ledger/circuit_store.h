@@ -1,0 +1,36 @@
+// Writes the circuits of a batch, and reads the attempts that a circuit counts after a restart.
+// Store thread only.
+#pragma once
+
+#include <vector>
+
+#include "core/base/result.h"
+#include "ports/ledger.h"
+
+#include "adapters/sqlite/database/writer.h"
+
+namespace postrider::sqlite {
+
+/// Must be destroyed before the session.
+class CircuitStore {
+ public:
+  [[nodiscard]] static Result<CircuitStore> open(Writer::Session& session);
+
+  /// Ignores unknown webhooks. Call within a transaction.
+  [[nodiscard]] Result<void> save(const SaveCircuit& circuit);
+
+  /// See Ledger::recent_calls. Follows the chain of the lane's attempts; does not fill the cache of
+  /// lanes, because it is called for every webhook.
+  [[nodiscard]] Result<std::vector<PastCall>> recent_calls(WebhookId id,
+                                                           const CallsToRestore& which);
+
+ private:
+  explicit CircuitStore(Writer::Session& session) : session_(&session) {}
+
+  Writer::Session* session_;
+  Statement save_;
+  Statement save_period_;
+  Statement recent_calls_;
+};
+
+}  // namespace postrider::sqlite

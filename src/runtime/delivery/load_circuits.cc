@@ -1,0 +1,49 @@
+#include "runtime/delivery/load_circuits.h"
+
+#include <utility>
+
+#include <spdlog/spdlog.h>
+
+namespace postrider {
+namespace {
+
+// About one second. Ten thousand webhooks with windows of ten calls need a fifth of it.
+constexpr std::size_t calls_read_max = 500'000;
+
+}  // namespace
+
+Result<std::map<WebhookId, LoadedCircuit>> load_circuits(Store& store,
+                                                         const std::vector<Webhook>& webhooks,
+                                                         WallTime now) {
+  POSTRIDER_TRY(const auto records, store.catalog->load_circuits());
+  std::map<WebhookId, LoadedCircuit> circuits;
+  for (const auto& [id, record] : records) {
+    circuits[id].record = record;
+  }
+  std::size_t calls_read = 0;
+  std::size_t left_out = 0;
+  for (const Webhook& webhook : webhooks) {
+    const auto known = records.find(webhook.id);
+    const CircuitRecord record = known == records.end() ? CircuitRecord{} : known->second;
+    const auto which = calls_to_restore(record, webhook.breaker, now);
+    if (!which) {
+      continue;
+    }
+    if (calls_read >= calls_read_max) {
+      ++left_out;
+      continue;
+    }
+    POSTRIDER_TRY(std::vector<PastCall> calls, store.ledger->recent_calls(webhook.id, *which));
+    calls_read += calls.size();
+    if (!calls.empty()) {
+      circuits[webhook.id].calls = std::move(calls);
+    }
+  }
+  if (left_out > 0) {
+    spdlog::warn("circuits.windows_empty webhooks={} reason=\"too many recent attempts to read\"",
+                 left_out);
+  }
+  return circuits;
+}
+
+}  // namespace postrider

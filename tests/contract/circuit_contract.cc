@@ -1,0 +1,136 @@
+// Circuits: the attempts that count after a restart, and the periods in which a circuit was open.
+#include <string_view>
+#include <vector>
+
+#include "tests/contract/store_contract.h"
+
+namespace postrider::test {
+namespace {
+
+using std::chrono::hours;
+using std::chrono::seconds;
+
+constexpr CallsToRestore everything{.since = wall_time_min, .limit = 1'000};
+
+std::string results(const Result<std::vector<PastCall>>& calls) {
+  std::string text;
+  for (const PastCall& call : calls.value()) {
+    text += call.failed ? '-' : '+';
+  }
+  return text;
+}
+
+OpenPeriod period(Millis from, std::optional<Millis> until = std::nullopt,
+                  OpenReason reason = OpenReason::failures) {
+  return {.opened_at = store_epoch + from,
+          .ended_at = until ? std::optional{store_epoch + *until} : std::nullopt,
+          .reason = reason};
+}
+
+using Periods = std::vector<OpenPeriod>;
+
+}  // namespace
+
+TEST_P(LedgerContract, RecentCallsAreTheLatestAttemptsOldestFirst) {
+  EXPECT_EQ(results(ledger().recent_calls(first_, everything)), "");
+  for (const char result : std::string_view{"+--+-"}) {
+    script_.now += seconds{1};
+    const Delivery delivery = accept(first_);
+    settle(result == '+' ? script_.success(delivery) : script_.retry(delivery, script_.now));
+    settle(script_.success(accept(second_)));
+  }
+  EXPECT_EQ(results(ledger().recent_calls(first_, everything)), "+--+-");
+  EXPECT_EQ(results(ledger().recent_calls(second_, everything)), "+++++");
+  EXPECT_EQ(results(ledger().recent_calls(first_, {.since = wall_time_min, .limit = 2})), "+-");
+
+  const WallTime ended = script_.now - seconds{2} + Millis{2};  // An attempt takes 2.5 ms.
+  EXPECT_EQ(results(ledger().recent_calls(first_, {.since = ended, .limit = 10})), "-+-");
+  EXPECT_EQ(results(ledger().recent_calls(first_, {.since = ended + Millis{1}, .limit = 10})),
+            "+-");
+  store_->reopen();
+  const auto calls = ledger().recent_calls(first_, {.since = ended, .limit = 10});
+  ASSERT_EQ(results(calls), "-+-");
+  EXPECT_EQ(calls->front(), (PastCall{.began = script_.now - seconds{2},
+                                      .ended = script_.now - seconds{2} + Millis{2},
+                                      .failed = true}));
+}
+
+TEST_P(CatalogContract, CircuitKeepsWhatItCountsAndWhenItOpened) {
+  ASSERT_TRUE(catalog().put_webhook(sample_webhook(first_)).has_value());
+  const CircuitRecord record{.counting_since = store_epoch + Millis{4},
+                             .opened_at = store_epoch + Millis{3},
+                             .times_opened = 12};
+  commit({.circuits = {{first_, record}}});
+  store_->reopen();
+  EXPECT_EQ(catalog().load_circuits()->at(first_), record);
+}
+
+TEST_P(HistoryContract, OpenPeriodsOfADeliveryOverlapItsLife) {
+  ASSERT_TRUE(catalog().put_webhook(sample_webhook(first_)).has_value());
+  ASSERT_TRUE(catalog().put_webhook(sample_webhook(second_)).has_value());
+  script_.now = store_epoch + seconds{100};
+  const Delivery done = accept(first_);
+  const Delivery other = accept(second_);
+  script_.now = store_epoch + seconds{200};
+  settle(script_.success(done));
+  const Delivery waiting = accept(first_);
+  commit({.circuits = {{first_, {}, {period(seconds{1}, seconds{99})}},
+                       {first_, {}, {period(seconds{90})}},
+                       {first_, {}, {period(seconds{90}, seconds{110})}},
+                       {first_, {}, {period(seconds{120}, seconds{130}, OpenReason::forced)}},
+                       {first_, {}, {period(seconds{120}, seconds{140})}},
+                       {first_, {}, {period(seconds{300})}}}});
+  store_->reopen();
+  EXPECT_EQ(history().open_periods_of(done.id).value(),
+            (Periods{period(seconds{90}, seconds{110}),
+                     period(seconds{120}, seconds{140}, OpenReason::forced)}))
+      << "a later save ends a period, and keeps that it was forced";
+  EXPECT_EQ(history().open_periods_of(waiting.id).value(), (Periods{period(seconds{300})}));
+  EXPECT_TRUE(history().open_periods_of(other.id)->empty());
+  EXPECT_TRUE(history().open_periods_of(DeliveryId{})->empty());
+
+  ASSERT_TRUE(catalog().remove_webhook(first_, store_epoch).has_value());
+  EXPECT_EQ(history().open_periods_of(done.id)->size(), 2u) << "part of the history";
+}
+
+TEST_P(HistoryContract, OpenPeriodsOfAnUnknownWebhookAreIgnored) {
+  const Delivery delivery = accept(first_);
+  commit({.circuits = {{first_, {}, {period(seconds{1})}}}});
+  EXPECT_TRUE(history().open_periods_of(delivery.id)->empty());
+}
+
+TEST_P(HistoryContract, OnlyTheLatestOpenPeriodsAreRead) {
+  ASSERT_TRUE(catalog().put_webhook(sample_webhook(first_)).has_value());
+  const Delivery delivery = accept(first_);
+  SaveCircuit save{.webhook_id = first_, .record = {}};
+  for (std::uint32_t i = 0; i < open_periods_max + 5; ++i) {
+    save.periods.push_back(period(seconds{2 * i + 1}, seconds{2 * i + 2}));
+  }
+  commit({.circuits = {save}});
+  const Periods periods = history().open_periods_of(delivery.id).value();
+  ASSERT_EQ(periods.size(), open_periods_max);
+  EXPECT_EQ(periods.front(), save.periods[5]);
+  EXPECT_EQ(periods.back(), save.periods.back());
+}
+
+TEST_P(RetentionContract, OldOpenPeriodsAreRemoved) {
+  ASSERT_TRUE(catalog().put_webhook(sample_webhook(first_)).has_value());
+  ASSERT_TRUE(catalog().put_webhook(sample_webhook(second_)).has_value());
+  const Delivery delivery = accept(first_);
+  const Delivery of_removed = accept(second_);
+  commit({.circuits = {{first_,
+                        {},
+                        {period(seconds{1}, seconds{2}), period(seconds{3}, seconds{4}),
+                         period(seconds{5}, hours{2}), period(hours{3})}},
+                       {second_, {}, {period(seconds{1})}}}});
+  ASSERT_TRUE(catalog().remove_webhook(second_, store_epoch).has_value());
+  const WallTime before = store_epoch + hours{1};
+  EXPECT_EQ(retention_writer().remove_open_periods(before, 2).value(), 2u);
+  EXPECT_EQ(retention_writer().remove_open_periods(before, 2).value(), 1u);
+  EXPECT_EQ(retention_writer().remove_open_periods(before, 2).value(), 0u);
+  EXPECT_EQ(history().open_periods_of(delivery.id).value(),
+            (Periods{period(seconds{5}, hours{2}), period(hours{3})}));
+  EXPECT_TRUE(history().open_periods_of(of_removed.id)->empty()) << "the webhook is gone";
+}
+
+}  // namespace postrider::test
