@@ -1,9 +1,20 @@
 #include "api/tenancy/tenant_history.h"
 
+#include <optional>
 #include <utility>
 
 namespace postrider::api {
 namespace {
+
+/// Nullopt if the filter selects another tenant.
+template <class Filter>
+std::optional<Filter> restrict_to(const TenantId& tenant_id, Filter filter) {
+  if (filter.tenant_id.value_or(tenant_id) != tenant_id) {
+    return std::nullopt;
+  }
+  filter.tenant_id = tenant_id;
+  return filter;
+}
 
 class TenantHistory final : public History {
  public:
@@ -12,12 +23,8 @@ class TenantHistory final : public History {
 
   Result<Listed<DeliveryRecord>> list_deliveries(const DeliveryFilter& filter,
                                                  const Page& page) override {
-    if (filter.tenant_id.value_or(tenant_id_) != tenant_id_) {
-      return Listed<DeliveryRecord>{};
-    }
-    DeliveryFilter mine = filter;
-    mine.tenant_id = tenant_id_;
-    return all_.list_deliveries(mine, page);
+    const auto mine = restrict_to(tenant_id_, filter);
+    return mine ? all_.list_deliveries(*mine, page) : Listed<DeliveryRecord>{};
   }
 
   Result<DeliveryRecord> find_delivery(DeliveryId id) override {
@@ -30,48 +37,25 @@ class TenantHistory final : public History {
 
   Result<ListedAttempts> list_attempts(const AttemptFilter& filter,
                                        const AttemptPage& page) override {
-    if (filter.tenant_id.value_or(tenant_id_) != tenant_id_) {
-      return ListedAttempts{};
-    }
-    AttemptFilter mine = filter;
-    mine.tenant_id = tenant_id_;
-    return all_.list_attempts(mine, page);
+    const auto mine = restrict_to(tenant_id_, filter);
+    return mine ? all_.list_attempts(*mine, page) : ListedAttempts{};
   }
 
   Result<std::vector<Attempt>> attempts_of(DeliveryId id) override {
-    const Result<DeliveryRecord> record = find_delivery(id);
-    if (!record && record.error().code == Errc::not_found) {
-      return std::vector<Attempt>{};
-    }
-    POSTRIDER_CHECK(record);
-    return all_.attempts_of(id);
+    return of_own(id, &History::attempts_of);
   }
 
   Result<std::map<std::uint32_t, RequestShape>> requests_of(DeliveryId id) override {
-    const Result<DeliveryRecord> record = find_delivery(id);
-    if (!record && record.error().code == Errc::not_found) {
-      return std::map<std::uint32_t, RequestShape>{};
-    }
-    POSTRIDER_CHECK(record);
-    return all_.requests_of(id);
+    return of_own(id, &History::requests_of);
   }
 
   Result<std::vector<OpenPeriod>> open_periods_of(DeliveryId id) override {
-    const Result<DeliveryRecord> record = find_delivery(id);
-    if (!record && record.error().code == Errc::not_found) {
-      return std::vector<OpenPeriod>{};
-    }
-    POSTRIDER_CHECK(record);
-    return all_.open_periods_of(id);
+    return of_own(id, &History::open_periods_of);
   }
 
   Result<Listed<Event>> list_events(const EventFilter& filter, const Page& page) override {
-    if (filter.tenant_id.value_or(tenant_id_) != tenant_id_) {
-      return Listed<Event>{};
-    }
-    EventFilter mine = filter;
-    mine.tenant_id = tenant_id_;
-    return all_.list_events(mine, page);
+    const auto mine = restrict_to(tenant_id_, filter);
+    return mine ? all_.list_events(*mine, page) : Listed<Event>{};
   }
 
   Result<Event> find_event(EventId id) override {
@@ -84,22 +68,15 @@ class TenantHistory final : public History {
 
   Result<Listed<EventForWebhook>> list_events_for(WebhookId webhook_id, const EventFilter& filter,
                                                   const ForwardPage& page) override {
-    if (filter.tenant_id.value_or(tenant_id_) != tenant_id_ || !webhooks_->find(webhook_id)) {
-      return Listed<EventForWebhook>{};
-    }
-    EventFilter mine = filter;
-    mine.tenant_id = tenant_id_;
-    return all_.list_events_for(webhook_id, mine, page);
+    const auto mine = restrict_to(tenant_id_, filter);
+    return mine && webhooks_->find(webhook_id) ? all_.list_events_for(webhook_id, *mine, page)
+                                               : Listed<EventForWebhook>{};
   }
 
   Result<PartialCount> count_deliveries(const DeliveryFilter& filter,
                                         const CountRange& range) override {
-    if (filter.tenant_id.value_or(tenant_id_) != tenant_id_) {
-      return PartialCount{};
-    }
-    DeliveryFilter mine = filter;
-    mine.tenant_id = tenant_id_;
-    return all_.count_deliveries(mine, range);
+    const auto mine = restrict_to(tenant_id_, filter);
+    return mine ? all_.count_deliveries(*mine, range) : PartialCount{};
   }
 
   Result<std::optional<TenantId>> tenant_of_removed(WebhookId id) override {
@@ -118,6 +95,17 @@ class TenantHistory final : public History {
   }
 
  private:
+  /// An empty value if the delivery is not the tenant's.
+  template <class Value>
+  Result<Value> of_own(DeliveryId id, Result<Value> (History::*read)(DeliveryId)) {
+    const Result<DeliveryRecord> record = find_delivery(id);
+    if (!record && record.error().code == Errc::not_found) {
+      return Value{};
+    }
+    POSTRIDER_CHECK(record);
+    return (all_.*read)(id);
+  }
+
   History& all_;
   TenantId tenant_id_;
   std::shared_ptr<const Directory> webhooks_;
@@ -129,12 +117,8 @@ class TenantAlerts final : public AlertReader {
       : all_(all), tenant_id_(std::move(tenant_id)) {}
 
   Result<Listed<Alert>> list_alerts(const AlertFilter& filter, const Page& page) override {
-    if (filter.tenant_id.value_or(tenant_id_) != tenant_id_) {
-      return Listed<Alert>{};
-    }
-    AlertFilter mine = filter;
-    mine.tenant_id = tenant_id_;
-    return all_.list_alerts(mine, page);
+    const auto mine = restrict_to(tenant_id_, filter);
+    return mine ? all_.list_alerts(*mine, page) : Listed<Alert>{};
   }
 
  private:
