@@ -114,11 +114,11 @@ void World::replay(WebhookId id) {
   if (random_.below(3) == 0) {
     operation.spec.filter.states.push_back(DeliveryState::succeeded);
   }
-  const ForwardPage onward{.after = static_cast<std::int64_t>(
-                               random_.below(static_cast<std::uint64_t>(durable_.next_sequence))),
-                           .limit = static_cast<std::uint32_t>(1 + random_.below(20))};
+  const ForwardPage page{.after = static_cast<std::int64_t>(
+                             random_.below(static_cast<std::uint64_t>(durable_.next_sequence))),
+                         .limit = static_cast<std::uint32_t>(1 + random_.below(20))};
   const auto page = make_memory_history(durable_)->list_events_for(
-      id, {.tenant_id = webhook->tenant_id, .types = {}}, onward);
+      id, {.tenant_id = webhook->tenant_id, .types = {}}, page);
   POSTRIDER_ASSERT(page.has_value());
   const Moment now = timeline_.now();
   const std::function<Uuid()> new_uuid = [this, now] { return ids_.next(now.wall); };

@@ -136,11 +136,13 @@ std::optional<std::string> parse_key(std::string_view text) {
 
 Result<std::vector<VaultKey>> parse_vault_keys(std::string_view text) {
   std::vector<VaultKey> keys;
+  text = trimmed(text);
   while (!text.empty()) {
-    const std::size_t end = std::min(text.find_first_of("\n,"), text.size());
+    const bool comment = text.starts_with('#');
+    const std::size_t end = std::min(text.find_first_of(comment ? "\n" : "\n,"), text.size());
     const std::string_view item = trimmed(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
-    if (item.empty() || item.starts_with('#')) {
+    text = trimmed(text.substr(std::min(end + 1, text.size())));
+    if (item.empty() || comment) {
       continue;
     }
     std::optional<std::string> key = parse_key(item);

@@ -18,8 +18,9 @@ namespace postrider {
 using VaultKey = Secret<std::string>;
 
 /// Parses the operator's keys: 32 bytes each, in base64 or hex, separated by line breaks or commas.
-/// Items that start with `#` are comments. The first key seals and opens, the others only open.
-/// Fails with invalid; the message does not contain any part of the text (P11).
+/// A `#` in place of a key starts a comment up to the end of the line. The first key seals and
+/// opens, the others only open. Fails with invalid; the message does not contain any part of the
+/// text (P11).
 [[nodiscard]] Result<std::vector<VaultKey>> parse_vault_keys(std::string_view text);
 
 class AesVault : public Vault {

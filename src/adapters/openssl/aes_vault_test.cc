@@ -95,6 +95,9 @@ TEST(VaultKeys, AreParsedFromBase64AndHexInOrder) {
   const std::vector<VaultKey> both = {key('a'), key('b')};
   EXPECT_EQ(parse_vault_keys(base64 + "," + hex).value(), both);
   EXPECT_EQ(parse_vault_keys("# current\n " + base64 + " \r\n\n" + hex + "\n").value(), both);
+  EXPECT_EQ(
+      parse_vault_keys("  # new, since May, " + hex + "\n" + base64 + ", # old,\n" + hex).value(),
+      both);
 }
 
 TEST(VaultKeys, RejectsInvalidKeysWithoutRepeatingThem) {

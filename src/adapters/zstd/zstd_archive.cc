@@ -164,7 +164,7 @@ class ZstdArchive final : public Archive {
   }
 
  private:
-  Result<void> check_directory() const {
+  [[nodiscard]] Result<void> check_directory() const {
     std::error_code error;
     if (!fs::is_directory(options_.directory, error)) {
       return fail(Errc::unavailable, fmt::format("The archive directory {} does not exist.",
@@ -174,7 +174,7 @@ class ZstdArchive final : public Archive {
   }
 
   /// Higher than the number of every existing file, listed or not, so that none is overwritten.
-  Result<std::uint64_t> next_number() const {
+  [[nodiscard]] Result<std::uint64_t> next_number() const {
     std::error_code error;
     std::uint64_t last = 0;
     for (fs::directory_iterator entry{options_.directory, error}, end; !error && entry != end;

@@ -15,7 +15,7 @@ namespace postrider::api {
 namespace {
 
 constexpr TextRule name_rule{.bytes_max = 256, .multiline = false};
-// Short: a link may end up in mails and browser histories.
+// Short: a link may end up in messages and browser histories.
 constexpr IntegerRange link_seconds{1, 300};
 constexpr IntegerRange session_seconds{1, 3'600};
 

@@ -50,30 +50,29 @@ bool is_json(std::string_view line) {
          (json::parse(line, error, {}, {.max_depth = depth_max}), !error);
 }
 
-/// State of reading one file from start to end.
-struct Reading {
+/// The state of scanning one file from start to end.
+struct FileScan {
   std::unique_ptr<RunningHash> sha256;
   std::unique_ptr<ArchiveReader> lines;
   std::uint64_t bytes = 0;
   std::uint64_t line_count = 0;
 };
 
-Result<void> read_through(std::FILE* file, const std::string& name, Reading& reading) {
+Result<void> read_through(std::FILE* file, const std::string& name, FileScan& scan) {
   std::string block(block_bytes, '\0');
-  std::size_t bytes = block.size();
   const auto check_line = [&](std::string_view line) -> Result<void> {
-    ++reading.line_count;
+    ++scan.line_count;
     if (is_json(line)) {
       return {};
     }
-    return fail(Errc::corrupt, fmt::format("line {} is not JSON.", reading.line_count));
+    return fail(Errc::corrupt, fmt::format("line {} is not JSON.", scan.line_count));
   };
-  while (bytes == block.size()) {
-    bytes = std::fread(block.data(), 1, block.size(), file);
+  while (std::feof(file) == 0 && std::ferror(file) == 0) {
+    const std::size_t bytes = std::fread(block.data(), 1, block.size(), file);
     const std::string_view read{block.data(), bytes};
-    reading.bytes += bytes;
-    reading.sha256->add(read);
-    if (const Result<void> fed = reading.lines->feed(read, check_line); !fed) {
+    scan.bytes += bytes;
+    scan.sha256->add(read);
+    if (const Result<void> fed = scan.lines->feed(read, check_line); !fed) {
       return fail(Errc::corrupt, fmt::format("{}: {}", name, fed.error().message));
     }
   }
@@ -111,26 +110,26 @@ Result<void> check_file(const fs::path& directory, const ArchivedFile& wanted, c
   if (file == nullptr) {
     return fail(Errc::not_found, fmt::format("{} is missing.", wanted.name));
   }
-  Reading reading{.sha256 = ports.make_sha256(), .lines = ports.make_archive_reader()};
-  const Result<void> read = read_through(file.get(), wanted.name, reading);
+  FileScan scan{.sha256 = ports.make_sha256(), .lines = ports.make_archive_reader()};
+  const Result<void> read = read_through(file.get(), wanted.name, scan);
   // A wrong hash explains every other difference, so check it first. It needs the whole file.
-  if (read && to_hex(reading.sha256->finish()) != wanted.sha256) {
+  if (read && to_hex(scan.sha256->finish()) != wanted.sha256) {
     return fail(
         Errc::corrupt,
         fmt::format("{} was changed after it was written: its SHA-256 does not match the manifest.",
                     wanted.name));
   }
   POSTRIDER_CHECK(read);
-  if (reading.bytes != wanted.bytes) {
+  if (scan.bytes != wanted.bytes) {
     return fail(Errc::corrupt, fmt::format("{} has {} bytes; the manifest says {}.", wanted.name,
-                                           reading.bytes, wanted.bytes));
+                                           scan.bytes, wanted.bytes));
   }
-  if (!reading.lines->at_end()) {
+  if (!scan.lines->at_end()) {
     return fail(Errc::corrupt, fmt::format("{} is truncated.", wanted.name));
   }
-  if (reading.line_count != wanted.lines) {
+  if (scan.line_count != wanted.lines) {
     return fail(Errc::corrupt, fmt::format("{} has {} lines; the manifest says {}.", wanted.name,
-                                           reading.line_count, wanted.lines));
+                                           scan.line_count, wanted.lines));
   }
   return {};
 }

@@ -14,9 +14,8 @@ constexpr std::size_t input_bytes_max = 64ul * 1024 * 1024;  // Far above the li
 Result<std::string> read_all(std::FILE* file, const std::string& name) {
   std::string data;
   std::string block(65'536, '\0');
-  std::size_t bytes = block.size();
-  while (bytes == block.size()) {
-    bytes = std::fread(block.data(), 1, block.size(), file);
+  while (std::feof(file) == 0 && std::ferror(file) == 0) {
+    const std::size_t bytes = std::fread(block.data(), 1, block.size(), file);
     data.append(block, 0, bytes);
     if (data.size() > input_bytes_max) {
       return fail(Errc::invalid,

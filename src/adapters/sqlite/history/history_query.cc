@@ -51,6 +51,7 @@ bool wants_unmatched(const EventFilter& filter) { return filter.matched == false
 void where_state(Select& select, const DeliveryFilter& filter) {
   if (filter.circuit_blocked) {
     std::vector<int> states;
+    states.reserve(filter.states.size());
     for (const DeliveryState state : filter.states) {
       states.push_back(static_cast<int>(state));
     }

@@ -124,7 +124,7 @@ class SqliteLedger final : public Ledger {
   }
 
  private:
-  Result<void> usable() const {
+  [[nodiscard]] Result<void> usable() const {
     POSTRIDER_CHECK(writer_->usable());
     if (!statements_) {
       return fail(Errc::unavailable, "The store is not open.");

@@ -152,6 +152,7 @@ class RemovalBatch {
     POSTRIDER_CHECK(read_rows(find_deliveries_.query(sequence, delivery_count, sequence), rows));
     POSTRIDER_CHECK(read_rows(find_late_.query(sequence), rows));
     std::vector<DeliveryCompletion> standings;
+    standings.reserve(rows.size());
     for (const Row& row : rows) {
       standings.push_back(row.standing);
     }
