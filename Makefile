@@ -47,6 +47,7 @@ test-%: deps-build build/release/build.ninja ## Runs one test program: core, eng
 bench: deps-bench build/release/build.ninja ## Measures throughput and latency beside wrk.
 	@cmake --build build/release -j $(JOBS) -- --quiet
 	@$(PYTHON) bench/run.py
+	@$(PYTHON) bench/isolation.py
 
 asan: deps-test build/asan/build.ninja ## Runs every test with the address sanitizer.
 	@cmake --build build/asan -j $(JOBS) -- --quiet

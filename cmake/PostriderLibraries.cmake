@@ -15,6 +15,13 @@ find_package(PkgConfig REQUIRED)
 pkg_check_modules(CARES REQUIRED IMPORTED_TARGET libcares)
 pkg_check_modules(ZSTD REQUIRED IMPORTED_TARGET libzstd)
 
+# Linked statically: Debian's shared library does not export the hooks that report RE2's work.
+find_path(RE2_INCLUDE_DIR re2/re2.h REQUIRED)
+find_library(RE2_LIBRARY libre2.a REQUIRED)
+add_library(postrider_re2 INTERFACE)
+target_include_directories(postrider_re2 SYSTEM INTERFACE ${RE2_INCLUDE_DIR})
+target_link_libraries(postrider_re2 INTERFACE ${RE2_LIBRARY} Threads::Threads)
+
 # SYSTEM: the project's warning flags do not apply to Boost's headers.
 add_library(postrider_boost INTERFACE)
 target_include_directories(postrider_boost SYSTEM INTERFACE ${Boost_INCLUDE_DIRS})

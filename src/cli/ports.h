@@ -1,11 +1,14 @@
 // The ports that commands use. Main supplies the adapters.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "core/base/result.h"
 #include "ports/archive_reader.h"
 #include "ports/clock.h"
 #include "ports/crypto.h"
@@ -18,6 +21,13 @@ namespace postrider::cli {
 /// Returns the value of an environment variable, or nullopt if it is not set.
 using Environment = std::function<std::optional<std::string>(const std::string& name)>;
 
+/// Checks the store in a data directory completely and returns what is wrong, one sentence each.
+/// `progress` gets the parts that are done, of all, and the name of the next one. Fails with
+/// not_found if there is no store.
+using CheckStore = std::function<Result<std::vector<std::string>>(
+    const std::string& directory, const std::function<void(std::uint64_t done, std::uint64_t total,
+                                                           const std::string& next)>& progress)>;
+
 /// All references must outlive the command.
 struct Ports {
   Environment environment;
@@ -27,6 +37,7 @@ struct Ports {
   const Crypto& crypto;
   std::function<std::unique_ptr<RunningHash>()> make_sha256;
   std::function<std::unique_ptr<ArchiveReader>()> make_archive_reader;
+  CheckStore check_store;
 };
 
 }  // namespace postrider::cli

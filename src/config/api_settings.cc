@@ -37,13 +37,15 @@ std::vector<Setting> api_settings() {
       integer({"api.header_bytes_max", "The largest request header; a larger one is answered 431."},
               POSTRIDER_FIELD(api.header_bytes_max), {1'024, 1 << 20})
           .on_reload());
-  all.push_back(integer({"api.connections_max",
-                         "The most open connections; one more is answered 503 and closed."},
-                        POSTRIDER_FIELD(api.connections_max), {1, 1'000'000})
-                    .on_reload());
+  all.push_back(
+      integer({"api.connections_max",
+               "The most open connections. One more is answered 503 and closed, unless its "
+               "first request has a valid key."},
+              POSTRIDER_FIELD(api.connections_max), {1, 1'000'000})
+          .on_reload());
   all.push_back(integer({"api.connections_per_address_max",
                          "The most open connections from one address, except trusted proxies; 0: "
-                         "no limit per address."},
+                         "no fixed limit. An address never has more than it leaves to the others."},
                         POSTRIDER_FIELD(api.connections_per_address_max), {0, 1'000'000})
                     .on_reload());
   add_timeouts(all);
@@ -75,6 +77,13 @@ std::vector<Setting> api_settings() {
                         "timestamp in Unix seconds, if the event has a resource and a timestamp."},
                        POSTRIDER_FIELD(idempotency.derive),
                        Words{std::string{"none, resource"}, parse_key_derivation})
+                    .on_reload());
+  all.push_back(choice({"idempotency.in_progress",
+                        "The answer to a repeated publish whose first one is still being "
+                        "delivered. duplicate: 200 with the first answer, as after the delivery. "
+                        "conflict: 409 `duplicate_event`."},
+                       POSTRIDER_FIELD(idempotency.in_progress),
+                       Words{std::string{"duplicate, conflict"}, parse_repeat_in_progress})
                     .on_reload());
   return all;
 }

@@ -54,6 +54,12 @@ void add_opening(std::vector<Setting>& all) {
       {"webhooks.circuit_breaker.failure_count_threshold",
        "Above 0: the circuit opens at this number of failures, whatever their percentage."},
       POSTRIDER_FIELD(webhooks.defaults.breaker.failure_count_threshold), {0, breaker_calls_max}));
+  all.push_back(
+      integer({"webhooks.circuit_breaker.consecutive_failure_threshold",
+               "Above 0: the circuit also opens at this number of timeouts in a row, however few "
+               "calls are in the window."},
+              POSTRIDER_FIELD(webhooks.defaults.breaker.consecutive_failure_threshold),
+              {0, breaker_calls_max}));
 }
 
 }  // namespace

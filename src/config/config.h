@@ -34,6 +34,7 @@ struct ApiConfig {
   std::size_t header_bytes_max = std::size_t{16} << 10;
   std::uint32_t connections_max = 10'000;             // Across all io threads.
   std::uint32_t connections_per_address_max = 1'000;  // Zero: no limit per address.
+  std::uint32_t extra_connections_max = 256;          // Over the limit. Not a setting.
   Millis header_timeout{10'000};
   Millis body_timeout{30'000};
   Millis write_timeout{30'000};
@@ -50,6 +51,9 @@ struct TlsConfig {
 
 enum class KeyDerivation : std::uint8_t { none, resource };
 
+/// The answer to a repeated publish while the first one is still being delivered.
+enum class RepeatInProgress : std::uint8_t { duplicate, conflict };
+
 enum class LogFormat : std::uint8_t { text, json };
 
 struct EventConfig {
@@ -60,6 +64,7 @@ struct EventConfig {
 struct IdempotencyConfig {
   Millis window{86'400'000};
   KeyDerivation derive = KeyDerivation::none;
+  RepeatInProgress in_progress = RepeatInProgress::duplicate;
 };
 
 /// Limits of the whole node, across all io threads.
@@ -67,6 +72,8 @@ struct EngineConfig {
   std::uint32_t in_flight_max = 4096;
   std::uint32_t tenant_in_flight_max = 0;  // Zero: half of in_flight_max.
   std::uint32_t host_in_flight_max = 0;    // Zero: no limit.
+  Millis webhook_timeout_max{0};           // Of tenants without limits of their own; zero: none.
+  std::uint32_t webhook_in_flight_max = 0;
   std::uint32_t first_attempt_reserve_percentage = 25;
   RateSetting tenant_rate;
   RateSetting total_rate;
@@ -81,6 +88,7 @@ struct WebhookConfig {
   Millis disable_after{432'000'000};  // Five days without a success; zero: never.
   bool require_verification = false;  // A new URL must echo a challenge.
   std::size_t secret_text_length = secret_text_length_default;
+  std::uint32_t per_tenant_max = 1'000;  // Zero: no limit.
 };
 
 struct RetentionConfig {
@@ -132,10 +140,13 @@ struct Config {
   std::string log_level = "info";
   LogFormat log_format = LogFormat::text;
   std::vector<std::string> dns_servers;  // Empty: the system's resolvers.
-  bool metrics_open = true;
-  std::string public_url;  // The base URL for users; empty: taken from the request.
+  bool metrics_open = true;              // For scrapers on this machine.
+  std::string metrics_listen;            // A listener for monitoring only; empty: none.
+  std::string public_url;                // The base URL for users; empty: the listener's address.
   bool require_known_tenants = false;
-  std::string user_agent;  // Empty: Postrider/<version>.
+  std::string user_agent;                     // Empty: Postrider/<version>.
+  std::uint32_t check_rows_per_second = 500;  // Of the background check of the store; 0: off.
+  bool lax_responses = false;
   UrlPolicy targets;
   ApiConfig api;
   TlsConfig tls;

@@ -184,7 +184,7 @@ TEST(Load, ErrorsNameVariableAndFlag) {
 TEST(Load, ReportsUnknownVariables) {
   const Loaded loaded = load_all(sources("", {{"POSTRIDER_PORT_8080_TCP_ADDR", "10.0.0.1"},
                                               {"POSTRIDER_OWN_NOTES", "x"},
-                                              {"POSTRIDER_URL", "http://x"}}));
+                                              {"POSTRIDER_SERVER", "http://x"}}));
   EXPECT_EQ(loaded.unknown_variables,
             (std::vector<std::string>{"POSTRIDER_PORT_8080_TCP_ADDR", "POSTRIDER_OWN_NOTES"}));
 }
@@ -194,7 +194,7 @@ TEST(Load, VariablesOfOtherCommandsAreNotUnknown) {
                                               {"POSTRIDER_BINARY", "/x"},
                                               {"POSTRIDER_TEST_SEED", "7"},
                                               {"POSTRIDER_SECRET", "whsec_x"},
-                                              {"POSTRIDER_URL", "http://x"},
+                                              {"POSTRIDER_SERVER", "http://x"},
                                               {"POSTRIDER_PROFILE", "tenant"}}));
   EXPECT_EQ(loaded.unknown_variables, std::vector<std::string>{});
 }

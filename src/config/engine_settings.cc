@@ -25,6 +25,18 @@ std::vector<Setting> engine_settings() {
                          "The most concurrent requests to one host, over all webhooks and tenants; "
                          "0: no limit. Requests that check the URL of a webhook do not count."},
                         POSTRIDER_FIELD(engine.host_in_flight_max), {0, 100'000}));
+  all.push_back(integer({"limits.webhooks_per_tenant",
+                         "The most webhooks of a tenant that has no limit of its own, and of the "
+                         "default tenant; 0: no limit."},
+                        POSTRIDER_FIELD(webhooks.per_tenant_max), {0, 1'000'000}));
+  all.push_back(integer({"limits.timeout_ms_max",
+                         "The largest timeout_ms of a webhook, unless its tenant's limits say "
+                         "otherwise; 0: no limit. Also bounds a timeout that grows with retries."},
+                        POSTRIDER_FIELD(engine.webhook_timeout_max), {0, 300'000}));
+  all.push_back(integer({"limits.max_in_flight_max",
+                         "The largest max_in_flight of a webhook, unless its tenant's limits say "
+                         "otherwise; 0: no limit."},
+                        POSTRIDER_FIELD(engine.webhook_in_flight_max), {0, 1'000}));
   return all;
 }
 

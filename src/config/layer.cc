@@ -16,9 +16,10 @@ constexpr std::string_view variable_prefix = "POSTRIDER_";
 
 // Variables that other code reads: secrets, the location of the configuration, and variables of
 // other commands and of the tests.
-constexpr std::array<std::string_view, 8> other_variables = {
-    "POSTRIDER_ADMIN_KEY", "POSTRIDER_SECRETS_KEY", "POSTRIDER_CONFIG", "POSTRIDER_PROFILE",
-    "POSTRIDER_URL",       "POSTRIDER_KEY",         "POSTRIDER_SECRET", "POSTRIDER_BINARY"};
+constexpr std::array<std::string_view, 9> other_variables = {
+    "POSTRIDER_ADMIN_KEY", "POSTRIDER_SECRETS_KEY", "POSTRIDER_CONFIG",
+    "POSTRIDER_PROFILE",   "POSTRIDER_SERVER",      "POSTRIDER_URL",
+    "POSTRIDER_KEY",       "POSTRIDER_SECRET",      "POSTRIDER_BINARY"};
 constexpr std::string_view test_prefix = "POSTRIDER_TEST_";
 
 bool is_read_elsewhere(std::string_view name) {

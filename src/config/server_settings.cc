@@ -20,6 +20,25 @@ bool is_path(const std::string& text) { return !text.empty() && text.size() <= 4
 
 bool is_user_agent(const std::string& text) { return text.size() <= 256 && is_header_value(text); }
 
+bool is_public_url(const std::string& text) {
+  constexpr std::string_view plain = "http://";
+  constexpr std::string_view secure = "https://";
+  if (text.empty()) {
+    return true;
+  }
+  const bool is_plain = text.starts_with(plain);
+  if (text.size() > 1024 || (!is_plain && !text.starts_with(secure))) {
+    return false;
+  }
+  const std::string_view rest = std::string_view{text}.substr((is_plain ? plain : secure).size());
+  const auto is_allowed = [](char c) {
+    return 0x21 <= c && c <= 0x7e &&
+           std::string_view{"?#@\\\"<>"}.find(c) == std::string_view::npos;
+  };
+  return !rest.empty() && rest.front() != '/' && rest.front() != ':' &&
+         std::ranges::all_of(rest, is_allowed);
+}
+
 void add_targets(std::vector<Setting>& all) {
   all.push_back(boolean({"allow_http", "Allow webhook URLs with http://, without TLS."},
                         POSTRIDER_FIELD(targets.allow_http))
@@ -94,6 +113,10 @@ std::vector<Setting> server_settings() {
                       "The address of the API and the dashboard: ADDR:PORT or [ADDR6]:PORT; port 0 "
                       "picks a free port."},
                      POSTRIDER_FIELD(listen)));
+  all.push_back(text({"metrics_listen",
+                      "A second address, ADDR:PORT, that serves /metrics, /healthz and /readyz "
+                      "to everybody, without TLS; empty: none."},
+                     POSTRIDER_FIELD(metrics_listen)));
   all.push_back(integer(
       {"io_threads", "The number of io threads; 0: the number of cores minus one, at least one."},
       POSTRIDER_FIELD(io_threads), {0, 256}));
@@ -102,15 +125,23 @@ std::vector<Setting> server_settings() {
                         POSTRIDER_FIELD(drain_timeout), {0, 3'600'000})
                     .on_reload());
   add_targets(all);
-  all.push_back(text({"public_url",
-                      "The base URL of this server for users, such as https://hooks.example.com; "
-                      "empty: taken from the request."},
-                     POSTRIDER_FIELD(public_url))
-                    .on_reload());
+  all.push_back(
+      text({"public_url",
+            "The base URL of this server for users, such as https://hooks.example.com. "
+            "Portal links begin with it. Empty: the scheme of the listener and the "
+            "request's Host, which must then be an address of this server."},
+           POSTRIDER_FIELD(public_url),
+           {"must be an http or https URL without user, query and fragment", is_public_url})
+          .on_reload());
   all.push_back(
       text({"user_agent", "The User-Agent of every delivery; empty: Postrider/<version>."},
            POSTRIDER_FIELD(user_agent),
            {"must be at most 256 visible ASCII characters", is_user_agent}));
+  all.push_back(
+      boolean({"lax_responses",
+               "Accept a receiver's response whose status line and headers are complete, even if "
+               "the connection ends before its body does. Otherwise the attempt fails."},
+              POSTRIDER_FIELD(lax_responses)));
   all.push_back(text({"log.level",
                       "The lowest level that is logged: trace, debug, info, warn, error or off."},
                      POSTRIDER_FIELD(log_level),
@@ -123,8 +154,16 @@ std::vector<Setting> server_settings() {
                        Words{std::string{"text, json"}, parse_log_format})
                     .on_reload());
   all.push_back(dns_servers());
-  all.push_back(boolean({"metrics.open", "Whether /metrics is available without a key."},
-                        POSTRIDER_FIELD(metrics_open)));
+  all.push_back(boolean({"metrics.open",
+                         "Whether /metrics needs no key for clients on this machine, if the server "
+                         "listens on loopback only. All others need a key with scope read or "
+                         "admin."},
+                        POSTRIDER_FIELD(metrics_open))
+                    .on_reload());
+  all.push_back(integer({"store_check.rows_per_second",
+                         "How many rows a second the background check of the store reads; damage "
+                         "raises the alert `store_corrupt`. 0: no check."},
+                        POSTRIDER_FIELD(check_rows_per_second), {0, 1'000'000}));
   all.push_back(boolean({"tenants.require_known",
                          "Refuse events and webhooks of tenants that are not registered."},
                         POSTRIDER_FIELD(require_known_tenants))

@@ -10,6 +10,8 @@ namespace postrider::config {
 namespace {
 
 constexpr EnumNames<KeyDerivation, KeyDerivation::resource> derivation_names{{"none", "resource"}};
+constexpr EnumNames<RepeatInProgress, RepeatInProgress::conflict> repeat_names{
+    {"duplicate", "conflict"}};
 
 constexpr EnumNames<LogFormat, LogFormat::json> log_format_names{{"text", "json"}};
 
@@ -56,6 +58,12 @@ std::string_view to_string(KeyDerivation derivation) { return derivation_names.n
 
 std::optional<KeyDerivation> parse_key_derivation(std::string_view text) {
   return derivation_names.find(text);
+}
+
+std::string_view to_string(RepeatInProgress answer) { return repeat_names.name(answer); }
+
+std::optional<RepeatInProgress> parse_repeat_in_progress(std::string_view text) {
+  return repeat_names.find(text);
 }
 
 std::string_view to_string(LogFormat format) { return log_format_names.name(format); }

@@ -28,6 +28,8 @@ namespace postrider::config {
 
 [[nodiscard]] std::string_view to_string(KeyDerivation derivation);
 [[nodiscard]] std::optional<KeyDerivation> parse_key_derivation(std::string_view text);
+[[nodiscard]] std::string_view to_string(RepeatInProgress answer);
+[[nodiscard]] std::optional<RepeatInProgress> parse_repeat_in_progress(std::string_view text);
 [[nodiscard]] std::string_view to_string(LogFormat format);
 [[nodiscard]] std::optional<LogFormat> parse_log_format(std::string_view text);
 

@@ -102,6 +102,7 @@ struct Batch {
 /// The event is stored. Its deliveries carry their assigned sequences.
 struct Accepted {
   std::vector<Delivery> deliveries;
+  std::uint32_t fanned_out = 0;  // Deliveries that will be made from a note. See Fanout.
 
   bool operator==(const Accepted&) const = default;
 };
@@ -143,6 +144,8 @@ struct NewDeadLetter {
 /// One entry per entry of the batch, in the same order.
 struct BatchReceipt {
   std::vector<PublishReceipt> publishes;
+  /// Deliveries that will be made from the notes of these publishes, by tenant. No zeros.
+  std::map<TenantId, std::uint64_t> fanouts;
   std::vector<Result<Delivery>> revivals;  // The changed delivery; not_found or conflict.
   /// With its sequence; nullopt if the event is unknown or the webhook already has a delivery of
   /// it.

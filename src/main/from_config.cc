@@ -6,6 +6,8 @@
 
 #include "adapters/json_schema/schema_check.h"
 #include "adapters/openssl/openssl_crypto.h"
+#include "api/http/listen_address.h"
+#include "api/resources/own_host.h"
 #include "cli/text/version.h"
 
 namespace postrider {
@@ -25,6 +27,21 @@ std::string user_agent(const config::Config& config) {
                                    : config.user_agent;
 }
 
+namespace {
+
+WebhookCaps webhook_caps(const config::EngineConfig& engine) {
+  WebhookCaps caps;
+  if (engine.webhook_timeout_max > Millis{0}) {
+    caps.timeout = engine.webhook_timeout_max;
+  }
+  if (engine.webhook_in_flight_max > 0) {
+    caps.in_flight = engine.webhook_in_flight_max;
+  }
+  return caps;
+}
+
+}  // namespace
+
 ShardOptions shard_options(const config::Config& config) {
   const config::EngineConfig& engine = config.engine;
   ShardOptions shard;
@@ -40,7 +57,13 @@ ShardOptions shard_options(const config::Config& config) {
   }
   shard.tenant_rate = engine.tenant_rate.limit();
   shard.total_rate = engine.total_rate.limit();
+  shard.caps = webhook_caps(engine);
   return shard;
+}
+
+std::optional<std::uint32_t> webhooks_per_tenant_max(const config::Config& config) {
+  const std::uint32_t max = config.webhooks.per_tenant_max;
+  return max > 0 ? std::optional{max} : std::nullopt;
 }
 
 AlertLimits alert_limits(const config::AlertConfig& alerts) {
@@ -77,6 +100,7 @@ api::ApiOptions api_options(const config::Config& config) {
   options.webhook_defaults = config.webhooks.defaults;
   options.data_bytes_max = config.events.data_bytes_max;
   options.idempotency_window = config.idempotency.window;
+  options.refuse_in_progress = config.idempotency.in_progress == config::RepeatInProgress::conflict;
   options.derive_keys = config.idempotency.derive == config::KeyDerivation::resource;
   options.key_rate = config.api.rate.limit();
   options.address_rate = config.api.unauthenticated_rate.limit();
@@ -87,25 +111,40 @@ api::ApiOptions api_options(const config::Config& config) {
   options.require_known_tenants = config.require_known_tenants;
   options.require_verification = config.webhooks.require_verification;
   options.secret_text_length = config.webhooks.secret_text_length;
+  options.webhook_caps = webhook_caps(config.engine);
   options.public_url = config.public_url;
-  options.open_metrics = config.metrics_open;
+  options.tls = !config.tls.certificate.empty();
+  if (const auto listen = api::parse_listen_address(config.listen)) {
+    options.listen_address = IpAddress::parse(listen->address().to_string()).value_or(IpAddress{});
+  }
+  options.open_metrics = config.metrics_open && api::is_loopback(options.listen_address);
+  options.body_bytes_max = config.api.body_bytes_max;
   options.user_agent = user_agent(config);
   return options;
+}
+
+ShareRules connection_rules(const config::ApiConfig& config) {
+  const std::uint32_t per_address = config.connections_per_address_max;
+  return {.total = config.connections_max,
+          .owner_max = per_address > 0 ? per_address : config.connections_max,
+          .owner_min = 1,
+          .reserve = 0};  // The operator has connections beyond the total.
 }
 
 api::HttpServerOptions http_options(const config::ApiConfig& config, std::size_t listeners) {
   api::HttpServerOptions options;
   options.header_bytes_max = config.header_bytes_max;
   options.body_bytes_max = config.body_bytes_max;
-  options.connections_max = (config.connections_max + listeners - 1) / listeners;
-  options.connections_per_address_max = config.connections_per_address_max;
+  options.connections_max = config.connections_max;
+  options.extra_connections_max = (config.extra_connections_max + listeners - 1) / listeners;
   options.header_timeout = config.header_timeout;
   options.body_timeout = config.body_timeout;
   options.write_timeout = config.write_timeout;
   options.idle_timeout = config.idle_timeout;
   options.trusted_proxies = config.trusted_proxies;
-  // A body of the allowed size must fit.
-  options.buffered_bytes_max = std::max(options.buffered_bytes_max, config.body_bytes_max);
+  // Several bodies of the allowed size must fit: see body_share_rules().
+  options.buffered_bytes_max =
+      std::max(options.buffered_bytes_max / listeners, 4 * config.body_bytes_max);
   return options;
 }
 

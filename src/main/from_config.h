@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 
 #include "api/http/http_server.h"
 #include "api/resources/api_options.h"
@@ -20,13 +22,19 @@ namespace postrider {
 /// Limits for all workers together.
 [[nodiscard]] ShardOptions shard_options(const config::Config& config);
 
+/// Of tenants without their own limit. nullopt: unlimited.
+[[nodiscard]] std::optional<std::uint32_t> webhooks_per_tenant_max(const config::Config& config);
+
 [[nodiscard]] AlertLimits alert_limits(const config::AlertConfig& alerts);
 
 [[nodiscard]] RetentionOptions retention_options(const config::RetentionConfig& retention);
 
 [[nodiscard]] api::ApiOptions api_options(const config::Config& config);
 
-/// Options of one of `listeners` listeners, without certificate, tally and callbacks.
+/// The shares of the connections of all listeners.
+[[nodiscard]] ShareRules connection_rules(const config::ApiConfig& config);
+
+/// Options of one of `listeners` listeners, without certificate, shares and callbacks.
 [[nodiscard]] api::HttpServerOptions http_options(const config::ApiConfig& config,
                                                   std::size_t listeners);
 

@@ -24,6 +24,7 @@ TEST(FromConfig, TheDefaultsAreThoseOfTheComponents) {
   EXPECT_EQ(api.data_bytes_max, api::ApiOptions{}.data_bytes_max);
   EXPECT_EQ(api.idempotency_window, 24h);
   EXPECT_FALSE(api.derive_keys);
+  EXPECT_FALSE(api.refuse_in_progress);
   EXPECT_EQ(api.key_rate, std::nullopt);
   EXPECT_TRUE(api.user_agent.starts_with("Postrider/"));
 }
@@ -45,13 +46,35 @@ TEST(FromConfig, ShareAndReserveScaleWithInFlightMax) {
   EXPECT_EQ(shard_options(config).tenant_in_flight_max, 7u);
 }
 
+TEST(FromConfig, ZeroWebhooksPerTenantMeansNoLimit) {
+  config::Config config;
+  EXPECT_EQ(webhooks_per_tenant_max(config), 1'000u);
+  config.webhooks.per_tenant_max = 0;
+  EXPECT_EQ(webhooks_per_tenant_max(config), std::nullopt);
+}
+
+TEST(FromConfig, CapsOfWebhooksAreUnlimitedUnlessTheyAreSet) {
+  config::Config config;
+  EXPECT_EQ(shard_options(config).caps, WebhookCaps{});
+  EXPECT_EQ(api_options(config).webhook_caps, WebhookCaps{});
+  config.engine.webhook_timeout_max = 5s;
+  config.engine.webhook_in_flight_max = 3;
+  const WebhookCaps caps{.timeout = 5s, .in_flight = 3};
+  EXPECT_EQ(shard_options(config).caps, caps);
+  EXPECT_EQ(api_options(config).webhook_caps, caps);
+}
+
 TEST(FromConfig, ListenersShareTheConnectionLimit) {
   config::ApiConfig api;
   api.connections_max = 10;
-  EXPECT_EQ(http_options(api, 1).connections_max, 10u);
-  EXPECT_EQ(http_options(api, 3).connections_max, 4u);
+  EXPECT_EQ(http_options(api, 3).connections_max, 10u);
+  EXPECT_EQ(connection_rules(api).total, 10u);
+  api.connections_per_address_max = 0;
+  EXPECT_EQ(connection_rules(api).owner_max, 10u);
+  EXPECT_EQ(http_options(api, 4).buffered_bytes_max, http_options(api, 1).buffered_bytes_max / 4);
+  EXPECT_EQ(http_options(api, 3).extra_connections_max, 86u);
   api.body_bytes_max = std::size_t{1} << 30;
-  EXPECT_GE(http_options(api, 1).buffered_bytes_max, api.body_bytes_max);
+  EXPECT_GE(http_options(api, 1).buffered_bytes_max, 4 * api.body_bytes_max);
 }
 
 TEST(FromConfig, EveryDeliverySettingIsPassedOn) {
@@ -119,7 +142,9 @@ TEST(FromConfig, EveryApiSettingIsPassedOn) {
   config.webhooks.defaults.max_in_flight = 7;
   config.webhooks.require_verification = true;
   config.events = {.data_bytes_max = 1'000, .require_known_types = true};
-  config.idempotency = {.window = 1h, .derive = config::KeyDerivation::resource};
+  config.idempotency = {.window = 1h,
+                        .derive = config::KeyDerivation::resource,
+                        .in_progress = config::RepeatInProgress::conflict};
   config.api.rate = {.per_second = 2, .burst = 3};
   config.api.unauthenticated_rate = {.per_second = 4, .burst = 5};
   config.require_known_tenants = true;
@@ -134,6 +159,7 @@ TEST(FromConfig, EveryApiSettingIsPassedOn) {
   EXPECT_TRUE(options.require_known_event_types);
   EXPECT_EQ(options.idempotency_window, 1h);
   EXPECT_TRUE(options.derive_keys);
+  EXPECT_TRUE(options.refuse_in_progress);
   EXPECT_EQ(options.key_rate, (RateLimit{.count = 2, .period = 1s, .burst = 3}));
   EXPECT_EQ(options.address_rate, (RateLimit{.count = 4, .period = 1s, .burst = 5}));
   EXPECT_TRUE(options.require_known_tenants);
@@ -141,6 +167,18 @@ TEST(FromConfig, EveryApiSettingIsPassedOn) {
   EXPECT_FALSE(options.open_metrics);
   EXPECT_EQ(options.user_agent, "Example/1");
   EXPECT_TRUE(options.make_schema_check);
+}
+
+TEST(FromConfig, MetricsAreOpenOnLoopbackOnly) {
+  config::Config config;
+  config.listen = "127.0.0.1:8080";
+  EXPECT_TRUE(api_options(config).open_metrics);
+  config.listen = "[::1]:8080";
+  EXPECT_TRUE(api_options(config).open_metrics);
+  config.listen = "0.0.0.0:8080";
+  EXPECT_FALSE(api_options(config).open_metrics);
+  config.listen = "192.0.2.1:8080";
+  EXPECT_FALSE(api_options(config).open_metrics);
 }
 
 TEST(FromConfig, SecretsAreSealedWithAKeyFromEitherSource) {
@@ -165,7 +203,7 @@ TEST(FromConfig, EveryListenerSettingIsPassedOn) {
   const api::HttpServerOptions options = http_options(api, 1);
   EXPECT_EQ(options.body_bytes_max, 1'001u);
   EXPECT_EQ(options.header_bytes_max, 1'002u);
-  EXPECT_EQ(options.connections_per_address_max, 3u);
+  EXPECT_EQ(connection_rules(api).owner_max, 3u);
   EXPECT_EQ(options.header_timeout, 4s);
   EXPECT_EQ(options.body_timeout, 5s);
   EXPECT_EQ(options.write_timeout, 6s);

@@ -17,7 +17,13 @@ namespace {
 
 namespace asio = boost::asio;
 
-constexpr Millis drain_max{2'000};  // For responses that are being sent.
+constexpr Millis drain_max{2'000};                      // For responses that are being sent.
+constexpr std::size_t monitoring_connections_max = 64;  // Scrapers and probes.
+
+/// `router` must outlive the result.
+api::Handler serve_with(const api::Router& router) {
+  return [&router](api::HttpRequest request) { return router.route(std::move(request)); };
+}
 
 std::string text_of(const asio::ip::tcp::endpoint& endpoint) {
   const std::string address = endpoint.address().to_string();
@@ -27,12 +33,16 @@ std::string text_of(const asio::ip::tcp::endpoint& endpoint) {
 
 }  // namespace
 
-Listeners::Listeners(Node& node, api::Handler handler)
-    : node_(node), handler_(std::move(handler)), tally_(std::make_shared<api::AddressTally>()) {}
+Listeners::Listeners(Node& node, const api::Router& router, const api::Router& monitoring)
+    : node_(node),
+      router_(router),
+      monitoring_(monitoring),
+      connection_shares_(std::make_shared<api::SharedShares>(ShareRules{})) {}
 
 Result<api::HttpServerOptions> Listeners::options(const config::Config& config) const {
   api::HttpServerOptions options = http_options(config.api, node_.io_contexts().size());
-  options.tally = tally_;
+  options.connection_shares = connection_shares_;
+  options.check_head = [this](const api::HttpRequest& head) { return router_.check_head(head); };
   if (!config.tls.certificate.empty()) {
     POSTRIDER_TRY(options.tls, api::load_tls_identity(
                                    {.certificate = config.tls.certificate, .key = config.tls.key}));
@@ -49,11 +59,35 @@ Result<api::HttpServerOptions> Listeners::options(const config::Config& config) 
 
 /// The listeners share their port with SO_REUSEPORT. The system would let another server share it
 /// as well: two stores behind one address. Listening once without sharing detects that.
-Result<void> Listeners::check_port_is_free() {
+Result<void> Listeners::check_port_is_free(const std::string& address) {
   api::HttpServerOptions exclusive;
   exclusive.reuse_port = false;
   POSTRIDER_TRY(const std::unique_ptr<api::HttpServer> probe,
-                api::listen(*node_.io_contexts().front(), address_, handler_, exclusive));
+                api::listen(*node_.io_contexts().front(), address, serve_with(router_), exclusive));
+  return {};
+}
+
+api::HttpServerOptions Listeners::monitoring_options(const config::Config& config) const {
+  api::HttpServerOptions options = http_options(config.api, 1);
+  options.connections_max = monitoring_connections_max;
+  options.check_head = [this](const api::HttpRequest& head) {
+    return monitoring_.check_head(head);
+  };
+  options.now = [&service = node_.service()] { return service.now(); };
+  return options;
+}
+
+Result<void> Listeners::open_monitoring(const config::Config& config) {
+  if (config.metrics_listen.empty()) {
+    return {};
+  }
+  POSTRIDER_CHECK(check_port_is_free(config.metrics_listen));
+  asio::io_context* io = node_.io_contexts().front();
+  POSTRIDER_TRY(
+      std::unique_ptr<api::HttpServer> server,
+      api::listen(*io, config.metrics_listen, serve_with(monitoring_), monitoring_options(config)));
+  spdlog::info("metrics.listening address={}", text_of(server->local_endpoint()));
+  servers_.push_back({io, std::move(server), true});
   return {};
 }
 
@@ -61,27 +95,30 @@ Result<void> Listeners::open(const config::Config& config) {
   POSTRIDER_TRY(const api::HttpServerOptions http, options(config));
   tls_ = http.tls != nullptr;
   address_ = config.listen;
-  POSTRIDER_CHECK(check_port_is_free());
+  connection_shares_->change(connection_rules(config.api));
+  POSTRIDER_CHECK(check_port_is_free(address_));
   for (asio::io_context* io : node_.io_contexts()) {
     POSTRIDER_TRY(std::unique_ptr<api::HttpServer> server,
-                  api::listen(*io, address_, handler_, http));
+                  api::listen(*io, address_, serve_with(router_), http));
     address_ = text_of(server->local_endpoint());  // With port 0 the others use the same port.
-    servers_.push_back(std::move(server));
+    servers_.push_back({io, std::move(server)});
   }
-  return {};
+  return open_monitoring(config);
 }
 
 Result<void> Listeners::change(const config::Config& config) {
   POSTRIDER_TRY(const api::HttpServerOptions http, options(config));
-  const std::vector<asio::io_context*> contexts = node_.io_contexts();
-  for (std::size_t i = 0; i < servers_.size(); ++i) {
-    asio::post(*contexts[i], [&server = *servers_[i], http] { server.change(http); });
+  connection_shares_->change(connection_rules(config.api));
+  for (const Opened& each : servers_) {
+    asio::post(*each.io,
+               [&server = *each.server, http = each.is_monitoring ? monitoring_options(config)
+                                                                  : http] { server.change(http); });
   }
   return {};
 }
 
 Endpoint Listeners::endpoint() const {
-  const asio::ip::tcp::endpoint local = servers_.front()->local_endpoint();
+  const asio::ip::tcp::endpoint local = servers_.front().server->local_endpoint();
   return {IpAddress::parse(local.address().to_string()).value_or(IpAddress{}), local.port()};
 }
 
@@ -92,17 +129,16 @@ std::string Listeners::url() const {
 std::vector<MetricSample> Listeners::samples() const {
   std::vector<api::HttpServerCounters> counters;
   counters.reserve(servers_.size());
-  for (const auto& server : servers_) {
-    counters.push_back(server->recent_counters());
+  for (const Opened& each : servers_) {
+    counters.push_back(each.server->recent_counters());
   }
   return api::to_samples(counters);
 }
 
 void Listeners::drain() {
   std::vector<std::promise<void>> done(servers_.size());
-  const std::vector<asio::io_context*> contexts = node_.io_contexts();
   for (std::size_t i = 0; i < servers_.size(); ++i) {
-    asio::post(*contexts[i], [&server = *servers_[i], &each = done[i]] {
+    asio::post(*servers_[i].io, [&server = *servers_[i].server, &each = done[i]] {
       server.drain([&each] { each.set_value(); });
     });
   }
@@ -116,8 +152,8 @@ void Listeners::drain() {
     in_time = wait.wait_for(drain_max) == std::future_status::ready && in_time;
   }
   if (!in_time) {
-    for (std::size_t i = 0; i < servers_.size(); ++i) {
-      asio::post(*contexts[i], [&server = *servers_[i]] { server.stop(); });
+    for (const Opened& each : servers_) {
+      asio::post(*each.io, [&server = *each.server] { server.stop(); });
     }
     for (const std::future<void>& wait : waits) {
       wait.wait();  // Short, because stop() closes all connections. `done` must outlive it.

@@ -1,4 +1,5 @@
-// The HTTP listeners of a node: one per io thread, all on the same port.
+// The HTTP listeners of a node: one per io thread, all on the same port, and one for monitoring if
+// it has an address of its own.
 #pragma once
 
 #include <memory>
@@ -9,15 +10,18 @@
 #include "core/net/address.h"
 
 #include "api/http/http_server.h"
+#include "api/http/router.h"
 #include "config/config.h"
 #include "runtime/delivery/node.h"
 
 namespace postrider {
 
-/// Owned by the server. Main thread only unless noted. The node must outlive this object.
+/// Owned by the server. Main thread only unless noted. The node and the routers must outlive this
+/// object.
 class Listeners {
  public:
-  Listeners(Node& node, api::Handler handler);
+  /// `monitoring` serves `metrics_listen`, if that is set.
+  Listeners(Node& node, const api::Router& router, const api::Router& monitoring);
 
   /// The error message is a sentence, for example that the address is in use or the certificate
   /// cannot be read.
@@ -40,12 +44,21 @@ class Listeners {
 
  private:
   [[nodiscard]] Result<api::HttpServerOptions> options(const config::Config& config) const;
-  Result<void> check_port_is_free();
+  [[nodiscard]] api::HttpServerOptions monitoring_options(const config::Config& config) const;
+  Result<void> check_port_is_free(const std::string& address);
+  Result<void> open_monitoring(const config::Config& config);
+
+  struct Opened {
+    boost::asio::io_context* io;
+    std::unique_ptr<api::HttpServer> server;
+    bool is_monitoring = false;
+  };
 
   Node& node_;
-  api::Handler handler_;
-  std::shared_ptr<api::AddressTally> tally_;
-  std::vector<std::unique_ptr<api::HttpServer>> servers_;
+  const api::Router& router_;
+  const api::Router& monitoring_;
+  std::shared_ptr<api::SharedShares> connection_shares_;
+  std::vector<Opened> servers_;  // That for monitoring, if any, is the last.
   std::string address_;
   bool tls_ = false;
 };

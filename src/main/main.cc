@@ -1,6 +1,8 @@
 // The entry point of the program. All functions are subcommands.
 #include <memory>
 
+#include <sys/stat.h>
+
 #include "adapters/openssl/openssl_crypto.h"
 #include "adapters/openssl/running_sha256.h"
 #include "adapters/system/environment.h"
@@ -14,6 +16,7 @@
 
 int main(int argc, char** argv) {
   using namespace postrider;
+  ::umask(S_IRWXG | S_IRWXO);  // What this program creates may contain secrets.
   const std::unique_ptr<Clock> clock = make_system_clock();
   const std::unique_ptr<Terminal> terminal = make_system_terminal();
   const std::unique_ptr<Machine> machine = make_system_machine();
@@ -25,5 +28,6 @@ int main(int argc, char** argv) {
        .machine = *machine,
        .crypto = openssl_crypto(),
        .make_sha256 = [] { return std::make_unique<RunningSha256>(); },
-       .make_archive_reader = [] { return std::make_unique<zstd::LineReader>(); }});
+       .make_archive_reader = [] { return std::make_unique<zstd::LineReader>(); },
+       .check_store = check_store});
 }

@@ -10,7 +10,6 @@
 
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
-#include <sys/resource.h>
 
 #include "adapters/system/environment.h"
 #include "api/http/listen_address.h"
@@ -23,15 +22,6 @@
 
 namespace postrider {
 namespace {
-
-/// Sockets are the first resource a delivery server runs out of.
-void raise_descriptor_limit() {
-  rlimit limit{};
-  if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
-    limit.rlim_cur = limit.rlim_max;
-    (void)setrlimit(RLIMIT_NOFILE, &limit);
-  }
-}
 
 Result<std::string> read_file(const std::string& path) {
   std::ifstream file{path, std::ios::binary};
@@ -57,6 +47,11 @@ Result<config::Loaded> load_checked(const config::Sources& sources) {
   if (const auto address = api::parse_listen_address(loaded.config.listen); !address) {
     return fail(Errc::invalid,
                 fmt::format("{}: {}", loaded.origin_of("listen"), address.error().message));
+  }
+  const std::string& monitoring = loaded.config.metrics_listen;
+  if (const auto address = api::parse_listen_address(monitoring); !monitoring.empty() && !address) {
+    return fail(Errc::invalid,
+                fmt::format("{}: {}", loaded.origin_of("metrics_listen"), address.error().message));
   }
   return loaded;
 }
@@ -96,7 +91,6 @@ int serve(const cli::ServeOptions& options) {
   config::Config config = with_trial_ages(loaded->config, options);
   set_up_logging(config);
   std::signal(SIGPIPE, SIG_IGN);  // A closed connection is an error value, not a signal.
-  raise_descriptor_limit();
 
   Result<std::unique_ptr<Server>> server =
       start_server({.config = std::move(config),
@@ -104,6 +98,7 @@ int serve(const cli::ServeOptions& options) {
                       POSTRIDER_TRY(const config::Loaded again, load_checked(sources));
                       return with_trial_ages(again.config, options);
                     },
+                    .accept_data_loss = options.accept_data_loss,
                     .json = options.json});
   if (!server) {
     end_logging();

@@ -3,6 +3,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstring>
+#include <exception>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -20,6 +21,9 @@
 #include "adapters/openssl/digest.h"
 #include "adapters/openssl/signer.h"
 #include "adapters/sqlite/database/sqlite_store.h"
+#include "adapters/sqlite/database/store_check.h"
+#include "adapters/system/clock_file.h"
+#include "adapters/system/private_directory.h"
 #include "adapters/system/system_clock.h"
 #include "adapters/zstd/zstd_archive.h"
 #include "api/http/router.h"
@@ -29,9 +33,11 @@
 #include "config/load.h"
 #include "main/admin_key.h"
 #include "main/configured_event_types.h"
+#include "main/fitted_limits.h"
 #include "main/from_config.h"
 #include "main/listeners.h"
 #include "main/logging.h"
+#include "main/store_incident.h"
 #include "main/vault.h"
 #include "runtime/delivery/node.h"
 #include "runtime/observability/attempt_log.h"
@@ -42,8 +48,10 @@ namespace {
 namespace asio = boost::asio;
 
 constexpr std::size_t admin_key_bytes_safe = 16;  // Cannot be guessed over the network.
-// Reads by people are rare; with two readers a slow query does not block the others.
-constexpr std::size_t reader_count = 2;
+// Reads by people are rare; with two readers a slow query does not block the others. The third is
+// left to the operator.
+constexpr std::size_t reader_count = 3;
+constexpr Millis clock_file_period{1'000};
 
 std::uint64_t random_seed() {
   const std::string bytes = random_bytes(sizeof(std::uint64_t));
@@ -52,14 +60,16 @@ std::uint64_t random_seed() {
   return seed;
 }
 
-MakeTransport transport_maker(const config::Config& config) {
-  return [addresses = url_policy(config).addresses,
-          servers = fmt::format("{}", fmt::join(config.dns_servers, ","))](
-             asio::io_context& io, const Clock& clock) -> Result<std::unique_ptr<Transport>> {
-    TransportOptions transport;
-    transport.addresses = addresses;
-    transport.dns.servers = servers;
-    return make_asio_transport(io, std::move(transport), clock);
+AlertId new_alert_id(WallTime now) { return AlertId{UuidGenerator{random_seed()}.next(now)}; }
+
+MakeTransport transport_maker(const FittedLimits& limits) {
+  TransportOptions options;
+  options.addresses = url_policy(limits.config).addresses;
+  options.dns.servers = fmt::format("{}", fmt::join(limits.config.dns_servers, ","));
+  options.pool.idle_max = limits.idle_per_thread;
+  options.lax_responses = limits.config.lax_responses;
+  return [options](asio::io_context& io, const Clock& clock) -> Result<std::unique_ptr<Transport>> {
+    return make_asio_transport(io, options, clock);
   };
 }
 
@@ -89,7 +99,12 @@ class RunningServer final : public Server {
   void run_until_signal() override;
 
  private:
-  Result<NodeParts> open_parts(const SqliteOptions& store);
+  Result<NodeParts> open_parts(const SqliteOptions& store, const FittedLimits& limits);
+  [[nodiscard]] FittedLimits fitted(const config::Config& config) const;
+  [[nodiscard]] std::string clock_file() const { return config_.data + "/clock"; }
+  /// Notes for the next start by how much the wall clock was set.
+  void write_clock_file_soon();
+  void write_clock_file_now();
   void announce() const;
   void wait_for_reload();
   void reload();
@@ -99,10 +114,12 @@ class RunningServer final : public Server {
   void shut_down();
 
   ServerOptions options_;
-  config::Config config_;  // The current configuration.
+  config::Config config_;  // The current configuration, also if its limits do not fit.
+  std::uint64_t descriptors_ = 0;
   AdminKey admin_key_;
   std::unique_ptr<Node> node_;
   api::Router router_;
+  api::Router monitoring_router_;
   std::shared_ptr<api::ApiControl> api_;
   std::unique_ptr<Listeners> listeners_;
 
@@ -110,18 +127,30 @@ class RunningServer final : public Server {
   asio::signal_set signals_{main_io_, SIGTERM, SIGINT};
   asio::signal_set reload_signals_{main_io_, SIGHUP};
   asio::steady_timer deadline_{main_io_};
+  asio::steady_timer clock_timer_{main_io_};
+  bool clock_written_ = true;  // The last write succeeded.
 };
 
-Result<NodeParts> RunningServer::open_parts(const SqliteOptions& store) {
+FittedLimits RunningServer::fitted(const config::Config& config) const {
+  FittedLimits limits = fit_limits(config, std::thread::hardware_concurrency(), descriptors_);
+  if (limits.is_lowered) {
+    spdlog::warn("{}", describe(limits, descriptors_));
+  }
+  return limits;
+}
+
+Result<NodeParts> RunningServer::open_parts(const SqliteOptions& store,
+                                            const FittedLimits& limits) {
   POSTRIDER_TRY(Store opened, open_sqlite_store(store));
   NodeParts parts{.store = std::move(opened),
                   .readers = {},
-                  .clock = make_system_clock(),
-                  .make_transport = transport_maker(config_),
+                  .clock = make_system_clock(read_clock_file(clock_file())),
+                  .make_transport = transport_maker(limits),
                   .make_sign = make_sign,
                   .make_schema_check = make_schema_check};
   POSTRIDER_TRY(parts.archive, open_archive(config_.retention));
   parts.archive_line = api::write_archive_line;
+  parts.store_check = make_sqlite_store_check(store);
   for (std::size_t i = 0; i < reader_count; ++i) {
     POSTRIDER_TRY(Reader reader, open_sqlite_reader(store));
     parts.readers.push_back(std::move(reader));
@@ -130,37 +159,46 @@ Result<NodeParts> RunningServer::open_parts(const SqliteOptions& store) {
 }
 
 Result<void> RunningServer::start() {
+  POSTRIDER_TRY(const std::optional<std::string> tightened, make_private(config_.data));
+  if (tightened) {
+    spdlog::warn("data.tightened detail=\"{}\"", log_safe(*tightened));
+  }
+  descriptors_ = raise_descriptor_limit();
+  const FittedLimits limits = fitted(config_);
   POSTRIDER_TRY(const std::shared_ptr<AesVault> vault, open_vault(config_.secrets));
   POSTRIDER_TRY(NodeParts parts, open_parts({.directory = config_.data,
                                              .vfs = std::string{},
                                              .shrinks = config_.retention.shrinking_store,
+                                             .accept_data_loss = options_.accept_data_loss,
                                              .digest = sha256,
-                                             .vault = vault}));
+                                             .vault = vault},
+                                            limits));
   if (vault) {
     parts.reload_keys = [secrets = config_.secrets, vault] {
       return reload_vault(*vault, secrets);
     };
   }
+  const WallTime opened_at = parts.clock->now().wall;
+  POSTRIDER_CHECK(record_incident(parts.store, new_alert_id(opened_at), opened_at));
   POSTRIDER_TRY(const RegistryContents registry, parts.store.registry->load());
   admin_key_ = choose_admin_key(config_.admin_key, registry.keys, parts.clock->now().wall);
   POSTRIDER_CHECK(add_missing_event_types(*parts.store.event_types, config_.event_types,
                                           parts.clock->now().wall));
-  const NodeOptions node_options{
-      .worker_count = worker_count(config_, std::thread::hardware_concurrency()),
-      .seed = random_seed(),
-      .url_policy = url_policy(config_),
-      .user_agent = user_agent(config_),
-      .shard = shard_options(config_),
-      .retention = retention_options(config_.retention),
-      .alerts = alert_limits(config_.alerts)};
+  const NodeOptions node_options{.worker_count = limits.config.io_threads,
+                                 .seed = random_seed(),
+                                 .url_policy = url_policy(config_),
+                                 .user_agent = user_agent(config_),
+                                 .shard = shard_options(limits.config),
+                                 .retention = retention_options(config_.retention),
+                                 .alerts = alert_limits(config_.alerts),
+                                 .check_rows_per_second = config_.check_rows_per_second,
+                                 .webhooks_per_tenant_max = webhooks_per_tenant_max(config_)};
   POSTRIDER_TRY(node_, make_node(node_options, std::move(parts), admin_key_.to_store));
 
   api_ = api::add_routes(router_, node_->service(), api_options(config_));
-  const api::Handler handler = [this](api::HttpRequest request) {
-    return router_.route(std::move(request));
-  };
-  listeners_ = std::make_unique<Listeners>(*node_, handler);
-  POSTRIDER_CHECK(listeners_->open(config_));
+  api::add_monitoring_routes(monitoring_router_, node_->service(), api_);
+  listeners_ = std::make_unique<Listeners>(*node_, router_, monitoring_router_);
+  POSTRIDER_CHECK(listeners_->open(limits.config));
   // The system may have chosen the port.
   config_.targets.addresses.own = listeners_->endpoint();
   apply_targets();
@@ -196,6 +234,26 @@ void RunningServer::announce() const {
   (void)std::fflush(stdout);
 }
 
+void RunningServer::write_clock_file_soon() {
+  clock_timer_.expires_after(clock_file_period);
+  clock_timer_.async_wait([this](const boost::system::error_code& error) {
+    if (!error) {
+      write_clock_file_now();
+      write_clock_file_soon();
+    }
+  });
+}
+
+void RunningServer::write_clock_file_now() {
+  const Moment now = node_->service().now();
+  const Result<void> written =
+      write_clock_file(clock_file(), {.wall = now.wall, .steady = now.steady});
+  if (!written && std::exchange(clock_written_, false)) {
+    spdlog::warn("clock.not_saved reason=\"{}\"", log_safe(written.error().message));
+  }
+  clock_written_ = written.has_value();
+}
+
 void RunningServer::run_until_signal() {
   signals_.async_wait([this](const boost::system::error_code& error, int) {
     if (!error) {
@@ -203,6 +261,7 @@ void RunningServer::run_until_signal() {
     }
   });
   wait_for_reload();
+  write_clock_file_soon();
   main_io_.run();
   shut_down();
 }
@@ -228,8 +287,9 @@ void RunningServer::reload() {
   RetentionChange retention{
       .options = retention_options(merged.retention),
       .other_archive = merged.retention.archive_directory != config_.retention.archive_directory};
-  const Result<void> changed =
-      open_other_archive(merged, retention).and_then([&] { return listeners_->change(merged); });
+  const Result<void> changed = open_other_archive(merged, retention).and_then([&] {
+    return listeners_->change(fitted(merged).config);
+  });
   if (!changed) {
     spdlog::error("config.reload_refused reason=\"{}\"", log_safe(changed.error().message));
     return;
@@ -268,6 +328,7 @@ void RunningServer::shut_down() {
     listeners_->drain();
   }
   node_->stop();
+  write_clock_file_now();
   listeners_.reset();
   node_.reset();
 }
@@ -276,7 +337,11 @@ void RunningServer::shut_down() {
 
 Result<std::unique_ptr<Server>> start_server(ServerOptions options) {
   auto server = std::make_unique<RunningServer>(std::move(options));
-  POSTRIDER_CHECK(server->start());
+  try {
+    POSTRIDER_CHECK(server->start());
+  } catch (const std::exception& error) {  // An event loop or a thread could not be made.
+    return fail(Errc::unavailable, fmt::format("The server cannot start: {}.", error.what()));
+  }
   return server;
 }
 

@@ -15,7 +15,8 @@ struct ServerOptions {
   config::Config config;
   /// Reads all configuration sources again, on SIGHUP. The error message is a sentence.
   std::function<Result<config::Config>()> reload;
-  bool json = false;  // Prints JSON instead of text.
+  bool accept_data_loss = false;  // Opens a store that lost its newest transactions.
+  bool json = false;              // Prints JSON instead of text.
 };
 
 class Server {

@@ -5,7 +5,10 @@
 
 #include <fmt/format.h>
 
+#include "adapters/openssl/digest.h"
+#include "adapters/sqlite/database/deep_check.h"
 #include "adapters/sqlite/database/maintenance.h"
+#include "adapters/system/private_directory.h"
 #include "adapters/system/terminal.h"
 #include "cli/commands/command_line.h"
 #include "cli/text/print.h"
@@ -46,6 +49,9 @@ std::string versions_text(const SchemaVersions& versions, bool check) {
 
 int migrate(const cli::MigrateOptions& options) {
   const SqliteOptions store = store_of(options.data_directory);
+  if (const auto made = make_private(options.data_directory); !made) {
+    return fail_with(made.error());
+  }
   const Result<SchemaVersions> versions =
       options.check ? sqlite_schema_versions(store) : migrate_sqlite(store);
   if (!versions) {
@@ -56,6 +62,12 @@ int migrate(const cli::MigrateOptions& options) {
     return cli::exit_usage;
   }
   return options.check && versions->found < versions->newest ? cli::exit_failed : cli::exit_ok;
+}
+
+Result<std::vector<std::string>> check_store(
+    const std::string& directory,
+    const std::function<void(std::uint64_t, std::uint64_t, const std::string&)>& progress) {
+  return check_sqlite_deeply({.directory = directory, .digest = sha256}, progress);
 }
 
 int back_up(const cli::BackupOptions& options) {

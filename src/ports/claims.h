@@ -74,9 +74,9 @@ struct PlannedGroup {
       return std::nullopt;
     }
     return Duplicate{.first_id = holder->event.id,
-                     .first_deliveries = static_cast<std::uint32_t>(holder->deliveries.size()),
+                     .first_deliveries = static_cast<std::uint32_t>(delivery_count(*holder)),
                      .same_body = holder->claim->body_digest == claim.body_digest,
-                     .finished = holder->deliveries.empty()};
+                     .finished = delivery_count(*holder) == 0};
   }
 };
 

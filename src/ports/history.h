@@ -73,6 +73,8 @@ class History {
                                                           const Page& page) = 0;
   /// Fails with not_found.
   [[nodiscard]] virtual Result<Event> find_event(EventId id) = 0;
+  /// The deliveries of the event that are still to be made: see Fanout. 0 if the event is unknown.
+  [[nodiscard]] virtual Result<std::uint64_t> fanout_remaining(EventId id) = 0;
   /// For a replay. Oldest first; `next` is ForwardPage::after of the following page. A page of
   /// large events may end early.
   [[nodiscard]] virtual Result<Listed<EventForWebhook>> list_events_for(

@@ -7,6 +7,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -74,11 +76,37 @@ struct BroughtForward {
   std::optional<LaneCursor> next;  // nullopt: finished, and the webhook's mark is removed.
 };
 
+/// Makes deliveries from the notes of one tenant's events (Publish::fanout), in publish order.
+struct FanOutStep {
+  TenantId tenant_id;
+  std::uint32_t limit = 0;                // Deliveries to make or leave out.
+  WallTime now;                           // The deliveries' created_at.
+  WallTime due_max;                       // Steady time, at which the deliveries must be due.
+  std::function<bool(WebhookId)> exists;  // False: the webhook was removed. It gets no delivery.
+  std::function<DeliveryId()> new_id;
+};
+struct FannedOut {
+  struct Part {
+    Event event;
+    std::vector<Delivery> deliveries;  // Of this step.
+  };
+  std::vector<Part> parts;     // Ends early if the events are large.
+  std::uint64_t left_out = 0;  // Webhooks that were removed.
+  bool finished = false;       // The tenant has no note left.
+};
+
+/// A step holds about this much payload in memory at most, and one event.
+constexpr std::size_t fan_out_bytes_max = 4u << 20;
+
 class Ledger {
  public:
   virtual ~Ledger() = default;
 
   /// Stores all of the batch or none of it, and returns once it is on disk (P1).
+  ///
+  /// A publish with a fanout stores the event and a note, from which `fan_out` makes the
+  /// deliveries. So does an ordered publish while its tenant has a note: the note is behind it. A
+  /// late delivery to a webhook that a note still has to reach is ignored.
   ///
   /// Publishes with the same live idempotency key, also within one batch, give one Accepted and
   /// Duplicates (P3). A settlement sets state, due time, trigger and counts, unless the delivery is
@@ -110,6 +138,15 @@ class Ledger {
   /// Performs one step in one transaction. Deliveries that are already due are skipped. See
   /// Catalog::mark_rescheduling.
   [[nodiscard]] virtual Result<BroughtForward> bring_forward(const BringForward& order) = 0;
+
+  /// Performs one step in one transaction. The deliveries of an event come behind all others, like
+  /// late ones, and those of the tenant's next event follow them. A note that is finished is
+  /// removed.
+  [[nodiscard]] virtual Result<FannedOut> fan_out(const FanOutStep& step) = 0;
+
+  /// The number of deliveries that are still to be made from notes, by tenant. No zeros. For
+  /// startup and recovery; after that BatchReceipt::fanouts and fan_out tell.
+  [[nodiscard]] virtual Result<std::map<TenantId, std::uint64_t>> open_fanouts() = 0;
 
   /// The number of waiting deliveries. Scans their index: for startup and recovery only, after that
   /// BatchReceipt::waiting_change is added up.

@@ -2,6 +2,7 @@
 // SchemaCheck is made once, when the schema is stored or loaded.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -12,9 +13,35 @@
 
 namespace postrider {
 
+/// The checks of one request together: about 50 ms of a release build. An io thread answers nobody
+/// else meanwhile.
+constexpr std::uint64_t request_steps_max = 5'000'000;
+
+/// Limits the work that one request may cause. One thread.
+class StepBudget {
+ public:
+  explicit StepBudget(std::uint64_t steps = request_steps_max) : left_(steps) {}
+
+  /// Returns false, and leaves nothing, if fewer steps are left.
+  [[nodiscard]] bool spend(std::uint64_t steps) {
+    const bool enough = steps <= left_;
+    left_ = enough ? left_ - steps : 0;
+    return enough;
+  }
+  [[nodiscard]] std::uint64_t left() const { return left_; }
+
+ private:
+  std::uint64_t left_;
+};
+
 struct SchemaFault {
   std::string path;     // In the value: `items[2].price`. Empty: the value itself.
   std::string message;  // The end of a sentence that begins with the path.
+};
+
+struct SchemaVerdict {
+  std::vector<SchemaFault> faults;  // Empty: the value satisfies the schema.
+  bool out_of_steps = false;        // The budget did not suffice to tell.
 };
 
 /// Immutable. Any thread.
@@ -22,9 +49,8 @@ class SchemaCheck {
  public:
   virtual ~SchemaCheck() = default;
 
-  /// Returns no faults if `json`, which must have passed check_json, satisfies the schema. The time
-  /// is bounded; a value that would take longer has a fault.
-  [[nodiscard]] virtual std::vector<SchemaFault> check(std::string_view json) const = 0;
+  /// `json` must have passed check_json.
+  [[nodiscard]] virtual SchemaVerdict check(std::string_view json, StepBudget& budget) const = 0;
 
  protected:
   SchemaCheck() = default;

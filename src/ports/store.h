@@ -1,8 +1,11 @@
 // A store: one object per role, all made by the same adapter.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
+#include <string>
 
 #include "core/base/result.h"
 #include "ports/alerts.h"
@@ -19,6 +22,16 @@
 
 namespace postrider {
 
+/// What opening the store found, for the operator.
+struct StoreIncident {
+  enum class Kind : std::uint8_t {
+    restored,   ///< The store is a restored backup.
+    data_loss,  ///< The store lost transactions, and the operator accepted that.
+  };
+  Kind kind = Kind::restored;
+  std::string detail;  // Sentences.
+};
+
 /// The roles that write. Store thread only.
 struct Store {
   std::unique_ptr<Ledger> ledger;
@@ -34,6 +47,8 @@ struct Store {
   /// Runs `body`, which may call any role, as one transaction. If it fails, nothing is changed. A
   /// Ledger::commit inside is durable only when this returns.
   std::function<Result<void>(const std::function<Result<void>()>& body)> atomically;
+
+  std::optional<StoreIncident> incident = std::nullopt;  // From opening it.
 };
 
 /// The roles that read, for one reader thread.

@@ -31,7 +31,7 @@ class Transport {
   virtual ~Transport() = default;
 
   /// Calls `done` exactly once, within the timeout and never from inside `send`. `done` may call
-  /// `send` and `stop`.
+  /// `send` and `stop`. If this server lacks a resource, the outcome has a `shortage`.
   virtual void send(OutboundRequest request, std::function<void(Outcome)> done) = 0;
 
   /// Replaces the address policy. A forbidden address is neither connected to nor reused any more

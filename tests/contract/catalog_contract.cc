@@ -42,6 +42,7 @@ Webhook unusual_webhook(WebhookId id) {
                      .minimum_throughput = 5,
                      .error_threshold_percentage = 33.3,
                      .failure_count_threshold = 6,
+                     .consecutive_failure_threshold = 10,
                      .sleep_window = Millis{7},
                      .sleep_multiplier = 1.25,
                      .sleep_max = Millis{8},

@@ -55,6 +55,25 @@ TEST_P(LedgerContract, RecentCallsAreTheLatestAttemptsOldestFirst) {
                                       .failed = true}));
 }
 
+TEST_P(LedgerContract, RecentCallsReachBackForAMinimum) {
+  for (const FailureCategory category :
+       {FailureCategory::network, FailureCategory::timeout, FailureCategory::timeout}) {
+    script_.now += hours{1};
+    Settlement settlement = script_.retry(accept(first_), script_.now);
+    settlement.attempt->failure_category = category;
+    settle(settlement);
+  }
+  store_->reopen();
+  const WallTime since = script_.now + hours{1};
+  EXPECT_EQ(results(ledger().recent_calls(first_, {.since = since, .limit = 9})), "");
+  const auto calls = ledger().recent_calls(first_, {.since = since, .limit = 9, .count_min = 2});
+  ASSERT_EQ(results(calls), "--");
+  EXPECT_TRUE(calls->front().timed_out && calls->back().timed_out);
+  const auto all = ledger().recent_calls(first_, {.since = since, .limit = 9, .count_min = 7});
+  ASSERT_EQ(results(all), "---");
+  EXPECT_FALSE(all->front().timed_out);
+}
+
 TEST_P(CatalogContract, CircuitKeepsWhatItCountsAndWhenItOpened) {
   ASSERT_TRUE(catalog().put_webhook(sample_webhook(first_)).has_value());
   const CircuitRecord record{.counting_since = store_epoch + Millis{4},

@@ -64,7 +64,10 @@ TEST_P(RegistryContract, KeysTenantsAndLinksRoundTrip) {
   limited.name = "Zeta";
   limited.metadata = R"({ "a" : 1 })";
   limited.pool = "blue";
-  limited.limits = {.webhooks_max = 0, .events_per_minute = 4'000'000'000u};
+  limited.limits = {.webhooks_max = 0,
+                    .events_per_minute = 4'000'000'000u,
+                    .timeout_ms_max = 10,
+                    .max_in_flight_max = 1'000};
   limited.suspended_at = store_epoch + Millis{3};
   limited.suspended_reason = "unpaid";
   const RegisteredTenant plain = sample_tenant(2, "acme");
@@ -99,14 +102,24 @@ TEST_P(RegistryContract, SetsRemovesOrKeepsALimit) {
   using Limit = std::optional<std::uint32_t>;
   apply(SetLimits{"acme", {.webhooks_max = Limit{5}}});
   apply(SetLimits{"acme", {.events_per_minute = Limit{60}}});
+  apply(SetLimits{"acme", {.timeout_ms_max = Limit{5'000}}});
+  apply(SetLimits{"acme", {.max_in_flight_max = Limit{3}}});
   apply(SetLimits{"acme", {}});
-  EXPECT_EQ(contents().tenants[0].limits,
-            (TenantLimits{.webhooks_max = 5, .events_per_minute = 60}));
-  apply(SetLimits{"acme", {.webhooks_max = Limit{}, .events_per_minute = Limit{0}}});
+  EXPECT_EQ(contents().tenants[0].limits, (TenantLimits{.webhooks_max = 5,
+                                                        .events_per_minute = 60,
+                                                        .timeout_ms_max = 5'000,
+                                                        .max_in_flight_max = 3}));
+  apply(SetLimits{"acme",
+                  {.webhooks_max = Limit{},
+                   .events_per_minute = Limit{0},
+                   .timeout_ms_max = Limit{},
+                   .max_in_flight_max = Limit{1}}});
   const RegistryContents now = contents();
   ASSERT_EQ(now.tenants.size(), 2u);
-  EXPECT_EQ(now.tenants[0].limits,
-            (TenantLimits{.webhooks_max = std::nullopt, .events_per_minute = 0}));
+  EXPECT_EQ(now.tenants[0].limits, (TenantLimits{.webhooks_max = std::nullopt,
+                                                 .events_per_minute = 0,
+                                                 .timeout_ms_max = std::nullopt,
+                                                 .max_in_flight_max = 1}));
   EXPECT_EQ(now.tenants[1].limits, TenantLimits{});
 }
 

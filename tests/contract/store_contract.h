@@ -2,8 +2,10 @@
 // and instantiates all suites with POSTRIDER_STORE_CONTRACT and its own StoreFactory.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -61,6 +63,17 @@ class ReschedulingContract : public StoreContract {
  protected:
   BroughtForward bring_forward(const BringForward& order);
 };
+class FanoutContract : public StoreContract {
+ protected:
+  /// An event with a note. `chosen` and `count`: see Fanout; 0: all of them.
+  Publish noted(const std::vector<WebhookId>& to, const PublishOptions& options = {},
+                const std::string& chosen = {}, std::uint32_t count = 0);
+  FannedOut step(std::uint32_t limit, const TenantId& tenant_id = "acme");
+  std::map<TenantId, std::uint64_t> open();
+
+  std::set<WebhookId> removed_;
+  UuidGenerator ids_{11};
+};
 class CatalogContract : public StoreContract {};
 class HistoryContract : public StoreContract {};
 class EventTypesContract : public StoreContract {};
@@ -106,6 +119,7 @@ class RequestKeysContract : public StoreContract {
   POSTRIDER_STORE_SUITE(prefix, RetentionContract, __VA_ARGS__);    \
   POSTRIDER_STORE_SUITE(prefix, StatsContract, __VA_ARGS__);        \
   POSTRIDER_STORE_SUITE(prefix, LateDeliveryContract, __VA_ARGS__); \
+  POSTRIDER_STORE_SUITE(prefix, FanoutContract, __VA_ARGS__);       \
   POSTRIDER_STORE_SUITE(prefix, OperationsContract, __VA_ARGS__);   \
   POSTRIDER_STORE_SUITE(prefix, RequestKeysContract, __VA_ARGS__);  \
   POSTRIDER_STORE_SUITE(prefix, AlertContract, __VA_ARGS__)

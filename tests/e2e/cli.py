@@ -15,7 +15,7 @@ class Cli:
     """Runs commands against one server."""
 
     def __init__(self, port, key=ADMIN_KEY):
-        self.environment = {"POSTRIDER_URL": f"http://127.0.0.1:{port}", "POSTRIDER_KEY": key}
+        self.environment = {"POSTRIDER_SERVER": f"http://127.0.0.1:{port}", "POSTRIDER_KEY": key}
 
     def run(self, *arguments, **options):
         return run_command(*arguments, environment=self.environment, **options)

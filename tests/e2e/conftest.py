@@ -119,5 +119,6 @@ def tls_receiver(tmp_path_factory):
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(directory / "certificate.pem", directory / "key.pem")
     receiver = Receiver(tls=context).start()
+    receiver.certificate = directory / "certificate.pem"
     yield receiver
     receiver.stop()

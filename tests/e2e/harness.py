@@ -166,11 +166,13 @@ class Server:
     """One `postrider serve` process with its own directory."""
 
     def __init__(self, directory, arguments=("--allow-private-targets", "--allow-http"),
-                 environment=None):
+                 environment=None, wrapper=()):
         self.directory = pathlib.Path(directory)
         self.data = self.directory / "data"
         self.arguments = list(arguments)
         self.environment = {**os.environ, "POSTRIDER_ADMIN_KEY": ADMIN_KEY, **(environment or {})}
+        self.wrapper = list(wrapper)  # A command that executes the server, such as prlimit.
+        self.listen = "127.0.0.1:0"
         self.process = None
         self.port = None
         self.runs = 0
@@ -181,8 +183,8 @@ class Server:
         """Starts the process without waiting until it is ready."""
         assert self.process is None
         self.runs += 1
-        command = [BINARY, "serve", "--data", str(self.data), "--listen", "127.0.0.1:0",
-                   *self.arguments]
+        command = [*self.wrapper, BINARY, "serve", "--data", str(self.data),
+                   "--listen", self.listen, *self.arguments]
         with self.stdout_file.open("wb") as stdout, self.stderr_file.open("wb") as stderr:
             self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=stdout,
                                             stderr=stderr, env=self.environment,
@@ -247,7 +249,8 @@ class Server:
 
     def _find_port(self):
         self.assert_alive()
-        found = re.search(r"127\.0\.0\.1:(\d+)", self.stdout_file.read_text(errors="replace"))
+        printed = self.stdout_file.read_text(errors="replace")
+        found = re.search(r"(?:127\.0\.0\.1|0\.0\.0\.0):(\d+)", printed)
         return int(found.group(1)) if found else None
 
     def _is_ready(self):

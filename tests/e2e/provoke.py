@@ -16,6 +16,11 @@ def without_key(resources, operation):
                           body=resources.any_body(operation))
 
 
+def another_host(resources, operation):
+    return resources.send(operation, body=resources.any_body(operation),
+                          headers={"Host": "other.example"})
+
+
 def wrong_scope(resources, operation):
     """A publish key cannot read or manage; a read key cannot publish."""
     scope = "read" if operation.path.startswith("/v1/events") else "publish"
@@ -230,6 +235,15 @@ def event_against_its_schema(resources, operation):
     return resources.send(operation, body=merged(resources, operation, type=kind, data={}))
 
 
+def event_that_takes_too_long_to_check(resources, operation):
+    node = {"properties": {"a": {"$ref": "#"}}}
+    kind = resources.event_type(schema={"allOf": [node, node]})
+    deep = 1
+    for _ in range(28):
+        deep = {"a": deep}
+    return resources.send(operation, body=merged(resources, operation, type=kind, data=deep))
+
+
 def finished_operation(resources, operation):
     path = resources.path(operation)
     assert resources.send(operation, path=path).status == 200
@@ -336,9 +350,11 @@ PROVOKERS = {
     "unacceptable_json": key_twice,
     "unauthorized": without_key,
     "unknown_field": unknown_field,
+    "unknown_host": another_host,
     "unsupported_encoding": compressed,
     "unsupported_media_type": plain_text,
     "validation_failed": wrong_type,
+    "validation_budget_exceeded": event_that_takes_too_long_to_check,
     "verification_failed": silent_receiver,
     "webhook_deleted": webhook_deleted,
     "webhook_inactive": inactive_webhook,
@@ -355,8 +371,13 @@ PROVOKED_ELSEWHERE = {
     ("retryDeadLetters", "already_created"): IDEMPOTENCY_TEST,
     ("rotateWebhookSecret", "already_created"): IDEMPOTENCY_TEST,
     ("testWebhook", "already_created"): IDEMPOTENCY_TEST,
+    "fanout_backlog_full": "src/api/resources/event_routes_test.cc",
+    "event_type_schema_unusable":
+        "test_a_stored_schema_that_is_refused_now_does_not_harm_the_server",
     "no_secrets_key": "test_rotating_the_secrets_key_without_one_is_a_conflict",
+    ("getMetrics", "unauthorized"): "test_metrics_need_a_key_unless_the_client_is_on_this_machine",
     "rate_limited": "test_a_client_over_its_rate_gets_429_with_retry_after",
+    "share_exceeded": "tests/e2e/test_door.py",
     "unknown_event_type": "src/api/resources/event_type_routes_test.cc",
     "unknown_tenant": "src/api/resources/registry_routes_test.cc",
 }

@@ -32,9 +32,10 @@ class Close:
 
 @dataclasses.dataclass(frozen=True)
 class Raw:
-    """Answers with these bytes, then closes the connection."""
+    """Answers with these bytes, then closes the connection. `abort`: without a TLS close_notify."""
 
     data: bytes
+    abort: bool = False
 
 
 @dataclasses.dataclass(frozen=True)
@@ -246,6 +247,8 @@ class Receiver:
         if isinstance(reply, Raw):
             writer.write(reply.data)
             await writer.drain()
+            if reply.abort:
+                writer.transport.abort()
             return False
         if reply.delay:
             await asyncio.sleep(reply.delay)

@@ -17,6 +17,7 @@ from receiver import Reply
 UNKNOWN = "0" * 26
 # The tests send many requests without a key.
 SETTINGS = ("--allow-private-targets", "--allow-http",
+            "--set", "idempotency.in_progress=conflict",
             "--set", "api.unauthenticated_rate_limit.requests_per_second=100000")
 
 

@@ -196,7 +196,7 @@ def test_a_refusal_is_printed_with_advice_and_exits_with_1(cli, server):
     stderr = cli.refused("webhooks", "create", "ftp://example.com/")
     assert "422" in stderr and "url: " in stderr
     assert "--key" in Cli(server.port, key="wrong").refused("webhooks", "list")
-    assert "POSTRIDER_URL" in Cli(1).refused("webhooks", "list")
+    assert "POSTRIDER_SERVER" in Cli(1).refused("webhooks", "list")
     assert "400" in cli.refused("webhooks", "get", "../../healthz"), "an id is never a path"
 
 

@@ -24,14 +24,21 @@ class Script(http.server.ThreadingHTTPServer):
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"  # The client asks for the health first, on the same connection.
+
     def answer(self):
         length = int(self.headers.get("content-length", 0))
         body = self.rfile.read(length)
+        if self.path == "/healthz":
+            self.send({"status": "ok", "service": "postrider"})
+            return
         self.server.requests.append(
             (self.command, self.path, json.loads(body) if body else None))
         states = self.server.states
-        state = states.pop(0) if len(states) > 1 else states[0]
-        sent = json.dumps(state).encode()
+        self.send(states.pop(0) if len(states) > 1 else states[0])
+
+    def send(self, value):
+        sent = json.dumps(value).encode()
         self.send_response(202 if self.command != "GET" else 200)
         self.send_header("Content-Length", str(len(sent)))
         self.end_headers()

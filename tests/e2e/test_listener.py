@@ -93,8 +93,6 @@ def test_a_refused_body_over_tls_still_gets_its_answer(tls_server):
             context.wrap_socket(plain, server_hostname="127.0.0.1") as client:
         client.sendall(b"POST /v1/events HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n"
                        b"Expect: 100-continue\r\n\r\n")
-        assert b"100 Continue" in client.recv(4096)
-        client.sendall(b"{}")
         assert b"401" in client.recv(4096)
 
 
@@ -167,7 +165,7 @@ def test_a_slow_request_is_answered_408(own_server):
     slow_header = raw(server.port, b"GET /healthz HTTP/1.1\r\nHost:")
     assert slow_header.startswith(b"HTTP/1.1 408 ") and b'"request_timeout"' in slow_header
     slow_body = raw(server.port, b"POST /v1/events HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n"
-                                 b"\r\n{")
+                                 b"Authorization: Bearer " + ADMIN_KEY.encode() + b"\r\n\r\n{")
     assert slow_body.startswith(b"HTTP/1.1 408 ")
     assert raw(server.port) == b"", "an idle connection is closed without an answer"
 

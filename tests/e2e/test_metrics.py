@@ -19,6 +19,7 @@ DOCUMENTED = {
     "webhook_retry_attempt_number": ("histogram", "outcome"),
     "webhook_retry_attempts": ("histogram", ""),
     "webhook_queue_depth": ("gauge", "priority"),
+    "webhook_fanout_remaining": ("gauge", ""),
     "webhook_circuit_breaker_state": ("gauge", "webhook_id state"),
     "webhook_circuit_breaker_transitions_total": ("counter", "from_state to_state"),
     "webhook_dlq_size": ("gauge", "tenant_id"),

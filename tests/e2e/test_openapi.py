@@ -338,6 +338,9 @@ def test_a_failing_store_is_answered_as_documented(
     with injected(server, fault, tmp_path / "strace.log"):
         for operation, path, body in prepared:
             answer = resources.send(operation, path=path, body=body)
+            if operation.id == "listAlerts" and answer.status == 200:
+                assert answer.json["data"], "an alert about the store, from memory"
+                continue
             assert (answer.status, answer.json["code"]) == (503, "unavailable"), (
                 f"{operation.id}: {answer!r}")
         ready = CONTRACT.operation("getReadiness")

@@ -112,7 +112,7 @@ def test_settings_and_the_command_line_set_the_form(own_server, make_world):
     server = own_server("--set", "webhooks.payload.form=compact").start()
     world = make_world(server)
     assert world.hook().created["payload"] == {"form": "compact"}
-    key = ["--url", f"http://127.0.0.1:{world.api.port}", "--key", ADMIN_KEY]
+    key = ["--server", f"http://127.0.0.1:{world.api.port}", "--key", ADMIN_KEY]
     code, stdout, stderr = run_command("webhooks", "create", "http://127.0.0.1:9/", "--json",
                                        "--payload-form", "sorted", *key)
     assert code == 0, stderr

@@ -38,7 +38,7 @@ def listen(tmp_path):
 
 
 def send(world, *arguments, key=ADMIN_KEY):
-    return run_command("send", "--url", f"http://127.0.0.1:{world.api.port}", "--key", key,
+    return run_command("send", "--server", f"http://127.0.0.1:{world.api.port}", "--key", key,
                        "--tenant", world.tenant, *arguments)
 
 
@@ -98,7 +98,7 @@ def test_send_reads_data_from_standard_input_or_a_file(world, tmp_path):
     hook = world.hook()
     for argument, stdin in (("-", '{"from": "stdin"}'), (f"@{file}", None)):
         code, _, stderr = run_command(
-            "send", "--url", f"http://127.0.0.1:{world.api.port}", "--tenant", world.tenant,
+            "send", "--server", f"http://127.0.0.1:{world.api.port}", "--tenant", world.tenant,
             "--type", "a.b", "--data", argument, stdin=stdin)
         assert code == 0, stderr
     sources = {json.loads(request.body)["data"]["from"] for request in world.wait_requests(hook, 2)}
@@ -119,7 +119,7 @@ def test_a_failed_send_prints_a_short_reason(world, arguments, key, code):
 
 
 def test_send_reports_an_unreachable_server(tmp_path):
-    code, _, stderr = run_command("send", "--url", "http://127.0.0.1:1", "--type", "a.b",
+    code, _, stderr = run_command("send", "--server", "http://127.0.0.1:1", "--type", "a.b",
                                   "--data", "1")
     assert code == 1
     assert len(stderr.strip().splitlines()) == 1 and "127.0.0.1" in stderr

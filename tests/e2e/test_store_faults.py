@@ -3,38 +3,14 @@
 strace attaches to the running server and makes its system calls fail or kill it.
 """
 
-import contextlib
 import http.client
-import pathlib
 import shutil
 import signal
-import subprocess
 
 import pytest
 
+from faults import injected
 from harness import integrity_check, refuses_publishing, wait_for
-
-
-@contextlib.contextmanager
-def injected(server, fault, log):
-    """Injects `fault` (in the syntax of strace -e inject=) while the block runs."""
-    calls = fault.split(":")[0]
-    process = subprocess.Popen(
-        ["strace", "-f", "-qq", "-o", log, "-p", str(server.process.pid), "-e", f"trace={calls}",
-         "-e", f"inject={fault}"], stdin=subprocess.DEVNULL, stderr=subprocess.PIPE)
-    tasks = pathlib.Path(f"/proc/{server.process.pid}/task")
-
-    def attached():
-        assert process.poll() is None, f"strace failed: {process.stderr.read().decode()}"
-        return all(f"TracerPid:\t{process.pid}\n" in (task / "status").read_text()
-                   for task in tasks.iterdir())
-    try:
-        wait_for(attached, "strace to attach")
-        yield
-    finally:
-        process.terminate()  # Detaches from the server; its system calls work again.
-        process.wait()
-        process.stderr.close()
 
 
 def stored_events(world):
@@ -87,19 +63,32 @@ def test_an_attempt_that_ends_while_the_disk_fails_is_recorded_later_and_not_rep
     assert len(world.requests(hook)) == 1
 
 
-def test_five_store_failures_in_a_row_raise_an_alert_that_is_stored_later(
-        own_server, make_world, tmp_path):  # P12
+@pytest.mark.parametrize("fault", ["fdatasync,fsync:error=EIO", "pwrite64:error=ENOSPC"])
+def test_five_store_failures_in_a_row_raise_an_alert_that_is_visible_and_stored_later(
+        own_server, make_world, tmp_path, fault):  # P12
     server = own_server().start()
     world = make_world(server)
-    with injected(server, "fdatasync,fsync:error=EIO", tmp_path / "strace.log"):
+    with injected(server, fault, tmp_path / "strace.log"):
         wait_for(lambda: refuses_publishing(world.api), "publishing to be refused")
         wait_for(lambda: "alert kind=store_failing" in server.output(), "the alert in the log")
+        for query in ("kind=store_failing", "status=active", "limit=1"):
+            alert, = world.api.get(f"/v1/alerts?{query}")["data"]
+            assert (alert["kind"], alert["status"]) == ("store_failing", "active")
+        assert world.api.get("/v1/alerts?status=resolved")["data"] == []
+        assert world.api.get("/v1/alerts?kind=queue_deep")["data"] == []
     wait_for(lambda: world.api.request("GET", "/readyz").status == 200, "recovery")
     resolved = "/v1/alerts?status=resolved&kind=store_failing"
+    seen = alert["id"]
     alert, = wait_for(lambda: world.api.get(resolved)["data"], "the resolved alert")
-    assert alert["severity"] == "critical"
+    assert (alert["id"], alert["severity"]) == (seen, "critical")
     assert alert["webhook_id"] is None
     assert "5 times in a row" in alert["detail"]
+    world.api.close()
+    server.kill()
+    server.start()
+    world.api = server.api()
+    alert, = world.api.get("/v1/alerts?kind=store_failing")["data"]
+    assert (alert["id"], alert["status"]) == (seen, "resolved"), "it is stored"
 
 
 def publish_until_killed(world):

@@ -21,12 +21,14 @@ def test_a_tenant_survives_a_restart_with_its_limits(own_server):
     body = {"id": "acme", "name": "Acme", "metadata": {"plan": "gold"}, "pool": "blue"}
     made = api.post("/v1/tenants", body, expect=201)
     assert api.request("POST", "/v1/tenants", body).json["code"] == "tenant_exists"
-    api.put("/v1/tenants/acme/limits", {"webhooks_max": 7})
+    api.put("/v1/tenants/acme/limits", {"webhooks_max": 7, "timeout_ms_max": 5_000})
+    api.put("/v1/tenants/acme/limits", {"max_in_flight_max": 3})
     api.close()
     server.kill()
     server.start()
     api = server.api()
-    limits = {"webhooks_max": 7, "events_per_minute": None}
+    limits = {"webhooks_max": 7, "events_per_minute": None, "timeout_ms_max": 5_000,
+              "max_in_flight_max": 3}
     assert api.get("/v1/tenants/acme") == {**made, "limits": limits}
     assert api.get("/v1/tenants/acme/limits") == limits
     api.delete("/v1/tenants/acme")

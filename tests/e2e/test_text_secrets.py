@@ -337,7 +337,7 @@ def test_postrider_verify_takes_the_text(world, scheme, secret):
 def test_the_command_line_rotates_to_an_own_secret(world):
     hook = text_hook(world, "sha256-body")
     code, stdout, stderr = run_command(
-        "webhooks", "rotate-secret", hook.id, "--secret", OWN, "--json", "--url",
+        "webhooks", "rotate-secret", hook.id, "--secret", OWN, "--json", "--server",
         f"http://127.0.0.1:{world.api.port}", "--key", ADMIN_KEY)
     assert code == 0, stderr
     assert json.loads(stdout)["secret"] == OWN

@@ -7,6 +7,8 @@
 #include "core/base/growth.h"
 #include "core/net/target_url.h"
 
+#include "adapters/memory/memory_fanouts.h"
+
 namespace postrider::sim {
 namespace {
 
@@ -65,6 +67,7 @@ void Checks::attempt_started(const StartAttempt& start) {
     violate("P7: more in flight than max_in_flight: " + name);
   }
   check_order(delivery, webhook);
+  check_notes(delivery, webhook);
   check_rate(webhook);
   check_shared_limits(webhook);
   check_memory(delivery);
@@ -98,6 +101,23 @@ void Checks::check_order(const Delivery& delivery, const Webhook& webhook) {
     if (same_line(earlier.event_type) && !revived_.contains(earlier.id)) {
       violate(
           fmt::format("P4: {} starts before {}", delivery.id.to_string(), earlier.id.to_string()));
+    }
+  }
+}
+
+/// No earlier event that the webhook still has to get from a note is overtaken.
+void Checks::check_notes(const Delivery& delivery, const Webhook& webhook) {
+  if (webhook.ordering == Ordering::none || replayed_.contains(delivery.id)) {
+    return;
+  }
+  const std::int64_t sequence = durable_.event_sequences.at(delivery.event_id);
+  for (const auto& [key, note] : durable_.fanouts) {
+    const Event& earlier = *durable_.events.at(key.second).event;
+    const bool same_line =
+        webhook.ordering == Ordering::strict || earlier.type == delivery.event_type;
+    if (key.second < sequence && same_line && will_reach(durable_, earlier, webhook.id)) {
+      violate(fmt::format("P4: {} overtakes an event that is being fanned out",
+                          delivery.id.to_string()));
     }
   }
 }
@@ -145,14 +165,14 @@ void Checks::check_spacing(const Delivery& delivery, const Webhook& webhook) {
   if (!planned || ended == ended_at_.end() || revived_.contains(delivery.id)) {
     return;
   }
-  // The steady wall runs at most twice as fast as the monotonic clock, whatever the wall clock
-  // does.
+  // The steady wall runs at most a sixteenth faster than the monotonic clock, whatever the wall
+  // clock does.
   Millis delay = Millis::max();
   for (const RetryPolicy& policy :
        policies_[webhook.id]) {  // A longer one applies from the next attempt on.
     delay = std::min(delay, backoff_delay(policy, delivery.budget_used, 0.0));
   }
-  const Micros least = Micros{delay} / 2;
+  const Micros least = Micros{delay} * 16 / 17;
   if (timeline_.mono() - ended->second < least - Millis{2}) {
     violate(fmt::format("P9: {} was tried again after {} us", delivery.id.to_string(),
                         (timeline_.mono() - ended->second).count()));
@@ -219,11 +239,15 @@ void Checks::check_promptness(const Delivery& delivery) {
     return;
   }
   const ShardOptions& shard = scenario_.shard;
-  const bool roomy = shard.window_max == ShardOptions{}.window_max &&
-                     shard.in_flight_max == ShardOptions{}.in_flight_max && !shard.tenant_rate &&
-                     !shard.total_rate;
+  // Also among hostile receivers and tenants, which try to take all slots.
+  const bool enough_slots =
+      shard.in_flight_max == ShardOptions{}.in_flight_max || !scenario_.floods.empty();
+  const bool roomy = shard.window_max == ShardOptions{}.window_max && enough_slots &&
+                     !shard.tenant_rate && !shard.total_rate;
   const Micros waited = timeline_.mono() - std::max(since->second, last_trouble_);
-  if (roomy && waited > prompt_max) {
+  // Among hostile receivers, one that was never tried may wait as long as they do.
+  const bool tried = scenario_.floods.empty() || (tried_at_ && *tried_at_ < since->second);
+  if (roomy && tried && waited > prompt_max) {
     violate(fmt::format("P5: {} to a healthy webhook waited {} us", delivery.id.to_string(),
                         waited.count()));
   }
@@ -280,6 +304,9 @@ void Checks::sent(DeliveryId id, WebhookId webhook_id, EventId event_id) {
   if (!flights_.contains(id)) {
     violate("a request without an attempt: " + id.to_string());
   }
+  if (!tried_at_ && webhook_id == scenario_.receivers.front().webhook.id) {
+    tried_at_ = timeline_.mono();
+  }
   if (!known_webhooks_.contains(webhook_id)) {
     violate("a request to a removed webhook: " + id.to_string());
   }
@@ -307,7 +334,7 @@ void Checks::crashed() {
 }
 
 void Checks::check_store() {
-  for (const EventId id : acknowledged_) {
+  for (const auto& [id, receivers] : acknowledged_) {
     if (!durable_.event_sequences.contains(id)) {
       violate("P1: acknowledged and lost: " + id.to_string());
     }
@@ -330,8 +357,32 @@ void Checks::check_store() {
   }
 }
 
+/// Every webhook that matched and still exists has a delivery.
+void Checks::check_reached(EventId id, const std::vector<WebhookId>& receivers) {
+  const MemoryEvent& stored = durable_.events.at(durable_.event_sequences.at(id));
+  std::set<WebhookId> reached;
+  for (const std::vector<std::int64_t>* sequences : {&stored.deliveries, &stored.late}) {
+    for (const std::int64_t each : *sequences) {
+      reached.insert(durable_.deliveries.at(each).delivery.webhook_id);
+    }
+  }
+  for (const WebhookId receiver : receivers) {
+    if (durable_.webhooks.contains(receiver) && !reached.contains(receiver)) {
+      violate(fmt::format("P2: {} has no delivery to {}", id.to_string(), receiver.to_string()));
+    }
+  }
+}
+
 void Checks::check_end() {
   check_store();
+  if (!durable_.fanouts.empty()) {
+    violate("P1: deliveries were never made");
+  }
+  for (const auto& [id, receivers] : acknowledged_) {
+    if (durable_.event_sequences.contains(id)) {
+      check_reached(id, receivers);
+    }
+  }
   for (const auto& [sequence, record] : durable_.deliveries) {
     const Delivery& delivery = record.delivery;
     if (delivery.state == DeliveryState::succeeded && !accepted_.contains(delivery.id)) {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <unordered_map>
@@ -26,7 +27,12 @@ class Checks {
       : scenario_(scenario), durable_(durable), timeline_(timeline) {}
 
   // What publishers and users saw.
-  void acknowledged(EventId id) { acknowledged_.insert(id); }
+  void acknowledged(EventId id, const std::vector<WebhookId>& receivers) {
+    std::vector<WebhookId>& known = acknowledged_[id];
+    known.insert(known.end(), receivers.begin(), receivers.end());
+  }
+  /// A replay asked for this delivery. It does not wait for earlier events that have a note.
+  void replayed(DeliveryId id) { replayed_.insert(id); }
   void revived(DeliveryId id) { revived_.insert(id); }
   /// The revival is on disk, so another attempt must follow.
   void revival_stored(DeliveryId id) {
@@ -83,6 +89,8 @@ class Checks {
   using Starts = std::vector<MonoTime>;
 
   void violate(const std::string& what);
+  void check_notes(const Delivery& delivery, const Webhook& webhook);
+  void check_reached(EventId id, const std::vector<WebhookId>& receivers);
   void check_order(const Delivery& delivery, const Webhook& webhook);
   void check_rate(const Webhook& webhook);
   void check_shared_limits(const Webhook& webhook);
@@ -95,7 +103,8 @@ class Checks {
   const MemoryStore& durable_;
   const Timeline& timeline_;
 
-  std::set<EventId> acknowledged_;
+  std::map<EventId, std::vector<WebhookId>> acknowledged_;  // With the webhooks they go to.
+  std::set<DeliveryId> replayed_;
   std::unordered_set<DeliveryId> revived_;
   std::unordered_set<DeliveryId> attempts_due_;  // Revived, and not attempted since.
   std::unordered_set<DeliveryId> ambiguous_;
@@ -110,6 +119,7 @@ class Checks {
   std::map<TenantId, Starts> tenant_starts_;
   Starts all_starts_;
   MonoTime last_trouble_{};
+  std::optional<MonoTime> tried_at_;  // The first attempt to the healthy receiver.
   std::vector<std::string> violations_;
 };
 

@@ -17,6 +17,12 @@ Reply failure(FailureCategory category, Micros delay, bool accepted) {
 
 }  // namespace
 
+Outcome not_sent(SplitMix64& random) {
+  Outcome outcome;
+  outcome.shortage = random.below(2) == 0 ? Shortage::server : Shortage::destination;
+  return outcome;
+}
+
 Reply reply_of(Behavior behavior, Millis timeout, SplitMix64& random) {
   const Micros soon{static_cast<std::int64_t>(1'000 + random.below(100'000))};
   switch (behavior) {
@@ -43,6 +49,11 @@ Reply reply_of(Behavior behavior, Millis timeout, SplitMix64& random) {
         reply.outcome.retry_after = Millis{static_cast<std::int64_t>(random.below(120'000))};
       }
       return reply;
+    }
+    case Behavior::trickling: {
+      const Micros late = Micros{timeout} * static_cast<std::int64_t>(90 + random.below(10)) / 100;
+      return random.below(2) == 0 ? status(200, late)
+                                  : failure(FailureCategory::protocol, late, false);
     }
   }
   return status(200, soon);

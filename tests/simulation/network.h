@@ -15,6 +15,9 @@ struct Reply {
   bool accepted = false;  // The receiver has the event.
 };
 
+/// Nothing is sent: the server lacks a resource.
+[[nodiscard]] Outcome not_sent(SplitMix64& random);
+
 [[nodiscard]] Reply reply_of(Behavior behavior, Millis timeout, SplitMix64& random);
 
 }  // namespace postrider::sim

@@ -52,7 +52,7 @@ Receiver some_receiver(SplitMix64& random, std::uint32_t number) {
   if (one_in(random, 3)) {
     webhook.rate_limit = some_rate(random);
   }
-  receiver.behavior = static_cast<Behavior>(random.below(7));
+  receiver.behavior = static_cast<Behavior>(random.below(behavior_count));
   receiver.edited = one_in(random, 2);
   return receiver;
 }
@@ -94,6 +94,42 @@ ShardOptions some_shard(SplitMix64& random) {
   return options;
 }
 
+/// Holds its slots as long as it can.
+Receiver hostile_receiver(SplitMix64& random, std::uint32_t number, const TenantId& tenant_id) {
+  Receiver receiver = some_receiver(random, number);
+  receiver.webhook.tenant_id = tenant_id;
+  receiver.webhook.events = {*EventPattern::parse("*")};
+  receiver.webhook.retry.timeout = Millis{between(random, 5'000, 30'000)};
+  receiver.webhook.breaker.enabled = one_in(random, 2);
+  receiver.webhook.ordering = Ordering::none;
+  receiver.webhook.rate_limit.reset();
+  receiver.webhook.max_in_flight = one_in(random, 2) ? 1'000 : 5;
+  receiver.behavior = one_in(random, 3) ? Behavior::trickling : Behavior::hanging;
+  receiver.edited = false;
+  return receiver;
+}
+
+/// Some hostile tenants, and hostile receivers beside the healthy one, flood few slots.
+void add_hostility(SplitMix64& random, Scenario& scenario) {
+  scenario.shard = ShardOptions{};
+  scenario.shard.in_flight_max = between(random, 24, 96);
+  scenario.shard.tenant_in_flight_max = scenario.shard.in_flight_max / 2;
+  scenario.shard.first_attempt_reserve = scenario.shard.in_flight_max / 4;
+  auto number = static_cast<std::uint32_t>(scenario.receivers.size());
+  const std::uint32_t tenants = between(random, 0, 4);
+  for (std::uint32_t tenant = 0; tenant < tenants; ++tenant) {
+    const TenantId tenant_id = fmt::format("hostile-{}", tenant);
+    for (std::uint32_t count = between(random, 1, 3); count > 0; --count) {
+      scenario.receivers.push_back(hostile_receiver(random, ++number, tenant_id));
+    }
+    scenario.floods.push_back({tenant_id, between(random, 10, 60)});
+  }
+  for (std::uint32_t count = between(random, 0, 40); count > 0; --count) {
+    scenario.receivers.push_back(hostile_receiver(random, ++number, "tenant-0"));
+  }
+  scenario.floods.push_back({"tenant-0", between(random, 2, 6)});
+}
+
 }  // namespace
 
 std::string receiver_url(SplitMix64& random) {
@@ -132,6 +168,14 @@ Scenario make_scenario(std::uint64_t seed) {
   scenario.drains = one_in(random, 2) ? 0 : between(random, 1, 3);
   scenario.clock_jumps = one_in(random, 2) ? 0 : between(random, 1, 5);
   scenario.changes = one_in(random, 3) ? 0 : between(random, 1, 40);
+  if (one_in(random, 2)) {  // Most events get a note.
+    scenario.fanout = {.event_max = between(random, 0, 2), .request_max = between(random, 0, 3)};
+    scenario.fanout_step_max = between(random, 1, 4);
+  }
+  if (one_in(random, 4)) {
+    add_hostility(random, scenario);
+  }
+  scenario.shortages = one_in(random, 2) ? 0 : between(random, 1, 300);
   return scenario;
 }
 

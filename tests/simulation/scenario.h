@@ -8,6 +8,7 @@
 
 #include "core/base/random.h"
 #include "core/model/webhook.h"
+#include "engine/intake/intake.h"
 #include "engine/shard/shard.h"
 
 namespace postrider::sim {
@@ -19,8 +20,10 @@ enum class Behavior : std::uint8_t {
   loses_answers,  // Accepts, but the answer is lost.
   hanging,        // Never answers.
   refusing,       // 404: permanent.
-  throttling      // 429 with Retry-After, a third of the time.
+  throttling,     // 429 with Retry-After, a third of the time.
+  trickling       // Ends just before the timeout, with 200 or without a complete response.
 };
+constexpr std::size_t behavior_count = 8;
 
 struct Receiver {
   Webhook webhook;
@@ -28,22 +31,32 @@ struct Receiver {
   bool edited = false;  // Users pause, edit and remove it and force its circuit.
 };
 
+/// Events that a hostile tenant, or a healthy one with hostile receivers, publishes at once.
+struct Flood {
+  TenantId tenant_id;
+  std::uint32_t event_count = 0;
+};
+
 /// Chances are in per mille.
 struct Scenario {
   std::uint64_t seed = 0;
   std::vector<Receiver> receivers;
   std::uint32_t event_count = 0;
-  Micros trouble_time{0};  // How long faults happen. Afterwards every delivery must end.
+  std::vector<Flood> floods;  // Hostile receivers and tenants try to take all slots.
+  Micros trouble_time{0};     // How long faults happen. Afterwards every delivery must end.
   ShardOptions shard;
   std::size_t shard_count = 1;
   std::size_t payload_cache_bytes = 0;
+  FanoutLimits fanout;                  // Events with more deliveries get a note.
+  std::uint32_t fanout_step_max = 500;  // Deliveries made from notes at once.
   Millis commit_time_max{0};
   std::uint32_t commit_fails = 0;
   std::uint32_t commit_ambiguous = 0;  // The share of failed commits that are stored after all.
   std::uint32_t crashes = 0;           // In the whole run, like the next three.
   std::uint32_t drains = 0;
   std::uint32_t clock_jumps = 0;
-  std::uint32_t changes = 0;  // By users: pause, resume, edit, remove, circuit, revive, cancel.
+  std::uint32_t shortages = 0;  // Of attempts, in per mille: the server lacks a resource.
+  std::uint32_t changes = 0;    // By users: pause, resume, edit, remove, circuit, revive, cancel.
 };
 
 /// A retry policy that a user may set.

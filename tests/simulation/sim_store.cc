@@ -34,6 +34,7 @@ Batch gather(const std::vector<SimJob>& jobs) {
       [](const SimLoadLane&) {},
       [](const SimLoadEvents&) {},
       [](const SimReschedule&) {},
+      [](const SimFanOut&) {},
       [](const SimCatalog&) {},
   };
   for (const SimJob& job : jobs) {
@@ -117,10 +118,56 @@ void SimStore::recover(RepliesByShard& replies) {
   const Result<std::vector<LaneBacklog>> backlog = ledger_->backlog();
   POSTRIDER_ASSERT(backlog.has_value());
   parts_.recovered(*backlog, replies);
+  resume_fanouts();
+}
+
+void SimStore::resume_fanouts() {
+  turns_.reset(ledger_->open_fanouts().value());
+  queue_fan_out();
+}
+
+void SimStore::queue_fan_out() {
+  if (!fan_out_queued_ && turns_.next()) {
+    fan_out_queued_ = true;
+    submit(SimFanOut{});
+  }
+}
+
+/// A step that fails may be stored, like a commit.
+void SimStore::fan_out(RepliesByShard& replies) {
+  fan_out_queued_ = false;
+  const std::optional<TenantId> tenant_id = turns_.next();
+  const bool fails = troubled_ && chance(parts_.scenario->commit_fails);
+  broken_ = broken_ || fails;
+  if (!tenant_id || (fails && !chance(parts_.scenario->commit_ambiguous))) {
+    return;
+  }
+  Result<FannedOut> done =
+      ledger_->fan_out({.tenant_id = *tenant_id,
+                        .limit = parts_.scenario->fanout_step_max,
+                        .now = parts_.timeline->now().wall,
+                        .due_max = parts_.timeline->now().steady,
+                        .exists = [this](WebhookId id) { return parts_.webhook(id) != nullptr; },
+                        .new_id = parts_.new_delivery_id});
+  POSTRIDER_ASSERT(done.has_value());
+  if (fails) {
+    return;
+  }
+  std::uint64_t made = done->left_out;
+  for (FannedOut::Part& part : done->parts) {
+    made += part.deliveries.size();
+    admit_event(std::make_shared<const Event>(std::move(part.event)), part.deliveries, replies);
+  }
+  turns_.end_turn(*tenant_id, made, done->finished);
+  queue_fan_out();
 }
 
 void SimStore::answer(std::vector<SimJob>& jobs, Batch& batch, BatchReceipt& receipt,
                       RepliesByShard& replies) {
+  for (const auto& [tenant_id, deliveries] : receipt.fanouts) {
+    turns_.add(tenant_id, deliveries);
+  }
+  queue_fan_out();
   std::size_t next_publish = 0;
   for (SimJob& job : jobs) {
     if (auto* publish = std::get_if<SimPublish>(&job)) {
@@ -157,6 +204,7 @@ void SimStore::answer_failure(std::vector<SimJob>& jobs, RepliesByShard& replies
       },
       // Their callers try again.
       [this](SimReschedule& job) { queue_.emplace_back(job); },
+      [this](SimFanOut&) { fan_out_queued_ = false; },
       [this](SimCatalog& job) { queue_.emplace_back(job); },
       // Their callers give up. Circuits are kept by `commit`.
       [](SimCircuit&) {},
@@ -174,6 +222,7 @@ void SimStore::perform(std::vector<SimJob>& jobs, RepliesByShard& replies) {
       [&](SimLoadLane& job) { load_lane(job.query, replies[job.shard]); },
       [&](SimLoadEvents& job) { load_events(job, replies[job.shard]); },
       [&](SimReschedule& job) { reschedule(job.order, replies); },
+      [&](SimFanOut&) { fan_out(replies); },
       [&](SimCatalog& job) { job.run(*catalog_, replies); },
       // Part of the commit.
       [](SimPublish&) {},
@@ -227,6 +276,8 @@ void SimStore::crash() {
   ++life_;
   queue_.clear();
   unsaved_circuits_.clear();
+  turns_ = {};
+  fan_out_queued_ = false;
   broken_ = false;
   busy_ = false;
   if (under_way_ && chance(500)) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/base/random.h"
+#include "engine/intake/fanout_turns.h"
 
 #include "adapters/memory/memory_store.h"
 #include "runtime/store/shard_replies.h"
@@ -55,12 +56,14 @@ struct SimLoadEvents {
 struct SimReschedule {
   BringForward order;
 };
+/// One step of making deliveries from notes. The next step queues behind newer jobs.
+struct SimFanOut {};
 /// A change to the catalogue, performed after the turn's commit.
 struct SimCatalog {
   std::function<void(Catalog&, RepliesByShard&)> run;
 };
 using SimJob = std::variant<SimPublish, SimSettle, SimCircuit, SimRevive, SimReplay, SimCancel,
-                            SimLoadLane, SimLoadEvents, SimReschedule, SimCatalog>;
+                            SimLoadLane, SimLoadEvents, SimReschedule, SimFanOut, SimCatalog>;
 
 class SimStore {
  public:
@@ -75,6 +78,7 @@ class SimStore {
     std::function<std::shared_ptr<const Webhook>(WebhookId)> webhook;
     /// All waiting deliveries of the webhook follow its retry policy.
     std::function<void(WebhookId)> rescheduled;
+    std::function<DeliveryId()> new_delivery_id;
     /// A revival is on disk.
     std::function<void(const Delivery&)> revived;
     /// A failed commit may be stored after all: the lanes must look.
@@ -86,6 +90,8 @@ class SimStore {
   void submit(SimJob job);
   /// Drops everything queued. The transaction in progress is stored or lost.
   void crash();
+  /// Continues with the notes that are stored. Call after a start.
+  void resume_fanouts();
   /// Ends all failures.
   void calm() { troubled_ = false; }
   [[nodiscard]] bool idle() const { return !busy_ && queue_.empty(); }
@@ -103,6 +109,8 @@ class SimStore {
   void load_events(SimLoadEvents& load, ShardReplies& replies);
   void recover(RepliesByShard& replies);
   void reschedule(BringForward order, RepliesByShard& replies);
+  void queue_fan_out();
+  void fan_out(RepliesByShard& replies);
   [[nodiscard]] bool chance(std::uint32_t per_mille) {
     return parts_.random->below(1'000) < per_mille;
   }
@@ -113,6 +121,8 @@ class SimStore {
   std::vector<SimJob> queue_;
   std::optional<std::vector<SimJob>> under_way_;
   std::vector<SaveCircuit> unsaved_circuits_;
+  FanoutTurns turns_;
+  bool fan_out_queued_ = false;
   std::uint64_t life_ = 0;  // Counts crashes: what was scheduled before one does not happen.
   bool busy_ = false;       // Until the last answer of a turn is given.
   bool broken_ = false;

@@ -64,9 +64,15 @@ World::SimWorker::SimWorker(World& world, std::size_t index)
 void World::SimWorker::send(OutboundRequest request, std::function<void(Outcome)> done) {
   const auto id = id_in_header<DeliveryId>(request.bytes, "X-Webhook-Delivery");
   const auto webhook_id = id_in_header<WebhookId>(request.bytes, "X-Webhook-ID");
-  world_.checks_.sent(id, webhook_id, id_in_header<EventId>(request.bytes, "webhook-id"));
   const std::uint64_t flight = next_flight_++;
   flights_.emplace(flight, Flight{id, std::move(done)});
+  const bool in_trouble = world_.timeline_.mono() < MonoTime{} + world_.scenario_.trouble_time;
+  if (in_trouble && !stopped_ && world_.random_.below(1'000) < world_.scenario_.shortages) {
+    world_.in_this_life(
+        Micros{0}, [this, flight, outcome = not_sent(world_.random_)] { finish(flight, outcome); });
+    return;
+  }
+  world_.checks_.sent(id, webhook_id, id_in_header<EventId>(request.bytes, "webhook-id"));
   if (stopped_) {
     world_.in_this_life(Micros{0}, [this, flight] { finish(flight, connection_lost()); });
     return;
@@ -172,7 +178,12 @@ void World::SimWorker::before_step(const Input& input) {
       },
       [&](const StoreFailed&) { checks.trouble(); },
       [this](const AttemptFinished& finished) { attempt_ended(finished.delivery_id, true); },
-      [this](const AttemptAbandoned& abandoned) { attempt_ended(abandoned.delivery_id, false); },
+      [this, &checks](const AttemptAbandoned& abandoned) {
+        if (abandoned.shortage != Shortage::none) {
+          checks.trouble();
+        }
+        attempt_ended(abandoned.delivery_id, false);
+      },
       [](const auto&) {},
   };
   std::visit(check, input);

@@ -34,6 +34,7 @@ World::World(const Scenario& scenario, std::function<void(const std::string&)> l
                                 ShardReplies replies) { deliver(shard, std::move(replies)); },
               .webhook = [this](WebhookId id) { return directory_.find(id); },
               .rescheduled = [this](WebhookId id) { checks_.check_waits(id); },
+              .new_delivery_id = [this] { return ids_.make<DeliveryId>(timeline_.now().wall); },
               .revived = [this](const Delivery& delivery) { checks_.revival_stored(delivery.id); },
               .recovered = [this](const auto& backlog,
                                   RepliesByShard& replies) { recovered(backlog, replies); }}),
@@ -62,6 +63,17 @@ void World::schedule_everything() {
     draft.idempotency_key = fmt::format("key-{}", i);
     timeline_.after(sometime(),
                     [this, draft, keyed = random_.below(2) == 0] { publish(draft, keyed); });
+  }
+  for (const Flood& flood : scenario_.floods) {
+    const Micros at = sometime() / 4;
+    for (std::uint32_t i = 0; i < flood.event_count; ++i) {
+      Event draft;
+      draft.tenant_id = flood.tenant_id;
+      draft.type = "order.0";
+      draft.data = "{}";
+      draft.idempotency_key = fmt::format("flood-{}-{}", flood.tenant_id, i);
+      timeline_.after(at, [this, draft] { publish(draft, true); });
+    }
   }
   for (std::uint32_t i = 0; i < scenario_.crashes; ++i) {
     timeline_.after(sometime(), [this] { crash(); });
@@ -104,7 +116,7 @@ void World::end_faults() {
 }
 
 bool World::at_rest() const {
-  if (!calm_ || !up_ || in_flight_ > 0 || !store_.idle()) {
+  if (!calm_ || !up_ || in_flight_ > 0 || !store_.idle() || !durable_.fanouts.empty()) {
     return false;
   }
   return std::ranges::all_of(durable_.waiting, [this](const auto& lane) {

@@ -31,6 +31,7 @@ void World::boot() {
   for (const WebhookId id : durable_.rescheduling) {
     reschedule(id);
   }
+  store_.resume_fanouts();
 }
 
 /// Tells every lane about its webhook, as a node does when it starts.
@@ -47,10 +48,9 @@ void World::load_lanes() {
         circuit != durable_.circuits.end()) {
       changed.circuit = circuit->second;
     }
-    if (const auto which = calls_to_restore(changed.circuit.value_or(CircuitRecord{}),
-                                            webhook->breaker, timeline_.now().steady)) {
-      changed.past_calls = *make_memory_ledger(durable_)->recent_calls(webhook->id, *which);
-    }
+    const CallsToRestore which = calls_to_restore(changed.circuit.value_or(CircuitRecord{}),
+                                                  webhook->breaker, timeline_.now().steady);
+    changed.past_calls = *make_memory_ledger(durable_)->recent_calls(webhook->id, which);
     for (const LaneBacklog& lane : *backlog) {
       if (lane.webhook_id == webhook->id) {
         changed.backlog_due = lane.due;

@@ -68,6 +68,7 @@ class World {
 
   // Publishers and users: world_users.cc.
   void publish(Event draft, bool keyed);
+  [[nodiscard]] Publish plan(Event event);
   void make_user_change();
   void replay(WebhookId id);
   void change_webhook(WebhookId id, const std::function<void(Webhook&)>& edit);

@@ -15,6 +15,33 @@ namespace postrider::sim {
 using std::chrono::hours;
 using std::chrono::seconds;
 
+namespace {
+
+std::vector<WebhookId> receivers_of(const Publish& publish) {
+  std::vector<WebhookId> ids;
+  for (const Delivery& delivery : publish.deliveries) {
+    ids.push_back(delivery.webhook_id);
+  }
+  for (std::size_t i = 0; publish.fanout && i < publish.fanout->webhooks->size(); ++i) {
+    if (is_chosen(publish.fanout->chosen, i)) {
+      ids.push_back((*publish.fanout->webhooks)[i]);
+    }
+  }
+  return ids;
+}
+
+}  // namespace
+
+Publish World::plan(Event event) {
+  std::vector<Publish> publishes(1);
+  publishes.front().event = std::move(event);
+  PublishPlanner planner{std::make_shared<const Directory>(directory_), std::move(publishes),
+                         scenario_.fanout};
+  while (!planner.advance(1)) {
+  }
+  return std::move(planner).finish(ids_, timeline_.now().steady).front();
+}
+
 /// A publisher with an idempotency key repeats until the event is stored. One without gives up if
 /// the answer is lost.
 void World::publish(Event draft, bool keyed) {
@@ -34,7 +61,7 @@ void World::publish(Event draft, bool keyed) {
       publish(draft, keyed);
     }
   };
-  Publish planned = plan_publish(std::move(event), directory_, ids_, timeline_.now().steady);
+  Publish planned = plan(std::move(event));
   if (keyed) {
     planned.claim = IdempotencyClaim{.key = draft.idempotency_key,
                                      .body_digest = draft.idempotency_key,
@@ -42,17 +69,21 @@ void World::publish(Event draft, bool keyed) {
   } else {
     planned.event.idempotency_key = id.to_string();
   }
-  store_.submit(SimPublish{std::move(planned),
-                           [this, id, answered, again](const Result<PublishReceipt>& receipt) {
-                             if (!receipt) {
-                               timeline_.after(seconds{1}, again);
-                               return;
-                             }
-                             *answered = true;
-                             ++acknowledged_;
-                             const auto* duplicate = std::get_if<Duplicate>(&*receipt);
-                             checks_.acknowledged(duplicate ? duplicate->first_id : id);
-                           }});
+  const auto done = [this, id, answered, again,
+                     to = receivers_of(planned)](const Result<PublishReceipt>& receipt) {
+    if (!receipt) {
+      timeline_.after(seconds{1}, again);
+      return;
+    }
+    *answered = true;
+    ++acknowledged_;
+    if (const auto* duplicate = std::get_if<Duplicate>(&*receipt)) {
+      checks_.acknowledged(duplicate->first_id, {});
+    } else {
+      checks_.acknowledged(id, to);
+    }
+  };
+  store_.submit(SimPublish{std::move(planned), done});
   timeline_.after(seconds{10}, again);  // No answer: the server died.
 }
 
@@ -117,15 +148,18 @@ void World::replay(WebhookId id) {
   const ForwardPage page{.after = static_cast<std::int64_t>(
                              random_.below(static_cast<std::uint64_t>(durable_.next_sequence))),
                          .limit = static_cast<std::uint32_t>(1 + random_.below(20))};
-  const auto page = make_memory_history(durable_)->list_events_for(
+  const auto events = make_memory_history(durable_)->list_events_for(
       id, {.tenant_id = webhook->tenant_id, .types = {}}, page);
-  POSTRIDER_ASSERT(page.has_value());
+  POSTRIDER_ASSERT(events.has_value());
   const Moment now = timeline_.now();
   const std::function<Uuid()> new_uuid = [this, now] { return ids_.next(now.wall); };
   const ChunkPlan plan =
-      plan_replay(operation, *page, {.webhook = *webhook, .new_uuid = new_uuid, .now = now});
+      plan_replay(operation, *events, {.webhook = *webhook, .new_uuid = new_uuid, .now = now});
   for (const Revive& order : plan.batch.revivals) {
     checks_.revived(order.delivery_id);
+  }
+  for (const AddLateDelivery& order : plan.batch.late_deliveries) {
+    checks_.replayed(order.delivery.id);
   }
   note(fmt::format("replay {} revives {} enrolls {}", id.to_string(), plan.batch.revivals.size(),
                    plan.batch.late_deliveries.size()));

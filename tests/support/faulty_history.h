@@ -52,6 +52,9 @@ class FaultyHistory final : public History {
     return real_->list_events(filter, page);
   }
   Result<Event> find_event(EventId id) override { return real_->find_event(id); }
+  Result<std::uint64_t> fanout_remaining(EventId id) override {
+    return real_->fanout_remaining(id);
+  }
   Result<std::optional<TenantId>> tenant_of_removed(WebhookId id) override {
     return real_->tenant_of_removed(id);
   }

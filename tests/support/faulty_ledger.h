@@ -77,6 +77,28 @@ class FaultyLedger final : public Ledger {
     return real_.recent_calls(id, which);
   }
 
+  Result<FannedOut> fan_out(const FanOutStep& step) override {
+    if (broken_) {
+      return injected_failure();
+    }
+    const std::optional<StoreFault> fault = next_fault();
+    if (!fault) {
+      return real_.fan_out(step);
+    }
+    broken_ = true;
+    if (*fault == StoreFault::ambiguous) {
+      [[maybe_unused]] const Result<FannedOut> ignored = real_.fan_out(step);
+    }
+    return injected_failure();
+  }
+
+  Result<std::map<TenantId, std::uint64_t>> open_fanouts() override {
+    if (broken_) {
+      return injected_failure();
+    }
+    return real_.open_fanouts();
+  }
+
   Result<BroughtForward> bring_forward(const BringForward& order) override {
     if (broken_) {
       return injected_failure();

@@ -92,13 +92,18 @@ void MemoryService::settle(DeliveryId id, DeliveryState state, const Outcome& ou
 
 Awaitable<Result<std::vector<PublishReceipt>>> MemoryService::publish(
     std::vector<EventDraft> drafts, bool all_or_nothing) {
-  Batch batch;
+  std::vector<Publish> publishes;
   for (EventDraft& draft : drafts) {
-    Publish publish = plan_publish(std::move(draft.event), *directory(), ids_, moment.steady);
+    Publish& publish = publishes.emplace_back();
+    publish.event = std::move(draft.event);
     publish.claim = std::move(draft.claim);
     publish.atomic_group = all_or_nothing ? 1 : 0;
-    batch.publishes.push_back(std::move(publish));
   }
+  PublishPlanner planner{directory(), std::move(publishes)};
+  while (!planner.advance(planning_effort_max)) {
+  }
+  Batch batch;
+  batch.publishes = std::move(planner).finish(ids_, moment.steady);
   Result<BatchReceipt> receipt = commit(batch);
   if (!receipt) {
     co_return tl::make_unexpected(receipt.error());
@@ -140,7 +145,8 @@ Awaitable<Result<Delivery>> MemoryService::cancel(DeliveryId id, AuditEntry entr
 }
 
 /// Stores the operation; it never runs.
-Awaitable<Result<Operation>> MemoryService::start_operation(Operation operation, AuditEntry entry,
+Awaitable<Result<Operation>> MemoryService::start_operation(Operation operation, ShareOwner,
+                                                            AuditEntry entry,
                                                             std::optional<RequestKey> key) {
   if (store_failure) {
     co_return tl::make_unexpected(*store_failure);
@@ -253,7 +259,7 @@ Awaitable<Result<LaneView>> MemoryService::command_circuit(CircuitCommanded comm
   co_return found->second;
 }
 
-Awaitable<void> MemoryService::run_query(ReaderQuery query) {
+Awaitable<void> MemoryService::run_query(ShareOwner, ReaderQuery query) {
   query(reader_);
   co_return;
 }

@@ -54,7 +54,8 @@ class MemoryService final : public AdminService, private WebhookObserver {
                                                          bool all_or_nothing) override;
   Awaitable<Result<Delivery>> revive(Revive revive, AuditEntry entry) override;
   Awaitable<Result<Delivery>> cancel(DeliveryId id, AuditEntry entry) override;
-  Awaitable<Result<Operation>> start_operation(Operation operation, AuditEntry entry,
+  Awaitable<Result<Operation>> start_operation(Operation operation, ShareOwner owner,
+                                               AuditEntry entry,
                                                std::optional<RequestKey> key) override;
   Awaitable<Result<Operation>> cancel_operation(OperationId id, AuditEntry entry) override;
   Awaitable<Result<TestSent>> send_test(WebhookRef webhook, Event event, AuditEntry entry,
@@ -63,7 +64,7 @@ class MemoryService final : public AdminService, private WebhookObserver {
   Awaitable<Result<std::uint64_t>> reseal_secrets(AuditEntry entry) override;
   Awaitable<Result<LaneView>> lane_view(WebhookId id) override;
   Awaitable<Result<LaneView>> command_circuit(CircuitCommanded command, AuditEntry entry) override;
-  Awaitable<void> run_query(ReaderQuery query) override;
+  Awaitable<void> run_query(ShareOwner owner, ReaderQuery query) override;
   Result<std::unique_ptr<StreamHub::Subscription>> subscribe(StreamFilter filter,
                                                              std::optional<StreamPosition> seen,
                                                              std::function<void()> wake) override {

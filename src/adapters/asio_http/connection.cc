@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include <boost/asio/buffer.hpp>
+#include <boost/asio/ip/udp.hpp>
 #include <boost/asio/write.hpp>
 #include <fmt/format.h>
 #include <openssl/bio.h>
@@ -231,6 +232,22 @@ bool Connection::is_still_idle() const {
   auto& socket = const_cast<Socket&>(socket_);  // native_handle() is not const in Asio.
   const ssize_t count = ::recv(socket.native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
   return count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK);
+}
+
+bool has_source_address(const IpAddress& address) {
+  // Connecting a datagram socket chooses its source address. Its ports are not those of TCP.
+  constexpr std::uint16_t discard_port = 9;
+  asio::io_context io;
+  asio::ip::udp::socket socket{io};
+  error_code failure;
+  const tcp::endpoint target = to_endpoint(address, discard_port);
+  const asio::ip::udp::endpoint endpoint{target.address(), target.port()};
+  socket.open(endpoint.protocol(), failure);
+  if (failure) {
+    return true;  // Not known. The attempt is made later.
+  }
+  socket.connect(endpoint, failure);
+  return !failure;
 }
 
 const SSL* Connection::ssl() const {

@@ -141,4 +141,7 @@ class Connection : public boost::intrusive_ref_counter<Connection, boost::thread
 };
 using ConnectionPtr = boost::intrusive_ptr<Connection>;
 
+/// True if this machine has an address from which `address` can be reached. Sends nothing.
+[[nodiscard]] bool has_source_address(const IpAddress& address);
+
 }  // namespace postrider::asio_http

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/base/time.h"
+#include "core/model/attempt.h"
 #include "core/net/address.h"
 
 namespace postrider::asio_http {
@@ -16,6 +17,7 @@ struct DnsAnswer {
   std::vector<IpAddress> addresses;  // Unfiltered: the address policy is applied on use.
   std::string error;                 // Why there are none: `the name does not exist`.
   std::chrono::seconds time_to_live{0};
+  Shortage own_shortage = Shortage::none;  // Otherwise `error` says why nobody was asked.
 };
 using DnsAnswerPtr = std::shared_ptr<const DnsAnswer>;
 

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -50,6 +51,28 @@ class Dns : public TransportFixture {
       "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 0\r\n\r\n")};
   std::unique_ptr<DnsStub> stub_;
 };
+
+TEST_F(Dns, WithoutADescriptorForTheQueryNothingIsLearntAboutTheName) {
+  use(DnsStub::always({{.value = "127.0.0.1"}}));
+  transport();
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+  rlimit tight = before;
+  tight.rlim_cur = 3;  // Fewer than are open: no new one can be opened.
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &tight), 0);
+  std::optional<Outcome> outcome;
+  transport().send(request_to("a.test", receiver_.port()),
+                   [&](Outcome result) { outcome = std::move(result); });
+  run_until([&] { return outcome.has_value(); });
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
+  ASSERT_TRUE(outcome);
+  EXPECT_EQ(outcome->shortage, Shortage::server);
+  EXPECT_EQ(outcome->failure, std::nullopt);
+  EXPECT_EQ(outcome->error_message,
+            "The host name 'a.test' was not looked up: this server has no free file descriptor or "
+            "memory for a DNS query.");
+  EXPECT_EQ(post("a.test").http_status, 200) << "the shortage is not kept as an answer";
+}
 
 TEST_F(Dns, ANameIsResolvedOnceAndCached) {
   use(DnsStub::always({{.value = "127.0.0.1"}}));
@@ -148,7 +171,7 @@ TEST_F(Dns, ConcurrentLookupsAreBounded) {  // P6
   io_.poll();
   const std::vector<std::string> rejected = errors;
   transport().stop();
-  EXPECT_EQ(rejected, std::vector<std::string>{"The host name 'a4096.test' could not be resolved: "
+  EXPECT_EQ(rejected, std::vector<std::string>{"The host name 'a4096.test' was not looked up: "
                                                "too many DNS lookups are in progress."});
   EXPECT_EQ(errors.size(), lookups_max + 1u);
 }

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "core/base/assert.h"
+#include "core/net/tenant_text.h"
 #include "core/policy/retry.h"
 
 #include "adapters/asio_http/address_plan.h"
@@ -19,6 +20,17 @@ namespace {
 constexpr Millis connect_budget_max{3'000};
 constexpr const char* stopping_message =
     "The request was cancelled because this server is shutting down.";
+
+/// Whether connecting failed for a reason of this server's. Without a local address, either all its
+/// ports are in use, or this server has no address of the family.
+Shortage shortage_of(const error_code& failure, const IpAddress& address) {
+  if (is_own_shortage(failure)) {
+    return Shortage::server;
+  }
+  const bool no_port =
+      failure == boost::system::errc::address_not_available && has_source_address(address);
+  return no_port ? Shortage::destination : Shortage::none;
+}
 
 }  // namespace
 
@@ -84,6 +96,11 @@ void Exchange::on_resolved(const DnsAnswerPtr& answer) {
     now_ = context_.clock.now();
   }
   outcome_.timings.dns = stage_duration(now_.mono);
+  if (answer->own_shortage != Shortage::none) {
+    return end_not_started(
+        answer->own_shortage,
+        fmt::format("The host name '{}' was not looked up: {}.", request_.url.host, answer->error));
+  }
   if (!answer->error.empty()) {
     return end_failed(FailureCategory::dns,
                       fmt::format("The host name '{}' could not be resolved: {}.",
@@ -96,7 +113,7 @@ void Exchange::use_addresses(const std::vector<IpAddress>& resolved) {
   AddressPlan plan = plan_addresses(resolved, context_.policy.addresses);
   if (plan.addresses.empty()) {
     return end_failed(FailureCategory::blocked_address,
-                      fmt::format("Requests to this address are not allowed: {}.", plan.refusal));
+                      fmt::format("{}: {}.", blocked_address_text, plan.refusal));
   }
   addresses_ = std::move(plan.addresses);
   std::ranges::reverse(addresses_);
@@ -125,6 +142,9 @@ void Exchange::connect_next() {
     }
     close_connection();
     connect_failure_ = explain_connect_failure(address.to_string(), request_.url.port, failure);
+    if (const Shortage lacking = shortage_of(failure, address); lacking != Shortage::none) {
+      return end_not_started(lacking, std::move(connect_failure_));
+    }
   }
   end_failed(FailureCategory::network, std::move(connect_failure_));
 }
@@ -134,8 +154,11 @@ void Exchange::on_connected(const error_code& failure) {
   if (failure) {
     connect_failure_ =
         explain_connect_failure(connection_->address_text(), request_.url.port, failure);
+    const IpAddress address = connection_->address();
     close_connection();
-    return connect_next();
+    const Shortage lacking = shortage_of(failure, address);
+    return lacking != Shortage::none ? end_not_started(lacking, std::move(connect_failure_))
+                                     : connect_next();
   }
   context_.pool.count_opened();
   context_.wheel.set(*this, deadline_);
@@ -148,8 +171,9 @@ void Exchange::on_connected(const error_code& failure) {
     return send_request();
   }
   enter(Stage::handshaking);
-  if (const error_code refused = connection_->handshake(context_.tls, now_.mono)) {
-    end_failed(FailureCategory::ssl, explain_handshake_failure(refused, nullptr));
+  if (connection_->handshake(context_.tls, now_.mono)) {
+    end_not_started(Shortage::server,
+                    "The TLS handshake was not begun: this server is short of memory.");
   }
 }
 
@@ -166,9 +190,8 @@ bool Exchange::peer_is_allowed() {
     rule = own_address_rule;
   }
   if (rule) {
-    end_failed(
-        FailureCategory::blocked_address,
-        fmt::format("Requests to this address are not allowed: {}: {}.", peer->to_string(), *rule));
+    end_failed(FailureCategory::blocked_address,
+               fmt::format("{}: {}: {}.", blocked_address_text, peer->to_string(), *rule));
     return false;
   }
   connection_->policy_epoch = context_.policy.epoch;
@@ -245,7 +268,10 @@ void Exchange::take_response_bytes(std::string_view bytes) {
 }
 
 void Exchange::on_connection_lost(const error_code& failure) {
-  if (is_end_of_stream(failure) && reader_.complete_at_end()) {
+  const bool ended = is_end_of_stream(failure) && !is_cut_stream(failure);
+  const bool complete =
+      context_.lax_responses ? reader_.status() != 0 : ended && reader_.complete_at_end();
+  if (complete) {
     return end_complete();
   }
   if (may_retry()) {
@@ -256,8 +282,7 @@ void Exchange::on_connection_lost(const error_code& failure) {
   if (is_tls_failure(failure)) {
     return end_failed(FailureCategory::ssl, explain_tls_failure(failure));
   }
-  end_failed(FailureCategory::network,
-             explain_broken_connection(failure, reader_.started(), reader_.status()));
+  end_cut(failure);
 }
 
 /// The receiver may have closed a kept connection while the request was being sent. Once it has
@@ -301,13 +326,38 @@ void Exchange::end_at_deadline() {
 }
 
 void Exchange::end_complete() {
+  take_response();
+  end();
+}
+
+/// The response ended too early (RFC 9112, section 8): it does not count, whatever its status.
+void Exchange::end_cut(const error_code& failure) {
+  std::string sentence = explain_broken_connection(
+      failure,
+      {.started = reader_.started(), .status = reader_.status(), .missing = reader_.missing()});
+  if (reader_.status() != 0) {
+    take_response();
+  }
+  end_failed(FailureCategory::network, std::move(sentence));
+}
+
+void Exchange::end_not_started(Shortage lacking, std::string sentence) {
+  if (lacking == Shortage::server) {
+    context_.pool.close_all();  // So that the next try finds a free descriptor.
+  }
+  outcome_ = {};
+  outcome_.shortage = lacking;
+  outcome_.error_message = std::move(sentence);
+  end();
+}
+
+void Exchange::take_response() {
   outcome_.http_status = reader_.status();
   outcome_.response_headers = reader_.take_headers();
   outcome_.response_sample = reader_.take_sample();
   if (const auto& asked = reader_.retry_after()) {
     outcome_.retry_after = parse_retry_after(*asked, now_.wall);
   }
-  end();
 }
 
 void Exchange::end_failed(FailureCategory category, std::string sentence) {

@@ -32,6 +32,7 @@ struct ExchangeContext {
   Resolver& resolver;
   TlsContext& tls;
   DeadlineWheel& wheel;
+  bool lax_responses = false;  // See TransportOptions.
 };
 
 struct ActiveTag;
@@ -74,6 +75,7 @@ class Exchange final : public ConnectionUser,
   void on_deadline() override;
 
   void open_connection();
+  void take_response();
   void use_addresses(const std::vector<IpAddress>& resolved);
   void connect_next();
   bool peer_is_allowed();
@@ -85,6 +87,8 @@ class Exchange final : public ConnectionUser,
   void enter(Stage stage);
   Micros stage_duration(MonoTime now) const;
   void end_complete();
+  void end_cut(const error_code& failure);
+  void end_not_started(Shortage lacking, std::string sentence);
   void end_failed(FailureCategory category, std::string sentence);
   void end_at_deadline();
   void close_connection();

@@ -25,6 +25,9 @@ std::string clause(const boost::system::error_code& failure) {
   if (failure == boost::system::errc::address_not_available) {
     return "this server has no free local port";
   }
+  if (is_own_shortage(failure)) {
+    return "this server is short of memory";
+  }
   if (failure == error::connection_reset || failure == error::broken_pipe) {
     return "the connection was reset";
   }
@@ -35,6 +38,17 @@ std::string clause(const boost::system::error_code& failure) {
 
 bool is_end_of_stream(const boost::system::error_code& failure) {
   return failure == error::eof || failure == boost::asio::ssl::error::stream_truncated;
+}
+
+bool is_cut_stream(const boost::system::error_code& failure) {
+  return failure == boost::asio::ssl::error::stream_truncated;
+}
+
+bool is_own_shortage(const boost::system::error_code& failure) {
+  namespace errc = boost::system::errc;
+  return is_out_of_descriptors(failure) || failure == errc::no_buffer_space ||
+         failure == errc::not_enough_memory ||
+         failure == errc::no_space_on_device;  // Of the watches of epoll.
 }
 
 bool is_out_of_descriptors(const boost::system::error_code& failure) {
@@ -48,17 +62,18 @@ std::string explain_connect_failure(std::string_view address, std::uint16_t port
 }
 
 std::string explain_broken_connection(const boost::system::error_code& failure,
-                                      bool response_started, std::uint16_t status) {
+                                      const PartialResponse& response) {
   const std::string what =
       is_end_of_stream(failure)
           ? "The receiver closed the connection"
           : fmt::format("The connection to the receiver broke ({})", clause(failure));
-  if (status != 0) {
-    return fmt::format("{} in the middle of the response (status {}).", what, status);
+  if (response.status != 0) {
+    return fmt::format("{} in the middle of the response (status {}){}{}.", what, response.status,
+                       response.missing.empty() ? "" : ": ", response.missing);
   }
   return fmt::format(
       "{} {}.", what,
-      response_started ? "in the middle of the response" : "before a response arrived");
+      response.started ? "in the middle of the response" : "before a response arrived");
 }
 
 }  // namespace postrider::asio_http

@@ -330,17 +330,6 @@ TEST_F(Http, ClosingDuringTheResponseIsANetworkFailure) {
   expect_failure(outcome_of([](Peer& peer) { peer.write("HTTP/1.1 200 OK\r\nContent-"); }),
                  FailureCategory::network,
                  "The receiver closed the connection in the middle of the response.");
-  expect_failure(outcome_of([](Peer& peer) {
-                   peer.write("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf");
-                 }),
-                 FailureCategory::network,
-                 "The receiver closed the connection in the middle of the response (status 200).");
-  expect_failure(
-      outcome_of([](Peer& peer) {
-        peer.write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n");
-      }),
-      FailureCategory::network,
-      "The receiver closed the connection in the middle of the response (status 200).");
 }
 
 TEST_F(Http, AResetAfterACompleteResponseIsTolerated) {

@@ -109,7 +109,7 @@ TEST_F(Lifecycle, DestroyingTheTransportEndsActiveRequests) {
   EXPECT_EQ(calls, 1);
 }
 
-TEST_F(Lifecycle, IdleConnectionsAreClosedIfDescriptorsRunOut) {
+TEST_F(Lifecycle, AnAttemptWithoutADescriptorIsNotMadeAndClosesIdleConnections) {
   const ScriptedReceiver first{ScriptedReceiver::answering(ok_response())};
   const ScriptedReceiver second{[](Peer& peer) {
     peer.read_request();
@@ -128,7 +128,8 @@ TEST_F(Lifecycle, IdleConnectionsAreClosedIfDescriptorsRunOut) {
                    [&](Outcome outcome) { outcomes.push_back(std::move(outcome)); });
   ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
   run_until([&] { return outcomes.size() == 1; });
-  EXPECT_EQ(outcomes[0].failure, FailureCategory::network);
+  EXPECT_EQ(outcomes[0].shortage, Shortage::server);
+  EXPECT_EQ(outcomes[0].failure, std::nullopt);
   EXPECT_EQ(outcomes[0].error_message,
             fmt::format("Could not connect to 127.0.0.1 port {}: this server has no free file "
                         "descriptor.",

@@ -1,19 +1,27 @@
 #include "adapters/asio_http/resolver.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <fmt/format.h>
 #include <netinet/in.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <unistd.h>
 
 #include "core/base/assert.h"
+
+#include "adapters/asio_http/failure_text.h"
 
 namespace postrider::asio_http {
 namespace {
 
 constexpr std::size_t lookups_max = 4'096;  // At the same time; c-ares uses 16-bit query ids.
 constexpr std::size_t addresses_max = 64;   // Of one name; only a few are ever tried.
+constexpr std::string_view no_socket_text =
+    "this server has no free file descriptor or memory for a DNS query";
 
 std::string_view explain(int status) {
   switch (status) {
@@ -199,6 +207,7 @@ Result<void> Resolver::open() {
     channel_ = nullptr;
     return fail(Errc::unavailable, fmt::format("c-ares: {}.", ares_strerror(status)));
   }
+  ares_set_socket_functions(channel_, socket_functions(), this);
   if (!options_.servers.empty() &&
       ares_set_servers_ports_csv(channel_, options_.servers.c_str()) != ARES_SUCCESS) {
     return fail(
@@ -206,6 +215,30 @@ Result<void> Resolver::open() {
         fmt::format("'{}' is not a list of DNS servers. Use ip:port,ip:port.", options_.servers));
   }
   return {};
+}
+
+/// As c-ares does it by itself, except that a socket that cannot be opened is counted: c-ares
+/// reports it as if no server had answered.
+const ares_socket_functions* Resolver::socket_functions() {
+  static const ares_socket_functions functions = {
+      .asocket = [](int domain, int type, int protocol, void* self) -> ares_socket_t {
+        const int fd = ::socket(domain, type | SOCK_NONBLOCK | SOCK_CLOEXEC, protocol);
+        if (fd < 0 && is_own_shortage({errno, boost::system::system_category()})) {
+          ++static_cast<Resolver*>(self)->shortages_;
+        }
+        return fd;
+      },
+      .aclose = [](ares_socket_t fd, void*) { return ::close(fd); },
+      .aconnect = [](ares_socket_t fd, const sockaddr* address, ares_socklen_t length,
+                     void*) { return ::connect(fd, address, length); },
+      .arecvfrom = [](ares_socket_t fd, void* buffer, std::size_t length, int flags, sockaddr* from,
+                      ares_socklen_t* from_length, void*) -> ares_ssize_t {
+        return ::recvfrom(fd, buffer, length, flags, from, from_length);
+      },
+      .asendv = [](ares_socket_t fd, const iovec* parts, int count, void*) -> ares_ssize_t {
+        return ::writev(fd, parts, count);
+      }};
+  return &functions;
 }
 
 DnsAnswerPtr Resolver::resolve(const std::string& name, ResolveWaiter& waiter) {
@@ -221,12 +254,15 @@ DnsAnswerPtr Resolver::resolve(const std::string& name, ResolveWaiter& waiter) {
     return nullptr;
   }
   if (lookups_.size() >= lookups_max) {
-    return std::make_shared<const DnsAnswer>(DnsAnswer{
-        .addresses = {}, .error = "too many DNS lookups are in progress", .time_to_live = {}});
+    return std::make_shared<const DnsAnswer>(
+        DnsAnswer{.addresses = {},
+                  .error = "too many DNS lookups are in progress",
+                  .time_to_live = {},
+                  .own_shortage = Shortage::destination});
   }
 
   Lookup& lookup =
-      *lookups_.emplace(name, std::make_unique<Lookup>(Lookup{this, name, {}, nullptr}))
+      *lookups_.emplace(name, std::make_unique<Lookup>(Lookup{this, name, {}, nullptr, shortages_}))
            .first->second;
   ares_addrinfo_hints hints{};
   hints.ai_flags = ARES_AI_NOSORT;
@@ -290,7 +326,13 @@ void Resolver::on_addresses(void* lookup, int status, int /*timeouts*/, ares_add
   if (status == ARES_SUCCESS && result != nullptr) {
     answer = to_answer(*result);
   } else {
-    answer.error = explain(status);
+    const Resolver& resolver = *ended.resolver;
+    const bool short_of_sockets = resolver.shortages_ != ended.shortages_before &&
+                                  status != ARES_ENOTFOUND && status != ARES_ENODATA;
+    if (status == ARES_ENOMEM || short_of_sockets) {
+      answer.own_shortage = Shortage::server;
+    }
+    answer.error = answer.own_shortage == Shortage::none ? explain(status) : no_socket_text;
   }
   if (result != nullptr) {
     ares_freeaddrinfo(result);
@@ -304,7 +346,9 @@ void Resolver::finish(Lookup& lookup, DnsAnswer answer) {
   const Micros kept = found ? std::min<Micros>(answer.time_to_live, options_.cache_max)
                             : Micros{options_.negative_cache};
   lookup.answer = std::make_shared<const DnsAnswer>(std::move(answer));
-  cache_.put(lookup.name, lookup.answer, now, now + kept);
+  if (lookup.answer->own_shortage == Shortage::none) {
+    cache_.put(lookup.name, lookup.answer, now, now + kept);
+  }
 
   auto node = lookups_.extract(lookup.name);
   POSTRIDER_ASSERT(!node.empty());

@@ -64,11 +64,13 @@ class Resolver : public boost::intrusive_ref_counter<Resolver, boost::thread_uns
     std::string name;
     Waiters waiters;
     DnsAnswerPtr answer;
+    std::uint64_t shortages_before = 0;  // Resolver::shortages_ when the lookup began.
   };
   friend class DnsSocket;
 
   Resolver(boost::asio::io_context& io, const DnsOptions& options, const Clock& clock);
   Result<void> open();
+  static const ares_socket_functions* socket_functions();
   static void on_socket_state(void* self, ares_socket_t fd, int readable, int writable);
   static void on_addresses(void* lookup, int status, int timeouts, ares_addrinfo* result);
   void process(ares_socket_t readable, ares_socket_t writable);
@@ -80,6 +82,7 @@ class Resolver : public boost::intrusive_ref_counter<Resolver, boost::thread_uns
   const Clock& clock_;
   DnsCache cache_;
   ares_channel channel_ = nullptr;
+  std::uint64_t shortages_ = 0;  // Sockets that could not be opened.
   std::unordered_map<ares_socket_t, boost::intrusive_ptr<DnsSocket>> sockets_;
   std::unordered_map<std::string, std::unique_ptr<Lookup>> lookups_;
   std::vector<std::unique_ptr<Lookup>> finished_;  // Reported after c-ares has returned.

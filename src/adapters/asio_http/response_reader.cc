@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "core/base/assert.h"
 
 #include "adapters/asio_http/http_grammar.h"
@@ -24,6 +26,25 @@ ResponseReader::Progress ResponseReader::feed(std::string_view bytes) {
     reusable_ = false;  // Unexpected bytes could be a forged next response.
   }
   return progress_;
+}
+
+std::string ResponseReader::missing() const {
+  switch (part_) {
+    case Part::body_of_length:
+      return fmt::format("{} of the {} bytes of its body arrived", *content_length_ - remaining_,
+                         *content_length_);
+    case Part::body_until_close:
+      return "the connection was not closed properly, so its body may be incomplete";
+    case Part::chunk_size_line:
+    case Part::chunk_data:
+    case Part::chunk_end_line:
+    case Part::trailer_line:
+      return "the last chunk of its body did not arrive";
+    case Part::status_line:
+    case Part::field_line:
+      break;
+  }
+  return {};
 }
 
 std::size_t ResponseReader::take_some(Text bytes) {
@@ -275,9 +296,6 @@ std::size_t ResponseReader::take_body(Text bytes) {
     part_ = Part::chunk_end_line;
   } else if (remaining_ == 0) {
     progress_ = Progress::complete;
-  } else if (content_length_.value_or(0) > body_bytes_max &&
-             sample_.size() == response_sample_bytes_max) {
-    progress_ = Progress::enough;  // The body will not be read to its end anyway.
   }
   return taken;
 }

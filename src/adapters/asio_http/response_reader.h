@@ -37,6 +37,9 @@ class ResponseReader {
   /// True if the end of the connection completes the response.
   [[nodiscard]] bool complete_at_end() const { return part_ == Part::body_until_close; }
 
+  /// What is missing of a body that is not complete: `5 of the 10 bytes of its body arrived`.
+  [[nodiscard]] std::string missing() const;
+
   /// True from the first byte on, including bytes of an interim response.
   [[nodiscard]] bool started() const { return started_; }
 

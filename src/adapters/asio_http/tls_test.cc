@@ -282,15 +282,47 @@ TEST_F(Tls, AReceiverThatRequiresAClientCertificateIsASslFailure) {
   }
 }
 
-TEST_F(Tls, AResponseWithoutCloseNotifyCounts) {
+TEST_F(Tls, ABodyThatEndsWithCloseNotifyIsComplete) {
+  const ScriptedReceiver receiver{[](Peer& peer) {
+                                    peer.read_request();
+                                    peer.write("HTTP/1.1 200 OK\r\n\r\nbye");
+                                    SSL_shutdown(peer.ssl());
+                                  },
+                                  {.tls = tls_server(authority_.issue({}))}};
+  const Outcome outcome = send(request_to("127.0.0.1", receiver.port(), true));
+  EXPECT_EQ(outcome.failure, std::nullopt) << outcome.error_message;
+  EXPECT_EQ(outcome.http_status, 200);
+  EXPECT_EQ(outcome.response_sample, "bye");
+}
+
+TEST_F(Tls, ABodyThatEndsWithoutCloseNotifyMayBeCut) {
   const ScriptedReceiver receiver{[](Peer& peer) {
                                     peer.read_request();
                                     peer.write("HTTP/1.1 200 OK\r\n\r\nbye");
                                   },  // Closes the socket without close_notify.
                                   {.tls = tls_server(authority_.issue({}))}};
   const Outcome outcome = send(request_to("127.0.0.1", receiver.port(), true));
-  EXPECT_EQ(outcome.http_status, 200) << outcome.error_message;
+  EXPECT_EQ(outcome.failure, FailureCategory::network);
+  EXPECT_EQ(outcome.http_status, 200);
   EXPECT_EQ(outcome.response_sample, "bye");
+  EXPECT_EQ(outcome.error_message,
+            "The receiver closed the connection in the middle of the response (status 200): the "
+            "connection was not closed properly, so its body may be incomplete.");
+
+  options_.lax_responses = true;
+  transport_.reset();
+  const Outcome lax = send(request_to("127.0.0.1", receiver.port(), true));
+  EXPECT_EQ(lax.failure, std::nullopt) << lax.error_message;
+  EXPECT_EQ(lax.http_status, 200);
+}
+
+TEST_F(Tls, ABodyOfKnownLengthNeedsNoCloseNotify) {
+  const ScriptedReceiver receiver{[](Peer& peer) {
+                                    peer.read_request();
+                                    peer.write(ok_response("bye"));
+                                  },
+                                  {.tls = tls_server(authority_.issue({}))}};
+  EXPECT_EQ(send(request_to("127.0.0.1", receiver.port(), true)).failure, std::nullopt);
 }
 
 TEST_F(Tls, ConnectionsAreReused) {

@@ -31,7 +31,14 @@ class Core : public boost::intrusive_ref_counter<Core, boost::thread_unsafe_coun
         pool_(options.pool, policy_),
         wheel_(clock.now().mono),
         timer_(io),
-        context_{io, clock, policy_, pool_, *parts_.resolver, *parts_.tls, wheel_} {}
+        context_{io,
+                 clock,
+                 policy_,
+                 pool_,
+                 *parts_.resolver,
+                 *parts_.tls,
+                 wheel_,
+                 options.lax_responses} {}
 
   void send(OutboundRequest request, Exchange::Done done) {
     const boost::intrusive_ptr<Exchange> exchange{

@@ -46,6 +46,9 @@ struct TransportOptions {
   DnsOptions dns;
   TlsOptions tls;
   PoolOptions pool;
+  /// Accepts a response whose status line and headers are complete, even if the connection ends
+  /// before its body does.
+  bool lax_responses = false;
 };
 
 class AsioTransport : public Transport {

@@ -7,6 +7,7 @@
 #include "core/filter/event_type_filter.h"
 #include "ports/health_tally.h"
 
+#include "adapters/memory/memory_fanouts.h"
 #include "adapters/memory/memory_rows.h"
 #include "adapters/memory/memory_store.h"
 
@@ -65,7 +66,7 @@ bool matches(const MemoryStore& store, const DeliveryFilter& filter, const Deliv
 
 bool matches(const MemoryStore&, const EventFilter& filter, const MemoryEvent& stored) {
   const Event& event = *stored.event;
-  const bool matched = !stored.deliveries.empty() || !stored.late.empty();
+  const bool matched = !stored.deliveries.empty() || !stored.late.empty() || stored.fanned_out > 0;
   return admits(filter.matched, matched) && admits(filter.tenant_id, event.tenant_id) &&
          admits_type(filter.types, event.type) &&
          within(filter.from, filter.to, event.created_at) &&
@@ -298,6 +299,16 @@ class MemoryHistory final : public History {
       return fail(Errc::not_found, "There is no such event.");
     }
     return *store_.events.at(found->second).event;
+  }
+
+  Result<std::uint64_t> fanout_remaining(EventId id) override {
+    const std::lock_guard guard{store_.mutex};
+    const auto found = store_.event_sequences.find(id);
+    if (found == store_.event_sequences.end()) {
+      return 0;
+    }
+    const MemoryFanout* note = find_note(store_, *store_.events.at(found->second).event);
+    return note == nullptr ? 0 : note->remaining;
   }
 
   Result<Listed<EventForWebhook>> list_events_for(WebhookId webhook_id, const EventFilter& filter,

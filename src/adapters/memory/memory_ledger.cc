@@ -7,6 +7,7 @@
 #include "ports/dead_letter_audit.h"
 #include "ports/settlement_rule.h"
 
+#include "adapters/memory/memory_fanouts.h"
 #include "adapters/memory/memory_lanes.h"
 #include "adapters/memory/memory_rows.h"
 #include "adapters/memory/memory_store.h"
@@ -23,7 +24,7 @@ class MemoryLedger final : public Ledger {
     BatchReceipt receipt;
     for (std::span<const Publish> rest = batch.publishes; !rest.empty();) {
       const std::size_t length = group_length(rest);
-      publish_group(rest.first(length), receipt.publishes);
+      publish_group(rest.first(length), receipt);
       rest = rest.subspan(length);
     }
     for (const Settlement& settlement : batch.settlements) {
@@ -93,11 +94,13 @@ class MemoryLedger final : public Ledger {
       const WallTime began = attempt.outcome.executed_at;
       const WallTime ended =
           later(began, std::chrono::duration_cast<Millis>(attempt.outcome.duration));
-      if (ended < which.since) {
+      if (ended < which.since && calls.size() >= which.count_min) {
         break;
       }
-      calls.push_back(
-          {.began = began, .ended = ended, .failed = attempt.failure_category.has_value()});
+      calls.push_back({.began = began,
+                       .ended = ended,
+                       .failed = attempt.failure_category.has_value(),
+                       .timed_out = attempt.failure_category == FailureCategory::timeout});
     }
     std::ranges::reverse(calls);
     return calls;
@@ -131,6 +134,43 @@ class MemoryLedger final : public Ledger {
       }
     }
     return step;
+  }
+
+  Result<FannedOut> fan_out(const FanOutStep& step) override {
+    const std::lock_guard guard{store_.mutex};
+    FannedOut done;
+    std::size_t bytes = 0;
+    for (std::uint32_t used = 0; used < step.limit && bytes <= fan_out_bytes_max;) {
+      const auto note = store_.fanouts.lower_bound({step.tenant_id, 0});
+      if (note == store_.fanouts.end() || note->first.first != step.tenant_id) {
+        done.finished = true;
+        break;
+      }
+      MemoryEvent& stored = store_.events.at(note->first.second);
+      FannedOut::Part& part = done.parts.emplace_back(FannedOut::Part{*stored.event, {}});
+      bytes += part.event.data.size();
+      for (; used < step.limit && note->second.remaining > 0; ++used) {
+        const WebhookId webhook_id = take_next(note->second);
+        if (step.exists(webhook_id)) {
+          part.deliveries.push_back(make_delivery(stored, webhook_id, note->second, step));
+        } else {
+          ++done.left_out;
+        }
+      }
+      if (note->second.remaining == 0) {
+        store_.fanouts.erase(note);
+      }
+    }
+    return done;
+  }
+
+  Result<std::map<TenantId, std::uint64_t>> open_fanouts() override {
+    const std::lock_guard guard{store_.mutex};
+    std::map<TenantId, std::uint64_t> open;
+    for (const auto& [key, note] : store_.fanouts) {
+      open[key.first] += note.remaining;
+    }
+    return open;
   }
 
   Result<PriorityCounts> count_waiting() override {
@@ -171,7 +211,7 @@ class MemoryLedger final : public Ledger {
     }
   }
 
-  void publish_group(std::span<const Publish> group, std::vector<PublishReceipt>& receipts) {
+  void publish_group(std::span<const Publish> group, BatchReceipt& receipt) {
     const auto lookup = [this](const TenantId& tenant_id, const std::string& key) {
       return find_claim(tenant_id, key);
     };
@@ -180,11 +220,15 @@ class MemoryLedger final : public Ledger {
     for (std::size_t i = 0; i < group.size(); ++i) {
       const PublishPlan& plan = (*plans)[i];
       if (std::holds_alternative<Fresh>(plan)) {
-        receipts.emplace_back(store_publish(group[i]));
+        Accepted accepted = store_publish(group[i]);
+        if (accepted.fanned_out > 0) {
+          receipt.fanouts[group[i].event.tenant_id] += accepted.fanned_out;
+        }
+        receipt.publishes.emplace_back(std::move(accepted));
       } else if (const Duplicate* duplicate = std::get_if<Duplicate>(&plan)) {
-        receipts.emplace_back(*duplicate);
+        receipt.publishes.emplace_back(*duplicate);
       } else {
-        receipts.emplace_back(Refused{});
+        receipt.publishes.emplace_back(Refused{});
       }
     }
   }
@@ -199,17 +243,41 @@ class MemoryLedger final : public Ledger {
       const auto row = store_.deliveries.find(sequence);  // Retention may have removed it.
       return row != store_.deliveries.end() && is_waiting(row->second.delivery.state);
     };
-    const bool finished =
-        std::ranges::none_of(first.deliveries, waits) && std::ranges::none_of(first.late, waits);
+    const bool finished = std::ranges::none_of(first.deliveries, waits) &&
+                          std::ranges::none_of(first.late, waits) &&
+                          !store_.fanouts.contains({tenant_id, found->second.event_sequence});
     return StoredClaim{
         .body_digest = found->second.body_digest,
         .expires_at = found->second.expires_at,
         .first = {.first_id = first.event->id,
-                  .first_deliveries = static_cast<std::uint32_t>(first.deliveries.size()),
+                  .first_deliveries =
+                      static_cast<std::uint32_t>(first.deliveries.size()) + first.fanned_out,
                   .finished = finished}};
   }
 
+  /// See Publish::ordered.
+  [[nodiscard]] bool needs_note(const Publish& publish) const {
+    const auto first = store_.fanouts.lower_bound({publish.event.tenant_id, 0});
+    const bool any = first != store_.fanouts.end() && first->first.first == publish.event.tenant_id;
+    return publish.fanout || (publish.ordered && !publish.deliveries.empty() && any);
+  }
+
   Accepted store_publish(const Publish& publish) {
+    if (!needs_note(publish)) {
+      return store_directly(publish);
+    }
+    Publish event_only = publish;
+    event_only.deliveries.clear();
+    const std::int64_t event_sequence = store_.next_sequence;
+    (void)store_directly(event_only);
+    MemoryFanout note = make_note(publish);
+    const std::uint32_t count = note.remaining;
+    store_.events.at(event_sequence).fanned_out = count;
+    store_.fanouts.emplace(std::pair{publish.event.tenant_id, event_sequence}, std::move(note));
+    return {.deliveries = {}, .fanned_out = count};
+  }
+
+  Accepted store_directly(const Publish& publish) {
     // An event without deliveries takes a sequence too, for paging.
     const std::int64_t event_sequence = store_.next_sequence;
     store_.next_sequence += std::max<std::int64_t>(1, std::ssize(publish.deliveries));
@@ -217,7 +285,7 @@ class MemoryLedger final : public Ledger {
     DeliveryTally& of_tenant = tenant_tally(publish.event.tenant_id, publish.event.created_at);
     of_tenant.published += 1;
     of_tenant.deliveries += publish.deliveries.size();
-    Accepted accepted{publish.deliveries};
+    Accepted accepted{.deliveries = publish.deliveries};
     Event event = publish.event;
     event.sequence = event_sequence;
     MemoryEvent stored{std::make_shared<const Event>(std::move(event)), {}};
@@ -254,6 +322,20 @@ class MemoryLedger final : public Ledger {
     return record;
   }
 
+  Delivery make_delivery(MemoryEvent& stored, WebhookId webhook_id, const MemoryFanout& note,
+                         const FanOutStep& step) {
+    const WallTime due = std::min(note.fanout.due, step.due_max);
+    Delivery delivery = new_delivery(*stored.event, webhook_id, step.new_id(), due);
+    delivery.sequence = store_.next_sequence++;
+    stored.late.push_back(delivery.sequence);
+    const DeliveryRecord record = store_delivery(delivery, stored.event->tenant_id, step.now);
+    DeliveryTally& of_webhook = webhook_tally(record, step.now);
+    of_webhook.published += 1;
+    of_webhook.deliveries += 1;
+    tenant_tally(record.tenant_id, step.now).deliveries += 1;
+    return delivery;
+  }
+
   std::optional<Delivery> add_late_delivery(const AddLateDelivery& order) {
     const auto found = store_.event_sequences.find(order.delivery.event_id);
     if (found == store_.event_sequences.end()) {
@@ -266,7 +348,8 @@ class MemoryLedger final : public Ledger {
              row->second.delivery.webhook_id == order.delivery.webhook_id;
     };
     if (std::ranges::any_of(stored.deliveries, same_webhook) ||
-        std::ranges::any_of(stored.late, same_webhook)) {
+        std::ranges::any_of(stored.late, same_webhook) ||
+        will_reach(store_, *stored.event, order.delivery.webhook_id)) {
       return std::nullopt;
     }
     Delivery delivery = order.delivery;

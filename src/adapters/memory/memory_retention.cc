@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <mutex>
 
+#include "adapters/memory/memory_fanouts.h"
 #include "adapters/memory/memory_rows.h"
 #include "adapters/memory/memory_store.h"
 
@@ -26,7 +27,8 @@ bool is_removable(const MemoryStore& store, const MemoryEvent& event,
   for (const std::int64_t sequence : stored_deliveries(store, event)) {
     standings.push_back(standing_of(store.deliveries.at(sequence)));
   }
-  return event_is_expired(event.event->created_at, standings, cutoffs);
+  return event_is_expired(event.event->created_at, standings, cutoffs) &&
+         find_note(store, *event.event) == nullptr;
 }
 
 /// True if the webhook was removed long enough ago.

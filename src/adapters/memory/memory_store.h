@@ -51,7 +51,15 @@ struct MemoryKeyUse {
 struct MemoryEvent {
   std::shared_ptr<const Event> event;  // Shared, so that copying a store does not copy payloads.
   std::vector<std::int64_t> deliveries;
-  std::vector<std::int64_t> late;  // Late deliveries.
+  std::vector<std::int64_t> late;  // Late deliveries, and those made from a note.
+  std::uint32_t fanned_out = 0;    // See Accepted.
+};
+
+/// The note of an event whose deliveries are not all made.
+struct MemoryFanout {
+  Fanout fanout;
+  std::size_t place = 0;        // The webhook of the list that is next.
+  std::uint32_t remaining = 0;  // The chosen webhooks from `place` on.
 };
 
 struct MemoryRemovedWebhook {
@@ -71,7 +79,8 @@ struct MemoryStore {
   std::map<WebhookId, std::vector<std::pair<std::int64_t, std::uint32_t>>> attempts_recorded;
   std::map<WebhookId, WallTime> last_success_at;  // Of all attempts, including removed ones.
   std::map<WebhookId, WallTime> last_failure_at;
-  std::map<std::pair<TenantId, std::string>, MemoryClaim> claims;  // (tenant, key)
+  std::map<std::pair<TenantId, std::string>, MemoryClaim> claims;     // (tenant, key)
+  std::map<std::pair<TenantId, std::int64_t>, MemoryFanout> fanouts;  // (tenant, event)
 
   std::map<std::pair<std::int64_t, TenantId>, DeliveryTally> tenant_tallies;  // (span, tenant)
   std::map<std::tuple<std::int64_t, WebhookId, TenantId>, DeliveryTally> webhook_tallies;

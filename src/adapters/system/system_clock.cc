@@ -1,14 +1,14 @@
 #include "adapters/system/system_clock.h"
 
 #include <mutex>
-
-#include "core/policy/steady_wall.h"
-
 namespace postrider {
 namespace {
 
 class SystemClock final : public Clock {
  public:
+  explicit SystemClock(const std::optional<ClockRecord>& earlier)
+      : steady_wall_(earlier ? SteadyWall{*earlier} : SteadyWall{}) {}
+
   [[nodiscard]] Moment now() const override {
     using std::chrono::duration_cast;
     const auto wall = std::chrono::system_clock::now().time_since_epoch();
@@ -26,6 +26,8 @@ class SystemClock final : public Clock {
 
 }  // namespace
 
-std::unique_ptr<Clock> make_system_clock() { return std::make_unique<SystemClock>(); }
+std::unique_ptr<Clock> make_system_clock(const std::optional<ClockRecord>& earlier) {
+  return std::make_unique<SystemClock>(earlier);
+}
 
 }  // namespace postrider

@@ -8,8 +8,6 @@
 
 #include <fmt/format.h>
 
-#include "core/base/assert.h"
-
 #include "api/http/client_address.h"
 #include "api/http/http_stream.h"
 
@@ -38,6 +36,11 @@ Problem overloaded(std::string detail) {
   return {503, "overloaded", "Too busy", std::move(detail), {}};
 }
 
+Problem too_many_connections() {
+  return overloaded(
+      "Too many connections are open, from this address or in all. Try again in a moment.");
+}
+
 RequestLimits limits_of(const HttpServerOptions& options) {
   return {.header_bytes_max = options.header_bytes_max, .body_bytes_max = options.body_bytes_max};
 }
@@ -55,7 +58,27 @@ ConnectionState::ConnectionState(std::string remote_ip, ConnectionShared& shared
   deadline_tick_ = deadline_after(shared_.options.header_timeout);
 }
 
-ConnectionState::~ConnectionState() { release_body(); }
+ConnectionState::~ConnectionState() {
+  end_request();
+  if (extra_owner_) {
+    shared_.extra_shares.give_back(*extra_owner_);
+  }
+}
+
+void ConnectionState::require_key() {
+  key_required_ = true;
+  deadline_tick_ = deadline_after(shared_.options.linger_timeout);
+}
+
+bool ConnectionState::take_extra_place(const ShareOwner& owner) {
+  if (owner.kind == ShareKind::address ||
+      shared_.extra_shares.take(owner) != ShareVerdict::granted) {
+    return false;
+  }
+  extra_owner_ = owner;
+  key_required_ = false;
+  return true;
+}
 
 ConnectionState::Step ConnectionState::parse() {
   for (;;) {
@@ -64,19 +87,76 @@ ConnectionState::Step ConnectionState::parse() {
         parser_.advance({static_cast<const char*>(bytes.data()), bytes.size()});
     input_.consume(progress.consumed);
     if (progress.step == Step::refused) {
-      return refuse(parser_.problem());
+      return refuse(key_required_ ? too_many_connections() : parser_.problem());
     }
-    if (!account_body()) {
-      return refuse(
-          overloaded("The server is reading too many request bodies. Try again in a moment."));
+    if (progress.step == Step::header_done) {
+      continue;  // The body may have arrived with the header.
     }
-    if (progress.step != Step::header_done) {
+    if (!parser_.header_is_done()) {
       return progress.step;
     }
-    if (parser_.expects_continue() && input_.size() == 0) {
-      continue_due_ = true;
+    const bool is_whole = progress.step == Step::done;
+    if ((!is_whole || key_required_) && !head_checked_ && !check_head()) {
+      return Step::refused;
     }
+    if (!is_whole && !take_body_share()) {
+      return Step::refused;
+    }
+    return progress.step;
   }
+}
+
+bool ConnectionState::check_head() {
+  HttpRequest& head = parser_.head();
+  head.remote_ip = client_ip(head);
+  BodyPermit permit{.body_bytes_max = shared_.options.body_bytes_max,
+                    .owner = {ShareKind::address, client_group(head.remote_ip)}};
+  if (shared_.options.check_head) {
+    tl::expected<BodyPermit, Problem> decided = shared_.options.check_head(head);
+    if (!decided && !key_required_) {
+      refuse(std::move(decided.error()));
+      return false;
+    }
+    permit = decided ? *std::move(decided) : permit;
+  }
+  if (key_required_ && !take_extra_place(permit.owner)) {
+    refuse(too_many_connections());
+    return false;
+  }
+  if (!parser_.limit_body(permit.body_bytes_max)) {
+    refuse(parser_.problem());
+    return false;
+  }
+  body_owner_ = std::move(permit.owner);
+  head.head_checked = true;
+  head_checked_ = true;
+  continue_due_ = parser_.expects_continue() && parser_.body_bytes_buffered() == 0;
+  return true;
+}
+
+bool ConnectionState::take_body_share() {
+  const std::size_t needed = std::max(parser_.body_bytes_expected(), parser_.body_bytes_buffered());
+  if (needed <= body_share_bytes_) {
+    return true;
+  }
+  const std::size_t more = needed - body_share_bytes_;
+  const ShareVerdict verdict = shared_.body_shares.take(body_owner_, more);
+  if (verdict != ShareVerdict::granted) {
+    continue_due_ = false;
+    refused_by_share(verdict);
+    return false;
+  }
+  body_share_bytes_ = needed;
+  return true;
+}
+
+ConnectionState::Step ConnectionState::refused_by_share(ShareVerdict verdict) {
+  if (verdict == ShareVerdict::server_full) {
+    return refuse(
+        overloaded("The server is reading too many request bodies. Try again in a moment."));
+  }
+  return refuse(share_exceeded(
+      body_owner_, "has too many bytes of request bodies on their way. Send fewer at once."));
 }
 
 ConnectionState::Step ConnectionState::refuse(Problem problem) {
@@ -86,24 +166,18 @@ ConnectionState::Step ConnectionState::refuse(Problem problem) {
 }
 
 ConnectionState::Step ConnectionState::refuse_slow() {
+  if (key_required_) {
+    return refuse(too_many_connections());
+  }
   ++shared_.counters.timeouts;
   return refuse(too_slow());
 }
 
-bool ConnectionState::account_body() {
-  const std::size_t buffered = parser_.body_bytes_buffered();
-  if (buffered <= accounted_bytes_) {
-    return true;
+void ConnectionState::end_request() {
+  if (body_share_bytes_ > 0) {
+    shared_.body_shares.give_back(body_owner_, std::exchange(body_share_bytes_, 0));
   }
-  shared_.buffered_bytes += buffered - accounted_bytes_;
-  accounted_bytes_ = buffered;
-  return shared_.buffered_bytes <= shared_.options.buffered_bytes_max;
-}
-
-void ConnectionState::release_body() {
-  POSTRIDER_ASSERT(shared_.buffered_bytes >= accounted_bytes_);
-  shared_.buffered_bytes -= accounted_bytes_;
-  accounted_bytes_ = 0;
+  head_checked_ = false;
 }
 
 void ConnectionState::await_input() {
@@ -168,11 +242,15 @@ void ConnectionState::choose_request_id() {
   request_id_ = make ? make() : fmt::format("req-{}", ++shared_.request_ids_generated);
 }
 
+std::string ConnectionState::client_ip(const HttpRequest& request) const {
+  return peer_is_trusted_
+             ? client_address(remote_ip_, request.headers, shared_.options.trusted_proxies)
+             : remote_ip_;
+}
+
 asio::awaitable<HttpResponse> ConnectionState::handle() {
   HttpRequest request = parser_.take_request();
-  request.remote_ip = peer_is_trusted_ ? client_address(remote_ip_, request.headers,
-                                                        shared_.options.trusted_proxies)
-                                       : remote_ip_;
+  request.remote_ip = client_ip(request);
   request.request_id = request_id_;
   ++requests_;
   ++shared_.counters.requests_handled;
@@ -224,13 +302,6 @@ void ConnectionState::prepare_piece(std::string_view piece) {
 void ConnectionState::prepare_refusal() {
   ++shared_.counters.requests_refused;
   prepare(render(problem_));
-}
-
-void ConnectionState::prepare_rejection() {
-  choose_request_id();
-  last_ = true;
-  prepare(render(overloaded("Too many connections are open. Try again in a moment.")));
-  enter(Phase::writing);
 }
 
 }  // namespace postrider::api

@@ -6,11 +6,14 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include <boost/asio/awaitable.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
+
+#include "core/policy/shares.h"
 
 #include "api/http/http.h"
 #include "api/http/http_server.h"
@@ -28,8 +31,9 @@ struct ConnectionShared {
   // expensive.
   std::chrono::milliseconds tick_interval{250};
   std::uint64_t tick = 0;
-  std::string date;                // As of the last tick.
-  std::size_t buffered_bytes = 0;  // Of all request bodies.
+  std::string date;         // As of the last tick.
+  Shares extra_shares{{}};  // The connections over a limit.
+  Shares body_shares{{}};   // In bytes: the memory for request bodies.
   std::uint64_t request_ids_generated = 0;
   bool draining = false;
 };
@@ -46,12 +50,16 @@ class ConnectionState {
   ConnectionState(std::string remote_ip, ConnectionShared& shared);
   ~ConnectionState();
 
+  /// The connection is over a limit: its first request must have a valid key, whose owner must have
+  /// a place for further connections. Call before the first request.
+  void require_key();
   /// Parses the input that has arrived. Stops at the end of one request.
   Step parse();
   /// Makes `problem` the next response and the last one of this connection.
   Step refuse(Problem problem);
   Step refuse_slow();
-  void release_body();
+  /// Returns the memory of the request's body. Call after its response.
+  void end_request();
 
   /// Enters the phase idle, header or body, depending on the input so far.
   void await_input();
@@ -64,8 +72,6 @@ class ConnectionState {
   void prepare_refusal();
   /// Prepares the next piece of a streamed body. An empty piece ends the body.
   void prepare_piece(std::string_view piece);
-  /// Prepares the 503 response to a connection over the limit.
-  void prepare_rejection();
   boost::asio::awaitable<HttpResponse> handle();
 
   ConnectionShared& shared_;
@@ -75,9 +81,18 @@ class ConnectionState {
   Phase phase_ = Phase::idle;
   bool continue_due_ = false;  // Write `100 Continue` before reading the body.
   bool last_ = false;          // Close the connection after the current response.
+  bool key_required_ = false;  // See require_key(). False again once there was one.
 
  private:
-  bool account_body();
+  /// Decides whether the request's body is read. Runs once per request, and only if its body did
+  /// not arrive together with its header or the connection is over a limit.
+  [[nodiscard]] bool check_head();
+  /// Takes memory for the body: all of it if its length is known, otherwise what has arrived.
+  [[nodiscard]] bool take_body_share();
+  /// Takes a place for this connection, which is over a limit.
+  [[nodiscard]] bool take_extra_place(const ShareOwner& owner);
+  [[nodiscard]] std::string client_ip(const HttpRequest& request) const;
+  Step refused_by_share(ShareVerdict verdict);
   [[nodiscard]] std::uint64_t deadline_after(std::chrono::milliseconds timeout) const;
   [[nodiscard]] std::chrono::milliseconds timeout_of(Phase phase) const;
   [[nodiscard]] HttpResponse handler_failed(std::string_view what);
@@ -86,9 +101,12 @@ class ConnectionState {
   std::string remote_ip_;
   std::string request_id_;
   Problem problem_;
-  std::size_t accounted_bytes_ = 0;  // This connection's part of shared_.buffered_bytes.
+  ShareOwner body_owner_;                  // Whose share the body uses. Valid if head_checked_.
+  std::optional<ShareOwner> extra_owner_;  // Holds one of shared_.extra_shares.
+  std::size_t body_share_bytes_ = 0;       // Held of that share.
   std::uint64_t deadline_tick_ = 0;
   std::uint64_t requests_ = 0;
+  bool head_checked_ = false;     // check_head() has admitted the current request.
   bool peer_is_trusted_ = false;  // The peer is a trusted proxy: use its X-Forwarded-For.
 };
 

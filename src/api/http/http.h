@@ -23,6 +23,7 @@ struct HttpRequest {
   std::string body;
   std::string remote_ip;
   std::string request_id;                              // From X-Request-Id, or generated.
+  bool head_checked = false;                           // A HeadCheck has admitted it.
   std::map<std::string, std::string> path_parameters;  // Filled by the router: `{id}`.
 
   /// The first header with that name. `name` must be in lower case.

@@ -59,7 +59,8 @@ asio::awaitable<void> HttpConnection<Stream>::serve() {
         continue;
       }
       const bool too_slow = error == asio::error::operation_aborted && !closed_ && is_overdue();
-      if (phase_ == Phase::idle || !too_slow) {
+      const bool is_silent = phase_ == Phase::idle && !key_required_;
+      if (is_silent || !too_slow) {
         break;
       }
       step = refuse_slow();
@@ -87,26 +88,20 @@ asio::awaitable<void> HttpConnection<Stream>::serve() {
     if (!written) {
       break;
     }
-    release_body();
+    end_request();
     if (last_) {
       co_await linger();
       break;
     }
   }
-  release_body();
+  end_request();
   close();
 }
 
 template <class Stream>
-asio::awaitable<void> HttpConnection<Stream>::reject() {
-  if constexpr (!Stream::is_tls) {
-    prepare_rejection();
-    if (write_now()) {
-      co_await linger();
-    }
-  }
-  close();
-  co_return;
+asio::awaitable<void> HttpConnection<Stream>::serve_if_known() {
+  require_key();
+  return serve();
 }
 
 // The header timeout covers the handshake.

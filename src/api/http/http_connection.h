@@ -21,9 +21,11 @@ class Connection {
   /// outlive the coroutine.
   virtual boost::asio::awaitable<void> serve() = 0;
 
-  /// Sends a 503 response and closes. Closes a TLS connection without a response, because a
-  /// handshake is too expensive when there are too many connections.
-  virtual boost::asio::awaitable<void> reject() = 0;
+  /// The same for a connection over a limit: it is served if its first request has a valid key. Any
+  /// other client gets a 503, and so does one that sends no request within a short time.
+  virtual boost::asio::awaitable<void> serve_if_known() = 0;
+  /// Whether such a connection has not shown a key yet.
+  [[nodiscard]] virtual bool is_unknown() const = 0;
 
   /// Cancels the current phase if its deadline has passed. Call at every tick.
   virtual void on_tick() = 0;
@@ -44,7 +46,8 @@ class HttpConnection final : public Connection, private ConnectionState {
   HttpConnection(Stream stream, ConnectionShared& shared);
 
   boost::asio::awaitable<void> serve() override;
-  boost::asio::awaitable<void> reject() override;
+  boost::asio::awaitable<void> serve_if_known() override;
+  [[nodiscard]] bool is_unknown() const override { return key_required_; }
   void on_tick() override;
   void drain() override;
   void close() override;

@@ -8,6 +8,7 @@ std::vector<MetricSample> to_samples(const std::vector<HttpServerCounters>& list
     sum.connections_open += each.connections_open;
     sum.connections_accepted += each.connections_accepted;
     sum.connections_refused += each.connections_refused;
+    sum.accepts_failed += each.accepts_failed;
     sum.requests_handled += each.requests_handled;
     sum.requests_refused += each.requests_refused;
     sum.timeouts += each.timeouts;
@@ -28,10 +29,12 @@ std::vector<MetricSample> to_samples(const std::vector<HttpServerCounters>& list
   };
   constexpr const char* connections = "http_server_connections_total";
   constexpr const char* connections_help =
-      "Client connections: accepted, or refused because a limit was reached";
+      "Client connections: accepted, refused because a limit was reached, or failed to be accepted "
+      "for want of a file descriptor";
   total(connections, connections_help, "accepted",
         sum.connections_accepted - sum.connections_refused);
   total(connections, connections_help, "refused", sum.connections_refused);
+  total(connections, connections_help, "failed", sum.accepts_failed);
   constexpr const char* requests = "http_server_requests_total";
   constexpr const char* requests_help =
       "Requests: handled, refused as malformed or too large, timed out, failed in a handler";

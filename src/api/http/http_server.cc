@@ -4,7 +4,9 @@
 #include <exception>
 #include <list>
 #include <mutex>
+#include <optional>
 #include <utility>
+#include <vector>
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/error.hpp>
@@ -27,7 +29,7 @@ using asio::ip::tcp;
 using boost::system::error_code;
 using std::chrono::milliseconds;
 
-constexpr std::size_t rejected_max = 256;  // Connections over the limit that get a 503 response.
+constexpr std::uint64_t small_body_bytes = 64ul * 1024;
 constexpr milliseconds accept_pause{
     100};  // After a failed accept, usually for want of a descriptor.
 
@@ -37,6 +39,17 @@ milliseconds tick_interval_for(const HttpServerOptions& options) {
       std::min({options.header_timeout, options.body_timeout, options.write_timeout,
                 options.idle_timeout, options.linger_timeout});
   return std::clamp(shortest / 4, milliseconds{1}, milliseconds{250});
+}
+
+/// Each owner and the operator have room for one body of the largest size.
+ShareRules body_share_rules(const HttpServerOptions& options) {
+  const std::uint64_t total = options.buffered_bytes_max;
+  const ShareRules rules = share_rules(total);
+  const std::uint64_t one = std::min<std::uint64_t>(options.body_bytes_max, total / 2);
+  return {.total = total,
+          .owner_max = std::max(rules.owner_max, one),
+          .owner_min = std::min<std::uint64_t>(small_body_bytes, one),
+          .reserve = std::max(rules.reserve, one)};
 }
 
 /// Kept alive by its pending operations and by the coroutines of its connections.
@@ -50,6 +63,8 @@ class Listener : public std::enable_shared_from_this<Listener> {
 
   void change(HttpServerOptions options) {
     shared_.tick_interval = tick_interval_for(options);
+    shared_.body_shares.change(body_share_rules(options));
+    shared_.extra_shares.change(share_rules(options.extra_connections_max));
     shared_.options = std::move(options);
   }
 
@@ -134,6 +149,7 @@ class Listener : public std::enable_shared_from_this<Listener> {
         self->admit(std::move(socket));
       }
       if (error && error != asio::error::connection_aborted) {
+        ++self->shared_.counters.accepts_failed;
         self->accept_later();
         return;
       }
@@ -152,55 +168,64 @@ class Listener : public std::enable_shared_from_this<Listener> {
 
   void admit(tcp::socket socket) {
     ++shared_.counters.connections_accepted;
-    CountedClient client = count_client(socket);
-    const bool full =
-        connections_.size() - rejected_ >= shared_.options.connections_max || !client.has_room;
+    std::optional<SharePlace> place;
+    const bool full = connections_.size() - extra_.size() >= shared_.options.connections_max ||
+                      !take_place(socket, place);
     if (full) {
       ++shared_.counters.connections_refused;
-      if (rejected_ >= rejected_max) {
+      if (extra_.size() >= shared_.options.extra_connections_max && !close_oldest_extra()) {
         return;  // Closes the socket.
       }
-      ++rejected_;
     }
 
     start_ticking();
     const auto position =
         connections_.insert(connections_.end(), make_connection(std::move(socket), shared_));
     Connection& connection = **position;
+    if (full) {
+      extra_.push_back(&connection);
+    }
     // Holding `self` here keeps the listener alive until its last coroutine has ended.
-    auto ended = [self = shared_from_this(), position, full,
-                  client = std::move(client)](const std::exception_ptr&) {
+    auto ended = [self = shared_from_this(), position,
+                  place = std::move(place)](const std::exception_ptr&) {
+      std::erase(self->extra_, position->get());
       self->connections_.erase(position);
-      if (client.tally) {
-        client.tally->remove(client.group);
-      }
-      self->rejected_ -= full ? 1 : 0;
       self->report_if_stopped();
     };
-    asio::co_spawn(io_, full ? connection.reject() : connection.serve(), std::move(ended));
+    asio::co_spawn(io_, full ? connection.serve_if_known() : connection.serve(), std::move(ended));
   }
 
-  /// The tally entry of one connection. `tally` is null if the connection was not counted.
-  struct CountedClient {
-    std::shared_ptr<AddressTally> tally;
-    std::string group;
-    bool has_room = true;
-  };
-
-  CountedClient count_client(const tcp::socket& socket) {
+  /// Takes a place for the connection. Returns false if its client or all together have too many.
+  bool take_place(const tcp::socket& socket, std::optional<SharePlace>& place) {
     const HttpServerOptions& options = shared_.options;
     error_code gone;
     const std::string peer = socket.remote_endpoint(gone).address().to_string();
     const std::optional<IpAddress> address = IpAddress::parse(peer);
-    if (!options.tally || options.connections_per_address_max == 0 || gone || !address ||
-        is_in(options.trusted_proxies, *address)) {
-      return {};
+    if (!options.connection_shares || gone || !address) {
+      return true;
     }
-    std::string group = client_group(peer);
-    if (!options.tally->try_add(group, options.connections_per_address_max)) {
-      return {.tally = nullptr, .group = {}, .has_room = false};
+    // A trusted proxy belongs to the operator.
+    const ShareOwner owner = is_in(options.trusted_proxies, *address)
+                                 ? ShareOwner{}
+                                 : ShareOwner{ShareKind::address, client_group(peer)};
+    if (options.connection_shares->take(owner) != ShareVerdict::granted) {
+      return false;
     }
-    return {.tally = options.tally, .group = std::move(group), .has_room = true};
+    place.emplace(options.connection_shares, owner);
+    return true;
+  }
+
+  /// Makes room for a newer connection over a limit. Whoever opens many of them cannot keep a
+  /// client with a key out, because that one's is closed only after as many newer ones.
+  bool close_oldest_extra() {
+    const auto oldest = std::ranges::find_if(
+        extra_, [](const Connection* connection) { return connection->is_unknown(); });
+    if (oldest == extra_.end()) {
+      return false;
+    }
+    (*oldest)->close();
+    extra_.erase(oldest);
+    return true;
   }
 
   // The ticker runs only while there are connections, so that an idle server does not wake up.
@@ -268,7 +293,7 @@ class Listener : public std::enable_shared_from_this<Listener> {
   asio::steady_timer accept_retry_;
   asio::steady_timer ticker_;
   Connections connections_;
-  std::size_t rejected_ = 0;  // Connections in connections_ that only get a 503.
+  std::vector<Connection*> extra_;  // Those over a limit, oldest first.
   std::function<void()> stopped_;
   std::int64_t date_second_ = 0;
   bool ticking_ = false;

@@ -17,8 +17,9 @@
 #include "core/base/time.h"
 #include "core/net/address.h"
 
-#include "api/http/address_tally.h"
+#include "api/http/head_check.h"
 #include "api/http/http.h"
+#include "api/http/shared_shares.h"
 #include "api/http/tls_identity.h"
 
 namespace postrider::api {
@@ -26,26 +27,31 @@ namespace postrider::api {
 struct HttpServerOptions {
   std::size_t header_bytes_max = 16ul * 1024;
   std::size_t body_bytes_max = 1024ul * 1024;  // Each event of a batch has its own limit as well.
-  std::size_t connections_max = 10'000;        // Per listener. More get a 503 and are closed.
+  std::size_t connections_max = 10'000;        // Per listener. More need a key at once.
+  /// Connections over a limit, per listener. They serve clients with a valid key, by owner, so that
+  /// clients without one can keep neither them nor the operator out.
+  std::size_t extra_connections_max = 256;
   std::chrono::milliseconds header_timeout{10'000};
   std::chrono::milliseconds body_timeout{30'000};
   std::chrono::milliseconds write_timeout{30'000};
   std::chrono::milliseconds idle_timeout{75'000};
-  /// Open connections of one client over all listeners that share `tally`. No limit if this is zero
-  /// or `tally` is null. Trusted proxies are not counted.
-  std::uint32_t connections_per_address_max = 0;
-  std::shared_ptr<AddressTally> tally;
+  /// The places for connections of all listeners, by client. Null: no limit per client. Trusted
+  /// proxies have no limit of their own.
+  std::shared_ptr<SharedShares> connection_shares;
   std::vector<Cidr> trusted_proxies;  // Their X-Forwarded-For gives the client's address.
   TlsIdentity tls;                    // If null, connections are plain.
   bool reuse_port = true;             // Lets each io thread listen on the same port.
 
-  // Limit of all request bodies together, each counted until its response is written. Requests over
-  // the limit get a 503.
+  // Limit of all request bodies together, each counted until its response is written, except those
+  // that arrive with their header. Owners have shares of it (see BodyPermit). Requests over a share
+  // get a 429, those over the limit a 503.
   std::size_t buffered_bytes_max = 256ul * 1024 * 1024;
   // How long to read and discard what the client is still sending after the last response, so that
   // the kernel does not reset the connection before the client has read the response.
   std::chrono::milliseconds linger_timeout{2'000};
 
+  /// Decides about a request whose body has not arrived yet. If empty, every body is read.
+  HeadCheck check_head;
   /// For the Date header. If empty, the header is omitted. Called a few times a second.
   std::function<Moment()> now;
   /// For requests without a usable X-Request-Id. If empty, ids are numbered.
@@ -58,7 +64,8 @@ struct HttpServerOptions {
 struct HttpServerCounters {
   std::uint64_t connections_open = 0;
   std::uint64_t connections_accepted = 0;
-  std::uint64_t connections_refused = 0;  // Over connections_max or the limit per client.
+  std::uint64_t connections_refused = 0;  // Over connections_max or the share of the client.
+  std::uint64_t accepts_failed = 0;       // Usually for want of a descriptor.
   std::uint64_t requests_handled = 0;
   std::uint64_t requests_refused = 0;  // Refused before a handler was called.
   std::uint64_t timeouts = 0;          // Slow headers, bodies and readers; not idle connections.

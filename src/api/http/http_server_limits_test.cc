@@ -11,6 +11,7 @@
 #include <boost/asio/this_coro.hpp>
 #include <gtest/gtest.h>
 
+#include "api/http/connection_state.h"
 #include "api/http/http_server.h"
 #include "api/http/http_server_fixture.h"
 
@@ -215,8 +216,8 @@ TEST(HttpServer, ChangedLimitsApplyToNewConnections) {
 
 TEST(HttpServer, LimitsTheConnectionsOfOneAddress) {
   HttpServerOptions options = long_timeouts();
-  options.connections_per_address_max = 1;
-  options.tally = std::make_shared<AddressTally>();
+  options.connection_shares =
+      std::make_shared<SharedShares>(ShareRules{.total = 100, .owner_max = 1});
   TestServer server{echo, options};
   const auto first = server.connect();
   ASSERT_TRUE(first->send(simple_get));
@@ -234,8 +235,8 @@ TEST(HttpServer, LimitsTheConnectionsOfOneAddress) {
 
 TEST(HttpServer, DoesNotLimitTheConnectionsOfATrustedProxy) {
   HttpServerOptions options = long_timeouts();
-  options.connections_per_address_max = 1;
-  options.tally = std::make_shared<AddressTally>();
+  options.connection_shares =
+      std::make_shared<SharedShares>(ShareRules{.total = 100, .owner_max = 1});
   options.trusted_proxies = {*Cidr::parse("127.0.0.0/8")};
   TestServer server{echo, options};
   const auto first = server.connect();
@@ -246,20 +247,158 @@ TEST(HttpServer, DoesNotLimitTheConnectionsOfATrustedProxy) {
   EXPECT_EQ(second->read_response().status(), 200);
 }
 
+/// Header lines that name the owner of a body for the check below.
+std::string as(const std::string& owner) { return "X-Owner: " + owner + "\r\n"; }
+
+/// Requests without `X-Owner` are refused; `operator` is the operator, others are tenants.
+tl::expected<BodyPermit, Problem> check_owner(const HttpRequest& head) {
+  const std::string owner{head.header("x-owner").value_or("")};
+  if (owner.empty()) {
+    return tl::make_unexpected(Problem{401, "unauthorized", "Not authenticated", "No key.", {}});
+  }
+  const bool is_operator = owner == "operator";
+  return BodyPermit{.body_bytes_max = 900,
+                    .owner = is_operator ? ShareOwner{} : ShareOwner{ShareKind::tenant, owner}};
+}
+
+/// Announces a body and sends all of it but the last byte.
+std::string unfinished(std::size_t length, const std::string& headers) {
+  return "POST /p HTTP/1.1\r\nHost: h\r\n" + headers + "Content-Length: " + std::to_string(length) +
+         "\r\n\r\n" + std::string(length - 1, 'x');
+}
+
+TEST(HttpServer, ChecksTheHeaderBeforeItReadsTheBody) {
+  HttpServerOptions options = long_timeouts();
+  options.check_head = check_owner;
+  TestServer server{echo, options};
+  for (const char* framing : {"Content-Length: 500\r\n", "Transfer-Encoding: chunked\r\n",
+                              "Content-Length: 500\r\nExpect: 100-continue\r\n"}) {
+    const auto client = server.connect();
+    ASSERT_TRUE(client->send("POST /p HTTP/1.1\r\nHost: h\r\n" + std::string{framing} + "\r\n"));
+    const RawResponse response = client->read_response();
+    EXPECT_EQ(response.status(), 401) << framing;
+    EXPECT_TRUE(response.has("Connection: close"));
+  }
+  const auto known = server.connect();
+  ASSERT_TRUE(
+      known->send("POST /p HTTP/1.1\r\nHost: h\r\nX-Owner: a\r\nContent-Length: 3\r\n"
+                  "Expect: 100-continue\r\n\r\n"));
+  EXPECT_EQ(known->read_response().head, "HTTP/1.1 100 Continue\r\n\r\n");
+  ASSERT_TRUE(known->send("abc"));
+  EXPECT_EQ(known->read_response().body, "POST /p abc");
+}
+
+TEST(HttpServer, TheCheckLimitsTheBody) {
+  HttpServerOptions options = long_timeouts();
+  options.check_head = check_owner;
+  TestServer server{echo, options};
+  const auto announced = server.connect();
+  ASSERT_TRUE(
+      announced->send("POST /p HTTP/1.1\r\nHost: h\r\nX-Owner: a\r\nContent-Length: 901\r\n"
+                      "\r\n"));
+  EXPECT_EQ(announced->read_response().status(), 413);
+  const auto chunked = server.connect();
+  ASSERT_TRUE(
+      chunked->send("POST /p HTTP/1.1\r\nHost: h\r\nX-Owner: a\r\n"
+                    "Transfer-Encoding: chunked\r\n\r\n"));
+  ASSERT_TRUE(chunked->send("385\r\nx"));
+  const RawResponse response = chunked->read_response();
+  EXPECT_EQ(response.status(), 413);
+  EXPECT_NE(response.body.find("900 bytes"), std::string::npos);
+}
+
+TEST(HttpServer, OneOwnerCannotTakeTheMemoryForBodies) {
+  HttpServerOptions options = long_timeouts();
+  options.check_head = check_owner;
+  options.buffered_bytes_max = 4000;
+  options.body_bytes_max = 1000;
+  TestServer server{echo, options};
+  const auto holder = server.connect();
+  ASSERT_TRUE(holder->send(unfinished(800, as("greedy"))));
+  const auto status = [&](const std::string& owner) {
+    const auto client = server.connect();
+    client->send(unfinished(500, as(owner)));
+    client->send("x");
+    return client->read_response().status();
+  };
+  EXPECT_TRUE(eventually([&] { return status("greedy") == 429; }));
+  EXPECT_EQ(status("modest"), 200);
+  EXPECT_EQ(status("operator"), 200);
+  ASSERT_TRUE(holder->send("x"));
+  EXPECT_EQ(holder->read_response().status(), 200);
+  EXPECT_EQ(status("greedy"), 200);
+}
+
+TEST(HttpServer, ManyOwnersLeaveRoomForTheOperator) {
+  HttpServerOptions options = long_timeouts();
+  options.check_head = check_owner;
+  options.buffered_bytes_max = 4000;
+  options.body_bytes_max = 1000;
+  TestServer server{echo, options};
+  std::vector<std::unique_ptr<test::RawClient>> holders;
+  for (int number = 0; number < 8; ++number) {
+    holders.push_back(server.connect());
+    ASSERT_TRUE(holders.back()->send(unfinished(800, as("t" + std::to_string(number)))));
+  }
+  const auto client = server.connect();
+  ASSERT_TRUE(client->send(unfinished(900, as("operator"))));
+  ASSERT_TRUE(client->send("x"));
+  EXPECT_EQ(client->read_response().status(), 200);
+}
+
+TEST(HttpServer, ServesClientsWithAKeyWhenThereAreTooManyConnections) {
+  HttpServerOptions options = long_timeouts();
+  options.check_head = check_owner;
+  options.connections_max = 1;
+  options.linger_timeout = 50ms;
+  TestServer server{echo, options};
+  const auto holder = server.connect();
+  ASSERT_TRUE(holder->send(simple_get));
+  ASSERT_EQ(holder->read_response().status(), 200);
+  // More silent connections than there is room for: the oldest are closed.
+  std::vector<std::unique_ptr<test::RawClient>> silent;
+  for (int number = 0; number < 300; ++number) {
+    silent.push_back(server.connect());
+  }
+  const auto client = server.connect();
+  for (int number = 0; number < 3; ++number) {
+    ASSERT_TRUE(client->send("GET /a HTTP/1.1\r\nHost: h\r\n" + as("operator") + "\r\n"));
+    EXPECT_EQ(client->read_response().status(), 200);
+  }
+  const auto stranger = server.connect();
+  stranger->send(simple_get);
+  EXPECT_EQ(stranger->read_response().status(), 503);
+  // One owner has a part of the places for further connections.
+  std::vector<std::unique_ptr<test::RawClient>> greedy;
+  int status = 200;
+  while (status == 200 && greedy.size() < 100) {
+    greedy.push_back(server.connect());
+    greedy.back()->send("GET /a HTTP/1.1\r\nHost: h\r\n" + as("greedy") + "\r\n");
+    status = greedy.back()->read_response().status();
+  }
+  EXPECT_EQ(status, 503);
+  EXPECT_EQ(greedy.size(), HttpServerOptions{}.extra_connections_max / 4 + 1);
+  const auto modest = server.connect();
+  modest->send("GET /a HTTP/1.1\r\nHost: h\r\n" + as("modest") + "\r\n");
+  EXPECT_EQ(modest->read_response().status(), 200);
+  EXPECT_EQ(server.connect()->read_response().status(), 503) << "a client that says nothing";
+}
+
 TEST(HttpServer, LimitsTheBufferedBodiesOfAllConnectionsTogether) {
   HttpServerOptions options = long_timeouts();
+  options.check_head = check_owner;
   options.buffered_bytes_max = 1000;
   TestServer server{echo, options};
   const auto holder = server.connect();
-  ASSERT_TRUE(holder->send("POST /p HTTP/1.1\r\nHost: h\r\nContent-Length: 700\r\n\r\n" +
-                           std::string(600, 'x')));
+  ASSERT_TRUE(holder->send(unfinished(400, as("first"))));
   const auto probe = [&] {
     const auto client = server.connect();
-    client->send(post(std::string(500, 'y')));
+    client->send(unfinished(300, as("second")));
+    client->send("x");
     return client->read_response().status();
   };
   EXPECT_TRUE(eventually([&] { return probe() == 503; }));
-  ASSERT_TRUE(holder->send(std::string(100, 'x')));
+  ASSERT_TRUE(holder->send("x"));
   EXPECT_EQ(holder->read_response().status(), 200);
   EXPECT_EQ(probe(), 200);
 }

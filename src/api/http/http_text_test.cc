@@ -10,12 +10,12 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "api/http/address_tally.h"
 #include "api/http/http_samples.h"
 #include "api/http/listen_address.h"
 #include "api/http/problem.h"
 #include "api/http/response_writer.h"
 #include "api/http/router.h"
+#include "api/http/shared_shares.h"
 #include "api/http/url_text.h"
 
 namespace postrider::api {
@@ -189,22 +189,24 @@ TEST(WriteHead, OmitsFramingHeadersAndHeadersWithControlCharacters) {
             "\r\n");
 }
 
-TEST(AddressTally, CountsEachGroupUpToTheLimit) {
-  AddressTally tally;
-  EXPECT_TRUE(tally.try_add("a", 2));
-  EXPECT_TRUE(tally.try_add("a", 2));
-  EXPECT_FALSE(tally.try_add("a", 2));
-  EXPECT_TRUE(tally.try_add("b", 2));
-  tally.remove("a");
-  EXPECT_TRUE(tally.try_add("a", 2));
-  EXPECT_FALSE(tally.try_add("a", 2));
-  tally.remove("unknown");
+TEST(SharePlace, GivesItsPlaceBackOnce) {
+  const ShareOwner client{ShareKind::address, "192.0.2.1"};
+  const auto shares = std::make_shared<SharedShares>(share_rules(4));
+  ASSERT_EQ(shares->take(client), ShareVerdict::granted);
+  {
+    SharePlace place{shares, client};
+    const SharePlace moved{std::move(place)};
+    EXPECT_EQ(shares->take(client), ShareVerdict::owner_full);
+  }
+  EXPECT_EQ(shares->take(client), ShareVerdict::granted);
+  EXPECT_EQ(shares->take(client), ShareVerdict::owner_full);
 }
 
 TEST(HttpSamples, AddUpTheCountersOfAllListeners) {
   const std::vector<HttpServerCounters> listeners = {{.connections_open = 1,
                                                       .connections_accepted = 20,
                                                       .connections_refused = 3,
+                                                      .accepts_failed = 8,
                                                       .requests_handled = 4,
                                                       .requests_refused = 5,
                                                       .timeouts = 6,
@@ -212,6 +214,7 @@ TEST(HttpSamples, AddUpTheCountersOfAllListeners) {
                                                      {.connections_open = 100,
                                                       .connections_accepted = 2000,
                                                       .connections_refused = 300,
+                                                      .accepts_failed = 800,
                                                       .requests_handled = 400,
                                                       .requests_refused = 500,
                                                       .timeouts = 600,
@@ -224,6 +227,7 @@ TEST(HttpSamples, AddUpTheCountersOfAllListeners) {
   const std::vector<std::string> want = {"http_server_connections  101",
                                          "http_server_connections_total accepted 1717",
                                          "http_server_connections_total refused 303",
+                                         "http_server_connections_total failed 808",
                                          "http_server_requests_total handled 404",
                                          "http_server_requests_total refused 505",
                                          "http_server_requests_total timeout 606",
@@ -235,9 +239,12 @@ TEST(HttpSamples, AddUpTheCountersOfAllListeners) {
 class RouterTest : public testing::Test {
  protected:
   void add(const std::string& method, const std::string& pattern) {
-    router_.add(method, pattern, [name = method + " " + pattern](HttpRequest request) {
-      return show(name, request);
-    });
+    router_.add(
+        method, pattern,
+        [name = method + " " + pattern](HttpRequest request) { return show(name, request); },
+        [bytes = pattern.size()](const HttpRequest&) {
+          return BodyPermit{.body_bytes_max = bytes, .owner = {}};
+        });
   }
 
   static boost::asio::awaitable<HttpResponse> show(std::string name, HttpRequest request) {
@@ -283,6 +290,18 @@ TEST_F(RouterTest, PrefersLiteralSegmentsInAnyOrderOfAddition) {
   EXPECT_EQ(send("POST", "/v1/events/other").body, "POST /v1/events/{id} id=other");
   EXPECT_EQ(send("GET", "/v1/events/other").body, "GET /v1/events/{id} id=other");
   EXPECT_EQ(send("GET", "/v1/events/batch").status, 405);  // The literal path has only POST.
+}
+
+TEST_F(RouterTest, ChecksAHeadAsItsRouteDoes) {
+  add("POST", "/v1/events/{id}");
+  HttpRequest head;
+  head.method = "POST";
+  head.path = "/v1/events/a";
+  EXPECT_EQ(router_.check_head(head)->body_bytes_max, std::string{"/v1/events/{id}"}.size());
+  head.method = "PUT";
+  EXPECT_EQ(router_.check_head(head).error().status, 405);
+  head.path = "/v1";
+  EXPECT_EQ(router_.check_head(head).error().status, 404);
 }
 
 TEST_F(RouterTest, Returns404ForUnknownPaths) {

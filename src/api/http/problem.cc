@@ -6,6 +6,7 @@
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 #include <boost/json/serialize.hpp>
+#include <fmt/format.h>
 
 #include "api/http/url_text.h"
 
@@ -50,6 +51,16 @@ HttpResponse render(const Problem& problem) {
     response.headers.emplace_back("Retry-After", std::to_string(problem.retry_after.count()));
   }
   return response;
+}
+
+Problem share_exceeded(const ShareOwner& owner, std::string_view what) {
+  std::string name = describe(owner);
+  name.front() = name.front() == 't' ? 'T' : name.front() == 'a' ? 'A' : name.front();
+  return {.status = 429,
+          .code = "share_exceeded",
+          .title = "More than one share at once",
+          .detail = fmt::format("{} {} Nobody may use more than a part of the server.", name, what),
+          .errors = {}};
 }
 
 Problem to_problem(const Error& error) {

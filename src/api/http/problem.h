@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/base/result.h"
+#include "core/policy/shares.h"
 
 #include "api/http/http.h"
 
@@ -31,6 +32,10 @@ struct Problem {
 };
 
 [[nodiscard]] HttpResponse render(const Problem& problem);
+
+/// 429: the owner holds its share of something limited. `what` completes the sentence that begins
+/// with the owner: "has too many streams open. Close one.".
+[[nodiscard]] Problem share_exceeded(const ShareOwner& owner, std::string_view what);
 
 /// Maps an Error to a problem: not_found 404, conflict 409, invalid 422, unavailable 503 with
 /// Retry-After, corrupt 500.

@@ -27,6 +27,7 @@ struct FramingHeaders {
   unsigned transfer_encoding_count = 0;
   unsigned host_count = 0;
   unsigned expect_count = 0;
+  unsigned authorization_count = 0;
   int version = 11;  // 11 for HTTP/1.1, 10 for HTTP/1.0.
 };
 
@@ -90,6 +91,9 @@ class RequestGrammar final : public boost::beast::http::basic_parser<true> {
       case Field::expect:
         framing_.expect = value;
         ++framing_.expect_count;
+        break;
+      case Field::authorization:
+        ++framing_.authorization_count;
         break;
       case Field::content_encoding:
         framing_.content_encoding = value;

@@ -33,11 +33,11 @@ Problem header_too_large(const RequestLimits& limits) {
           {}};
 }
 
-Problem body_too_large(const RequestLimits& limits) {
+Problem body_too_large(std::size_t bytes_max) {
   return {413,
           "body_too_large",
           "Request body too large",
-          fmt::format("The request body must not exceed {} bytes.", limits.body_bytes_max),
+          fmt::format("The request body must not exceed {} bytes.", bytes_max),
           {}};
 }
 
@@ -98,6 +98,14 @@ std::optional<Problem> check_host(const FramingHeaders& framing) {
   return std::nullopt;
 }
 
+// Of two, a proxy may have checked the other one.
+std::optional<Problem> check_authorization(const FramingHeaders& framing) {
+  if (framing.authorization_count > 1) {
+    return bad_request("A request must not have more than one Authorization header.");
+  }
+  return std::nullopt;
+}
+
 std::optional<Problem> check_body_headers(const FramingHeaders& framing) {
   if (!framing.content_encoding.empty() && !iequals(framing.content_encoding, "identity")) {
     return Problem{415,
@@ -125,6 +133,9 @@ std::optional<Problem> check_header(const HttpRequest& request, const FramingHea
   }
   if (!problem) {
     problem = check_host(framing);
+  }
+  if (!problem) {
+    problem = check_authorization(framing);
   }
   if (!problem) {
     problem = check_body_headers(framing);
@@ -165,6 +176,7 @@ void RequestParser::reset() {
   line_start_ = 0;
   wire_bytes_ = 0;
   body_bytes_expected_ = 0;
+  body_bytes_max_ = limits_.body_bytes_max;
   header_is_done_ = false;
   expects_continue_ = false;
 }
@@ -257,11 +269,10 @@ RequestParser::Step RequestParser::accept_header() {
 
   if (!grammar_->chunked()) {
     const std::uint64_t length = grammar_->content_length().value_or(0);
-    if (length > limits_.body_bytes_max) {
-      return refuse(body_too_large(limits_));
+    if (length > body_bytes_max_) {
+      return refuse(body_too_large(body_bytes_max_));
     }
     body_bytes_expected_ = static_cast<std::size_t>(length);
-    request_.body.reserve(std::min(body_bytes_expected_, body_reserve_bytes_max));
   }
   expects_continue_ = framing.version >= 11 && framing.expect_count > 0;
   return Step::header_done;
@@ -284,16 +295,28 @@ RequestParser::Progress RequestParser::advance_body(std::string_view input) {
       return {refuse(to_problem(error, grammar_->framing())), consumed};
     }
     // Bounds the overhead of many small chunks.
-    const std::size_t wire_bytes_max = 2 * limits_.body_bytes_max + limits_.header_bytes_max;
-    const bool too_large = grammar_->chunk_bytes_announced() > limits_.body_bytes_max;
+    const std::size_t wire_bytes_max = 2 * body_bytes_max_ + limits_.header_bytes_max;
+    const bool too_large = grammar_->chunk_bytes_announced() > body_bytes_max_;
     if (too_large || wire_bytes_ > wire_bytes_max) {
-      return {refuse(body_too_large(limits_)), consumed};
+      return {refuse(body_too_large(body_bytes_max_)), consumed};
     }
     if (grammar_->is_done()) {
       return {Step::done, consumed};
     }
   }
   return {Step::need_more, consumed};
+}
+
+bool RequestParser::limit_body(std::size_t bytes_max) {
+  body_bytes_max_ = std::min(body_bytes_max_, bytes_max);
+  const std::uint64_t announced =
+      grammar_->chunked() ? grammar_->chunk_bytes_announced() : body_bytes_expected_;
+  if (announced > body_bytes_max_) {
+    (void)refuse(body_too_large(body_bytes_max_));
+    return false;
+  }
+  request_.body.reserve(std::min(body_bytes_expected_, body_reserve_bytes_max));
+  return true;
 }
 
 HttpRequest RequestParser::take_request() {

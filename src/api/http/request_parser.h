@@ -48,6 +48,14 @@ class RequestParser {
   /// `input` holds all bytes that have arrived and are not consumed yet.
   [[nodiscard]] Progress advance(std::string_view input);
 
+  /// The request without its body. Valid between header_done and take_request().
+  [[nodiscard]] HttpRequest& head() { return request_; }
+
+  /// Lowers the limit of this request's body and allocates memory for it. Returns false, and
+  /// refuses the request, if the body announced so far is larger. Call between header_done and
+  /// done.
+  [[nodiscard]] bool limit_body(std::size_t bytes_max);
+
   /// Returns the complete request and prepares the parser for the next one.
   [[nodiscard]] HttpRequest take_request();
 
@@ -83,6 +91,7 @@ class RequestParser {
   std::size_t line_start_ = 0;           // Where the head's current line begins.
   std::size_t wire_bytes_ = 0;           // Of the body, including its framing.
   std::size_t body_bytes_expected_ = 0;  // 0 if the body is chunked.
+  std::size_t body_bytes_max_ = 0;       // Of this request.
   RequestTraits traits_;
   bool header_is_done_ = false;
   bool expects_continue_ = false;

@@ -49,25 +49,25 @@ std::string allowed_methods(const std::vector<std::string_view>& methods) {
   return allow;
 }
 
-HttpResponse no_such_path(const HttpRequest& request) {
-  return render({.status = 404,
-                 .code = "not_found",
-                 .title = "Not found",
-                 .detail = "The path `" + request.path + "` does not exist. See /openapi.json.",
-                 .errors = {}});
+Problem no_such_path(const HttpRequest& request) {
+  return {.status = 404,
+          .code = "not_found",
+          .title = "Not found",
+          .detail = "The path `" + request.path + "` does not exist. See /openapi.json.",
+          .errors = {}};
 }
 
-HttpResponse method_not_allowed(const HttpRequest& request,
-                                const std::vector<std::string_view>& methods) {
+Problem method_not_allowed(const HttpRequest& request,
+                           const std::vector<std::string_view>& methods) {
   const std::string allow = allowed_methods(methods);
-  HttpResponse response = render({.status = 405,
-                                  .code = "method_not_allowed",
-                                  .title = "Method not allowed",
-                                  .detail = request.method + " is not supported for `" +
-                                            request.path + "`. Use " + allow + ".",
-                                  .errors = {}});
-  response.headers.emplace_back("Allow", allow);
-  return response;
+  Problem problem{
+      .status = 405,
+      .code = "method_not_allowed",
+      .title = "Method not allowed",
+      .detail = request.method + " is not supported for `" + request.path + "`. Use " + allow + ".",
+      .errors = {}};
+  problem.headers = {{"Allow", allow}};
+  return problem;
 }
 
 boost::asio::awaitable<HttpResponse> respond(HttpResponse response) { co_return response; }
@@ -89,9 +89,10 @@ void fill_parameters(const std::vector<std::string>& pattern, HttpRequest& reque
 
 }  // namespace
 
-void Router::add(std::string method, const std::string& pattern, Handler handler) {
+void Router::add(std::string method, const std::string& pattern, Handler handler, HeadCheck check) {
   POSTRIDER_ASSERT(pattern.starts_with('/'));
   POSTRIDER_ASSERT(handler != nullptr);
+  POSTRIDER_ASSERT(check != nullptr);
   std::vector<std::string> segments;
   for (const std::string_view segment : split(pattern)) {
     segments.emplace_back(segment);
@@ -102,7 +103,7 @@ void Router::add(std::string method, const std::string& pattern, Handler handler
   if (std::ranges::none_of(segments, is_parameter)) {
     literal_[pattern].push_back(routes_.size());
   }
-  routes_.push_back({std::move(method), std::move(segments), std::move(handler)});
+  routes_.push_back({std::move(method), std::move(segments), std::move(handler), std::move(check)});
 }
 
 std::vector<std::string> Router::routes() const {
@@ -139,11 +140,10 @@ Router::RouteIndexes Router::find(const std::string& path) const {
   return best;
 }
 
-// Not a coroutine, to save a coroutine frame per request.
-boost::asio::awaitable<HttpResponse> Router::route(HttpRequest request) const {
+tl::expected<const Router::Route*, Problem> Router::choose(const HttpRequest& request) const {
   const RouteIndexes found = find(request.path);
   if (found.empty()) {
-    return respond(no_such_path(request));
+    return tl::make_unexpected(no_such_path(request));
   }
   const auto method_of = [this](std::size_t index) -> std::string_view {
     return routes_[index].method;
@@ -154,9 +154,23 @@ boost::asio::awaitable<HttpResponse> Router::route(HttpRequest request) const {
   if (chosen == found.end()) {
     std::vector<std::string_view> methods;
     std::ranges::transform(found, std::back_inserter(methods), method_of);
-    return respond(method_not_allowed(request, methods));
+    return tl::make_unexpected(method_not_allowed(request, methods));
   }
-  const Route& route = routes_[*chosen];
+  return &routes_[*chosen];
+}
+
+tl::expected<BodyPermit, Problem> Router::check_head(const HttpRequest& head) const {
+  const tl::expected<const Route*, Problem> route = choose(head);
+  return route ? (*route)->check(head) : tl::make_unexpected(route.error());
+}
+
+// Not a coroutine, to save a coroutine frame per request.
+boost::asio::awaitable<HttpResponse> Router::route(HttpRequest request) const {
+  const tl::expected<const Route*, Problem> chosen = choose(request);
+  if (!chosen) {
+    return respond(render(chosen.error()));
+  }
+  const Route& route = **chosen;
   fill_parameters(route.segments, request);
   return route.handler(std::move(request));
 }

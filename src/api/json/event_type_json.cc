@@ -47,10 +47,12 @@ void read_example(ObjectReader& reader, EventType& type) {
   type.example = *example == "null" ? std::nullopt : std::optional{std::string{*example}};
 }
 
-void read_fields(ObjectReader& reader, bool creating, EventType& type) {
+/// Returns whether the body contains a schema.
+bool read_fields(ObjectReader& reader, bool creating, EventType& type) {
   read_name(reader, creating, type);
   assign(reader.text("description", description_rule), type.description);
-  assign(reader.verbatim_object("schema", schema_bytes_max), type.schema);
+  const JsonField<std::string> schema = reader.verbatim_object("schema", schema_bytes_max);
+  assign(schema, type.schema);
   read_example(reader, type);
   assign(reader.boolean("validate"), type.validate, true);
   assign(reader.boolean("archived"), type.archived, false);
@@ -60,6 +62,7 @@ void read_fields(ObjectReader& reader, bool creating, EventType& type) {
     }
   }
   reader.finish();
+  return schema.value.has_value();
 }
 
 Result<SchemaCheckRef> check_of(const std::string& schema, const EventTypeMerge& merge) {
@@ -74,11 +77,28 @@ Result<SchemaCheckRef> check_of(const std::string& schema, const EventTypeMerge&
   return merge.make_check(schema);
 }
 
-void check_example(const KnownEventType& known, FieldErrors& errors) {
+void compile_schema(KnownEventType& known, const EventTypeMerge& merge, FieldErrors& errors) {
+  Result<SchemaCheckRef> check = check_of(*known.type.schema, merge);
+  if (check) {
+    known.check = *std::move(check);
+  } else {
+    errors.add("schema", "cannot be used: " + check.error().message);
+  }
+}
+
+void check_example(const KnownEventType& known, const EventTypeRef& trial, FieldErrors& errors) {
   if (!known.check || !known.type.example) {
     return;
   }
-  for (const SchemaFault& fault : known.check->check(*known.type.example)) {
+  if (trial && trial->check == known.check && trial->type.example == known.type.example) {
+    return;
+  }
+  StepBudget budget;
+  const SchemaVerdict verdict = known.check->check(*known.type.example, budget);
+  if (verdict.out_of_steps) {
+    errors.add("example", "takes too long to check with the schema. Simplify one of them.");
+  }
+  for (const SchemaFault& fault : verdict.faults) {
     errors.add(fault_field("example", fault), fault.message);
   }
 }
@@ -101,16 +121,14 @@ Parsed<EventTypeRef> merge_event_type(std::vector<JsonMember> members,
   known.type.updated_at = std::max(merge.now, known.type.updated_at);
   FieldErrors errors;
   ObjectReader reader{std::move(members), "", errors};
-  read_fields(reader, merge.current == nullptr, known.type);
-  if (known.type.schema && errors.empty()) {
-    Result<SchemaCheckRef> check = check_of(*known.type.schema, merge);
-    if (check) {
-      known.check = *std::move(check);
-    } else {
-      errors.add("schema", "cannot be used: " + check.error().message);
-    }
+  const bool has_schema = read_fields(reader, merge.current == nullptr, known.type);
+  if (merge.current && !merge.current->schema_fault.empty() && !has_schema) {
+    // An unusable schema does not prevent other changes.
+    known.schema_fault = known.type.schema ? merge.current->schema_fault : "";
+  } else if (known.type.schema && errors.empty()) {
+    compile_schema(known, merge, errors);
   }
-  check_example(known, errors);
+  check_example(known, merge.trial, errors);
   if (!errors.empty()) {
     return tl::make_unexpected(errors.problem());
   }

@@ -14,8 +14,9 @@ namespace postrider::api {
 /// The entry that a body is merged into. Absent fields keep their value, null resets a field.
 struct EventTypeMerge {
   EventTypeRef current;  // Null to create an entry; the body must then contain its name.
-  EventTypeRef
-      trial;  // Result of an earlier merge of the same body. Its compiled schema is reused.
+  // Result of an earlier merge of the same body. Its compiled schema and the check of its example
+  // are reused.
+  EventTypeRef trial;
   const MakeSchemaCheck& make_check;
   WallTime now;
 };

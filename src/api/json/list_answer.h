@@ -54,7 +54,7 @@ template <class Asked, class Read, class Write>
     co_return tl::make_unexpected(asked.error());
   }
   const auto query = [&asked, &read](Reader& reader) { return read(reader, *asked); };
-  auto pending = context.services.queries.read(query);
+  auto pending = context.queries().read(query);
   const auto found = co_await std::move(pending);
   if (!found) {
     co_return tl::make_unexpected(to_problem(found.error()));

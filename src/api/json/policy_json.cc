@@ -89,6 +89,8 @@ void read_breaker(ObjectReader& reader, const BreakerPolicy& defaults, WallTime 
          policy.error_threshold_percentage, defaults.error_threshold_percentage);
   assign(reader.integer("failure_count_threshold", threshold_range), policy.failure_count_threshold,
          defaults.failure_count_threshold);
+  assign(reader.integer("consecutive_failure_threshold", threshold_range),
+         policy.consecutive_failure_threshold, defaults.consecutive_failure_threshold);
   assign_millis(reader.integer("sleep_window_ms", sleep_ms_range), policy.sleep_window,
                 defaults.sleep_window);
   assign(reader.number("sleep_multiplier", {1, 10}), policy.sleep_multiplier,
@@ -115,6 +117,7 @@ void write_breaker(JsonWriter& writer, const BreakerPolicy& policy) {
   writer.member("minimum_throughput", policy.minimum_throughput);
   writer.member("error_threshold_percentage", policy.error_threshold_percentage);
   writer.member("failure_count_threshold", policy.failure_count_threshold);
+  writer.member("consecutive_failure_threshold", policy.consecutive_failure_threshold);
   writer.member("sleep_window_ms", policy.sleep_window.count());
   writer.member("sleep_multiplier", policy.sleep_multiplier);
   writer.member("sleep_max_ms", policy.sleep_max.count());

@@ -17,6 +17,7 @@
 namespace postrider::api {
 
 constexpr IntegerRange timeout_ms_range{10, 300'000};
+constexpr IntegerRange in_flight_range{1, 1'000};
 
 void read_retry(ObjectReader& reader, const RetryPolicy& defaults, RetryPolicy& policy);
 void write_retry(JsonWriter& writer, const RetryPolicy& policy);

@@ -142,6 +142,8 @@ TEST(ReadBreaker, NamesTheInvalidField) {
       {R"("error_threshold_percentage":0)", "error_threshold_percentage"},
       {R"("error_threshold_percentage":100.5)", "error_threshold_percentage"},
       {R"("failure_count_threshold":-1)", "failure_count_threshold"},
+      {R"("consecutive_failure_threshold":-1)", "consecutive_failure_threshold"},
+      {R"("consecutive_failure_threshold":1001)", "consecutive_failure_threshold"},
       {R"("sleep_window_ms":9)", "sleep_window_ms"},
       {R"("sleep_window_ms":1800001,"sleep_max_ms":1800000)", "sleep_max_ms"},
       {R"("sleep_max_ms":29999)", "sleep_max_ms"},

@@ -44,6 +44,8 @@ void write_limits(JsonWriter& writer, const TenantLimits& limits) {
   writer.open_object();
   writer.member("webhooks_max", limits.webhooks_max);
   writer.member("events_per_minute", limits.events_per_minute);
+  writer.member("timeout_ms_max", limits.timeout_ms_max);
+  writer.member("max_in_flight_max", limits.max_in_flight_max);
   writer.close_object();
 }
 

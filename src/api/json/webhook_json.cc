@@ -74,6 +74,7 @@ void write_circuit_detail(JsonWriter& writer, const LaneView& lane) {
   }
   writer.member("window_start", calls.start);
   writer.member("probes_used", calls.probes_used);
+  writer.member("timeouts_in_row", calls.timeouts_in_row);
   writer.member("opened_at", lane.circuit.opened_at);
   writer.member("next_probe_at", shown_until(lane.circuit.open_until));
   writer.member("times_opened", lane.circuit.times_opened);

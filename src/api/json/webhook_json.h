@@ -1,6 +1,7 @@
 // Reads and writes a webhook as JSON.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -8,6 +9,7 @@
 #include "core/model/webhook.h"
 #include "core/net/target_url.h"
 #include "core/policy/breaker.h"
+#include "core/policy/webhook_caps.h"
 #include "engine/shard/shard_view.h"
 #include "ports/crypto.h"
 
@@ -23,6 +25,8 @@ struct WebhookRules {
   // The tenant of the API key, if it has one. No other tenant may be set.
   std::optional<TenantId> tenant_id = std::nullopt;
   WallTime now{};
+  // The caps of a tenant's webhooks. Empty: there are none.
+  std::function<WebhookCaps(const TenantId&)> caps_of = {};
 };
 
 /// Merges a body into `webhook`. A webhook that is created gets no secret here unless the body has

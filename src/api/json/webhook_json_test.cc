@@ -46,6 +46,20 @@ Merged merge(const std::string& body, Webhook webhook = base(), bool creating = 
   return {std::move(webhook), errors.all()};
 }
 
+/// As `merge`, for a tenant with these caps.
+Merged merge_capped(const std::string& body, Webhook webhook = base(), bool creating = false) {
+  Result<std::vector<JsonMember>> members = read_json_object(body);
+  EXPECT_TRUE(members) << body;
+  FieldErrors errors;
+  ObjectReader reader{*members, "", errors};
+  WebhookRules rules{public_https, defaults, creating};
+  rules.caps_of = [](const TenantId&) {
+    return WebhookCaps{.timeout = Millis{5'000}, .in_flight = 3};
+  };
+  read_webhook(reader, rules, webhook);
+  return {std::move(webhook), errors.all()};
+}
+
 boost::json::object write(const Webhook& webhook, WebhookDetails details = {}) {
   details.public_key = public_key(openssl_crypto(), webhook.signature.scheme, webhook.secret);
   std::string body;
@@ -53,6 +67,54 @@ boost::json::object write(const Webhook& webhook, WebhookDetails details = {}) {
   write_webhook(writer, webhook, details);
   EXPECT_TRUE(check_json(body));
   return boost::json::parse(body).as_object();
+}
+
+TEST(ReadWebhook, RefusesValuesAboveTheCapsOfTheTenant) {
+  using Fields = std::vector<std::string>;
+  for (const bool creating : {false, true}) {
+    const std::string start = R"({"url":"https://a.example/","events":["*"],)";
+    const auto fields = [&](const std::string& rest) {
+      return merge_capped(start + rest + "}", base(), creating).fields();
+    };
+    EXPECT_EQ(fields(R"("timeout_ms":5001)"), Fields{"timeout_ms"});
+    EXPECT_EQ(fields(R"("retry_config":{"timeout_ms":300000})"), Fields{"retry_config.timeout_ms"});
+    EXPECT_EQ(fields(R"("max_in_flight":4)"), Fields{"max_in_flight"});
+    EXPECT_EQ(fields(R"("timeout_ms":6000,"max_in_flight":1000)"),
+              (Fields{"timeout_ms", "max_in_flight"}));
+    EXPECT_EQ(fields(R"("timeout_ms":5000,"max_in_flight":3)"), Fields{});
+  }
+  EXPECT_EQ(merge_capped(R"({"timeout_ms":5001})").errors.at(0).message,
+            "must be at most 5000, the limit of this tenant.");
+}
+
+TEST(ReadWebhook, LowersDefaultsToTheCapsOfTheTenant) {
+  const std::string body = R"({"url":"https://a.example/","events":["*"]})";
+  const Merged created = merge_capped(body, defaults, true);
+  EXPECT_TRUE(created.errors.empty());
+  EXPECT_EQ(created.webhook.retry.timeout, Millis{5'000});
+  EXPECT_EQ(created.webhook.max_in_flight, 3u);
+
+  Webhook small = base();
+  small.retry.timeout = Millis{1'000};
+  small.max_in_flight = 1;
+  const Merged reset =
+      merge_capped(R"({"timeout_ms":null,"max_in_flight":null,"retry_config":null})", small);
+  EXPECT_TRUE(reset.errors.empty());
+  EXPECT_EQ(reset.webhook.retry.timeout, Millis{5'000});
+  EXPECT_EQ(reset.webhook.max_in_flight, 3u);
+  const Merged preset = merge_capped(R"({"retry_config":{"preset":"quick"}})", small);
+  EXPECT_TRUE(preset.errors.empty());
+  EXPECT_EQ(preset.webhook.retry.timeout, Millis{5'000});
+}
+
+TEST(ReadWebhook, KeepsValuesFromBeforeTheCaps) {
+  Webhook large = base();
+  large.retry.timeout = Millis{60'000};
+  large.max_in_flight = 100;
+  const Merged renamed = merge_capped(R"({"name":"new"})", large);
+  EXPECT_TRUE(renamed.errors.empty());
+  EXPECT_EQ(renamed.webhook.retry.timeout, Millis{60'000});
+  EXPECT_EQ(renamed.webhook.max_in_flight, 100u);
 }
 
 TEST(ReadWebhook, NamesTheInvalidField) {

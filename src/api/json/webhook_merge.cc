@@ -19,7 +19,6 @@ namespace {
 constexpr TextRule name_rule{.bytes_max = 256, .multiline = false};
 constexpr TextRule description_rule{.bytes_max = 4096, .multiline = true};
 constexpr IntegerRange patterns_range{1, 100};
-constexpr IntegerRange in_flight_range{1, 1'000};
 
 constexpr std::array<std::string_view, 12> server_fields = {
     "id",      "created_at",   "updated_at",      "last_success_at", "last_failure_at",
@@ -135,22 +134,62 @@ void read_payload(ObjectReader& reader, const Webhook& defaults, Webhook& webhoo
   }
 }
 
+/// True if the body has a `retry_config.timeout_ms` other than null.
+bool has_retry_timeout(ObjectReader& reader) {
+  const std::optional<std::string_view> retry = reader.raw("retry_config");
+  if (!retry || *retry == "null") {
+    return false;
+  }
+  const Result<std::vector<JsonMember>> members = read_json_object(*retry);
+  return members && std::ranges::any_of(*members, [](const JsonMember& member) {
+           return member.key == "timeout_ms" && member.value != "null";
+         });
+}
+
 /// `timeout_ms` is an alias of `retry_config.timeout_ms`. Call after the retry policy has been
 /// read.
 void read_timeout(ObjectReader& reader, const Webhook& defaults, Webhook& webhook) {
   const JsonField<std::int64_t> timeout = reader.integer("timeout_ms", timeout_ms_range);
-  const std::optional<std::string_view> retry = reader.raw("retry_config");
-  if (timeout.value && retry && *retry != "null") {
-    const Result<std::vector<JsonMember>> members = read_json_object(*retry);
-    const bool both = members && std::ranges::any_of(*members, [](const JsonMember& member) {
-                        return member.key == "timeout_ms" && member.value != "null";
-                      });
-    if (both && webhook.retry.timeout != Millis{*timeout.value}) {
-      reader.refuse("timeout_ms", "contradicts retry_config.timeout_ms. Send only one of them.");
-      return;
-    }
+  if (timeout.value && webhook.retry.timeout != Millis{*timeout.value} &&
+      has_retry_timeout(reader)) {
+    reader.refuse("timeout_ms", "contradicts retry_config.timeout_ms. Send only one of them.");
+    return;
   }
   assign_millis(timeout, webhook.retry.timeout, defaults.retry.timeout);
+}
+
+/// The values that a tenant's limits can cap.
+struct Capped {
+  Millis timeout{0};
+  std::uint32_t in_flight = 0;
+};
+
+Capped capped(const Webhook& webhook) { return {webhook.retry.timeout, webhook.max_in_flight}; }
+
+/// Refuses values above the caps of the tenant. A value that the body does not state, such as a
+/// default, is lowered instead. A value from before the cap stays: the cap applies to its attempts.
+/// Call after the tenant and the policies have been read.
+void apply_caps(ObjectReader& reader, const WebhookCaps& caps, const Capped& before,
+                Webhook& webhook) {
+  const auto refuse = [&reader](std::string_view field, std::int64_t cap) {
+    reader.refuse(field, fmt::format("must be at most {}, the limit of this tenant.", cap));
+  };
+  const bool states_timeout = reader.raw("timeout_ms").value_or("null") != "null";
+  const bool states_in_flight = reader.raw("max_in_flight").value_or("null") != "null";
+  if (webhook.retry.timeout > caps.timeout) {
+    if (states_timeout || has_retry_timeout(reader)) {
+      refuse(states_timeout ? "timeout_ms" : "retry_config.timeout_ms", caps.timeout.count());
+    } else if (webhook.retry.timeout != before.timeout) {
+      webhook.retry.timeout = caps.timeout;
+    }
+  }
+  if (webhook.max_in_flight > caps.in_flight) {
+    if (states_in_flight) {
+      refuse("max_in_flight", caps.in_flight);
+    } else if (webhook.max_in_flight != before.in_flight) {
+      webhook.max_in_flight = caps.in_flight;
+    }
+  }
 }
 
 void read_active(ObjectReader& reader, const Webhook& defaults, Webhook& webhook) {
@@ -236,6 +275,7 @@ void read_secret(ObjectReader& reader, Webhook& webhook) {
 
 void read_webhook(ObjectReader& reader, const WebhookRules& rules, Webhook& webhook) {
   const Webhook& defaults = rules.defaults;
+  const Capped before = rules.creating ? Capped{} : capped(webhook);
   read_url(reader, rules, webhook);
   read_events(reader, rules, webhook);
   read_filter(reader, webhook);
@@ -259,6 +299,9 @@ void read_webhook(ObjectReader& reader, const WebhookRules& rules, Webhook& webh
   assign(reader.choice("ordering_guarantee", parse_ordering, "none, per_event_type, strict"),
          webhook.ordering, defaults.ordering);
   read_timeout(reader, defaults, webhook);
+  if (rules.caps_of) {
+    apply_caps(reader, rules.caps_of(webhook.tenant_id), before, webhook);
+  }
   refuse_server_fields(reader);
   reader.finish();
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "api/resources/api_options.h"
+#include "api/resources/api_shares.h"
 #include "api/resources/request_limiter.h"
 #include "runtime/store/snapshot.h"
 
@@ -19,10 +20,12 @@ class ApiControl {
   void change(ApiOptions options) { options_.replace(std::move(options)); }
 
   [[nodiscard]] RequestLimiter& limiter() { return limiter_; }
+  [[nodiscard]] const ApiShares& shares() const { return shares_; }
 
  private:
   Snapshot<ApiOptions> options_;
   RequestLimiter limiter_;
+  const ApiShares shares_;
 };
 
 }  // namespace postrider::api

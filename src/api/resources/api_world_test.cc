@@ -82,14 +82,22 @@ class FakeSchema final : public SchemaCheck {
  public:
   explicit FakeSchema(std::string forbidden) : forbidden_(std::move(forbidden)) {}
 
-  std::vector<SchemaFault> check(std::string_view json) const override {
+  SchemaVerdict check(std::string_view json, StepBudget& budget) const override {
+    for (std::size_t at = json.find("costly"); at != std::string_view::npos;
+         at = json.find("costly", at + 1)) {
+      if (!budget.spend(costly_steps)) {
+        return {.faults = {}, .out_of_steps = true};
+      }
+    }
     if (json.find(forbidden_) == std::string_view::npos) {
       return {};
     }
-    return {{"here[0]", "must not have " + forbidden_ + " in it."}};
+    return {.faults = {{"here[0]", "must not have " + forbidden_ + " in it."}}};
   }
 
  private:
+  static constexpr std::uint64_t costly_steps = request_steps_max / 2 + 1;
+
   std::string forbidden_;
 };
 
@@ -129,6 +137,9 @@ HttpRequest make_request(std::string method, const std::string& target, std::str
   split_target(target, request);
   request.body = std::move(body);
   request.headers = std::move(headers);
+  if (!request.header("host")) {
+    request.headers.emplace_back("host", "localhost");
+  }
   if (!request.header("authorization")) {
     request.headers.emplace_back("authorization", "Bearer " + std::string{admin_key});
   }

@@ -37,7 +37,7 @@ struct Answer {
 class ApiWorld {
  public:
   /// Its schemas have the form `{"forbid": "text"}`: data that contains the text is invalid, at
-  /// `here[0]`.
+  /// `here[0]`. Each `costly` in the data needs more than half of a request's budget.
   ApiWorld() : ApiWorld([](ApiOptions&) {}) {}
   explicit ApiWorld(const std::function<void(ApiOptions&)>& change);
   ~ApiWorld();

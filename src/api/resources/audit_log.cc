@@ -81,7 +81,7 @@ Awaitable<Reply> verify_audit_log(Context context, HttpRequest request) {
   const auto walk = [after](Reader& reader) {
     return reader.audit->verify(after, walk_entries_max);
   };
-  auto pending = context.services.queries.read(walk);
+  auto pending = context.queries().read(walk);
   const Result<ChainWalk> walked = co_await std::move(pending);
   if (!walked) {
     co_return tl::make_unexpected(

@@ -73,10 +73,10 @@ TEST(PortalRoutes, LinkOpensOneSessionOfItsTenant) {
   world.make_webhook(R"("tenant_id":"other")");
   const Answer link =
       world.call("POST", "/v1/portal-links", R"({"tenant_id":"acme","session_seconds":60})",
-                 {{"host", "hooks.example:8080"}});
+                 {{"host", "192.0.2.1:8080"}});
   ASSERT_EQ(link.status, 201) << link.body;
   const std::string token = link.at("token");
-  EXPECT_EQ(link.at("url"), "http://hooks.example:8080/#portal=" + token);
+  EXPECT_EQ(link.at("url"), "http://192.0.2.1:8080/#portal=" + token);
   EXPECT_EQ(link.at("expires_at"), "2026-01-01T00:05:00.000Z");
 
   const std::string body = R"({"token":")" + token + R"("})";
@@ -93,6 +93,21 @@ TEST(PortalRoutes, LinkOpensOneSessionOfItsTenant) {
   EXPECT_EQ(again.at("code"), "portal_link_spent");
   world.service().moment.wall += seconds{60};
   EXPECT_EQ(world.call("GET", "/v1/webhooks", "", key).status, 401);
+}
+
+TEST(PortalRoutes, LinksHaveTheListenersSchemeOrThePublicUrl) {
+  const std::string body = R"({"tenant_id":"acme"})";
+  const ApiWorld::Pairs host = {{"host", "hooks.example"}, {"x-forwarded-proto", "https"}};
+  ApiWorld plain;
+  EXPECT_EQ(plain.call("POST", "/v1/portal-links", body, host).at("code"), "unknown_host");
+  ApiWorld secure{[](ApiOptions& options) { options.tls = true; }};
+  EXPECT_TRUE(secure.call("POST", "/v1/portal-links", body, {{"host", "localhost:1"}})
+                  .at("url")
+                  .starts_with("https://localhost:1/#"));
+  ApiWorld named{[](ApiOptions& options) { options.public_url = "https://p.example/"; }};
+  EXPECT_TRUE(named.call("POST", "/v1/portal-links", body, host)
+                  .at("url")
+                  .starts_with("https://p.example/#"));
 }
 
 TEST(PortalRoutes, RefusesAndRemovesExpiredLinksAndSessions) {

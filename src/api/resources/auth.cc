@@ -24,7 +24,8 @@ std::optional<std::string_view> bearer_key(const HttpRequest& request) {
   }
   std::string_view key = header->substr(scheme.size());
   key.remove_prefix(std::min(key.find_first_not_of(' '), key.size()));
-  if (key.empty() || key.size() > key_length_max) {
+  const bool is_one = key.find_first_of(" \t") == std::string_view::npos;
+  if (key.empty() || key.size() > key_length_max || !is_one) {
     return std::nullopt;
   }
   return key;
@@ -108,7 +109,7 @@ Parsed<Caller> authenticate(const HttpRequest& request, Admission admission,
   }
   const std::optional<std::string_view> key = bearer_key(request);
   if (!key) {
-    return tl::make_unexpected(unauthorized("Send an API key as `Authorization: Bearer <key>`."));
+    return tl::make_unexpected(unauthorized("Send one API key as `Authorization: Bearer <key>`."));
   }
   caller.key = find_key(*key, check);
   if (caller.key == nullptr) {

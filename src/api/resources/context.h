@@ -59,14 +59,24 @@ struct Services {
   ServerStatus& status;
 };
 
+struct ApiShares;
+
+/// Whose share a request uses: the operator's for keys with scope admin, the tenant's for its keys,
+/// otherwise that of the key, or of the address if there is no key.
+[[nodiscard]] ShareOwner share_owner(const Caller& caller);
+
 /// Cheap to copy: coroutines take it by value. For most keys `services` reach everything; for a
 /// tenant's key they reach that tenant's data only (api/tenancy/tenant_service.h). A handler has no
 /// other way to data.
 struct Context {
   Services services;
   std::shared_ptr<const ApiOptions> options;
-  Caller caller;                                         // Of this request.
-  std::shared_ptr<Service> restricted = nullptr;         // Keeps a tenant's services alive.
+  Caller caller;                                  // Of this request.
+  std::shared_ptr<Service> restricted = nullptr;  // Keeps a tenant's services alive.
+  const ApiShares* shares = nullptr;              // Of all requests. Always set.
+
+  /// The queries of this caller, who takes turns with others.
+  [[nodiscard]] OwnedQueries queries() const { return {services.queries, share_owner(caller)}; }
   std::optional<RequestKey> request_key = std::nullopt;  // Set: carry this request out once.
 };
 

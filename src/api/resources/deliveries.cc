@@ -26,7 +26,7 @@ Awaitable<Reply> answer_list(Context context, DeliveryQuery asked) {
   const auto query = [&asked](Reader& reader) {
     return reader.history->list_deliveries(asked.filter, asked.page);
   };
-  auto pending = context.services.queries.read(query);
+  auto pending = context.queries().read(query);
   Result<Listed<DeliveryRecord>> listed = co_await std::move(pending);
   if (!listed) {
     co_return tl::make_unexpected(to_problem(listed.error()));
@@ -49,7 +49,7 @@ Awaitable<Parsed<void>> check_webhook(Context context, WebhookId id) {
     co_return Parsed<void>{};
   }
   const auto query = [id](Reader& reader) { return reader.history->tenant_of_removed(id); };
-  auto pending = context.services.queries.read(query);
+  auto pending = context.queries().read(query);
   const Result<std::optional<TenantId>> removed = co_await std::move(pending);
   if (!removed) {
     co_return tl::make_unexpected(to_problem(removed.error()));
@@ -137,7 +137,7 @@ Awaitable<Reply> get_delivery(Context context, HttpRequest request) {
   POSTRIDER_CO_CHECK(check_no_query(request));
   POSTRIDER_CO_TRY(const DeliveryId id, path_id<DeliveryId>(request, "id", "delivery"));
   const auto query = [id](Reader& reader) { return read_detail(*reader.history, id); };
-  auto pending = context.services.queries.read(query);
+  auto pending = context.queries().read(query);
   const Result<DeliveryDetail> detail = co_await std::move(pending);
   if (!detail) {
     co_return tl::make_unexpected(to_problem(detail.error(), "delivery", id.to_string()));

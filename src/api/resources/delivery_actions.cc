@@ -85,7 +85,7 @@ Awaitable<Reply> retry(Context context, RetryRequest asked) {
   const auto query = [id = asked.delivery_id](Reader& reader) {
     return reader.history->find_delivery(id);
   };
-  auto pending_record = context.services.queries.read(query);
+  auto pending_record = context.queries().read(query);
   const Result<DeliveryRecord> record = co_await std::move(pending_record);
   if (!record) {
     co_return tl::make_unexpected(
@@ -132,7 +132,7 @@ Awaitable<Reply> cancel_delivery(Context context, HttpRequest request) {
   POSTRIDER_CO_TRY(const DeliveryId id, path_id<DeliveryId>(request, "id", "delivery"));
   POSTRIDER_CO_CHECK(check_no_parameters(request));
   const auto query = [id](Reader& reader) { return reader.history->find_delivery(id); };
-  auto looking = context.services.queries.read(query);
+  auto looking = context.queries().read(query);
   const Result<DeliveryRecord> record = co_await std::move(looking);
   if (!record) {
     co_return answer_delivery(200, tl::make_unexpected(record.error()), id);

@@ -108,15 +108,15 @@ Problem item_problem(const std::string& path, std::string_view text, const Error
   return problem;
 }
 
-Item read_item(const Context& context, std::string_view text, EventArrival arrival) {
+Item read_item(std::string_view text, EventArrival arrival, const ApiOptions& options,
+               EventTypeGate& gate) {
   Result<std::vector<JsonMember>> members = read_json_envelope(text);
   if (!members) {
     return tl::make_unexpected(item_problem(arrival.path, text, members.error()));
   }
   arrival.text = text;
-  POSTRIDER_TRY(EventDraft draft, read_event(*std::move(members), arrival, *context.options));
-  POSTRIDER_CHECK(check_event_type(*context.services.snapshots.event_types(), draft.event,
-                                   arrival.path, *context.options));
+  POSTRIDER_TRY(EventDraft draft, read_event(*std::move(members), arrival, options));
+  POSTRIDER_CHECK(gate.check(draft.event, arrival.path));
   return draft;
 }
 
@@ -128,6 +128,7 @@ Parsed<BatchRequest> read_batch(const Context& context, const HttpRequest& reque
   POSTRIDER_TRY(const std::optional<std::string> key, read_key_header(request));
   POSTRIDER_TRY(const std::vector<std::string_view> texts, read_items(request.body));
   const WallTime now = context.services.clock.now().wall;
+  EventTypeGate gate{context};
   batch.items.reserve(texts.size());
   for (std::size_t index = 0; index < texts.size(); ++index) {
     EventArrival arrival{.text = {},
@@ -140,7 +141,7 @@ Parsed<BatchRequest> read_batch(const Context& context, const HttpRequest& reque
       // A repeated batch gives each item the same key again.
       arrival.key = fmt::format("{}/{}", *key, index);
     }
-    batch.items.push_back(read_item(context, texts[index], std::move(arrival)));
+    batch.items.push_back(read_item(texts[index], std::move(arrival), *context.options, gate));
   }
   return batch;
 }
@@ -282,7 +283,7 @@ Awaitable<Reply> publish_batch(Context context, HttpRequest request) {
   std::vector<EventDraft> drafts;
   for (Item& item : batch.items) {
     submitted.push_back(item.map([&context](const EventDraft& draft) {
-      return SubmittedEvent{draft.event.id, has_derived_key(draft.event, *context.options)};
+      return submitted_event(draft.event, *context.options);
     }));
     if (item) {
       drafts.push_back(*std::move(item));

@@ -20,8 +20,23 @@ TEST(EventRoutes, PublishAnswersWithTheIdAndTheNumberOfDeliveries) {
   EXPECT_EQ(answer.body, R"({"id":")" + answer.at("id") + R"(","deliveries":2,"duplicate":false})");
 }
 
-TEST(EventRoutes, RepeatedKeyIsAConflictUntilDeliveredThenGetsTheFirstAnswer) {
+TEST(EventRoutes, RepeatedKeyGetsTheFirstAnswerWhateverBecameOfTheDeliveries) {
   ApiWorld world;
+  world.make_webhook();
+  const std::string body = R"({"type":"a","data":1,"idempotency_key":"k"})";
+  const std::string id = world.publish(body);
+  const std::string first = R"({"id":")" + id + R"(","deliveries":1,"duplicate":true})";
+  const Answer waiting = world.call("POST", "/v1/events", body);
+  EXPECT_EQ(waiting.status, 200);
+  EXPECT_EQ(waiting.body, first);
+  world.settle(world.delivery_of(id), DeliveryState::dead_letter, 500);
+  const Answer dead = world.call("POST", "/v1/events", body);
+  EXPECT_EQ(dead.status, 200);
+  EXPECT_EQ(dead.body, first);
+}
+
+TEST(EventRoutes, RepeatedKeyIsAConflictUntilDeliveredIfSoConfigured) {
+  ApiWorld world{[](ApiOptions& options) { options.refuse_in_progress = true; }};
   world.make_webhook();
   const std::string body = R"({"type":"a","data":1,"idempotency_key":"k"})";
   const std::string id = world.publish(body);
@@ -44,7 +59,10 @@ TEST(EventRoutes, RepeatedKeyIsAConflictUntilDeliveredThenGetsTheFirstAnswer) {
 }
 
 TEST(EventRoutes, ProblemMentionsThatTheKeyWasDerived) {
-  ApiWorld world{[](ApiOptions& options) { options.derive_keys = true; }};
+  ApiWorld world{[](ApiOptions& options) {
+    options.derive_keys = true;
+    options.refuse_in_progress = true;
+  }};
   world.make_webhook();
   const std::string first =
       R"({"type":"a.b","resource_id":"r","timestamp":"2026-01-01T00:00:00Z","data":1})";
@@ -227,6 +245,18 @@ TEST(EventBatch, InvalidJsonFailsTheWholeBatch) {
   EXPECT_EQ(world.call("GET", "/v1/events").at("data"), "[]");
 }
 
+TEST(EventBatch, ATenantWithTooManyDeliveriesToBeMadeGets429) {
+  ApiWorld world;
+  world.service().store_failure = Error{Errc::conflict, "Earlier events are still fanned out."};
+  for (const char* path : {"/v1/events", "/v1/events/batch"}) {
+    const std::string event = R"({"type":"a","data":1})";
+    const bool single = std::string_view{path} == "/v1/events";
+    const Answer refused = world.call("POST", path, single ? event : "[" + event + "]");
+    EXPECT_EQ(refused.status, 429);
+    EXPECT_EQ(refused.at("code"), "fanout_backlog_full");
+  }
+}
+
 TEST(EventBatch, AcceptsDataAsDeepAsASingleEvent) {
   ApiWorld world;
   const auto event = [](std::size_t depth) {
@@ -281,6 +311,7 @@ TEST(EventBatch, ReusedKeyFailsTheAtomicBatchOrOnlyItsItem) {
 
 TEST(EventBatch, RepeatedBatchStoresNothingTwice) {
   ApiWorld world;
+  world.make_webhook();  // The deliveries of the first batch are under way.
   const std::string body = R"([{"type":"a","data":1},{"type":"b","data":2}])";
   const Answer first = world.call("POST", "/v1/events/batch", body, {{"idempotency-key", "batch"}});
   const Answer again = world.call("POST", "/v1/events/batch", body, {{"idempotency-key", "batch"}});
@@ -290,6 +321,7 @@ TEST(EventBatch, RepeatedBatchStoresNothingTwice) {
     const std::string item = std::string{"results."} + index;
     EXPECT_EQ(again.at(item + ".id"), first.at(item + ".id"));
     EXPECT_EQ(again.at(item + ".duplicate"), "true");
+    EXPECT_EQ(again.at(item + ".status"), "200");
   }
 }
 

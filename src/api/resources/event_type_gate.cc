@@ -36,12 +36,27 @@ Problem violation(const Event& event, const std::string& path,
   return problem;
 }
 
+Problem too_costly(const Event& event, const std::string& path) {
+  const std::string field = field_of(path, "data");
+  std::string message = fmt::format(
+      "takes too long to check with the schema of event type {}. Simplify the schema, or send less "
+      "data or fewer events in one request.",
+      event.type);
+  return {.status = 422,
+          .code = "validation_budget_exceeded",
+          .title = "Checking the data takes too long",
+          .detail = fmt::format("`{}` {}", field, message),
+          .errors = {{field, std::move(message)}}};
+}
+
 }  // namespace
 
-Parsed<void> check_event_type(const EventTypeCatalog& catalog, const Event& event,
-                              const std::string& path, const ApiOptions& options) {
-  const EventTypeRef known = catalog.find(event.type);
-  if (!known && options.require_known_event_types) {
+EventTypeGate::EventTypeGate(const Context& context)
+    : catalog_(context.services.snapshots.event_types()), options_(*context.options) {}
+
+Parsed<void> EventTypeGate::check(const Event& event, const std::string& path) {
+  const EventTypeRef known = catalog_->find(event.type);
+  if (!known && options_.require_known_event_types) {
     return tl::make_unexpected(
         type_problem("unknown_event_type", "The event type is not known", path,
                      fmt::format("is {}, which is not in the catalogue. Add it with POST "
@@ -56,14 +71,24 @@ Parsed<void> check_event_type(const EventTypeCatalog& catalog, const Event& even
         "event_type_archived", "The event type is archived", path,
         fmt::format("is {}, which is archived: its events are no longer accepted.", event.type)));
   }
-  if (!known->check || !known->type.validate) {
+  if (!known->type.schema || !known->type.validate) {
     return {};
   }
-  const std::vector<SchemaFault> faults = known->check->check(event.data);
-  if (faults.empty()) {
-    return {};
+  if (!known->check) {
+    return tl::make_unexpected(type_problem(
+        "event_type_schema_unusable", "The schema of the event type cannot be used", path,
+        fmt::format("is {}, whose stored schema cannot be used: {} Correct the schema, or set "
+                    "`validate` to false, with PATCH /v1/event-types/{}.",
+                    event.type, known->schema_fault, event.type)));
   }
-  return tl::make_unexpected(violation(event, path, faults));
+  const SchemaVerdict verdict = known->check->check(event.data, budget_);
+  if (verdict.out_of_steps) {
+    return tl::make_unexpected(too_costly(event, path));
+  }
+  if (!verdict.faults.empty()) {
+    return tl::make_unexpected(violation(event, path, verdict.faults));
+  }
+  return {};
 }
 
 }  // namespace postrider::api

@@ -1,6 +1,7 @@
-// Checks an event against the catalogue of event types before it is published.
+// Checks events against the catalogue of event types before they are published.
 #pragma once
 
+#include <memory>
 #include <string>
 
 #include "core/model/event.h"
@@ -10,9 +11,20 @@
 
 namespace postrider::api {
 
-/// `path` is the event's path in the body, as in EventArrival. Costs one look-up for a type without
-/// a schema.
-[[nodiscard]] Parsed<void> check_event_type(const EventTypeCatalog& catalog, const Event& event,
-                                            const std::string& path, const ApiOptions& options);
+/// For one request: its events share a budget, so that a batch takes no longer than an event may.
+/// `context` must outlive this object.
+class EventTypeGate {
+ public:
+  explicit EventTypeGate(const Context& context);
+
+  /// `path` is the event's path in the body, as in EventArrival. Costs one look-up for a type
+  /// without a schema.
+  [[nodiscard]] Parsed<void> check(const Event& event, const std::string& path);
+
+ private:
+  std::shared_ptr<const EventTypeCatalog> catalog_;
+  const ApiOptions& options_;
+  StepBudget budget_;
+};
 
 }  // namespace postrider::api

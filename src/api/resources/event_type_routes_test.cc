@@ -1,3 +1,4 @@
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -197,6 +198,80 @@ TEST(PublishGate, ChecksEachItemOfABatch) {
   EXPECT_EQ(each.at("accepted"), "1");
   EXPECT_EQ(each.at("results.1.code"), "schema_violation");
   EXPECT_EQ(each.at("results.2.code"), "event_type_archived");
+}
+
+TEST(PublishGate, TheEventsOfARequestShareABudget) {
+  ApiWorld world;
+  make_type(world, R"({"name":"order","schema":{"forbid":"x"}})");
+  const std::string event = R"({"type":"order","data":"costly"})";
+  EXPECT_EQ(world.call("POST", "/v1/events", event).status, 202);
+  EXPECT_EQ(world.call("POST", "/v1/events", event).status, 202) << "a budget for each request";
+  const std::string batch = fmt::format(R"({{"events":[{0},{0},{0}]}})", event);
+  const Answer whole = world.call("POST", "/v1/events/batch", batch);
+  EXPECT_EQ(whole.status, 422);
+  EXPECT_EQ(whole.at("code"), "validation_budget_exceeded");
+  EXPECT_EQ(whole.at("errors.0.field"), "events[1].data");
+  EXPECT_EQ(whole.at("errors.0.message"),
+            "takes too long to check with the schema of event type order. Simplify the schema, or "
+            "send less data or fewer events in one request.");
+  const Answer each = world.call("POST", "/v1/events/batch?atomic=false", batch);
+  EXPECT_EQ(each.at("accepted"), "1");
+  EXPECT_EQ(each.at("results.1.code"), "validation_budget_exceeded");
+  EXPECT_EQ(each.at("results.2.code"), "validation_budget_exceeded");
+}
+
+/// As if an earlier version had stored a schema that this one refuses.
+void store_unusable(ApiWorld& world, const std::string& name) {
+  world.service().apply_now(name, [](const EventTypeRef& current) -> Result<EventTypeRef> {
+    KnownEventType known = *current;
+    known.type.schema = R"({"no":"rule"})";
+    known.check = nullptr;
+    known.schema_fault = "there is no rule in it.";
+    return std::make_shared<const KnownEventType>(std::move(known));
+  });
+}
+
+TEST(PublishGate, RejectsEventsOfATypeWhoseSchemaCannotBeUsed) {
+  ApiWorld world;
+  make_type(world, R"({"name":"order"})");
+  store_unusable(world, "order");
+  const std::string event = R"({"type":"order","data":1})";
+  const Answer refused = world.call("POST", "/v1/events", event);
+  EXPECT_EQ(refused.status, 422);
+  EXPECT_EQ(refused.at("code"), "event_type_schema_unusable");
+  EXPECT_EQ(refused.at("errors.0.field"), "type");
+  EXPECT_EQ(refused.at("errors.0.message"),
+            "is order, whose stored schema cannot be used: there is no rule in it. Correct the "
+            "schema, or set `validate` to false, with PATCH /v1/event-types/order.");
+}
+
+TEST(EventTypeRoutes, AnUnusableSchemaDoesNotPreventOtherChanges) {
+  ApiWorld world;
+  make_type(world, R"({"name":"order"})");
+  store_unusable(world, "order");
+  const std::string path = "/v1/event-types/order";
+  const std::string event = R"({"type":"order","data":1})";
+  EXPECT_EQ(world.call("PATCH", path, R"({"description":"d","example":5})").status, 200);
+  EXPECT_EQ(world.call("POST", "/v1/events", event).at("code"), "event_type_schema_unusable");
+  EXPECT_EQ(world.call("PATCH", path, R"({"schema":{"no":"rule"}})").status, 422);
+  EXPECT_EQ(world.call("PATCH", path, R"({"validate":false})").status, 200);
+  EXPECT_EQ(world.call("POST", "/v1/events", event).status, 202);
+  EXPECT_EQ(world.call("PATCH", path, R"({"validate":true,"schema":{"forbid":"x"}})").status, 200);
+  EXPECT_EQ(world.call("POST", "/v1/events", event).status, 202);
+  store_unusable(world, "order");
+  EXPECT_EQ(world.call("PATCH", path, R"({"schema":null})").status, 200);
+  EXPECT_EQ(world.call("POST", "/v1/events", event).status, 202);
+}
+
+TEST(EventTypeRoutes, AnExampleHasABudgetToo) {
+  ApiWorld world;
+  const std::string body = R"({"name":"a","schema":{"forbid":"x"},"example":"costly"})";
+  EXPECT_EQ(world.call("POST", "/v1/event-types", body).status, 201);
+  const Answer refused = world.call("PATCH", "/v1/event-types/a", R"({"example":"costly costly"})");
+  EXPECT_EQ(refused.status, 422);
+  EXPECT_EQ(refused.at("errors.0.field"), "example");
+  EXPECT_EQ(refused.at("errors.0.message"),
+            "takes too long to check with the schema. Simplify one of them.");
 }
 
 TEST(PublishGate, RejectsArchivedTypes) {

@@ -30,8 +30,7 @@ Parsed<EventDraft> read_publish(const Context& context, const HttpRequest& reque
                              .now = context.services.clock.now().wall,
                              .tenant_id = context.caller.tenant_id};
   POSTRIDER_TRY(EventDraft draft, read_event(*std::move(members), arrival, *context.options));
-  POSTRIDER_CHECK(check_event_type(*context.services.snapshots.event_types(), draft.event,
-                                   arrival.path, *context.options));
+  POSTRIDER_CHECK(EventTypeGate(context).check(draft.event, arrival.path));
   return draft;
 }
 
@@ -71,16 +70,19 @@ std::string write_page(const Listed<Event>& listed) {
 
 struct EventDetail {
   Event event;
+  std::uint64_t fanout_remaining = 0;
   Listed<DeliveryRecord> deliveries;
 };
 
 Result<EventDetail> read_detail(History& history, EventId id) {
   POSTRIDER_TRY(Event event, history.find_event(id));
+  // Before the deliveries, so that no delivery is neither listed nor remaining.
+  POSTRIDER_TRY(const std::uint64_t remaining, history.fanout_remaining(id));
   DeliveryFilter filter;
   filter.event_id = id;
   const Page page{.limit = deliveries_shown_max, .offset = 0, .before = std::nullopt};
   POSTRIDER_TRY(Listed<DeliveryRecord> deliveries, history.list_deliveries(filter, page));
-  return EventDetail{std::move(event), std::move(deliveries)};
+  return EventDetail{std::move(event), remaining, std::move(deliveries)};
 }
 
 std::string write_detail(const EventDetail& detail, const LaneViews& lanes,
@@ -98,6 +100,7 @@ std::string write_detail(const EventDetail& detail, const LaneViews& lanes,
   // The rest is listed by GET /v1/deliveries?event_id=…&cursor=….
   writer.member("deliveries_next_cursor",
                 next_cursor(ListKind::deliveries, detail.deliveries.next));
+  writer.member("fanout_remaining", detail.fanout_remaining);
   writer.close_object();
   return body;
 }
@@ -106,7 +109,7 @@ std::string write_detail(const EventDetail& detail, const LaneViews& lanes,
 
 Awaitable<Reply> publish_event(Context context, HttpRequest request) {
   POSTRIDER_CO_TRY(EventDraft draft, read_publish(context, request));
-  const SubmittedEvent submitted{draft.event.id, has_derived_key(draft.event, *context.options)};
+  const SubmittedEvent submitted = submitted_event(draft.event, *context.options);
   std::vector<EventDraft> drafts;
   drafts.push_back(std::move(draft));
   POSTRIDER_CO_CHECK(check_drafts(context, drafts));
@@ -126,7 +129,7 @@ Awaitable<Reply> get_event(Context context, HttpRequest request) {
   POSTRIDER_CO_CHECK(check_no_query(request));
   POSTRIDER_CO_TRY(const EventId id, path_id<EventId>(request, "id", "event"));
   const auto query = [id](Reader& reader) { return read_detail(*reader.history, id); };
-  auto pending = context.services.queries.read(query);
+  auto pending = context.queries().read(query);
   const Result<EventDetail> detail = co_await std::move(pending);
   if (!detail) {
     co_return tl::make_unexpected(to_problem(detail.error(), "event", id.to_string()));

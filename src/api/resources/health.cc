@@ -5,7 +5,8 @@ namespace postrider::api {
 
 /// Liveness: the process answers.
 Awaitable<Reply> get_health(Context, HttpRequest) {
-  co_return json_answer(200, R"({"status":"ok","version":")" POSTRIDER_VERSION R"("})");
+  co_return json_answer(
+      200, R"({"status":"ok","service":"postrider","version":")" POSTRIDER_VERSION R"("})");
 }
 
 Awaitable<Reply> get_readiness(Context context, HttpRequest) {

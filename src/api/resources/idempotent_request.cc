@@ -8,6 +8,7 @@
 
 #include "api/json/event_json.h"
 #include "api/resources/answers.h"
+#include "api/resources/api_shares.h"
 
 namespace postrider::api {
 namespace {
@@ -80,7 +81,8 @@ Awaitable<Reply> answer_again(ReplayRule replay, Context context, HttpRequest re
   co_return reply;
 }
 
-Awaitable<Result<std::optional<KeyUse>>> look_up(Queries& queries, RequestKey key, WallTime now) {
+Awaitable<Result<std::optional<KeyUse>>> look_up(OwnedQueries queries, RequestKey key,
+                                                 WallTime now) {
   const auto query = [key, now](Reader& reader) {
     return reader.request_keys->find(key.caller, key.key, now);
   };
@@ -102,7 +104,7 @@ Awaitable<Reply> answer_idempotently(IdempotentRoute route, Context context, Htt
                                    .key = *key,
                                    .digest = digest_of(*context.options->crypto, request),
                                    .expires_at = now + context.options->idempotency_window};
-  auto looking = look_up(route.queries, *context.request_key, now);
+  auto looking = look_up({route.queries, share_owner(context.caller)}, *context.request_key, now);
   Result<std::optional<KeyUse>> use = co_await std::move(looking);
   if (!use) {
     co_return tl::make_unexpected(to_problem(use.error()));
@@ -114,7 +116,8 @@ Awaitable<Reply> answer_idempotently(IdempotentRoute route, Context context, Htt
       co_return made;
     }
     // A concurrent request with the same key may have been carried out meanwhile.
-    auto looking_again = look_up(route.queries, *context.request_key, now);
+    auto looking_again =
+        look_up({route.queries, share_owner(context.caller)}, *context.request_key, now);
     use = co_await std::move(looking_again);
     if (!use || !*use) {
       co_return made;

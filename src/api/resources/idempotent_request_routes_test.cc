@@ -265,12 +265,15 @@ TEST(TenantLimits, ConcurrentChangesAreBothApplied) {
     EXPECT_EQ(world.call_within("PUT", path, R"({"webhooks_max":5})", {}).status, 200);
   };
   const Answer changed = world.call("PUT", path, R"({"events_per_minute":60})");
-  EXPECT_EQ(changed.body, R"({"webhooks_max":5,"events_per_minute":60})");
+  EXPECT_EQ(
+      changed.body,
+      R"({"webhooks_max":5,"events_per_minute":60,"timeout_ms_max":null,"max_in_flight_max":null})");
   EXPECT_EQ(world.call("GET", path).body, changed.body);
   const std::vector<AuditRecord>& audit = world.service().store.audit;
   EXPECT_EQ(audit.back().entry.detail, R"({"events_per_minute":60})");
-  EXPECT_EQ(world.call("PUT", path, R"({"webhooks_max":null})").body,
-            R"({"webhooks_max":null,"events_per_minute":60})");
+  EXPECT_EQ(
+      world.call("PUT", path, R"({"webhooks_max":null})").body,
+      R"({"webhooks_max":null,"events_per_minute":60,"timeout_ms_max":null,"max_in_flight_max":null})");
 }
 
 }  // namespace

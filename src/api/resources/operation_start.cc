@@ -5,6 +5,7 @@
 
 #include "api/json/operation_json.h"
 #include "api/resources/answers.h"
+#include "api/resources/api_shares.h"
 #include "api/resources/audit.h"
 
 namespace postrider::api {
@@ -26,8 +27,8 @@ Awaitable<Reply> start_operation(Context context, OperationRequest request) {
                             .subject = operation.id.to_string(),
                             .tenant_id = operation.tenant_id.value_or(TenantId{}),
                             .detail = "{\"filter\":" + write_filter(operation.spec.filter) + "}"});
-  auto pending = context.services.operations.start_operation(std::move(operation), std::move(entry),
-                                                             context.request_key);
+  auto pending = context.services.operations.start_operation(
+      std::move(operation), share_owner(context.caller), std::move(entry), context.request_key);
   const Result<Operation> started = co_await std::move(pending);
   if (!started) {
     co_return tl::make_unexpected(to_problem(started.error()));

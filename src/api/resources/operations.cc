@@ -41,7 +41,7 @@ Result<ListedById<Operation>> read_operations(Reader& reader, const OperationQue
   return page;
 }
 
-Awaitable<Result<Operation>> find_operation(Queries& queries, OperationId id) {
+Awaitable<Result<Operation>> find_operation(OwnedQueries queries, OperationId id) {
   const auto query = [id](Reader& reader) { return reader.operations->find(id); };
   auto pending = queries.read(query);
   co_return co_await std::move(pending);
@@ -69,7 +69,7 @@ Awaitable<Reply> list_operations(Context context, HttpRequest request) {
 Awaitable<Reply> get_operation(Context context, HttpRequest request) {
   POSTRIDER_CO_CHECK(check_no_query(request));
   POSTRIDER_CO_TRY(const OperationId id, path_id<OperationId>(request, "id", "operation"));
-  auto pending = find_operation(context.services.queries, id);
+  auto pending = find_operation(context.queries(), id);
   const Result<Operation> found = co_await std::move(pending);
   co_return answer(context, id, found);
 }
@@ -77,7 +77,7 @@ Awaitable<Reply> get_operation(Context context, HttpRequest request) {
 Awaitable<Reply> cancel_operation(Context context, HttpRequest request) {
   POSTRIDER_CO_TRY(const OperationId id, path_id<OperationId>(request, "id", "operation"));
   POSTRIDER_CO_CHECK(check_no_parameters(request));
-  auto pending_found = find_operation(context.services.queries, id);
+  auto pending_found = find_operation(context.queries(), id);
   const Result<Operation> found = co_await std::move(pending_found);
   if (!found) {
     co_return answer(context, id, found);

@@ -1,5 +1,3 @@
-#include <algorithm>
-
 #include <fmt/format.h>
 
 #include "api/json/field_reader.h"
@@ -8,6 +6,7 @@
 #include "api/resources/answers.h"
 #include "api/resources/audit.h"
 #include "api/resources/key_text.h"
+#include "api/resources/own_host.h"
 #include "api/resources/publishing.h"
 #include "api/resources/resources.h"
 
@@ -56,17 +55,26 @@ Parsed<PortalLink> read_link(const Context& context, const HttpRequest& request)
   return link;
 }
 
-/// The configured public URL, otherwise the request's Host if it is safe in a URL, otherwise empty.
-std::string origin_of(const Context& context, const HttpRequest& request) {
-  if (!context.options->public_url.empty()) {
-    return context.options->public_url;
+/// The configured public URL, otherwise the request's Host with the listener's scheme. Fails if
+/// the Host is not known to be this server's: the link would hand the token to somebody else.
+Parsed<std::string> origin_of(const ApiOptions& options, const HttpRequest& request) {
+  if (!options.public_url.empty()) {
+    std::string_view url = options.public_url;
+    url.remove_suffix(url.ends_with('/') ? 1 : 0);
+    return std::string{url};
   }
   const std::string_view host = request.header("host").value_or("");
-  const auto fits = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           std::string_view{".:-[]"}.find(c) != std::string_view::npos;
-  };
-  return host.empty() || !std::ranges::all_of(host, fits) ? "" : "http://" + std::string{host};
+  if (names_listener(host, options.listen_address)) {
+    return fmt::format("{}://{}", options.tls ? "https" : "http", host);
+  }
+  return tl::make_unexpected(
+      Problem{.status = 421,
+              .code = "unknown_host",
+              .title = "The Host is not known",
+              .detail = fmt::format("A portal link needs the address where people reach this "
+                                    "server, and `{}` is not known to be one. Set `public_url`.",
+                                    host),
+              .errors = {}});
 }
 
 /// The token is in the fragment: browsers do not send it, so it reaches no log.
@@ -146,6 +154,7 @@ std::string write_session(const ApiKey& session, const Secret<std::string>& text
 
 Awaitable<Reply> create_portal_link(Context context, HttpRequest request) {
   POSTRIDER_CO_TRY(PortalLink link, read_link(context, request));
+  POSTRIDER_CO_TRY(const std::string origin, origin_of(*context.options, request));
   const Crypto& crypto = *context.options->crypto;
   const Secret<std::string> token = make_key_text(crypto, portal_prefix);
   link.sha256 = crypto.sha256(token.reveal());
@@ -161,7 +170,7 @@ Awaitable<Reply> create_portal_link(Context context, HttpRequest request) {
   if (!added) {
     co_return tl::make_unexpected(to_problem(added.error()));
   }
-  co_return secret_answer(write_link(origin_of(context, request), token, link));
+  co_return secret_answer(write_link(origin, token, link));
 }
 
 Awaitable<Reply> open_portal_session(Context context, HttpRequest request) {

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "api/http/problem.h"
+#include "api/json/event_json.h"
 #include "api/resources/answers.h"
 
 namespace postrider::api {
@@ -34,7 +35,7 @@ std::string_view repeated_detail(bool key_derived) {
                      : "This event was published before and is still being delivered.";
 }
 
-PublishResult result_of_duplicate(const Duplicate& duplicate, bool key_derived) {
+PublishResult result_of_duplicate(const Duplicate& duplicate, const SubmittedEvent& event) {
   PublishResult result{.status = 200,
                        .id = duplicate.first_id,
                        .deliveries = duplicate.first_deliveries,
@@ -44,23 +45,23 @@ PublishResult result_of_duplicate(const Duplicate& duplicate, bool key_derived) 
   if (!duplicate.same_body) {
     result.status = 422;
     result.code = "idempotency_key_reused";
-    result.detail = reused_detail(key_derived);
-  } else if (!duplicate.finished) {
+    result.detail = reused_detail(event.key_derived);
+  } else if (!duplicate.finished && event.refuse_in_progress) {
     result.status = 409;
     result.code = "duplicate_event";
-    result.detail = repeated_detail(key_derived);
+    result.detail = repeated_detail(event.key_derived);
   }
   return result;
 }
 
 PublishResult result_of(const SubmittedEvent& event, const PublishReceipt& receipt) {
   if (const auto* duplicate = std::get_if<Duplicate>(&receipt)) {
-    return result_of_duplicate(*duplicate, event.key_derived);
+    return result_of_duplicate(*duplicate, event);
   }
   if (const auto* accepted = std::get_if<Accepted>(&receipt)) {
     return {.status = 202,
             .id = event.id,
-            .deliveries = accepted->deliveries.size(),
+            .deliveries = accepted->deliveries.size() + accepted->fanned_out,
             .duplicate = false,
             .code = {},
             .detail = {}};
@@ -80,6 +81,12 @@ void write_members(JsonWriter& writer, const PublishResult& result) {
 }
 
 }  // namespace
+
+SubmittedEvent submitted_event(const Event& event, const ApiOptions& options) {
+  return {.id = event.id,
+          .key_derived = has_derived_key(event, options),
+          .refuse_in_progress = options.refuse_in_progress};
+}
 
 Reply answer_publish(const SubmittedEvent& event, const PublishReceipt& receipt) {
   const PublishResult result = result_of(event, receipt);

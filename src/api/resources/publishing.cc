@@ -31,6 +31,16 @@ Problem over_quota(Millis wait) {
           .retry_after = seconds};
 }
 
+Problem fanout_backlog_full(const Error& error) {
+  constexpr std::chrono::seconds wait{5};
+  return {.status = 429,
+          .code = "fanout_backlog_full",
+          .title = "Too many deliveries of the tenant are still to be made",
+          .detail = error.message,
+          .errors = {},
+          .retry_after = wait};
+}
+
 Problem publishing_suspended() {
   return tenant_suspended("Nothing can be published for it, and its deliveries wait.");
 }
@@ -59,8 +69,8 @@ Parsed<void> check_tenant_known(const Context& context, const TenantId& tenant_i
       .errors = {{"tenant_id", "must be a registered tenant's id."}}});
 }
 
-Parsed<void> check_not_suspended(const Context& context, const TenantId& tenant_id) {
-  if (context.services.snapshots.access()->is_suspended(tenant_id)) {
+Parsed<void> check_not_suspended(const Snapshots& snapshots, const TenantId& tenant_id) {
+  if (snapshots.access()->is_suspended(tenant_id)) {
     return tl::make_unexpected(publishing_suspended());
   }
   return {};
@@ -103,7 +113,9 @@ Awaitable<Parsed<std::vector<PublishReceipt>>> publish_drafts(Context context,
   auto pending = context.services.publishing.publish(std::move(drafts), all_or_nothing);
   Result<std::vector<PublishReceipt>> receipts = co_await std::move(pending);
   if (!receipts) {
-    co_return tl::make_unexpected(to_problem(receipts.error()));
+    const Error& error = receipts.error();
+    co_return tl::make_unexpected(error.code == Errc::conflict ? fanout_backlog_full(error)
+                                                               : to_problem(error));
   }
   co_return *std::move(receipts);
 }

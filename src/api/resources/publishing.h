@@ -14,12 +14,14 @@ namespace postrider::api {
 /// The same for one event of a batch that is not atomic.
 [[nodiscard]] Parsed<void> check_draft(const Context& context, const EventDraft& draft);
 
-/// The receipts are in the order of the drafts. Fails with 503 if the server cannot store them.
+/// The receipts are in the order of the drafts. Fails with 503 if the server cannot store them, and
+/// with 429 if too many deliveries of a tenant are still to be made.
 [[nodiscard]] Awaitable<Parsed<std::vector<PublishReceipt>>> publish_drafts(
     Context context, std::vector<EventDraft> drafts, bool all_or_nothing);
 
 /// Fails with 403 if the tenant is suspended: nothing may be published or sent for it.
-[[nodiscard]] Parsed<void> check_not_suspended(const Context& context, const TenantId& tenant_id);
+[[nodiscard]] Parsed<void> check_not_suspended(const Snapshots& snapshots,
+                                               const TenantId& tenant_id);
 
 /// Fails with 422 if only registered tenants are served and this one is not registered.
 [[nodiscard]] Parsed<void> check_tenant_known(const Context& context, const TenantId& tenant_id);

@@ -157,9 +157,10 @@ TEST(TenantRoutes, LimitsAreMergedAndNullRemovesThem) {
   world.call("POST", "/v1/tenants", R"({"id":"acme"})");
   const std::string path = "/v1/tenants/acme/limits";
   EXPECT_EQ(world.call("PUT", path, R"({"webhooks_max":3,"events_per_minute":60})").status, 200);
-  EXPECT_EQ(world.call("PUT", path, R"({"webhooks_max":null})").body,
-            R"({"webhooks_max":null,"events_per_minute":60})");
-  EXPECT_EQ(world.call("GET", path).body, R"({"webhooks_max":null,"events_per_minute":60})");
+  const std::string rest = R"({"webhooks_max":null,"events_per_minute":60,)"
+                           R"("timeout_ms_max":null,"max_in_flight_max":null})";
+  EXPECT_EQ(world.call("PUT", path, R"({"webhooks_max":null})").body, rest);
+  EXPECT_EQ(world.call("GET", path).body, rest);
   EXPECT_EQ(world.call("PUT", path, R"({"webhooks_max":-1})").at("errors.0.field"), "webhooks_max");
   EXPECT_EQ(world.call("PUT", path, R"({"rate":1})").at("code"), "unknown_field");
   EXPECT_EQ(world.call("PUT", "/v1/tenants/nobody/limits", "{}").status, 404);

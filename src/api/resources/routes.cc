@@ -19,10 +19,14 @@
 #include <string_view>
 
 #include "api/http/client_address.h"
+#include "api/json/json_body.h"
+#include "api/resources/api_shares.h"
 #include "api/resources/auth.h"
 #include "api/resources/context.h"
 #include "api/resources/guarded_stream.h"
 #include "api/resources/idempotent_request.h"
+#include "api/resources/own_host.h"
+#include "api/resources/publishing.h"
 #include "api/resources/resources.h"
 #include "api/tenancy/tenant_service.h"
 
@@ -125,11 +129,31 @@ constexpr std::array entries = {
     Entry{"GET", "/v1/stream", Access::read, stream_events, Tenants::served},
     Entry{"GET", "/healthz", Access::open, get_health},
     Entry{"GET", "/readyz", Access::open, get_readiness},
+    Entry{"GET", "/metrics", Access::read, get_metrics},  // Open to this machine: see Guard.
     Entry{"GET", "/openapi.json", Access::open, get_contract},
     Entry{"GET", "/", Access::open, get_status_page},
     Entry{"GET", "/status.css", Access::open, get_status_style},
     Entry{"GET", "/status.js", Access::open, get_status_script},
 };
+
+constexpr std::array monitoring_entries = {
+    Entry{"GET", "/healthz", Access::open, get_health},
+    Entry{"GET", "/readyz", Access::open, get_readiness},
+    Entry{"GET", "/metrics", Access::open, get_metrics},
+};
+
+constexpr std::size_t token_body_bytes_max = 4ul * 1024;  // Anybody may send it.
+
+/// The largest body that a route can use.
+std::size_t body_bytes_max(const Entry& entry, const ApiOptions& options) {
+  if (entry.resource == publish_batch) {
+    return options.body_bytes_max;
+  }
+  if (entry.resource == publish_event) {
+    return options.data_bytes_max + small_body_bytes_max;
+  }
+  return entry.access == Access::open ? token_body_bytes_max : small_body_bytes_max;
+}
 
 /// The only place where a handler's problem becomes a response.
 Awaitable<HttpResponse> render_reply(Awaitable<Reply> handling) {
@@ -143,16 +167,14 @@ Awaitable<HttpResponse> render_reply(Awaitable<Reply> handling) {
 Awaitable<HttpResponse> render_problem(Problem problem) { co_return render(problem); }
 
 /// Restricts the service to the caller's tenant, if the caller has one.
-Context make_context(Service& service, std::shared_ptr<const ApiOptions> options, Caller caller) {
-  if (!caller.tenant_id) {
-    return {
-        .services = Services{service}, .options = std::move(options), .caller = std::move(caller)};
-  }
-  const std::shared_ptr<Service> restricted = make_tenant_service(service, *caller.tenant_id);
-  return {.services = Services{*restricted},
-          .options = std::move(options),
+Context make_context(Service& service, const ApiControl& control, Caller caller) {
+  std::shared_ptr<Service> restricted =
+      caller.tenant_id ? make_tenant_service(service, *caller.tenant_id) : nullptr;
+  return {.services = Services{restricted ? *restricted : service},
+          .options = control.options(),
           .caller = std::move(caller),
-          .restricted = restricted};
+          .restricted = std::move(restricted),
+          .shares = &control.shares()};
 }
 
 Problem too_many(Micros wait) {
@@ -169,7 +191,7 @@ Problem too_many(Micros wait) {
 struct Guard {
   Service* service = nullptr;
   std::shared_ptr<ApiControl> control;
-  Admission admission;
+  const Entry* entry = nullptr;
   bool limited = true;  // False for probes and scrapers: they report when something is wrong.
 
   /// Requests without a valid key are counted by address, the others by key.
@@ -186,20 +208,43 @@ struct Guard {
     return {};
   }
 
-  [[nodiscard]] Parsed<Context> admit(const HttpRequest& request) const {
-    std::shared_ptr<const ApiOptions> options = control->options();
+  /// A scraper on this machine needs no key, but a web page in a browser on this machine does.
+  [[nodiscard]] Access access_for(const HttpRequest& request, const ApiOptions& options) const {
+    const std::optional<IpAddress> client = IpAddress::parse(request.remote_ip);
+    const bool is_open = entry->resource == get_metrics && options.open_metrics && client &&
+                         is_loopback(*client) &&
+                         is_loopback_host(request.header("host").value_or("localhost"));
+    return is_open && !request.header("authorization") ? Access::open : entry->access;
+  }
+
+  /// Checks key and rate. Each request is counted once.
+  [[nodiscard]] Parsed<Caller> identify(const HttpRequest& request) const {
+    const std::shared_ptr<const ApiOptions> options = control->options();
     const std::shared_ptr<const AccessSnapshot> access = service->access();
-    Parsed<Caller> caller =
-        authenticate(request, admission, {*access, *options->crypto, service->now().wall});
-    const KeyRef key = caller ? caller->key : nullptr;
-    POSTRIDER_CHECK(check_rate(*options, request.remote_ip, key));
-    if (!caller) {
-      return tl::make_unexpected(caller.error());
+    Parsed<Caller> caller = authenticate(request, {access_for(request, *options), entry->tenants},
+                                         {*access, *options->crypto, service->now().wall});
+    if (!request.head_checked) {
+      POSTRIDER_CHECK(check_rate(*options, request.remote_ip, caller ? caller->key : nullptr));
     }
-    if (key != nullptr) {
-      service->record_key_use(*key);
+    return caller;
+  }
+
+  /// Before the body arrives. Whatever the header alone can decide is decided here.
+  [[nodiscard]] Parsed<BodyPermit> check_head(const HttpRequest& head) const {
+    POSTRIDER_TRY(const Caller caller, identify(head));
+    if (entry->access == Access::publish && caller.tenant_id) {
+      POSTRIDER_CHECK(check_not_suspended(*service, *caller.tenant_id));
     }
-    return make_context(*service, std::move(options), *std::move(caller));
+    return BodyPermit{.body_bytes_max = body_bytes_max(*entry, *control->options()),
+                      .owner = share_owner(caller)};
+  }
+
+  [[nodiscard]] Parsed<Context> admit(const HttpRequest& request) const {
+    POSTRIDER_TRY(Caller caller, identify(request));
+    if (caller.key != nullptr) {
+      service->record_key_use(*caller.key);
+    }
+    return make_context(*service, *control, std::move(caller));
   }
 };
 
@@ -211,7 +256,7 @@ void add(Router& router, Service& service, const std::shared_ptr<ApiControl>& co
          const Entry& entry) {
   const Guard guard{.service = &service,
                     .control = control,
-                    .admission = {entry.access, entry.tenants},
+                    .entry = &entry,
                     .limited = !is_probe(entry.pattern)};
   const auto guarded = [guard, resource = entry.resource,
                         replay = entry.replay](HttpRequest request) -> Awaitable<HttpResponse> {
@@ -230,33 +275,33 @@ void add(Router& router, Service& service, const std::shared_ptr<ApiControl>& co
     return render_reply(may_stream ? guard_stream(std::move(handling), {all, all, key->key().id})
                                    : std::move(handling));
   };
-  router.add(std::string{entry.method}, std::string{entry.pattern}, guarded);
-}
-
-std::vector<Entry> all_entries(const ApiOptions& options) {
-  std::vector<Entry> all{entries.begin(), entries.end()};
-  const Access metrics_access = options.open_metrics ? Access::open : Access::read;
-  all.push_back({"GET", "/metrics", metrics_access, get_metrics});
-  return all;
+  router.add(std::string{entry.method}, std::string{entry.pattern}, guarded,
+             [guard](const HttpRequest& head) { return guard.check_head(head); });
 }
 
 }  // namespace
 
-std::vector<RouteEntry> route_table(const ApiOptions& options) {
+std::vector<RouteEntry> route_table() {
   std::vector<RouteEntry> table;
-  for (const Entry& entry : all_entries(options)) {
+  for (const Entry& entry : entries) {
     table.push_back({entry.method, entry.pattern, {entry.access, entry.tenants}});
   }
   return table;
 }
 
 std::shared_ptr<ApiControl> add_routes(Router& router, Service& service, ApiOptions options) {
-  const std::vector<Entry> all = all_entries(options);
   auto control = std::make_shared<ApiControl>(std::move(options));
-  for (const Entry& entry : all) {
+  for (const Entry& entry : entries) {
     add(router, service, control, entry);
   }
   return control;
+}
+
+void add_monitoring_routes(Router& router, Service& service,
+                           const std::shared_ptr<ApiControl>& control) {
+  for (const Entry& entry : monitoring_entries) {
+    add(router, service, control, entry);
+  }
 }
 
 }  // namespace postrider::api

@@ -20,10 +20,13 @@ struct RouteEntry {
 };
 
 /// The whole table, for tests.
-[[nodiscard]] std::vector<RouteEntry> route_table(const ApiOptions& options);
+[[nodiscard]] std::vector<RouteEntry> route_table();
 
-/// Adds every route. `service` must outlive the router. The options can be changed later, except
-/// open_metrics.
+/// Adds every route. `service` must outlive the router. The options can be changed later.
 std::shared_ptr<ApiControl> add_routes(Router& router, Service& service, ApiOptions options);
+
+/// Adds what a listener for monitoring serves, to anybody: the health checks and the metrics.
+void add_monitoring_routes(Router& router, Service& service,
+                           const std::shared_ptr<ApiControl>& control);
 
 }  // namespace postrider::api

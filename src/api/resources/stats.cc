@@ -188,7 +188,7 @@ std::string write_stats(const StatsQuery& asked, const Numbers& numbers,
 Awaitable<Reply> get_stats(Context context, HttpRequest request) {
   POSTRIDER_CO_TRY(const StatsQuery asked, read_query(request, context));
   const auto query = [asked](Reader& reader) { return read_numbers(*reader.stats, asked); };
-  auto pending = context.services.queries.read(query);
+  auto pending = context.queries().read(query);
   const Result<Numbers> numbers = co_await std::move(pending);
   if (!numbers) {
     co_return tl::make_unexpected(to_problem(numbers.error()));

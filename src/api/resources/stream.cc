@@ -14,6 +14,7 @@
 #include "api/json/status_words.h"
 #include "api/json/stream_json.h"
 #include "api/resources/answers.h"
+#include "api/resources/api_shares.h"
 #include "api/resources/resources.h"
 #include "runtime/observability/stream_hub.h"
 
@@ -24,6 +25,11 @@ namespace asio = boost::asio;
 
 // Sent first: the client's delay before it reconnects.
 constexpr std::string_view greeting = "retry: 2000\n\n";
+
+constexpr PlaceTexts texts{
+    .owner_full = "has too many live streams open. Close one or try again in a moment.",
+    .code = "too_many_streams",
+    .server_full = "All places for live streams are taken. Try again in a moment."};
 
 struct StreamQuery {
   StreamFilter filter;
@@ -72,6 +78,7 @@ class EventStream final : public BodyStream {
   struct Parts {
     std::shared_ptr<Signal> signal;
     std::unique_ptr<StreamHub::Subscription> subscription;
+    SharePlace place;
     Millis heartbeat{0};
   };
 
@@ -145,6 +152,7 @@ std::function<void()> wake_up(asio::any_io_executor executor, std::weak_ptr<Sign
 
 Awaitable<Reply> stream_events(Context context, HttpRequest request) {
   POSTRIDER_CO_TRY(StreamQuery asked, read_query(request));
+  POSTRIDER_CO_TRY(SharePlace place, take_place(context.shares->streams, context.caller, texts));
   const asio::any_io_executor executor = co_await asio::this_coro::executor;
   const auto signal = std::make_shared<Signal>(executor);
   Result<std::unique_ptr<StreamHub::Subscription>> subscription = context.services.stream.subscribe(
@@ -160,6 +168,7 @@ Awaitable<Reply> stream_events(Context context, HttpRequest request) {
   response.stream = std::make_shared<EventStream>(
       EventStream::Parts{.signal = signal,
                          .subscription = *std::move(subscription),
+                         .place = std::move(place),
                          .heartbeat = context.options->stream_heartbeat});
   co_return response;
 }

@@ -4,6 +4,7 @@
 #include "api/json/json_body.h"
 #include "api/json/list_answer.h"
 #include "api/json/memory_page.h"
+#include "api/json/policy_json.h"
 #include "api/json/query_reader.h"
 #include "api/json/registry_json.h"
 #include "api/resources/audit.h"
@@ -56,6 +57,8 @@ Parsed<LimitsChange> read_limits(const HttpRequest& request) {
   LimitsChange change;
   read_limit(reader.integer("webhooks_max", webhooks_range), change.webhooks_max);
   read_limit(reader.integer("events_per_minute", events_range), change.events_per_minute);
+  read_limit(reader.integer("timeout_ms_max", timeout_ms_range), change.timeout_ms_max);
+  read_limit(reader.integer("max_in_flight_max", in_flight_range), change.max_in_flight_max);
   reader.finish();
   if (!errors.empty()) {
     return tl::make_unexpected(errors.problem());
@@ -90,6 +93,12 @@ std::string change_text(const LimitsChange& change) {
   }
   if (change.events_per_minute) {
     writer.member("events_per_minute", *change.events_per_minute);
+  }
+  if (change.timeout_ms_max) {
+    writer.member("timeout_ms_max", *change.timeout_ms_max);
+  }
+  if (change.max_in_flight_max) {
+    writer.member("max_in_flight_max", *change.max_in_flight_max);
   }
   writer.close_object();
   return detail;

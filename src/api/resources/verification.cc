@@ -6,6 +6,7 @@
 #include "core/request/signature.h"
 
 #include "api/json/event_json.h"
+#include "api/resources/api_shares.h"
 
 namespace postrider::api {
 namespace {
@@ -69,14 +70,18 @@ std::optional<std::string> verification_fault(const Outcome& outcome, std::strin
   return std::nullopt;
 }
 
-Awaitable<Result<std::optional<std::string>>> verify(Context context, Webhook webhook) {
+Awaitable<Parsed<std::optional<std::string>>> verify(Context context, Webhook webhook) {
+  POSTRIDER_CO_TRY(const SharePlace place, take_test_place(context));
   const std::string challenge = to_hex(context.options->crypto->random_bytes(challenge_bytes));
   Event event = challenge_event(context, webhook, challenge);
   auto pending =
       context.services.test_sends.probe(std::move(webhook), std::move(event), verification_timeout);
   const Result<Outcome> outcome = co_await std::move(pending);
   if (!outcome) {
-    co_return tl::make_unexpected(outcome.error());
+    co_return tl::make_unexpected(to_problem(outcome.error()));
+  }
+  if (outcome->shortage != Shortage::none) {
+    co_return tl::make_unexpected(to_problem(Error{Errc::unavailable, outcome->error_message}));
   }
   co_return verification_fault(*outcome, challenge);
 }

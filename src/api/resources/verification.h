@@ -32,7 +32,7 @@ struct VerificationRequest {
                                                             std::string_view challenge);
 
 /// Sends a challenge and returns its verification_fault. Fails if it could not be sent.
-[[nodiscard]] Awaitable<Result<std::optional<std::string>>> verify(Context context,
+[[nodiscard]] Awaitable<Parsed<std::optional<std::string>>> verify(Context context,
                                                                    Webhook webhook);
 
 [[nodiscard]] Problem verification_failed(std::string detail);

@@ -166,6 +166,7 @@ std::string write_health(const Webhook& webhook, const LaneView& lane, const Sto
   write_circuit_detail(writer, lane);
   write_blocked(writer, lane);
   writer.member("in_flight", lane.in_flight.size());
+  writer.member("in_flight_limit", lane.in_flight_limit);
   writer.member("rate_limit_tokens", lane.tokens);
   writer.key("deliveries");
   writer.open_object();
@@ -230,7 +231,7 @@ Awaitable<Reply> get_webhook_health(Context context, HttpRequest request) {
   const auto query = [id = webhook->id, now = context.services.clock.now().wall](Reader& reader) {
     return read_health(reader, id, now);
   };
-  auto pending_health = context.services.queries.read(query);
+  auto pending_health = context.queries().read(query);
   const Result<StoredHealth> health = co_await std::move(pending_health);
   if (!health) {
     co_return tl::make_unexpected(to_problem(health.error()));

@@ -16,7 +16,7 @@ Awaitable<WebhookStatus> read_status(Context context, WebhookId id) {
   auto pending_lane = context.services.lanes.lane_view(id);
   Result<LaneView> lane = co_await std::move(pending_lane);
   const auto query = [id](Reader& reader) { return reader.history->webhook_health(id); };
-  auto pending_health = context.services.queries.read(query);
+  auto pending_health = context.queries().read(query);
   Result<WebhookHealth> health = co_await std::move(pending_health);
   co_return WebhookStatus{std::move(lane), std::move(health)};
 }

@@ -1,5 +1,7 @@
 #include <algorithm>
 
+#include "core/base/text_search.h"
+
 #include "api/json/list_answer.h"
 #include "api/json/memory_page.h"
 #include "api/json/webhook_json.h"
@@ -26,7 +28,7 @@ std::string to_lower(std::string_view text) {
 
 bool mentions(const Webhook& webhook, const std::string& words) {
   const auto contains = [wanted = to_lower(words)](std::string_view text) {
-    return to_lower(text).find(wanted) != std::string::npos;
+    return find_text(to_lower(text), wanted) != std::string::npos;
   };
   return contains(webhook.url) || contains(webhook.name.value_or("")) ||
          contains(webhook.description.value_or("")) || contains(webhook.id.to_string());

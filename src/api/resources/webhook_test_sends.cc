@@ -11,6 +11,7 @@
 #include "api/json/query_reader.h"
 #include "api/json/request_json.h"
 #include "api/resources/answers.h"
+#include "api/resources/api_shares.h"
 #include "api/resources/audit.h"
 #include "api/resources/publishing.h"
 #include "api/resources/resources.h"
@@ -143,13 +144,14 @@ HttpResponse answer_test(const Event& event, const TestSent& sent) {
 Awaitable<Reply> test_webhook(Context context, HttpRequest request) {
   POSTRIDER_CO_TRY(const WebhookRef webhook, path_webhook(context.services.snapshots, request));
   POSTRIDER_CO_TRY(const Event event, read_test(context, request, *webhook));
-  POSTRIDER_CO_CHECK(check_not_suspended(context, webhook->tenant_id));
+  POSTRIDER_CO_CHECK(check_not_suspended(context.services.snapshots, webhook->tenant_id));
   auto pending_lane = context.services.lanes.lane_view(webhook->id);
   const Result<LaneView> lane = co_await std::move(pending_lane);
   if (!lane) {
     co_return tl::make_unexpected(to_problem(lane.error()));
   }
   POSTRIDER_CO_CHECK(check_lane(*lane));
+  POSTRIDER_CO_TRY(const SharePlace place, take_test_place(context));
   AuditEntry entry = audit_entry(context, {.action = "webhook.test",
                                            .subject = webhook->id.to_string(),
                                            .tenant_id = webhook->tenant_id});
@@ -165,7 +167,7 @@ Awaitable<Reply> test_webhook(Context context, HttpRequest request) {
 Awaitable<Reply> show_test(Context context, HttpRequest request) {
   POSTRIDER_CO_TRY(const EventId id, path_id<EventId>(request, "id", "event"));
   const auto query = [id](Reader& reader) { return read_earlier(*reader.history, id); };
-  auto pending = context.services.queries.read(query);
+  auto pending = context.queries().read(query);
   const Result<EarlierTest> earlier = co_await std::move(pending);
   if (!earlier) {
     co_return tl::make_unexpected(to_problem(earlier.error(), "event", id.to_string()));
@@ -176,11 +178,11 @@ Awaitable<Reply> show_test(Context context, HttpRequest request) {
 Awaitable<Reply> verify_webhook(Context context, HttpRequest request) {
   POSTRIDER_CO_TRY(const WebhookRef webhook, path_webhook(context.services.snapshots, request));
   POSTRIDER_CO_CHECK(check_no_parameters(request));
-  POSTRIDER_CO_CHECK(check_not_suspended(context, webhook->tenant_id));
+  POSTRIDER_CO_CHECK(check_not_suspended(context.services.snapshots, webhook->tenant_id));
   auto verifying = verify(context, *webhook);
-  const Result<std::optional<std::string>> fault = co_await std::move(verifying);
+  const Parsed<std::optional<std::string>> fault = co_await std::move(verifying);
   if (!fault) {
-    co_return tl::make_unexpected(to_problem(fault.error()));
+    co_return tl::make_unexpected(fault.error());
   }
   if (*fault) {
     co_return tl::make_unexpected(verification_failed(**fault));

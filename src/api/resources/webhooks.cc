@@ -23,6 +23,14 @@ struct WebhookDraft {
   VerificationRequest verification;
 };
 
+/// How the limits of tenants cap their webhooks at the moment.
+auto current_caps(const Context& context) {
+  return [access = context.services.snapshots.access(),
+          options = context.options](const TenantId& tenant_id) {
+    return caps_of(access->limits_of(tenant_id), options->webhook_caps);
+  };
+}
+
 /// Merges the members into the draft.
 Parsed<void> merge(std::vector<JsonMember> members, const WebhookRules& rules,
                    WebhookDraft& draft) {
@@ -63,11 +71,11 @@ Awaitable<Parsed<std::optional<std::string>>> verify_url(Context context, Webhoo
   if (!wanted) {
     co_return std::optional<std::string>{};
   }
-  POSTRIDER_CO_CHECK(check_not_suspended(context, draft.webhook.tenant_id));
+  POSTRIDER_CO_CHECK(check_not_suspended(context.services.snapshots, draft.webhook.tenant_id));
   auto pending = verify(context, std::move(draft.webhook));
-  const Result<std::optional<std::string>> fault = co_await std::move(pending);
+  const Parsed<std::optional<std::string>> fault = co_await std::move(pending);
   if (!fault) {
-    co_return tl::make_unexpected(to_problem(fault.error()));
+    co_return tl::make_unexpected(fault.error());
   }
   if (*fault && required) {
     co_return tl::make_unexpected(verification_failed(**fault));
@@ -85,8 +93,9 @@ Parsed<WebhookDraft> read_new_webhook(const Context& context, const HttpRequest&
   webhook.updated_at = webhook.created_at;
   webhook.secret_set_at = webhook.created_at;
   webhook.tenant_id = context.caller.tenant_id.value_or(TenantId{});
-  const WebhookRules rules{options.url_policy, options.webhook_defaults, /*creating=*/true,
-                           context.caller.tenant_id, webhook.created_at};
+  const WebhookRules rules{options.url_policy, options.webhook_defaults,
+                           /*creating=*/true,  context.caller.tenant_id,
+                           webhook.created_at, current_caps(context)};
   POSTRIDER_CHECK(merge(std::move(members), rules, draft));
   POSTRIDER_CHECK(check_tenant_known(context, webhook.tenant_id));
   if (webhook.secret.reveal().empty()) {
@@ -108,12 +117,14 @@ LaneView view_new_lane(const Webhook& webhook) {
 }
 
 Problem over_webhook_quota(const Error& error) {
-  return {.status = 429,
-          .code = "webhook_quota_exceeded",
-          .title = "The tenant's webhook limit is reached",
-          .detail = error.message +
-                    " Delete a webhook or raise `webhooks_max` with PUT /v1/tenants/{id}/limits.",
-          .errors = {}};
+  return {
+      .status = 429,
+      .code = "webhook_quota_exceeded",
+      .title = "The tenant's webhook limit is reached",
+      .detail = error.message +
+                " Delete a webhook, or raise `webhooks_max` with PUT /v1/tenants/{id}/limits or "
+                "the setting `limits.webhooks_per_tenant`.",
+      .errors = {}};
 }
 
 /// The names of the changed members, for the audit log. Values may be secret.
@@ -141,12 +152,16 @@ struct EditParts {
 /// change may have been stored since, so this merges it again; the result goes to `merged`.
 WebhookEdit make_edit(const Context& context, EditParts parts) {
   const WallTime now = context.services.clock.now().wall;
-  return [options = context.options, parts = std::move(parts),
+  return [options = context.options, parts = std::move(parts), caps = current_caps(context),
           now](const Webhook& current) -> Result<Webhook> {
     POSTRIDER_TRY(std::vector<JsonMember> members, read_json_object(parts.body));
     WebhookDraft draft{.webhook = current, .verification = {}};
-    const WebhookRules rules{options->url_policy, options->webhook_defaults, /*creating=*/false,
-                             std::nullopt, now};
+    const WebhookRules rules{options->url_policy,
+                             options->webhook_defaults,
+                             /*creating=*/false,
+                             std::nullopt,
+                             now,
+                             caps};
     *parts.merged = merge(std::move(members), rules, draft);
     if (!*parts.merged) {
       return fail(Errc::invalid, parts.merged->error().detail);
@@ -211,8 +226,12 @@ Awaitable<Reply> update_webhook(Context context, HttpRequest request) {
   POSTRIDER_CO_TRY(const WebhookRef current, path_webhook(context.services.snapshots, request));
   POSTRIDER_CO_TRY(std::vector<JsonMember> members, read_body(request));
   const ApiOptions& options = *context.options;
-  const WebhookRules rules{options.url_policy, options.webhook_defaults, /*creating=*/false,
-                           std::nullopt, context.services.clock.now().wall};
+  const WebhookRules rules{options.url_policy,
+                           options.webhook_defaults,
+                           /*creating=*/false,
+                           std::nullopt,
+                           context.services.clock.now().wall,
+                           current_caps(context)};
   WebhookDraft trial{.webhook = *current, .verification = {}};
   std::string fields = name_fields(members);
   POSTRIDER_CO_CHECK(merge(std::move(members), rules, trial));

@@ -178,7 +178,7 @@ TEST_F(Tenancy, NoRouteShowsOrChangesAnotherTenantsData) {
   ids.push_back(other);
   std::vector<std::string> mixed = ids;
   mixed.push_back(mine_.webhook);  // The caller's webhook with another tenant's delivery.
-  for (const RouteEntry& route : route_table({})) {
+  for (const RouteEntry& route : route_table()) {
     const std::string method{route.method};
     const std::string pattern{route.pattern};
     const bool several = std::ranges::count(pattern, '{') > 1;
@@ -212,7 +212,7 @@ TEST_F(Tenancy, AnotherTenantsDataIsAnsweredLikeMissingData) {
       {theirs_.dead, "dlv_00000000000000000000000000"},
       {theirs_.operation, "opr_00000000000000000000000000"}};
   std::size_t compared = 0;
-  for (const RouteEntry& route : route_table({})) {
+  for (const RouteEntry& route : route_table()) {
     if (route.admission.tenants != Tenants::served ||
         route.pattern.find('{') == std::string::npos) {
       continue;
@@ -240,7 +240,7 @@ TEST_F(Tenancy, EveryRouteForTenantsServesTheirOwnData) {
       {"webhooks", mine_.webhook},     {"events", mine_.event},
       {"deliveries", mine_.delivery},  {"dlq", mine_.dead},
       {"operations", mine_.operation}, {"batch-operations", mine_.operation}};
-  for (const RouteEntry& route : route_table({})) {
+  for (const RouteEntry& route : route_table()) {
     std::string path{route.pattern};
     bool known = route.admission.tenants == Tenants::served && route.method != "DELETE";
     for (std::size_t open = path.find('{'); known && open != std::string::npos;
@@ -271,7 +271,7 @@ TEST_F(Tenancy, ViewerReadsWhatTheTenantsAdminReadsAndChangesNothing) {
                             .created_at = {}});
   const std::string before = picture("mine") + picture();
   std::size_t refused = 0;
-  for (const RouteEntry& route : route_table({})) {
+  for (const RouteEntry& route : route_table()) {
     const std::string method{route.method};
     for (const std::string& path : fill(std::string{route.pattern}, mine_.ids())) {
       for (const std::string& body : bodies(method, mine_)) {

@@ -1,7 +1,10 @@
 #include "api/tenancy/tenant_history.h"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
+
+#include "core/net/tenant_text.h"
 
 namespace postrider::api {
 namespace {
@@ -16,6 +19,13 @@ std::optional<Filter> restrict_to(const TenantId& tenant_id, Filter filter) {
   return filter;
 }
 
+void hide_in_record(DeliveryRecord& record) {
+  if (record.last_attempt) {
+    record.last_attempt->error_message =
+        without_internal_addresses(record.last_attempt->error_message);
+  }
+}
+
 class TenantHistory final : public History {
  public:
   TenantHistory(History& all, TenantId tenant_id, std::shared_ptr<const Directory> webhooks)
@@ -24,7 +34,12 @@ class TenantHistory final : public History {
   Result<Listed<DeliveryRecord>> list_deliveries(const DeliveryFilter& filter,
                                                  const Page& page) override {
     const auto mine = restrict_to(tenant_id_, filter);
-    return mine ? all_.list_deliveries(*mine, page) : Listed<DeliveryRecord>{};
+    if (!mine) {
+      return Listed<DeliveryRecord>{};
+    }
+    POSTRIDER_TRY(Listed<DeliveryRecord> listed, all_.list_deliveries(*mine, page));
+    std::ranges::for_each(listed.items, hide_in_record);
+    return listed;
   }
 
   Result<DeliveryRecord> find_delivery(DeliveryId id) override {
@@ -32,17 +47,29 @@ class TenantHistory final : public History {
     if (record.tenant_id != tenant_id_) {
       return fail(Errc::not_found, "There is no such delivery.");
     }
+    hide_in_record(record);
     return record;
   }
 
   Result<ListedAttempts> list_attempts(const AttemptFilter& filter,
                                        const AttemptPage& page) override {
     const auto mine = restrict_to(tenant_id_, filter);
-    return mine ? all_.list_attempts(*mine, page) : ListedAttempts{};
+    if (!mine) {
+      return ListedAttempts{};
+    }
+    POSTRIDER_TRY(ListedAttempts listed, all_.list_attempts(*mine, page));
+    for (AttemptRecord& record : listed.items) {
+      hide_internal_addresses(record.attempt.outcome);
+    }
+    return listed;
   }
 
   Result<std::vector<Attempt>> attempts_of(DeliveryId id) override {
-    return of_own(id, &History::attempts_of);
+    POSTRIDER_TRY(std::vector<Attempt> attempts, of_own(id, &History::attempts_of));
+    for (Attempt& attempt : attempts) {
+      hide_internal_addresses(attempt.outcome);
+    }
+    return attempts;
   }
 
   Result<std::map<std::uint32_t, RequestShape>> requests_of(DeliveryId id) override {
@@ -66,11 +93,24 @@ class TenantHistory final : public History {
     return event;
   }
 
+  Result<std::uint64_t> fanout_remaining(EventId id) override {
+    POSTRIDER_CHECK(find_event(id));
+    return all_.fanout_remaining(id);
+  }
+
   Result<Listed<EventForWebhook>> list_events_for(WebhookId webhook_id, const EventFilter& filter,
                                                   const ForwardPage& page) override {
     const auto mine = restrict_to(tenant_id_, filter);
-    return mine && webhooks_->find(webhook_id) ? all_.list_events_for(webhook_id, *mine, page)
-                                               : Listed<EventForWebhook>{};
+    if (!mine || webhooks_->find(webhook_id) == nullptr) {
+      return Listed<EventForWebhook>{};
+    }
+    POSTRIDER_TRY(Listed<EventForWebhook> listed, all_.list_events_for(webhook_id, *mine, page));
+    for (EventForWebhook& item : listed.items) {
+      if (item.delivery) {
+        hide_in_record(*item.delivery);
+      }
+    }
+    return listed;
   }
 
   Result<PartialCount> count_deliveries(const DeliveryFilter& filter,
@@ -127,6 +167,13 @@ class TenantAlerts final : public AlertReader {
 };
 
 }  // namespace
+
+void hide_internal_addresses(Outcome& outcome) {
+  outcome.error_message = without_internal_addresses(outcome.error_message);
+  if (!is_public_address(outcome.remote_ip)) {
+    outcome.remote_ip.clear();
+  }
+}
 
 std::unique_ptr<AlertReader> make_tenant_alerts(AlertReader& all, TenantId tenant_id) {
   return std::make_unique<TenantAlerts>(all, std::move(tenant_id));

@@ -9,6 +9,9 @@
 
 namespace postrider::api {
 
+/// Removes what a tenant is not told: which internal address its host resolved to.
+void hide_internal_addresses(Outcome& outcome);
+
 /// `all` must outlive the result; use it on the same thread. `webhooks` are the tenant's own.
 [[nodiscard]] std::unique_ptr<History> make_tenant_history(
     History& all, TenantId tenant_id, std::shared_ptr<const Directory> webhooks);

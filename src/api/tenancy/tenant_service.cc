@@ -46,7 +46,8 @@ class TenantService final : public Service {
   Awaitable<Result<void>> remove_webhook(WebhookId id, AuditEntry entry) override;
   Awaitable<Result<Delivery>> revive(Revive revive, AuditEntry entry) override;
   Awaitable<Result<Delivery>> cancel(DeliveryId id, AuditEntry entry) override;
-  Awaitable<Result<Operation>> start_operation(Operation operation, AuditEntry entry,
+  Awaitable<Result<Operation>> start_operation(Operation operation, ShareOwner owner,
+                                               AuditEntry entry,
                                                std::optional<RequestKey> key) override;
   Awaitable<Result<Operation>> cancel_operation(OperationId id, AuditEntry entry) override;
   Awaitable<Result<TestSent>> send_test(WebhookRef webhook, Event event, AuditEntry entry,
@@ -60,7 +61,7 @@ class TenantService final : public Service {
   }
   Awaitable<Result<LaneView>> lane_view(WebhookId id) override;
   Awaitable<Result<LaneView>> command_circuit(CircuitCommanded command, AuditEntry entry) override;
-  Awaitable<void> run_query(ReaderQuery query) override;
+  Awaitable<void> run_query(ShareOwner owner, ReaderQuery query) override;
 
   Awaitable<Result<EventTypeRef>> change_event_type(std::string, EventTypeEdit, AuditEntry,
                                                     std::optional<RequestKey>) override {
@@ -84,6 +85,7 @@ class TenantService final : public Service {
     const WebhookRef webhook = all_.directory()->find(id);
     return webhook != nullptr && webhook->tenant_id == tenant_id_;
   }
+  [[nodiscard]] ShareOwner share() const { return {ShareKind::tenant, tenant_id_}; }
   /// Fails with not_found unless the delivery is the tenant's. A delivery never changes its tenant.
   Awaitable<Result<void>> check_owned(DeliveryId id);
 
@@ -148,7 +150,7 @@ Awaitable<Result<void>> TenantService::check_owned(DeliveryId id) {
       found = tl::make_unexpected(record.error());
     }
   };
-  auto pending = run_query(std::move(query));
+  auto pending = run_query(share(), std::move(query));
   co_await std::move(pending);
   co_return found;
 }
@@ -173,18 +175,20 @@ Awaitable<Result<Delivery>> TenantService::cancel(DeliveryId id, AuditEntry entr
   co_return co_await std::move(pending);
 }
 
-Awaitable<Result<Operation>> TenantService::start_operation(Operation operation, AuditEntry entry,
+Awaitable<Result<Operation>> TenantService::start_operation(Operation operation, ShareOwner,
+                                                            AuditEntry entry,
                                                             std::optional<RequestKey> key) {
   if (operation.tenant_id != tenant_id_ || operation.spec.filter.tenant_id != tenant_id_) {
     co_return fail(Errc::invalid, "`tenant_id` must be left out or be that of this API key.");
   }
-  auto pending = all_.start_operation(std::move(operation), std::move(entry), std::move(key));
+  auto pending =
+      all_.start_operation(std::move(operation), share(), std::move(entry), std::move(key));
   co_return co_await std::move(pending);
 }
 
 Awaitable<Result<Operation>> TenantService::cancel_operation(OperationId id, AuditEntry entry) {
   const auto query = [id](Reader& reader) { return reader.operations->find(id); };
-  auto looking = read(query);
+  auto looking = read(share(), query);
   Result<Operation> found = co_await std::move(looking);
   if (!found) {
     co_return found;
@@ -201,7 +205,11 @@ Awaitable<Result<TestSent>> TenantService::send_test(WebhookRef webhook, Event e
   }
   auto pending =
       all_.send_test(std::move(webhook), std::move(event), std::move(entry), std::move(key));
-  co_return co_await std::move(pending);
+  Result<TestSent> sent = co_await std::move(pending);
+  if (sent && sent->attempt) {
+    hide_internal_addresses(sent->attempt->outcome);
+  }
+  co_return sent;
 }
 
 Awaitable<Result<Outcome>> TenantService::probe(Webhook webhook, Event event, Millis timeout) {
@@ -209,7 +217,11 @@ Awaitable<Result<Outcome>> TenantService::probe(Webhook webhook, Event event, Mi
     co_return no_such_webhook();
   }
   auto pending = all_.probe(std::move(webhook), std::move(event), timeout);
-  co_return co_await std::move(pending);
+  Result<Outcome> outcome = co_await std::move(pending);
+  if (outcome) {
+    hide_internal_addresses(*outcome);
+  }
+  co_return outcome;
 }
 
 Awaitable<Result<LaneView>> TenantService::lane_view(WebhookId id) {
@@ -229,7 +241,7 @@ Awaitable<Result<LaneView>> TenantService::command_circuit(CircuitCommanded comm
   co_return co_await std::move(pending);
 }
 
-Awaitable<void> TenantService::run_query(ReaderQuery query) {
+Awaitable<void> TenantService::run_query(ShareOwner, ReaderQuery query) {
   const std::shared_ptr<const Directory> webhooks = directory();
   ReaderQuery mine = [this, &query, &webhooks](Reader& reader) {
     Reader theirs;  // Roles that are not set here do not exist for a tenant.
@@ -239,7 +251,7 @@ Awaitable<void> TenantService::run_query(ReaderQuery query) {
     theirs.stats = make_tenant_stats(*reader.stats, tenant_id_);
     query(theirs);
   };
-  auto pending = all_.run_query(std::move(mine));
+  auto pending = all_.run_query(share(), std::move(mine));
   co_await std::move(pending);
 }
 

@@ -16,8 +16,11 @@
 #include <boost/beast/http/read.hpp>
 #include <boost/beast/http/string_body.hpp>
 #include <boost/beast/http/write.hpp>
+#include <boost/json/parse.hpp>
 #include <fmt/format.h>
 #include <openssl/ssl.h>
+
+#include "cli/text/json_text.h"
 
 namespace postrider::cli {
 namespace {
@@ -27,18 +30,40 @@ namespace http = boost::beast::http;
 using asio::ip::tcp;
 
 constexpr std::uint64_t response_bytes_max = 16ul * 1024 * 1024;
+constexpr std::uint64_t health_bytes_max = 64ul * 1024;
+
+using Request = http::request<http::string_body>;
+using Parser = http::response_parser<http::string_body>;
+
+Request make_message(const ClientRequest& request, const std::string& method,
+                     const std::string& path) {
+  const TargetUrl& server = request.server;
+  const std::string prefix = server.path_and_query == "/" ? "" : server.path_and_query;
+  Request message;
+  message.method_string(method);
+  message.target(prefix + path);
+  message.version(11);
+  message.set(http::field::host, server.authority());
+  return message;
+}
+
+ClientResponse to_response(Parser& parser) {
+  return {.status = static_cast<std::uint16_t>(parser.get().result_int()),
+          .body = std::move(parser.get().body()),
+          .date = std::string{parser.get()[http::field::date]}};
+}
 
 /// One request on its own connection. send_request() catches the exceptions of Asio.
 class Exchange {
  public:
   Exchange(asio::io_context& io, const ClientRequest& request)
-      : resolver_(io), tls_context_(asio::ssl::context::tls_client), stream_(io, tls_context_) {
-    server_ = request.server;
-    const std::string prefix = server_.path_and_query == "/" ? "" : server_.path_and_query;
-    message_.method_string(request.method);
-    message_.target(prefix + request.path);
-    message_.version(11);
-    message_.set(http::field::host, server_.authority());
+      : io_(io),
+        resolver_(io),
+        tls_context_(asio::ssl::context::tls_client),
+        server_(request.server),
+        asks_first_(request.asks_first),
+        question_(make_message(request, "GET", "/healthz")),
+        message_(make_message(request, request.method, request.path)) {
     message_.set(http::field::connection, "close");
     for (const auto& [name, value] : request.headers) {
       message_.set(name, value);
@@ -46,53 +71,87 @@ class Exchange {
     message_.body() = request.body;
     message_.prepare_payload();
     parser_.body_limit(response_bytes_max);
+    answer_.body_limit(health_bytes_max);
   }
 
   asio::awaitable<void> run() {
     const std::string port = std::to_string(server_.port);
     auto resolving = resolver_.async_resolve(server_.host, port, asio::use_awaitable);
-    const tcp::resolver::results_type found = co_await std::move(resolving);
-    auto connecting = asio::async_connect(stream_.next_layer(), found, asio::use_awaitable);
+    found_ = co_await std::move(resolving);
+    auto connecting = connect();
     co_await std::move(connecting);
-    if (!server_.tls) {
-      auto writing = http::async_write(stream_.next_layer(), message_, asio::use_awaitable);
+    if (asks_first_) {
+      auto asking = round_trip(question_, answer_);
+      co_await std::move(asking);
+      const bool reusable = answer_.keep_alive();
+      health_ = to_response(answer_);
+      if (!is_postrider(*health_)) {
+        co_return;
+      }
+      if (!reusable) {
+        auto again = connect();
+        co_await std::move(again);
+      }
+    }
+    auto sending = round_trip(message_, parser_);
+    co_await std::move(sending);
+  }
+
+  /// The answer of a server that is not Postrider.
+  [[nodiscard]] const ClientResponse* stranger() const {
+    return health_ && !is_postrider(*health_) ? &*health_ : nullptr;
+  }
+
+  [[nodiscard]] ClientResponse response() { return to_response(parser_); }
+
+ private:
+  asio::awaitable<void> connect() {
+    stream_.emplace(io_, tls_context_);
+    auto connecting = asio::async_connect(stream_->next_layer(), found_, asio::use_awaitable);
+    co_await std::move(connecting);
+    if (server_.tls) {
+      set_up_tls();
+      auto shaking = stream_->async_handshake(asio::ssl::stream_base::client, asio::use_awaitable);
+      co_await std::move(shaking);
+    }
+  }
+
+  asio::awaitable<void> round_trip(Request& message, Parser& parser) {
+    boost::beast::flat_buffer buffer;
+    if (server_.tls) {
+      auto writing = http::async_write(*stream_, message, asio::use_awaitable);
       co_await std::move(writing);
-      auto reading = http::async_read(stream_.next_layer(), buffer_, parser_, asio::use_awaitable);
+      auto reading = http::async_read(*stream_, buffer, parser, asio::use_awaitable);
       co_await std::move(reading);
       co_return;
     }
-    set_up_tls();
-    auto shaking = stream_.async_handshake(asio::ssl::stream_base::client, asio::use_awaitable);
-    co_await std::move(shaking);
-    auto writing = http::async_write(stream_, message_, asio::use_awaitable);
+    auto writing = http::async_write(stream_->next_layer(), message, asio::use_awaitable);
     co_await std::move(writing);
-    auto reading = http::async_read(stream_, buffer_, parser_, asio::use_awaitable);
+    auto reading = http::async_read(stream_->next_layer(), buffer, parser, asio::use_awaitable);
     co_await std::move(reading);
   }
 
-  [[nodiscard]] ClientResponse response() {
-    return {.status = static_cast<std::uint16_t>(parser_.get().result_int()),
-            .body = std::move(parser_.get().body()),
-            .date = std::string{parser_.get()[http::field::date]}};
-  }
-
- private:
   void set_up_tls() {
     tls_context_.set_default_verify_paths();
-    stream_.set_verify_mode(asio::ssl::verify_peer);
-    stream_.set_verify_callback(asio::ssl::host_name_verification{server_.host});
+    stream_->set_verify_mode(asio::ssl::verify_peer);
+    stream_->set_verify_callback(asio::ssl::host_name_verification{server_.host});
     if (!server_.address) {
-      SSL_set_tlsext_host_name(stream_.native_handle(), server_.host.c_str());
+      SSL_set_tlsext_host_name(stream_->native_handle(), server_.host.c_str());
     }
   }
 
-  TargetUrl server_;
+  asio::io_context& io_;
   tcp::resolver resolver_;
   asio::ssl::context tls_context_;
-  asio::ssl::stream<tcp::socket> stream_;
-  http::request<http::string_body> message_;
-  boost::beast::flat_buffer buffer_;
-  http::response_parser<http::string_body> parser_;
+  TargetUrl server_;
+  bool asks_first_;
+  tcp::resolver::results_type found_;
+  std::optional<asio::ssl::stream<tcp::socket>> stream_;
+  Request question_;
+  Parser answer_;
+  std::optional<ClientResponse> health_;
+  Request message_;
+  Parser parser_;
 };
 
 std::string what(const std::exception_ptr& failure) {
@@ -106,6 +165,12 @@ std::string what(const std::exception_ptr& failure) {
 }
 
 }  // namespace
+
+bool is_postrider(const ClientResponse& health) {
+  boost::system::error_code error;
+  const boost::json::value body = boost::json::parse(health.body, error);
+  return !error && text_at(body, "service") == "postrider";
+}
 
 Result<ClientResponse> send_request(const ClientRequest& request) {
   const std::string where =
@@ -124,6 +189,13 @@ Result<ClientResponse> send_request(const ClientRequest& request) {
   }
   if (failure) {
     return fail(Errc::unavailable, fmt::format("Cannot connect to {}: {}.", where, what(failure)));
+  }
+  if (const ClientResponse* const stranger = exchange.stranger()) {
+    return fail(
+        Errc::conflict,
+        fmt::format("{} is not a Postrider server: it answered the health check with {} and "
+                    "something else. No API key was sent to it.",
+                    where, stranger->status));
   }
   return exchange.response();
 }

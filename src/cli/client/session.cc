@@ -46,9 +46,10 @@ ClientRequest request_of(const Connection& connection, const Call& call) {
 Result<std::string> Session::exchange(const Call& call) const {
   Result<ClientResponse> response = send_request(request_of(connection_, call));
   if (!response) {
-    return fail(Errc::unavailable,
-                response.error().message +
-                    "\nIs the server running? Set its URL with --url or POSTRIDER_URL.");
+    const bool running = response.error().code != Errc::unavailable;
+    return fail(response.error().code,
+                fmt::format("{}\n{}Set its URL with --server or POSTRIDER_SERVER.",
+                            response.error().message, running ? "" : "Is the server running? "));
   }
   if (response->status >= 200 && response->status <= 299) {
     return std::move(response->body);
@@ -68,7 +69,7 @@ Result<json::value> Session::call(const Call& call) const {
   json::value answer = json::parse(body, error);
   if (error) {
     return fail(Errc::unavailable,
-                "The response is not JSON.\nIs --url the URL of a Postrider server?");
+                "The response is not JSON.\nIs --server the URL of a Postrider server?");
   }
   return answer;
 }

@@ -196,7 +196,8 @@ class ReceiverTest : public testing::Test {
                                                           .method = webhook.method,
                                                           .path = webhook.path,
                                                           .headers = webhook.headers,
-                                                          .body = webhook.body});
+                                                          .body = webhook.body,
+                                                          .asks_first = false});
     EXPECT_TRUE(response.has_value()) << response.error().message;
     server.call([&] { rejected_ = receiver.rejected(); });
     return response.value_or(ClientResponse{});

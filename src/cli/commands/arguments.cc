@@ -89,6 +89,9 @@ UsageError unknown_word(const CLI::App& app, const std::string& argument) {
   if (meant && (is_flag || is_command)) {
     error.hint = fmt::format("Did you mean `{}`?", *meant);
   }
+  if (word == "--url") {
+    error.hint = "The server is named with --server or POSTRIDER_SERVER.";
+  }
   return error;
 }
 

@@ -5,6 +5,7 @@
 #include <variant>
 #include <vector>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 namespace postrider::cli {
@@ -176,18 +177,61 @@ TEST(SendArguments, ReadServerAndKeyFromTheEnvironment) {
 
   const auto admin = parse_as<SendOptions>(send, {{"POSTRIDER_ADMIN_KEY", "admin"}});
   EXPECT_EQ(admin.connection.key.reveal(), "admin");
-  const auto both = parse_as<SendOptions>(send, {{"POSTRIDER_ADMIN_KEY", "admin"},
-                                                 {"POSTRIDER_KEY", "publish"},
-                                                 {"POSTRIDER_URL", "https://hooks.example.com"}});
+  const auto both =
+      parse_as<SendOptions>(send, {{"POSTRIDER_ADMIN_KEY", "admin"},
+                                   {"POSTRIDER_KEY", "publish"},
+                                   {"POSTRIDER_SERVER", "https://hooks.example.com"}});
   EXPECT_EQ(both.connection.key.reveal(), "publish");
   EXPECT_EQ(both.connection.server.authority(), "hooks.example.com");
   EXPECT_TRUE(both.connection.server.tls);
 
   std::vector<std::string> flags = send;
-  flags.insert(flags.end(), {"--key", "flag", "--url", "http://localhost:9"});
+  flags.insert(flags.end(), {"--key", "flag", "--server", "http://localhost:9"});
   const auto flagged = parse_as<SendOptions>(flags, {{"POSTRIDER_KEY", "publish"}});
   EXPECT_EQ(flagged.connection.key.reveal(), "flag");
   EXPECT_EQ(flagged.connection.server.host, "localhost");
+}
+
+TEST(ServerArguments, PlainHttpToAnotherMachineNeedsInsecure) {
+  for (const char* here :
+       {"http://127.0.0.1:1", "http://127.8.9.1", "http://LOCALHOST", "http://localhost.:8080",
+        "http://[::1]:9", "http://[::ffff:127.0.0.1]", "https://hooks.example.com"}) {
+    parse_as<SendOptions>({"send", "--type", "t", "--server", here});
+  }
+  for (const char* away :
+       {"http://hooks.example.com", "http://10.0.0.1:8080", "http://localhost.example.com",
+        "http://127.0.0.1.example.com", "http://a.localhost", "http://[fe80::1]",
+        "http://[::ffff:10.0.0.1]", "http://[::2]"}) {
+    EXPECT_THAT(error_of({"send", "--type", "t", "--server", away}).message,
+                testing::HasSubstr("--insecure"))
+        << away;
+    parse_as<SendOptions>({"send", "--type", "t", "--server", away, "--insecure"});
+  }
+  // Never sent anywhere, whatever the flags.
+  for (const char* odd :
+       {"http://localhost@evil.example", "http://2130706433", "http://0x7f.1", "http://127.1",
+        "http://127.0.0.1\\@evil.example", "http://127.0.0.1#@evil.example"}) {
+    EXPECT_THAT(error_of({"send", "--type", "t", "--server", odd, "--insecure"}).message,
+                testing::HasSubstr("Invalid server URL"))
+        << odd;
+  }
+}
+
+TEST(ServerArguments, TheOldVariableIsRefusedNotIgnored) {
+  const Command command = parse_arguments({"send", "--type", "t"}, [](const std::string& name) {
+    return name == "POSTRIDER_URL" ? std::optional<std::string>{"http://localhost:1"}
+                                   : std::nullopt;
+  });
+  ASSERT_TRUE(std::holds_alternative<UsageError>(command));
+  EXPECT_THAT(std::get<UsageError>(command).message, testing::HasSubstr("POSTRIDER_SERVER"));
+  parse_as<SendOptions>({"send", "--type", "t"}, {{"POSTRIDER_URL", "http://localhost:1"},
+                                                  {"POSTRIDER_SERVER", "http://localhost:2"}});
+}
+
+TEST(ServerArguments, UrlIsNoOptionOfACommandWithoutAWebhook) {
+  const UsageError error = error_of({"send", "--type", "t", "--url", "http://localhost:9"});
+  EXPECT_EQ(error.message, "`--url` is not an option of `send`.");
+  EXPECT_THAT(error.hint, testing::HasSubstr("--server"));
 }
 
 TEST(SendArguments, AcceptEveryFieldOfAnEvent) {
@@ -227,7 +271,7 @@ TEST(SendArguments, AcceptEveryFieldOfAnEvent) {
 
 TEST(SendArguments, RefuseInvalidValues) {
   EXPECT_EQ(error_of({"send"}).message, "--type is required.");
-  EXPECT_TRUE(error_of({"send", "--type", "t", "--url", "ftp://x"})
+  EXPECT_TRUE(error_of({"send", "--type", "t", "--server", "ftp://x"})
                   .message.starts_with("Invalid server URL: "));
   error_of({"send", "--type", "t", "--priority", "urgent"});
   error_of({"send", "--type", "t", "--timeout", "0"});

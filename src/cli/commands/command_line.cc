@@ -1,7 +1,11 @@
 #include "cli/commands/command_line.h"
 
+#include <algorithm>
+#include <array>
+#include <cstring>
 #include <exception>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -15,6 +19,24 @@
 
 namespace postrider::cli {
 namespace {
+
+/// Overwrites secrets among the arguments, which every user of the machine can list.
+void hide_secrets(int argc, char** argv) {
+  constexpr std::array<std::string_view, 2> secret = {"--key", "--secret"};
+  const auto hide = [](char* text) { std::fill_n(text, std::strlen(text), '*'); };
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view word = argv[i];
+    const std::size_t equals = word.find('=');
+    if (std::ranges::find(secret, word.substr(0, equals)) == secret.end()) {
+      continue;
+    }
+    if (equals != std::string_view::npos) {
+      hide(argv[i] + equals + 1);
+    } else if (i + 1 < argc) {
+      hide(argv[i + 1]);
+    }
+  }
+}
 
 /// Runs the parsed command.
 struct Runner {
@@ -52,6 +74,7 @@ int run_command_line(int argc, char** argv, const CommandHandlers& handlers, con
     for (int i = 1; i < argc; ++i) {
       arguments.emplace_back(argv[i]);
     }
+    hide_secrets(argc, argv);
     const Command command = parse_arguments(std::move(arguments), ports.environment);
     return std::visit(Runner{handlers, ports}, command);
   } catch (const std::exception& exception) {  // Last resort for exceptions of libraries.

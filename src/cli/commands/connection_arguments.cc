@@ -1,15 +1,44 @@
 #include "cli/commands/connection_arguments.h"
 
+#include <fmt/format.h>
+
 namespace postrider::cli {
 namespace {
 
 constexpr int timeout_seconds_max = 3600;
 
+/// True only for hosts that no network is between, whatever a name server says.
+bool is_this_machine(const TargetUrl& server) {
+  if (!server.address) {
+    return server.host == "localhost";
+  }
+  const IpAddress address = server.address->unmapped().value_or(*server.address);
+  return address.is_v6 ? address == IpAddress::parse("::1") : address.bytes[0] == 127;
+}
+
+Result<std::string> choose_server(const std::optional<std::string>& flag,
+                                  const Environment& environment) {
+  if (flag) {
+    return *flag;
+  }
+  if (std::optional<std::string> server = environment("POSTRIDER_SERVER")) {
+    return *std::move(server);
+  }
+  if (environment("POSTRIDER_URL")) {
+    return fail(Errc::invalid,
+                "POSTRIDER_URL is not used any more. Name the server with POSTRIDER_SERVER.");
+  }
+  return default_server;
+}
+
 }  // namespace
 
 void ConnectionArguments::add_to(Syntax syntax) {
-  syntax.option("--url URL", url_, "URL of the server; overrides POSTRIDER_URL")
-      .show_default(default_url);
+  syntax.option("--server URL", server_, "URL of the server; overrides POSTRIDER_SERVER")
+      .show_default(default_server);
+  syntax.flag("--insecure", insecure_,
+              "Allow a server on another machine without TLS; the API key can then be read on the "
+              "network");
   syntax.option("--key KEY", key_, "API key; overrides POSTRIDER_KEY");
   syntax.option("--timeout SECONDS", timeout_seconds_, "Longest time to wait for a response")
       .range(1, timeout_seconds_max)
@@ -18,12 +47,18 @@ void ConnectionArguments::add_to(Syntax syntax) {
 }
 
 Result<Connection> ConnectionArguments::finish(const Environment& environment) const {
-  const std::string url = url_ ? *url_ : environment("POSTRIDER_URL").value_or(default_url);
-  // The user chose the server, so http and private addresses are allowed.
+  POSTRIDER_TRY(const std::string url, choose_server(server_, environment));
+  // The user chose the server, so private addresses are allowed.
   const UrlPolicy policy{.allow_http = true, .addresses = {.allow_private = true}};
   Result<TargetUrl> server = parse_target_url(url, policy);
   if (!server) {
     return fail(Errc::invalid, "Invalid server URL: " + server.error().message);
+  }
+  if (!server->tls && !insecure_ && !is_this_machine(*server)) {
+    return fail(Errc::invalid,
+                fmt::format("The API key would be sent to {} without TLS. Use an https:// URL, or "
+                            "--insecure if the network is trusted.",
+                            server->authority()));
   }
   if (server->path_and_query.ends_with('/') && server->path_and_query.size() > 1) {
     server->path_and_query.pop_back();  // Request paths begin with a slash.

@@ -13,20 +13,23 @@
 
 namespace postrider::cli {
 
-constexpr const char* default_url = "http://127.0.0.1:8080";
+constexpr const char* default_server = "http://127.0.0.1:8080";
 
-/// `--url`, `--key`, `--timeout` and `--json`. Must outlive the parse, which writes into it.
+/// `--server`, `--insecure`, `--key`, `--timeout` and `--json`. Must outlive the parse, which
+/// writes into it.
 class ConnectionArguments {
  public:
   void add_to(Syntax syntax);
 
-  /// Flags first, then POSTRIDER_URL and POSTRIDER_KEY (or POSTRIDER_ADMIN_KEY), then the default.
+  /// Flags first, then POSTRIDER_SERVER and POSTRIDER_KEY (or POSTRIDER_ADMIN_KEY), then the
+  /// default. Fails with invalid if the key would travel unencrypted to another machine.
   [[nodiscard]] Result<Connection> finish(const Environment& environment) const;
 
  private:
-  std::optional<std::string> url_;
+  std::optional<std::string> server_;
   std::optional<std::string> key_;
   std::uint32_t timeout_seconds_ = 30;
+  bool insecure_ = false;
   bool json_ = false;
 };
 

@@ -19,8 +19,8 @@ constexpr const char* examples = R"(Examples:
   postrider deliveries retry dlv_01jx... --priority high
 
 Environment:
-  POSTRIDER_URL   the server, instead of --url
-  POSTRIDER_KEY   the API key, instead of --key)";
+  POSTRIDER_SERVER   the server, instead of --server
+  POSTRIDER_KEY      the API key, instead of --key)";
 
 const std::vector<Column> columns = {{"ID", "id"},
                                      {"STATUS", "status"},

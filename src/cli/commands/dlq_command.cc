@@ -17,8 +17,8 @@ constexpr const char* examples = R"(Examples:
   postrider dlq discard --classification permanent --to 30d
 
 Environment:
-  POSTRIDER_URL   the server, instead of --url
-  POSTRIDER_KEY   the API key, instead of --key)";
+  POSTRIDER_SERVER   the server, instead of --server
+  POSTRIDER_KEY      the API key, instead of --key)";
 
 const std::vector<Column> columns = {{"ID", "id"},
                                      {"TYPE", "event_type"},

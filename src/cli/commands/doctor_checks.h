@@ -18,6 +18,8 @@ enum class Grade : std::uint8_t { ok, warn, fail };
 [[nodiscard]] std::string_view to_string(Grade grade);
 
 constexpr std::string_view data_directory_check = "data directory";
+constexpr std::string_view reachable_check = "reachable";
+constexpr const char* default_data_directory = "./postrider-data";
 
 struct Finding {
   Grade grade = Grade::ok;
@@ -44,6 +46,10 @@ struct MachineCheckOptions {
 /// Checks the data directory, its disk, the limit of open files and host names.
 [[nodiscard]] std::vector<Finding> check_machine(const Machine& machine,
                                                  const MachineCheckOptions& options);
+
+/// Checks the store in the directory completely. Shows the progress on standard error.
+[[nodiscard]] std::vector<Finding> check_store_deeply(const Ports& ports,
+                                                      const std::string& directory, bool silent);
 
 /// Compares the server's Date header with `now`. Pure.
 [[nodiscard]] Finding judge_clock(std::string_view date, WallTime now);

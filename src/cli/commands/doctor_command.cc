@@ -17,14 +17,17 @@ namespace {
 
 constexpr const char* examples = R"(Examples:
   postrider doctor
-  postrider doctor --url https://hooks.example.com --resolve customer.example.com
+  postrider doctor --server https://hooks.example.com --resolve customer.example.com
   postrider doctor --data /var/lib/postrider --json
+  postrider doctor --data /var/lib/postrider --deep
+      Also reads the whole store: pages, indexes, audit log. The server may run or be stopped.
 
 Environment:
-  POSTRIDER_URL   the server, instead of --url
-  POSTRIDER_KEY   the API key, instead of --key)";
+  POSTRIDER_SERVER   the server, instead of --server
+  POSTRIDER_KEY      the API key, instead of --key)";
 
 struct DoctorFlags {
+  bool deep = false;
   std::optional<std::string> data_directory;
   std::vector<std::string> names;
 };
@@ -57,16 +60,35 @@ bool is_unusable_directory(const Finding& finding) {
   return finding.check == data_directory_check && finding.grade == Grade::fail;
 }
 
+/// A server that cannot be reached is only a warning.
+void soften(std::vector<Finding>& findings) {
+  for (Finding& finding : findings) {
+    if (finding.check == reachable_check && finding.grade == Grade::fail) {
+      finding.grade = Grade::warn;
+    }
+  }
+}
+
 Result<void> examine(const Session& session, const DoctorFlags& flags) {
   ServerReport report = check_server(session);
   std::vector<Finding>& findings = report.findings;
+  if (flags.deep) {
+    // The store of a stopped server can be checked too.
+    soften(findings);
+  }
+  const std::optional<std::string> directory =
+      flags.data_directory ? flags.data_directory : session.ports().environment("POSTRIDER_DATA");
   const std::vector<Finding> machine = check_machine(
       session.ports().machine,
-      {.data_directory = flags.data_directory ? flags.data_directory
-                                              : session.ports().environment("POSTRIDER_DATA"),
+      {.data_directory = directory,
        .names = flags.names,
        .webhook_hosts = flags.names.empty() ? report.webhook_hosts : std::vector<std::string>{}});
   findings.insert(findings.end(), machine.begin(), machine.end());
+  if (flags.deep) {
+    const std::vector<Finding> store = check_store_deeply(
+        session.ports(), directory.value_or(default_data_directory), session.json());
+    findings.insert(findings.end(), store.begin(), store.end());
+  }
   print(session.json() ? to_json(findings) : to_text(findings));
   const auto failed = std::ranges::count(findings, Grade::fail, &Finding::grade);
   if (failed > 0) {
@@ -88,6 +110,8 @@ std::unique_ptr<Subcommand> add_doctor(Syntax root) {
                 "if it exists");
   syntax.option("--resolve HOST", flags->names,
                 "Resolve this host instead of hosts of webhooks; may be repeated");
+  syntax.flag("--deep", flags->deep,
+              "Also check the whole store in the data directory; this can take minutes");
   return std::make_unique<ApiCommand>(
       syntax, [flags](const Session& session) { return examine(session, *flags); });
 }

@@ -4,11 +4,12 @@
 #include <fmt/format.h>
 
 #include "cli/commands/doctor_checks.h"
+#include "config/config.h"
+#include "config/descriptor_limits.h"
 
 namespace postrider::cli {
 namespace {
 
-constexpr std::uint64_t open_files_min = 4'096;  // One socket per delivery in flight, and more.
 constexpr std::uint64_t free_bytes_warn = 1ull << 30;
 constexpr std::uint64_t free_bytes_fail = 100ull << 20;
 
@@ -40,7 +41,7 @@ Finding judge_space(const DirectoryFacts& facts) {
 
 void check_directory(const Machine& machine, const std::optional<std::string>& given,
                      std::vector<Finding>& findings) {
-  const std::string directory = given.value_or("./postrider-data");
+  const std::string directory = given.value_or(default_data_directory);
   const std::optional<DirectoryFacts> facts = machine.directory_facts(directory);
   if (facts) {
     findings.push_back(judge_rights(directory, *facts));
@@ -64,12 +65,23 @@ Finding check_name(const Machine& machine, const std::string& name, Grade bad) {
 }  // namespace
 
 Finding judge_open_files(std::uint64_t hard_limit) {
-  if (hard_limit >= open_files_min) {
+  constexpr std::size_t io_threads = 1;  // More need only a few more files.
+  const config::Config defaults;
+  const config::SocketLimits wanted{.in_flight = defaults.engine.in_flight_max,
+                                    .idle = 1'024,
+                                    .connections = defaults.api.connections_max};
+  const std::uint64_t needed = config::descriptors_needed(wanted, io_threads);
+  if (hard_limit >= needed) {
     return {Grade::ok, "open files", fmt::format("The limit is {}.", hard_limit), {}};
   }
-  return {Grade::warn, "open files", fmt::format("The limit is only {}.", hard_limit),
-          "Raise it with LimitNOFILE= in the systemd unit, or with `ulimit -Hn` before the server "
-          "starts."};
+  const config::SocketLimits fitted = config::fit_to_descriptors(wanted, io_threads, hard_limit);
+  return {Grade::warn, "open files",
+          fmt::format("The limit is only {}. A server started with it lowers its own limits to "
+                      "about {} requests to webhooks at once and {} API connections.",
+                      hard_limit, fitted.in_flight, fitted.connections),
+          fmt::format("Raise it to at least {} with LimitNOFILE= in the systemd unit, or with "
+                      "`ulimit -Hn` before the server starts.",
+                      needed)};
 }
 
 std::vector<Finding> check_machine(const Machine& machine, const MachineCheckOptions& options) {

@@ -20,6 +20,14 @@ using std::chrono::seconds;
 constexpr seconds skew_ok_max{2};     // The header has whole seconds, and the response takes time.
 constexpr seconds skew_warn_max{60};  // Receivers usually tolerate five minutes.
 
+/// Sends no key: the server may be a stranger.
+Result<ClientResponse> get_health(const Session& session) {
+  return send_request({.server = session.connection().server,
+                       .path = "/healthz",
+                       .timeout = session.connection().timeout,
+                       .asks_first = false});
+}
+
 Result<ClientResponse> get(const Session& session, const std::string& path) {
   ClientRequest request{
       .server = session.connection().server, .path = path, .timeout = session.connection().timeout};
@@ -124,19 +132,22 @@ Finding judge_version(std::string_view ours, std::string_view theirs) {
 }
 
 ServerReport check_server(const Session& session) {
-  const Result<ClientResponse> alive = get(session, "/healthz");
-  if (!alive || alive->status != 200) {
-    const std::string seen = alive ? fmt::format("The health check was answered {}.", alive->status)
-                                   : alive.error().message;
-    return {.findings = {{Grade::fail, "reachable", seen,
-                          "Start the server with `postrider serve`, or set its URL with --url or "
-                          "POSTRIDER_URL."}},
-            .webhook_hosts = {}};
+  const Result<ClientResponse> alive = get_health(session);
+  if (!alive || alive->status != 200 || !is_postrider(*alive)) {
+    const std::string seen =
+        alive ? fmt::format("{} is not a Postrider server: it answered the health check with {}.",
+                            session.connection().server.authority(), alive->status)
+              : alive.error().message;
+    return {
+        .findings = {{Grade::fail, std::string{reachable_check}, seen,
+                      "Start the server with `postrider serve`, or set its URL with --server or "
+                      "POSTRIDER_SERVER."}},
+        .webhook_hosts = {}};
   }
   const Result<ClientResponse> webhooks = get(session, "/v1/webhooks?limit=50");
   ServerReport report;
   report.findings = {{Grade::ok,
-                      "reachable",
+                      std::string{reachable_check},
                       fmt::format("{} answers.", session.connection().server.authority()),
                       {}},
                      judge_version(version(), member_of(*alive, "version")),

@@ -118,9 +118,12 @@ TEST(JudgeVersion, WarnsIfVersionsDiffer) {
   EXPECT_EQ(judge_version("0.1.0", "").grade, Grade::warn);
 }
 
-TEST(JudgeOpenFiles, WarnsBelow4096) {
-  EXPECT_EQ(judge_open_files(4'095).grade, Grade::warn);
-  EXPECT_EQ(judge_open_files(4'096).grade, Grade::ok);
+TEST(JudgeOpenFiles, WarnsIfTheDefaultLimitsDoNotFit) {
+  EXPECT_EQ(judge_open_files(15'407).grade, Grade::warn);
+  EXPECT_EQ(judge_open_files(15'408).grade, Grade::ok);
+  EXPECT_EQ(judge_open_files(64).message,
+            "The limit is only 64. A server started with it lowers its own limits to about 12 "
+            "requests to webhooks at once and 15 API connections.");
 }
 
 }  // namespace

@@ -23,8 +23,8 @@ constexpr const char* examples = R"(Examples:
       Encrypts all stored secrets again with the newest encryption key of the server.
 
 Environment:
-  POSTRIDER_URL   the server, instead of --url
-  POSTRIDER_KEY   the API key, instead of --key)";
+  POSTRIDER_SERVER   the server, instead of --server
+  POSTRIDER_KEY      the API key, instead of --key)";
 
 const std::vector<Column> columns = {{"ID", "id"},
                                      {"NAME", "name"},

@@ -32,7 +32,7 @@ constexpr std::string_view tail = R"(.SH EXIT STATUS
 Success.
 .TP
 .B 1
-Failure: the server refused the request or cannot be reached, an operation failed, a signature is
+Failure: the server refused the request, cannot be reached or is not Postrider, an operation failed, a signature is
 invalid, a check of
 .B doctor
 or
@@ -46,9 +46,9 @@ The command line or the configuration is wrong, or the data directory or archive
 it is missing, damaged, not accessible, or in use by another process.
 .SH ENVIRONMENT
 .TP
-.B POSTRIDER_URL
+.B POSTRIDER_SERVER
 The URL of the server, if there is no
-.BR \-\-url .
+.BR \-\-server .
 .TP
 .B POSTRIDER_KEY
 The API key, if there is no

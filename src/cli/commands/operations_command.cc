@@ -15,8 +15,8 @@ constexpr const char* examples = R"(Examples:
   postrider operations cancel opr_01jx...
 
 Environment:
-  POSTRIDER_URL   the server, instead of --url
-  POSTRIDER_KEY   the API key, instead of --key)";
+  POSTRIDER_SERVER   the server, instead of --server
+  POSTRIDER_KEY      the API key, instead of --key)";
 
 const std::vector<Column> columns = {{"ID", "id"},
                                      {"KIND", "kind"},

@@ -15,8 +15,8 @@ constexpr const char* examples = R"(Examples:
   postrider replay whk_01jx... --since 7d --status dead_letter --event-type order.paid
 
 Environment:
-  POSTRIDER_URL   the server, instead of --url
-  POSTRIDER_KEY   the API key, instead of --key)";
+  POSTRIDER_SERVER   the server, instead of --server
+  POSTRIDER_KEY      the API key, instead of --key)";
 
 struct ReplayFlags {
   std::string webhook;

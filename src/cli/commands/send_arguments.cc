@@ -13,7 +13,7 @@ constexpr const char* examples = R"(Examples:
   date +'{"at": "%FT%T"}' | postrider send --type clock.tick --data -
 
 Environment:
-  POSTRIDER_URL         the server, instead of --url
+  POSTRIDER_SERVER      the server, instead of --server
   POSTRIDER_KEY         the API key, instead of --key
   POSTRIDER_ADMIN_KEY   the API key, if there is no POSTRIDER_KEY)";
 

@@ -80,6 +80,9 @@ class ServeArguments final : public Subcommand {
         .at_most(drain_seconds_max);
     syntax.option("--set KEY=VALUE", settings_,
                   "Set any setting; see docs/configuration.md. May be repeated");
+    syntax.flag("--accept-data-loss", options_.accept_data_loss,
+                "Start although the store lost its newest transactions, with what is left; use it "
+                "once, after the server refused to start");
     syntax.flag("--print-config", options_.print_config,
                 "Print the effective configuration with origins, as TOML or JSON, and exit");
     syntax.flag("--print-reference", options_.print_reference,

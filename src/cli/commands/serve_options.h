@@ -19,7 +19,8 @@ struct ServeOptions {
   std::chrono::milliseconds retention_events{0};
   std::chrono::milliseconds retention_dead_letters{0};
   std::chrono::milliseconds retention_operations{0};
-  bool json = false;  // Print JSON lines instead of text.
+  bool accept_data_loss = false;  // Open a store that lost its newest transactions.
+  bool json = false;              // Print JSON lines instead of text.
 };
 
 }  // namespace postrider::cli

@@ -13,7 +13,8 @@ constexpr const char* migrate_examples = R"(Examples:
 constexpr const char* backup_examples = R"(Examples:
   postrider backup --data /var/lib/postrider --to /backup/postrider-$(date +%F).db
       Makes a consistent copy, whether or not the server runs. To restore it: stop the server,
-      replace postrider.db with the copy, delete postrider.db-wal and postrider.db-shm, start.)";
+      replace postrider.db with the copy, delete postrider.db-wal and postrider.db-shm, start.
+      The server recognises the copy as a backup and records the restore in the audit log.)";
 
 constexpr const char* default_data = "./postrider-data";
 

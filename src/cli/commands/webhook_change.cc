@@ -14,8 +14,8 @@ namespace {
 
 struct WebhookFlags {
   std::string id;  // Only for update.
-  std::optional<std::string> target, name, description, tenant, owner, resource, secret, format,
-      form, ordering, scheme, retry, circuit;
+  std::optional<std::string> target, url, name, description, tenant, owner, resource, secret,
+      format, form, ordering, scheme, retry, circuit;
   std::vector<std::string> events;
   std::vector<std::string> headers;
   std::optional<std::uint32_t> rate, max_in_flight, timeout_ms;
@@ -88,6 +88,7 @@ Result<void> set_headers(json::object& body, const std::vector<std::string>& hea
 Result<json::value> body_of(const WebhookFlags& flags) {
   POSTRIDER_TRY(json::object body, read_object("--data", flags.data));
   set(body, "url", flags.target);
+  set(body, "url", flags.url);
   set(body, "name", flags.name);
   set(body, "description", flags.description);
   set(body, "tenant_id", flags.tenant);
@@ -123,12 +124,16 @@ void add_webhook_create(Group& group) {
   const auto flags = std::make_shared<WebhookFlags>();
   const auto run = [flags](const Session& session) -> Result<void> {
     POSTRIDER_TRY(json::value body, body_of(*flags));
+    if (!body.get_object().contains("url")) {
+      return fail(Errc::invalid, "The URL of the receiver is missing. Use TARGET or --url.");
+    }
     body.get_object().emplace("events", json::array{"*"});  // Has no effect if events are given.
     return session.show({.method = "POST", .path = "/v1/webhooks", .body = std::move(body)},
                         fields_text);
   };
   Syntax syntax = group.add("create", "Create a webhook and show its secret", run);
-  syntax.argument("TARGET", flags->target, "URL of the receiver");
+  const Option target = syntax.option("TARGET", flags->target, "URL of the receiver");
+  syntax.option("--url URL", flags->url, "URL of the receiver, instead of TARGET").excludes(target);
   syntax.option("--tenant ID", flags->tenant, "Tenant of the webhook");
   syntax.option("--owner ID", flags->owner, "Owner of the webhook");
   syntax.flag("--inactive", flags->inactive, "Create the webhook without enabling it");
@@ -148,7 +153,7 @@ void add_webhook_update(Group& group) {
   Syntax syntax =
       group.add("update", "Change a webhook; fields that are not given stay unchanged", run);
   syntax.argument("ID", flags->id, "Id of the webhook");
-  syntax.option("--target URL", flags->target, "URL of the receiver");
+  syntax.option("--url URL", flags->url, "URL of the receiver");
   const Option active = syntax.flag("--active", flags->active, "Enable the webhook");
   syntax.flag("--inactive", flags->inactive, "Disable the webhook").excludes(active);
   add_fields(syntax, *flags);

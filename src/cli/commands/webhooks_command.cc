@@ -20,8 +20,8 @@ constexpr const char* examples = R"(Examples:
   postrider webhooks circuit whk_01jx... force-open --for 2h
 
 Environment:
-  POSTRIDER_URL   the server, instead of --url
-  POSTRIDER_KEY   the API key, instead of --key)";
+  POSTRIDER_SERVER   the server, instead of --server
+  POSTRIDER_KEY      the API key, instead of --key)";
 
 const std::vector<Column> columns = {{"ID", "id"},         {"ACTIVE", "active"},
                                      {"PAUSED", "paused"}, {"CIRCUIT", "circuit.state"},

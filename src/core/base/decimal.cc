@@ -29,6 +29,16 @@ class Decimal {
   }
 
   [[nodiscard]] bool is_zero() const { return mantissa_.empty(); }
+  /// Without trailing zeros.
+  [[nodiscard]] std::string digits() const {
+    std::string digits{mantissa_.substr(0, mantissa_.find_last_not_of("0.") + 1)};
+    std::erase(digits, '.');
+    return digits;
+  }
+  /// The number is ± digits() × 10^exponent_of(digits()).
+  [[nodiscard]] std::int64_t exponent_of(const std::string& digits) const {
+    return scale_ - static_cast<std::int64_t>(digits.size());
+  }
   [[nodiscard]] int sign() const { return is_zero() ? 0 : negative_ ? -1 : 1; }
 
   /// Ignores the signs. Neither number may be zero.
@@ -79,6 +89,25 @@ class Decimal {
   bool negative_ = false;
 };
 
+/// value × 10 + digit, modulo `divisor`. Does not overflow, because divisor < 10^18.
+std::uint64_t append_digit(std::uint64_t value, std::uint64_t digit, std::uint64_t divisor) {
+  return (value * 10 + digit) % divisor;
+}
+
+std::uint64_t multiply(std::uint64_t a, std::uint64_t b, std::uint64_t divisor) {
+  return static_cast<std::uint64_t>(static_cast<unsigned __int128>(a) * b % divisor);
+}
+
+/// 10^exponent modulo `divisor`, by repeated squaring.
+std::uint64_t power_of_ten(std::uint64_t exponent, std::uint64_t divisor) {
+  std::uint64_t result = 1 % divisor;
+  for (std::uint64_t base = 10 % divisor; exponent > 0; exponent /= 2) {
+    result = exponent % 2 == 1 ? multiply(result, base, divisor) : result;
+    base = multiply(base, base, divisor);
+  }
+  return result;
+}
+
 }  // namespace
 
 std::strong_ordering compare_json_numbers(std::string_view a, std::string_view b) {
@@ -88,6 +117,52 @@ std::strong_ordering compare_json_numbers(std::string_view a, std::string_view b
     return left.sign() <=> right.sign();
   }
   return left.sign() > 0 ? left.compare_magnitude(right) : right.compare_magnitude(left);
+}
+
+bool is_whole_json_number(std::string_view number) {
+  const Decimal decimal{number};
+  return decimal.is_zero() || decimal.exponent_of(decimal.digits()) >= 0;
+}
+
+void append_canonical_json_number(std::string& out, std::string_view number) {
+  const Decimal decimal{number};
+  if (decimal.is_zero()) {
+    out += '0';
+    return;
+  }
+  const std::string digits = decimal.digits();
+  out += decimal.sign() < 0 ? "-" : "";
+  out += digits;
+  out += 'e';
+  out += std::to_string(decimal.exponent_of(digits));
+}
+
+std::optional<JsonDivisor> JsonDivisor::read(std::string_view number) {
+  const Decimal decimal{number};
+  const std::string digits = decimal.digits();
+  if (decimal.sign() <= 0 || digits.size() > digits_max) {
+    return std::nullopt;
+  }
+  std::uint64_t value = 0;
+  std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  return JsonDivisor{value, decimal.exponent_of(digits)};
+}
+
+bool JsonDivisor::divides(std::string_view number) const {
+  const Decimal decimal{number};
+  if (decimal.is_zero()) {
+    return true;
+  }
+  const std::string digits = decimal.digits();
+  const std::int64_t exponent = decimal.exponent_of(digits) - exponent_;
+  if (exponent < 0) {
+    return false;  // Its last digit is not zero, so that no power of ten divides it.
+  }
+  std::uint64_t rest = 0;
+  for (const char digit : digits) {
+    rest = append_digit(rest, static_cast<std::uint64_t>(digit - '0'), digits_);
+  }
+  return multiply(rest, power_of_ten(static_cast<std::uint64_t>(exponent), digits_), digits_) == 0;
 }
 
 }  // namespace postrider

@@ -101,5 +101,62 @@ RC_GTEST_PROP(JsonNumbers, DoNotDependOnThePositionOfThePoint,
   RC_ASSERT(compare_json_numbers("-" + moved, "-" + plain) == (right <=> left));
 }
 
+TEST(JsonNumbers, WholeNumbers) {
+  for (const std::string_view whole : {"0", "-0.0", "3", "3.0", "3e2", "12.50e1", "1e400", "-7"}) {
+    EXPECT_TRUE(is_whole_json_number(whole)) << whole;
+  }
+  for (const std::string_view other : {"0.5", "3.01", "12.505e1", "1e-300", "10e-2"}) {
+    EXPECT_FALSE(is_whole_json_number(other)) << other;
+  }
+}
+
+TEST(JsonNumbers, EqualNumbersHaveOneCanonicalText) {
+  const auto canonical = [](std::string_view number) {
+    std::string text;
+    append_canonical_json_number(text, number);
+    return text;
+  };
+  EXPECT_EQ(canonical("0"), canonical("-0.00e7"));
+  EXPECT_EQ(canonical("300"), canonical("3.00e2"));
+  EXPECT_EQ(canonical("-0.015"), canonical("-15E-3"));
+  EXPECT_NE(canonical("1e400"), canonical("1e401"));
+  EXPECT_NE(canonical("1"), canonical("-1"));
+  EXPECT_NE(canonical("9007199254740993"), canonical("9007199254740992"));
+}
+
+TEST(JsonDivisor, IsPositiveAndShort) {
+  for (const std::string_view refused :
+       {"0", "0.0", "-0.0", "0e5", "-1", "-1e-300", "1.234567890123456789"}) {
+    EXPECT_FALSE(JsonDivisor::read(refused)) << refused;
+  }
+  for (const std::string_view accepted :
+       {"1", "0.1", "1e-300", "1e400", "123456789012345678", "1000000000000000000000000"}) {
+    EXPECT_TRUE(JsonDivisor::read(accepted)) << accepted;
+  }
+}
+
+TEST(JsonDivisor, DividesExactly) {
+  const auto divides = [](std::string_view divisor, std::string_view number) {
+    return JsonDivisor::read(divisor)->divides(number);
+  };
+  EXPECT_TRUE(divides("0.1", "0.3"));
+  EXPECT_TRUE(divides("0.01", "19.99"));
+  EXPECT_TRUE(divides("1", "-9223372036854775808"));
+  EXPECT_TRUE(divides("7", "0"));
+  EXPECT_TRUE(divides("1e-300", "1e400"));
+  EXPECT_TRUE(divides("8", "1e999999999999999999999"));
+  EXPECT_TRUE(divides("999999999999999999", "999999999999999999000"));
+  EXPECT_FALSE(divides("7", "1e999999999999999999999"));
+  EXPECT_FALSE(divides("0.1", "0.35"));
+  EXPECT_FALSE(divides("1e400", "1"));
+  EXPECT_FALSE(divides("3", "10000000000000000000000000000000000000000000"));
+}
+
+RC_GTEST_PROP(JsonDivisor, AgreesWithIntegerArithmetic, (std::int32_t number)) {
+  const std::int64_t divisor = *rc::gen::inRange<std::int64_t>(1, 1'000);
+  RC_ASSERT(JsonDivisor::read(std::to_string(divisor))->divides(std::to_string(number)) ==
+            (number % divisor == 0));
+}
+
 }  // namespace
 }  // namespace postrider

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "core/base/text_search.h"
+
 namespace postrider {
 
 Result<Wildcard> Wildcard::parse(std::string_view pattern) {
@@ -40,7 +42,7 @@ bool Wildcard::matches(std::string_view text) const {
   text.remove_suffix(tail.size());
   for (std::size_t index = 1; index + 1 < parts_.size(); ++index) {
     // The leftmost match leaves the most text for the remaining parts.
-    const std::size_t found = text.find(parts_[index]);
+    const std::size_t found = find_text(text, parts_[index]);
     if (found == std::string_view::npos) {
       return false;
     }

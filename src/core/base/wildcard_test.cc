@@ -61,6 +61,13 @@ TEST(Wildcards, DoNotBacktrack) {
   EXPECT_TRUE(Wildcard::parse(pattern)->matches(text + "b"));
 }
 
+TEST(Wildcards, FindALongPartInALongText) {
+  const Result<Wildcard> wildcard = Wildcard::parse("*" + std::string(1'000, 'a') + "b*");
+  const std::string text(250'000, 'a');
+  EXPECT_FALSE(wildcard->matches(text));
+  EXPECT_TRUE(wildcard->matches(text + "b"));
+}
+
 // The reference implementation: tries every length for every star. Slow but obvious.
 bool naive_match(std::string_view pattern, std::string_view text) {
   if (pattern.empty()) {

@@ -52,8 +52,11 @@ using TenantSerial = Id<TenantKind>;
 
 /// nullopt: unlimited.
 struct TenantLimits {
-  std::optional<std::uint32_t> webhooks_max;
+  std::optional<std::uint32_t> webhooks_max;  // nullopt: the server's default.
   std::optional<std::uint32_t> events_per_minute;
+  // Caps of what its webhooks may ask for. nullopt: the server's default.
+  std::optional<std::uint32_t> timeout_ms_max = std::nullopt;
+  std::optional<std::uint32_t> max_in_flight_max = std::nullopt;
 
   bool operator==(const TenantLimits&) const = default;
 };
@@ -62,12 +65,16 @@ struct TenantLimits {
 struct LimitsChange {
   std::optional<std::optional<std::uint32_t>> webhooks_max = std::nullopt;
   std::optional<std::optional<std::uint32_t>> events_per_minute = std::nullopt;
+  std::optional<std::optional<std::uint32_t>> timeout_ms_max = std::nullopt;
+  std::optional<std::optional<std::uint32_t>> max_in_flight_max = std::nullopt;
 };
 
 [[nodiscard]] inline TenantLimits changed_limits(const TenantLimits& limits,
                                                  const LimitsChange& change) {
   return {.webhooks_max = change.webhooks_max.value_or(limits.webhooks_max),
-          .events_per_minute = change.events_per_minute.value_or(limits.events_per_minute)};
+          .events_per_minute = change.events_per_minute.value_or(limits.events_per_minute),
+          .timeout_ms_max = change.timeout_ms_max.value_or(limits.timeout_ms_max),
+          .max_in_flight_max = change.max_in_flight_max.value_or(limits.max_in_flight_max)};
 }
 
 struct RegisteredTenant {

@@ -5,11 +5,29 @@
 namespace postrider {
 namespace {
 
-constexpr EnumNames<AlertKind, AlertKind::p99_high> kind_names{
-    {"circuit_opened", "circuit_recovered", "webhook_disabled", "dead_letters", "dns_failing",
-     "secret_old", "store_failing", "webhook_failing", "circuit_stays_open", "dead_letters_waiting",
-     "success_low", "queue_deep", "pool_busy", "permanent_failure", "total_dead_letters",
-     "dead_letter_share", "total_failures", "p99_high"}};
+constexpr EnumNames<AlertKind, AlertKind::store_data_lost> kind_names{{
+    "circuit_opened",
+    "circuit_recovered",
+    "webhook_disabled",
+    "dead_letters",
+    "dns_failing",
+    "secret_old",
+    "store_failing",
+    "webhook_failing",
+    "circuit_stays_open",
+    "dead_letters_waiting",
+    "success_low",
+    "queue_deep",
+    "pool_busy",
+    "permanent_failure",
+    "total_dead_letters",
+    "dead_letter_share",
+    "total_failures",
+    "p99_high",
+    "server_resources_short",
+    "store_corrupt",
+    "store_data_lost",
+}};
 static_assert(kind_names.names.size() == alert_kind_count);
 
 constexpr EnumNames<AlertUnit, AlertUnit::days> unit_names{{"count", "percent", "ms", "days"}};
@@ -32,6 +50,8 @@ Severity severity_of(AlertKind kind) {
     case AlertKind::store_failing:
     case AlertKind::circuit_stays_open:
     case AlertKind::queue_deep:
+    case AlertKind::store_corrupt:
+    case AlertKind::store_data_lost:
       return Severity::critical;
     case AlertKind::circuit_opened:
     case AlertKind::dead_letters:
@@ -45,6 +65,7 @@ Severity severity_of(AlertKind kind) {
     case AlertKind::dead_letter_share:
     case AlertKind::total_failures:
     case AlertKind::p99_high:
+    case AlertKind::server_resources_short:
       return Severity::warning;
     case AlertKind::circuit_recovered:
     case AlertKind::secret_old:

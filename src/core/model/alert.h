@@ -22,19 +22,22 @@ enum class AlertKind : std::uint8_t {
   dns_failing,
   secret_old,
   store_failing,
-  webhook_failing,       // A webhook's failure rate is too high for too long.
-  circuit_stays_open,    // A circuit has been open for too long.
-  dead_letters_waiting,  // A tenant has too many dead letters.
-  success_low,           // The success rate of the whole server is too low.
-  queue_deep,            // Too many deliveries are waiting.
-  pool_busy,             // Too many requests are in flight.
-  permanent_failure,     // Deliveries of a webhook became dead letters. One alert per hour.
-  total_dead_letters,    // Too many new dead letters of the whole server.
-  dead_letter_share,     // Too large a share of all deliveries become dead letters.
-  total_failures,        // The failure rate of the whole server is too high for too long.
-  p99_high               // One attempt in a hundred takes too long.
+  webhook_failing,         // A webhook's failure rate is too high for too long.
+  circuit_stays_open,      // A circuit has been open for too long.
+  dead_letters_waiting,    // A tenant has too many dead letters.
+  success_low,             // The success rate of the whole server is too low.
+  queue_deep,              // Too many deliveries are waiting.
+  pool_busy,               // Too many requests are in flight.
+  permanent_failure,       // Deliveries of a webhook became dead letters. One alert per hour.
+  total_dead_letters,      // Too many new dead letters of the whole server.
+  dead_letter_share,       // Too large a share of all deliveries become dead letters.
+  total_failures,          // The failure rate of the whole server is too high for too long.
+  p99_high,                // One attempt in a hundred takes too long.
+  server_resources_short,  // Attempts wait for descriptors, ports or memory of the server.
+  store_corrupt,           // A check of the store found damaged pages.
+  store_data_lost          // The server was started although the store had lost transactions.
 };
-constexpr std::size_t alert_kind_count = 18;
+constexpr std::size_t alert_kind_count = 21;
 
 [[nodiscard]] std::string_view to_string(AlertKind kind);
 [[nodiscard]] std::optional<AlertKind> parse_alert_kind(std::string_view text);

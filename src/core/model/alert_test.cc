@@ -35,6 +35,9 @@ constexpr Known kinds[] = {
     {AlertKind::dead_letter_share, "dead_letter_share", Severity::warning},
     {AlertKind::total_failures, "total_failures", Severity::warning},
     {AlertKind::p99_high, "p99_high", Severity::warning},
+    {AlertKind::server_resources_short, "server_resources_short", Severity::warning},
+    {AlertKind::store_corrupt, "store_corrupt", Severity::critical},
+    {AlertKind::store_data_lost, "store_data_lost", Severity::critical},
 };
 
 TEST(AlertKind, HasItsApiNameAndSeverity) {

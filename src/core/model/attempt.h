@@ -51,8 +51,15 @@ struct Timings {
 
 using Headers = std::vector<std::pair<std::string, std::string>>;
 
-/// The result as the transport saw it. `failure` is set if no complete HTTP response arrived;
-/// otherwise `http_status` is set.
+/// What this server lacked, so that nothing was sent and nothing was learnt about the receiver.
+enum class Shortage : std::uint8_t {
+  none,
+  destination,  // Of what this receiver needs, such as local ports. Others are not affected.
+  server,       // Of file descriptors or memory. Every new connection is affected.
+};
+
+/// The result as the transport saw it. `failure` is set if no complete HTTP response arrived. The
+/// other fields of the response are set as far as it arrived; without `failure`, `http_status` is.
 struct Outcome {
   std::optional<std::uint16_t> http_status;
   std::optional<FailureCategory> failure;
@@ -64,6 +71,7 @@ struct Outcome {
   Timings timings;
   WallTime executed_at;
   Micros duration{0};
+  Shortage shortage = Shortage::none;  // Otherwise no attempt was made. Never stored.
 
   bool operator==(const Outcome&) const = default;
 };

@@ -102,14 +102,16 @@ std::optional<OpenPeriod> changed_period(const CircuitRecord& before, const Circ
   return ended;
 }
 
-std::optional<CallsToRestore> calls_to_restore(const CircuitRecord& record,
-                                               const BreakerPolicy& policy, WallTime now) {
+CallsToRestore calls_to_restore(const CircuitRecord& record, const BreakerPolicy& policy,
+                                WallTime now) {
   if (!policy.enabled) {
-    return std::nullopt;
+    return {.since = now, .limit = 1, .count_min = 1};
   }
   const std::uint32_t late = record.state == CircuitState::open ? late_calls_max : 0;
-  return CallsToRestore{.since = window_start(record, policy, now),
-                        .limit = window_calls_max(policy) + late};
+  const std::uint32_t in_row = std::min(policy.consecutive_failure_threshold, breaker_calls_max);
+  return {.since = window_start(record, policy, now),
+          .limit = std::max(window_calls_max(policy), in_row) + late,
+          .count_min = std::max(in_row, 1u)};
 }
 
 BreakerPolicy breaker_policy(BreakerPreset preset) {
@@ -119,6 +121,7 @@ BreakerPolicy breaker_policy(BreakerPreset preset) {
       break;
     case BreakerPreset::patient:
       policy.window = BreakerWindow::count;
+      policy.consecutive_failure_threshold = 0;  // Only the last calls count.
       policy.sleep_window = 1h;
       policy.sleep_max = 24h;
       policy.half_open_success_percentage = 100;
@@ -126,6 +129,7 @@ BreakerPolicy breaker_policy(BreakerPreset preset) {
     case BreakerPreset::sensitive:
       policy.minimum_throughput = 1;  // This preset counts failures, not their percentage.
       policy.failure_count_threshold = 5;
+      policy.consecutive_failure_threshold = 0;
       policy.sleep_window = 5min;
       policy.sleep_multiplier = 1.0;
       policy.sleep_max = 5min;
@@ -140,6 +144,9 @@ Breaker::Breaker(const CircuitRecord& record) : record_(record) {}
 
 void Breaker::restore(const BreakerPolicy& policy, const std::vector<PastCall>& calls,
                       WallTime now) {
+  if (!policy.enabled) {
+    return;
+  }
   const WallTime end = window_end(record_, now);
   for (const PastCall& call : calls) {
     // A call that ended in the millisecond in which the circuit closed is the probe that closed it.
@@ -151,12 +158,19 @@ void Breaker::restore(const BreakerPolicy& policy, const std::vector<PastCall>& 
       continue;
     }
     // A time in the future was recorded by a wrong clock.
-    count_call(policy, {.at = std::min(call.ended, end), .failed = call.failed});
+    count_call(
+        policy,
+        {.at = std::min(call.ended, end), .failed = call.failed, .timed_out = call.timed_out});
     if (record_.state == CircuitState::half_open) {
       ++probes_ended_;
       probes_succeeded_ += call.failed ? 0 : 1;
     }
   }
+}
+
+bool exceeds_timeouts(const BreakerPolicy& policy, std::uint32_t timeouts_in_row) {
+  return policy.consecutive_failure_threshold > 0 &&
+         timeouts_in_row >= std::min(policy.consecutive_failure_threshold, breaker_calls_max);
 }
 
 CallWindow Breaker::window(const BreakerPolicy& policy, WallTime now) const {
@@ -170,6 +184,7 @@ CallWindow Breaker::window(const BreakerPolicy& policy, WallTime now) const {
     window.calls += counts ? 1 : 0;
     window.failures += counts && call.failed ? 1 : 0;
   }
+  window.timeouts_in_row = timeouts_in_row_;
   window.start = start;
   if (policy.window == BreakerWindow::count && !calls_.empty()) {
     window.start = calls_.front().at;
@@ -236,11 +251,11 @@ std::optional<WallTime> Breaker::retry_at(const BreakerPolicy& policy, WallTime 
 }
 
 void Breaker::on_success(const BreakerPolicy& policy, WallTime now) {
-  on_result(policy, now, false);
+  on_result(policy, {.at = now});
 }
 
-void Breaker::on_failure(const BreakerPolicy& policy, WallTime now) {
-  on_result(policy, now, true);
+void Breaker::on_failure(const BreakerPolicy& policy, WallTime now, bool timed_out) {
+  on_result(policy, {.at = now, .failed = true, .timed_out = timed_out});
 }
 
 void Breaker::on_abandoned() { static_cast<void>(end_attempt()); }
@@ -286,6 +301,7 @@ void Breaker::enter(CircuitState state, WallTime now) {
     record_.counting_since = now;
     calls_.clear();
     failures_ = 0;
+    timeouts_in_row_ = 0;
   }
   late_ = in_flight_;
   probes_ended_ = 0;
@@ -324,18 +340,19 @@ void Breaker::update_failing_since(WallTime now, bool failed) {
   }
 }
 
-void Breaker::on_result(const BreakerPolicy& policy, WallTime now, bool failed) {
+void Breaker::on_result(const BreakerPolicy& policy, const Call& call) {
+  const WallTime now = call.at;
   end_forced_state(now);
-  update_failing_since(now, failed);
+  update_failing_since(now, call.failed);
   if (!end_attempt() || !policy.enabled) {
     return;
   }
   // Nothing starts while open, so `end_attempt` has already discarded results as late.
   POSTRIDER_ASSERT(record_.state != CircuitState::open);
-  count_call(policy, {.at = now, .failed = failed});
+  count_call(policy, call);
   if (record_.state == CircuitState::half_open) {
     ++probes_ended_;
-    probes_succeeded_ += failed ? 0 : 1;
+    probes_succeeded_ += call.failed ? 0 : 1;
     evaluate_probes(policy, now);
     return;
   }
@@ -358,6 +375,7 @@ bool Breaker::end_attempt() {
 void Breaker::count_call(const BreakerPolicy& policy, Call call) {
   calls_.push_back(call);
   failures_ += call.failed ? 1 : 0;
+  timeouts_in_row_ = call.timed_out ? timeouts_in_row_ + 1 : 0;
 
   while (calls_.size() > window_calls_max(policy)) {
     forget_oldest_call();
@@ -374,6 +392,9 @@ void Breaker::forget_oldest_call() {
 }
 
 bool Breaker::exceeds_threshold(const BreakerPolicy& policy) const {
+  if (exceeds_timeouts(policy, timeouts_in_row_)) {
+    return true;
+  }
   if (failures_ == 0 || calls_.size() < std::min(policy.minimum_throughput, breaker_calls_max)) {
     return false;
   }

@@ -1,6 +1,7 @@
 // A circuit breaker: stops sending to a webhook that keeps failing, then sends a few probes.
 //
 //     closed --too many failures in the window--> open --sleep over--> half_open
+//     closed --too many timeouts in a row--> open
 //     half_open --enough probes succeeded--> closed
 //     half_open --too many probes failed--> open, sleeping longer
 //
@@ -50,6 +51,9 @@ struct BreakerPolicy {
   std::uint32_t minimum_throughput = 10;      // Fewer calls than this in the window never open it.
   double error_threshold_percentage = 50;     // Opens at or above.
   std::uint32_t failure_count_threshold = 0;  // If > 0: opens at this many failures instead.
+  /// If > 0: also opens at this many timeouts in a row, however few calls are in the window. A
+  /// receiver that never answers makes few calls.
+  std::uint32_t consecutive_failure_threshold = 5;
   Millis sleep_window{30'000};
   double sleep_multiplier = 2.0;  // Applied for each consecutive opening without a recovery.
   Millis sleep_max{1'800'000};
@@ -110,20 +114,23 @@ struct PastCall {
   WallTime began;
   WallTime ended;
   bool failed = false;
+  bool timed_out = false;
 
   bool operator==(const PastCall&) const = default;
 };
 
-/// Selects recorded attempts: the latest `limit` of those that ended at `since` or later.
+/// Selects recorded attempts: the latest `limit` of those that ended at `since` or later. If these
+/// are fewer than `count_min`, the latest `count_min`.
 struct CallsToRestore {
   WallTime since;
   std::uint32_t limit = 0;
+  std::uint32_t count_min = 0;  // At most `limit`.
 };
 
-/// The attempts to pass to `Breaker::restore` after a restart. nullopt: none count.
-[[nodiscard]] std::optional<CallsToRestore> calls_to_restore(const CircuitRecord& record,
-                                                             const BreakerPolicy& policy,
-                                                             WallTime now);
+/// The attempts to pass to `Breaker::restore` after a restart. At least the last one, also if no
+/// circuit counts it: it tells how long the receiver holds a slot.
+[[nodiscard]] CallsToRestore calls_to_restore(const CircuitRecord& record,
+                                              const BreakerPolicy& policy, WallTime now);
 
 /// What the circuit currently counts. Of an open circuit: what it counted when it opened.
 struct CallWindow {
@@ -131,9 +138,13 @@ struct CallWindow {
   std::uint32_t failures = 0;
   std::optional<WallTime> start;  // nullopt: since the webhook exists.
   std::uint32_t probes_used = 0;  // Only in half_open; those in flight included.
+  std::uint32_t timeouts_in_row = 0;
 
   bool operator==(const CallWindow&) const = default;
 };
+
+/// So many timeouts in a row open the circuit.
+[[nodiscard]] bool exceeds_timeouts(const BreakerPolicy& policy, std::uint32_t timeouts_in_row);
 
 class Breaker {
  public:
@@ -159,7 +170,7 @@ class Breaker {
   [[nodiscard]] std::optional<WallTime> retry_at(const BreakerPolicy& policy, WallTime now) const;
 
   void on_success(const BreakerPolicy& policy, WallTime now);
-  void on_failure(const BreakerPolicy& policy, WallTime now);
+  void on_failure(const BreakerPolicy& policy, WallTime now, bool timed_out = false);
   /// The attempt ended without evidence about the receiver (shutdown, store failure).
   void on_abandoned();
 
@@ -187,13 +198,14 @@ class Breaker {
   struct Call {
     WallTime at;
     bool failed = false;
+    bool timed_out = false;
     bool operator==(const Call&) const = default;
   };
 
   void enter(CircuitState state, WallTime now);
   void open(const BreakerPolicy& policy, WallTime now);
   void end_forced_state(WallTime now);
-  void on_result(const BreakerPolicy& policy, WallTime now, bool failed);
+  void on_result(const BreakerPolicy& policy, const Call& call);
   void update_failing_since(WallTime now, bool failed);
   [[nodiscard]] bool end_attempt();
   void count_call(const BreakerPolicy& policy, Call call);
@@ -204,6 +216,7 @@ class Breaker {
   CircuitRecord record_;
   std::deque<Call> calls_;      // See CallWindow. At most breaker_calls_max.
   std::uint32_t failures_ = 0;  // In calls_.
+  std::uint32_t timeouts_in_row_ = 0;
   std::uint32_t in_flight_ = 0;
   std::uint32_t late_ = 0;          // Those of in_flight_ that started before the last change.
   std::uint32_t probes_ended_ = 0;  // Only in half_open, where every attempt is a probe.

@@ -22,12 +22,17 @@ struct Circuit {
   bool acquire() { return breaker.try_acquire(policy, now); }
   void succeed() { breaker.on_success(policy, now); }
   void fail() { breaker.on_failure(policy, now); }
+  void time_out() { breaker.on_failure(policy, now, true); }
 
-  /// Makes sequential calls, all at `now`: `+` succeeds, `-` fails.
+  /// Makes sequential calls, all at `now`: `+` succeeds, `-` fails, `t` times out.
   void calls(std::string_view results) {
     for (const char result : results) {
       ASSERT_TRUE(acquire()) << results;
-      result == '+' ? succeed() : fail();
+      if (result == 't') {
+        time_out();
+      } else {
+        result == '+' ? succeed() : fail();
+      }
     }
   }
 

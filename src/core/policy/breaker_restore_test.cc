@@ -15,12 +15,16 @@ struct RecordedCircuit : Circuit {
   using Circuit::Circuit;
   std::vector<PastCall> recorded;
 
-  void call(bool failed, Millis duration = 1ms) {
+  void call(bool failed, Millis duration = 1ms, bool timed_out = false) {
     ASSERT_TRUE(acquire());
     const WallTime began = now;
     now += duration;
-    failed ? fail() : succeed();
-    recorded.push_back({.began = began, .ended = now, .failed = failed});
+    if (timed_out) {
+      time_out();
+    } else {
+      failed ? fail() : succeed();
+    }
+    recorded.push_back({.began = began, .ended = now, .failed = failed, .timed_out = timed_out});
   }
   void call_all(std::string_view results) {
     for (const char result : results) {
@@ -31,15 +35,16 @@ struct RecordedCircuit : Circuit {
   /// The breaker after a restart.
   [[nodiscard]] Breaker restarted() const {
     Breaker restored{breaker.record()};
-    const auto which = calls_to_restore(breaker.record(), policy, now);
+    const CallsToRestore which = calls_to_restore(breaker.record(), policy, now);
     std::vector<PastCall> calls;
-    for (const PastCall& each : recorded) {
-      if (which && each.ended >= which->since) {
-        calls.push_back(each);
+    for (std::size_t i = 0; i < recorded.size(); ++i) {
+      const bool at_least = recorded.size() - i <= which.count_min;
+      if (recorded[i].ended >= which.since || at_least) {
+        calls.push_back(recorded[i]);
       }
     }
-    if (which && calls.size() > which->limit) {
-      calls.erase(calls.begin(), calls.end() - which->limit);
+    if (calls.size() > which.limit) {
+      calls.erase(calls.begin(), calls.end() - which.limit);
     }
     restored.restore(policy, calls, now);
     return restored;
@@ -116,16 +121,35 @@ TEST(BreakerRestore, UsedProbesStayUsed) {
   EXPECT_EQ(circuit.state(), CircuitState::closed);
 }
 
-TEST(BreakerRestore, ReadsNothingForADisabledPolicyAndNoMoreThanTheWindow) {
+TEST(BreakerRestore, TimeoutsInARowCountHoweverLongAgoTheyWere) {
+  RecordedCircuit circuit{BreakerPreset::standard};
+  for (int i = 0; i < 4; ++i) {
+    circuit.call(true, 30s, true);
+    circuit.now += 1h;
+  }
+  circuit.restart();
+  EXPECT_EQ(circuit.breaker.window(circuit.policy, circuit.now).timeouts_in_row, 4u);
+  circuit.call(true, 30s, true);
+  EXPECT_EQ(circuit.state(), CircuitState::open);
+}
+
+TEST(BreakerRestore, ReadsAtLeastAsManyCallsAsTimeoutsInARowOpenTheCircuit) {
+  BreakerPolicy policy = breaker_policy(BreakerPreset::patient);
+  policy.consecutive_failure_threshold = 20;
+  EXPECT_EQ(calls_to_restore({}, policy, noon).count_min, 20u);
+  EXPECT_EQ(calls_to_restore({}, policy, noon).limit, 20u);
+}
+
+TEST(BreakerRestore, ReadsOneCallForADisabledPolicyAndNoMoreThanTheWindow) {
   BreakerPolicy policy = breaker_policy(BreakerPreset::standard);
-  EXPECT_EQ(calls_to_restore({}, policy, noon)->since, noon - 60s);
-  EXPECT_EQ(calls_to_restore({}, policy, noon)->limit, breaker_calls_max);
+  EXPECT_EQ(calls_to_restore({}, policy, noon).since, noon - 60s);
+  EXPECT_EQ(calls_to_restore({}, policy, noon).limit, breaker_calls_max);
   policy.window = BreakerWindow::count;
-  EXPECT_EQ(calls_to_restore({}, policy, noon)->since, WallTime{});
-  EXPECT_EQ(calls_to_restore({}, policy, noon)->limit, 10u);
-  EXPECT_EQ(calls_to_restore({.counting_since = noon - 1s}, policy, noon)->since, noon - 1s);
+  EXPECT_EQ(calls_to_restore({}, policy, noon).since, WallTime{});
+  EXPECT_EQ(calls_to_restore({}, policy, noon).limit, 10u);
+  EXPECT_EQ(calls_to_restore({.counting_since = noon - 1s}, policy, noon).since, noon - 1s);
   policy.enabled = false;
-  EXPECT_FALSE(calls_to_restore({}, policy, noon).has_value());
+  EXPECT_EQ(calls_to_restore({}, policy, noon).limit, 1u);
 }
 
 TEST(BreakerRestore, CallsInTheFutureCountFromNow) {

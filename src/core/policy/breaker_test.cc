@@ -23,6 +23,7 @@ TEST(BreakerPresets, MatchTheDocumentedTable) {
                            .minimum_throughput = 10,
                            .error_threshold_percentage = 50,
                            .failure_count_threshold = 0,
+                           .consecutive_failure_threshold = 5,
                            .sleep_window = 30s,
                            .sleep_multiplier = 2.0,
                            .sleep_max = 30min,
@@ -33,6 +34,7 @@ TEST(BreakerPresets, MatchTheDocumentedTable) {
                            .window_calls = 10,
                            .minimum_throughput = 10,
                            .error_threshold_percentage = 50,
+                           .consecutive_failure_threshold = 0,
                            .sleep_window = 1h,
                            .sleep_multiplier = 2.0,
                            .sleep_max = 24h,
@@ -43,6 +45,7 @@ TEST(BreakerPresets, MatchTheDocumentedTable) {
                            .window_size = 60s,
                            .minimum_throughput = 1,
                            .failure_count_threshold = 5,
+                           .consecutive_failure_threshold = 0,
                            .sleep_window = 5min,
                            .sleep_multiplier = 1.0,
                            .sleep_max = 5min,
@@ -275,6 +278,65 @@ RC_GTEST_PROP(Breaker, OpensExactlyIfTheWindowExceedsTheThreshold, ()) {
       return;
     }
   }
+}
+
+// ---------------------------------------------------------------- timeouts in a row
+
+TEST(BreakerTimeouts, OpenTheCircuitWithoutTheMinimumOfCalls) {
+  Circuit circuit{BreakerPreset::standard};
+  for (int i = 0; i < 4; ++i) {
+    circuit.calls("t");
+    circuit.now += 10min;  // Never two calls in one window.
+  }
+  EXPECT_EQ(circuit.state(), CircuitState::closed);
+  circuit.calls("t");
+  EXPECT_EQ(circuit.state(), CircuitState::open);
+  EXPECT_EQ(circuit.breaker.window(circuit.policy, circuit.now).timeouts_in_row, 5u);
+}
+
+TEST(BreakerTimeouts, AnyAnswerEndsTheRow) {
+  Circuit circuit{BreakerPreset::standard};
+  for (const char answer : {'+', '-'}) {
+    circuit.calls("tttt");
+    circuit.calls(std::string(1, answer));
+    EXPECT_EQ(circuit.breaker.window(circuit.policy, circuit.now).timeouts_in_row, 0u);
+    circuit.now += 10min;
+  }
+  EXPECT_EQ(circuit.state(), CircuitState::closed);
+}
+
+TEST(BreakerTimeouts, CountFromTheBeginningAfterTheCircuitHasClosed) {
+  Circuit circuit{BreakerPreset::standard};
+  circuit.calls("ttttt");
+  circuit.now += 30s;
+  circuit.calls("++");
+  ASSERT_EQ(circuit.state(), CircuitState::closed);
+  circuit.calls("tttt");
+  EXPECT_EQ(circuit.state(), CircuitState::closed);
+  circuit.calls("t");
+  EXPECT_EQ(circuit.state(), CircuitState::open);
+}
+
+TEST(BreakerTimeouts, DoNotMatterIfTheThresholdIsZeroOrTheBreakerIsOff) {
+  for (const bool enabled : {true, false}) {
+    Circuit circuit{BreakerPreset::standard};
+    circuit.policy.enabled = enabled;
+    circuit.policy.consecutive_failure_threshold = enabled ? 0 : 1;
+    for (int i = 0; i < 9; ++i) {
+      circuit.calls("t");
+      circuit.now += 10min;
+    }
+    EXPECT_EQ(circuit.state(), CircuitState::closed);
+  }
+  EXPECT_EQ(breaker_policy(BreakerPreset::patient).consecutive_failure_threshold, 0u);
+  EXPECT_EQ(breaker_policy(BreakerPreset::sensitive).consecutive_failure_threshold, 0u);
+}
+
+TEST(BreakerTimeouts, DoNotOpenACircuitThatIsForcedClosed) {
+  Circuit circuit{BreakerPreset::standard};
+  circuit.breaker.force_close(circuit.now, std::nullopt);
+  circuit.calls("tttttttt");
+  EXPECT_EQ(circuit.state(), CircuitState::closed);
 }
 
 }  // namespace

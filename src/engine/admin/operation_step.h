@@ -27,7 +27,7 @@ constexpr Millis chunk_pause{25};            // Deliveries go first; 10,000 per 
 constexpr Millis scan_pause{5};              // After a page without actions.
 constexpr Millis failure_pause{2'000};       // After a store failure.
 constexpr std::size_t unfinished_max = 100;  // Scheduled and running operations.
-constexpr std::size_t running_max = 4;       // Running at the same time; the others wait.
+constexpr std::size_t running_max = 8;       // Running at the same time; the others wait.
 
 /// Limits the speed of one operation. The rate applies to the requests it causes; scanning is
 /// slowed down by the pauses.

@@ -66,6 +66,7 @@ std::vector<AlertChange> ServerAlertRules::evaluate(const ServerFacts& facts, Wa
   evaluate_attempts({now, changes});
   evaluate_dead_letters({now, changes});
   evaluate_levels({now, changes}, facts);
+  evaluate_resources({now, changes}, facts);
   return changes;
 }
 
@@ -223,6 +224,20 @@ void ServerAlertRules::evaluate_levels(const Evaluation& evaluation, const Serve
   set_alert(evaluation, pool_, std::move(busy));
 }
 
+void ServerAlertRules::evaluate_resources(const Evaluation& evaluation, const ServerFacts& facts) {
+  const std::uint64_t added = facts.postponed - std::exchange(postponed_, facts.postponed);
+  std::optional<Finding> lacking;
+  if (level_high(resources_, added > 0, evaluation.now)) {
+    lacking = Finding{
+        {static_cast<double>(added), 0},
+        fmt::format("{} attempts wait because this server lacks file descriptors, local ports or "
+                    "memory. No receiver is blamed for it. Raise the limit of open files, or lower "
+                    "engine.in_flight_max.",
+                    added)};
+  }
+  set_alert(evaluation, resources_, std::move(lacking));
+}
+
 void ServerAlertRules::evaluate_tenants(const ServerFacts& facts,
                                         std::vector<AlertChange>& changes) {
   std::set<TenantId> high;
@@ -266,8 +281,8 @@ void ServerAlertRules::recall(ShareWindow::Count ended, WallTime at) {
 }
 
 void ServerAlertRules::restore(const AlertSubject& subject) {
-  for (AlertState* alert :
-       {&success_, &queue_, &pool_, &failures_, &p99_, &dead_letters_, &dead_letter_share_}) {
+  for (AlertState* alert : {&success_, &queue_, &pool_, &failures_, &p99_, &dead_letters_,
+                            &dead_letter_share_, &resources_}) {
     if (alert->kind == subject.kind) {
       alert->raised = true;
       alert->restored = true;

@@ -1,6 +1,7 @@
 // Decides when alerts about the server or a tenant are raised and resolved: too few attempts
 // succeed, too many fail for too long, too many are slow, too many deliveries wait or become dead
-// letters, too many requests are in flight, too many dead letters of one tenant.
+// letters, too many requests are in flight, too many dead letters of one tenant, too few
+// descriptors, ports or memory for attempts.
 //
 // An alert about a share that was active before the start stays active until there is enough
 // evidence since, or until its window has passed.
@@ -31,6 +32,7 @@ struct ServerFacts {
   std::uint64_t successes = 0;
   std::uint64_t ended = 0;             // Deliveries that succeeded or became dead letters.
   std::uint64_t new_dead_letters = 0;  // Included in `ended`.
+  std::uint64_t postponed = 0;         // Attempts not made for want of a resource of the server.
   /// The attempts that took longer than AlertLimits::p99_max, since the last facts.
   DurationHistogram slow;
   std::int64_t waiting = 0;  // Deliveries, in memory and in the store.
@@ -83,6 +85,7 @@ class ServerAlertRules {
   void evaluate_attempts(const Evaluation& evaluation);
   void evaluate_dead_letters(const Evaluation& evaluation);
   void evaluate_levels(const Evaluation& evaluation, const ServerFacts& facts);
+  void evaluate_resources(const Evaluation& evaluation, const ServerFacts& facts);
   [[nodiscard]] std::optional<Finding> find_failures(const ShareWindow::Count& count, WallTime now);
   [[nodiscard]] std::optional<Finding> find_slow(std::uint64_t attempts, WallTime now) const;
   static bool level_high(AlertState& level, bool high_now, WallTime now);
@@ -103,7 +106,9 @@ class ServerAlertRules {
   AlertState p99_{AlertKind::p99_high};
   AlertState dead_letters_{AlertKind::total_dead_letters};
   AlertState dead_letter_share_{AlertKind::dead_letter_share};
-  std::set<TenantId> tenants_;  // Tenants with an active alert.
+  AlertState resources_{AlertKind::server_resources_short};
+  std::uint64_t postponed_ = 0;  // ServerFacts::postponed at the last evaluation.
+  std::set<TenantId> tenants_;   // Tenants with an active alert.
 };
 
 }  // namespace postrider

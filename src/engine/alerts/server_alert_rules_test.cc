@@ -262,6 +262,27 @@ TEST(QueueAlert, ResolvesAfterFiveSecondsBelowTheLimit) {
   EXPECT_TRUE(rules.evaluate({.waiting = 10'000}, noon + 9s).empty());
 }
 
+TEST(ResourcesAlert, IsRaisedWhileAttemptsArePostponed) {
+  ServerAlertRules rules;
+  EXPECT_TRUE(rules.evaluate({.postponed = 0}, noon).empty());
+  const Changes changes = rules.evaluate({.postponed = 3}, noon);
+  ASSERT_EQ(changes.size(), 1u);
+  EXPECT_EQ(changes[0].subject, (AlertSubject{AlertKind::server_resources_short, std::nullopt}));
+  EXPECT_TRUE(changes[0].active);
+  EXPECT_EQ(changes[0].measure, (AlertMeasure{.count = 3, .limit = 0}));
+  EXPECT_TRUE(changes[0].detail.starts_with("3 attempts wait because this server lacks"));
+  EXPECT_TRUE(rules.evaluate({.postponed = 4}, noon + 1s).empty()) << "raised only once";
+  EXPECT_TRUE(rules.evaluate({.postponed = 4}, noon + 6s - 1ms).empty());
+  EXPECT_EQ(rules.evaluate({.postponed = 4}, noon + 6s),
+            (Changes{over(AlertKind::server_resources_short)}));
+}
+
+TEST(ResourcesAlert, FromBeforeTheStartIsResolved) {
+  ServerAlertRules rules;
+  rules.restore({AlertKind::server_resources_short, std::nullopt});
+  EXPECT_EQ(rules.evaluate({}, noon), (Changes{over(AlertKind::server_resources_short)}));
+}
+
 TEST(PoolAlert, IsRaisedAboveEightyPercent) {
   ServerAlertRules rules;
   EXPECT_TRUE(rules.evaluate({.in_flight = 8, .in_flight_max = 10}, noon).empty());

@@ -14,15 +14,6 @@ bool has_wildcard(const EventPattern& pattern) {
   return pattern.text().find('*') != std::string::npos;
 }
 
-void add_matching(const std::vector<WebhookRef>& webhooks, const Event& event,
-                  std::vector<WebhookRef>& result) {
-  for (const WebhookRef& webhook : webhooks) {
-    if (wants(*webhook, event)) {
-      result.push_back(webhook);
-    }
-  }
-}
-
 }  // namespace
 
 Directory::Directory(std::vector<WebhookRef> webhooks) {
@@ -92,23 +83,49 @@ WebhookRef Directory::find(WebhookId id) const {
   return found == webhooks_.end() ? nullptr : found->second;
 }
 
-std::vector<WebhookRef> Directory::match(const Event& event) const {
-  std::vector<WebhookRef> result;
-  const auto found = tenants_.find(event.tenant_id);
-  if (found == tenants_.end()) {
-    return result;
+MatchCandidates Directory::candidates(const Event& event) const {
+  MatchCandidates found;
+  const auto known = tenants_.find(event.tenant_id);
+  if (known == tenants_.end()) {
+    return found;
   }
-  const Tenant& tenant = *found->second;
+  const Tenant& tenant = *known->second;
+  found.webhooks = &tenant.in_order;
   if (event.resource_id) {
     const auto by_resource = tenant.by_resource.find(*event.resource_id);
     if (by_resource != tenant.by_resource.end()) {
-      add_matching(by_resource->second, event, result);
+      found.places[0] = by_resource->second;
     }
   }
   if (const auto exact = tenant.by_type.find(event.type); exact != tenant.by_type.end()) {
-    add_matching(exact->second, event, result);
+    found.places[1] = exact->second;
   }
-  add_matching(tenant.wildcards, event, result);
+  found.places[2] = tenant.wildcards;
+  return found;
+}
+
+std::uint32_t MatchCandidates::place(std::size_t index) const {
+  for (const std::span<const std::uint32_t>& part : places) {
+    if (index < part.size()) {
+      return part[index];
+    }
+    index -= part.size();
+  }
+  POSTRIDER_ASSERT(false);
+  return 0;
+}
+
+std::vector<WebhookRef> Directory::match(const Event& event) const {
+  std::vector<WebhookRef> result;
+  const MatchCandidates found = candidates(event);
+  for (const std::span<const std::uint32_t>& part : found.places) {
+    for (const std::uint32_t place : part) {
+      const WebhookRef& webhook = (*found.webhooks)[place];
+      if (wants(*webhook, event)) {
+        result.push_back(webhook);
+      }
+    }
+  }
   std::ranges::sort(result, {}, [](const WebhookRef& webhook) { return webhook->id; });
   return result;
 }
@@ -132,18 +149,20 @@ void Directory::rebuild(const TenantId& tenant_id, std::map<WebhookId, WebhookRe
 }
 
 void Directory::Tenant::add(const WebhookRef& webhook) {
+  const auto place = static_cast<std::uint32_t>(in_order.size());
+  in_order.push_back(webhook);
   if (const std::optional<std::string>& resource = webhook->resource_id) {
-    by_resource[*resource].push_back(webhook);
+    by_resource[*resource].push_back(place);
     return;
   }
   if (std::ranges::any_of(webhook->events, has_wildcard)) {
-    wildcards.push_back(webhook);
+    wildcards.push_back(place);
     return;
   }
   std::set<std::string_view> types;  // A type may be listed twice.
   for (const EventPattern& pattern : webhook->events) {
     if (types.insert(pattern.text()).second) {
-      by_type[pattern.text()].push_back(webhook);
+      by_type[pattern.text()].push_back(place);
     }
   }
 }

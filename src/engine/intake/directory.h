@@ -2,9 +2,12 @@
 // changes. Publishing matches events against it without a lock.
 #pragma once
 
+#include <array>
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -14,6 +17,18 @@
 namespace postrider {
 
 using WebhookRef = std::shared_ptr<const Webhook>;
+
+/// The webhooks that an event must be compared with. Valid as long as the directory.
+struct MatchCandidates {
+  const std::vector<WebhookRef>* webhooks = nullptr;     // All of the tenant, in id order.
+  std::array<std::span<const std::uint32_t>, 3> places;  // In `webhooks`.
+
+  [[nodiscard]] std::size_t size() const {
+    return places[0].size() + places[1].size() + places[2].size();
+  }
+  /// The place of one candidate in `webhooks`.
+  [[nodiscard]] std::uint32_t place(std::size_t index) const;
+};
 
 class Directory {
  public:
@@ -32,6 +47,8 @@ class Directory {
 
   [[nodiscard]] WebhookRef find(WebhookId id) const;  // Null if there is none.
 
+  [[nodiscard]] MatchCandidates candidates(const Event& event) const;
+
   /// The webhooks that subscribe to `event`, in id order.
   [[nodiscard]] std::vector<WebhookRef> match(const Event& event) const;
 
@@ -41,10 +58,13 @@ class Directory {
   /// The webhooks of a tenant, indexed so that an event is compared with few of them. Each webhook
   /// is in one index: by its resource, else by its event types, else among those with a wildcard.
   struct Tenant {
+    using Places = std::vector<std::uint32_t>;  // In `in_order`.
+
     std::map<WebhookId, WebhookRef> webhooks;
-    std::unordered_map<std::string, std::vector<WebhookRef>> by_resource;
-    std::unordered_map<std::string, std::vector<WebhookRef>> by_type;
-    std::vector<WebhookRef> wildcards;
+    std::vector<WebhookRef> in_order;
+    std::unordered_map<std::string, Places> by_resource;
+    std::unordered_map<std::string, Places> by_type;
+    Places wildcards;
 
     void add(const WebhookRef& webhook);
   };

@@ -3,7 +3,8 @@
 //
 // A shard takes a slot for each attempt and gives it back when the attempt ends. Several shards may
 // share one set of limits; each then has its own Allowance, used by its thread only. The limits
-// hold exactly, and one lane alone can use all of the capacity (P7).
+// hold exactly (P7). Below them, scarce slots are shared out (P5, slot_shares.h); with several
+// threads these shares may be exceeded by a slot per thread.
 #pragma once
 
 #include <algorithm>
@@ -43,7 +44,18 @@ struct ShardOptions;
 struct SlotUse {
   TenantIndex tenant = 0;
   HostIndex host = no_host;
+  bool unproven = false;  // It is taken by a webhook that is not proven.
 };
+
+/// What an attempt's right to a slot depends on.
+struct SlotClaim {
+  /// all: a retry, which may not use the reserve of the first attempts.
+  Candidates candidates = Candidates::first_attempts;
+  SlotRank rank = SlotRank::proven;
+};
+
+/// How long to wait before asking again for a slot that may become free without SlotReserved.
+constexpr Micros share_retry_pause = std::chrono::milliseconds{20};
 
 enum class Limit : std::uint8_t {
   none,
@@ -55,10 +67,11 @@ enum class Limit : std::uint8_t {
 };
 
 /// The result of Allowance::take. If there is no slot, the shard tries again after its own
-/// give_back or after SlotReserved. If there is no token, it tries again at `again_at`.
+/// give_back, after SlotReserved, or at `again_at` if that is set. If there is no token, it tries
+/// again at `again_at`.
 struct Permit {
   Limit refused_by = Limit::none;
-  MonoTime again_at{};
+  MonoTime again_at{};  // MonoTime{}: not set.
 
   bool operator==(const Permit&) const = default;
 };
@@ -79,16 +92,18 @@ class Allowance {
   /// The shard has none any more. The index may be reused.
   virtual void leave_host(HostIndex index) = 0;
 
-  /// What `take` may accept. A hint that may be outdated at once.
-  [[nodiscard]] virtual Candidates candidates() const = 0;
+  /// The widest rank that `take` may accept. A hint that may be outdated at once.
+  [[nodiscard]] virtual SlotRank candidates() const = 0;
   /// Takes a slot of the tenant, the host and the total, and a token of the tenant and the total,
-  /// or nothing. Pass Candidates::first_attempts for a first attempt, Candidates::all for a retry,
-  /// which may not use the reserve.
-  [[nodiscard]] virtual Permit take(const SlotUse& use, Candidates candidates, MonoTime now) = 0;
+  /// or nothing. A refusal by a slot limit also holds for every attempt with less right to a slot:
+  /// of the tenant (tenant_slots), of all tenants (total_slots).
+  [[nodiscard]] virtual Permit take(const SlotUse& use, const SlotClaim& claim, MonoTime now) = 0;
   /// Call when an attempt has ended.
   virtual void give_back(const SlotUse& use) = 0;
-  /// Assigns `count` attempts in flight to another tenant, even beyond its limit.
-  virtual void move(TenantIndex from, TenantIndex to, std::uint32_t count) = 0;
+  /// Assigns `count` attempts in flight, `unproven` of them, to another tenant, even beyond its
+  /// limit.
+  virtual void move(TenantIndex from, TenantIndex to, std::uint32_t count,
+                    std::uint32_t unproven) = 0;
 
   /// The shard has nothing to start: a slot of the total that is reserved for it is released …
   virtual void release_reserved() = 0;
@@ -99,7 +114,8 @@ class Allowance {
 
   // ------------------------------------------------------------ for LaneView
 
-  [[nodiscard]] virtual bool slots_taken(TenantIndex index) const = 0;
+  /// `take` would refuse a slot of the tenant or of the total.
+  [[nodiscard]] virtual bool slots_taken(const SlotUse& use, const SlotClaim& claim) const = 0;
   /// When both buckets have a token; nullopt if they have one now.
   [[nodiscard]] virtual std::optional<MonoTime> token_at(TenantIndex index, MonoTime now) const = 0;
 

@@ -7,6 +7,7 @@
 #include "core/base/time.h"
 #include "core/model/delivery.h"
 #include "engine/shard/allowance.h"
+#include "engine/shard/origins.h"
 
 namespace postrider {
 
@@ -30,6 +31,10 @@ struct Entry {
   std::uint32_t schedule = 0;  // The lane's schedule number when the last attempt ended.
   HostIndex host = no_host;    // In flight: whose slot is taken. The webhook may have moved since.
   bool cancelled = false;      // Final in the store: must not be attempted again.
+  bool slow = false;           // In flight: for longer than `slow_after`.
+  bool unproven = false;       // In flight: the slot was taken by a webhook that was not proven.
+  MonoTime started{};          // In flight: since when.
+  OriginIndex origin = 0;      // In flight: to which origin.
   std::optional<Revival> revival;
 };
 

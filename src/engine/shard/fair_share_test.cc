@@ -24,9 +24,9 @@ ReadyPriorities only_retries(Priority priority) {
   return result;
 }
 
-Turn take(FairShare& share, Candidates candidates = Candidates::all) {
-  const Turn turn = share.next(candidates).value();
-  share.take(turn, candidates);
+Turn take(FairShare& share, SlotRank widest = widest_rank) {
+  const Turn turn = share.next(widest).value();
+  share.take(turn, widest);
   return turn;
 }
 
@@ -106,10 +106,10 @@ TEST(FairShare, NextDoesNotUseUpATurn) {
     share.add(lane, lane);
     share.set_ready(lane, ready({Priority::normal}));
   }
-  const std::optional<Turn> first = share.next(Candidates::all);
-  EXPECT_EQ(share.next(Candidates::all), first);
-  share.take(*first, Candidates::all);
-  EXPECT_NE(share.next(Candidates::all), first);
+  const std::optional<Turn> first = share.next(widest_rank);
+  EXPECT_EQ(share.next(widest_rank), first);
+  share.take(*first, widest_rank);
+  EXPECT_NE(share.next(widest_rank), first);
 }
 
 TEST(FairShare, AParkedTenantIsSkippedUntilItIsUnparked) {
@@ -123,7 +123,7 @@ TEST(FairShare, AParkedTenantIsSkippedUntilItIsUnparked) {
     EXPECT_EQ(take(share).lane, 1u);
   }
   share.set_ready(1, {});
-  EXPECT_EQ(share.next(Candidates::all), std::nullopt);
+  EXPECT_EQ(share.next(widest_rank), std::nullopt);
   share.unpark(0);
   EXPECT_EQ(take(share).lane, 0u);
 }
@@ -133,7 +133,7 @@ TEST(FairShare, ALaneThatBecomesReadyWhileItsTenantIsParkedWaits) {
   share.add(0, 0);
   share.park(0);
   share.set_ready(0, ready({Priority::high}));
-  EXPECT_EQ(share.next(Candidates::all), std::nullopt);
+  EXPECT_EQ(share.next(widest_rank), std::nullopt);
   share.unpark(0);
   EXPECT_EQ(take(share).lane, 0u);
 }
@@ -144,10 +144,10 @@ TEST(FairShare, SkipsRetriesIfOnlyFirstAttemptsMayStart) {
   share.add(1, 0);
   share.set_ready(0, only_retries(Priority::high));
   share.set_ready(1, ready({Priority::low}));
-  EXPECT_EQ(share.next(Candidates::first_attempts)->lane, 1u);
-  EXPECT_EQ(share.next(Candidates::all)->lane, 0u);
+  EXPECT_EQ(share.next(SlotRank::unknown)->lane, 1u);
+  EXPECT_EQ(share.next(widest_rank)->lane, 0u);
   share.set_ready(1, {});
-  EXPECT_EQ(share.next(Candidates::first_attempts), std::nullopt);
+  EXPECT_EQ(share.next(SlotRank::unknown), std::nullopt);
 }
 
 TEST(FairShare, ARemovedLaneIsNotChosenAndItsIndexCanBeReused) {
@@ -155,7 +155,7 @@ TEST(FairShare, ARemovedLaneIsNotChosenAndItsIndexCanBeReused) {
   share.add(0, 0);
   share.set_ready(0, ready({Priority::normal}));
   share.remove(0);
-  EXPECT_EQ(share.next(Candidates::all), std::nullopt);
+  EXPECT_EQ(share.next(widest_rank), std::nullopt);
   share.add(0, 5);
   share.set_ready(0, ready({Priority::normal}));
   EXPECT_EQ(take(share), (Turn{.lane = 0, .tenant = 5, .priority = Priority::normal}));
@@ -178,8 +178,55 @@ std::uint64_t relinks(LaneIndex lanes) {
 }
 
 TEST(FairShare, CostPerTurnDoesNotDependOnTheLaneCount) {
-  EXPECT_EQ(relinks(10), 4'000u);
-  EXPECT_EQ(relinks(10'000), 4'000u);
+  EXPECT_EQ(relinks(10), 12'000u);
+  EXPECT_EQ(relinks(10'000), 12'000u);
+}
+
+TEST(FairShare, ChoosesOnlyAmongLanesWithEnoughRightToASlot) {
+  FairShare share;
+  constexpr std::array ranks{SlotRank::suspect, SlotRank::further, SlotRank::unknown,
+                             SlotRank::proven, SlotRank::idle};
+  for (LaneIndex lane = 0; lane < ranks.size(); ++lane) {
+    share.add(lane, lane);
+    share.set_ready(lane, ready({Priority::normal}), ranks[lane]);
+  }
+  EXPECT_EQ(share.next(SlotRank::suspect)->lane, 0u);
+  EXPECT_EQ(share.next(SlotRank::further)->lane, 1u);
+  EXPECT_EQ(share.next(SlotRank::unknown)->lane, 2u);
+  EXPECT_EQ(share.next(SlotRank::proven)->lane, 3u);
+  EXPECT_EQ(share.next(SlotRank::idle)->lane, 4u);
+  share.set_ready(4, ready({Priority::normal}), SlotRank::proven);
+  EXPECT_EQ(share.next(SlotRank::idle), std::nullopt);
+}
+
+TEST(FairShare, ARetryHasLessRightThanAFirstAttempt) {
+  FairShare share;
+  share.add(0, 0);
+  share.set_ready(0, only_retries(Priority::normal), SlotRank::idle);
+  EXPECT_EQ(share.next(SlotRank::unknown), std::nullopt);
+  EXPECT_EQ(share.next(SlotRank::retry)->lane, 0u);
+}
+
+TEST(FairShare, ATenantCanBeParkedFromARankOn) {
+  FairShare share;
+  for (LaneIndex lane = 0; lane < 3; ++lane) {
+    share.add(lane, lane < 2 ? 0 : 1);
+  }
+  share.set_ready(0, ready({Priority::normal}), SlotRank::suspect);
+  share.set_ready(1, ready({Priority::normal}), SlotRank::idle);
+  share.set_ready(2, ready({Priority::normal}), SlotRank::suspect);
+  share.park(0, SlotRank::suspect);
+  for (int i = 0; i < 4; ++i) {
+    EXPECT_NE(take(share).lane, 0u) << "its other lane still takes turns with the other tenant";
+  }
+  const std::optional<Turn> of_parked = share.next(SlotRank::idle);
+  EXPECT_EQ(of_parked, (Turn{.lane = 1, .tenant = 0, .widest = SlotRank::idle}));
+  share.park(0, SlotRank::idle);
+  EXPECT_EQ(share.next(SlotRank::idle), std::nullopt);
+  share.set_ready(1, {});
+  share.unpark(0);
+  share.park(1);
+  EXPECT_EQ(share.next(widest_rank)->lane, 0u);
 }
 
 }  // namespace

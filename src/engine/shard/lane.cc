@@ -10,11 +10,20 @@ namespace postrider {
 namespace {
 
 // After an attempt that could not be started, for example because its payload is unreadable.
-constexpr Millis abandoned_pause{1'000};
+// Spread, so that attempts that were abandoned together are not started together again.
+constexpr Millis abandoned_pause_min{500};
+constexpr Millis abandoned_pause_max{1'500};
 // After a failed load, to spare a store that is in trouble.
 constexpr Millis load_failed_pause{1'000};
 // After a load without new rows although the store has more: they may not be visible yet.
 constexpr Millis load_empty_pause{100};
+// Slow attempts are looked for at multiples of this, so that many lanes wake together.
+constexpr Micros slow_check_step = std::chrono::milliseconds{250};
+
+MonoTime slow_check_after(MonoTime started) {
+  const Micros at = (started + slow_after).time_since_epoch();
+  return MonoTime{(at / slow_check_step + 1) * slow_check_step};
+}
 
 std::unique_ptr<Window> make_window(Ordering ordering) {
   return ordering == Ordering::none ? make_urgency_window() : make_ordered_window(ordering);
@@ -222,6 +231,13 @@ void Lane::start(Entry& entry, MonoTime now) {
   --waiting_[static_cast<std::size_t>(entry.delivery.priority)];
   entry.stage = EntryStage::in_flight;
   entry.host = host_;
+  entry.origin = origin_;
+  entry.unproven = !proven();
+  entry.slow = false;
+  entry.started = now;
+  if (!slow_check_at_) {
+    slow_check_at_ = slow_check_after(now);
+  }
   ++in_flight_count_;
   const bool taken = !bucket_ || bucket_->try_take(now);
   POSTRIDER_ASSERT(taken);
@@ -247,9 +263,10 @@ const Entry* Lane::in_flight(DeliveryId id) const {
                                                                                  : nullptr;
 }
 
-void Lane::finish(DeliveryId id, const Delivery& is_now) {
+void Lane::finish(DeliveryId id, const Delivery& is_now, bool hung, MonoTime now) {
   Entry* entry = find(id, EntryStage::in_flight);
   POSTRIDER_ASSERT(entry != nullptr);
+  standing_.on_ended(entry->started, now, hung, entry->slow, max_in_flight());
   entry->delivery = is_now;
   entry->ready_at = is_now.due;
   entry->stage = EntryStage::unsettled;
@@ -259,7 +276,7 @@ void Lane::finish(DeliveryId id, const Delivery& is_now) {
   ++unsettled_count_;
 }
 
-void Lane::abandon(DeliveryId id, const WindowBounds& bounds) {
+void Lane::abandon(DeliveryId id, double draw, const WindowBounds& bounds) {
   Entry* entry = find(id, EntryStage::in_flight);
   POSTRIDER_ASSERT(entry != nullptr);
   --in_flight_count_;
@@ -275,7 +292,9 @@ void Lane::abandon(DeliveryId id, const WindowBounds& bounds) {
     entry->delivery.budget_used = 0;
     entry->delivery.revivals = revival->revivals;
   }
-  entry->ready_at = std::max(entry->delivery.due, later(bounds.now, abandoned_pause));
+  const auto spread = static_cast<double>((abandoned_pause_max - abandoned_pause_min).count());
+  const Millis pause = abandoned_pause_min + Millis{static_cast<Millis::rep>(spread * draw)};
+  entry->ready_at = std::max(entry->delivery.due, later(bounds.now, pause));
   requeue(*entry, bounds);
 }
 
@@ -328,8 +347,32 @@ std::optional<MonoTime> Lane::rate_limited_until(MonoTime now) const {
   return at > now ? std::optional{at} : std::nullopt;
 }
 
+/// Returns true if an attempt has become slow. Each one counts once.
+bool Lane::check_slow(MonoTime now) {
+  if (!slow_check_at_ || *slow_check_at_ > now) {
+    return false;
+  }
+  bool found = false;
+  slow_check_at_.reset();
+  for (auto& [id, entry] : entries_) {  // The result does not depend on the order.
+    if (entry.stage != EntryStage::in_flight || entry.slow) {
+      continue;
+    }
+    if (now - entry.started >= slow_after) {
+      entry.slow = true;
+      found = true;
+      standing_.on_slow(entry.started, max_in_flight());
+    } else {
+      slow_check_at_ = earliest(slow_check_at_, std::optional{slow_check_after(entry.started)});
+    }
+  }
+  return found && standing_.standing() == Standing::suspect;
+}
+
 LaneReadiness Lane::evaluate(Moment now, const WindowBounds& bounds) {
   LaneReadiness readiness;
+  readiness.newly_slow = check_slow(now.mono);
+  readiness.wake_mono_at = slow_check_at_;
   if (!removed_) {
     readiness.wake_at = breaker_.wakes_at(webhook_->breaker, now.wall);
   }
@@ -371,7 +414,7 @@ void Lane::check_load(Moment now, const WindowBounds& bounds, LaneReadiness& rea
   if (*at > now.wall) {
     readiness.wake_at = earliest(readiness.wake_at, at);
   } else if (load_not_before_ > now.mono) {
-    readiness.wake_mono_at = load_not_before_;
+    readiness.wake_mono_at = earliest(readiness.wake_mono_at, std::optional{load_not_before_});
   } else {
     readiness.load = true;
   }
@@ -384,6 +427,12 @@ bool Lane::needs_load(Moment now, const WindowBounds& bounds) const {
     check_load(now, bounds, readiness);
   }
   return readiness.load;
+}
+
+std::uint32_t Lane::unproven_count() const {
+  return static_cast<std::uint32_t>(std::ranges::count_if(entries_, [](const auto& each) {
+    return each.second.stage == EntryStage::in_flight && each.second.unproven;
+  }));
 }
 
 std::vector<DeliveryId> Lane::in_flight_ids() const {

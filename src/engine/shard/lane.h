@@ -1,10 +1,11 @@
-// Everything known about one webhook at run time: its policies, circuit and token bucket, and its
-// deliveries in memory.
+// Everything known about one webhook at run time: its policies, circuit, token bucket and standing,
+// and its deliveries in memory.
 //
 // A lane decides for its webhook only. What lanes share (slots, rates, turns) is up to the shard.
 // All wall times are steady wall times.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <memory>
@@ -16,8 +17,10 @@
 #include "core/model/webhook.h"
 #include "core/policy/breaker.h"
 #include "core/policy/token_bucket.h"
+#include "core/policy/webhook_caps.h"
 #include "engine/shard/entry.h"
 #include "engine/shard/fair_share.h"
+#include "engine/shard/lane_standing.h"
 #include "engine/shard/messages.h"
 #include "engine/shard/window.h"
 
@@ -30,6 +33,7 @@ struct LaneReadiness {
   std::optional<MonoTime> wake_mono_at;
   bool load = false;                // The lane needs a page from the store.
   bool newly_rate_limited = false;  // The bucket has run out of tokens.
+  bool newly_slow = false;          // An attempt in flight takes long.
 };
 
 class Lane {
@@ -44,6 +48,9 @@ class Lane {
   /// The host of the webhook's URL; no_host if requests to hosts are not limited.
   [[nodiscard]] HostIndex host() const { return host_; }
   void move_to_host(HostIndex host) { host_ = host; }
+  /// The origin of the webhook's URL.
+  [[nodiscard]] OriginIndex origin() const { return origin_; }
+  void move_to_origin(OriginIndex origin) { origin_ = origin; }
   [[nodiscard]] const Webhook& webhook() const { return *webhook_; }
   [[nodiscard]] const Breaker& breaker() const { return breaker_; }
   [[nodiscard]] Breaker& breaker() { return breaker_; }
@@ -52,6 +59,8 @@ class Lane {
 
   void change(WebhookRef webhook, MonoTime now);
   void empty_bucket(MonoTime now);
+  /// The last attempt before a restart took this long.
+  void restore_standing(Micros took) { standing_.restore(took); }
   /// Nothing starts any more. Attempts in flight are completed and not retried.
   void remove();
   [[nodiscard]] bool removed() const { return removed_; }
@@ -59,6 +68,9 @@ class Lane {
   /// While its tenant is suspended nothing starts. Attempts in flight are completed.
   void set_suspended(bool suspended) { suspended_ = suspended; }
   [[nodiscard]] bool suspended() const { return suspended_; }
+  /// The limits of its tenant's webhooks.
+  void set_caps(const WebhookCaps& caps) { caps_ = caps; }
+  [[nodiscard]] const WebhookCaps& caps() const { return caps_; }
   /// The webhook is being disabled. Returns true the first time since the webhook last changed.
   [[nodiscard]] bool mark_disabled() { return !std::exchange(disabled_, true); }
 
@@ -85,10 +97,11 @@ class Lane {
   [[nodiscard]] const Entry* in_flight(DeliveryId id) const;
   /// Gives up a waiting delivery; `is_now` is what the settlement makes of it.
   void give_up(Entry& entry, const Delivery& is_now);
-  /// The attempt has ended; `is_now` is what the settlement makes of the delivery.
-  void finish(DeliveryId id, const Delivery& is_now);
-  /// Nothing was sent. The delivery waits again after a pause.
-  void abandon(DeliveryId id, const WindowBounds& bounds);
+  /// The attempt has ended; `is_now` is what the settlement makes of the delivery. `hung` as in
+  /// LaneStanding.
+  void finish(DeliveryId id, const Delivery& is_now, bool hung, MonoTime now);
+  /// Nothing was sent. The delivery waits again after a pause. `draw` is uniform in [0, 1).
+  void abandon(DeliveryId id, double draw, const WindowBounds& bounds);
   /// The settlement is stored.
   void settle(DeliveryId id, const WindowBounds& bounds);
   void cancel(DeliveryId id);
@@ -105,7 +118,20 @@ class Lane {
   [[nodiscard]] bool closed() const {
     return removed_ || suspended_ || !webhook_->active || webhook_->paused;
   }
-  [[nodiscard]] bool slots_full() const { return in_flight_count_ >= webhook_->max_in_flight; }
+  [[nodiscard]] std::uint32_t max_in_flight() const {
+    return std::min(webhook_->max_in_flight, caps_.in_flight);
+  }
+  [[nodiscard]] std::uint32_t in_flight_limit() const {
+    return standing_.in_flight_max(max_in_flight());
+  }
+  [[nodiscard]] bool slots_full() const { return in_flight_count_ >= in_flight_limit(); }
+  /// The rank of the lane's first attempts.
+  [[nodiscard]] SlotRank rank() const { return standing_.rank(in_flight_count_); }
+  /// The slot of the next attempt.
+  [[nodiscard]] SlotUse slot_use() const {
+    return {.tenant = tenant_, .host = host_, .unproven = !proven()};
+  }
+  [[nodiscard]] bool proven() const { return standing_.standing() == Standing::proven; }
   /// nullopt if there is a token.
   [[nodiscard]] std::optional<MonoTime> rate_limited_until(MonoTime now) const;
 
@@ -118,6 +144,8 @@ class Lane {
     return waiting_;
   }
   [[nodiscard]] std::uint32_t in_flight_count() const { return in_flight_count_; }
+  /// Of those in flight, the ones with Entry::unproven.
+  [[nodiscard]] std::uint32_t unproven_count() const;
 
  private:
   struct Load {
@@ -132,14 +160,19 @@ class Lane {
   void forget(Entry& entry);
   void forget_waiting();
   void change_ordering(Ordering ordering);
+  [[nodiscard]] bool check_slow(MonoTime now);
   void check_load(Moment now, const WindowBounds& bounds, LaneReadiness& readiness) const;
 
   LaneIndex index_;
   TenantIndex tenant_;
   HostIndex host_ = no_host;
+  OriginIndex origin_ = 0;
   WebhookRef webhook_;
+  WebhookCaps caps_;
   Breaker breaker_;
   std::optional<TokenBucket> bucket_;
+  LaneStanding standing_;
+  std::optional<MonoTime> slow_check_at_;  // When an attempt in flight may have become slow.
   bool removed_ = false;
   bool suspended_ = false;
   bool rate_limited_ = false;

@@ -4,6 +4,7 @@
 #include "core/base/assert.h"
 #include "engine/shard/allowance.h"
 #include "engine/shard/shard.h"
+#include "engine/shard/slot_shares.h"
 
 namespace postrider {
 namespace {
@@ -22,29 +23,28 @@ class LocalAllowance final : public Allowance {
     }
   }
 
-  void leave(TenantIndex index) override { POSTRIDER_ASSERT(tenants_[index].in_flight == 0); }
+  void leave(TenantIndex index) override { POSTRIDER_ASSERT(tenants_[index].slots.taken == 0); }
 
   void join_host(HostIndex index, const std::string&) override {
     hosts_.resize(std::max<std::size_t>(hosts_.size(), index + 1));
   }
   void leave_host(HostIndex index) override { POSTRIDER_ASSERT(hosts_[index] == 0); }
 
-  [[nodiscard]] Candidates candidates() const override {
-    return in_flight_ < retries_max(limits_) ? Candidates::all : Candidates::first_attempts;
-  }
+  [[nodiscard]] SlotRank candidates() const override { return rank_hint(limits_, total_.taken); }
 
-  [[nodiscard]] Permit take(const SlotUse& use, Candidates candidates, MonoTime now) override {
+  [[nodiscard]] Permit take(const SlotUse& use, const SlotClaim& claim, MonoTime now) override {
     if (limits_.total_rate && !bucket_) {
       bucket_.emplace(*limits_.total_rate, now);
     }
     Tenant& tenant = tenants_[use.tenant];
-    const std::uint32_t max =
-        candidates == Candidates::all ? retries_max(limits_) : limits_.in_flight_max;
-    if (in_flight_ >= max) {
-      return {.refused_by = Limit::total_slots};
+    const SlotCeilings ceilings = ceilings_for(use, claim);
+    const MonoTime again_at = ceilings.shared_out ? now + share_retry_pause : MonoTime{};
+    if (total_.taken >= ceilings.total) {
+      return {.refused_by = ceilings.total_for_all ? Limit::total_slots : Limit::tenant_slots,
+              .again_at = again_at};
     }
-    if (tenant.in_flight >= limits_.tenant_in_flight_max) {
-      return {.refused_by = Limit::tenant_slots};
+    if (tenant.slots.taken >= ceilings.tenant) {
+      return {.refused_by = Limit::tenant_slots, .again_at = again_at};
     }
     if (use.host != no_host && hosts_[use.host] >= *limits_.host_in_flight_max) {
       return {.refused_by = Limit::host_slots};
@@ -55,8 +55,9 @@ class LocalAllowance final : public Allowance {
     if (const std::optional<MonoTime> at = next_token(bucket_, now)) {
       return {.refused_by = Limit::total_rate, .again_at = *at};
     }
-    ++in_flight_;
-    ++tenant.in_flight;
+    active_tenants_ += tenant.slots.taken == 0 ? 1 : 0;
+    add(tenant.slots, 1, use.unproven ? 1 : 0);
+    add(total_, 1, use.unproven ? 1 : 0);
     if (use.host != no_host) {
       ++hosts_[use.host];
     }
@@ -67,28 +68,34 @@ class LocalAllowance final : public Allowance {
   }
 
   void give_back(const SlotUse& use) override {
-    POSTRIDER_ASSERT(tenants_[use.tenant].in_flight > 0 && in_flight_ > 0);
-    --tenants_[use.tenant].in_flight;
-    --in_flight_;
+    SlotCounts& slots = tenants_[use.tenant].slots;
+    remove(slots, 1, use.unproven ? 1 : 0);
+    remove(total_, 1, use.unproven ? 1 : 0);
+    active_tenants_ -= slots.taken == 0 ? 1 : 0;
     if (use.host != no_host) {
       POSTRIDER_ASSERT(hosts_[use.host] > 0);
       --hosts_[use.host];
     }
   }
 
-  void move(TenantIndex from, TenantIndex to, std::uint32_t count) override {
-    POSTRIDER_ASSERT(tenants_[from].in_flight >= count);
-    tenants_[from].in_flight -= count;
-    tenants_[to].in_flight += count;
+  void move(TenantIndex from, TenantIndex to, std::uint32_t count,
+            std::uint32_t unproven) override {
+    if (count == 0) {
+      return;
+    }
+    active_tenants_ += tenants_[to].slots.taken == 0 ? 1 : 0;
+    add(tenants_[to].slots, count, unproven);
+    remove(tenants_[from].slots, count, unproven);
+    active_tenants_ -= tenants_[from].slots.taken == 0 ? 1 : 0;
   }
 
   void release_reserved() override {}
   void release_reserved(TenantIndex) override {}
   void release_reserved_host(HostIndex) override {}
 
-  [[nodiscard]] bool slots_taken(TenantIndex index) const override {
-    return in_flight_ >= limits_.in_flight_max ||
-           tenants_[index].in_flight >= limits_.tenant_in_flight_max;
+  [[nodiscard]] bool slots_taken(const SlotUse& use, const SlotClaim& claim) const override {
+    const SlotCeilings ceilings = ceilings_for(use, claim);
+    return total_.taken >= ceilings.total || tenants_[use.tenant].slots.taken >= ceilings.tenant;
   }
 
   [[nodiscard]] std::optional<MonoTime> token_at(TenantIndex index, MonoTime now) const override {
@@ -97,9 +104,26 @@ class LocalAllowance final : public Allowance {
 
  private:
   struct Tenant {
-    std::uint32_t in_flight = 0;
+    SlotCounts slots;
     std::optional<TokenBucket> bucket;
   };
+
+  static void add(SlotCounts& slots, std::uint32_t count, std::uint32_t unproven) {
+    slots.taken += count;
+    slots.unproven += unproven;
+  }
+  static void remove(SlotCounts& slots, std::uint32_t count, std::uint32_t unproven) {
+    POSTRIDER_ASSERT(slots.taken >= count && slots.unproven >= unproven);
+    slots.taken -= count;
+    slots.unproven -= unproven;
+  }
+  [[nodiscard]] SlotCeilings ceilings_for(const SlotUse& use, const SlotClaim& claim) const {
+    return slot_ceilings(limits_, {.claim = claim,
+                                   .unproven = use.unproven,
+                                   .total = total_,
+                                   .tenant = tenants_[use.tenant].slots,
+                                   .active_tenants = active_tenants_});
+  }
 
   [[nodiscard]] static std::optional<MonoTime> next_token(const std::optional<TokenBucket>& bucket,
                                                           MonoTime now) {
@@ -108,7 +132,8 @@ class LocalAllowance final : public Allowance {
   }
 
   AllowanceLimits limits_;
-  std::uint32_t in_flight_ = 0;
+  SlotCounts total_;
+  std::uint32_t active_tenants_ = 0;
   std::optional<TokenBucket> bucket_;
   std::vector<Tenant> tenants_;
   std::vector<std::uint32_t> hosts_;  // Attempts in flight, by HostIndex.

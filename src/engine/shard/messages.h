@@ -16,6 +16,7 @@
 #include "core/model/delivery.h"
 #include "core/model/webhook.h"
 #include "core/policy/breaker.h"
+#include "core/policy/webhook_caps.h"
 #include "core/request/request_shape.h"
 
 namespace postrider {
@@ -52,11 +53,12 @@ struct AttemptFinished {
   RequestShapeRef request = nullptr;  // Null if there was nothing to send.
 };
 
-/// StartAttempt could not be performed for a local reason (payload unreadable, shutting down).
-/// Nothing was sent and nothing was learnt about the receiver. The delivery waits again.
+/// StartAttempt could not be performed for a local reason (payload unreadable, a shortage, shutting
+/// down). Nothing was sent and nothing was learnt about the receiver. The delivery waits again.
 struct AttemptAbandoned {
   WebhookId webhook_id;
   DeliveryId delivery_id;
+  Shortage shortage = Shortage::none;
 };
 
 /// Identifies the delivery of a settlement, and its lane.
@@ -104,6 +106,13 @@ struct TenantSuspension {
   bool suspended = true;
 };
 
+/// The limits of a tenant changed; see core/policy/webhook_caps.h. Attempts in flight keep their
+/// timeout. At startup, sent for every registered tenant with such limits before its webhooks.
+struct TenantLimited {
+  TenantId tenant_id;
+  TenantLimits limits;
+};
+
 /// A user cancelled the delivery in the store; the shard drops it from memory. An attempt in flight
 /// is not interrupted.
 struct DeliveryCancelled {
@@ -137,10 +146,10 @@ struct AlarmRang {};
 struct DrainRequested {};
 
 /// All inputs: everything that can change the state of a delivery.
-using Input =
-    std::variant<Admitted, LaneLoaded, LaneLoadFailed, AttemptFinished, AttemptAbandoned, Settled,
-                 StoreFailed, WebhookChanged, Rescheduled, WebhookRemoved, TenantSuspension,
-                 DeliveryCancelled, CircuitCommanded, SlotReserved, AlarmRang, DrainRequested>;
+using Input = std::variant<Admitted, LaneLoaded, LaneLoadFailed, AttemptFinished, AttemptAbandoned,
+                           Settled, StoreFailed, WebhookChanged, Rescheduled, WebhookRemoved,
+                           TenantSuspension, TenantLimited, DeliveryCancelled, CircuitCommanded,
+                           SlotReserved, AlarmRang, DrainRequested>;
 
 // ---------------------------------------------------------------- commands
 

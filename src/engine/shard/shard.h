@@ -37,6 +37,7 @@ struct ShardOptions {
   Millis store_retry_max{5'000};         // … up to this.
   /// A webhook whose attempts have all failed for this long is disabled. Zero: never.
   Millis disable_after = std::chrono::hours{24 * 5};
+  WebhookCaps caps = {};  // Of every tenant without caps of its own.
 };
 
 class Allowance;

@@ -23,6 +23,7 @@ ShardState::ShardState(ShardOptions shard_options, std::uint64_t seed, Allowance
       allowance(shared ? *shared : *own_allowance),
       random(seed),
       ids(SplitMix64{seed}.next()),
+      origins(std::max(shard_options.in_flight_max / 64, 4u)),
       pending({.min = shard_options.store_retry_min, .max = shard_options.store_retry_max}),
       loads(shard_options.loads_max) {
   POSTRIDER_ASSERT(options.window_max > 0);
@@ -47,7 +48,7 @@ void ShardState::wake_due_lanes() {
     lanes.touch(*lane);
   }
   while (const std::optional<TenantIndex> tenant = tenant_timers.pop_due(now.mono)) {
-    unpark(*tenant, Parked::rate);
+    unpark(*tenant);
   }
 }
 
@@ -69,8 +70,11 @@ void ShardState::evaluate(Lane& lane) {
   POSTRIDER_ASSERT(!readiness.wake_at || *readiness.wake_at > now.wall);
   POSTRIDER_ASSERT(!readiness.wake_mono_at || *readiness.wake_mono_at > now.mono);
 
+  if (readiness.newly_slow) {
+    origins.attempt_slow(lane.origin());
+  }
   update_host_wait(lane, readiness.ready);
-  share.set_ready(lane.index(), readiness.ready);
+  share.set_ready(lane.index(), readiness.ready, rank_of(lane));
   wall_timers.set(lane.index(), readiness.wake_at);
   mono_timers.set(lane.index(), readiness.wake_mono_at);
   if (readiness.load) {
@@ -123,6 +127,7 @@ void ShardState::remove_lane(Lane& lane) {
   mono_timers.set(index, std::nullopt);
   leave_tenant(lane.tenant());
   leave_host(lane);
+  origins.leave(lane.origin());
   rate_reports.forget(index);
   lanes.remove(lane);
 }
@@ -139,7 +144,7 @@ void ShardState::leave_tenant(TenantIndex index) {
   const Tenant& tenant = tenants.at(index);
   if (tenant.lanes == 1) {
     if (tenant.parked != Parked::no) {
-      unpark(index, tenant.parked);  // The index may be reused for another tenant.
+      unpark(index);  // The index may be reused for another tenant.
     }
     std::erase(reserved_tenants, index);
     allowance.leave(index);
@@ -160,61 +165,84 @@ BlockReason ShardState::shard_block() const {
   if (draining) {
     return BlockReason::drain;
   }
+  if (shortage.is_on(now.mono)) {
+    return BlockReason::slots;
+  }
   const bool store_behind = pending.store_down() || pending.size() >= options.unsettled_max;
   return store_behind ? BlockReason::store : BlockReason::none;
 }
 
 void ShardState::start_ready_deliveries() {
-  total_token_at.reset();
+  total_again_at.reset();
   while (const std::optional<ChosenDelivery> chosen = next_delivery()) {
     start(*chosen);
   }
 }
 
 /// Finds the delivery to start next and takes its slot and tokens. Parks tenants that may not start
-/// anything.
+/// anything. If an attempt is refused a slot, those with more right to one may still get it.
 std::optional<ShardState::ChosenDelivery> ShardState::next_delivery() {
-  Candidates among = allowance.candidates();
+  SlotRank among = allowance.candidates();
+  bool last_choice = false;  // Nothing with more right to a slot is ready.
   while (shard_block() == BlockReason::none) {
     std::optional<ChosenDelivery> chosen = choose(among);
     if (!chosen && give_host_turn()) {
       continue;
     }
-    if (!chosen && among == Candidates::first_attempts) {
-      chosen = choose(Candidates::all);  // If refused, SlotReserved follows later.
+    if (!chosen && among != widest_rank) {
+      among = widest_rank;  // If refused, SlotReserved or the alarm follows later.
+      last_choice = true;
+      continue;
     }
     if (!chosen) {
       break;
     }
-    const Delivery& delivery = chosen->entry->delivery;
-    if (is_exhausted(lanes.at(chosen->turn.lane).webhook().retry, delivery)) {
+    if (update_rank(chosen->turn.lane)) {
+      continue;
+    }
+    if (is_exhausted(lanes.at(chosen->turn.lane).webhook().retry, chosen->entry->delivery)) {
       give_up(*chosen);
       continue;
     }
-    const bool retry = is_retry(delivery);
     const Permit permit = take_slot(*chosen);
     if (permit.refused_by == Limit::none) {
       return chosen;
     }
-    on_refused(chosen->turn, permit);
-    if (permit.refused_by == Limit::total_slots && retry && among == Candidates::all) {
-      among = Candidates::first_attempts;  // They may use the reserve.
-    } else if (permit.refused_by == Limit::total_slots || permit.refused_by == Limit::total_rate) {
+    on_refused(*chosen, permit);
+    const bool no_slot = permit.refused_by == Limit::total_slots;
+    if (permit.refused_by == Limit::total_rate ||
+        (no_slot && (last_choice || chosen->claim.rank == SlotRank::idle))) {
       return std::nullopt;  // Reserved slots stay reserved: this shard still needs them.
+    }
+    if (no_slot) {
+      among = static_cast<SlotRank>(static_cast<std::uint8_t>(chosen->claim.rank) - 1);
     }
   }
   release_reserved_slots();
   return std::nullopt;
 }
 
-std::optional<ShardState::ChosenDelivery> ShardState::choose(Candidates among) {
+/// What is known about the lane's origin may have changed since the lane was evaluated.
+bool ShardState::update_rank(LaneIndex index) {
+  Lane& lane = lanes.at(index);
+  if (share.rank(index) == rank_of(lane)) {
+    return false;
+  }
+  evaluate(lane);
+  return true;
+}
+
+std::optional<ShardState::ChosenDelivery> ShardState::choose(SlotRank among) {
   const std::optional<Turn> turn = share.next(among);
   if (!turn) {
     return std::nullopt;
   }
-  Entry* entry = lanes.at(turn->lane).next(turn->priority, among, now.wall);
+  const Lane& lane = lanes.at(turn->lane);
+  Entry* entry = lane.next(turn->priority, candidates_of(turn->widest), now.wall);
   POSTRIDER_ASSERT(entry != nullptr);
-  return ChosenDelivery{.turn = *turn, .among = among, .entry = entry};
+  const Candidates kind = is_retry(entry->delivery) ? Candidates::all : Candidates::first_attempts;
+  return ChosenDelivery{
+      .turn = *turn, .among = among, .entry = entry, .claim = claim_of(lane, kind)};
 }
 
 Permit ShardState::take_slot(const ChosenDelivery& chosen) {
@@ -222,31 +250,32 @@ Permit ShardState::take_slot(const ChosenDelivery& chosen) {
   if (lane.host() != no_host && hosts.comes_later(lane.host(), lane.index())) {
     return {.refused_by = Limit::host_slots};
   }
-  const Candidates candidates =
-      is_retry(chosen.entry->delivery) ? Candidates::all : Candidates::first_attempts;
-  return allowance.take({.tenant = chosen.turn.tenant, .host = lane.host()}, candidates, now.mono);
+  return allowance.take(lane.slot_use(), chosen.claim, now.mono);
 }
 
-void ShardState::on_refused(const Turn& turn, const Permit& permit) {
+void ShardState::on_refused(const ChosenDelivery& chosen, const Permit& permit) {
+  const Turn& turn = chosen.turn;
   switch (permit.refused_by) {
     case Limit::none:
       return;
     case Limit::total_slots:
       slot_refused = true;
+      if (permit.again_at != MonoTime{}) {
+        total_again_at = earliest(total_again_at, std::optional{permit.again_at});
+      }
       return;
     case Limit::total_rate:
-      total_token_at = permit.again_at;
+      total_again_at = permit.again_at;
       count_rate_limited(turn.lane);
       return;
     case Limit::tenant_slots:
-      park(turn.tenant, Parked::slots);
+      park(turn.tenant, chosen.claim.rank, permit.again_at);
       return;
     case Limit::host_slots:
       wait_for_host(lanes.at(turn.lane), turn.priority);
       return;
     case Limit::tenant_rate:
-      park(turn.tenant, Parked::rate);
-      tenant_timers.set(turn.tenant, permit.again_at);
+      park_for_rate(turn.tenant, permit.again_at);
       count_rate_limited(turn.lane);
       return;
   }
@@ -281,13 +310,14 @@ void ShardState::start(const ChosenDelivery& chosen) {
   const bool admitted =
       with_circuit(lane, [&](Breaker& breaker) { return breaker.try_acquire(policy, now.wall); });
   if (!admitted) {
-    allowance.give_back({.tenant = turn.tenant, .host = lane.host()});
+    allowance.give_back(lane.slot_use());
     open_host(lane.host());
     evaluate(lane);
     return;
   }
   share.take(turn, chosen.among);
   lane.start(*chosen.entry, now.mono);
+  origins.attempt_started(chosen.entry->origin, chosen.entry->unproven);
   use_host(lane);
   if (lane.bucket()) {
     rate_reports.add(lane.index(), 0);
@@ -295,10 +325,11 @@ void ShardState::start(const ChosenDelivery& chosen) {
   const Delivery& delivery = chosen.entry->delivery;
   ++totals.in_flight;
   ++totals.in_flight_by_priority[static_cast<std::size_t>(delivery.priority)];
-  commands.emplace_back(
-      StartAttempt{.delivery = delivery,
-                   .attempt_number = delivery.attempt_count + 1,
-                   .timeout = attempt_timeout(lane.webhook().retry, delivery.budget_used + 1)});
+  commands.emplace_back(StartAttempt{
+      .delivery = delivery,
+      .attempt_number = delivery.attempt_count + 1,
+      .timeout = std::min(attempt_timeout(lane.webhook().retry, delivery.budget_used + 1),
+                          lane.caps().timeout)});
   evaluate(lane);
 }
 
@@ -320,19 +351,28 @@ void ShardState::give_back_slot(const SlotUse& use, Priority priority) {
   --totals.in_flight_by_priority[static_cast<std::size_t>(priority)];
   allowance.give_back(use);
   if (tenants.at(use.tenant).parked == Parked::slots) {
-    unpark(use.tenant, Parked::slots);
+    unpark(use.tenant);
   }
   stop_using_host(use.host);
 }
 
-void ShardState::park(TenantIndex index, Parked why) {
-  POSTRIDER_ASSERT(tenants.at(index).parked == Parked::no);
-  tenants.at(index).parked = why;
+void ShardState::park(TenantIndex index, SlotRank from, MonoTime again_at) {
+  POSTRIDER_ASSERT(tenants.at(index).parked != Parked::rate);
+  tenants.at(index).parked = Parked::slots;
+  if (again_at != MonoTime{}) {
+    tenant_timers.set(index, again_at);
+  }
+  share.park(index, from);
+}
+
+void ShardState::park_for_rate(TenantIndex index, MonoTime again_at) {
+  tenants.at(index).parked = Parked::rate;
+  tenant_timers.set(index, again_at);
   share.park(index);
 }
 
-void ShardState::unpark(TenantIndex index, Parked why) {
-  POSTRIDER_ASSERT(tenants.at(index).parked == why && why != Parked::no);
+void ShardState::unpark(TenantIndex index) {
+  POSTRIDER_ASSERT(tenants.at(index).parked != Parked::no);
   tenants.at(index).parked = Parked::no;
   tenant_timers.set(index, std::nullopt);
   share.unpark(index);
@@ -367,7 +407,10 @@ std::optional<MonoTime> ShardState::next_wake() const {
     return pending.retry_at();
   }
   std::optional<MonoTime> wake = earliest(mono_timers.next(), tenant_timers.next());
-  wake = earliest(wake, total_token_at);
+  wake = earliest(wake, total_again_at);
+  if (shortage.is_on(now.mono)) {
+    wake = earliest(wake, std::optional{shortage.until()});
+  }
   wake = earliest(wake, pending.retry_at());
   if (const std::optional<WallTime> due = wall_timers.next()) {
     // Only an estimate, because steady wall time may run slower or faster. Checked again then.

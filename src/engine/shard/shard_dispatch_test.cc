@@ -51,7 +51,7 @@ TEST(Slots, ALoweredLimitAppliesToTheNextStart) {
 }
 
 TEST(Slots, OneTenantCannotTakeAllSlots) {  // P5
-  ShardDriver driver{{.in_flight_max = 10, .tenant_in_flight_max = 6, .first_attempt_reserve = 0}};
+  ShardDriver driver{{.in_flight_max = 7, .tenant_in_flight_max = 6, .first_attempt_reserve = 0}};
   const WebhookId greedy = driver.add_webhook(of_tenant("greedy"));
   const WebhookId modest = driver.add_webhook(of_tenant("modest"));
   driver.admit_many(greedy, 20);

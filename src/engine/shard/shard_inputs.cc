@@ -11,12 +11,22 @@
 namespace postrider {
 namespace {
 
+/// The slot of an attempt in flight.
+SlotUse slot_of(const Lane& lane, const Entry& entry) {
+  return {.tenant = lane.tenant(), .host = entry.host, .unproven = entry.unproven};
+}
+
 RaiseAlert circuit_opened_alert(const Webhook& webhook, const Breaker& breaker, WallTime now) {
   RaiseAlert alert{.kind = AlertKind::circuit_opened, .webhook_id = webhook.id, .detail = {}};
   const CallWindow calls = breaker.window(webhook.breaker, now);
   const ShareWindow::Count count{.total = calls.calls, .part = calls.failures};
-  if (const std::uint32_t failures_max = webhook.breaker.failure_count_threshold;
-      failures_max > 0) {
+  if (exceeds_timeouts(webhook.breaker, calls.timeouts_in_row)) {
+    const std::uint32_t timeouts_max = webhook.breaker.consecutive_failure_threshold;
+    alert.measure = {static_cast<double>(calls.timeouts_in_row), static_cast<double>(timeouts_max)};
+    alert.detail = fmt::format("{} attempts in a row timed out; the circuit opens at {}.",
+                               calls.timeouts_in_row, timeouts_max);
+  } else if (const std::uint32_t failures_max = webhook.breaker.failure_count_threshold;
+             failures_max > 0) {
     alert.measure = {static_cast<double>(count.part), static_cast<double>(failures_max)};
     alert.detail =
         fmt::format("{} attempts failed; the circuit opens at {}.", count.part, failures_max);
@@ -86,19 +96,25 @@ void ShardState::on(AttemptFinished& input) {
   if (!entry) {
     return;  // Not started by this shard.
   }
+  shortage.on_attempt();
   const Webhook& webhook = lane->webhook();
-  const SlotUse slot{.tenant = lane->tenant(), .host = entry->host};
+  const SlotUse slot = slot_of(*lane, *entry);
   const Priority priority = entry->delivery.priority;
-  const bool failed = categorize(input.outcome).has_value();
+  const std::optional<FailureCategory> failure = categorize(input.outcome);
+  const bool failed = failure.has_value();
+  const bool timed_out = failure == FailureCategory::timeout;
+  const bool soon = now.mono - entry->started < slow_after && !timed_out;
+  const bool hung = failed && !soon;
+  origins.attempt_ended(entry->origin, entry->unproven, soon);
   with_circuit(*lane, [&](Breaker& breaker) {
-    failed ? breaker.on_failure(webhook.breaker, now.wall)
+    failed ? breaker.on_failure(webhook.breaker, now.wall, timed_out)
            : breaker.on_success(webhook.breaker, now.wall);
   });
   AttemptSettlement settled = settle_attempt(
       *entry, std::move(input.outcome), webhook.retry,
       {.attempt_id = ids.make<AttemptId>(now.wall), .now = now.wall, .draw = random.draw()});
   settled.settlement.request = std::move(input.request);
-  lane->finish(input.delivery_id, settled.settlement.delivery);
+  lane->finish(input.delivery_id, settled.settlement.delivery, hung, now.mono);
   give_back_slot(slot, priority);
   settle(std::move(settled.settlement));
 
@@ -136,10 +152,15 @@ void ShardState::on(AttemptAbandoned& input) {
   if (!entry) {
     return;
   }
-  const SlotUse slot{.tenant = lane->tenant(), .host = entry->host};
+  const SlotUse slot = slot_of(*lane, *entry);
   const Priority priority = entry->delivery.priority;
+  const double draw = random.draw();
+  if (input.shortage == Shortage::server) {
+    shortage.on_shortage(now.mono, draw);
+  }
   with_circuit(*lane, [](Breaker& breaker) { breaker.on_abandoned(); });
-  lane->abandon(input.delivery_id, bounds());
+  origins.attempt_abandoned(entry->origin, entry->unproven);
+  lane->abandon(input.delivery_id, draw, bounds());
   give_back_slot(slot, priority);
   touch(*lane);
 }
@@ -172,7 +193,6 @@ Lane& ShardState::lane_of(const WebhookChanged& input) {
   if (Lane* known = lanes.find(webhook.id)) {
     if (known->webhook().tenant_id != webhook.tenant_id) {
       move_lane(*known, webhook.tenant_id);
-      known->set_suspended(suspended.contains(webhook.tenant_id));
     }
     const bool reactivated = webhook.active && !known->webhook().active;
     const BreakerPolicy breaker_before = known->webhook().breaker;
@@ -180,7 +200,10 @@ Lane& ShardState::lane_of(const WebhookChanged& input) {
       commands.emplace_back(Reschedule{webhook.id});
     }
     known->change(input.webhook, now.mono);
+    apply_tenant_rules(*known);
     update_host(*known);
+    origins.leave(known->origin());
+    known->move_to_origin(origins.join(webhook.url));
     rate_reports.add(known->index(), 0);
     if (reactivated) {
       with_circuit(*known, [](Breaker& breaker) { breaker.forget_failures(); });
@@ -194,12 +217,17 @@ Lane& ShardState::lane_of(const WebhookChanged& input) {
   const TenantIndex tenant = join_tenant(webhook.tenant_id);
   Lane& lane = lanes.add(tenant, input.webhook, now.mono);
   share.add(lane.index(), tenant);
-  lane.set_suspended(suspended.contains(webhook.tenant_id));
+  apply_tenant_rules(lane);
   update_host(lane);
+  lane.move_to_origin(origins.join(webhook.url));
   if (input.circuit) {
     lane.breaker() = Breaker{*input.circuit};
   }
   lane.breaker().restore(webhook.breaker, input.past_calls, now.wall);
+  if (!input.past_calls.empty()) {
+    const PastCall& last = input.past_calls.back();
+    lane.restore_standing(last.ended - last.began);
+  }
   force_open_by_policy(lane, std::nullopt);
   if (input.at_start) {
     lane.empty_bucket(now.mono);
@@ -245,9 +273,9 @@ void ShardState::move_lane(Lane& lane, const TenantId& tenant_id) {
   const TenantIndex from = lane.tenant();
   const TenantIndex to = join_tenant(tenant_id);
   share.remove(lane.index());
-  allowance.move(from, to, lane.in_flight_count());
+  allowance.move(from, to, lane.in_flight_count(), lane.unproven_count());
   if (tenants.at(from).parked == Parked::slots) {
-    unpark(from, Parked::slots);
+    unpark(from);
   }
   leave_tenant(from);
   lane.move_to(to);
@@ -287,6 +315,28 @@ void ShardState::on(TenantSuspension& input) {
     }
     touch(lane);
   });
+}
+
+void ShardState::on(TenantLimited& input) {
+  const WebhookCaps caps = caps_of(input.limits, options.caps);
+  if (caps == options.caps) {
+    tenant_caps.erase(input.tenant_id);
+  } else {
+    tenant_caps.insert_or_assign(input.tenant_id, caps);
+  }
+  lanes.for_each([&](Lane& lane) {
+    if (lane.webhook().tenant_id == input.tenant_id) {
+      lane.set_caps(caps);
+      touch(lane);
+    }
+  });
+}
+
+void ShardState::apply_tenant_rules(Lane& lane) {
+  const TenantId& id = lane.webhook().tenant_id;
+  const auto caps = tenant_caps.find(id);
+  lane.set_suspended(suspended.contains(id));
+  lane.set_caps(caps == tenant_caps.end() ? options.caps : caps->second);
 }
 
 void ShardState::on(DeliveryCancelled& input) {
@@ -331,7 +381,7 @@ void ShardState::on(SlotReserved& input) {
   }
   reserved_tenants.push_back(*tenant);
   if (tenants.at(*tenant).parked == Parked::slots) {
-    unpark(*tenant, Parked::slots);
+    unpark(*tenant);
   }
 }
 

@@ -94,6 +94,7 @@ TEST_F(ShardInputs, ResubmitsAtDoublingPauses) {
   driver_.admit(webhook_);
   driver_.finish(start(), answered(200));
   Settlement owed = settlement();
+  driver_.ring_after(3s);  // After the alarm that was set to see whether the receiver is slow.
   for (const Millis pause : {100ms, 200ms, 400ms, 800ms, 1600ms, 3200ms, 5000ms, 5000ms}) {
     const MonoTime failed_at = driver_.now().mono;
     driver_.store_failed(owed);

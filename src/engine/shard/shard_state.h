@@ -5,10 +5,12 @@
 // shard_hosts.cc limits the requests to one host, shard_view.cc builds the views.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
@@ -19,9 +21,12 @@
 #include "engine/shard/hosts.h"
 #include "engine/shard/lane_table.h"
 #include "engine/shard/load_queue.h"
+#include "engine/shard/origins.h"
 #include "engine/shard/pending_settlements.h"
 #include "engine/shard/rate_reports.h"
 #include "engine/shard/shard.h"
+#include "engine/shard/shortage_pause.h"
+#include "engine/shard/slot_shares.h"
 #include "engine/shard/tenants.h"
 #include "engine/shard/timer_queue.h"
 
@@ -44,6 +49,7 @@ struct ShardState {
   void on(Rescheduled& input);
   void on(WebhookRemoved& input);
   void on(TenantSuspension& input);
+  void on(TenantLimited& input);
   void on(DeliveryCancelled& input);
   void on(CircuitCommanded& input);
   void on(SlotReserved& input);
@@ -81,6 +87,20 @@ struct ShardState {
   /// Why nothing starts in the whole shard; `none` if deliveries may start.
   [[nodiscard]] BlockReason shard_block() const;
   [[nodiscard]] WindowBounds bounds() const;
+  /// The rank of the lane's first attempts. So few slots that they are not shared out need none.
+  [[nodiscard]] SlotRank rank_of(const Lane& lane) const {
+    if (options.in_flight_max < shared_slots_min) {
+      return SlotRank::proven;
+    }
+    const SlotRank rank = lane.rank();
+    return rank == SlotRank::unknown && origins.doubtful(lane.origin()) ? SlotRank::doubtful : rank;
+  }
+  /// The right to a slot of a first attempt or a retry.
+  [[nodiscard]] SlotClaim claim_of(const Lane& lane, Candidates candidates) const {
+    const SlotRank first = rank_of(lane);
+    return {.candidates = candidates,
+            .rank = candidates == Candidates::all ? std::max(first, SlotRank::retry) : first};
+  }
   void touch(const Lane& lane) { lanes.touch(lane.index()); }
 
   /// Calls `change(breaker)` and emits the commands for a changed circuit.
@@ -101,16 +121,19 @@ struct ShardState {
 
   LaneTable lanes;
   Tenants tenants;
-  std::unordered_set<TenantId> suspended;  // Also tenants without a lane.
+  std::unordered_set<TenantId> suspended;                 // Also tenants without a lane.
+  std::unordered_map<TenantId, WebhookCaps> tenant_caps;  // Other than options.caps.
   Hosts hosts;
+  Origins origins;
+  ShortagePause shortage;
   FairShare share;
   PendingSettlements pending;
   LoadQueue loads;
 
-  TimerQueue<WallTime> wall_timers;    // Lanes, by steady wall time.
-  TimerQueue<MonoTime> mono_timers;    // Lanes that wait for a token or a pause.
-  TimerQueue<MonoTime> tenant_timers;  // Tenants that wait for a token.
-  std::optional<MonoTime> total_token_at;
+  TimerQueue<WallTime> wall_timers;        // Lanes, by steady wall time.
+  TimerQueue<MonoTime> mono_timers;        // Lanes that wait for a token or a pause.
+  TimerQueue<MonoTime> tenant_timers;      // Tenants that wait for a token or for their share.
+  std::optional<MonoTime> total_again_at;  // When to ask again for a token or a slot of the total.
   bool slot_refused = false;  // A slot of the total was refused; one may be reserved since.
   std::vector<TenantIndex> reserved_tenants;  // Tenants with a reserved slot.
   std::vector<HostIndex> reserved_hosts;      // Hosts with a reserved slot.
@@ -131,24 +154,30 @@ struct ShardState {
   void remove_lane(Lane& lane);
   [[nodiscard]] TenantIndex join_tenant(const TenantId& id);
   void leave_tenant(TenantIndex index);
-  void park(TenantIndex index, Parked why);
-  void unpark(TenantIndex index, Parked why);
+  /// Skips the tenant's attempts that have this rank or less right to a slot.
+  void park(TenantIndex index, SlotRank from, MonoTime again_at);
+  void park_for_rate(TenantIndex index, MonoTime again_at);
+  void unpark(TenantIndex index);
   void cancel_unknown(Delivery delivery);
   void disable(Lane& lane, const std::string& reason,
                std::optional<AlertMeasure> measure = std::nullopt);
   [[nodiscard]] Lane& lane_of(const WebhookChanged& input);
   void move_lane(Lane& lane, const TenantId& tenant_id);
+  /// Applies what holds for all webhooks of the lane's tenant.
+  void apply_tenant_rules(Lane& lane);
   void force_open_by_policy(Lane& lane, std::optional<WallTime> until_before);
   void shorten_open_time(Lane& lane);
   struct ChosenDelivery {
     Turn turn;
-    Candidates among = Candidates::all;
+    SlotRank among = widest_rank;
     Entry* entry = nullptr;
+    SlotClaim claim;
   };
   [[nodiscard]] std::optional<ChosenDelivery> next_delivery();
-  [[nodiscard]] std::optional<ChosenDelivery> choose(Candidates among);
+  [[nodiscard]] std::optional<ChosenDelivery> choose(SlotRank among);
+  [[nodiscard]] bool update_rank(LaneIndex index);
   [[nodiscard]] Permit take_slot(const ChosenDelivery& chosen);
-  void on_refused(const Turn& turn, const Permit& permit);
+  void on_refused(const ChosenDelivery& chosen, const Permit& permit);
   void count_rate_limited(LaneIndex lane);
   [[nodiscard]] bool give_host_turn();
   void wait_for_host(const Lane& lane, Priority priority);

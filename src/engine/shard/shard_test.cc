@@ -28,7 +28,7 @@ TEST(Shard, AnAdmittedDeliveryStartsAtOnce) {
   EXPECT_EQ(started[0].delivery, delivery);
   EXPECT_EQ(started[0].attempt_number, 1u);
   EXPECT_EQ(started[0].timeout, 30s);
-  EXPECT_EQ(driver.alarm(), std::nullopt);
+  EXPECT_EQ(driver.alarm(), driver.now().mono + 2250ms) << "to see whether the receiver is slow";
 }
 
 TEST(Shard, TheTimeoutGrowsWithTheAttemptsSinceTheRevival) {
@@ -51,9 +51,10 @@ TEST(Shard, SetsTheAlarmForARetry) {
   const WebhookId webhook = driver.add_webhook();
   const MonoTime begun = driver.now().mono;
   const StartAttempt first = fail_once(driver, webhook);
+  ASSERT_TRUE(driver.ring_next());  // It was set to see whether the receiver is slow.
   EXPECT_EQ(driver.alarm(), begun + 30s);
 
-  driver.ring_after(30s - 1ms);
+  driver.ring_after(begun + 30s - 1ms - driver.now().mono);
   EXPECT_TRUE(driver.take<StartAttempt>().empty());
   EXPECT_EQ(driver.alarm(), begun + 30s);  // Set again after an early alarm.
   driver.ring_after(1ms);
@@ -66,13 +67,16 @@ TEST(Shard, SetsTheAlarmOnlyIfItMustBeEarlier) {
   ShardDriver driver;
   const WebhookId slow = driver.add_webhook();
   const WebhookId quick = driver.add_webhook([](Webhook& each) { each.retry.delay_base = 10s; });
+  const auto set_alarms = [&] {  // After those that were set to see whether a receiver is slow.
+    while (*driver.alarm() < driver.now().mono + 5s) {
+      EXPECT_TRUE(driver.ring_next());
+    }
+    return driver.take<SetAlarm>().back().at - driver.now().mono;
+  };
   fail_once(driver, slow);
-  fail_once(driver, slow);
-  EXPECT_EQ(driver.take<SetAlarm>().size(), 1u);
+  EXPECT_GT(set_alarms(), 20s);
   fail_once(driver, quick);
-  EXPECT_EQ(driver.take<SetAlarm>().size(), 1u);
-  fail_once(driver, slow);
-  EXPECT_TRUE(driver.take<SetAlarm>().empty());
+  EXPECT_LT(set_alarms(), 10s);
 }
 
 TEST(Shard, AnyStepStartsWhatIsDue) {
@@ -90,9 +94,9 @@ TEST(Shard, AForwardClockJumpDoesNotTriggerRetries) {  // P9
   const WebhookId webhook = driver.add_webhook();
   fail_once(driver, webhook);
   driver.jump_wall(24h);
-  driver.ring_after(14s);
+  driver.ring_after(28s);
   EXPECT_TRUE(driver.take<StartAttempt>().empty());
-  driver.ring_after(1s);  // Steady time catches up at most at twice the speed.
+  driver.ring_after(1s);  // Steady time is at most a sixteenth faster.
   EXPECT_EQ(driver.take<StartAttempt>().size(), 1u);
 }
 
@@ -101,13 +105,13 @@ TEST(Shard, ABackwardClockJumpDoesNotStallRetries) {  // P9
   const WebhookId webhook = driver.add_webhook();
   fail_once(driver, webhook);
   driver.jump_wall(-24h);
-  driver.ring_after(30s);  // At half speed: 15 s have passed.
+  driver.ring_after(30s);  // A sixteenth slower: 28.125 s have passed.
   EXPECT_TRUE(driver.take<StartAttempt>().empty());
   const MonoTime begun = driver.now().mono;
   while (driver.take<StartAttempt>().empty()) {
     ASSERT_TRUE(driver.ring_next());
   }
-  EXPECT_EQ(driver.now().mono - begun, 30s);
+  EXPECT_EQ(driver.now().mono - begun, 2s);
 }
 
 TEST(Shard, RateLimitsUseMonotonicTime) {
@@ -204,7 +208,7 @@ TEST(Shard, AMovedShardWorks) {
   const WebhookId webhook = driver.add_webhook();
   Shard moved = std::move(driver.shard());
   const Commands commands = moved.step(Admitted{{driver.make(webhook)}}, driver.now());
-  ASSERT_EQ(commands.size(), 1u);
+  ASSERT_FALSE(commands.empty());
   EXPECT_TRUE(std::holds_alternative<StartAttempt>(commands[0]));
 }
 

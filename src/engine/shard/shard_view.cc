@@ -26,10 +26,11 @@ std::optional<MonoTime> token_at(const ShardState& state, const Lane& lane, Mono
 }
 
 bool slots_taken(const ShardState& state, const Lane& lane, const ReadyPriorities& ready) {
-  const bool only_reserve = state.allowance.candidates() == Candidates::first_attempts;
+  const bool only_retries = ready.first_attempts.none();
+  const SlotClaim claim =
+      state.claim_of(lane, only_retries ? Candidates::all : Candidates::first_attempts);
   return lane.slots_full() || state.hosts.waits(lane.index()) ||
-         state.allowance.slots_taken(lane.tenant()) ||
-         (only_reserve && ready.first_attempts.none());
+         state.allowance.slots_taken(lane.slot_use(), claim);
 }
 
 /// The first closed gate, in the order in which they are checked.
@@ -75,6 +76,7 @@ LaneView ShardState::view(const Lane& lane, Moment steady) const {
                 .blocked = block.reason,
                 .blocked_until = block.until,
                 .in_flight = lane.in_flight_ids(),
+                .in_flight_limit = lane.in_flight_limit(),
                 .window_count = static_cast<std::uint32_t>(lane.window().count()),
                 .tokens = {}};
   if (const std::optional<TokenBucket>& bucket = lane.bucket()) {

@@ -36,8 +36,9 @@ struct LaneView {
   BlockReason blocked = BlockReason::none;
   std::optional<WallTime> blocked_until;
   std::vector<DeliveryId> in_flight;
-  std::uint32_t window_count = 0;  // Waiting deliveries of this lane in memory.
-  std::optional<double> tokens;    // In the webhook's own bucket.
+  std::uint32_t in_flight_limit = 0;  // max_in_flight, or fewer after attempts that hung.
+  std::uint32_t window_count = 0;     // Waiting deliveries of this lane in memory.
+  std::optional<double> tokens;       // In the webhook's own bucket.
 };
 
 struct ShardView {

@@ -10,7 +10,7 @@
 
 namespace postrider {
 
-/// Why a tenant's lanes are skipped.
+/// Why a tenant's lanes are skipped. `slots`: only its attempts of some ranks are.
 enum class Parked : std::uint8_t { no, slots, rate };
 
 struct Tenant {

@@ -37,6 +37,13 @@ const TenantId* suspension_of(const RegistryChange& change) {
   return resume != nullptr ? &resume->tenant_id : nullptr;
 }
 
+/// Tells every shard the limits of the tenant.
+void notify_limits(RepliesByShard& replies, const AccessSnapshot& access, const TenantId& id) {
+  for (ShardReplies& shard : replies) {
+    shard.inputs.emplace_back(TenantLimited{.tenant_id = id, .limits = access.limits_of(id)});
+  }
+}
+
 /// Expired links are removed together with such a change.
 bool concerns_links(const RegistryChange& change) {
   return std::holds_alternative<AddLink>(change) || std::holds_alternative<RedeemLink>(change);
@@ -79,10 +86,10 @@ AdminChanges::AdminChanges(Directory directory, AccessSnapshot access)
 
 Result<WebhookRef> AdminChanges::add_webhook(const ChangeContext& context, Webhook webhook,
                                              const std::optional<RequestKey>& key) {
-  const TenantLimits limits = access()->limits_of(webhook.tenant_id);
-  if (limits.webhooks_max && directory()->count_of(webhook.tenant_id) >= *limits.webhooks_max) {
-    return fail(Errc::conflict,
-                fmt::format("The tenant's webhook limit ({}) is reached.", *limits.webhooks_max));
+  const std::optional<std::uint32_t> own_max = access()->limits_of(webhook.tenant_id).webhooks_max;
+  const std::optional<std::uint32_t> max = own_max ? own_max : webhooks_per_tenant_max_;
+  if (max && directory()->count_of(webhook.tenant_id) >= *max) {
+    return fail(Errc::conflict, fmt::format("The tenant's webhook limit ({}) is reached.", *max));
   }
   return store_webhook(context, std::move(webhook), key);
 }
@@ -181,6 +188,9 @@ Result<void> AdminChanges::change_registry(const ChangeContext& context,
   if (const TenantId* tenant_id = suspension_of(change)) {
     notify_suspension(context.replies, changed, *tenant_id);
   }
+  if (const auto* limits = std::get_if<SetLimits>(&change)) {
+    notify_limits(context.replies, changed, limits->tenant_id);
+  }
   access_.replace(std::move(changed));
   return {};
 }
@@ -210,8 +220,12 @@ Result<void> AdminChanges::remove_tenant(const ChangeContext& context, const Ten
     return context.store.audit->append(context.entry);
   };
   POSTRIDER_CHECK(context.store.atomically(write));
-  if (access()->is_suspended(id)) {  // Its id may be used again.
+  // Its id may be used again, also by a webhook of a tenant that is not registered.
+  if (access()->is_suspended(id)) {
     notify_suspension(context.replies, changed, id);
+  }
+  if (access()->limits_of(id) != TenantLimits{}) {
+    notify_limits(context.replies, changed, id);
   }
   access_.replace(std::move(changed));
   directory_.replace(directory()->without_tenant(id));

@@ -79,6 +79,12 @@ class AdminChanges {
   [[nodiscard]] Result<void> sweep_secrets(const SystemChange& context, Webhook swept,
                                            WallTime now);
 
+  /// Call before the first change. The most webhooks of a tenant without its own limit; nullopt:
+  /// unlimited.
+  void limit_webhooks(std::optional<std::uint32_t> per_tenant_max) {
+    webhooks_per_tenant_max_ = per_tenant_max;
+  }
+
   /// Call before the first change. `observer` must outlive this object.
   void observe(WebhookObserver& observer) { observer_ = &observer; }
 
@@ -92,6 +98,7 @@ class AdminChanges {
 
   Snapshot<Directory> directory_;
   Snapshot<AccessSnapshot> access_;
+  std::optional<std::uint32_t> webhooks_per_tenant_max_;
   WebhookObserver* observer_ = nullptr;  // May be null.
 };
 

@@ -16,16 +16,6 @@ namespace {
 // The wall clock may be set while an operation waits for its start, so the wait is split.
 constexpr Micros start_check_period{std::chrono::seconds{30}};
 
-Result<void> check_room(const std::vector<Operation>& unfinished) {
-  if (unfinished.size() < unfinished_max) {
-    return {};
-  }
-  return fail(Errc::conflict,
-              fmt::format("The limit of {} unfinished operations is reached. Wait for one to end, "
-                          "or cancel one.",
-                          unfinished.size()));
-}
-
 Result<void> check_unfinished(const Operation& operation) {
   if (is_unfinished(operation.status)) {
     return {};
@@ -53,10 +43,11 @@ OperationRunner::OperationRunner(OperationRunnerParts parts) : parts_(std::move(
 OperationRunner::~OperationRunner() = default;
 
 Result<Operation> OperationRunner::add(const ChangeContext& context, const Operation& operation,
+                                       const ShareOwner& starter,
                                        const std::optional<RequestKey>& key) {
   const auto write = [&]() -> Result<void> {
     POSTRIDER_TRY(const std::vector<Operation> others, context.store.operations->load_unfinished());
-    POSTRIDER_CHECK(check_room(others));
+    POSTRIDER_CHECK(check_room(others, operation, starter));
     POSTRIDER_CHECK(
         take_request_key(context.store, key, operation.id.to_string(), context.entry.at));
     POSTRIDER_CHECK(context.store.operations->put(operation));
@@ -132,10 +123,13 @@ void OperationRunner::perform(Run& run, const WaitForPace& step) {
 }
 
 void OperationRunner::perform(Run& run, const Begin&) {
-  const auto running = std::ranges::count_if(runs_, [](const auto& each) {
-    return is_requeueing(each.second->operation) || each.second->busy;
-  });
-  if (static_cast<std::size_t>(running) >= running_max) {
+  std::vector<ShareOwner> running;
+  for (const auto& [id, other] : runs_) {
+    if (is_requeueing(other->operation) || other->busy) {
+      running.push_back(owner_of(other->operation));
+    }
+  }
+  if (!may_begin(running, owner_of(run.operation))) {
     return;  // `remove_run` and `on_changed` advance it again.
   }
   // After the wall clock was set back, recent dead letters are dated in the future.
@@ -237,8 +231,8 @@ WebhookRef OperationRunner::replayed_webhook(Run& run) {
 template <class Answer, class Query, class Then>
 void OperationRunner::read(Run& run, Query query, Then then) {
   run.busy = true;
-  parts_.readers->submit([this, id = run.operation.id, query = std::move(query),
-                          then = std::move(then)](Reader& reader) {
+  auto job = [this, id = run.operation.id, query = std::move(query),
+              then = std::move(then)](Reader& reader) {
     auto answer = std::make_shared<Answer>(query(reader));
     parts_.loop->post([this, id, answer, then] {
       const auto found = runs_.find(id);
@@ -247,7 +241,8 @@ void OperationRunner::read(Run& run, Query query, Then then) {
         then(*found->second, *answer);
       }
     });
-  });
+  };
+  parts_.readers->submit(std::move(job), owner_of(run.operation));
 }
 
 void OperationRunner::add_count(Run& run, std::uint64_t found, std::optional<std::int64_t> next) {

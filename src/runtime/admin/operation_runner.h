@@ -15,6 +15,7 @@
 #include <optional>
 #include <vector>
 
+#include "engine/admin/operation_shares.h"
 #include "engine/admin/operation_step.h"
 #include "ports/clock.h"
 
@@ -46,9 +47,10 @@ class OperationRunner {
   OperationRunner(const OperationRunner&) = delete;
   OperationRunner& operator=(const OperationRunner&) = delete;
 
-  /// Stores the operation and starts to run it. Fails with conflict if too many are unfinished.
-  /// Store thread.
+  /// Stores the operation and starts to run it. Fails with conflict if too many are unfinished:
+  /// see check_room(). Store thread.
   [[nodiscard]] Result<Operation> add(const ChangeContext& context, const Operation& operation,
+                                      const ShareOwner& starter,
                                       const std::optional<RequestKey>& key);
   /// No further chunk of the operation is committed. Fails with not_found, and with conflict if it
   /// has ended. Store thread.

@@ -124,25 +124,25 @@ TEST_F(OperationRunnerTest, KeepsToItsRate) {  // P7
   EXPECT_TRUE(has_requeued(1));
 }
 
-TEST_F(OperationRunnerTest, RunsFourAtATimeAndStartsTheNextWhenOneEnds) {
-  for (std::uint8_t number = 1; number <= 6; ++number) {
+TEST_F(OperationRunnerTest, RunsEightAtATimeAndStartsTheNextWhenOneEnds) {
+  for (std::uint8_t number = 1; number <= 10; ++number) {
     add_dead_letters(number, number == 1 ? 10 : 20);
   }
   start();
-  for (std::uint8_t number = 1; number <= 6; ++number) {
+  for (std::uint8_t number = 1; number <= 10; ++number) {
     ASSERT_TRUE(
         add(make_operation(OperationKind::retry_batch, number, spec_for(number, 1))).has_value());
   }
-  EXPECT_EQ(stored(4).status, OperationStatus::running);
-  EXPECT_EQ(stored(5).status, OperationStatus::scheduled);
+  EXPECT_EQ(stored(8).status, OperationStatus::running);
+  EXPECT_EQ(stored(9).status, OperationStatus::scheduled);
   harness_->advance(9s);
-  EXPECT_EQ(stored(5).status, OperationStatus::scheduled);
+  EXPECT_EQ(stored(9).status, OperationStatus::scheduled);
   harness_->advance(1s);
   EXPECT_TRUE(has_requeued(1));
-  EXPECT_EQ(stored(5).status, OperationStatus::running) << "the end of one lets the next start";
-  EXPECT_EQ(stored(6).status, OperationStatus::scheduled);
+  EXPECT_EQ(stored(9).status, OperationStatus::running) << "the end of one lets the next start";
+  EXPECT_EQ(stored(10).status, OperationStatus::scheduled);
   ASSERT_TRUE(cancel(operation_id(2)).has_value());
-  EXPECT_EQ(stored(6).status, OperationStatus::running) << "so does a cancellation";
+  EXPECT_EQ(stored(10).status, OperationStatus::running) << "so does a cancellation";
 }
 
 TEST_F(OperationRunnerTest, WaitsForItsStartTime) {
@@ -350,7 +350,7 @@ TEST_F(OperationRunnerTest, CountsFromTheStartAgainAfterTheTotalWasLost) {
   harness_->on_store([&](Store& store, RepliesByShard& replies) -> Result<void> {
     const AuditEntry entry{.at = harness_->clock.now().wall};
     return runner_
-        ->add({store, replies, entry}, make_operation(OperationKind::discard, 1), std::nullopt)
+        ->add({store, replies, entry}, make_operation(OperationKind::discard, 1), {}, std::nullopt)
         .map([](const Operation&) {});
   });
   ASSERT_TRUE(

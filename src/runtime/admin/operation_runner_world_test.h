@@ -27,12 +27,12 @@ inline OperationId operation_id(std::uint8_t number) {
   return id;
 }
 
-/// Webhooks 1 to 6 of the tenant "acme", all of them for `order.*`.
+/// Webhooks 1 to 10 of the tenant "acme", all of them for `order.*`.
 class OperationRunnerTest : public testing::Test {
  protected:
   OperationRunnerTest() {
     std::vector<WebhookRef> webhooks;
-    for (std::uint8_t number = 1; number <= 6; ++number) {
+    for (std::uint8_t number = 1; number <= 10; ++number) {
       Webhook webhook;
       webhook.id = webhook_id(number);
       webhook.tenant_id = "acme";
@@ -133,7 +133,7 @@ class OperationRunnerTest : public testing::Test {
                            .subject = operation.id.to_string()};
     Result<Operation> answer = fail(Errc::unavailable, "Not called.");
     harness_->on_store([&](Store& store, RepliesByShard& replies) -> Result<void> {
-      answer = runner_->add({store, replies, entry}, operation, key);
+      answer = runner_->add({store, replies, entry}, operation, {}, key);
       return {};
     });
     harness_->settle();

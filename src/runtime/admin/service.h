@@ -19,6 +19,7 @@
 #include <boost/asio/awaitable.hpp>
 
 #include "core/base/result.h"
+#include "core/policy/shares.h"
 #include "engine/admin/access_snapshot.h"
 #include "engine/admin/publish_quota.h"
 #include "engine/intake/directory.h"
@@ -69,7 +70,8 @@ class Publishing {
   [[nodiscard]] virtual QuotaWait take_quota(const EventCounts& counts) = 0;
 
   /// Stores the events and their deliveries; resumes once they are on disk (P1). `all_or_nothing`:
-  /// see Publish::atomic_group. The receipts are in the order of the drafts.
+  /// see Publish::atomic_group. The receipts are in the order of the drafts. Fails with conflict if
+  /// too many deliveries of a tenant are still to be made from notes.
   virtual Awaitable<Result<std::vector<PublishReceipt>>> publish(std::vector<EventDraft> drafts,
                                                                  bool all_or_nothing) = 0;
 };
@@ -121,8 +123,10 @@ class OperationChanges {
   virtual ~OperationChanges() = default;
 
   /// Stores a new operation, which then runs in the background. Fails with conflict if there are
-  /// too many unfinished operations.
-  virtual Awaitable<Result<Operation>> start_operation(Operation operation, AuditEntry entry,
+  /// too many unfinished operations, of its tenant or in all. The operator may start one for a
+  /// tenant that has its share.
+  virtual Awaitable<Result<Operation>> start_operation(Operation operation, ShareOwner owner,
+                                                       AuditEntry entry,
                                                        std::optional<RequestKey> key) = 0;
   /// Starts no further step of the operation. Fails with not_found, and with conflict if it has
   /// finished.
@@ -155,6 +159,9 @@ class AccessChanges {
   /// A request came with this key. Stored later, at most once a minute.
   virtual void record_key_use(const AccessKey& key) = 0;
 };
+
+/// How many requests of TestSends run at once.
+constexpr std::uint32_t test_sends_at_once_max = 32;
 
 struct TestSent {
   DeliveryId delivery_id;
@@ -190,18 +197,34 @@ class Queries {
  public:
   virtual ~Queries() = default;
 
-  /// Runs `query` on a reader thread.
+  /// Runs `query` on a reader thread. The queries of one owner take turns with those of others.
   using ReaderQuery = std::function<void(Reader&)>;
-  virtual Awaitable<void> run_query(ReaderQuery query) = 0;
+  virtual Awaitable<void> run_query(ShareOwner owner, ReaderQuery query) = 0;
 
   /// Runs `query` on a reader thread and returns its result.
   template <class Query>
-  Awaitable<std::invoke_result_t<Query&, Reader&>> read(Query query) {
+  Awaitable<std::invoke_result_t<Query&, Reader&>> read(ShareOwner owner, Query query) {
     std::optional<std::invoke_result_t<Query&, Reader&>> answer;
     ReaderQuery run = [&answer, &query](Reader& reader) { answer.emplace(query(reader)); };
-    co_await run_query(std::move(run));
+    co_await run_query(std::move(owner), std::move(run));
     co_return std::move(*answer);
   }
+};
+
+/// The queries of one caller. Cheap to copy.
+class OwnedQueries {
+ public:
+  /// `all` must outlive this object.
+  OwnedQueries(Queries& all, ShareOwner owner) : all_(&all), owner_(std::move(owner)) {}
+
+  template <class Query>
+  Awaitable<std::invoke_result_t<Query&, Reader&>> read(Query query) const {
+    return all_->read(owner_, std::move(query));
+  }
+
+ private:
+  Queries* all_;
+  ShareOwner owner_;
 };
 
 class LiveStream {

@@ -25,15 +25,13 @@ Result<std::map<WebhookId, LoadedCircuit>> load_circuits(Store& store,
   for (const Webhook& webhook : webhooks) {
     const auto known = records.find(webhook.id);
     const CircuitRecord record = known == records.end() ? CircuitRecord{} : known->second;
-    const auto which = calls_to_restore(record, webhook.breaker, now);
-    if (!which) {
-      continue;
-    }
     if (calls_read >= calls_read_max) {
       ++left_out;
       continue;
     }
-    POSTRIDER_TRY(std::vector<PastCall> calls, store.ledger->recent_calls(webhook.id, *which));
+    POSTRIDER_TRY(
+        std::vector<PastCall> calls,
+        store.ledger->recent_calls(webhook.id, calls_to_restore(record, webhook.breaker, now)));
     calls_read += calls.size();
     if (!calls.empty()) {
       circuits[webhook.id].calls = std::move(calls);

@@ -28,6 +28,14 @@ Result<std::vector<SpanTally>> load_ended(Stats& stats, WallTime now, Millis win
   return stats.over_time({.from = now - window + stats_span, .to = now + Millis{1}}, stats_span);
 }
 
+std::vector<MetricSample> fanout_samples(std::uint64_t remaining) {
+  return {{.name = "webhook_fanout_remaining",
+           .help = "Deliveries of accepted events that are still to be made from their notes.",
+           .is_total = false,
+           .labels = {},
+           .value = static_cast<double>(remaining)}};
+}
+
 }  // namespace
 
 RunningNode::RunningNode(NodeOptions options, NodeParts parts, NodeContents contents)
@@ -41,6 +49,9 @@ RunningNode::RunningNode(NodeOptions options, NodeParts parts, NodeContents cont
       stream_publisher_(stream_, changes_, *clock_),
       interactive_sends_(options_.interactive_sends_max) {
   POSTRIDER_ASSERT(options_.worker_count > 0);
+  for (Reader& reader : parts.readers) {
+    reader.alerts = with_unwritten(std::move(reader.alerts), unwritten_alerts_);
+  }
   readers_ = std::make_unique<ReaderPool>(std::move(parts.readers));
   make_store(parts);
   make_workers(parts);
@@ -48,8 +59,17 @@ RunningNode::RunningNode(NodeOptions options, NodeParts parts, NodeContents cont
   make_operations();
   make_housekeeping(contents.alerts, std::move(parts.reload_keys));
   make_alert_monitor();
+  if (parts.store_check && options_.check_rows_per_second > 0) {
+    store_checker_ = std::make_unique<StoreChecker>(
+        StoreChecker::Parts{.check = std::move(parts.store_check),
+                            .rows_per_second = options_.check_rows_per_second,
+                            .readers = readers_.get(),
+                            .alerts = housekeeping_.get()});
+  }
   metrics_->add_samples([this] { return collect_transport_samples(); });
   metrics_->add_samples([this] { return metrics_->rate_limits().samples(clock_->now().mono); });
+  metrics_->add_samples([this] { return fanout_samples(fanout_runner_->remaining()); });
+  changes_.limit_webhooks(options_.webhooks_per_tenant_max);
 }
 
 void RunningNode::make_retention(NodeParts& parts) {
@@ -79,6 +99,12 @@ void RunningNode::make_store(NodeParts& parts) {
                                                             .owner = this});
   removed_webhook_cleanup_ = std::make_unique<RemovedWebhookCleanup>(*clock_, *store_, *metrics_);
   retry_rescheduler_ = std::make_unique<RetryRescheduler>(*clock_, *store_, changes_);
+  fanout_runner_ = std::make_unique<FanoutRunner>(
+      options_.fanout, FanoutRunner::Parts{.clock = clock_.get(),
+                                           .store = store_.get(),
+                                           .metrics = metrics_.get(),
+                                           .changes = &changes_,
+                                           .new_uuid = [this] { return new_uuid(); }});
 }
 
 void RunningNode::make_workers(NodeParts& parts) {
@@ -108,6 +134,9 @@ void RunningNode::make_workers(NodeParts& parts) {
 
 void RunningNode::batch_committed(const Batch& batch, const BatchReceipt& receipt) {
   stream_publisher_.publish(batch, receipt);
+  if (!receipt.fanouts.empty()) {
+    fanout_runner_->add(receipt.fanouts);
+  }
 }
 
 void RunningNode::make_operations() {
@@ -159,9 +188,10 @@ void RunningNode::restore_alerts(const std::vector<Alert>& alerts,
 
 void RunningNode::make_housekeeping(std::vector<Alert> alerts,
                                     std::function<Result<void>()> reload_keys) {
-  AlertRecorder recorder{
-      std::move(alerts),
-      {.make_id = [this] { return AlertId{new_uuid()}; }, .metrics = metrics_.get()}};
+  AlertRecorder recorder{std::move(alerts),
+                         {.make_id = [this] { return AlertId{new_uuid()}; },
+                          .metrics = metrics_.get(),
+                          .unwritten = unwritten_alerts_}};
   Housekeeping::Parts parts{.clock = clock_.get(),
                             .store = store_.get(),
                             .changes = &changes_,
@@ -191,6 +221,9 @@ void RunningNode::load_lanes(std::map<WebhookId, LoadedCircuit> circuits,
       if (tenant->suspended_at) {
         worker->feed_later(TenantSuspension{.tenant_id = tenant->id});
       }
+      if (tenant->limits != TenantLimits{}) {
+        worker->feed_later(TenantLimited{.tenant_id = tenant->id, .limits = tenant->limits});
+      }
     }
   }
   for (const auto& [id, webhook] : changes_.directory()->all()) {
@@ -212,10 +245,11 @@ void RunningNode::load_reschedules(const std::vector<WebhookId>& marked,
     retry_rescheduler_->add(id);
   }
   // After the clock was set back, retries keep their delay and not their date (P9).
-  const WallTime now = clock_->now().wall;
+  const Moment now = clock_->now();
   std::size_t from_the_future = 0;
   for (const LaneBacklog& lane : backlog) {
-    if (is_from_the_future(lane, now)) {
+    // Attempts have the time of the wall clock, due times are steady times.
+    if (is_from_the_future(lane, lane.last_attempt ? now.wall : now.steady)) {
       retry_rescheduler_->add(lane.webhook_id);
       ++from_the_future;
     }
@@ -251,6 +285,9 @@ void RunningNode::start() {
   retention_->start();
   housekeeping_->start(*background_loop_);
   alert_monitor_->start(*background_loop_);
+  if (store_checker_) {
+    store_checker_->start(*background_loop_);
+  }
 }
 
 void RunningNode::change_alert_limits(const AlertLimits& limits) {
@@ -284,6 +321,7 @@ void RunningNode::drain(std::function<void()> drained) {
     draining_ = true;
   }
   operations_->stop();
+  fanout_runner_->stop();
   for (const auto& worker : workers_) {
     worker->drain();
   }
@@ -336,6 +374,7 @@ void RunningNode::store_failed(const std::string& reason) {
 void RunningNode::store_recovered(const std::vector<LaneBacklog>& backlog,
                                   RepliesByShard& replies) {
   spdlog::warn("store.recovered");
+  fanout_runner_->reload();
   const std::shared_ptr<const Directory> directory = changes_.directory();
   for (const LaneBacklog& lane : backlog) {
     if (const WebhookRef webhook = directory->find(lane.webhook_id)) {
@@ -369,6 +408,7 @@ Result<std::unique_ptr<Node>> make_node(NodeOptions options, NodeParts parts,
                 load_event_types(*parts.store.event_types, parts.make_schema_check));
   POSTRIDER_TRY(const std::vector<LaneBacklog> backlog, parts.store.ledger->backlog());
   POSTRIDER_TRY(const PriorityCounts waiting, parts.store.ledger->count_waiting());
+  POSTRIDER_TRY(const auto fanouts, parts.store.ledger->open_fanouts());
   POSTRIDER_TRY(std::vector<Operation> operations, parts.store.operations->load_unfinished());
   POSTRIDER_TRY(const std::vector<Alert> alerts, parts.store.alerts->load_active());
   std::map<TenantId, std::uint64_t> dead_letters;
@@ -394,6 +434,7 @@ Result<std::unique_ptr<Node>> make_node(NodeOptions options, NodeParts parts,
   node->load_lanes(std::move(circuits), backlog);
   node->load_reschedules(rescheduling, backlog);
   node->load_counts(dead_letters, waiting);
+  node->load_fanouts(fanouts);
   node->load_operations(std::move(operations));
   return node;
 }

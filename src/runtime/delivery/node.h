@@ -10,8 +10,10 @@
 #include <vector>
 
 #include "core/base/result.h"
+#include "engine/intake/fanout_turns.h"
 #include "ports/archive.h"
 #include "ports/metric_sample.h"
+#include "ports/store_check.h"
 
 #include "runtime/admin/service.h"
 #include "runtime/background/retention.h"
@@ -27,7 +29,11 @@ struct NodeOptions {
   ShardOptions shard;  // The limits hold for all workers together.
   RetentionOptions retention = {};
   AlertLimits alerts = {};
-  std::uint32_t interactive_sends_max = 32;  // Probes and tests that run at once.
+  std::uint32_t check_rows_per_second = 0;  // Of the background check of the store; 0: off.
+  std::uint32_t interactive_sends_max = test_sends_at_once_max;
+  /// Of a tenant without its own limit. nullopt: unlimited.
+  std::optional<std::uint32_t> webhooks_per_tenant_max = std::nullopt;
+  FanoutBacklogLimits fanout = {};
 };
 
 /// Made by main, the only place that knows the adapters.
@@ -38,7 +44,8 @@ struct NodeParts {
   MakeTransport make_transport;
   MakeSign make_sign;
   MakeSchemaCheck make_schema_check;
-  std::unique_ptr<Archive> archive = nullptr;  // Null: removed events are not archived.
+  std::unique_ptr<StoreCheck> store_check = nullptr;  // Null: nothing can be damaged.
+  std::unique_ptr<Archive> archive = nullptr;         // Null: removed events are not archived.
   std::function<std::string(const ExpiredEvent&)> archive_line = nullptr;
   /// Reloads the keys that secrets are sealed with. Empty: they do not change.
   std::function<Result<void>()> reload_keys = {};

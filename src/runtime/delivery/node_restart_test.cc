@@ -230,7 +230,8 @@ TEST_F(NodeRestartTest, DrainStartsNoOperationAndTheNextStartRunsIt) {
   operation.id.bytes[15] = 1;
   operation.due = operation.created_at = clock_.now().wall;
   ASSERT_TRUE(ask([&] {
-    return service().start_operation(operation, AuditEntry{.at = clock_.now().wall}, std::nullopt);
+    return service().start_operation(operation, {}, AuditEntry{.at = clock_.now().wall},
+                                     std::nullopt);
   }));
   add_webhook(make_webhook(1, "a.example"));  // Stored after a step of the operation would be.
   const auto status = [&] {

@@ -33,39 +33,78 @@ std::size_t RunningNode::origin() const {
   return worker->index();
 }
 
-std::vector<Publish> RunningNode::plan(std::vector<EventDraft> drafts, bool all_or_nothing) {
-  const std::shared_ptr<const Directory> directory = changes_.directory();
-  std::vector<std::vector<WebhookRef>> wanting;  // Filled before the lock: filters may be slow.
-  wanting.reserve(drafts.size());
-  for (const EventDraft& draft : drafts) {
-    wanting.push_back(directory->match(draft.event));
+std::vector<Publish> RunningNode::to_publishes(std::vector<EventDraft> drafts,
+                                               bool all_or_nothing) {
+  std::uint64_t group = 0;
+  if (all_or_nothing && drafts.size() > 1) {
+    const std::lock_guard lock{ids_mutex_};
+    group = ++next_group_;
   }
   std::vector<Publish> publishes;
   publishes.reserve(drafts.size());
-  const WallTime due = clock_->now().steady;
-  const std::lock_guard lock{ids_mutex_};
-  const std::uint64_t group = all_or_nothing && drafts.size() > 1 ? ++next_group_ : 0;
   for (EventDraft& draft : drafts) {
-    publishes.push_back(plan_publish(std::move(draft.event), wanting[publishes.size()], ids_, due));
-    publishes.back().claim = std::move(draft.claim);
-    publishes.back().atomic_group = group;
+    Publish& publish = publishes.emplace_back();
+    publish.event = std::move(draft.event);
+    publish.claim = std::move(draft.claim);
+    publish.atomic_group = group;
   }
   return publishes;
 }
 
-Awaitable<Result<std::vector<PublishReceipt>>> RunningNode::publish(std::vector<EventDraft> drafts,
-                                                                    bool all_or_nothing) {
+Result<void> RunningNode::check_publishing() {
   if (draining_) {
     metrics_->publish_refused("draining");
-    co_return fail(Errc::unavailable,
-                   "The server is shutting down. Publish to another or retry soon.");
+    return fail(Errc::unavailable,
+                "The server is shutting down. Publish to another or retry soon.");
   }
   if (store_->failure()) {
     metrics_->publish_refused("store");
-    co_return fail(Errc::unavailable, "The store cannot write at the moment. Retry soon.");
+    return fail(Errc::unavailable, "The store cannot write at the moment. Retry soon.");
   }
+  return {};
+}
+
+/// Fails if too many deliveries wait to be made already, before anything is accepted (P6).
+Result<void> RunningNode::admit_fanouts(const std::vector<Publish>& publishes) {
+  for (const Publish& publish : publishes) {
+    const FanoutAdmission admission =
+        publish.fanout ? fanout_runner_->admit(publish.event.tenant_id) : FanoutAdmission::accepted;
+    if (admission == FanoutAdmission::accepted) {
+      continue;
+    }
+    metrics_->publish_refused("fanout_backlog");
+    if (admission == FanoutAdmission::tenant_full) {
+      return fail(Errc::conflict,
+                  "Earlier events of this tenant are still being fanned out to its webhooks. Retry "
+                  "soon.");
+    }
+    return fail(Errc::unavailable,
+                "Earlier events are still being fanned out to their webhooks. Retry soon.");
+  }
+  return {};
+}
+
+Awaitable<Result<std::vector<PublishReceipt>>> RunningNode::publish(std::vector<EventDraft> drafts,
+                                                                    bool all_or_nothing) {
+  Result<void> possible = check_publishing();
   const std::size_t from = origin();
-  PublishJob job{.publishes = plan(std::move(drafts), all_or_nothing), .origin = from, .done = {}};
+  PublishPlanner planner{changes_.directory(), to_publishes(std::move(drafts), all_or_nothing)};
+  while (possible && !planner.advance(planning_effort_max)) {
+    auto turn = boost::asio::post(workers_[from]->io(), boost::asio::use_awaitable);
+    co_await std::move(turn);
+    possible = check_publishing();
+  }
+  if (!possible) {
+    co_return tl::make_unexpected(possible.error());
+  }
+  PublishJob job{.publishes = {}, .origin = from, .done = {}};
+  {
+    const std::lock_guard lock{ids_mutex_};
+    job.publishes = std::move(planner).finish(ids_, clock_->now().steady);
+  }
+  if (const Result<void> admitted = admit_fanouts(job.publishes); !admitted) {
+    co_return tl::make_unexpected(admitted.error());
+  }
   auto begin = [this, from, &job](const auto& resume) {
     job.done = resume;
     if (!store_->try_publish(std::move(job))) {
@@ -129,12 +168,13 @@ Awaitable<Result<Delivery>> RunningNode::cancel(DeliveryId id, AuditEntry entry)
   co_return co_await await_callback<Result<Delivery>>(begin);
 }
 
-Awaitable<Result<Operation>> RunningNode::start_operation(Operation operation, AuditEntry entry,
+Awaitable<Result<Operation>> RunningNode::start_operation(Operation operation, ShareOwner owner,
+                                                          AuditEntry entry,
                                                           std::optional<RequestKey> key) {
-  return make_on_store_thread<Operation>(std::move(entry),
-                                         [this, operation, key](const ChangeContext& context) {
-                                           return operations_->add(context, operation, key);
-                                         });
+  return make_on_store_thread<Operation>(
+      std::move(entry), [this, operation, owner, key](const ChangeContext& context) {
+        return operations_->add(context, operation, owner, key);
+      });
 }
 
 Awaitable<Result<Operation>> RunningNode::cancel_operation(OperationId id, AuditEntry entry) {
@@ -229,14 +269,14 @@ Awaitable<Result<LaneView>> RunningNode::command_circuit(CircuitCommanded comman
   co_return view;
 }
 
-Awaitable<void> RunningNode::run_query(ReaderQuery query) {
+Awaitable<void> RunningNode::run_query(ShareOwner owner, ReaderQuery query) {
   boost::asio::io_context& home = workers_[origin()]->io();
-  auto begin = [this, &home, &query](const std::function<void(bool)>& resume) {
+  auto begin = [this, &home, &owner, &query](const std::function<void(bool)>& resume) {
     auto job = [&home, &query, resume](Reader& reader) {
       query(reader);
       boost::asio::post(home, [resume] { resume(true); });
     };
-    readers_->submit(std::move(job));
+    readers_->submit(std::move(job), std::move(owner));
   };
   (void)co_await await_callback<bool>(begin);
 }

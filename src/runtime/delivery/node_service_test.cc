@@ -86,7 +86,7 @@ TEST_F(NodeServiceTest, ResumesEveryCallOnTheThreadThatAsked) {  // Checked by a
         worker));
     EXPECT_TRUE(ask([&] { return service().cancel(id, audit()); }, worker));
     bool was_read = false;
-    ask([&] { return service().run_query([&](Reader&) { was_read = true; }); }, worker);
+    ask([&] { return service().run_query({}, [&](Reader&) { was_read = true; }); }, worker);
     EXPECT_TRUE(was_read);
     EXPECT_TRUE(probe(worker));
     edit_webhook(webhook.id, [](Webhook& each) { each.paused = false; });
@@ -144,7 +144,7 @@ TEST_F(NodeServiceTest, AReplayGivesEveryDeliveryItsOwnId) {
   replay.kind = OperationKind::replay;
   replay.spec.filter.webhook_ids = {first_.id};
   replay.due = replay.created_at = clock_.now().wall;
-  ASSERT_TRUE(ask([&] { return service().start_operation(replay, audit(), std::nullopt); }));
+  ASSERT_TRUE(ask([&] { return service().start_operation(replay, {}, audit(), std::nullopt); }));
   EXPECT_TRUE(eventually([&] { return count(first_.id, DeliveryState::succeeded) == 2; }));
 }
 

@@ -15,9 +15,11 @@
 #include "runtime/admin/admin_service.h"
 #include "runtime/admin/operation_runner.h"
 #include "runtime/background/event_loop.h"
+#include "runtime/background/fanout_runner.h"
 #include "runtime/background/housekeeping.h"
 #include "runtime/background/removed_webhook_cleanup.h"
 #include "runtime/background/retry_rescheduler.h"
+#include "runtime/background/store_checker.h"
 #include "runtime/delivery/interactive_sends.h"
 #include "runtime/delivery/load_circuits.h"
 #include "runtime/delivery/node.h"
@@ -65,7 +67,8 @@ class RunningNode final : public Node,
                                                          bool all_or_nothing) override;
   Awaitable<Result<Delivery>> revive(Revive revive, AuditEntry entry) override;
   Awaitable<Result<Delivery>> cancel(DeliveryId id, AuditEntry entry) override;
-  Awaitable<Result<Operation>> start_operation(Operation operation, AuditEntry entry,
+  Awaitable<Result<Operation>> start_operation(Operation operation, ShareOwner owner,
+                                               AuditEntry entry,
                                                std::optional<RequestKey> key) override;
   Awaitable<Result<Operation>> cancel_operation(OperationId id, AuditEntry entry) override;
   Awaitable<Result<TestSent>> send_test(WebhookRef webhook, Event event, AuditEntry entry,
@@ -74,7 +77,7 @@ class RunningNode final : public Node,
   Awaitable<Result<std::uint64_t>> reseal_secrets(AuditEntry entry) override;
   Awaitable<Result<LaneView>> lane_view(WebhookId id) override;
   Awaitable<Result<LaneView>> command_circuit(CircuitCommanded command, AuditEntry entry) override;
-  Awaitable<void> run_query(ReaderQuery query) override;
+  Awaitable<void> run_query(ShareOwner owner, ReaderQuery query) override;
   Result<std::unique_ptr<StreamHub::Subscription>> subscribe(StreamFilter filter,
                                                              std::optional<StreamPosition> seen,
                                                              std::function<void()> wake) override {
@@ -97,6 +100,8 @@ class RunningNode final : public Node,
   void load_operations(std::vector<Operation> unfinished) {
     operations_->resume(std::move(unfinished));
   }
+  /// Before start(): continues the fan-outs that the last run did not finish.
+  void load_fanouts(const std::map<TenantId, std::uint64_t>& open) { fanout_runner_->add(open); }
   void load_counts(const std::map<TenantId, std::uint64_t>& dead_letters,
                    const PriorityCounts& waiting);
 
@@ -108,7 +113,10 @@ class RunningNode final : public Node,
   void make_operations();
   void make_housekeeping(std::vector<Alert> alerts, std::function<Result<void>()> reload_keys);
   void make_alert_monitor();
-  [[nodiscard]] std::vector<Publish> plan(std::vector<EventDraft> drafts, bool all_or_nothing);
+  [[nodiscard]] std::vector<Publish> to_publishes(std::vector<EventDraft> drafts,
+                                                  bool all_or_nothing);
+  [[nodiscard]] Result<void> check_publishing();
+  [[nodiscard]] Result<void> admit_fanouts(const std::vector<Publish>& publishes);
   [[nodiscard]] std::size_t origin() const;
   [[nodiscard]] Worker& owner(WebhookId id) { return *workers_[worker_of(id, workers_.size())]; }
 
@@ -152,11 +160,14 @@ class RunningNode final : public Node,
   std::unique_ptr<StoreThread> store_;
   std::unique_ptr<RemovedWebhookCleanup> removed_webhook_cleanup_;
   std::unique_ptr<RetryRescheduler> retry_rescheduler_;
+  std::unique_ptr<FanoutRunner> fanout_runner_;
   std::unique_ptr<SharedAllowance> allowance_;
   std::vector<std::unique_ptr<Worker>> workers_;
   std::unique_ptr<EventLoop> background_loop_;  // Of the first worker.
   std::unique_ptr<Housekeeping> housekeeping_;
   std::unique_ptr<ServerAlertMonitor> alert_monitor_;
+  std::shared_ptr<UnwrittenAlerts> unwritten_alerts_ = std::make_shared<UnwrittenAlerts>();
+  std::unique_ptr<StoreChecker> store_checker_;  // Null: off.
   InteractiveSends interactive_sends_;
   std::unique_ptr<ReaderPool> readers_;
   std::unique_ptr<Retention> retention_;

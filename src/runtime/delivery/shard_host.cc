@@ -77,6 +77,7 @@ void ShardHost::prepare(const Input& input) {
       [](const StoreFailed&) {},
       [](const Rescheduled&) {},
       [](const TenantSuspension&) {},
+      [](const TenantLimited&) {},
       [](const DeliveryCancelled&) {},
       [](const CircuitCommanded&) {},
       [](const SlotReserved&) {},
@@ -168,6 +169,11 @@ void ShardHost::send(const StartAttempt& command, const EventRef& event) {
                now](Outcome outcome) mutable {
     if (abandoning_) {
       feed(AttemptAbandoned{webhook_id, delivery_id});
+      return;
+    }
+    if (outcome.shortage != Shortage::none) {
+      parts_.metrics.attempt_postponed();
+      feed(AttemptAbandoned{webhook_id, delivery_id, outcome.shortage});
       return;
     }
     outcome.executed_at = now;  // The time in the request, which is rebuilt from this record.

@@ -14,8 +14,8 @@ using namespace std::chrono_literals;
 constexpr MonoTime start{1h};
 constexpr TenantIndex acme = 0;
 constexpr TenantIndex other = 1;
-constexpr auto first = Candidates::first_attempts;
-constexpr auto retry = Candidates::all;
+constexpr SlotClaim first{};
+constexpr SlotClaim retry{.candidates = Candidates::all, .rank = SlotRank::retry};
 
 enum class Kind : std::uint8_t { own, shared };
 
@@ -35,9 +35,9 @@ class AllowanceTest : public testing::TestWithParam<Kind> {
   [[nodiscard]] Permit ask(TenantIndex tenant, MonoTime now = start) {
     return allowance_->take({tenant}, first, now);
   }
-  [[nodiscard]] Limit take(TenantIndex tenant, Candidates candidates = first,
+  [[nodiscard]] Limit take(TenantIndex tenant, const SlotClaim& claim = first,
                            HostIndex host = no_host) {
-    return allowance_->take({tenant, host}, candidates, start).refused_by;
+    return allowance_->take({tenant, host}, claim, start).refused_by;
   }
 
   std::unique_ptr<Allowance> own_;
@@ -50,7 +50,7 @@ TEST_P(AllowanceTest, GrantsAsManySlotsAsTheLimit) {  // P7
   EXPECT_EQ(take(acme), Limit::none);
   EXPECT_EQ(take(other), Limit::none);
   EXPECT_EQ(take(acme), Limit::total_slots);
-  EXPECT_TRUE(allowance_->slots_taken(acme));
+  EXPECT_TRUE(allowance_->slots_taken({acme}, {}));
   allowance_->give_back({other});
   EXPECT_EQ(take(acme), Limit::none);
 }
@@ -59,7 +59,7 @@ TEST_P(AllowanceTest, CountsTheSlotsOfEachTenant) {
   limit({.in_flight_max = 9, .tenant_in_flight_max = 1, .first_attempt_reserve = 0});
   EXPECT_EQ(take(acme), Limit::none);
   EXPECT_EQ(take(acme), Limit::tenant_slots);
-  EXPECT_TRUE(allowance_->slots_taken(acme));
+  EXPECT_TRUE(allowance_->slots_taken({acme}, {}));
   EXPECT_EQ(take(other), Limit::none);
 }
 
@@ -92,9 +92,9 @@ TEST_P(AllowanceTest, AFullHostCostsNoToken) {
 
 TEST_P(AllowanceTest, KeepsTheReserveFromRetries) {
   limit({.in_flight_max = 3, .tenant_in_flight_max = 3, .first_attempt_reserve = 2});
-  EXPECT_EQ(allowance_->candidates(), Candidates::all);
+  EXPECT_EQ(allowance_->candidates(), widest_rank);
   EXPECT_EQ(take(acme, retry), Limit::none);
-  EXPECT_EQ(allowance_->candidates(), Candidates::first_attempts);
+  EXPECT_EQ(allowance_->candidates(), SlotRank::unknown);
   EXPECT_EQ(take(acme, retry), Limit::total_slots);
   EXPECT_EQ(take(acme, first), Limit::none);
 }
@@ -132,13 +132,13 @@ TEST_P(AllowanceTest, TakesNothingIfAnyLimitRefuses) {
   EXPECT_EQ(take(acme), Limit::none);  // The token was still there.
   allowance_->give_back({acme});
   EXPECT_EQ(take(acme), Limit::total_rate);
-  EXPECT_FALSE(allowance_->slots_taken(acme));
+  EXPECT_FALSE(allowance_->slots_taken({acme}, {}));
 }
 
 TEST_P(AllowanceTest, CountsMovedAttemptsForTheirNewTenant) {
   limit({.in_flight_max = 9, .tenant_in_flight_max = 1, .first_attempt_reserve = 0});
   EXPECT_EQ(take(acme), Limit::none);
-  allowance_->move(acme, other, 1);
+  allowance_->move(acme, other, 1, 0);
   EXPECT_EQ(take(acme), Limit::none);
   EXPECT_EQ(take(other), Limit::tenant_slots);
 }

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/base/assert.h"
+#include "engine/shard/slot_shares.h"
 
 namespace postrider {
 
@@ -20,10 +21,10 @@ class SharedAllowance::Part final : public Allowance {
   void leave(TenantIndex index) override;
   void join_host(HostIndex index, const std::string& name) override;
   void leave_host(HostIndex index) override;
-  [[nodiscard]] Candidates candidates() const override;
-  [[nodiscard]] Permit take(const SlotUse& use, Candidates candidates, MonoTime now) override;
+  [[nodiscard]] SlotRank candidates() const override;
+  [[nodiscard]] Permit take(const SlotUse& use, const SlotClaim& claim, MonoTime now) override;
   void give_back(const SlotUse& use) override;
-  void move(TenantIndex from, TenantIndex to, std::uint32_t count) override;
+  void move(TenantIndex from, TenantIndex to, std::uint32_t count, std::uint32_t unproven) override;
   void release_reserved() override { shared_.slots_.leave(place_); }
   void release_reserved(TenantIndex index) override {
     tenants_[index].tenant->slots.leave(tenants_[index].place);
@@ -31,7 +32,7 @@ class SharedAllowance::Part final : public Allowance {
   void release_reserved_host(HostIndex index) override {
     hosts_[index].host->slots.leave(hosts_[index].place);
   }
-  [[nodiscard]] bool slots_taken(TenantIndex index) const override;
+  [[nodiscard]] bool slots_taken(const SlotUse& use, const SlotClaim& claim) const override;
   [[nodiscard]] std::optional<MonoTime> token_at(TenantIndex index, MonoTime now) const override;
 
  private:
@@ -47,7 +48,8 @@ class SharedAllowance::Part final : public Allowance {
     SlotPool::Place place;
   };
 
-  [[nodiscard]] Permit take_slots(const SlotUse& use, Candidates candidates);
+  [[nodiscard]] SlotCeilings ceilings_for(const SlotUse& use, const SlotClaim& claim) const;
+  [[nodiscard]] Permit take_slots(const SlotUse& use, const SlotClaim& claim, MonoTime now);
   [[nodiscard]] Permit ask_tokens(Tenant& tenant, MonoTime now);
 
   SharedAllowance& shared_;
@@ -125,21 +127,32 @@ void SharedAllowance::Part::leave_host(HostIndex index) {
   }
 }
 
-Candidates SharedAllowance::Part::candidates() const {
-  return shared_.slots_.taken() < retries_max(limits_) ? Candidates::all
-                                                       : Candidates::first_attempts;
+SlotRank SharedAllowance::Part::candidates() const {
+  return rank_hint(limits_, shared_.slots_.taken());
 }
 
-Permit SharedAllowance::Part::take(const SlotUse& use, Candidates candidates, MonoTime now) {
+SlotCeilings SharedAllowance::Part::ceilings_for(const SlotUse& use, const SlotClaim& claim) const {
+  const Tenant& tenant = *tenants_[use.tenant].tenant;
+  constexpr auto relaxed = std::memory_order_relaxed;
+  return slot_ceilings(limits_, {.claim = claim,
+                                 .unproven = use.unproven,
+                                 .total = {.taken = shared_.slots_.taken(),
+                                           .unproven = shared_.unproven_.load(relaxed)},
+                                 .tenant = {.taken = tenant.in_flight.load(relaxed),
+                                            .unproven = tenant.unproven.load(relaxed)},
+                                 .active_tenants = shared_.active_tenants_.load(relaxed)});
+}
+
+Permit SharedAllowance::Part::take(const SlotUse& use, const SlotClaim& claim, MonoTime now) {
   if (!has_rates_) {
-    return take_slots(use, candidates);  // The usual case: no lock.
+    return take_slots(use, claim, now);  // The usual case: no lock.
   }
   const Member& member = tenants_[use.tenant];
   const std::lock_guard lock{shared_.tokens_mutex_};
   if (const Permit tokens = ask_tokens(*member.tenant, now); tokens.refused_by != Limit::none) {
     return tokens;
   }
-  const Permit slots = take_slots(use, candidates);
+  const Permit slots = take_slots(use, claim, now);
   if (slots.refused_by == Limit::none) {
     for (std::optional<SharedTokenBucket>* bucket : {&member.tenant->tokens, &shared_.tokens_}) {
       if (*bucket) {
@@ -152,27 +165,52 @@ Permit SharedAllowance::Part::take(const SlotUse& use, Candidates candidates, Mo
 
 /// Takes the total slot first: a tenant or host slot that is reserved for this worker stays
 /// reserved while the worker waits for a total slot, so that it gets both in the end.
-Permit SharedAllowance::Part::take_slots(const SlotUse& use, Candidates candidates) {
+Permit SharedAllowance::Part::take_slots(const SlotUse& use, const SlotClaim& claim, MonoTime now) {
   Member& member = tenants_[use.tenant];
-  const std::uint32_t max =
-      candidates == Candidates::all ? retries_max(limits_) : limits_.in_flight_max;
-  if (!shared_.slots_.take(place_, max)) {
-    return {.refused_by = Limit::total_slots};
+  const SlotCeilings ceilings = ceilings_for(use, claim);
+  const MonoTime again_at = ceilings.shared_out ? now + share_retry_pause : MonoTime{};
+  if (!ceilings.total_for_all && shared_.slots_.taken() >= ceilings.total) {
+    return {.refused_by = Limit::tenant_slots, .again_at = again_at};  // Others may get a slot.
   }
-  if (!member.tenant->slots.take(member.place, limits_.tenant_in_flight_max)) {
+  if (!shared_.slots_.take(place_, ceilings.total)) {
+    return {.refused_by = Limit::total_slots, .again_at = again_at};
+  }
+  if (!member.tenant->slots.take(member.place, ceilings.tenant)) {
     shared_.slots_.give_back(place_, 1);
-    return {.refused_by = Limit::tenant_slots};
+    return {.refused_by = Limit::tenant_slots, .again_at = again_at};
   }
-  if (use.host == no_host) {
-    return {};
+  if (use.host != no_host) {
+    HostMember& host = hosts_[use.host];
+    if (!host.host->slots.take(host.place, *limits_.host_in_flight_max)) {
+      member.tenant->slots.give_back(member.place, 1);
+      shared_.slots_.give_back(place_, 1);
+      return {.refused_by = Limit::host_slots};
+    }
   }
-  HostMember& host = hosts_[use.host];
-  if (!host.host->slots.take(host.place, *limits_.host_in_flight_max)) {
-    member.tenant->slots.give_back(member.place, 1);
-    shared_.slots_.give_back(place_, 1);
-    return {.refused_by = Limit::host_slots};
+  shared_.begin(*member.tenant, 1, use.unproven ? 1 : 0);
+  if (use.unproven) {
+    shared_.unproven_.fetch_add(1);
   }
   return {};
+}
+
+/// Counts attempts that a tenant has in flight from now on.
+void SharedAllowance::begin(Tenant& tenant, std::uint32_t count, std::uint32_t unproven) {
+  if (tenant.in_flight.fetch_add(count) == 0 && count > 0) {
+    active_tenants_.fetch_add(1);
+  }
+  if (unproven > 0) {
+    tenant.unproven.fetch_add(unproven);
+  }
+}
+
+void SharedAllowance::end(Tenant& tenant, std::uint32_t count, std::uint32_t unproven) {
+  if (tenant.in_flight.fetch_sub(count) == count && count > 0) {
+    active_tenants_.fetch_sub(1);
+  }
+  if (unproven > 0) {
+    tenant.unproven.fetch_sub(unproven);
+  }
 }
 
 Permit SharedAllowance::Part::ask_tokens(Tenant& tenant, MonoTime now) {
@@ -196,6 +234,10 @@ Permit SharedAllowance::Part::ask_tokens(Tenant& tenant, MonoTime now) {
 }
 
 void SharedAllowance::Part::give_back(const SlotUse& use) {
+  shared_.end(*tenants_[use.tenant].tenant, 1, use.unproven ? 1 : 0);
+  if (use.unproven) {
+    shared_.unproven_.fetch_sub(1);
+  }
   if (use.host != no_host) {
     hosts_[use.host].host->slots.give_back(hosts_[use.host].place, 1);
   }
@@ -203,14 +245,18 @@ void SharedAllowance::Part::give_back(const SlotUse& use) {
   shared_.slots_.give_back(place_, 1);
 }
 
-void SharedAllowance::Part::move(TenantIndex from, TenantIndex to, std::uint32_t count) {
+void SharedAllowance::Part::move(TenantIndex from, TenantIndex to, std::uint32_t count,
+                                 std::uint32_t unproven) {
+  shared_.begin(*tenants_[to].tenant, count, unproven);
+  shared_.end(*tenants_[from].tenant, count, unproven);
   tenants_[to].tenant->slots.add(count);
   tenants_[from].tenant->slots.give_back(tenants_[from].place, count);
 }
 
-bool SharedAllowance::Part::slots_taken(TenantIndex index) const {
-  return shared_.slots_.taken() >= limits_.in_flight_max ||
-         tenants_[index].tenant->slots.taken() >= limits_.tenant_in_flight_max;
+bool SharedAllowance::Part::slots_taken(const SlotUse& use, const SlotClaim& claim) const {
+  const SlotCeilings ceilings = ceilings_for(use, claim);
+  return shared_.slots_.taken() >= ceilings.total ||
+         tenants_[use.tenant].tenant->slots.taken() >= ceilings.tenant;
 }
 
 std::optional<MonoTime> SharedAllowance::Part::token_at(TenantIndex index, MonoTime now) const {

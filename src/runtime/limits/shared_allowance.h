@@ -1,9 +1,10 @@
 // The limits on attempts in flight and on rates, shared by all workers: they hold over all io
-// threads together, and a single webhook can use them fully (P7).
+// threads together (P7), and so do the shares of scarce slots (P5).
 //
 // docs/decisions/0018-limits-over-all-threads.md explains why they are shared and not divided.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -37,11 +38,17 @@ class SharedAllowance {
 
  private:
   class Part;
+  struct Tenant;
+
+  void begin(Tenant& tenant, std::uint32_t count, std::uint32_t unproven);
+  void end(Tenant& tenant, std::uint32_t count, std::uint32_t unproven);
 
   struct Tenant {
     explicit Tenant(std::function<void(std::size_t)> wake) : slots(std::move(wake)) {}
 
     SlotPool slots;
+    std::atomic<std::uint32_t> in_flight{0};  // slots.taken() without reserved slots.
+    std::atomic<std::uint32_t> unproven{0};   // Of those in flight; see SlotCounts.
     std::optional<SharedTokenBucket> tokens;  // Guarded by tokens_mutex_.
     std::uint32_t workers = 0;  // With lanes of this tenant. Guarded by tenants_mutex_.
   };
@@ -56,6 +63,8 @@ class SharedAllowance {
   AllowanceLimits limits_;
   Wake wake_;
   SlotPool slots_;
+  std::atomic<std::uint32_t> unproven_{0};
+  std::atomic<std::uint32_t> active_tenants_{0};  // Those with attempts in flight.
   std::mutex tenants_mutex_;
   std::unordered_map<TenantId, std::unique_ptr<Tenant>> tenants_;
   std::mutex hosts_mutex_;

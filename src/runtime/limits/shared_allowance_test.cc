@@ -10,8 +10,8 @@ using namespace std::chrono_literals;
 constexpr MonoTime start{1h};
 constexpr TenantIndex acme = 0;
 constexpr TenantIndex other = 1;
-constexpr auto first = Candidates::first_attempts;
-constexpr auto retry = Candidates::all;
+constexpr SlotClaim first{};
+constexpr SlotClaim retry{.candidates = Candidates::all, .rank = SlotRank::retry};
 
 /// Two workers, each with lanes of two tenants.
 class SharedAllowanceTest : public testing::Test {
@@ -25,9 +25,9 @@ class SharedAllowanceTest : public testing::Test {
       shared_->of(worker).join(other, "other", start);
     }
   }
-  [[nodiscard]] Limit take(std::size_t worker, TenantIndex tenant, Candidates candidates = first,
+  [[nodiscard]] Limit take(std::size_t worker, TenantIndex tenant, const SlotClaim& claim = first,
                            MonoTime now = start, HostIndex host = no_host) {
-    return shared_->of(worker).take({tenant, host}, candidates, now).refused_by;
+    return shared_->of(worker).take({tenant, host}, claim, now).refused_by;
   }
 
   using Woken = std::vector<std::pair<std::size_t, SlotReserved>>;
@@ -40,7 +40,7 @@ TEST_F(SharedAllowanceTest, CountsSlotsOverAllWorkers) {  // P7
   EXPECT_EQ(take(0, acme), Limit::none);
   EXPECT_EQ(take(1, acme), Limit::none);
   EXPECT_EQ(take(0, other), Limit::total_slots);
-  EXPECT_TRUE(shared_->of(0).slots_taken(other));
+  EXPECT_TRUE(shared_->of(0).slots_taken({other}, {}));
   shared_->of(1).give_back({acme});
   EXPECT_EQ(woken_, (Woken{{0, SlotReserved{}}}));
   EXPECT_EQ(take(0, other), Limit::none);
@@ -90,7 +90,7 @@ TEST_F(SharedAllowanceTest, CountsAHostsSlotsOverAllWorkersAndTenants) {  // P7
 TEST_F(SharedAllowanceTest, KeepsTheReserveFromRetriesOfAllWorkers) {
   share({.in_flight_max = 3, .tenant_in_flight_max = 3, .first_attempt_reserve = 2});
   EXPECT_EQ(take(0, acme, retry), Limit::none);
-  EXPECT_EQ(shared_->of(1).candidates(), Candidates::first_attempts);
+  EXPECT_EQ(shared_->of(1).candidates(), SlotRank::unknown);
   EXPECT_EQ(take(1, acme, retry), Limit::total_slots);
   EXPECT_EQ(take(1, acme, first), Limit::none);
   EXPECT_EQ(take(0, other, first), Limit::none);
@@ -163,7 +163,7 @@ TEST_F(SharedAllowanceTest, CountsMovedAttemptsForTheirNewTenant) {
   share({.in_flight_max = 9, .tenant_in_flight_max = 1, .first_attempt_reserve = 0});
   EXPECT_EQ(take(0, acme), Limit::none);
   EXPECT_EQ(take(1, acme), Limit::tenant_slots);
-  shared_->of(0).move(acme, other, 1);
+  shared_->of(0).move(acme, other, 1, 0);
   EXPECT_EQ(woken_, (Woken{{1, SlotReserved{"acme"}}}));
   EXPECT_EQ(take(1, other), Limit::tenant_slots);
 }
@@ -176,6 +176,71 @@ TEST_F(SharedAllowanceTest, PassesOnTheReservedSlotWhenAWorkerLosesATenant) {
   EXPECT_EQ(take(0, acme), Limit::tenant_slots);
   shared_->of(1).leave(acme);
   EXPECT_EQ(take(0, acme), Limit::none);
+}
+
+// ---------------------------------------------------------------- shares of scarce slots
+
+constexpr AllowanceLimits hundred{
+    .in_flight_max = 100, .tenant_in_flight_max = 50, .first_attempt_reserve = 0};
+constexpr SlotClaim further{.rank = SlotRank::further};
+constexpr SlotClaim idle{.rank = SlotRank::idle};
+
+TEST_F(SharedAllowanceTest, SharesHoldOverAllWorkers) {  // P5
+  share(hundred);
+  std::uint32_t taken = 0;
+  for (bool refused = false; !refused;) {
+    refused = true;
+    for (const std::size_t worker : {0, 1}) {
+      for (const TenantIndex tenant : {acme, other}) {
+        if (shared_->of(worker).take({.tenant = tenant, .unproven = true}, further, start) ==
+            Permit{}) {
+          ++taken;
+          refused = false;
+        }
+      }
+    }
+  }
+  EXPECT_EQ(taken, 50u) << "half of the slots, whichever worker takes them";
+  shared_->of(1).join(2, "third", start);
+  EXPECT_EQ(
+      shared_->of(1).take({.tenant = 2, .unproven = true}, {.rank = SlotRank::unknown}, start),
+      Permit{});
+  EXPECT_TRUE(shared_->of(0).slots_taken({.tenant = acme, .unproven = true}, further));
+  EXPECT_FALSE(shared_->of(0).slots_taken({.tenant = acme}, idle));
+}
+
+TEST_F(SharedAllowanceTest, ARefusedShareIsAskedForAgainLater) {
+  share(hundred);
+  while (shared_->of(0).take({.tenant = acme, .unproven = true}, further, start) == Permit{}) {
+  }
+  const Permit refused = shared_->of(1).take({.tenant = acme, .unproven = true}, further, start);
+  EXPECT_EQ(refused,
+            (Permit{.refused_by = Limit::tenant_slots, .again_at = start + share_retry_pause}));
+  shared_->of(0).give_back({.tenant = acme, .unproven = true});
+  EXPECT_EQ(shared_->of(1).take({.tenant = acme, .unproven = true}, further, start), Permit{});
+}
+
+TEST_F(SharedAllowanceTest, AReservedSlotThatAShareForbidsIsPassedOn) {
+  share(hundred);
+  for (std::uint32_t i = 0; i < 50; ++i) {
+    EXPECT_EQ(take(0, acme, idle), Limit::none);
+  }
+  EXPECT_EQ(take(1, acme, idle), Limit::tenant_slots);
+  shared_->of(0).give_back({.tenant = acme});
+  EXPECT_EQ(woken_, (Woken{{1, SlotReserved{"acme"}}}));
+  EXPECT_EQ(shared_->of(1).take({.tenant = acme, .unproven = true}, further, start).refused_by,
+            Limit::tenant_slots);
+  EXPECT_EQ(take(0, acme, idle), Limit::none) << "worker 1 did not keep it";
+}
+
+TEST_F(SharedAllowanceTest, ATenantThatMovesItsAttemptsIsNoLongerActive) {
+  share(hundred);
+  EXPECT_EQ(shared_->of(0).take({.tenant = acme, .unproven = true}, further, start), Permit{});
+  shared_->of(0).move(acme, other, 1, 1);
+  shared_->of(0).give_back({.tenant = other, .unproven = true});
+  for (std::uint32_t i = 0; i < 50; ++i) {
+    EXPECT_EQ(take(1, other, idle), Limit::none) << "alone again";
+  }
 }
 
 }  // namespace

@@ -13,9 +13,6 @@
 namespace postrider {
 namespace {
 
-// Bounds memory during a long store outage on a server with many webhooks.
-constexpr std::size_t unwritten_max = 50'000;
-
 /// The worker logs and counts these when the engine raises them.
 bool raised_by_engine(AlertKind kind) {
   return kind == AlertKind::circuit_opened || kind == AlertKind::webhook_disabled;
@@ -90,12 +87,7 @@ void AlertRecorder::change(const AlertChange& change, Alert alert) {
 void AlertRecorder::count_on(Alert& active, Alert alert) {
   active.detail = std::move(alert.detail);
   active.measure = alert.measure;
-  const auto unwritten = std::ranges::find(raised_, active.id, &Alert::id);
-  if (unwritten != raised_.end()) {
-    *unwritten = active;
-  } else if (has_room() || counted_.contains(active.id)) {
-    counted_.insert_or_assign(active.id, active);
-  }
+  parts_.unwritten->update(active);
 }
 
 void AlertRecorder::resolve_all(WebhookId webhook_id, WallTime now) {
@@ -107,24 +99,20 @@ void AlertRecorder::resolve_all(WebhookId webhook_id, WallTime now) {
   }
 }
 
-bool AlertRecorder::has_room() const {
-  return raised_.size() + counted_.size() + resolved_.size() < unwritten_max;
-}
-
 void AlertRecorder::raise(const AlertChange& change, Alert alert) {
   if (!raised_by_engine(change.subject.kind)) {
     parts_.metrics->alert_raised(change.subject.kind);
     spdlog::warn("alert kind={} webhook={} detail=\"{}\"", to_string(change.subject.kind),
                  name_of(change.subject), log_safe(alert.detail));
   }
-  if (!has_room()) {
+  if (!parts_.unwritten->has_room()) {
     spdlog::error("alert.not_kept kind={} webhook={}", to_string(change.subject.kind),
                   name_of(change.subject));
     return;
   }
   alert.id = parts_.make_id();
   parts_.metrics->alerts_changed(alert.subject.kind, 1);
-  raised_.push_back(alert);
+  parts_.unwritten->raise(alert);
   active_.emplace(change.subject, std::move(alert));
 }
 
@@ -136,34 +124,7 @@ void AlertRecorder::resolve(std::map<AlertSubject, Alert>::iterator active, Wall
   const AlertId id = active->second.id;
   parts_.metrics->alerts_changed(active->first.kind, -1);
   active_.erase(active);
-  const auto unwritten = std::ranges::find(raised_, id, &Alert::id);
-  if (unwritten != raised_.end()) {
-    unwritten->resolved_at = at;
-  } else {
-    resolved_.push_back({.id = id, .at = at});
-  }
-}
-
-Result<void> AlertRecorder::write(Store& store) {
-  if (!has_unwritten()) {
-    return {};
-  }
-  POSTRIDER_CHECK(store.atomically([&]() -> Result<void> {
-    for (const Alert& alert : raised_) {
-      POSTRIDER_CHECK(store.alerts->raise(alert));
-    }
-    for (const auto& [id, alert] : counted_) {
-      POSTRIDER_CHECK(store.alerts->update(alert));
-    }
-    for (const Resolution& resolution : resolved_) {
-      POSTRIDER_CHECK(store.alerts->resolve(resolution.id, resolution.at));
-    }
-    return {};
-  }));
-  raised_.clear();
-  counted_.clear();
-  resolved_.clear();
-  return {};
+  parts_.unwritten->resolve(id, at);
 }
 
 }  // namespace postrider

@@ -1,7 +1,7 @@
 // Knows which alerts are active, and stores when they are raised and resolved. Store thread only.
 //
-// While the store fails, unwritten changes wait here and are written once it works again. Raised
-// and resolved alerts are logged at once, so that none is lost silently (P12).
+// While the store fails, unwritten changes wait in UnwrittenAlerts and are written once it works
+// again. Raised and resolved alerts are logged at once, so that none is lost silently (P12).
 #pragma once
 
 #include <cstdint>
@@ -18,6 +18,7 @@
 #include "ports/store.h"
 
 #include "runtime/observability/metrics.h"
+#include "runtime/observability/unwritten_alerts.h"
 
 namespace postrider {
 
@@ -29,6 +30,7 @@ class AlertRecorder {
   struct Parts {
     std::function<AlertId()> make_id;
     Metrics* metrics = nullptr;
+    std::shared_ptr<UnwrittenAlerts> unwritten = std::make_shared<UnwrittenAlerts>();
   };
 
   /// `active`: the alerts that were active when the server ended.
@@ -42,29 +44,18 @@ class AlertRecorder {
   /// Resolves all alerts of a removed webhook.
   void resolve_all(WebhookId webhook_id, WallTime now);
 
-  [[nodiscard]] bool has_unwritten() const {
-    return !raised_.empty() || !counted_.empty() || !resolved_.empty();
-  }
+  [[nodiscard]] bool has_unwritten() const { return !parts_.unwritten->empty(); }
   /// Writes all changes in one transaction. If that fails, they stay unwritten.
-  [[nodiscard]] Result<void> write(Store& store);
+  [[nodiscard]] Result<void> write(Store& store) { return parts_.unwritten->write(store); }
 
  private:
-  struct Resolution {
-    AlertId id;
-    WallTime at;
-  };
-
   void change(const AlertChange& change, Alert alert);
   void raise(const AlertChange& change, Alert alert);
   void count_on(Alert& active, Alert alert);
   void resolve(std::map<AlertSubject, Alert>::iterator active, WallTime now);
-  [[nodiscard]] bool has_room() const;
 
   Parts parts_;
   std::map<AlertSubject, Alert> active_;
-  std::vector<Alert> raised_;         // Unwritten. Some may be resolved already.
-  std::map<AlertId, Alert> counted_;  // Unwritten counts of alerts that are written.
-  std::vector<Resolution> resolved_;  // Unwritten.
 };
 
 }  // namespace postrider

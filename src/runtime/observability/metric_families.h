@@ -146,6 +146,13 @@ struct MetricFamilies {
                                             .Help("Transactions that failed")
                                             .Register(registry)
                                             .Add({});
+  prometheus::Counter& postponed = prometheus::BuildCounter()
+                                       .Name("postrider_attempts_postponed_total")
+                                       .Help(
+                                           "Attempts that were not made at their time because "
+                                           "this server lacked a descriptor, port or memory")
+                                       .Register(registry)
+                                       .Add({});
   prometheus::Family<prometheus::Counter>& removed =
       prometheus::BuildCounter()
           .Name("webhook_retention_removed_total")
@@ -171,6 +178,7 @@ struct MetricFamilies {
                                    .Add({});
   std::atomic<std::uint64_t> attempts{0};
   std::atomic<std::uint64_t> successes{0};
+  std::atomic<std::uint64_t> postponed_count{0};
   std::atomic<std::uint64_t> ended{0};         // Deliveries that succeeded or became dead letters.
   std::atomic<std::uint64_t> dead_letters{0};  // Included in `ended`.
   std::atomic<Micros::rep> slow_over{0};       // Longer attempts are slow. 0: none is.

@@ -156,6 +156,11 @@ class PrometheusMetrics final : public Metrics {
 
   void store_failed() override { families_.store_failures.Increment(); }
 
+  void attempt_postponed() override {
+    families_.postponed.Increment();
+    families_.postponed_count.fetch_add(1, std::memory_order_relaxed);
+  }
+
   void publish_refused(std::string_view reason) override {
     families_.refused.Add({{"reason", std::string{reason}}}).Increment();
   }
@@ -215,6 +220,7 @@ class PrometheusMetrics final : public Metrics {
                       .successes = families_.successes.load(std::memory_order_relaxed),
                       .ended = families_.ended.load(std::memory_order_relaxed),
                       .new_dead_letters = families_.dead_letters.load(std::memory_order_relaxed),
+                      .postponed = families_.postponed_count.load(std::memory_order_relaxed),
                       .slow = std::move(slow),
                       .waiting = 0,
                       .in_flight = 0,

@@ -56,6 +56,8 @@ class Metrics {
 
   virtual void committed(const CommitFacts& facts) = 0;
   virtual void store_failed() = 0;
+  /// An attempt was not made, because this server lacked a resource. It is made later.
+  virtual void attempt_postponed() = 0;
   /// A delivery became a dead letter without an attempt, after `budget_used` attempts.
   virtual void delivery_given_up(std::uint32_t budget_used) = 0;
   /// So many deliveries entered the state, without an attempt.

@@ -74,14 +74,15 @@ Result<EventTypeCatalog> load_event_types(EventTypes& store, const MakeSchemaChe
   std::vector<EventTypeRef> types;
   types.reserve(stored.size());
   for (EventType& type : stored) {
-    KnownEventType known{.type = std::move(type), .check = nullptr};
+    KnownEventType known{.type = std::move(type), .check = nullptr, .schema_fault = {}};
     if (known.type.schema) {
       Result<std::unique_ptr<const SchemaCheck>> check = make_check(*known.type.schema);
       if (check) {
         known.check = *std::move(check);
       } else {
-        spdlog::error("event_type.schema_unusable name={} reason=\"{}\" next=\"not checked\"",
+        spdlog::error("event_type.schema_unusable name={} reason=\"{}\" next=\"events refused\"",
                       known.type.name, log_safe(check.error().message));
+        known.schema_fault = std::move(check.error().message);
       }
     }
     types.push_back(std::make_shared<const KnownEventType>(std::move(known)));

@@ -25,7 +25,8 @@ using SchemaCheckRef = std::shared_ptr<const SchemaCheck>;
 
 struct KnownEventType {
   EventType type;
-  SchemaCheckRef check;  // Null without a schema.
+  SchemaCheckRef check;      // Null without a schema, or if the stored schema cannot be used.
+  std::string schema_fault;  // Why it cannot. A sentence.
 };
 using EventTypeRef = std::shared_ptr<const KnownEventType>;
 
@@ -69,8 +70,8 @@ class EventTypeChanges {
   Snapshot<EventTypeCatalog> catalog_;
 };
 
-/// Loads the catalogue from the store. Logs a schema that cannot be compiled any more; its events
-/// are not checked.
+/// Loads the catalogue from the store. A schema that an earlier version accepted and this one
+/// refuses is logged and kept as unusable.
 [[nodiscard]] Result<EventTypeCatalog> load_event_types(EventTypes& store,
                                                         const MakeSchemaCheck& make_check);
 

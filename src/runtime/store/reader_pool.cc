@@ -1,10 +1,12 @@
 #include "runtime/store/reader_pool.h"
 
+#include <optional>
 #include <utility>
 
 namespace postrider {
 
-ReaderPool::ReaderPool(std::vector<Reader> readers) : readers_(std::move(readers)) {
+ReaderPool::ReaderPool(std::vector<Reader> readers)
+    : queue_(share_rules(readers.size())), readers_(std::move(readers)) {
   for (Reader& reader : readers_) {
     threads_.emplace_back([this, &reader] { run(reader); });
   }
@@ -12,10 +14,10 @@ ReaderPool::ReaderPool(std::vector<Reader> readers) : readers_(std::move(readers
 
 ReaderPool::~ReaderPool() { stop(); }
 
-void ReaderPool::submit(Job job) {
+void ReaderPool::submit(Job job, ShareOwner owner) {
   {
     const std::lock_guard lock{mutex_};
-    queue_.push_back(std::move(job));
+    queue_.push(std::move(owner), std::move(job));
   }
   wake_.notify_one();
 }
@@ -35,17 +37,23 @@ void ReaderPool::stop() {
 
 void ReaderPool::run(Reader& reader) {
   for (;;) {
-    Job job;
+    std::optional<FairQueue<Job>::Turn> turn;
     {
       std::unique_lock lock{mutex_};
-      wake_.wait(lock, [this] { return stopping_ || !queue_.empty(); });
-      if (queue_.empty()) {
-        return;
-      }
-      job = std::move(queue_.front());
-      queue_.pop_front();
+      wake_.wait(lock, [&] {
+        turn = queue_.start();
+        return turn || (stopping_ && queue_.empty());
+      });
     }
-    job(reader);
+    if (!turn) {
+      return;
+    }
+    turn->job(reader);
+    {
+      const std::lock_guard lock{mutex_};
+      queue_.end(turn->owner);
+    }
+    wake_.notify_all();  // Others may wait for this place, or for the queue to be empty.
   }
 }
 

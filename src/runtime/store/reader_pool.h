@@ -2,12 +2,12 @@
 #pragma once
 
 #include <condition_variable>
-#include <deque>
 #include <functional>
 #include <mutex>
 #include <thread>
 #include <vector>
 
+#include "engine/admin/fair_queue.h"
 #include "ports/store.h"
 
 namespace postrider {
@@ -21,8 +21,9 @@ class ReaderPool {
   ReaderPool(const ReaderPool&) = delete;
   ReaderPool& operator=(const ReaderPool&) = delete;
 
-  /// Any thread. The callers bound the queue: each waits for one job at a time.
-  void submit(Job job);
+  /// Any thread. The callers bound the queue: each waits for one job at a time. Owners take turns,
+  /// and one thread is left to the operator and the server itself.
+  void submit(Job job, ShareOwner owner = {});
   /// Runs the queued jobs, then ends the threads.
   void stop();
 
@@ -31,7 +32,7 @@ class ReaderPool {
 
   std::mutex mutex_;  // Guards the two below.
   std::condition_variable wake_;
-  std::deque<Job> queue_;
+  FairQueue<Job> queue_;
   bool stopping_ = false;
 
   std::vector<Reader> readers_;

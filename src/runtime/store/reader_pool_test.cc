@@ -41,6 +41,33 @@ TEST(ReaderPool, GivesEachThreadAReaderOfItsOwn) {
   EXPECT_NE(first_reader.get(), second_reader.get());
 }
 
+TEST(ReaderPool, OneOwnerCannotHoldEveryThread) {
+  MemoryStore store;
+  ReaderPool pool{make_readers(store, 3)};
+  const ShareOwner greedy{ShareKind::tenant, "greedy"};
+  std::promise<void> release;
+  const std::shared_future<void> released = release.get_future().share();
+  std::atomic<int> greedy_done{0};
+  for (int i = 0; i < 20; ++i) {
+    pool.submit(
+        [&](Reader&) {
+          released.wait_for(10s);
+          ++greedy_done;
+        },
+        greedy);
+  }
+  std::promise<void> modest;
+  std::promise<void> boss;
+  pool.submit([&](Reader&) { modest.set_value(); }, {ShareKind::tenant, "modest"});
+  pool.submit([&](Reader&) { boss.set_value(); });
+  EXPECT_EQ(modest.get_future().wait_for(10s), std::future_status::ready);
+  EXPECT_EQ(boss.get_future().wait_for(10s), std::future_status::ready);
+  EXPECT_EQ(greedy_done, 0);
+  release.set_value();
+  pool.stop();
+  EXPECT_EQ(greedy_done, 20);
+}
+
 TEST(ReaderPool, StopFinishesTheQueuedJobs) {  // P10
   MemoryStore store;
   ReaderPool pool{make_readers(store, 2)};

@@ -16,13 +16,9 @@ void admit(const Delivery& delivery, RepliesByShard& replies) {
 
 }  // namespace
 
-void admit_deliveries(Publish& publish, const Accepted& accepted, RepliesByShard& replies) {
-  if (!accepted.deliveries.empty()) {
-    publish.event.sequence =
-        accepted.deliveries.front().sequence;  // The event's own is that of its first delivery.
-  }
-  const auto event = std::make_shared<const Event>(std::move(publish.event));
-  for (const Delivery& delivery : accepted.deliveries) {
+void admit_event(const EventRef& event, const std::vector<Delivery>& deliveries,
+                 RepliesByShard& replies) {
+  for (const Delivery& delivery : deliveries) {
     ShardReplies& owner = replies[worker_of(delivery.webhook_id, replies.size())];
     if (owner.events.empty() || owner.events.back() != event) {
       owner.events.push_back(event);
@@ -33,6 +29,16 @@ void admit_deliveries(Publish& publish, const Accepted& accepted, RepliesByShard
     }
     std::get<Admitted>(owner.inputs.back()).deliveries.push_back(delivery);
   }
+}
+
+void admit_deliveries(Publish& publish, const Accepted& accepted, RepliesByShard& replies) {
+  if (accepted.deliveries.empty()) {
+    return;
+  }
+  // The event's own is that of its first delivery.
+  publish.event.sequence = accepted.deliveries.front().sequence;
+  admit_event(std::make_shared<const Event>(std::move(publish.event)), accepted.deliveries,
+              replies);
 }
 
 void notify_lanes(const BatchReceipt& receipt, RepliesByShard& replies) {

@@ -8,6 +8,10 @@
 
 namespace postrider {
 
+/// Admits the deliveries of a stored event to their lanes and hands the event to their shards.
+void admit_event(const EventRef& event, const std::vector<Delivery>& deliveries,
+                 RepliesByShard& replies);
+
 /// Admits the deliveries of an accepted publish to their lanes and hands the event to their shards.
 void admit_deliveries(Publish& publish, const Accepted& accepted, RepliesByShard& replies);
 

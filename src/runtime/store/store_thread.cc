@@ -1,5 +1,6 @@
 #include "runtime/store/store_thread.h"
 
+#include <algorithm>
 #include <chrono>
 #include <iterator>
 #include <map>
@@ -140,11 +141,19 @@ void answer_failure(Origins& origins, const Error& error, RepliesByShard& replie
   }
 }
 
+bool is_task(const StoreJob& job) { return std::holds_alternative<StoreTask>(job); }
+
 std::size_t bytes_of(const std::vector<Publish>& publishes) {
   std::size_t bytes = 0;
+  const std::vector<WebhookId>* list = nullptr;  // Events share it.
   for (const Publish& publish : publishes) {
     bytes += publish.event.data.size() +
              512;  // About what the rest of an event and its deliveries take.
+    if (publish.fanout) {
+      const std::vector<WebhookId>* own = publish.fanout->webhooks.get();
+      bytes += publish.fanout->chosen.size() + (own == list ? 0 : own->size() * sizeof(WebhookId));
+      list = own;
+    }
   }
   return bytes;
 }
@@ -233,12 +242,20 @@ std::optional<std::vector<StoreJob>> StoreThread::wait_for_jobs() {
 void StoreThread::turn(std::vector<StoreJob> jobs) {
   RepliesByShard replies(options_.worker_count);
   commit(jobs, replies);
+  // A task may take milliseconds. Those whose work is on disk do not wait for it.
+  if (std::ranges::any_of(jobs, is_task)) {
+    deliver(replies);
+  }
   for (StoreJob& job : jobs) {
     perform(job, replies);
   }
+  deliver(replies);
+}
+
+void StoreThread::deliver(RepliesByShard& replies) {
   for (std::size_t worker = 0; worker < replies.size(); ++worker) {
     if (!replies[worker].empty()) {
-      parts_.owner->deliver(worker, std::move(replies[worker]));
+      parts_.owner->deliver(worker, std::exchange(replies[worker], {}));
     }
   }
 }

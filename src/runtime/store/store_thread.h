@@ -131,6 +131,7 @@ class StoreThread {
   /// Returns nullopt when the thread must end.
   [[nodiscard]] std::optional<std::vector<StoreJob>> wait_for_jobs();
   void turn(std::vector<StoreJob> jobs);
+  void deliver(RepliesByShard& replies);
   void commit(std::vector<StoreJob>& jobs, RepliesByShard& replies);
   void perform(StoreJob& job, RepliesByShard& replies);
   void keep_unsaved(std::vector<SaveCircuit>& circuits);

@@ -229,6 +229,19 @@ TEST_F(StoreThreadTest, CommitsQueuedJobsInOneTransaction) {
   EXPECT_NE(metrics_->text().find("postrider_store_commit_seconds_count 1"), std::string::npos);
 }
 
+TEST_F(StoreThreadTest, AnswersAPublishBeforeItRunsATaskOfTheSameTurn) {
+  open();
+  int answered_before = -1;
+  thread_->submit(StoreTask{[&](Store&, RepliesByShard&) {
+    answered_before = accepted_;
+    return Result<void>{};
+  }});
+  ASSERT_TRUE(thread_->try_publish(publish_job(1)));
+  thread_->start();
+  thread_->stop();
+  EXPECT_EQ(answered_before, 1);
+}
+
 TEST_F(StoreThreadTest, RefusesPublishesWhenTheQueueIsFull) {  // P6
   open({}, {.publishes_queued_max = 2});
   EXPECT_TRUE(thread_->try_publish(publish_job(1)));

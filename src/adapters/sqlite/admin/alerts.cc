@@ -15,6 +15,7 @@ static_assert(static_cast<int>(AlertKind::circuit_opened) == 0 &&
               static_cast<int>(AlertKind::store_failing) == 6 &&
               static_cast<int>(AlertKind::pool_busy) == 12 &&
               static_cast<int>(AlertKind::p99_high) == 17 &&
+              static_cast<int>(AlertKind::store_data_lost) == 20 &&
               static_cast<int>(AlertUnit::days) == 3);
 
 #define POSTRIDER_ALERT_COLUMNS                                                               \

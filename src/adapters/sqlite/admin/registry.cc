@@ -77,7 +77,7 @@ Result<std::vector<RegisteredTenant>> load_tenants(Database& database) {
   POSTRIDER_TRY(Statement statement,
                 database.prepare("SELECT id, serial, name, metadata, pool, webhooks_max,"
                                  " events_per_minute, created_at, suspended_at,"
-                                 " suspended_reason"
+                                 " suspended_reason, timeout_ms_max, max_in_flight_max"
                                  " FROM registered_tenant ORDER BY serial"));
   std::vector<RegisteredTenant> tenants;
   Query query = statement.query();
@@ -92,7 +92,9 @@ Result<std::vector<RegisteredTenant>> load_tenants(Database& database) {
                        .metadata = query.text(3),
                        .pool = query.text_or_null(4),
                        .limits = {.webhooks_max = query.as_or_null<std::uint32_t>(5),
-                                  .events_per_minute = query.as_or_null<std::uint32_t>(6)},
+                                  .events_per_minute = query.as_or_null<std::uint32_t>(6),
+                                  .timeout_ms_max = query.as_or_null<std::uint32_t>(10),
+                                  .max_in_flight_max = query.as_or_null<std::uint32_t>(11)},
                        .created_at = query.time(7),
                        .suspended_at = query.time_or_null(8),
                        .suspended_reason = query.text_or_null(9)});
@@ -143,11 +145,13 @@ class ChangeVisitor {
     const RegisteredTenant& tenant = add.tenant;
     return run(database_,
                "INSERT OR REPLACE INTO registered_tenant (serial, id, name, metadata, pool,"
-               " webhooks_max, events_per_minute, created_at, suspended_at, suspended_reason)"
-               " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+               " webhooks_max, events_per_minute, created_at, suspended_at, suspended_reason,"
+               " timeout_ms_max, max_in_flight_max)"
+               " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
                tenant.serial, tenant.id, tenant.name, tenant.metadata, tenant.pool,
                tenant.limits.webhooks_max, tenant.limits.events_per_minute, tenant.created_at,
-               tenant.suspended_at, tenant.suspended_reason);
+               tenant.suspended_at, tenant.suspended_reason, tenant.limits.timeout_ms_max,
+               tenant.limits.max_in_flight_max);
   }
 
   Result<void> operator()(const SetLimits& set) const {
@@ -155,11 +159,15 @@ class ChangeVisitor {
     return run(database_,
                "UPDATE registered_tenant"
                "   SET webhooks_max = CASE WHEN ?2 THEN ?3 ELSE webhooks_max END,"
-               "       events_per_minute = CASE WHEN ?4 THEN ?5 ELSE events_per_minute END"
+               "       events_per_minute = CASE WHEN ?4 THEN ?5 ELSE events_per_minute END,"
+               "       timeout_ms_max = CASE WHEN ?6 THEN ?7 ELSE timeout_ms_max END,"
+               "       max_in_flight_max = CASE WHEN ?8 THEN ?9 ELSE max_in_flight_max END"
                " WHERE id = ?1",
                set.tenant_id, change.webhooks_max.has_value(),
                change.webhooks_max.value_or(std::nullopt), change.events_per_minute.has_value(),
-               change.events_per_minute.value_or(std::nullopt));
+               change.events_per_minute.value_or(std::nullopt), change.timeout_ms_max.has_value(),
+               change.timeout_ms_max.value_or(std::nullopt), change.max_in_flight_max.has_value(),
+               change.max_in_flight_max.value_or(std::nullopt));
   }
 
   Result<void> operator()(const SuspendTenant& suspend) const {

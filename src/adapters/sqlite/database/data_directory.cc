@@ -12,40 +12,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "adapters/sqlite/database/descriptor.h"
+
 namespace postrider::sqlite {
 namespace {
 
 constexpr std::size_t rewrite_bytes = 1 << 20;
 
 std::string reason() { return std::generic_category().message(errno); }
-
-class Descriptor {
- public:
-  explicit Descriptor(int number) : number_(number) {}
-  ~Descriptor() {
-    if (number_ >= 0) {
-      ::close(number_);
-    }
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-
-  [[nodiscard]] int number() const { return number_; }
-  [[nodiscard]] int release() { return std::exchange(number_, -1); }
-
- private:
-  int number_;
-};
-
-/// The entry of a new directory must be on disk before its contents count as durable.
-Result<void> sync_directory(const std::filesystem::path& directory) {
-  const Descriptor descriptor{::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
-  if (descriptor.number() < 0 || ::fsync(descriptor.number()) != 0) {
-    return fail(Errc::unavailable,
-                fmt::format("Cannot sync the directory {}: {}.", directory.string(), reason()));
-  }
-  return {};
-}
 
 Result<void> make_directory(const std::filesystem::path& directory) {
   const std::filesystem::path parent =
@@ -80,6 +54,15 @@ bool write_owner(int descriptor) {
 }
 
 }  // namespace
+
+Result<void> sync_directory(const std::filesystem::path& directory) {
+  const Descriptor descriptor{::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
+  if (descriptor.number() < 0 || ::fsync(descriptor.number()) != 0) {
+    return fail(Errc::unavailable,
+                fmt::format("Cannot sync the directory {}: {}.", directory.string(), reason()));
+  }
+  return {};
+}
 
 Result<DirectoryLock> DirectoryLock::acquire(const std::filesystem::path& directory) {
   POSTRIDER_CHECK(make_directory(directory));

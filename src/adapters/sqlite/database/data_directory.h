@@ -27,6 +27,10 @@ class DirectoryLock {
   int descriptor_;
 };
 
+/// Makes new and renamed entries of the directory durable. The entry of a new file must be on disk
+/// before its contents count as durable.
+[[nodiscard]] Result<void> sync_directory(const std::filesystem::path& directory);
+
 /// Creates an empty file unless it exists. Only its owner may read it, because it contains all
 /// webhook secrets. SQLite gives its log the same permissions.
 [[nodiscard]] Result<void> create_private_file(const std::filesystem::path& file);

@@ -42,6 +42,16 @@ void configure_once() {
   std::call_once(once, [] { sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0); });
 }
 
+/// The URI of a file that is read without its log.
+std::string without_log(const std::string& file) {
+  std::string uri = "file:";
+  for (const char c : file) {
+    const bool special = c == '%' || c == '?' || c == '#';
+    uri += special ? fmt::format("%{:02X}", static_cast<unsigned char>(c)) : std::string(1, c);
+  }
+  return uri + "?immutable=1";
+}
+
 int note_wal_pages(void* pages, sqlite3*, const char*, int count) {
   *static_cast<int*>(pages) = count;
   return SQLITE_OK;
@@ -69,6 +79,14 @@ Result<bool> Query::next() {
 
 bool Query::is_null(int column) const {
   return sqlite3_column_type(statement_, column) == SQLITE_NULL;
+}
+
+bool Query::is_integer(int column) const {
+  return sqlite3_column_type(statement_, column) == SQLITE_INTEGER;
+}
+
+bool Query::is_text(int column) const {
+  return sqlite3_column_type(statement_, column) == SQLITE_TEXT;
 }
 
 std::int64_t Query::integer(int column) const { return sqlite3_column_int64(statement_, column); }
@@ -137,9 +155,12 @@ Result<Database> Database::open(const OpenOptions& options) {
   const int flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE |
                     (options.access == Access::write ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
                                                      : SQLITE_OPEN_READONLY);
+  const std::string name =
+      options.ignores_log ? without_log(options.file.string()) : options.file.string();
   sqlite3* raw = nullptr;
-  const int code = sqlite3_open_v2(options.file.c_str(), &raw, flags,
-                                   options.vfs.empty() ? nullptr : options.vfs.c_str());
+  const int code =
+      sqlite3_open_v2(name.c_str(), &raw, flags | (options.ignores_log ? SQLITE_OPEN_URI : 0),
+                      options.vfs.empty() ? nullptr : options.vfs.c_str());
   Database database{raw};
   if (code != SQLITE_OK) {
     return failure(raw, code);
@@ -204,6 +225,8 @@ Result<void> Database::copy_from(
 
 std::int64_t Database::changes() const { return sqlite3_changes64(connection_.get()); }
 
+std::int64_t Database::total_changes() const { return sqlite3_total_changes64(connection_.get()); }
+
 Result<void> Database::checkpoint() { return checkpoint(SQLITE_CHECKPOINT_PASSIVE); }
 
 Result<void> Database::truncate_wal() {
@@ -215,7 +238,10 @@ Result<void> Database::truncate_wal() {
 }
 
 Result<void> Database::checkpoint(int mode) {
-  const int code = sqlite3_wal_checkpoint_v2(connection_.get(), nullptr, mode, nullptr, nullptr);
+  int frames = -1;
+  int copied = -1;
+  const int code = sqlite3_wal_checkpoint_v2(connection_.get(), nullptr, mode, &frames, &copied);
+  log_copied_ = code == SQLITE_OK && frames == copied && frames >= 0;
   if (code != SQLITE_OK && code != SQLITE_BUSY) {
     return failure(connection_.get(), code);
   }

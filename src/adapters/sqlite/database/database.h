@@ -41,6 +41,8 @@ class Query {
   [[nodiscard]] Result<bool> next();
 
   [[nodiscard]] bool is_null(int column) const;
+  [[nodiscard]] bool is_integer(int column) const;
+  [[nodiscard]] bool is_text(int column) const;
   [[nodiscard]] std::int64_t integer(int column) const;
   [[nodiscard]] double real(int column) const;
   /// Text or blob. Valid until the next call of `next`.
@@ -168,6 +170,8 @@ struct OpenOptions {
   std::filesystem::path file;
   Access access = Access::write;
   std::string vfs;  // Empty: the default.
+  /// Reads the file as it is, without its log and without locks. With Access::read only.
+  bool ignores_log = false;
 };
 
 class Database {
@@ -191,6 +195,8 @@ class Database {
 
   /// The number of rows that the last statement changed.
   [[nodiscard]] std::int64_t changes() const;
+  /// The number of rows that all statements of this connection have changed.
+  [[nodiscard]] std::int64_t total_changes() const;
 
   /// Pages in the write-ahead log after the last commit.
   [[nodiscard]] int wal_pages() const { return *wal_pages_; }
@@ -198,6 +204,8 @@ class Database {
   [[nodiscard]] Result<void> checkpoint();
   /// Copies all of the log into the database file and empties it, unless a reader prevents that.
   [[nodiscard]] Result<void> truncate_wal();
+  /// True if the last checkpoint copied all of the log.
+  [[nodiscard]] bool log_copied() const { return log_copied_; }
 
  private:
   struct Close {
@@ -211,6 +219,7 @@ class Database {
   // connection.
   std::unique_ptr<int> wal_pages_ = std::make_unique<int>(0);
   std::unique_ptr<sqlite3, Close> connection_;
+  bool log_copied_ = false;
 };
 
 }  // namespace postrider::sqlite

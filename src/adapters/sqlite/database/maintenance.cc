@@ -1,6 +1,7 @@
 #include "adapters/sqlite/database/maintenance.h"
 
 #include <cerrno>
+#include <optional>
 #include <string>
 #include <system_error>
 
@@ -11,6 +12,7 @@
 #include "adapters/sqlite/database/data_directory.h"
 #include "adapters/sqlite/database/database.h"
 #include "adapters/sqlite/database/migrations.h"
+#include "adapters/sqlite/database/tail_check.h"
 
 namespace postrider {
 namespace {
@@ -27,6 +29,12 @@ Result<std::string> read_text(Database& database, std::string_view sql) {
   sqlite::Query query = statement.query();
   POSTRIDER_TRY(const bool found, query.next());
   return found ? query.text(0) : std::string{};
+}
+
+/// Lets the server that opens the copy recognise it as a backup (tail_check.h).
+Result<void> mark_as_copy(Database& copy) {
+  POSTRIDER_TRY(const std::optional<sqlite::StoreState> state, sqlite::read_store_state(copy));
+  return state ? copy.execute("UPDATE store_state SET copied = 1") : Result<void>{};
 }
 
 Result<Database> open_existing(const SqliteOptions& options) {
@@ -64,6 +72,7 @@ Result<void> copy(const SqliteOptions& options, const fs::path& partial,
   POSTRIDER_CHECK(source.execute("COMMIT"));
   // The copy inherits WAL mode from its source. Without it, the copy is one self-contained file.
   POSTRIDER_CHECK(target.execute("PRAGMA journal_mode = DELETE"));
+  POSTRIDER_CHECK(mark_as_copy(target));
   POSTRIDER_TRY(const std::string verdict, read_text(target, "PRAGMA quick_check(1)"));
   if (verdict != "ok") {
     return fail(Errc::corrupt, fmt::format("The copy failed its integrity check: {}.", verdict));

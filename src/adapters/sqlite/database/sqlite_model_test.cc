@@ -44,7 +44,7 @@ class StorePair {
  private:
   void step() {
     script_.now += Millis{static_cast<std::int64_t>(random_.below(50))};
-    switch (random_.below(8)) {
+    switch (random_.below(9)) {
       case 0:
         return compare_lanes();
       case 1:
@@ -53,9 +53,38 @@ class StorePair {
       case 2:
         expect_same(model_ledger_->backlog(), real_.store().ledger->backlog());
         return;
+      case 3:
+        return fan_out();
       default:
         return commit();
     }
+  }
+
+  void fan_out() {
+    const std::uint64_t seed = random_.below(1u << 30);
+    const TenantId tenant_id = some_tenant();
+    const auto limit = static_cast<std::uint32_t>(1 + random_.below(4));
+    const auto step = [&](Ledger& ledger) {
+      UuidGenerator ids{seed};
+      return ledger.fan_out({.tenant_id = tenant_id,
+                             .limit = limit,
+                             .now = script_.now,
+                             .due_max = script_.now,
+                             .exists = [](WebhookId id) { return id != StoreScript::webhook(0); },
+                             .new_id = [&] { return ids.make<DeliveryId>(script_.now); }});
+    };
+    const Result<FannedOut> model = step(*model_ledger_);
+    const Result<FannedOut> real = step(*real_.store().ledger);
+    RC_ASSERT(model.has_value() && real.has_value());
+    RC_ASSERT(model->left_out == real->left_out && model->finished == real->finished);
+    RC_ASSERT(model->parts.size() == real->parts.size());
+    for (std::size_t i = 0; i < model->parts.size(); ++i) {
+      RC_ASSERT(model->parts[i].event == real->parts[i].event);
+      RC_ASSERT(model->parts[i].deliveries == real->parts[i].deliveries);
+      deliveries_.insert(deliveries_.end(), model->parts[i].deliveries.begin(),
+                         model->parts[i].deliveries.end());
+    }
+    expect_same(model_ledger_->open_fanouts(), real_.store().ledger->open_fanouts());
   }
 
   void commit() {
@@ -100,6 +129,7 @@ class StorePair {
     const Result<BatchReceipt> real = real_.store().ledger->commit(batch);
     RC_ASSERT(model.has_value() && real.has_value());
     RC_ASSERT(model->publishes == real->publishes);
+    RC_ASSERT(model->fanouts == real->fanouts);
     for (std::size_t i = 0; i < model->revivals.size(); ++i) {
       expect_same(model->revivals[i], real->revivals.at(i));
     }
@@ -147,6 +177,14 @@ class StorePair {
     Publish publish = script_.publish(to, options);
     if (publish.claim) {
       publish.claim->expires_at = script_.now + Millis{300};
+    }
+    publish.ordered = random_.below(3) == 0;
+    if (random_.below(4) == 0 && !to.empty()) {
+      publish.fanout = Fanout{.webhooks = std::make_shared<const std::vector<WebhookId>>(to),
+                              .chosen = {},
+                              .count = static_cast<std::uint32_t>(to.size()),
+                              .due = publish.deliveries.front().due};
+      publish.deliveries.clear();
     }
     return publish;
   }

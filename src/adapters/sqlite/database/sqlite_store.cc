@@ -34,7 +34,8 @@ Result<Store> open_sqlite_store(const SqliteOptions& options) {
                .operations = sqlite::make_operation_writer(writer),
                .request_keys = sqlite::make_request_key_writer(writer),
                .retention = sqlite::make_retention_writer(writer),
-               .atomically = [writer](const auto& body) { return writer->transact(body); }};
+               .atomically = [writer](const auto& body) { return writer->transact(body); },
+               .incident = writer->incident()};
 }
 
 Result<Reader> open_sqlite_reader(const SqliteOptions& options) {

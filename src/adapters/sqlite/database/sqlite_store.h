@@ -25,6 +25,9 @@ struct SqliteOptions {
   /// Lets a new file shrink after retention (incremental vacuum), for about 5 % of the store's CPU
   /// time. Without it, free space is kept and reused. Has no effect on an existing file.
   bool shrinks = false;
+  /// Opens a store that lost its newest transactions, with what is left. Without it, such a store
+  /// is not opened.
+  bool accept_data_loss = false;
   /// Hashes the chain of the audit log. Required to append to the log.
   Digest digest = nullptr;
   /// Encrypts webhook secrets and headers, including those in recorded requests. Null: they are
@@ -34,8 +37,9 @@ struct SqliteOptions {
 
 /// Creates or opens the store and migrates its schema. Fails with conflict if another server uses
 /// the directory, invalid if the directory cannot be used or was written by a newer version,
-/// unavailable if the disk fails, corrupt if the file is damaged. All roles share one connection.
-/// The directory stays locked until the last role is destroyed.
+/// unavailable if the disk fails, corrupt if the file is damaged or lost its newest transactions
+/// (tail_check.h). All roles share one connection. The directory stays locked until the last role
+/// is destroyed.
 [[nodiscard]] Result<Store> open_sqlite_store(const SqliteOptions& options);
 
 /// Opens a reader of a store that is already open. Use one per reader thread.

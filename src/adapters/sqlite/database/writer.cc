@@ -43,6 +43,11 @@ Result<std::int64_t> read_next_sequence(Database& database) {
   return found ? query.integer(0) : 1;
 }
 
+Result<std::int64_t> read_position(Database& database) {
+  POSTRIDER_TRY(const std::optional<StoreState> state, read_store_state(database));
+  return state ? state->position : 0;
+}
+
 Result<std::unique_ptr<Writer::Session>> open_session(const SqliteOptions& options) {
   const std::filesystem::path file = database_file(options.directory);
   POSTRIDER_CHECK(create_private_file(file));
@@ -58,22 +63,28 @@ Result<std::unique_ptr<Writer::Session>> open_session(const SqliteOptions& optio
 
   Statement begin;
   Statement commit;
-  POSTRIDER_CHECK(database.prepare_all({{&begin, "BEGIN IMMEDIATE"}, {&commit, "COMMIT"}}));
+  Statement advance;
+  POSTRIDER_CHECK(database.prepare_all({{&begin, "BEGIN IMMEDIATE"},
+                                        {&commit, "COMMIT"},
+                                        {&advance, "UPDATE store_state SET position = ?1"}}));
   POSTRIDER_TRY(StringInterner tenants, StringInterner::open(database, tenant_names));
   POSTRIDER_TRY(StringInterner types, StringInterner::open(database, type_names));
   POSTRIDER_TRY(LaneCache lanes, LaneCache::open(database));
   POSTRIDER_TRY(StatsAccumulator stats, StatsAccumulator::open(database));
   POSTRIDER_TRY(const std::int64_t next_sequence, read_next_sequence(database));
+  POSTRIDER_TRY(const std::int64_t position, read_position(database));
   return std::make_unique<Writer::Session>(
       Writer::Session{.database = std::move(database),
                       .begin = std::move(begin),
                       .commit = std::move(commit),
+                      .advance = std::move(advance),
                       .tenants = std::move(tenants),
                       .types = std::move(types),
                       .lanes = std::move(lanes),
                       .stats = std::move(stats),
                       .vault = options.vault,
                       .next_sequence = next_sequence,
+                      .position = position,
                       .checkpoint_at_pages = options.checkpoint_pages});
 }
 
@@ -86,14 +97,53 @@ Writer::~Writer() {
   if (session_ && !broken_) {
     // Optional: the log is as durable as the database file.
     [[maybe_unused]] const Result<void> emptied = session_->database.truncate_wal();
+    if (marker_) {
+      base_ = session_->database.log_copied() ? session_->position : base_;
+      marker_->note_end(session_->position, base_);
+    }
   }
 }
 
 Result<std::unique_ptr<Writer>> Writer::open(const SqliteOptions& options) {
   POSTRIDER_TRY(DirectoryLock lock, DirectoryLock::acquire(options.directory));
+  POSTRIDER_TRY(const TailCheck found, check_tail(options));
+  if (found.loss && !options.accept_data_loss) {
+    return fail(Errc::corrupt, refusal_of(*found.loss));
+  }
+  if (found.foreign_log) {
+    POSTRIDER_CHECK(set_log_aside(options.directory));
+  }
   std::unique_ptr<Writer> writer{new Writer{options, std::move(lock)}};
   POSTRIDER_CHECK(writer->reopen());
+  POSTRIDER_CHECK(writer->start_marker(found));
   return writer;
+}
+
+Result<void> Writer::start_marker(const TailCheck& found) {
+  if (found.loss || found.restored) {
+    // A new identity: the files that are missing must not be taken for newer ones of this store.
+    POSTRIDER_CHECK(
+        database().execute("UPDATE store_state SET identity = randomblob(16), copied = 0"));
+    POSTRIDER_CHECK(database().truncate_wal());
+    incident_ = StoreIncident{
+        .kind = found.loss ? StoreIncident::Kind::data_loss : StoreIncident::Kind::restored,
+        .detail = found.loss.value_or("The database is a restored backup.")};
+  }
+  POSTRIDER_TRY(const std::optional<StoreState> state, read_store_state(database()));
+  if (!state) {
+    return fail(Errc::corrupt, "The table store_state is missing.");
+  }
+  if (database().log_copied()) {
+    base_ = state->position;
+  } else if (found.marker && found.marker->identity == state->identity) {
+    base_ = found.marker->base;
+  }
+  POSTRIDER_TRY(
+      MarkerFile marker,
+      MarkerFile::open(options_.directory,
+                       {.identity = state->identity, .position = state->position, .base = base_}));
+  marker_.emplace(std::move(marker));
+  return {};
 }
 
 Result<void> Writer::usable() const {
@@ -110,6 +160,13 @@ Result<void> Writer::reopen() {
     broken_ = session.error();
     return tl::make_unexpected(session.error());
   }
+  if (marker_ && (*session)->position < marker_->marker().position) {
+    broken_ = Error{Errc::corrupt,
+                    fmt::format("The store lost its newest transactions while it was open: {} of "
+                                "{} are there.",
+                                (*session)->position, marker_->marker().position)};
+    return tl::make_unexpected(*broken_);
+  }
   session_ = *std::move(session);
   broken_.reset();
   return {};
@@ -117,6 +174,7 @@ Result<void> Writer::reopen() {
 
 Result<void> Writer::begin() {
   sequence_before_ = session_->next_sequence;
+  changes_before_ = session_->database.total_changes();
   Result<void> begun = session_->begin.run();
   if (!begun) {
     broken_ = begun.error();
@@ -125,16 +183,32 @@ Result<void> Writer::begin() {
 }
 
 Result<void> Writer::commit() {
-  Result<void> committed =
-      session_->lanes.write().and_then([this] { return session_->stats.write(); }).and_then([this] {
-        return session_->commit.run();
-      });
+  Result<void> committed = session_->lanes.write()
+                               .and_then([this] { return session_->stats.write(); })
+                               .and_then([this] { return advance_position(); })
+                               .and_then([this] { return session_->commit.run(); });
   if (!committed) {
     roll_back(committed.error());
     return committed;
   }
+  note_position();
   checkpoint_when_due();
   return {};
+}
+
+/// A transaction that changed nothing stays one that writes nothing.
+Result<void> Writer::advance_position() {
+  if (session_->database.total_changes() == changes_before_) {
+    return {};
+  }
+  return session_->advance.run(session_->position + 1);
+}
+
+void Writer::note_position() {
+  if (session_->database.total_changes() != changes_before_) {
+    session_->position += 1;
+    marker_->note(session_->position, base_);
+  }
 }
 
 void Writer::roll_back(const Error& cause) {
@@ -161,6 +235,10 @@ void Writer::checkpoint_when_due() {
   }
   session_->checkpoint_at_pages = pages + checkpoint_retry_pages;
   const Result<void> done = session_->database.checkpoint();
+  if (done && session_->database.log_copied()) {
+    base_ = session_->position;
+    marker_->note(session_->position, base_);
+  }
   if (!done) {
     // The transaction is safe in the log, but the disk is failing: report it at the next call.
     broken_ = done.error();

@@ -13,6 +13,8 @@
 #include "adapters/sqlite/database/data_directory.h"
 #include "adapters/sqlite/database/database.h"
 #include "adapters/sqlite/database/sqlite_store.h"
+#include "adapters/sqlite/database/store_marker.h"
+#include "adapters/sqlite/database/tail_check.h"
 #include "adapters/sqlite/ledger/lane_cache.h"
 #include "adapters/sqlite/ledger/stats_accumulator.h"
 #include "adapters/sqlite/ledger/string_interner.h"
@@ -31,12 +33,14 @@ class Writer {
     Database database;
     Statement begin;
     Statement commit;
+    Statement advance;
     StringInterner tenants;
     StringInterner types;
     LaneCache lanes;
     StatsAccumulator stats;
     std::shared_ptr<const Vault> vault;  // Null: nothing is sealed.
     std::int64_t next_sequence = 1;
+    std::int64_t position = 0;  // Transactions in the database (store_marker.h).
     int checkpoint_at_pages = 0;
   };
 
@@ -72,6 +76,8 @@ class Writer {
   [[nodiscard]] Session& session() { return *session_; }
   [[nodiscard]] Database& database() { return session_->database; }
   [[nodiscard]] Digest digest() const { return options_.digest; }
+  /// What was found when the store was opened.
+  [[nodiscard]] const std::optional<StoreIncident>& incident() const { return incident_; }
 
  private:
   Writer(SqliteOptions options, DirectoryLock lock);
@@ -79,14 +85,21 @@ class Writer {
   [[nodiscard]] Result<void> begin();
   [[nodiscard]] Result<void> commit();
   void roll_back(const Error& cause);
+  [[nodiscard]] Result<void> advance_position();
+  [[nodiscard]] Result<void> start_marker(const TailCheck& found);
+  void note_position();
   void checkpoint_when_due();
 
   SqliteOptions options_;
   DirectoryLock lock_;
+  std::optional<StoreIncident> incident_;
+  std::optional<MarkerFile> marker_;  // Empty until the store has been opened.
+  std::int64_t base_ = 0;             // The position that the database file holds without its log.
   std::unique_ptr<Session> session_;  // Null only while broken.
   std::optional<Error> broken_;
   bool in_transaction_ = false;
   std::int64_t sequence_before_ = 1;  // The value of next_sequence when the transaction began.
+  std::int64_t changes_before_ = 0;   // The value of total_changes then.
 };
 
 }  // namespace postrider::sqlite

@@ -12,6 +12,7 @@
 #include "adapters/sqlite/database/state_sql.h"
 #include "adapters/sqlite/history/health.h"
 #include "adapters/sqlite/history/history_lists.h"
+#include "adapters/sqlite/history/history_rows.h"
 #include "adapters/sqlite/ledger/attempt_detail.h"
 #include "adapters/sqlite/ledger/request_shapes.h"
 #include "adapters/sqlite/ledger/rows.h"
@@ -24,6 +25,9 @@ constexpr std::string_view find_delivery_sql =
 
 constexpr std::string_view find_event_sql =
     "SELECT " POSTRIDER_EVENT_COLUMNS " FROM event e WHERE e.id = ?1";
+
+constexpr std::string_view fanout_sql =
+    "SELECT remaining FROM fanout WHERE event = (SELECT sequence FROM event WHERE id = ?1)";
 
 constexpr std::string_view attempts_sql =
     "SELECT " POSTRIDER_ATTEMPT_COLUMNS
@@ -125,6 +129,12 @@ class SqliteHistory final : public History {
       return fail(Errc::not_found, "There is no such event.");
     }
     return read_event(query);
+  }
+
+  Result<std::uint64_t> fanout_remaining(EventId id) override {
+    POSTRIDER_TRY(const std::vector<std::int64_t> remaining,
+                  read_numbers(*database_, fanout_sql, id));
+    return remaining.empty() ? 0 : static_cast<std::uint64_t>(remaining.front());
   }
 
   Result<Listed<EventForWebhook>> list_events_for(WebhookId webhook_id, const EventFilter& filter,

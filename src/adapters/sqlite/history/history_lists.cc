@@ -25,7 +25,8 @@ constexpr std::int64_t lanes_merged_max = 64;
 constexpr std::string_view lane_sql = "SELECT lane FROM lane WHERE webhook_id = ?1";
 
 constexpr std::string_view resource_size_sql =
-    "SELECT total(max(delivery_count, 1)) FROM (SELECT delivery_count FROM event"
+    "SELECT total(max(delivery_count, fanned_out, 1)) FROM (SELECT delivery_count, fanned_out"
+    " FROM event"
     " INDEXED BY event_resource WHERE resource_id = ?1 LIMIT ?2)";
 
 constexpr std::string_view event_range_sql =

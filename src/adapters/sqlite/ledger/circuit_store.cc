@@ -74,11 +74,15 @@ Result<std::vector<PastCall>> CircuitStore::recent_calls(WebhookId id,
     const WallTime began = found ? query.time(0) : WallTime{};
     const WallTime ended =
         found ? later(began, std::chrono::duration_cast<Millis>(Micros{query.integer(1)})) : began;
-    if (!found || ended < which.since) {
+    if (!found || (ended < which.since && calls.size() >= which.count_min)) {
       std::ranges::reverse(calls);
       return calls;
     }
-    calls.push_back({.began = began, .ended = ended, .failed = !query.is_null(2)});
+    const auto failure = query.as_or_null<FailureCategory>(2);
+    calls.push_back({.began = began,
+                     .ended = ended,
+                     .failed = failure.has_value(),
+                     .timed_out = failure == FailureCategory::timeout});
   }
 }
 

@@ -33,7 +33,8 @@ Result<LateDeliveryWriter> LateDeliveryWriter::open(Writer::Session& session) {
   return writer;
 }
 
-Result<std::optional<Delivery>> LateDeliveryWriter::add(const AddLateDelivery& order) {
+Result<std::optional<Delivery>> LateDeliveryWriter::add(const AddLateDelivery& order,
+                                                        FanoutWriter& fanouts) {
   POSTRIDER_TRY(const std::optional<StoredEvent> event, find_event(order.delivery.event_id));
   if (!event) {
     return std::nullopt;
@@ -41,7 +42,9 @@ Result<std::optional<Delivery>> LateDeliveryWriter::add(const AddLateDelivery& o
   POSTRIDER_TRY(LaneEntry * lane,
                 session_->lanes.find_or_add(order.delivery.webhook_id, event->tenant));
   POSTRIDER_TRY(const bool exists, has_delivery(*event, lane->lane));
-  if (exists) {
+  POSTRIDER_TRY(const bool will_exist,
+                fanouts.will_reach(event->sequence, order.delivery.webhook_id));
+  if (exists || will_exist) {
     return std::nullopt;
   }
   POSTRIDER_TRY(const std::int64_t type, session_->types.number_of(order.delivery.event_type));

@@ -9,6 +9,7 @@
 #include "ports/ledger.h"
 
 #include "adapters/sqlite/database/writer.h"
+#include "adapters/sqlite/ledger/fanout_writer.h"
 
 namespace postrider::sqlite {
 
@@ -18,8 +19,9 @@ class LateDeliveryWriter {
   [[nodiscard]] static Result<LateDeliveryWriter> open(Writer::Session& session);
 
   /// Call within a transaction. Returns nullopt if the event is unknown or the webhook already has
-  /// a delivery of it.
-  [[nodiscard]] Result<std::optional<Delivery>> add(const AddLateDelivery& order);
+  /// a delivery of it, or will get one from a note.
+  [[nodiscard]] Result<std::optional<Delivery>> add(const AddLateDelivery& order,
+                                                    FanoutWriter& fanouts);
 
  private:
   struct StoredEvent {

@@ -11,6 +11,7 @@
 #include "adapters/sqlite/admin/operation_row.h"
 #include "adapters/sqlite/database/state_sql.h"
 #include "adapters/sqlite/ledger/circuit_store.h"
+#include "adapters/sqlite/ledger/fanout_writer.h"
 #include "adapters/sqlite/ledger/lanes.h"
 #include "adapters/sqlite/ledger/late_delivery_writer.h"
 #include "adapters/sqlite/ledger/publish_writer.h"
@@ -31,6 +32,7 @@ constexpr auto count_waiting_sql = with_states(
 /// All statements of one session.
 struct LedgerStatements {
   PublishWriter publishes;
+  FanoutWriter fanouts;
   SettlementWriter settlements;
   LateDeliveryWriter late_deliveries;
   Lanes lanes;
@@ -41,15 +43,16 @@ struct LedgerStatements {
 
 Result<LedgerStatements> open_statements(Writer& writer) {
   POSTRIDER_TRY(PublishWriter publishes, PublishWriter::open(writer.session()));
+  POSTRIDER_TRY(FanoutWriter fanouts, FanoutWriter::open(writer.session()));
   POSTRIDER_TRY(SettlementWriter settlements, SettlementWriter::open(writer.session()));
   POSTRIDER_TRY(LateDeliveryWriter late_deliveries, LateDeliveryWriter::open(writer.session()));
   POSTRIDER_TRY(Lanes lanes, Lanes::open(writer.session()));
   POSTRIDER_TRY(RescheduleWriter reschedules, RescheduleWriter::open(writer.session()));
   POSTRIDER_TRY(CircuitStore circuits, CircuitStore::open(writer.session()));
   POSTRIDER_TRY(Statement load_event, writer.database().prepare(load_event_sql));
-  return LedgerStatements{std::move(publishes), std::move(settlements), std::move(late_deliveries),
-                          std::move(lanes),     std::move(reschedules), std::move(circuits),
-                          std::move(load_event)};
+  return LedgerStatements{std::move(publishes),       std::move(fanouts),   std::move(settlements),
+                          std::move(late_deliveries), std::move(lanes),     std::move(reschedules),
+                          std::move(circuits),        std::move(load_event)};
 }
 
 class SqliteLedger final : public Ledger {
@@ -96,6 +99,16 @@ class SqliteLedger final : public Ledger {
     return writer_->transact([this, &order] { return statements_->reschedules.step(order); });
   }
 
+  Result<FannedOut> fan_out(const FanOutStep& step) override {
+    POSTRIDER_CHECK(usable());
+    return writer_->transact([this, &step] { return statements_->fanouts.step(step); });
+  }
+
+  Result<std::map<TenantId, std::uint64_t>> open_fanouts() override {
+    POSTRIDER_CHECK(usable());
+    return statements_->fanouts.open_fanouts();
+  }
+
   Result<PriorityCounts> count_waiting() override {
     POSTRIDER_CHECK(usable());
     POSTRIDER_TRY(Statement statement, writer_->database().prepare(count_waiting_sql));
@@ -135,7 +148,7 @@ class SqliteLedger final : public Ledger {
   Result<BatchReceipt> perform(const Batch& batch) {
     POSTRIDER_CHECK(usable());
     BatchReceipt receipt;
-    POSTRIDER_TRY(receipt.publishes, statements_->publishes.store(batch.publishes));
+    POSTRIDER_CHECK(statements_->publishes.store(batch.publishes, statements_->fanouts, receipt));
     for (const Settlement& settlement : batch.settlements) {
       POSTRIDER_CHECK(statements_->settlements.settle(settlement, receipt));
     }
@@ -144,7 +157,8 @@ class SqliteLedger final : public Ledger {
       receipt.revivals.push_back(std::move(revived));
     }
     for (const AddLateDelivery& order : batch.late_deliveries) {
-      POSTRIDER_TRY(std::optional<Delivery> late, statements_->late_deliveries.add(order));
+      POSTRIDER_TRY(std::optional<Delivery> late,
+                    statements_->late_deliveries.add(order, statements_->fanouts));
       receipt.late_deliveries.push_back(std::move(late));
     }
     for (const Cancel& order : batch.cancels) {

@@ -13,6 +13,10 @@ constexpr std::string_view insert_event_sql = R"sql(
   VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)
 )sql";
 
+// See the migration for `delivery_count`.
+constexpr std::string_view mark_fanned_out_sql =
+    "UPDATE event SET delivery_count = 1, fanned_out = ?2 WHERE sequence = ?1";
+
 constexpr std::string_view insert_delivery_sql = R"sql(
   INSERT INTO delivery (sequence, id, event, lane, previous, ordered, tenant, type, priority, state,
                         trigger, due, attempt_count, budget_used, created_at, updated_at)
@@ -26,7 +30,7 @@ constexpr std::string_view insert_claim_sql = R"sql(
 )sql";
 
 constexpr std::string_view find_claim_sql = R"sql(
-  SELECT c.event, c.body_digest, c.expires_at, e.id, e.delivery_count
+  SELECT c.event, c.body_digest, c.expires_at, e.id, e.delivery_count, e.fanned_out
     FROM claim c JOIN event e ON e.sequence = c.event
    WHERE c.tenant = ?1 AND c.key = ?2
 )sql";
@@ -37,6 +41,8 @@ constexpr auto find_waiting_sql = with_states(R"sql(
    UNION ALL
   SELECT 1 FROM delivery INDEXED BY delivery_late
    WHERE event = ?1 AND late = 1 AND state <= {last_waiting}
+   UNION ALL
+  SELECT 1 FROM fanout WHERE event = ?1
    LIMIT 1
 )sql");
 
@@ -52,6 +58,7 @@ Result<PublishWriter> PublishWriter::open(Writer::Session& session) {
   PublishWriter writer{session};
   POSTRIDER_CHECK(session.database.prepare_all({
       {&writer.insert_event_, insert_event_sql},
+      {&writer.mark_fanned_out_, mark_fanned_out_sql},
       {&writer.insert_delivery_, insert_delivery_sql},
       {&writer.insert_claim_, insert_claim_sql},
       {&writer.find_claim_, find_claim_sql},
@@ -61,72 +68,94 @@ Result<PublishWriter> PublishWriter::open(Writer::Session& session) {
   return writer;
 }
 
-Result<std::vector<PublishReceipt>> PublishWriter::store(std::span<const Publish> publishes) {
-  std::vector<PublishReceipt> receipts;
-  receipts.reserve(publishes.size());
+Result<void> PublishWriter::store(std::span<const Publish> publishes, FanoutWriter& fanouts,
+                                  BatchReceipt& receipt) {
+  receipt.publishes.reserve(publishes.size());
+  fanouts.begin();
   for (std::span<const Publish> rest = publishes; !rest.empty();) {
     const std::size_t length = group_length(rest);
-    POSTRIDER_CHECK(store_group(rest.first(length), receipts));
+    POSTRIDER_CHECK(store_group(rest.first(length), fanouts, receipt));
     rest = rest.subspan(length);
   }
-  POSTRIDER_CHECK(remove_expired_claims(publishes));
-  return receipts;
+  return remove_expired_claims(publishes);
 }
 
-Result<void> PublishWriter::store_group(std::span<const Publish> group,
-                                        std::vector<PublishReceipt>& receipts) {
+Result<void> PublishWriter::store_group(std::span<const Publish> group, FanoutWriter& fanouts,
+                                        BatchReceipt& receipt) {
   const auto lookup = [this](const TenantId& tenant_id, const std::string& key) {
     return find_claim(tenant_id, key);
   };
   POSTRIDER_TRY(const std::vector<PublishPlan> plans, plan_group(group, lookup));
   for (std::size_t i = 0; i < group.size(); ++i) {
-    POSTRIDER_TRY(PublishReceipt receipt, perform(group[i], plans[i]));
-    receipts.push_back(std::move(receipt));
+    if (const Duplicate* duplicate = std::get_if<Duplicate>(&plans[i])) {
+      receipt.publishes.emplace_back(*duplicate);
+    } else if (std::holds_alternative<Refused>(plans[i])) {
+      receipt.publishes.emplace_back(Refused{});
+    } else {
+      POSTRIDER_TRY(Accepted accepted, store_one(group[i], fanouts));
+      if (accepted.fanned_out > 0) {
+        receipt.fanouts[group[i].event.tenant_id] += accepted.fanned_out;
+      }
+      receipt.publishes.emplace_back(std::move(accepted));
+    }
   }
   return {};
 }
 
-Result<PublishReceipt> PublishWriter::perform(const Publish& publish, const PublishPlan& plan) {
-  if (const Duplicate* duplicate = std::get_if<Duplicate>(&plan)) {
-    return *duplicate;
+Result<Accepted> PublishWriter::store_one(const Publish& publish, FanoutWriter& fanouts) {
+  if (publish.fanout || publish.ordered) {
+    POSTRIDER_TRY(const std::int64_t tenant, session_->tenants.number_of(publish.event.tenant_id));
+    POSTRIDER_TRY(const bool needs_note, fanouts.needs_note(publish, tenant));
+    if (needs_note) {
+      return store_with_note(publish, tenant, fanouts);
+    }
   }
-  if (std::holds_alternative<Refused>(plan)) {
-    return Refused{};
-  }
-  return store_one(publish);
-}
-
-Result<Accepted> PublishWriter::store_one(const Publish& publish) {
   // An event without deliveries takes a sequence too, for paging.
   const std::int64_t event_sequence = session_->next_sequence;
   session_->next_sequence += std::max<std::int64_t>(1, std::ssize(publish.deliveries));
 
-  POSTRIDER_CHECK(store_event(publish, event_sequence));
-  Accepted accepted{publish.deliveries};
+  POSTRIDER_CHECK(store_event(publish, event_sequence, publish.deliveries.size()));
+  Accepted accepted{.deliveries = publish.deliveries};
   std::int64_t sequence = event_sequence;
   for (Delivery& delivery : accepted.deliveries) {
     delivery.sequence = sequence++;
     POSTRIDER_CHECK(store_delivery(delivery, publish, event_sequence));
   }
-  if (publish.claim) {
-    POSTRIDER_TRY(const std::int64_t tenant, session_->tenants.number_of(publish.event.tenant_id));
-    POSTRIDER_CHECK(insert_claim_.run(event_sequence, tenant, publish.claim->key,
-                                      Blob{publish.claim->body_digest}, publish.claim->expires_at));
-  }
+  POSTRIDER_CHECK(store_claim(publish, event_sequence));
   return accepted;
 }
 
-Result<void> PublishWriter::store_event(const Publish& publish, std::int64_t sequence) {
+/// The deliveries are made later.
+Result<Accepted> PublishWriter::store_with_note(const Publish& publish, std::int64_t tenant,
+                                                FanoutWriter& fanouts) {
+  const std::int64_t event_sequence = session_->next_sequence++;
+  POSTRIDER_CHECK(store_event(publish, event_sequence, 0));
+  POSTRIDER_TRY(const std::uint32_t count, fanouts.add(publish, event_sequence, tenant));
+  POSTRIDER_CHECK(mark_fanned_out_.run(event_sequence, count));
+  POSTRIDER_CHECK(store_claim(publish, event_sequence));
+  return Accepted{.deliveries = {}, .fanned_out = count};
+}
+
+Result<void> PublishWriter::store_claim(const Publish& publish, std::int64_t event_sequence) {
+  if (!publish.claim) {
+    return {};
+  }
+  POSTRIDER_TRY(const std::int64_t tenant, session_->tenants.number_of(publish.event.tenant_id));
+  return insert_claim_.run(event_sequence, tenant, publish.claim->key,
+                           Blob{publish.claim->body_digest}, publish.claim->expires_at);
+}
+
+Result<void> PublishWriter::store_event(const Publish& publish, std::int64_t sequence,
+                                        std::size_t deliveries) {
   const Event& event = publish.event;
   POSTRIDER_TRY(const std::int64_t tenant, session_->tenants.number_of(event.tenant_id));
   POSTRIDER_TRY(const std::int64_t type, session_->types.number_of(event.type));
   POSTRIDER_TRY(DeliveryTally * tally, session_->stats.of_tenant(tenant, event.created_at));
   tally->published += 1;
-  tally->deliveries += publish.deliveries.size();
+  tally->deliveries += deliveries;
   return insert_event_.run(sequence, event.id, tenant, type, event.priority, event.timestamp,
-                           event.created_at, publish.deliveries.size(), event.idempotency_key,
-                           event.resource_id, event.source, event.ordering_key, event.metadata,
-                           event.data);
+                           event.created_at, deliveries, event.idempotency_key, event.resource_id,
+                           event.source, event.ordering_key, event.metadata, event.data);
 }
 
 Result<void> PublishWriter::store_delivery(const Delivery& delivery, const Publish& publish,
@@ -159,10 +188,11 @@ Result<std::optional<StoredClaim>> PublishWriter::find_claim(const TenantId& ten
     return std::nullopt;
   }
   POSTRIDER_TRY(const bool finished, is_finished(query.integer(0), query.integer(4)));
+  const bool fanned_out = query.integer(5) > 0;
   return StoredClaim{.body_digest = query.text(1),
                      .expires_at = query.time(2),
                      .first = {.first_id = query.id<EventId>(3),
-                               .first_deliveries = query.as<std::uint32_t>(4),
+                               .first_deliveries = query.as<std::uint32_t>(fanned_out ? 5 : 4),
                                .finished = finished}};
 }
 

@@ -12,6 +12,7 @@
 #include "ports/ledger.h"
 
 #include "adapters/sqlite/database/writer.h"
+#include "adapters/sqlite/ledger/fanout_writer.h"
 
 namespace postrider::sqlite {
 
@@ -20,17 +21,21 @@ class PublishWriter {
  public:
   [[nodiscard]] static Result<PublishWriter> open(Writer::Session& session);
 
-  /// Call within a transaction. Returns one receipt per publish.
-  [[nodiscard]] Result<std::vector<PublishReceipt>> store(std::span<const Publish> publishes);
+  /// Call within a transaction. Adds one receipt per publish, and the notes of large fan-outs.
+  [[nodiscard]] Result<void> store(std::span<const Publish> publishes, FanoutWriter& fanouts,
+                                   BatchReceipt& receipt);
 
  private:
   explicit PublishWriter(Writer::Session& session) : session_(&session) {}
 
-  [[nodiscard]] Result<void> store_group(std::span<const Publish> group,
-                                         std::vector<PublishReceipt>& receipts);
-  [[nodiscard]] Result<PublishReceipt> perform(const Publish& publish, const PublishPlan& plan);
-  [[nodiscard]] Result<Accepted> store_one(const Publish& publish);
-  [[nodiscard]] Result<void> store_event(const Publish& publish, std::int64_t sequence);
+  [[nodiscard]] Result<void> store_group(std::span<const Publish> group, FanoutWriter& fanouts,
+                                         BatchReceipt& receipt);
+  [[nodiscard]] Result<Accepted> store_one(const Publish& publish, FanoutWriter& fanouts);
+  [[nodiscard]] Result<Accepted> store_with_note(const Publish& publish, std::int64_t tenant,
+                                                 FanoutWriter& fanouts);
+  [[nodiscard]] Result<void> store_event(const Publish& publish, std::int64_t sequence,
+                                         std::size_t deliveries);
+  [[nodiscard]] Result<void> store_claim(const Publish& publish, std::int64_t event_sequence);
   [[nodiscard]] Result<void> store_delivery(const Delivery& delivery, const Publish& publish,
                                             std::int64_t event_sequence);
   [[nodiscard]] Result<std::optional<StoredClaim>> find_claim(const TenantId& tenant_id,
@@ -40,6 +45,7 @@ class PublishWriter {
 
   Writer::Session* session_;
   Statement insert_event_;
+  Statement mark_fanned_out_;
   Statement insert_delivery_;
   Statement insert_claim_;
   Statement find_claim_;

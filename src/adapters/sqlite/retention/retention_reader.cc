@@ -17,7 +17,8 @@ namespace {
 constexpr std::size_t page_bytes_max = 8u << 20;
 
 constexpr std::string_view next_events_sql = R"sql(
-  SELECT sequence, created_at, delivery_count FROM event NOT INDEXED
+  SELECT sequence, created_at, delivery_count,
+         EXISTS (SELECT 1 FROM fanout f WHERE f.event = event.sequence) FROM event NOT INDEXED
    WHERE sequence > ?1 ORDER BY sequence LIMIT ?2
 )sql";
 
@@ -141,8 +142,9 @@ class SqliteRetentionReader final : public RetentionReader {
       last = rows.integer(0);
       any_expired = any_expired || rows.time(1) <= *query.cutoffs.events;
       const Range range{last, rows.integer(2)};
+      const bool fanning_out = rows.integer(3) != 0;
       POSTRIDER_TRY(const bool removable, is_removable(range, rows.time(1), query.cutoffs));
-      if (removable) {
+      if (removable && !fanning_out) {
         POSTRIDER_TRY(ExpiredEvent expired,
                       read_expired({.sequence = last}, range, query.with_content));
         bytes += expired.event.data.size();

@@ -20,7 +20,8 @@ constexpr std::int64_t pages_per_call = 256;  // 1 MB: a few milliseconds.
 
 constexpr std::string_view find_event_sql = R"sql(
   SELECT created_at, delivery_count,
-         EXISTS (SELECT 1 FROM claim c WHERE c.event = event.sequence AND c.expires_at > ?2)
+         EXISTS (SELECT 1 FROM claim c WHERE c.event = event.sequence AND c.expires_at > ?2) OR
+         EXISTS (SELECT 1 FROM fanout f WHERE f.event = event.sequence)
     FROM event WHERE sequence = ?1
 )sql";
 
