@@ -30,6 +30,13 @@ TEST(SlotShares, ATenantMayExceedItsShareWhileMoreIsFree) {
   EXPECT_EQ(slot_ceilings(limits, request(SlotRank::idle, {150}, {50}, 4)).tenant, 32u);
 }
 
+TEST(SlotShares, HangingWebhooksOfATenantDoNotUseUpTheShareOfItsIdleOnes) {
+  EXPECT_EQ(slot_ceilings(limits, request(SlotRank::idle, {150}, {50, 40}, 4)).tenant, 72u);
+  EXPECT_EQ(slot_ceilings(limits, request(SlotRank::idle, {150}, {90, 70}, 4)).tenant, 80u)
+      << "never beyond the tenant's limit";
+  EXPECT_LE(slot_ceilings(limits, request(SlotRank::proven, {150}, {50, 40}, 4)).tenant, 32u);
+}
+
 TEST(SlotShares, TheNextTenantFindsItsShareFree) {
   for (std::uint32_t tenants = 2; tenants <= 20; ++tenants) {
     // All tenants start as many attempts of unknown webhooks as they may.
