@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <mutex>
 
+#include "ports/alert_match.h"
+
 #include "adapters/memory/memory_store.h"
 
 namespace postrider {
@@ -68,14 +70,6 @@ class MemoryAlertWriter final : public AlertWriter {
  private:
   MemoryStore& store_;
 };
-
-bool matches(const AlertFilter& filter, const Alert& alert) {
-  const auto& kinds = filter.kinds;
-  return (!filter.active || *filter.active == !alert.resolved_at) &&
-         (!filter.tenant_id || filter.tenant_id == alert.tenant_id) &&
-         (!filter.webhook_id || filter.webhook_id == alert.subject.webhook_id) &&
-         (kinds.empty() || std::ranges::find(kinds, alert.subject.kind) != kinds.end());
-}
 
 class MemoryAlertReader final : public AlertReader {
  public:

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <utility>
 
+#include "ports/alert_match.h"
+
 namespace postrider {
 namespace {
 
@@ -12,14 +14,6 @@ constexpr std::size_t unwritten_max = 50'000;
 
 // The sequence of the oldest unwritten alert in cursors, above all sequences of stored ones.
 constexpr std::int64_t sequence_base = std::int64_t{1} << 40;
-
-bool matches(const AlertFilter& filter, const Alert& alert) {
-  const auto& kinds = filter.kinds;
-  return (!filter.active || *filter.active == !alert.resolved_at) &&
-         (!filter.tenant_id || filter.tenant_id == alert.tenant_id) &&
-         (!filter.webhook_id || filter.webhook_id == alert.subject.webhook_id) &&
-         (kinds.empty() || std::ranges::find(kinds, alert.subject.kind) != kinds.end());
-}
 
 class MergedAlertReader final : public AlertReader {
  public:
