@@ -1,21 +1,14 @@
 #include "engine/shard/origins.h"
 
-#include <algorithm>
-#include <cctype>
-
 #include "core/base/assert.h"
+#include "engine/shard/stored_url.h"
 
 namespace postrider {
 namespace {
 
-/// The URL was checked when the webhook was stored, so this needs no parser.
 std::string origin_of(const std::string& url) {
-  const std::size_t scheme = url.find("://");
-  const std::size_t begin = scheme == std::string::npos ? 0 : scheme + 3;
-  std::string origin = url.substr(0, url.find_first_of("/?#", begin));
-  std::ranges::transform(origin, origin.begin(),
-                         [](unsigned char each) { return static_cast<char>(std::tolower(each)); });
-  return origin;
+  const Result<TargetUrl> target = parse_stored_url(url);
+  return target ? (target->tls ? "https://" : "http://") + target->authority() : url;
 }
 
 }  // namespace

@@ -7,8 +7,10 @@ namespace {
 
 TEST(Origins, AreSchemeHostAndPort) {
   Origins origins{4};
-  const OriginIndex one = origins.join("https://one.example/a?b#c");
+  const OriginIndex one = origins.join("https://one.example/a?b");
   EXPECT_EQ(origins.join("HTTPS://One.Example?x=/"), one);
+  EXPECT_EQ(origins.join("https://one.example:443/a"), one) << "one origin has many spellings";
+  EXPECT_EQ(origins.join("https://one.example./"), one);
   EXPECT_NE(origins.join("https://one.example:8443/a"), one);
   EXPECT_NE(origins.join("http://one.example/a"), one);
   EXPECT_NE(origins.join("https://one.example.org/a"), one);

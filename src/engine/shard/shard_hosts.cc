@@ -5,16 +5,14 @@
 // lane is either behind an open host, or the allowance wakes this shard.
 #include <algorithm>
 
-#include "core/net/target_url.h"
 #include "engine/shard/shard_state.h"
+#include "engine/shard/stored_url.h"
 
 namespace postrider {
 namespace {
 
-/// The URL was checked when the webhook was stored. Here only its host matters.
 HostIndex join(Hosts& hosts, const std::string& url) {
-  const UrlPolicy any{.allow_http = true, .addresses = {.allow_private = true}};
-  const Result<TargetUrl> target = parse_target_url(url, any);
+  const Result<TargetUrl> target = parse_stored_url(url);
   return target ? hosts.join(target->host) : no_host;
 }
 
