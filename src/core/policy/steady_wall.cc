@@ -6,6 +6,8 @@ namespace postrider {
 
 namespace {
 
+constexpr Millis rounding_max{1};
+
 WallTime resumed(const ClockRecord& earlier, WallTime wall) {
   const WallTime before = std::clamp(earlier.steady, wall_time_min, wall_time_max);
   if (wall >= earlier.wall) {
@@ -21,10 +23,11 @@ WallTime SteadyWall::read(Moment now) {
   const WallTime wall = std::clamp(now.wall, wall_time_min, wall_time_max);
   if (!last_) {
     last_ = Moment{earlier_ ? resumed(*earlier_, wall) : wall, now.mono};
-    return last_->wall;
+    returned_ = last_->wall;
+    return returned_;
   }
   if (now.mono <= last_->mono) {
-    return last_->wall;  // No time has passed, whatever the wall clock says.
+    return returned_;  // No time has passed, whatever the wall clock says.
   }
 
   // elapsed_max only prevents overflow; no real reading is that far from the last one.
@@ -38,7 +41,11 @@ WallTime SteadyWall::read(Moment now) {
   const Millis whole = std::chrono::floor<Millis>(steady);
   remainder_ = steady - whole;
   last_ = Moment{WallTime{whole}, now.mono};
-  return last_->wall;
+  // The wall clock is read in whole milliseconds, which the paced time between two readings cannot
+  // follow exactly.
+  const bool jumped = std::chrono::abs(wall - last_->wall) > rounding_max;
+  returned_ = std::max(returned_, jumped ? last_->wall : wall);
+  return returned_;
 }
 
 }  // namespace postrider

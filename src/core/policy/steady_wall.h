@@ -31,7 +31,8 @@ class SteadyWall {
   /// is taken as it is, with the difference that there was before.
   explicit SteadyWall(const ClockRecord& earlier) : earlier_(earlier) {}
 
-  /// The steady wall time at `now`. Never decreases.
+  /// The steady wall time at `now`. Never decreases. Exactly `now.wall` unless the wall clock has
+  /// jumped, so that times of both kinds can be compared.
   [[nodiscard]] WallTime read(Moment now);
 
  private:
@@ -39,8 +40,9 @@ class SteadyWall {
   using Sixteenths = std::chrono::duration<std::int64_t, std::ratio<1, 16'000'000>>;
 
   std::optional<ClockRecord> earlier_;
-  std::optional<Moment> last_;  // `wall` is the steady wall time.
+  std::optional<Moment> last_;  // `wall` is the paced time: see `read`.
   Sixteenths remainder_{0};     // Below a millisecond, not included in `last_`.
+  WallTime returned_ = wall_time_min;
 };
 
 }  // namespace postrider
