@@ -48,6 +48,7 @@ bench: deps-bench build/release/build.ninja ## Measures throughput and latency b
 	@cmake --build build/release -j $(JOBS) -- --quiet
 	@$(PYTHON) bench/run.py
 	@$(PYTHON) bench/isolation.py
+	@$(PYTHON) bench/fanout.py
 
 asan: deps-test build/asan/build.ninja ## Runs every test with the address sanitizer.
 	@cmake --build build/asan -j $(JOBS) -- --quiet
