@@ -79,11 +79,13 @@ class Run:
 
     def e2e(self):
         count = self.install_node_packages()
-        return count + self.pytest("e2e", ["tests/e2e"])
+        # The tests of a file share what is expensive to start, so they stay together.
+        parallel = ["-n", str(self.jobs), "--dist", "loadfile"]
+        return count + self.pytest("e2e", [*parallel, "tests/e2e"])
 
-    def pytest(self, name, paths):
+    def pytest(self, name, arguments):
         junit = self.reports / f"{name}.xml"
-        code = self.command(name, [*PYTEST, f"--junitxml={junit}", *paths])
+        code = self.command(name, [*PYTEST, f"--junitxml={junit}", *arguments])
         return tally.of_pytest(junit, code)
 
     def install_node_packages(self):

@@ -35,7 +35,9 @@ class MergedAlertReader final : public AlertReader {
       listed.items.push_back(raised[static_cast<std::size_t>(position++)]);
     }
     if (listed.items.size() == page.limit) {
-      listed.next = sequence_base + count - position;
+      if (position < count || has_stored(filter, raised)) {
+        listed.next = sequence_base + count - position;
+      }
       return listed;
     }
     Page rest = with_stored_cursor(page);
@@ -58,6 +60,16 @@ class MergedAlertReader final : public AlertReader {
       page.before.reset();
     }
     return page;
+  }
+
+  /// Whether anything comes after the unwritten alerts.
+  bool has_stored(const AlertFilter& filter, const std::vector<Alert>& raised) {
+    Result<Listed<Alert>> stored = stored_->list_alerts(filter, {.limit = 1});
+    if (!stored) {
+      return false;
+    }
+    unwritten_->apply_to(stored->items, filter, raised);
+    return !stored->items.empty() || stored->next.has_value();
   }
 
   std::unique_ptr<AlertReader> stored_;

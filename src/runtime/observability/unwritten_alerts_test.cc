@@ -96,6 +96,16 @@ TEST_F(UnwrittenAlertsTest, ArePagedByCursor) {
   EXPECT_EQ(all, (Numbers{5, 4, 3, 2, 1}));
 }
 
+TEST_F(UnwrittenAlertsTest, AFullPageWithNothingAfterItIsTheLast) {
+  unwritten_->raise(make_alert(1));
+  unwritten_->raise(make_alert(2));
+  EXPECT_EQ(list({}, {.limit = 2}), (Numbers{2, 1}));
+  EXPECT_EQ(next_, std::nullopt);
+  store(3);
+  EXPECT_EQ(list({}, {.limit = 2}), (Numbers{2, 1}));
+  EXPECT_NE(next_, std::nullopt);
+}
+
 TEST_F(UnwrittenAlertsTest, ArePagedByOffset) {
   store(1);
   store(2);
