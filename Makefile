@@ -73,7 +73,7 @@ lint: check deps-lint build/debug/build.ninja ## Runs check and clang-tidy. Slow
 	@tools/clang_tidy.sh build/debug $(JOBS)
 
 clean: ## Removes what was built.
-	@rm -rf build tests/e2e/node_modules
+	@rm -rf build tests/e2e/node_modules web/node_modules
 
 # Once configured, CMake tracks its own files but not the presets.
 build/%/build.ninja: CMakePresets.json | deps-build

@@ -2,11 +2,15 @@
 # (CMakePresets.json); the other builds check that every file includes what it needs.
 file(CONFIGURE OUTPUT prelude.cc CONTENT "")  # A target needs a source.
 
-# postrider_prelude(NAME HEADERS ... LINK ...)
+# Tests are compiled more often than they run: less optimization saves a fifth of their time.
+set(postrider_test_options $<$<CONFIG:Release>:-O1>)
+
+# postrider_prelude(NAME HEADERS ... LINK ... [OPTIONS ...])
 function(postrider_prelude name)
-  cmake_parse_arguments(ARG "" "" "HEADERS;LINK" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "HEADERS;LINK;OPTIONS" ${ARGN})
   set(target postrider_prelude_${name})
   add_library(${target} OBJECT ${PROJECT_BINARY_DIR}/prelude.cc)
+  target_compile_options(${target} PRIVATE ${ARG_OPTIONS})
   target_link_libraries(${target} PRIVATE ${ARG_LINK})
   target_precompile_headers(${target} PRIVATE ${ARG_HEADERS})
 endfunction()
@@ -40,7 +44,9 @@ postrider_prelude(json
   LINK ${standard_libraries} postrider_boost)
 postrider_prelude(test
   HEADERS ${standard_headers} ${test_headers}
-  LINK ${standard_libraries} ${test_libraries})
+  LINK ${standard_libraries} ${test_libraries}
+  OPTIONS ${postrider_test_options})
 postrider_prelude(asio_test
   HEADERS ${standard_headers} ${test_headers} <boost/asio/awaitable.hpp> <boost/json/value.hpp>
-  LINK ${standard_libraries} ${test_libraries} postrider_boost)
+  LINK ${standard_libraries} ${test_libraries} postrider_boost
+  OPTIONS ${postrider_test_options})

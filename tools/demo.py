@@ -36,8 +36,10 @@ SAMPLES = [
 ]
 
 WELCOME = """\
-Postrider is running: http://127.0.0.1:{port}/#key={key}
-Admin key:            {key}
+Postrider is running. Sign in (the link works once, for an hour):
+  {link}
+Admin key:
+  {key}
 
 Publish an event:
   curl -s http://127.0.0.1:{port}/v1/events -H 'Authorization: Bearer {key}' \\
@@ -181,7 +183,9 @@ def demo(options, directory, stop):
         server.port(stop)
         register(options.port, key, {"healthy": healthy.port(stop), "flaky": flaky.port(stop),
                                      "dead": unused_port()})
-        print(WELCOME.format(port=options.port, key=key, log=server.log), flush=True)
+        link = call(options.port, key, "/v1/sign-in-links", {"expires_in_seconds": 3600})
+        print(WELCOME.format(port=options.port, key=key, log=server.log, link=link["url"]),
+              flush=True)
         publish_samples(options.port, key, server, stop)
         print("\nDraining …", flush=True)
         return server.end(DRAIN_SECONDS_MAX)

@@ -19,6 +19,7 @@ import tally
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 E2E = ROOT / "tests" / "e2e"
+WEB = ROOT / "web"
 PYTEST = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--tb=short", "-rfE"]
 
 # Sanitized programs are slower; tests multiply their deadlines by this factor.
@@ -77,8 +78,20 @@ class Run:
     def tools(self):
         return self.pytest("tools", ["tools"])
 
+    def web(self):
+        """The dashboard: its linters, the tests of its logic, and its pages in a real browser."""
+        count = self.install_node_packages(WEB)
+        lint = self.command("web-lint", ["npm", "run", "--silent", "lint"], cwd=WEB)
+        count += tally.Count(passed=int(lint == 0), failed=int(lint != 0))
+        for name, script in (("web-logic", "test"), ("web-browser", "test:browser")):
+            junit = self.reports / f"{name}.xml"
+            code = self.command(name, ["npm", "run", "--silent", script, "--", "--reporter=default",
+                                       "--reporter=junit", f"--outputFile.junit={junit}"], cwd=WEB)
+            count += tally.of_junit(junit, code)
+        return count
+
     def e2e(self):
-        count = self.install_node_packages()
+        count = self.install_node_packages(E2E)
         # The tests of a file share what is expensive to start, so they stay together.
         parallel = ["-n", str(self.jobs), "--dist", "loadfile"]
         return count + self.pytest("e2e", [*parallel, "tests/e2e"])
@@ -86,20 +99,21 @@ class Run:
     def pytest(self, name, arguments):
         junit = self.reports / f"{name}.xml"
         code = self.command(name, [*PYTEST, f"--junitxml={junit}", *arguments])
-        return tally.of_pytest(junit, code)
+        return tally.of_junit(junit, code)
 
-    def install_node_packages(self):
+    def install_node_packages(self, directory):
         """Runs `npm ci` unless the packages are up to date. Counts a failure as a failed case."""
-        installed = E2E / "node_modules" / ".package-lock.json"
-        lock = E2E / "package-lock.json"
+        installed = directory / "node_modules" / ".package-lock.json"
+        lock = directory / "package-lock.json"
         if installed.exists() and installed.stat().st_mtime >= lock.stat().st_mtime:
             return tally.Count()
-        code = self.command(
-            "npm", ["npm", "ci", "--no-audit", "--no-fund", "--loglevel=error"], cwd=E2E)
+        code = self.command(f"npm-{directory.name}", [
+            "npm", "ci", "--no-audit", "--no-fund", "--loglevel=error"], cwd=directory)
         return tally.Count(failed=int(code != 0))
 
 
-SUITES = {"programs": Run.programs, "style": Run.style, "tools": Run.tools, "e2e": Run.e2e}
+SUITES = {"programs": Run.programs, "style": Run.style, "tools": Run.tools, "web": Run.web,
+          "e2e": Run.e2e}
 
 
 def main():

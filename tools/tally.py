@@ -55,8 +55,8 @@ def of_ctest(junit, gtest_directory):
     return total
 
 
-def of_pytest(junit, exit_code):
-    """Counts the cases of a pytest run. An exit code without a failed case adds one."""
+def of_junit(junit, exit_code):
+    """Counts the cases of a pytest or Vitest run. An exit code without a failed case adds one."""
     if not pathlib.Path(junit).exists():
         return Count(failed=1)
     total = Count()

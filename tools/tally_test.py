@@ -53,15 +53,15 @@ def test_pytest_errors_and_skips_count_as_failed(tmp_path):
     junit.write_text("<testsuites><testsuite><testcase/><testcase><failure/></testcase>"
                      "<testcase><error/></testcase><testcase><skipped/></testcase>"
                      "</testsuite></testsuites>")
-    assert tally.of_pytest(junit, 1) == Count(passed=1, failed=3)
+    assert tally.of_junit(junit, 1) == Count(passed=1, failed=3)
 
 
 def test_a_missing_report_is_a_failure(tmp_path):
-    assert tally.of_pytest(tmp_path / "none.xml", 0) == Count(failed=1)
+    assert tally.of_junit(tmp_path / "none.xml", 0) == Count(failed=1)
     assert tally.of_ctest(tmp_path / "none.xml", tmp_path) == Count(failed=1)
 
 
 def test_a_nonzero_exit_code_without_failed_cases_is_a_failure(tmp_path):
     junit = tmp_path / "p.xml"
     junit.write_text("<testsuites><testsuite><testcase/></testsuite></testsuites>")
-    assert tally.of_pytest(junit, 3) == Count(passed=1, failed=1)
+    assert tally.of_junit(junit, 3) == Count(passed=1, failed=1)

@@ -9,6 +9,7 @@ import typing
 SKIPPED_FOLDERS = {".git", ".cache", "build", "node_modules", "postrider-data", "__pycache__"}
 TEXT_SUFFIXES = {".h", ".cc", ".py", ".sh", ".sql", ".js", ".mjs", ".md", ".txt", ".json", ".cmake",
                  ".yml", ".yaml", ".service", ".toml"}
+IMAGE_SUFFIXES = {".png"}  # Part of the tree, as targets of links, but without text.
 TEXT_NAMES = {"Makefile", "run", ".clang-format", ".clang-tidy", ".gitignore", ".editorconfig"}
 
 
@@ -95,9 +96,12 @@ def read_tree(root):
     for folder, subfolders, names in os.walk(root):
         subfolders[:] = sorted(set(subfolders) - SKIPPED_FOLDERS)
         for name in sorted(names):
-            if name in TEXT_NAMES or os.path.splitext(name)[1] in TEXT_SUFFIXES:
-                full = os.path.join(folder, name)
-                path = os.path.relpath(full, root).replace(os.sep, "/")
+            suffix = os.path.splitext(name)[1]
+            full = os.path.join(folder, name)
+            path = os.path.relpath(full, root).replace(os.sep, "/")
+            if suffix in IMAGE_SUFFIXES:
+                tree[path] = Source(path, "")
+            elif name in TEXT_NAMES or suffix in TEXT_SUFFIXES:
                 with open(full, encoding="utf-8", errors="replace") as file:
                     tree[path] = Source(path, file.read())
     return tree

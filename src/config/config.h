@@ -49,6 +49,14 @@ struct TlsConfig {
   std::string key;
 };
 
+/// The dashboard, for operators and tenants.
+struct PortalConfig {
+  std::string title;  // Empty: not set, as the two below.
+  std::string logo_url;
+  std::string primary_color;
+  std::vector<std::string> frame_ancestors = {"none"};  // See frame_ancestors.h.
+};
+
 enum class KeyDerivation : std::uint8_t { none, resource };
 
 /// The answer to a repeated publish while the first one is still being delivered.
@@ -150,6 +158,7 @@ struct Config {
   UrlPolicy targets;
   ApiConfig api;
   TlsConfig tls;
+  PortalConfig portal;
   EventConfig events;
   IdempotencyConfig idempotency;
   EngineConfig engine;

@@ -404,20 +404,35 @@ TEST(Checks, ALongerSleepRaisesTheLongestUnlessThatIsSet) {
 }
 
 TEST(Reload, KeepsAndListsSettingsThatNeedARestart) {
-  const Config running = load_file("io_threads = 1\ndata = \"a\"\n[log]\nlevel = \"info\"").config;
-  const Config wanted = load_file(
-                            "io_threads = 2\ndata = \"a\"\n[log]\nlevel = \"debug\"\n"
-                            "[webhooks.retry]\npreset = \"quick\"\n[[event_types]]\n"
-                            "name = \"a.b\"")
-                            .config;
-  const Changes changes = compare(running, wanted);
+  const Loaded running = load_file("io_threads = 1\ndata = \"a\"\n[log]\nlevel = \"info\"");
+  const Loaded wanted = load_file(
+      "\nio_threads = 2\ndata = \"a\"\n[log]\nlevel = \"debug\"\n"
+      "[webhooks.retry]\npreset = \"quick\"\n[[event_types]]\n"
+      "name = \"a.b\"");
+  const Changes changes = compare(running.config, wanted.config);
   EXPECT_EQ(changes.at_restart, (std::vector<std::string>{"io_threads", "event_types"}));
   EXPECT_EQ(changes.now.front(), "log.level");
-  const Config merged = merge_reload(running, wanted);
+  const Loaded reloaded = merge_reload(running, wanted);
+  EXPECT_EQ(reloaded.origin_of("io_threads"), running.origin_of("io_threads"));
+  EXPECT_EQ(reloaded.origin_of("log.level"), wanted.origin_of("log.level"));
+  EXPECT_NE(running.origin_of("log.level"), wanted.origin_of("log.level"));
+  EXPECT_EQ(reloaded.origin_of("listen"), "default");
+  const Config& merged = reloaded.config;
   EXPECT_EQ(merged.io_threads, 1u);
   EXPECT_EQ(merged.log_level, "debug");
   EXPECT_EQ(merged.webhooks.defaults.retry, retry_policy(RetryPreset::quick));
   EXPECT_TRUE(merged.event_types.empty());
+}
+
+TEST(Portal, FramesAreAllowedByName) {
+  EXPECT_EQ(load_file("").config.portal.frame_ancestors, Texts{"none"});
+  const Texts both = {"self", "https://app.example.com"};
+  EXPECT_EQ(load_file("[portal]\nframe_ancestors = [\"'self'\", \"https://app.example.com\"]")
+                .config.portal.frame_ancestors,
+            both);
+  EXPECT_NE(refusal(sources("[portal]\nframe_ancestors = [\"http://example.com\"]"))
+                .find("portal.frame_ancestors must be none, or a list"),
+            std::string::npos);
 }
 
 TEST(Reload, RetentionAlertsAndLogChangeImmediately) {

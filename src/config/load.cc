@@ -214,16 +214,18 @@ Changes compare(const Config& running, const Config& wanted) {
   return changes;
 }
 
-Config merge_reload(const Config& running, const Config& wanted) {
-  Config merged = wanted;
+Loaded merge_reload(const Loaded& running, const Loaded& wanted) {
+  Loaded merged{.config = wanted.config, .origins = {}, .unknown_variables = {}};
   for (const Setting& setting : all_settings()) {
     if (!setting.reloads) {
-      (void)setting.assign(merged, setting.read(running));  // It was valid when it was read.
+      // It was valid when it was read.
+      (void)setting.assign(merged.config, setting.read(running.config));
     }
+    merged.origins[setting.key] = (setting.reloads ? wanted : running).origin_of(setting.key);
   }
-  merged.event_types = running.event_types;
-  merged.admin_key = running.admin_key;
-  merged.secrets = running.secrets;
+  merged.config.event_types = running.config.event_types;
+  merged.config.admin_key = running.config.admin_key;
+  merged.config.secrets = running.config.secrets;
   return merged;
 }
 

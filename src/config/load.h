@@ -46,7 +46,7 @@ struct Changes {
 };
 [[nodiscard]] Changes compare(const Config& running, const Config& wanted);
 
-/// Takes reloadable settings from `wanted` and all others from `running`.
-[[nodiscard]] Config merge_reload(const Config& running, const Config& wanted);
+/// Takes reloadable settings from `wanted` and all others from `running`, with their origins.
+[[nodiscard]] Loaded merge_reload(const Loaded& running, const Loaded& wanted);
 
 }  // namespace postrider::config

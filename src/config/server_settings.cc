@@ -128,7 +128,7 @@ std::vector<Setting> server_settings() {
   all.push_back(
       text({"public_url",
             "The base URL of this server for users, such as https://hooks.example.com. "
-            "Portal links begin with it. Empty: the scheme of the listener and the "
+            "Links begin with it. Empty: the scheme of the listener and the "
             "request's Host, which must then be an address of this server."},
            POSTRIDER_FIELD(public_url),
            {"must be an http or https URL without user, query and fragment", is_public_url})

@@ -12,6 +12,7 @@ namespace postrider::config {
 /// Each returns one section of the table.
 [[nodiscard]] std::vector<Setting> server_settings();
 [[nodiscard]] std::vector<Setting> api_settings();
+[[nodiscard]] std::vector<Setting> portal_settings();
 [[nodiscard]] std::vector<Setting> engine_settings();
 [[nodiscard]] std::vector<Setting> retry_settings();
 [[nodiscard]] std::vector<Setting> breaker_settings();

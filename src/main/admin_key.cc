@@ -1,6 +1,7 @@
 #include "main/admin_key.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 
 #include "core/base/ids.h"
@@ -35,6 +36,18 @@ ApiKey key_record(const Secret<std::string>& key, KeyId id, WallTime now) {
           .created_at = now};
 }
 
+constexpr Millis first_link_life = std::chrono::hours{1};
+constexpr Millis first_session_life = std::chrono::hours{12};
+
+SignInLink first_link(const Secret<std::string>& token, const ApiKey& key, WallTime now) {
+  return {.sha256 = sha256(token.reveal()),
+          .tenant_id = {},
+          .session = first_session_life,
+          .expires_at = now + first_link_life,
+          .scope = KeyScope::admin,
+          .created_by = key.id};
+}
+
 }  // namespace
 
 AdminKey choose_admin_key(const std::optional<Secret<std::string>>& given,
@@ -50,7 +63,12 @@ AdminKey choose_admin_key(const std::optional<Secret<std::string>>& given,
     return {};
   }
   const Secret<std::string> generated = api::make_key_text(openssl_crypto(), api::key_prefix);
-  return {.to_store = key_record(generated, KeyId{random_uuid()}, now), .to_show = generated};
+  const ApiKey record = key_record(generated, KeyId{random_uuid()}, now);
+  const Secret<std::string> token = api::make_key_text(openssl_crypto(), api::sign_in_prefix);
+  return {.to_store = record,
+          .to_show = generated,
+          .link = first_link(token, record, now),
+          .link_token = token};
 }
 
 }  // namespace postrider

@@ -20,6 +20,17 @@ TEST(AdminKey, IsGeneratedAndShownOnceIfThereIsNone) {
   const AdminKey again = choose_admin_key(std::nullopt, {*key.to_store}, now);
   EXPECT_FALSE(again.to_show);
   EXPECT_FALSE(again.to_store);
+  EXPECT_FALSE(again.link);
+}
+
+TEST(AdminKey, AGeneratedKeyComesWithALinkOfItsOwn) {
+  const AdminKey key = choose_admin_key(std::nullopt, {}, now);
+  ASSERT_TRUE(key.link && key.link_token);
+  EXPECT_EQ(key.link->sha256, sha256(key.link_token->reveal()));
+  EXPECT_EQ(key.link->created_by, key.to_store->id);
+  EXPECT_EQ(key.link->scope, KeyScope::admin);
+  EXPECT_GT(key.link->expires_at, now);
+  EXPECT_FALSE(choose_admin_key(Secret<std::string>{"given by the operator"}, {}, now).link);
 }
 
 TEST(AdminKey, FromTheEnvironmentIsStoredOnceAndNeverShown) {

@@ -6,6 +6,7 @@
 
 #include "adapters/json_schema/schema_check.h"
 #include "adapters/openssl/openssl_crypto.h"
+#include "adapters/openssl/signer.h"
 #include "api/http/listen_address.h"
 #include "api/resources/own_host.h"
 #include "cli/text/version.h"
@@ -94,6 +95,15 @@ RetentionOptions retention_options(const config::RetentionConfig& retention) {
           .operations = retention.operations};
 }
 
+Branding branding(const config::PortalConfig& portal) {
+  const auto if_set = [](const std::string& text) {
+    return text.empty() ? std::nullopt : std::optional{text};
+  };
+  return {.title = if_set(portal.title),
+          .logo_url = if_set(portal.logo_url),
+          .primary_color = if_set(portal.primary_color)};
+}
+
 api::ApiOptions api_options(const config::Config& config) {
   api::ApiOptions options;
   options.url_policy = url_policy(config);
@@ -107,12 +117,15 @@ api::ApiOptions api_options(const config::Config& config) {
   options.require_known_event_types = config.events.require_known_types;
   options.make_schema_check = make_schema_check;
   options.crypto = &openssl_crypto();
+  options.make_sign = make_sign;
   options.secrets_sealed = !config.secrets.key_file.empty() || config.secrets.key.has_value();
   options.require_known_tenants = config.require_known_tenants;
   options.require_verification = config.webhooks.require_verification;
   options.secret_text_length = config.webhooks.secret_text_length;
   options.webhook_caps = webhook_caps(config.engine);
   options.public_url = config.public_url;
+  options.frame_ancestors = config.portal.frame_ancestors;
+  options.branding = branding(config.portal);
   options.tls = !config.tls.certificate.empty();
   if (const auto listen = api::parse_listen_address(config.listen)) {
     options.listen_address = IpAddress::parse(listen->address().to_string()).value_or(IpAddress{});

@@ -27,6 +27,7 @@ TEST(FromConfig, TheDefaultsAreThoseOfTheComponents) {
   EXPECT_FALSE(api.refuse_in_progress);
   EXPECT_EQ(api.key_rate, std::nullopt);
   EXPECT_TRUE(api.user_agent.starts_with("Postrider/"));
+  EXPECT_EQ(api.frame_ancestors, api::ApiOptions{}.frame_ancestors);
 }
 
 TEST(FromConfig, ShareAndReserveScaleWithInFlightMax) {
@@ -149,6 +150,7 @@ TEST(FromConfig, EveryApiSettingIsPassedOn) {
   config.api.unauthenticated_rate = {.per_second = 4, .burst = 5};
   config.require_known_tenants = true;
   config.public_url = "https://hooks.example.com";
+  config.portal = {.title = "Hooks", .logo_url = "", .primary_color = "#112233"};
   config.metrics_open = false;
   config.user_agent = "Example/1";
   const api::ApiOptions options = api_options(config);
@@ -164,6 +166,8 @@ TEST(FromConfig, EveryApiSettingIsPassedOn) {
   EXPECT_EQ(options.address_rate, (RateLimit{.count = 4, .period = 1s, .burst = 5}));
   EXPECT_TRUE(options.require_known_tenants);
   EXPECT_EQ(options.public_url, "https://hooks.example.com");
+  EXPECT_EQ(options.branding,
+            (Branding{.title = "Hooks", .logo_url = std::nullopt, .primary_color = "#112233"}));
   EXPECT_FALSE(options.open_metrics);
   EXPECT_EQ(options.user_agent, "Example/1");
   EXPECT_TRUE(options.make_schema_check);

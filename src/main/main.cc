@@ -10,6 +10,7 @@
 #include "adapters/system/system_clock.h"
 #include "adapters/system/terminal.h"
 #include "adapters/zstd/line_reader.h"
+#include "api/ui/dashboard_file.h"
 #include "cli/commands/command_line.h"
 #include "main/serve.h"
 #include "main/store_maintenance.h"
@@ -21,7 +22,13 @@ int main(int argc, char** argv) {
   const std::unique_ptr<Terminal> terminal = make_system_terminal();
   const std::unique_ptr<Machine> machine = make_system_machine();
   return cli::run_command_line(
-      argc, argv, {.serve = serve, .migrate = migrate, .backup = back_up},
+      argc, argv,
+      {.serve =
+           [](const cli::ServeOptions& options) {
+             return serve(options, api::embedded_dashboard());
+           },
+       .migrate = migrate,
+       .backup = back_up},
       {.environment = environment_variable,
        .clock = *clock,
        .terminal = *terminal,

@@ -57,22 +57,23 @@ Result<config::Loaded> load_checked(const config::Sources& sources) {
 }
 
 /// Applies the hidden flags that set retention in milliseconds, for tests.
-config::Config with_trial_ages(config::Config config, const cli::ServeOptions& options) {
+config::Loaded with_trial_ages(config::Loaded loaded, const cli::ServeOptions& options) {
+  config::RetentionConfig& retention = loaded.config.retention;
   if (options.retention_events.count() > 0) {
-    config.retention.events = options.retention_events;
+    retention.events = options.retention_events;
   }
   if (options.retention_dead_letters.count() > 0) {
-    config.retention.dead_letters = options.retention_dead_letters;
+    retention.dead_letters = options.retention_dead_letters;
   }
   if (options.retention_operations.count() > 0) {
-    config.retention.operations = options.retention_operations;
+    retention.operations = options.retention_operations;
   }
-  return config;
+  return loaded;
 }
 
 }  // namespace
 
-int serve(const cli::ServeOptions& options) {
+int serve(const cli::ServeOptions& options, std::span<const api::DashboardFile> dashboard) {
   if (options.print_reference) {
     fmt::print("{}", config::print_reference());
     return cli::exit_ok;
@@ -88,16 +89,16 @@ int serve(const cli::ServeOptions& options) {
                options.json ? config::print_config_json(*loaded) : config::print_config(*loaded));
     return cli::exit_ok;
   }
-  config::Config config = with_trial_ages(loaded->config, options);
-  set_up_logging(config);
+  set_up_logging(loaded->config);
   std::signal(SIGPIPE, SIG_IGN);  // A closed connection is an error value, not a signal.
 
   Result<std::unique_ptr<Server>> server =
-      start_server({.config = std::move(config),
-                    .reload = [sources, options]() -> Result<config::Config> {
-                      POSTRIDER_TRY(const config::Loaded again, load_checked(sources));
-                      return with_trial_ages(again.config, options);
+      start_server({.loaded = with_trial_ages(*loaded, options),
+                    .reload = [sources, options]() -> Result<config::Loaded> {
+                      POSTRIDER_TRY(config::Loaded again, load_checked(sources));
+                      return with_trial_ages(std::move(again), options);
                     },
+                    .dashboard = dashboard,
                     .accept_data_loss = options.accept_data_loss,
                     .json = options.json});
   if (!server) {

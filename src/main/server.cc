@@ -29,6 +29,8 @@
 #include "api/http/router.h"
 #include "api/json/archive_json.h"
 #include "api/resources/routes.h"
+#include "api/resources/sessions.h"
+#include "api/ui/dashboard.h"
 #include "cli/text/version.h"
 #include "config/load.h"
 #include "main/admin_key.h"
@@ -37,6 +39,7 @@
 #include "main/from_config.h"
 #include "main/listeners.h"
 #include "main/logging.h"
+#include "main/settings_in_force.h"
 #include "main/store_incident.h"
 #include "main/vault.h"
 #include "runtime/delivery/node.h"
@@ -91,7 +94,9 @@ Result<void> open_other_archive(const config::Config& wanted, RetentionChange& c
 class RunningServer final : public Server {
  public:
   explicit RunningServer(ServerOptions options)
-      : options_(std::move(options)), config_(options_.config) {}
+      : options_(std::move(options)),
+        loaded_(options_.loaded),
+        dashboard_(api::make_dashboard(options_.dashboard)) {}
   ~RunningServer() override { shut_down(); }
 
   /// Does everything that can fail.
@@ -105,16 +110,21 @@ class RunningServer final : public Server {
   /// Notes for the next start by how much the wall clock was set.
   void write_clock_file_soon();
   void write_clock_file_now();
+  /// The link that signs a browser in at the first start. Empty at others.
+  [[nodiscard]] std::string sign_in_link() const;
   void announce() const;
   void wait_for_reload();
   void reload();
+  [[nodiscard]] api::ApiOptions current_api_options() const;
   /// Applies the URL and address policy to the API and the deliveries.
   void apply_targets();
   void drain();
   void shut_down();
 
   ServerOptions options_;
-  config::Config config_;  // The current configuration, also if its limits do not fit.
+  config::Loaded loaded_;  // The current configuration, also if its limits do not fit.
+  config::Config& config_ = loaded_.config;
+  std::shared_ptr<const api::Dashboard> dashboard_;
   std::uint64_t descriptors_ = 0;
   AdminKey admin_key_;
   std::unique_ptr<Node> node_;
@@ -193,9 +203,10 @@ Result<void> RunningServer::start() {
                                  .alerts = alert_limits(config_.alerts),
                                  .check_rows_per_second = config_.check_rows_per_second,
                                  .webhooks_per_tenant_max = webhooks_per_tenant_max(config_)};
-  POSTRIDER_TRY(node_, make_node(node_options, std::move(parts), admin_key_.to_store));
+  POSTRIDER_TRY(node_, make_node(node_options, std::move(parts),
+                                 {.key = admin_key_.to_store, .link = admin_key_.link}));
 
-  api_ = api::add_routes(router_, node_->service(), api_options(config_));
+  api_ = api::add_routes(router_, node_->service(), current_api_options());
   api::add_monitoring_routes(monitoring_router_, node_->service(), api_);
   listeners_ = std::make_unique<Listeners>(*node_, router_, monitoring_router_);
   POSTRIDER_CHECK(listeners_->open(limits.config));
@@ -219,16 +230,32 @@ Result<void> RunningServer::start() {
   return {};
 }
 
+std::string RunningServer::sign_in_link() const {
+  if (!admin_key_.link_token) {
+    return {};
+  }
+  std::string origin = config_.public_url.empty() ? listeners_->url() : config_.public_url;
+  if (origin.ends_with('/')) {
+    origin.pop_back();
+  }
+  return api::link_url(origin, *admin_key_.link_token).reveal();
+}
+
 void RunningServer::announce() const {
   const std::string key = admin_key_.to_show ? admin_key_.to_show->reveal() : std::string{};
+  const std::string link = sign_in_link();
   if (options_.json) {
-    fmt::print("{{\"address\":\"{}\",\"data\":\"{}\",\"admin_key\":{}}}\n", listeners_->url(),
-               config_.data, key.empty() ? "null" : fmt::format("\"{}\"", key));
+    const auto quoted = [](const std::string& text) {
+      return text.empty() ? "null" : fmt::format("\"{}\"", text);
+    };
+    fmt::print("{{\"address\":\"{}\",\"data\":\"{}\",\"admin_key\":{},\"sign_in_url\":{}}}\n",
+               listeners_->url(), config_.data, quoted(key), quoted(link));
   } else {
     fmt::print("Postrider {}\n  address    {}/\n  data       {}\n", cli::version(),
                listeners_->url(), config_.data);
     if (!key.empty()) {
       fmt::print("  admin key  {}   (shown only once; only its hash is stored)\n", key);
+      fmt::print("  sign in    {}   (works once, for an hour)\n", link);
     }
   }
   (void)std::fflush(stdout);
@@ -277,13 +304,14 @@ void RunningServer::wait_for_reload() {
 
 /// All or nothing: everything that can fail comes before the first change.
 void RunningServer::reload() {
-  const Result<config::Config> wanted = options_.reload();
+  const Result<config::Loaded> wanted = options_.reload();
   if (!wanted) {
     spdlog::error("config.reload_refused reason=\"{}\"", log_safe(wanted.error().message));
     return;
   }
-  const config::Changes changes = config::compare(config_, *wanted);
-  const config::Config merged = config::merge_reload(config_, *wanted);
+  const config::Changes changes = config::compare(config_, wanted->config);
+  const config::Loaded reloaded = config::merge_reload(loaded_, *wanted);
+  const config::Config& merged = reloaded.config;
   RetentionChange retention{
       .options = retention_options(merged.retention),
       .other_archive = merged.retention.archive_directory != config_.retention.archive_directory};
@@ -294,7 +322,7 @@ void RunningServer::reload() {
     spdlog::error("config.reload_refused reason=\"{}\"", log_safe(changed.error().message));
     return;
   }
-  config_ = merged;
+  loaded_ = reloaded;
   config_.targets.addresses.own = listeners_->endpoint();
   apply_targets();
   node_->change_alert_limits(alert_limits(config_.alerts));
@@ -306,8 +334,15 @@ void RunningServer::reload() {
   spdlog::warn("config.reloaded changed=\"{}\"", fmt::join(changes.now, " "));
 }
 
+api::ApiOptions RunningServer::current_api_options() const {
+  api::ApiOptions options = api_options(config_);
+  options.dashboard = dashboard_;
+  options.settings = settings_in_force(loaded_);
+  return options;
+}
+
 void RunningServer::apply_targets() {
-  api_->change(api_options(config_));
+  api_->change(current_api_options());
   node_->change_url_policy(url_policy(config_));
 }
 

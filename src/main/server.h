@@ -4,17 +4,20 @@
 
 #include <functional>
 #include <memory>
+#include <span>
 
 #include "core/base/result.h"
 
-#include "config/config.h"
+#include "api/ui/dashboard_file.h"
+#include "config/load.h"
 
 namespace postrider {
 
 struct ServerOptions {
-  config::Config config;
+  config::Loaded loaded;
   /// Reads all configuration sources again, on SIGHUP. The error message is a sentence.
-  std::function<Result<config::Config>()> reload;
+  std::function<Result<config::Loaded>()> reload;
+  std::span<const api::DashboardFile> dashboard;  // Empty: none. Must outlive the server.
   bool accept_data_loss = false;  // Opens a store that lost its newest transactions.
   bool json = false;              // Prints JSON instead of text.
 };

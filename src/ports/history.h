@@ -6,8 +6,10 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "core/base/ids.h"
@@ -44,6 +46,16 @@ struct WebhookHealth {
 constexpr std::uint32_t health_attempts_max = 1000;
 constexpr std::uint32_t open_periods_max = 250;
 
+/// The parts of a dead letter by which dead letters are grouped.
+struct DeadLetterFacts {
+  WebhookId webhook_id;
+  std::string_view event_type;  // Valid during the call.
+  std::optional<FailureCategory> failure_category;
+  std::optional<Classification> classification;
+  WallTime completed_at;  // When it became a dead letter.
+};
+using TakeDeadLetter = std::function<void(const DeadLetterFacts&)>;
+
 class History {
  public:
   virtual ~History() = default;
@@ -69,6 +81,12 @@ class History {
   /// unknown.
   [[nodiscard]] virtual Result<std::vector<OpenPeriod>> open_periods_of(DeliveryId id) = 0;
 
+  /// The times in which the webhook's circuit was open, newest first. `next` is a time.
+  [[nodiscard]] virtual Result<Listed<OpenPeriod>> list_open_periods(WebhookId id,
+                                                                     const Page& page) = 0;
+  /// The stored circuits that are not closed.
+  [[nodiscard]] virtual Result<std::map<WebhookId, CircuitState>> open_circuits() = 0;
+
   [[nodiscard]] virtual Result<Listed<Event>> list_events(const EventFilter& filter,
                                                           const Page& page) = 0;
   /// Fails with not_found.
@@ -82,6 +100,11 @@ class History {
 
   [[nodiscard]] virtual Result<PartialCount> count_deliveries(const DeliveryFilter& filter,
                                                               const CountRange& range) = 0;
+
+  /// Calls `take` for each matching dead letter of the range, in no particular order. `filter` must
+  /// list only dead letters. Returns where the next range begins; nullopt at the end.
+  [[nodiscard]] virtual Result<std::optional<std::int64_t>> scan_dead_letters(
+      const DeliveryFilter& filter, const CountRange& range, const TakeDeadLetter& take) = 0;
 
   /// The tenant of a removed webhook. nullopt if there was no such webhook or retention has removed
   /// its history.

@@ -1,4 +1,5 @@
-// Stores tenants, API keys and portal links: small tables, read at startup and kept in memory.
+// Stores tenants, API keys, sessions and sign-in links: small tables, read at startup and kept in
+// memory.
 //
 // Which changes are allowed is decided by engine/admin/access_snapshot.h. The specification is
 // tests/contract/registry_contract.cc. Calls block. Store thread only.

@@ -1,4 +1,5 @@
 // Circuits: the attempts that count after a restart, and the periods in which a circuit was open.
+#include <map>
 #include <string_view>
 #include <vector>
 
@@ -110,6 +111,49 @@ TEST_P(HistoryContract, OpenPeriodsOfADeliveryOverlapItsLife) {
 
   ASSERT_TRUE(catalog().remove_webhook(first_, store_epoch).has_value());
   EXPECT_EQ(history().open_periods_of(done.id)->size(), 2u) << "part of the history";
+}
+
+TEST_P(HistoryContract, ListsTheOpenPeriodsOfAWebhookNewestFirst) {
+  ASSERT_TRUE(catalog().put_webhook(sample_webhook(first_)).has_value());
+  ASSERT_TRUE(catalog().put_webhook(sample_webhook(second_)).has_value());
+  const OpenPeriod oldest = period(seconds{1}, seconds{2});
+  const OpenPeriod middle = period(seconds{3}, seconds{4}, OpenReason::forced);
+  const OpenPeriod newest = period(seconds{5});
+  commit({.circuits = {{first_, {}, {middle}},
+                       {first_, {}, {oldest}},
+                       {first_, {}, {newest}},
+                       {second_, {}, {period(seconds{7})}}}});
+  store_->reopen();
+  const auto list = [this](const Page& page) {
+    return history().list_open_periods(first_, page).value();
+  };
+  EXPECT_EQ(list({}).items, (Periods{newest, middle, oldest}));
+  EXPECT_FALSE(list({.limit = 3}).next.has_value());
+  const Listed<OpenPeriod> page = list({.limit = 2});
+  EXPECT_EQ(page.items, (Periods{newest, middle}));
+  ASSERT_TRUE(page.next.has_value());
+  EXPECT_EQ(list({.limit = 2, .before = page.next}).items, (Periods{oldest}));
+  EXPECT_EQ(list({.limit = 1, .offset = 1}).items, (Periods{middle}));
+  EXPECT_TRUE(list({.limit = 0}).items.empty());
+  EXPECT_TRUE(history().list_open_periods(WebhookId{}, {})->items.empty());
+}
+
+TEST_P(HistoryContract, OpenCircuitsAreThoseThatAreNotClosed) {
+  using Circuits = std::map<WebhookId, CircuitState>;
+  EXPECT_TRUE(history().open_circuits()->empty());
+  const WebhookId third = StoreScript::webhook(3);
+  for (const WebhookId id : {first_, second_, third}) {
+    ASSERT_TRUE(catalog().put_webhook(sample_webhook(id)).has_value());
+  }
+  commit({.circuits = {{first_, {.state = CircuitState::open}},
+                       {second_, {.state = CircuitState::half_open}},
+                       {third, {.state = CircuitState::closed}}}});
+  store_->reopen();
+  EXPECT_EQ(history().open_circuits().value(),
+            (Circuits{{first_, CircuitState::open}, {second_, CircuitState::half_open}}));
+  ASSERT_TRUE(catalog().remove_webhook(first_, store_epoch).has_value());
+  commit({.circuits = {{second_, {.state = CircuitState::closed}}}});
+  EXPECT_TRUE(history().open_circuits()->empty());
 }
 
 TEST_P(HistoryContract, OpenPeriodsOfAnUnknownWebhookAreIgnored) {

@@ -1,5 +1,6 @@
 // Reads of the history: lists, single records, health.
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -216,6 +217,53 @@ TEST_P(HistoryContract, FiltersDeliveriesByStateAndFailure) {
   EXPECT_EQ(list({.classification = Classification::permanent}), (Sequences{dead.sequence}));
   EXPECT_EQ(list({.tenant_id = "acme", .states = {DeliveryState::retrying}}),
             (Sequences{retrying.sequence}));
+}
+
+TEST_P(HistoryContract, ScansTheFactsOfDeadLettersWhateverTheNumberOfRowsRead) {
+  const Delivery dead = accept(first_);
+  accept(first_);
+  const Delivery tired = accept(second_, {.type = "user.new", .tenant_id = "other"});
+  settle(script_.success(accept(second_)));
+  settle(script_.death(dead, gone));
+  script_.now += Millis{1'000};
+  Settlement timeout = script_.death(tired, worn_out);
+  timeout.attempt->failure_category = FailureCategory::timeout;
+  settle(timeout);
+
+  /// One line per dead letter, sorted.
+  const auto scan = [this](DeliveryFilter filter, std::uint32_t scanned_max) {
+    filter.states = {DeliveryState::dead_letter};
+    std::multiset<std::string> lines;
+    CountRange range{.scanned_max = scanned_max};
+    for (int calls = 0; calls < 100; ++calls) {
+      const auto next =
+          history().scan_dead_letters(filter, range, [&](const DeadLetterFacts& facts) {
+            lines.insert(facts.webhook_id.to_string() + " " + std::string{facts.event_type} + " " +
+                         std::string{to_string(facts.failure_category.value())} + " " +
+                         std::string{to_string(facts.classification.value())} + " " +
+                         std::to_string((facts.completed_at - store_epoch).count()));
+          });
+      if (!next.value()) {
+        break;
+      }
+      range.before = *next;
+    }
+    return lines;
+  };
+  using Lines = std::multiset<std::string>;
+  const std::string of_dead = first_.to_string() + " order.created client_error permanent 2";
+  const std::string of_tired = second_.to_string() + " user.new timeout recoverable 1002";
+  for (const std::uint32_t scanned_max : {1u, 2u, 1'000u}) {
+    EXPECT_EQ(scan({}, scanned_max), (Lines{of_dead, of_tired}));
+    EXPECT_EQ(scan({.tenant_id = "other"}, scanned_max), Lines{of_tired});
+    EXPECT_EQ(scan({.webhook_ids = {first_, second_}}, scanned_max), (Lines{of_dead, of_tired}));
+    EXPECT_EQ(scan({.webhook_ids = {first_}}, scanned_max), Lines{of_dead});
+    EXPECT_EQ(scan({.event_types = {"user.*"}}, scanned_max), Lines{of_tired});
+    EXPECT_EQ(scan({.classification = Classification::permanent}, scanned_max), Lines{of_dead});
+    EXPECT_EQ(scan({.from = store_epoch + Millis{3}}, scanned_max), Lines{of_tired});
+    EXPECT_EQ(scan({.event_id = dead.event_id}, scanned_max), Lines{of_dead});
+    EXPECT_TRUE(scan({.tenant_id = "nobody"}, scanned_max).empty());
+  }
 }
 
 TEST_P(HistoryContract, TimeFilterUsesCreationAndForDeadLettersCompletion) {

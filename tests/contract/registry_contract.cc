@@ -1,4 +1,4 @@
-// API keys, tenants and portal links.
+// API keys, sessions, tenants and sign-in links.
 #include "tests/contract/store_contract.h"
 
 namespace postrider::test {
@@ -26,11 +26,21 @@ RegisteredTenant sample_tenant(std::uint8_t number, TenantId id) {
   return tenant;
 }
 
-PortalLink sample_link(char byte, TenantId tenant_id, Millis life) {
+SignInLink sample_link(char byte, TenantId tenant_id, Millis life) {
   return {.sha256 = std::string(32, byte),
           .tenant_id = std::move(tenant_id),
           .session = Millis{3'600'000},
-          .expires_at = store_epoch + life};
+          .expires_at = store_epoch + life,
+          .created_by = sample_key(200).id};
+}
+
+ApiKey sample_session(std::uint8_t number, std::uint8_t parent, TenantId tenant_id) {
+  ApiKey session = sample_key(number);
+  session.scope = tenant_id.empty() ? KeyScope::read : KeyScope::tenant;
+  session.tenant_id = std::move(tenant_id);
+  session.expires_at = store_epoch + Millis{1};
+  session.session = SessionOrigin{.parent = sample_key(parent).id};
+  return session;
 }
 
 }  // namespace
@@ -53,7 +63,6 @@ TEST_P(RegistryContract, KeysTenantsAndLinksRoundTrip) {
   ApiKey full = tenant_key(2, "acme");
   full.expires_at = store_epoch + Millis{1};
   full.last_used_at = store_epoch + Millis{2};
-  full.portal_session = true;
   full.role = KeyRole::viewer;
   ApiKey reader = sample_key(1);
   reader.scope = KeyScope::read;
@@ -71,17 +80,58 @@ TEST_P(RegistryContract, KeysTenantsAndLinksRoundTrip) {
   limited.suspended_at = store_epoch + Millis{3};
   limited.suspended_reason = "unpaid";
   const RegisteredTenant plain = sample_tenant(2, "acme");
-  PortalLink link = sample_link('l', "acme", Millis{5});
+  SignInLink link = sample_link('l', "acme", Millis{5});
   link.role = KeyRole::viewer;
+  link.branding = {.title = "Acme", .logo_url = "/logo.svg", .primary_color = "#1a73e8"};
+  SignInLink operators = sample_link('o', "", Millis{6});
+  operators.scope = KeyScope::admin;
+  ApiKey visitor = sample_session(4, 200, "acme");
+  visitor.role = KeyRole::viewer;
+  visitor.session->portal = true;
+  visitor.session->branding = link.branding;
+  const ApiKey operator_session = sample_session(5, 1, "");
 
-  for (const RegistryChange& change :
-       std::initializer_list<RegistryChange>{AddKey{full}, AddKey{reader}, AddKey{publisher},
-                                             AddTenant{plain}, AddTenant{limited}, AddLink{link}}) {
+  for (const RegistryChange& change : std::initializer_list<RegistryChange>{
+           AddKey{full}, AddKey{reader}, AddKey{publisher}, AddTenant{plain}, AddTenant{limited},
+           AddLink{link}, AddLink{operators}, AddSession{operator_session}, AddSession{visitor}}) {
     apply(change);
   }
-  EXPECT_EQ(contents(),
-            (RegistryContents{
-                .keys = {reader, full, publisher}, .tenants = {limited, plain}, .links = {link}}));
+  EXPECT_EQ(contents(), (RegistryContents{.keys = {reader, full, publisher},
+                                          .tenants = {limited, plain},
+                                          .links = {link, operators},
+                                          .sessions = {visitor, operator_session}}));
+}
+
+TEST_P(RegistryContract, SessionsAndLinksEndWithTheirKey) {
+  const ApiKey removed = sample_session(10, 1, "");
+  const ApiKey replaced = sample_session(11, 2, "acme");
+  const ApiKey kept = sample_session(12, 3, "");
+  SignInLink link = sample_link('r', "acme", Millis{5});
+  link.created_by = sample_key(1).id;
+  for (const std::uint8_t number : std::initializer_list<std::uint8_t>{1, 2, 3}) {
+    apply(AddKey{sample_key(number)});
+  }
+  for (const ApiKey& session : {removed, replaced, kept}) {
+    apply(AddSession{session});
+  }
+  apply(AddLink{link});
+  apply(AddLink{sample_link('k', "acme", Millis{5})});
+  apply(RemoveKey{sample_key(1).id});
+  ApiKey renewed = sample_key(2);
+  renewed.sha256 = std::string(32, 'n');
+  apply(AddKey{renewed});
+  EXPECT_EQ(contents(), (RegistryContents{.keys = {renewed, sample_key(3)},
+                                          .tenants = {},
+                                          .links = {sample_link('k', "acme", Millis{5})},
+                                          .sessions = {kept}}));
+}
+
+TEST_P(RegistryContract, EndsSessions) {
+  for (const std::uint8_t number : std::initializer_list<std::uint8_t>{1, 2, 3}) {
+    apply(AddSession{sample_session(number, 9, "")});
+  }
+  apply(EndSessions{{sample_key(1).id, sample_key(3).id, sample_key(7).id}});
+  EXPECT_EQ(contents().sessions, (std::vector<ApiKey>{sample_session(2, 9, "")}));
 }
 
 TEST_P(RegistryContract, RemovesKeysAndStoresTheirLastUse) {
@@ -140,7 +190,7 @@ TEST_P(RegistryContract, SuspendsATenantOnceAndResumesIt) {
             (std::vector<RegisteredTenant>{sample_tenant(1, "acme"), sample_tenant(2, "other")}));
 }
 
-TEST_P(RegistryContract, RemovingATenantRemovesItsKeysAndLinks) {
+TEST_P(RegistryContract, RemovingATenantRemovesItsKeysSessionsAndLinks) {
   apply(AddTenant{sample_tenant(1, "acme")});
   apply(AddTenant{sample_tenant(2, "other")});
   apply(AddKey{sample_key(1)});
@@ -148,57 +198,60 @@ TEST_P(RegistryContract, RemovingATenantRemovesItsKeysAndLinks) {
   apply(AddKey{tenant_key(3, "other")});
   apply(AddLink{sample_link('a', "acme", Millis{5})});
   apply(AddLink{sample_link('o', "other", Millis{5})});
+  apply(AddSession{sample_session(4, 200, "acme")});
+  apply(AddSession{sample_session(5, 200, "other")});
   apply(RemoveTenant{"acme"});
   EXPECT_EQ(contents(), (RegistryContents{.keys = {sample_key(1), tenant_key(3, "other")},
                                           .tenants = {sample_tenant(2, "other")},
-                                          .links = {sample_link('o', "other", Millis{5})}}));
+                                          .links = {sample_link('o', "other", Millis{5})},
+                                          .sessions = {sample_session(5, 200, "other")}}));
 }
 
 TEST_P(RegistryContract, LinkIsRedeemedOnce) {
   apply(AddLink{sample_link('a', "acme", Millis{5})});
-  ApiKey session = tenant_key(2, "acme");
-  session.portal_session = true;
+  const ApiKey session = sample_session(2, 200, "acme");
   apply(RedeemLink{std::string(32, 'a'), session});
   store_->reopen();
   const Result<void> again =
-      registry().apply(RedeemLink{std::string(32, 'a'), tenant_key(3, "acme")});
+      registry().apply(RedeemLink{std::string(32, 'a'), sample_session(3, 200, "acme")});
   ASSERT_FALSE(again.has_value());
   EXPECT_EQ(again.error().code, Errc::not_found);
-  EXPECT_EQ(contents(), (RegistryContents{.keys = {session}, .tenants = {}, .links = {}}));
+  EXPECT_EQ(contents(),
+            (RegistryContents{.keys = {}, .tenants = {}, .links = {}, .sessions = {session}}));
 }
 
 TEST_P(RegistryContract, SweepRemovesExpiredLinksAndSessionsButNoOtherKeys) {
-  ApiKey session = tenant_key(1, "acme");
-  session.portal_session = true;
+  ApiKey session = sample_session(1, 200, "acme");
   session.expires_at = store_epoch;
-  ApiKey lasting = tenant_key(2, "acme");
-  lasting.portal_session = true;
-  lasting.expires_at = store_epoch + Millis{1};
+  const ApiKey lasting = sample_session(2, 200, "acme");
   ApiKey ordinary = sample_key(3);
   ordinary.expires_at = store_epoch - Millis{1};
-  for (const ApiKey& key : {session, lasting, ordinary}) {
-    apply(AddKey{key});
-  }
+  apply(AddKey{ordinary});
+  apply(AddSession{session});
+  apply(AddSession{lasting});
   apply(AddLink{sample_link('a', "acme", Millis{0})});
   apply(AddLink{sample_link('b', "acme", Millis{1})});
   apply(SweepExpired{store_epoch});
-  EXPECT_EQ(contents(), (RegistryContents{.keys = {lasting, ordinary},
+  EXPECT_EQ(contents(), (RegistryContents{.keys = {ordinary},
                                           .tenants = {},
-                                          .links = {sample_link('b', "acme", Millis{1})}}));
+                                          .links = {sample_link('b', "acme", Millis{1})},
+                                          .sessions = {lasting}}));
 }
 
 TEST_P(RegistryContract, TransactionStopsAtTheFirstFailedChange) {
   const auto body = [&]() -> Result<void> {
-    POSTRIDER_CHECK(registry().apply(RedeemLink{std::string(32, 'n'), tenant_key(2, "acme")}));
+    POSTRIDER_CHECK(
+        registry().apply(RedeemLink{std::string(32, 'n'), sample_session(2, 200, "acme")}));
     return registry().apply(AddKey{sample_key(1)});
   };
   EXPECT_EQ(store_->store().atomically(body).error().code, Errc::not_found);
   EXPECT_EQ(contents(), RegistryContents{});
   apply(AddLink{sample_link('n', "acme", Millis{5})});
   EXPECT_TRUE(store_->store().atomically(body).has_value());
-  EXPECT_EQ(contents(),
-            (RegistryContents{
-                .keys = {sample_key(1), tenant_key(2, "acme")}, .tenants = {}, .links = {}}));
+  EXPECT_EQ(contents(), (RegistryContents{.keys = {sample_key(1)},
+                                          .tenants = {},
+                                          .links = {},
+                                          .sessions = {sample_session(2, 200, "acme")}}));
 }
 
 }  // namespace postrider::test

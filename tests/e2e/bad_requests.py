@@ -45,7 +45,9 @@ class RequestGenerator:
 
     def __init__(self, contract, live, seed):
         self.contract = contract
-        self.operations = contract.operations
+        # The key of these requests is no session.
+        self.operations = [operation for operation in contract.operations
+                           if not operation.by_session]
         self.with_body = [operation for operation in self.operations if operation.body]
         self.with_query = [operation for operation in self.operations
                            if operation.parameters_in("query")]

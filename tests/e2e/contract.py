@@ -76,6 +76,7 @@ class Operation:
         self.id = node["operationId"]
         self.node = node
         self.is_open = {} in node.get("security", [None]) or node.get("security") == []
+        self.by_session = node.get("security") == [{"session": []}]
         parameters = item.get("parameters", []) + node.get("parameters", [])
         self.parameters = [contract.resolve(parameter) for parameter in parameters]
         self.responses = {status: contract.resolve(response)

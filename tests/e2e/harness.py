@@ -85,12 +85,13 @@ class Api:
         self.port = port
         self.key = key
         self.timeout = timeout
+        self.headers = {}  # Sent with every request.
         self._connection = None
         self._used_at = 0.0
 
     def request(self, method, path, body=None, headers=None):
         """Bytes in `body` are sent unchanged; any other value is sent as JSON."""
-        sent = {"Authorization": f"Bearer {self.key}"} if self.key else {}
+        sent = {"Authorization": f"Bearer {self.key}"} if self.key else dict(self.headers)
         if body is not None and not isinstance(body, bytes):
             body = json.dumps(body).encode()
         if body is not None:
@@ -162,6 +163,16 @@ class Api:
         raise AssertionError(f"{path} has more than 1000 pages")
 
 
+def sign_in(port, credentials):
+    """Opens a session with `{"key": …}` or `{"token": …}`. Returns a client that has it."""
+    client = Api(port, key=None)
+    answer = client.request("POST", "/v1/sessions", credentials)
+    assert answer.status == 201, answer
+    client.headers = {"Cookie": answer.headers["set-cookie"].partition(";")[0],
+                      "X-CSRF-Token": answer.json["csrf_token"]}
+    return client
+
+
 class Server:
     """One `postrider serve` process with its own directory."""
 
@@ -199,6 +210,9 @@ class Server:
 
     def api(self, key=ADMIN_KEY, timeout=DEADLINE):
         return Api(self.port, key, timeout)
+
+    def sign_in(self, credentials):
+        return sign_in(self.port, credentials)
 
     def signal(self, number):
         os.kill(self.process.pid, number)

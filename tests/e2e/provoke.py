@@ -11,6 +11,14 @@ def merged(resources, operation, **members):
     return {**(body or {}), **members}
 
 
+def with_example(resources, operation):
+    return resources.send(operation, body=resources.any_body(operation))
+
+
+def dry_run(resources, operation):
+    return resources.send(operation, body=merged(resources, operation, dry_run=True))
+
+
 def without_key(resources, operation):
     return resources.send(operation, path=resources.unknown_path(operation), key=None,
                           body=resources.any_body(operation))
@@ -173,8 +181,8 @@ def suspended_once_and_gone(resources, operation):
 
 
 def portal_session_of_a_suspended_tenant(resources, operation):
-    return resources.send(operation, path=resources.unknown_path(operation),
-                          key=resources.suspended_session(), body=resources.any_body(operation))
+    return resources.send(operation, path=resources.unknown_path(operation), key=None,
+                          headers=resources.suspended_session(), body=resources.any_body(operation))
 
 
 def link_for_a_suspended_tenant(resources, operation):
@@ -199,6 +207,15 @@ def spent_link(resources, operation):
     body = {"token": resources.portal_token()}
     assert resources.send(operation, body=body, key=None).status == 201
     return resources.send(operation, body=body, key=None)
+
+
+def unknown_key(resources, operation):
+    return resources.send(operation, body={"key": "prk_unknown"}, key=None)
+
+
+def from_another_site(resources, operation):
+    return resources.send(operation, body=resources.any_body(operation), key=None,
+                          headers={"Origin": "https://evil.example"})
 
 
 def events_beyond_quota(resources, operation):
@@ -314,7 +331,9 @@ PROVOKERS = {
     ("cancelOperation", "conflict"): finished_operation,
     ("rotateWebhookSecret", "conflict"): too_many_secrets,
     ("createPortalLink", "tenant_suspended"): link_for_a_suspended_tenant,
-    ("openPortalSession", "tenant_suspended"): link_of_a_suspended_tenant,
+    ("createSession", "tenant_suspended"): link_of_a_suspended_tenant,
+    ("createSession", "unauthorized"): unknown_key,
+    "cross_site_request": from_another_site,
     ("resumeTenant", "already_created"): suspended_once_and_gone,
     ("suspendTenant", "already_created"): suspended_once_and_gone,
     ("verifyAuditLog", "not_found"): entry_to_come,
@@ -342,7 +361,7 @@ PROVOKERS = {
     "last_admin_key": only_admin_key,
     "not_a_dead_letter": not_a_dead_letter,
     "not_found": unknown_id,
-    "portal_link_spent": spent_link,
+    "link_spent": spent_link,
     "schema_violation": event_against_its_schema,
     "tenant_exists": known_tenant,
     "tenant_has_webhooks": tenant_with_webhooks,
@@ -371,6 +390,10 @@ PROVOKED_ELSEWHERE = {
     ("retryDeadLetters", "already_created"): IDEMPOTENCY_TEST,
     ("rotateWebhookSecret", "already_created"): IDEMPOTENCY_TEST,
     ("testWebhook", "already_created"): IDEMPOTENCY_TEST,
+    ("previewWebhook", "data_too_large"):
+        "test_an_event_over_the_configured_size_is_refused",
+    "api_key_quota_exceeded": "src/api/tenancy/tenancy_test.cc",
+    "csrf_token_required": "tests/e2e/test_sessions.py",
     "fanout_backlog_full": "src/api/resources/event_routes_test.cc",
     "event_type_schema_unusable":
         "test_a_stored_schema_that_is_refused_now_does_not_harm_the_server",
@@ -384,9 +407,15 @@ PROVOKED_ELSEWHERE = {
 
 # Success statuses that need more than an example: {(operation, status): how to reach it}.
 SUCCESSES = {
+    ("discardDeadLetters", 200): lambda resources, operation: resources.send(
+        operation, path=resources.plain(operation) + "&dry_run=true"),
+    ("discardDeadLetters", 202): lambda resources, operation: resources.send(operation),
+    ("replayWebhook", 200): dry_run,
+    ("replayWebhook", 202): with_example,
+    ("retryDeadLetters", 200): dry_run,
+    ("retryDeadLetters", 202): with_example,
     ("publishEvent", 200): published_again,
-    ("publishEvent", 202): lambda resources, operation: resources.send(
-        operation, body=resources.any_body(operation)),
+    ("publishEvent", 202): with_example,
     ("testWebhook", 200): lambda resources, operation: resources.send(operation),
     ("testWebhook", 202): out_of_tokens,
 }

@@ -54,8 +54,8 @@ class LeakCheckingClient:
     def __init__(self, server, key=ADMIN):
         self.api = server.api(key)
 
-    def __call__(self, method, path, body=None, show_secret=False):
-        answer = self.api.request(method, path, body)
+    def __call__(self, method, path, body=None, show_secret=False, headers=None):
+        answer = self.api.request(method, path, body, headers)
         if not show_secret:
             text = answer.body + json.dumps(answer.headers).encode()
             assert_no_canary(f"the answer to {method} {path}", text)
@@ -80,16 +80,22 @@ def create_webhooks(client, receiver):
 
 
 def create_keys(client):
-    """Creates an API key, a portal link and a portal session. Each is shown once."""
+    """Creates an API key, links and sessions. Each is shown once. Returns their headers."""
     key = client("POST", "/v1/api-keys", {"name": "reader", "scope": "read"},
                  show_secret=True).json["key"]
     link = client("POST", "/v1/portal-links", {"tenant_id": "acme"},
                   show_secret=True).json["token"]
-    session = client("POST", "/v1/portal-sessions", {"token": link}, show_secret=True).json["key"]
+    sign_in = client("POST", "/v1/sign-in-links", {}, show_secret=True).json["token"]
+    opened = [client("POST", "/v1/sessions", body, show_secret=True)
+              for body in ({"token": link}, {"token": sign_in}, {"key": key})]
+    cookies = [answer.headers["set-cookie"].partition(";")[0] for answer in opened]
+    texts = [cookie.partition("=")[2] for cookie in cookies]
+    assert all(text not in answer.body.decode() for text, answer in zip(texts, opened))
     CANARIES.update({"api key": spellings(key), "portal link": spellings(link),
-                     "portal session": spellings(session)})
-    assert client("POST", "/v1/portal-sessions", {"token": link}).status == 410
-    return key, session
+                     "sign-in link": spellings(sign_in)})
+    CANARIES.update({f"session {number}": spellings(text) for number, text in enumerate(texts)})
+    assert client("POST", "/v1/sessions", {"token": link}).status == 410
+    return [{"Authorization": f"Bearer {key}"}, *({"Cookie": cookie} for cookie in cookies)]
 
 
 def send_refused_requests(client, ids):
@@ -139,7 +145,7 @@ def send_accepted_requests(client, ids):
 
 def read_everything(client, ids):
     """Reads every route."""
-    paths = ["/", "/healthz", "/readyz", "/metrics", "/status.css", "/status.js", "/v1/webhooks",
+    paths = ["/", "/healthz", "/readyz", "/metrics", "/v1/settings", "/v1/webhooks",
              "/v1/events", "/v1/deliveries?limit=250", "/v1/dlq", "/v1/alerts", "/openapi.json",
              "/v1/audit-log?limit=250", "/v1/api-keys", "/v1/tenants", "/v1/stats"]
     for webhook in ids.values():
@@ -160,8 +166,11 @@ def test_no_secret_appears_in_an_answer_the_log_or_the_data_directory(tmp_path, 
     try:
         client = LeakCheckingClient(server)
         ids = create_webhooks(client, receiver)
-        for key in create_keys(client):
-            assert LeakCheckingClient(server, key)("GET", "/v1/webhooks").status == 200
+        for headers in create_keys(client):
+            for path in ("/v1/webhooks", "/v1/sessions"):
+                answer = LeakCheckingClient(server, None)("GET", path, headers=headers)
+                assert answer.status == (200 if path == "/v1/webhooks" or "Cookie" in headers
+                                         else 401), answer
         send_refused_requests(client, ids)
         send_accepted_requests(client, ids)
         read_everything(client, ids)

@@ -6,7 +6,7 @@ import socket
 import subprocess
 import sys
 
-from harness import BINARY, DEADLINE, ROOT, Api, wait_for
+from harness import BINARY, DEADLINE, ROOT, Api, sign_in, wait_for
 
 
 def free_port():
@@ -28,8 +28,11 @@ def test_the_demo_shows_good_and_failing_deliveries_and_exits_with_0(tmp_path):
         process = demo(port, output)
     try:
         wait_for(lambda: "Ctrl-C" in log.read_text(), "the welcome text")
+        token = re.search(rf"http://127.0.0.1:{port}/#token=(\w+)", log.read_text()).group(1)
+        api = sign_in(port, {"token": token})
+        assert api.get("/v1/sessions")["scope"] == "admin"
         key = re.search(r"Bearer (\w+)", log.read_text()).group(1)
-        api = Api(port, key)
+        assert Api(port, key).request("POST", "/v1/sessions", {"token": token}).status == 410
         names = {item["name"] for item in api.get("/v1/webhooks")["data"]}
         assert names == {"healthy", "flaky", "dead"}
 

@@ -172,7 +172,7 @@ def test_role_scope_and_suspension_are_decided_before_the_body(own_server):
 @pytest.mark.parametrize("path, key, length, status", [
     ("/v1/events", ADMIN_KEY, 15 * MIB, 413),       # One event is small; a batch is not.
     ("/v1/webhooks", ADMIN_KEY, 200_000, 413),
-    ("/v1/portal-sessions", None, 5_000, 413),      # Anybody may send this one.
+    ("/v1/sessions", None, 5_000, 413),             # Anybody may send this one.
     ("/v1/webhooks/x/pause", ADMIN_KEY, 200_000, 413),
     ("/healthz", None, 200_000, 405),
     ("/v1/nothing", None, 200_000, 404),

@@ -50,7 +50,7 @@ def bare_server(tmp_path):
 def test_a_link_of_a_loopback_server_has_the_host_that_was_asked(server, host):
     answer = make_link(server.api(), host)
     assert answer.status == 201
-    assert answer.json["url"].startswith(f"http://{host}/#portal=")
+    assert answer.json["url"].startswith(f"http://{host}/#token=")
 
 
 @pytest.mark.parametrize("host", ["evil.example", "localhost.evil.example", "192.0.2.1",
@@ -72,7 +72,7 @@ def test_the_public_url_is_used_whatever_the_host(own_server):
     server = own_server("--set", "public_url=https://hooks.example.com/").start()
     for host in (None, "evil.example", "internal-name:8080"):
         answer = make_link(server.api(), host)
-        assert answer.json["url"].startswith("https://hooks.example.com/#portal=prp_")
+        assert answer.json["url"].startswith("https://hooks.example.com/#token=prp_")
 
 
 @pytest.mark.parametrize("url", ["hooks.example.com", "ftp://hooks.example.com", "https://",

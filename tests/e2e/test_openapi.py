@@ -10,7 +10,7 @@ from bad_framing import COMMON, exchange
 from contract import Contract, from_fragments
 from harness import DEADLINE, ROOT, wait_for
 from provoke import PROVOKED_ELSEWHERE, PROVOKERS, SUCCESSES
-from resources import FILLERS, VALUES, Resources, start_server
+from resources import FILLERS, VALUES, Resources, required_parameters, start_server
 from sweep import Client
 from test_store_faults import injected
 from test_stream import Stream
@@ -81,7 +81,7 @@ def test_an_operation_is_described_with_valid_examples(operation):
     assert operation.node["summary"] and "default" in operation.responses
     if not operation.is_open:
         assert {"401", "403"} <= set(operation.responses)
-        assert "Needs scope" in operation.node["description"]
+        assert operation.by_session or "Needs scope" in operation.node["description"]
     for parameter in operation.parameters:
         validator = CONTRACT.validator(parameter["schema"])
         assert validator.is_valid(parameter["example"]), parameter["name"]
@@ -170,7 +170,8 @@ def test_a_parameter_works_as_its_example_shows(resources, operation, name):
         if name == "cursor":
             value = cursor_of(resources, operation, path)
         value = str(value).lower() if isinstance(value, bool) else value
-        answer = resources.send(operation, path=f"{path}?{name}={value}", body=body)
+        query = "&".join([f"{name}={value}", *required_parameters(operation, but=name)])
+        answer = resources.send(operation, path=f"{path}?{query}", body=body)
     assert answer.status in operation.successes
 
 
@@ -221,8 +222,8 @@ COMPANIONS = {
     ("createApiKey", "tenant_id"): {"scope": "tenant"},
     "burst": {"requests_per_second": 1}, "duration_seconds": {"action": "force_open"},
 }
-# Fields with stricter rules than a length: a URL must be valid, a token must exist.
-RULED_OTHERWISE = {"url", "secret", "header_prefix", "token"}
+# Fields with stricter rules than a length: a URL must be valid, a key or token must exist.
+RULED_OTHERWISE = {"url", "logo_url", "secret", "header_prefix", "key", "token"}
 
 
 def limited_fields(schema, path=()):
@@ -236,7 +237,8 @@ def limited_fields(schema, path=()):
 
 
 # Their fields are tested with the operations that create.
-CHANGES = {"publishBatch", "putEventType", "putWebhook", "updateEventType", "updateWebhook"}
+CHANGES = {"previewWebhook", "publishBatch", "putEventType", "putWebhook", "updateEventType",
+           "updateWebhook"}
 LIMITS = [(operation, ".".join(path), part) for operation in OPERATIONS
           if operation.body and operation.id not in CHANGES
           for path, part in limited_fields(operation.body_schema)]
@@ -330,14 +332,17 @@ def test_a_failing_store_is_answered_as_documented(
     prepared = []
     for operation in OPERATIONS:
         if (503, "unavailable") in operation.problems:
-            prepared.append((operation, resources.plain(operation), resources.any_body(operation)))
+            caller = ({"key": None, "headers": resources.session_headers()}
+                      if operation.by_session else {})
+            prepared.append((operation, resources.plain(operation),
+                             {"body": resources.any_body(operation), **caller}))
     # Invalidates the pages that the readers have cached.
     resources.event({"tenant_id": "resources"})
     assert prepared
     fault = "fdatasync,fsync,pread64:error=EIO"
     with injected(server, fault, tmp_path / "strace.log"):
-        for operation, path, body in prepared:
-            answer = resources.send(operation, path=path, body=body)
+        for operation, path, request in prepared:
+            answer = resources.send(operation, path=path, **request)
             if operation.id == "listAlerts" and answer.status == 200:
                 assert answer.json["data"], "an alert about the store, from memory"
                 continue

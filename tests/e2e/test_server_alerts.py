@@ -11,7 +11,7 @@ import tomllib
 import pytest
 
 from alert_api import active_alerts, alerts, settings, wait_alert, wait_resolved
-from harness import run_command, wait_for
+from harness import run_command, sign_in, wait_for
 from receiver import OK, Reply
 from test_alert_settings import NO_BREAKER, ONLY, STEADY
 from world import SLOW
@@ -219,8 +219,7 @@ def test_a_tenant_sees_neither_alerts_of_the_server_nor_of_others(alert_server):
     for tenant, seen in ((world.tenant, {"dead_letters_waiting", "permanent_failure"}),
                          (world.tenant + "-other", set())):
         link = world.api.post("/v1/portal-links", {"tenant_id": tenant}, expect=201)
-        session = world.api.post("/v1/portal-sessions", {"token": link["token"]}, expect=201)
-        theirs = type(world.api)(world.api.port, session["key"])
+        theirs = sign_in(world.api.port, {"token": link["token"]})
         assert {alert["kind"] for alert in theirs.all("/v1/alerts")} == seen
         theirs.close()
 

@@ -16,7 +16,7 @@ class Stream:
     """A client of server-sent events over a raw socket, which also checks the framing."""
 
     def __init__(self, server, last_event_id=None, version="1.1", key=ADMIN_KEY,
-                 receive_buffer=None, **query):
+                 receive_buffer=None, cookie=None, **query):
         words = urllib.parse.urlencode(query)
         self.socket = socket.socket()
         self.socket.settimeout(DEADLINE)
@@ -24,9 +24,10 @@ class Stream:
             self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
         self.socket.connect(("127.0.0.1", server.port))
         extra = f"Last-Event-ID: {last_event_id}\r\n" if last_event_id else ""
+        caller = f"Cookie: {cookie}" if cookie else f"Authorization: Bearer {key}"
         self.socket.sendall(
             f"GET /v1/stream?{words} HTTP/{version}\r\nHost: postrider\r\n"
-            f"Authorization: Bearer {key}\r\n{extra}\r\n".encode())
+            f"{caller}\r\n{extra}\r\n".encode())
         self.file = self.socket.makefile("rb")
         status = self.file.readline()
         self.status = int(status.split()[1])

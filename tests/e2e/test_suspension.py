@@ -186,18 +186,17 @@ def test_the_portal_of_a_suspended_tenant_is_closed(server, world):
         link = world.api.post("/v1/portal-links", {"tenant_id": world.tenant}, expect=201)
         return {"token": link["token"]}
 
-    session = anyone.post("/v1/portal-sessions", token(), expect=201)
+    portal = server.sign_in(token())
     unused = token()
-    portal = server.api(session["key"])
     assert [each["id"] for each in portal.all("/v1/webhooks")] == [hook.id]
     suspend(world)
     for method, path in (("GET", "/v1/webhooks"), ("GET", f"/v1/webhooks/{hook.id}"),
                          ("GET", "/v1/stream"), ("DELETE", f"/v1/webhooks/{hook.id}")):
         refused(portal.request(method, path))
     refused(world.api.request("POST", "/v1/portal-links", {"tenant_id": world.tenant}))
-    refused(anyone.request("POST", "/v1/portal-sessions", unused))
+    refused(anyone.request("POST", "/v1/sessions", unused))
     resume(world)
     assert [each["id"] for each in portal.all("/v1/webhooks")] == [hook.id]
-    assert anyone.post("/v1/portal-sessions", unused, expect=201)["tenant_id"] == world.tenant
+    assert anyone.post("/v1/sessions", unused, expect=201)["tenant_id"] == world.tenant
     portal.close()
     anyone.close()

@@ -48,6 +48,17 @@ class FaultyHistory final : public History {
   Result<std::vector<OpenPeriod>> open_periods_of(DeliveryId id) override {
     return real_->open_periods_of(id);
   }
+  Result<Listed<OpenPeriod>> list_open_periods(WebhookId id, const Page& page) override {
+    return real_->list_open_periods(id, page);
+  }
+  Result<std::map<WebhookId, CircuitState>> open_circuits() override {
+    return real_->open_circuits();
+  }
+  Result<std::optional<std::int64_t>> scan_dead_letters(const DeliveryFilter& filter,
+                                                        const CountRange& range,
+                                                        const TakeDeadLetter& take) override {
+    return real_->scan_dead_letters(filter, range, take);
+  }
   Result<Listed<Event>> list_events(const EventFilter& filter, const Page& page) override {
     return real_->list_events(filter, page);
   }

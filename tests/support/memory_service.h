@@ -28,6 +28,7 @@ class MemoryService final : public AdminService, private WebhookObserver {
   std::map<WebhookId, LaneView> lanes;  // One entry per webhook, in place of shards.
   std::optional<Error> store_failure;   // Set: every use of the store fails with it.
   std::optional<std::string> why_not_ready;
+  std::optional<CurrentLoad> load;
   std::function<void()> before_change;  // Runs between a request's checks and its change.
   std::vector<std::pair<KeyId, WallTime>> key_uses;
   StreamHub hub{StreamOptions{.epoch = 0x5eed}};
@@ -71,6 +72,7 @@ class MemoryService final : public AdminService, private WebhookObserver {
     return hub.subscribe(std::move(filter), seen, std::move(wake));
   }
   [[nodiscard]] std::string metrics_text() override { return "# no metrics here\n"; }
+  [[nodiscard]] std::optional<CurrentLoad> current_load() override { return load; }
   [[nodiscard]] std::optional<std::string> not_ready() const override { return why_not_ready; }
 
  private:

@@ -70,7 +70,7 @@ class NodeFixture : public testing::Test {
   /// Makes a node from what the store holds, and starts it.
   void start(const NodeOptions& options = {}) { start(options, make_parts()); }
   void start(const NodeOptions& options, NodeParts parts) {
-    Result<std::unique_ptr<Node>> node = make_node(options, std::move(parts), std::nullopt);
+    Result<std::unique_ptr<Node>> node = make_node(options, std::move(parts), {});
     ASSERT_TRUE(node) << node.error().message;
     node_ = *std::move(node);
     node_->start();

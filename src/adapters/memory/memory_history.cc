@@ -202,21 +202,23 @@ Listed<Item> list(const MemoryStore& store, const std::map<std::int64_t, Row>& r
   return listed;
 }
 
-template <class Row, class Filter>
-PartialCount count(const MemoryStore& store, const std::map<std::int64_t, Row>& rows,
-                   const Filter& filter, const CountRange& range) {
-  PartialCount counted;
+/// Calls `take` for each matching delivery of the range. Returns where the next range begins.
+template <class Take>
+std::optional<std::int64_t> scan(const MemoryStore& store, const DeliveryFilter& filter,
+                                 const CountRange& range, Take take) {
+  const std::map<std::int64_t, DeliveryRecord>& rows = store.deliveries;
   std::uint32_t looked_at = 0;
   auto row = range.before ? rows.lower_bound(*range.before) : rows.end();
   while (row != rows.begin()) {
     if (looked_at++ == std::max(range.scanned_max, 1u)) {
-      counted.next = row->first;
-      break;
+      return row->first;
     }
     --row;
-    counted.count += matches(store, filter, row->second) ? 1 : 0;
+    if (matches(store, filter, row->second)) {
+      take(row->second);
+    }
   }
-  return counted;
+  return std::nullopt;
 }
 
 class MemoryHistory final : public History {
@@ -287,6 +289,37 @@ class MemoryHistory final : public History {
     return periods;
   }
 
+  Result<Listed<OpenPeriod>> list_open_periods(WebhookId id, const Page& page) override {
+    const std::lock_guard guard{store_.mutex};
+    Listed<OpenPeriod> listed;
+    std::uint32_t skipped = 0;
+    const WallTime before = page.before ? wall_from_unix_ms(*page.before) : wall_time_max;
+    for (auto row = store_.open_periods.rbegin();
+         page.limit > 0 && row != store_.open_periods.rend(); ++row) {
+      const OpenPeriod& period = row->second;
+      if (row->first.first != id || period.opened_at >= before || skipped++ < page.offset) {
+        continue;
+      }
+      if (listed.items.size() == page.limit) {
+        listed.next = to_unix_ms(listed.items.back().opened_at);
+        break;
+      }
+      listed.items.push_back(period);
+    }
+    return listed;
+  }
+
+  Result<std::map<WebhookId, CircuitState>> open_circuits() override {
+    const std::lock_guard guard{store_.mutex};
+    std::map<WebhookId, CircuitState> circuits;
+    for (const auto& [id, circuit] : store_.circuits) {
+      if (circuit.state != CircuitState::closed) {
+        circuits.emplace(id, circuit.state);
+      }
+    }
+    return circuits;
+  }
+
   Result<Listed<Event>> list_events(const EventFilter& filter, const Page& page) override {
     const std::lock_guard guard{store_.mutex};
     return list<Event>(store_, store_.events, filter, page);
@@ -337,7 +370,24 @@ class MemoryHistory final : public History {
   Result<PartialCount> count_deliveries(const DeliveryFilter& filter,
                                         const CountRange& range) override {
     const std::lock_guard guard{store_.mutex};
-    return count(store_, store_.deliveries, filter, range);
+    PartialCount counted;
+    counted.next = scan(store_, filter, range, [&](const DeliveryRecord&) { ++counted.count; });
+    return counted;
+  }
+
+  Result<std::optional<std::int64_t>> scan_dead_letters(const DeliveryFilter& filter,
+                                                        const CountRange& range,
+                                                        const TakeDeadLetter& take) override {
+    POSTRIDER_ASSERT(lists_dead_letters(filter));
+    const std::lock_guard guard{store_.mutex};
+    return scan(store_, filter, range, [&take](const DeliveryRecord& record) {
+      take({.webhook_id = record.delivery.webhook_id,
+            .event_type = record.delivery.event_type,
+            .failure_category = record.last_failure,
+            .classification =
+                record.dead ? std::optional{record.dead->classification} : std::nullopt,
+            .completed_at = record.completed_at.value_or(WallTime{})});
+    });
   }
 
   Result<std::optional<TenantId>> tenant_of_removed(WebhookId id) override {

@@ -22,6 +22,9 @@ class MemoryRegistry final : public Registry {
     for (const auto& [sha256, link] : store_.links) {
       contents.links.push_back(link);
     }
+    for (const auto& [id, session] : store_.sessions) {
+      contents.sessions.push_back(session);
+    }
     return contents;
   }
 
@@ -41,12 +44,20 @@ class MemoryRegistry final : public Registry {
     return {};
   }
 
+  void erase_offspring(KeyId parent) {
+    std::erase_if(store_.links, [&](const auto& item) { return item.second.created_by == parent; });
+    std::erase_if(store_.sessions,
+                  [&](const auto& item) { return item.second.session->parent == parent; });
+  }
+
   Result<void> perform(const AddKey& add) {
+    erase_offspring(add.key.id);
     store_.api_keys.insert_or_assign(add.key.id, add.key);
     return {};
   }
 
   Result<void> perform(const RemoveKey& remove) {
+    erase_offspring(remove.id);
     store_.api_keys.erase(remove.id);
     return {};
   }
@@ -92,10 +103,12 @@ class MemoryRegistry final : public Registry {
   Result<void> perform(const RemoveTenant& remove) {
     const TenantId& id = remove.tenant_id;
     std::erase_if(store_.tenants, [&](const auto& item) { return item.second.id == id; });
-    std::erase_if(store_.links, [&](const auto& item) { return item.second.tenant_id == id; });
-    std::erase_if(store_.api_keys, [&](const auto& item) {
+    const auto is_theirs = [&](const auto& item) {
       return item.second.scope == KeyScope::tenant && item.second.tenant_id == id;
-    });
+    };
+    std::erase_if(store_.links, is_theirs);
+    std::erase_if(store_.sessions, is_theirs);
+    std::erase_if(store_.api_keys, is_theirs);
     return {};
   }
 
@@ -108,17 +121,26 @@ class MemoryRegistry final : public Registry {
     if (store_.links.erase(redeem.sha256) == 0) {
       return fail(Errc::not_found, "There is no such link.");
     }
-    store_.api_keys.insert_or_assign(redeem.session.id, redeem.session);
+    return perform(AddSession{redeem.session});
+  }
+
+  Result<void> perform(const AddSession& add) {
+    store_.sessions.insert_or_assign(add.session.id, add.session);
+    return {};
+  }
+
+  Result<void> perform(const EndSessions& end) {
+    for (const KeyId id : end.ids) {
+      store_.sessions.erase(id);
+    }
     return {};
   }
 
   Result<void> perform(const SweepExpired& sweep) {
     std::erase_if(store_.links,
                   [&](const auto& item) { return item.second.expires_at <= sweep.now; });
-    std::erase_if(store_.api_keys, [&](const auto& item) {
-      const ApiKey& key = item.second;
-      return key.portal_session && key.expires_at && *key.expires_at <= sweep.now;
-    });
+    std::erase_if(store_.sessions,
+                  [&](const auto& item) { return *item.second.expires_at <= sweep.now; });
     return {};
   }
 

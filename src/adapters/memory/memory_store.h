@@ -92,7 +92,8 @@ struct MemoryStore {
   std::set<WebhookId> rescheduling;  // See Catalog::mark_rescheduling.
   std::map<KeyId, ApiKey> api_keys;
   std::map<TenantSerial, RegisteredTenant> tenants;
-  std::map<std::string, PortalLink> links;  // By hash.
+  std::map<std::string, SignInLink> links;  // By hash.
+  std::map<KeyId, ApiKey> sessions;
 
   std::vector<AuditRecord> audit;
   Digest digest = nullptr;  // Required to append to the audit log.

@@ -314,6 +314,23 @@ TEST_F(RouterTest, Returns404ForUnknownPaths) {
   }
 }
 
+TEST_F(RouterTest, TheFallbackAnswersUnknownPathsThatItAccepts) {
+  add("GET", "/v1/webhooks");
+  router_.set_fallback(
+      [](const HttpRequest& request) { return request.path == "/other"; },
+      [](HttpRequest request) { return show("fallback", std::move(request)); },
+      [](const HttpRequest&) { return BodyPermit{.body_bytes_max = 7, .owner = {}}; });
+  EXPECT_EQ(send("GET", "/other").body, "fallback");
+  EXPECT_EQ(send("GET", "/v1/webhooks").body, "GET /v1/webhooks");
+  EXPECT_EQ(send("GET", "/v1/another").status, 404);
+  EXPECT_EQ(send("POST", "/v1/webhooks").status, 405);
+  HttpRequest head;
+  head.method = "PUT";
+  head.path = "/other";
+  EXPECT_EQ(router_.check_head(head)->body_bytes_max, 7u);
+  EXPECT_EQ(router_.routes(), std::vector<std::string>{"GET /v1/webhooks"});
+}
+
 TEST_F(RouterTest, Returns405WithAnAllowHeader) {
   add("GET", "/v1/webhooks/{id}");
   add("DELETE", "/v1/webhooks/{id}");

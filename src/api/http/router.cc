@@ -106,6 +106,12 @@ void Router::add(std::string method, const std::string& pattern, Handler handler
   routes_.push_back({std::move(method), std::move(segments), std::move(handler), std::move(check)});
 }
 
+void Router::set_fallback(Accepts accepts, Handler handler, HeadCheck check) {
+  accepts_ = std::move(accepts);
+  fallback_ = {
+      .method = {}, .segments = {}, .handler = std::move(handler), .check = std::move(check)};
+}
+
 std::vector<std::string> Router::routes() const {
   std::vector<std::string> all;
   for (const Route& route : routes_) {
@@ -143,6 +149,9 @@ Router::RouteIndexes Router::find(const std::string& path) const {
 tl::expected<const Router::Route*, Problem> Router::choose(const HttpRequest& request) const {
   const RouteIndexes found = find(request.path);
   if (found.empty()) {
+    if (accepts_ && accepts_(request)) {
+      return &fallback_;
+    }
     return tl::make_unexpected(no_such_path(request));
   }
   const auto method_of = [this](std::size_t index) -> std::string_view {

@@ -1,6 +1,7 @@
 // Maps methods and paths to handlers. A pattern consists of literal and `{name}` segments.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -16,6 +17,10 @@ class Router {
  public:
   /// Asserts that the method and pattern were not added before.
   void add(std::string method, const std::string& pattern, Handler handler, HeadCheck check);
+
+  /// Whether a request for a path without a pattern is for the fallback.
+  using Accepts = std::function<bool(const HttpRequest&)>;
+  void set_fallback(Accepts accepts, Handler handler, HeadCheck check);
 
   /// Calls the handler for the request. Responds 404 to an unknown path, and 405 with Allow to a
   /// known path with another method. If several patterns match, a literal segment takes precedence
@@ -44,6 +49,8 @@ class Router {
 
   std::vector<Route> routes_;
   std::unordered_map<std::string, RouteIndexes> literal_;  // By path: patterns without a `{name}`.
+  Accepts accepts_ = nullptr;
+  Route fallback_;
 };
 
 }  // namespace postrider::api

@@ -16,6 +16,7 @@ constexpr std::string_view failure_category_words =
 struct DeliveryQuery {
   DeliveryFilter filter;
   Page page;
+  std::optional<DeliveryId> delivery_id = std::nullopt;  // Only this one.
 };
 
 /// The query of GET /v1/deliveries.
@@ -26,6 +27,10 @@ struct DeliveryQuery {
                                                         WebhookId webhook);
 
 enum class DeadLetterAge : std::uint8_t { under_1h, between_1h_and_24h, over_24h };
+
+[[nodiscard]] std::string_view to_string(DeadLetterAge age);
+/// The age at `now` of a dead letter that became one at `died_at`.
+[[nodiscard]] DeadLetterAge age_of(WallTime died_at, WallTime now);
 
 /// Restricts the filter to dead letters of that age at `now`.
 void restrict_age(DeliveryFilter& filter, DeadLetterAge age, WallTime now);
@@ -39,8 +44,16 @@ struct DeadLetterQuery {
 /// The query of GET /v1/dlq.
 [[nodiscard]] Parsed<DeadLetterQuery> read_dead_letter_query(const HttpRequest& request);
 
+struct DiscardQuery {
+  DeliveryFilter filter;
+  bool dry_run = false;  // Only count.
+};
+
+/// The parameters of `query` that select dead letters, as in GET /v1/dlq. The age is relative to
+/// `now`.
+[[nodiscard]] DeliveryFilter read_dead_letter_filter(QueryReader& query, WallTime now);
+
 /// The query of DELETE /v1/dlq: at least one filter, or `all=true`. The age is relative to `now`.
-[[nodiscard]] Parsed<DeliveryFilter> read_dead_letter_filter(const HttpRequest& request,
-                                                             WallTime now);
+[[nodiscard]] Parsed<DiscardQuery> read_discard_query(const HttpRequest& request, WallTime now);
 
 }  // namespace postrider::api

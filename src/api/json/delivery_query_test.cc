@@ -118,7 +118,7 @@ TEST(ReadDeliveryQuery, OfOneWebhookTakesTheWebhookFromThePath) {
 
 TEST(ReadDeadLetterQuery, AgeBucketsHaveNoGapsAndDoNotOverlap) {
   const auto range = [](const char* age) {
-    const auto filter = read_dead_letter_filter(with_query({{"age", age}}), now).value();
+    const auto filter = read_discard_query(with_query({{"age", age}}), now).value().filter;
     EXPECT_EQ(filter.states, std::vector{DeliveryState::dead_letter});
     return std::pair{filter.from, filter.to};
   };
@@ -129,15 +129,15 @@ TEST(ReadDeadLetterQuery, AgeBucketsHaveNoGapsAndDoNotOverlap) {
 }
 
 TEST(ReadDeadLetterQuery, AgeRestrictsATimeRangeAndNeverExtendsIt) {
-  const auto filter = read_dead_letter_filter(with_query({{"age", "1h_24h"},
-                                                          {"from", "2025-12-31T22:00:00Z"},
-                                                          {"to", "2026-01-01T00:00:00Z"},
-                                                          {"classification", "recoverable"}}),
-                                              now);
+  const auto filter = read_discard_query(with_query({{"age", "1h_24h"},
+                                                     {"from", "2025-12-31T22:00:00Z"},
+                                                     {"to", "2026-01-01T00:00:00Z"},
+                                                     {"classification", "recoverable"}}),
+                                         now);
   ASSERT_TRUE(filter);
-  EXPECT_EQ(filter->from, now - 2 * hour);
-  EXPECT_EQ(filter->to, now - hour);
-  EXPECT_EQ(filter->classification, Classification::recoverable);
+  EXPECT_EQ(filter->filter.from, now - 2 * hour);
+  EXPECT_EQ(filter->filter.to, now - hour);
+  EXPECT_EQ(filter->filter.classification, Classification::recoverable);
 }
 
 TEST(ReadDeadLetterQuery, RefusesAnotherStatusAndInvalidValues) {
@@ -145,7 +145,7 @@ TEST(ReadDeadLetterQuery, RefusesAnotherStatusAndInvalidValues) {
     const auto query = read_dead_letter_query(with_query({{"status", word}}));
     ASSERT_TRUE(query) << word;
     EXPECT_EQ(query->filter.states, std::vector{DeliveryState::dead_letter});
-    EXPECT_FALSE(read_dead_letter_filter(with_query({{"status", word}}), now)) << word;
+    EXPECT_FALSE(read_discard_query(with_query({{"status", word}}), now)) << word;
   }
   EXPECT_TRUE(read_dead_letter_query(
       with_query({{"age", "lt_1h"}, {"classification", "permanent"}, {"limit", "1"}})));
@@ -157,12 +157,12 @@ TEST(ReadDeadLetterQuery, RefusesAnotherStatusAndInvalidValues) {
   }
 }
 
-TEST(ReadDeadLetterFilter, NeedsEitherAFilterOrAll) {
-  EXPECT_TRUE(read_dead_letter_filter(with_query({{"all", "true"}}), now));
-  EXPECT_TRUE(read_dead_letter_filter(with_query({{"event_type", "a"}}), now));
+TEST(ReadDiscardQuery, NeedsEitherAFilterOrAll) {
+  EXPECT_TRUE(read_discard_query(with_query({{"all", "true"}}), now));
+  EXPECT_TRUE(read_discard_query(with_query({{"event_type", "a"}}), now));
   for (const Pairs& query :
        {Pairs{}, Pairs{{"all", "false"}}, Pairs{{"all", "true"}, {"event_type", "a"}}}) {
-    const auto filter = read_dead_letter_filter(with_query(query), now);
+    const auto filter = read_discard_query(with_query(query), now);
     ASSERT_FALSE(filter);
     EXPECT_EQ(filter.error().errors.at(0).field, "all");
   }

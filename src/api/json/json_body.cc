@@ -35,6 +35,14 @@ bool is_plain_json(std::string_view content_type) {
          same_header(parameter, "charset=\"utf-8\"");
 }
 
+Problem wrong_media_type() {
+  return {.status = 415,
+          .code = "unsupported_media_type",
+          .title = "The body's media type is not supported",
+          .detail = "Send the body as `Content-Type: application/json` in UTF-8.",
+          .errors = {}};
+}
+
 /// Replaces every escaped surrogate, paired or not, with another escape of the same length.
 std::string without_surrogates(std::string_view text) {
   std::string copy{text};
@@ -76,14 +84,16 @@ Parsed<void> check_media_type(const HttpRequest& request) {
   }
   const std::optional<std::string_view> type = request.header("content-type");
   if (type && !is_plain_json(*type)) {
-    return tl::make_unexpected(
-        Problem{.status = 415,
-                .code = "unsupported_media_type",
-                .title = "The body's media type is not supported",
-                .detail = "Send the body as `Content-Type: application/json` in UTF-8.",
-                .errors = {}});
+    return tl::make_unexpected(wrong_media_type());
   }
   return {};
+}
+
+Parsed<void> require_media_type(const HttpRequest& request) {
+  if (!request.header("content-type")) {
+    return tl::make_unexpected(wrong_media_type());
+  }
+  return check_media_type(request);
 }
 
 Problem json_problem(std::string_view text, const Error& error) {

@@ -14,6 +14,8 @@ constexpr std::size_t small_body_bytes_max = std::size_t{128} * 1024;  // All bo
 
 /// Fails with 415 unless the body is plain `application/json` or has no Content-Type.
 [[nodiscard]] Parsed<void> check_media_type(const HttpRequest& request);
+/// The same, but the header must be there: a page of another site can send a body without it.
+[[nodiscard]] Parsed<void> require_media_type(const HttpRequest& request);
 
 /// The problem for a text that `core/json/json_text.h` refused: 400 `invalid_json` if it is not
 /// JSON, 422 if it is JSON that breaks a stricter rule (duplicate keys, depth, Unicode, not an

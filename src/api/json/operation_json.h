@@ -22,10 +22,16 @@ void write_operation(JsonWriter& writer, const Operation& operation, WallTime no
 /// operation is not running or there is nothing to estimate from.
 [[nodiscard]] std::optional<WallTime> estimate_end(const Operation& operation, WallTime now);
 
+/// What a request asks for.
+struct OperationAsked {
+  OperationSpec spec;
+  bool dry_run = false;  // Only count what the operation would act on.
+};
+
 /// Reads the body of POST /v1/dlq/retry-batch.
-[[nodiscard]] Parsed<OperationSpec> read_retry_batch(const HttpRequest& request, WallTime now);
+[[nodiscard]] Parsed<OperationAsked> read_retry_batch(const HttpRequest& request, WallTime now);
 /// Reads the body of POST /v1/webhooks/{id}/replay.
-[[nodiscard]] Parsed<OperationSpec> read_replay(const HttpRequest& request, const Webhook& webhook,
-                                                WallTime now);
+[[nodiscard]] Parsed<OperationAsked> read_replay(const HttpRequest& request, const Webhook& webhook,
+                                                 WallTime now);
 
 }  // namespace postrider::api

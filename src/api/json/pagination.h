@@ -28,6 +28,7 @@ enum class ListKind : char {
   deliveries = 'd',
   event_types = 'y',
   events = 'e',
+  open_periods = 'p',
   operations = 'o',
   stats = 's',
   tenants = 't',

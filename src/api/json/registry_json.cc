@@ -34,7 +34,6 @@ void write_api_key(JsonWriter& writer, const AccessKey& key) {
   writer.member("scope", to_string(api_key.scope));
   write_tenant_id(writer, api_key.tenant_id);
   writer.member("role", role_of(api_key));
-  writer.member("portal_session", api_key.portal_session);
   writer.member("created_at", api_key.created_at);
   writer.member("expires_at", api_key.expires_at);
   writer.member("last_used_at", last_used_at(key));

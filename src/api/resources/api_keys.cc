@@ -24,6 +24,16 @@ std::optional<KeyScope> parse_scope(std::string_view text) {
   return std::nullopt;
 }
 
+/// A tenant creates keys for itself only.
+void check_own(ObjectReader& reader, const ApiKey& key, const TenantId& own) {
+  if (key.scope != KeyScope::tenant) {
+    reader.refuse("scope", "must be omitted or be tenant: this API key belongs to a tenant.");
+  }
+  if (key.tenant_id != own) {
+    reader.refuse("tenant_id", "must be omitted or be the tenant of this API key.");
+  }
+}
+
 void check_tenant(ObjectReader& reader, const ApiKey& key, bool has_role) {
   const bool named = !key.tenant_id.empty();
   if (key.scope == KeyScope::tenant && !named) {
@@ -47,19 +57,23 @@ Parsed<ApiKey> read_key(const Context& context, const HttpRequest& request) {
              .sha256 = {},
              .created_at = context.services.clock.now().wall};
   assign(reader.text("name", name_rule), key.name, std::string{});
+  const std::optional<TenantId>& own = context.caller.tenant_id;
   const auto scope = reader.choice("scope", parse_scope, "admin, publish, read, tenant");
-  if (reader.raw("scope").value_or("null") == "null") {
+  if (reader.raw("scope").value_or("null") == "null" && !own) {
     reader.refuse("scope", "is required: admin, publish, read or tenant.");
   }
-  key.scope = scope.value.value_or(KeyScope::read);
-  assign(reader.text("tenant_id", name_rule), key.tenant_id, TenantId{});
+  key.scope = scope.value.value_or(own ? KeyScope::tenant : KeyScope::read);
+  key.tenant_id = own.value_or(TenantId{});
+  assign(reader.text("tenant_id", name_rule), key.tenant_id, own.value_or(TenantId{}));
   const auto role = reader.choice("role", parse_key_role, "admin, viewer");
   key.role = role.value.value_or(KeyRole::admin);
   key.expires_at = reader.time("expires_at").value;
   if (key.expires_at && *key.expires_at <= key.created_at) {
     reader.refuse("expires_at", "must be in the future.");
   }
-  if (scope.value) {
+  if (own) {
+    check_own(reader, key, *own);
+  } else if (scope.value) {
     check_tenant(reader, key, role.value.has_value());
   }
   reader.finish();
@@ -95,11 +109,12 @@ std::string describe(const ApiKey& key) {
 
 Parsed<KeyRef> path_key(const Snapshots& snapshots, const HttpRequest& request) {
   POSTRIDER_TRY(const KeyId id, path_id<KeyId>(request, "id", "API key"));
-  KeyRef key = snapshots.access()->find_key(id);
-  if (key == nullptr) {
+  const std::map<KeyId, KeyRef> keys = snapshots.api_keys();
+  const auto found = keys.find(id);
+  if (found == keys.end()) {
     return tl::make_unexpected(not_found("API key", id.to_string()));
   }
-  return key;
+  return found->second;
 }
 
 }  // namespace
@@ -107,8 +122,7 @@ Parsed<KeyRef> path_key(const Snapshots& snapshots, const HttpRequest& request) 
 Awaitable<Reply> list_api_keys(Context context, HttpRequest request) {
   QueryReader query{request};
   POSTRIDER_CO_TRY(const IdPage asked, read_id_page(query, ListKind::api_keys));
-  co_return json_answer(
-      200, write_page(select_page(context.services.snapshots.access()->keys(), asked)));
+  co_return json_answer(200, write_page(select_page(context.services.snapshots.api_keys(), asked)));
 }
 
 Awaitable<Reply> create_api_key(Context context, HttpRequest request) {
@@ -124,6 +138,13 @@ Awaitable<Reply> create_api_key(Context context, HttpRequest request) {
   auto pending = context.services.access.change_registry(std::move(change), std::move(entry),
                                                          context.request_key);
   const Result<void> added = co_await std::move(pending);
+  if (!added && added.error().code == Errc::conflict) {
+    Problem problem = to_problem(added.error());
+    problem.status = 429;
+    problem.code = "api_key_quota_exceeded";
+    problem.title = "The limit of API keys is reached";
+    co_return tl::make_unexpected(std::move(problem));
+  }
   if (!added) {
     co_return tl::make_unexpected(to_problem(added.error()));
   }

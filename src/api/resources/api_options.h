@@ -3,10 +3,13 @@
 
 #include <chrono>
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "core/base/time.h"
+#include "core/model/access.h"
 #include "core/model/webhook.h"
 #include "core/net/address.h"
 #include "core/net/target_url.h"
@@ -16,7 +19,22 @@
 #include "ports/crypto.h"
 #include "ports/schema_check.h"
 
+#include "runtime/delivery/target.h"
+
 namespace postrider::api {
+
+class Dashboard;
+
+/// A row of GET /v1/settings.
+struct SettingInForce {
+  std::string name;
+  std::string value;                                 // JSON. Never a secret.
+  std::string default_value;                         // JSON.
+  std::string origin;                                // default, profile, file, environment or flag.
+  std::optional<std::string> detail = std::nullopt;  // Which of them: `postrider.toml:12`.
+  std::string description;
+  bool reloads = false;  // SIGHUP applies a change; otherwise it takes a restart.
+};
 
 struct ApiOptions {
   UrlPolicy url_policy;
@@ -35,18 +53,23 @@ struct ApiOptions {
   bool require_known_tenants = false;  // Refuse events and webhooks of unregistered tenants.
   std::string public_url;  // Where people reach this server. Empty: the listener's address.
   bool tls = false;        // The listener speaks TLS.
+  Branding branding = {};  // Of sessions without their own.
   // Where it listens. The default is every address.
   IpAddress listen_address = {};
   std::size_t body_bytes_max = std::size_t{16} * 1024 * 1024;  // Of a batch of events.
   bool require_known_event_types = false;  // Refuse events whose type is not in the catalogue.
   MakeSchemaCheck make_schema_check = {};  // From wiring. Empty: schemas are refused.
   const Crypto* crypto = nullptr;          // From wiring; must be set.
+  MakeSign make_sign = {};                 // From wiring; must be set.
   bool require_verification = false;       // Store a URL only if its receiver echoes a challenge.
   // Of a generated secret, for the schemes whose secrets are text.
   std::size_t secret_text_length = secret_text_length_default;
   WebhookCaps webhook_caps = {};               // Of tenants without limits of their own.
   bool secrets_sealed = false;                 // The server has a key to seal secrets with.
   std::string user_agent = "Postrider/0.1.0";  // As sent, so that a delivery can show its request.
+  std::shared_ptr<const Dashboard> dashboard = nullptr;  // From wiring. Null: built without it.
+  std::vector<std::string> frame_ancestors = {"none"};   // See ui/dashboard.h.
+  std::vector<SettingInForce> settings = {};             // For GET /v1/settings.
 };
 
 }  // namespace postrider::api

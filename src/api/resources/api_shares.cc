@@ -19,7 +19,7 @@ ShareOwner share_owner(const Caller& caller) {
     case KeyScope::publish:
       break;
   }
-  return {ShareKind::key, key.id.to_string()};
+  return {ShareKind::key, acting_key(key).to_string()};
 }
 
 Parsed<SharePlace> take_place(const std::shared_ptr<SharedShares>& shares, const Caller& caller,

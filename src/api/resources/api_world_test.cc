@@ -14,6 +14,7 @@
 
 #include "adapters/openssl/digest.h"
 #include "adapters/openssl/openssl_crypto.h"
+#include "adapters/openssl/signer.h"
 #include "api/resources/routes.h"
 
 #include "tests/support/memory_service.h"
@@ -122,6 +123,7 @@ ApiWorld::ApiWorld(const std::function<void(ApiOptions&)>& change)
   ApiOptions options;
   options.make_schema_check = make_fake_check;
   options.crypto = &openssl_crypto();
+  options.make_sign = make_sign;
   change(options);
   add_routes(routes_->router, *service_, std::move(options));
 }
@@ -140,7 +142,7 @@ HttpRequest make_request(std::string method, const std::string& target, std::str
   if (!request.header("host")) {
     request.headers.emplace_back("host", "localhost");
   }
-  if (!request.header("authorization")) {
+  if (!request.header("authorization") && !request.header("cookie")) {
     request.headers.emplace_back("authorization", "Bearer " + std::string{admin_key});
   }
   return request;
@@ -151,6 +153,17 @@ HttpRequest make_request(std::string method, const std::string& target, std::str
 Answer ApiWorld::call(std::string method, std::string target, std::string body, Pairs headers) {
   return run(make_request(std::move(method), target, std::move(body), std::move(headers)),
              routes_->io);
+}
+
+ApiWorld::Pairs ApiWorld::sign_in(std::string credentials) {
+  const Answer answer =
+      call("POST", "/v1/sessions", std::move(credentials), {{"content-type", "application/json"}});
+  if (answer.status != 201) {
+    return {};
+  }
+  const std::string cookie = answer.header("Set-Cookie");
+  return {{"cookie", cookie.substr(0, cookie.find(';'))},
+          {"x-csrf-token", answer.at("csrf_token")}};
 }
 
 Answer ApiWorld::call_within(std::string method, std::string target, std::string body,

@@ -44,9 +44,12 @@ class ApiWorld {
 
   using Pairs = std::vector<std::pair<std::string, std::string>>;
 
-  /// Calls with the admin key unless `headers` has another. `target` is a path with an optional
-  /// query that is not percent-encoded.
+  /// Calls with the admin key unless `headers` has another key or a cookie. `target` is a path with
+  /// an optional query that is not percent-encoded.
   Answer call(std::string method, std::string target, std::string body = {}, Pairs headers = {});
+  /// Opens a session with a body for POST /v1/sessions. Returns its cookie and CSRF token as
+  /// headers; none if it fails.
+  Pairs sign_in(std::string credentials);
   /// The same from within another call, which waits for it.
   Answer call_within(std::string method, std::string target, std::string body, Pairs headers);
 

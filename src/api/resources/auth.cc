@@ -9,6 +9,8 @@
 
 #include "api/json/registry_json.h"
 #include "api/resources/answers.h"
+#include "api/resources/key_text.h"
+#include "api/resources/session_cookie.h"
 
 namespace postrider::api {
 namespace {
@@ -16,8 +18,7 @@ namespace {
 constexpr std::size_t key_length_max = 512;
 constexpr std::string_view scheme = "bearer ";
 
-std::optional<std::string_view> bearer_key(const HttpRequest& request) {
-  const std::optional<std::string_view> header = request.header("authorization");
+std::optional<std::string_view> bearer_key(std::optional<std::string_view> header) {
   if (!header || header->size() <= scheme.size() ||
       !same_header(header->substr(0, scheme.size()), scheme)) {
     return std::nullopt;
@@ -32,15 +33,26 @@ std::optional<std::string_view> bearer_key(const HttpRequest& request) {
 }
 
 /// A caller cannot choose the hash that is looked up; the comparison takes constant time.
-KeyRef find_key(std::string_view key, const KeyCheck& check) {
-  const std::string digest = check.crypto.sha256(key);
-  const KeyRef found = check.access.find_key(digest);
-  const bool same =
-      found != nullptr && check.crypto.constant_time_equal(digest, found->key().sha256);
+template <class Find>
+KeyRef find_by_text(std::string_view text, const Crypto& crypto, Find find) {
+  const std::string digest = crypto.sha256(text);
+  const KeyRef found = find(digest);
+  const bool same = found != nullptr && crypto.constant_time_equal(digest, found->key().sha256);
   return same ? found : nullptr;
 }
 
+bool has_expired(const ApiKey& key, WallTime now) {
+  return key.expires_at && *key.expires_at <= now;
+}
+
+bool is_read(const HttpRequest& request) {
+  return request.method == "GET" || request.method == "HEAD";
+}
+
 bool covers(const ApiKey& key, Admission admission) {
+  if (admission.access == Access::session) {
+    return true;
+  }
   switch (key.scope) {
     case KeyScope::admin:
       return true;
@@ -55,16 +67,6 @@ bool covers(const ApiKey& key, Admission admission) {
   return false;
 }
 
-Problem unauthorized(std::string detail) {
-  Problem problem{.status = 401,
-                  .code = "unauthorized",
-                  .title = "Not authenticated",
-                  .detail = std::move(detail),
-                  .errors = {}};
-  problem.headers = {{"WWW-Authenticate", "Bearer realm=\"postrider\""}};
-  return problem;
-}
-
 std::string_view scopes_for(Access access) {
   switch (access) {
     case Access::read:
@@ -72,6 +74,7 @@ std::string_view scopes_for(Access access) {
     case Access::publish:
       return "`publish` or `admin`";
     case Access::open:
+    case Access::session:
     case Access::admin:
       break;
   }
@@ -92,10 +95,78 @@ Problem forbidden(const ApiKey& key, Admission admission) {
       .errors = {}};
 }
 
+Problem csrf_token_required() {
+  return {.status = 403,
+          .code = "csrf_token_required",
+          .title = "The CSRF token is missing or wrong",
+          .detail =
+              "A request with a session cookie that changes something needs the header "
+              "`X-CSRF-Token` with the `csrf_token` of GET /v1/sessions.",
+          .errors = {}};
+}
+
+Parsed<KeyRef> find_session(const HttpRequest& request, std::string_view text,
+                            const KeyCheck& check) {
+  const auto find = [&](const std::string& digest) { return check.access.find_session(digest); };
+  KeyRef session =
+      is_key_text(text, session_prefix) ? find_by_text(text, check.crypto, find) : nullptr;
+  if (session == nullptr || has_expired(session->key(), check.now)) {
+    return tl::make_unexpected(
+        unauthorized("This session is invalid or has ended. Sign in again."));
+  }
+  const std::string_view token = request.header("x-csrf-token").value_or("");
+  if (!is_read(request) &&
+      !check.crypto.constant_time_equal(token, csrf_token(check.crypto, text))) {
+    return tl::make_unexpected(csrf_token_required());
+  }
+  return session;
+}
+
+/// The key or session of a request.
+Parsed<KeyRef> find_caller(const HttpRequest& request, Access access, const KeyCheck& check) {
+  const std::optional<std::string_view> authorization = request.header("authorization");
+  const SessionCookie cookie = authorization ? SessionCookie{} : read_session_cookie(request);
+  if (cookie.present) {
+    return find_session(request, cookie.text, check);
+  }
+  if (access == Access::session) {
+    return tl::make_unexpected(
+        unauthorized("There is no session. Sign in with POST /v1/sessions."));
+  }
+  const std::optional<std::string_view> key = bearer_key(authorization);
+  if (!key) {
+    return tl::make_unexpected(unauthorized("Send one API key as `Authorization: Bearer <key>`."));
+  }
+  return find_api_key(*key, check);
+}
+
 }  // namespace
 
 bool is_shut_out(const ApiKey& key, const AccessSnapshot& access) {
-  return key.portal_session && access.is_suspended(key.tenant_id);
+  return key.session && key.scope == KeyScope::tenant && access.is_suspended(key.tenant_id);
+}
+
+Problem unauthorized(std::string detail) {
+  Problem problem{.status = 401,
+                  .code = "unauthorized",
+                  .title = "Not authenticated",
+                  .detail = std::move(detail),
+                  .errors = {}};
+  problem.headers = {{"WWW-Authenticate", "Bearer realm=\"postrider\""}};
+  return problem;
+}
+
+Parsed<KeyRef> find_api_key(std::string_view text, const KeyCheck& check) {
+  const auto find = [&](const std::string& digest) { return check.access.find_key(digest); };
+  KeyRef key = find_by_text(text, check.crypto, find);
+  if (key == nullptr) {
+    return tl::make_unexpected(unauthorized("This API key is invalid, expired or revoked."));
+  }
+  if (has_expired(key->key(), check.now)) {
+    return tl::make_unexpected(unauthorized(
+        "This API key expired at " + to_rfc3339(*key->key().expires_at) + ". Use another key."));
+  }
+  return key;
 }
 
 Parsed<Caller> authenticate(const HttpRequest& request, Admission admission,
@@ -107,23 +178,13 @@ Parsed<Caller> authenticate(const HttpRequest& request, Admission admission,
   if (admission.access == Access::open) {
     return caller;
   }
-  const std::optional<std::string_view> key = bearer_key(request);
-  if (!key) {
-    return tl::make_unexpected(unauthorized("Send one API key as `Authorization: Bearer <key>`."));
-  }
-  caller.key = find_key(*key, check);
-  if (caller.key == nullptr) {
-    return tl::make_unexpected(unauthorized("This API key is invalid, expired or revoked."));
-  }
+  POSTRIDER_TRY(caller.key, find_caller(request, admission.access, check));
   const ApiKey& known = caller.key->key();
-  if (known.expires_at && *known.expires_at <= check.now) {
-    return tl::make_unexpected(unauthorized("This API key expired at " +
-                                            to_rfc3339(*known.expires_at) + ". Use another key."));
-  }
   if (!covers(known, admission)) {
     return tl::make_unexpected(forbidden(known, admission));
   }
-  if (is_shut_out(known, check.access)) {
+  const bool signs_out = admission.access == Access::session && !is_read(request);
+  if (is_shut_out(known, check.access) && !signs_out) {
     return tl::make_unexpected(tenant_suspended("The portal is closed."));
   }
   if (known.scope == KeyScope::tenant) {

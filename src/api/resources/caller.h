@@ -10,7 +10,7 @@
 namespace postrider::api {
 
 struct Caller {
-  KeyRef key;                         // Null on routes that need no key.
+  KeyRef key;                         // A key or a session. Null on routes that need none.
   std::optional<TenantId> tenant_id;  // Set: reaches this tenant's data only (P11).
   std::string remote_ip;
   std::string request_id;

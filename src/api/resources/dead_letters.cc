@@ -11,7 +11,6 @@ namespace {
 
 constexpr std::array ages = {DeadLetterAge::under_1h, DeadLetterAge::between_1h_and_24h,
                              DeadLetterAge::over_24h};
-constexpr std::array<std::string_view, ages.size()> age_names = {"lt_1h", "1h_24h", "gt_24h"};
 
 /// One page, and the number of dead letters of each age with the same filters.
 struct DeadLetters {
@@ -47,7 +46,7 @@ std::string write_dead_letters(const DeadLetters& found, const Directory& webhoo
   writer.open_object();
   bool complete = true;
   for (std::size_t i = 0; i < ages.size(); ++i) {
-    writer.member(age_names[i], found.by_age[i].count);
+    writer.member(to_string(ages[i]), found.by_age[i].count);
     complete = complete && !found.by_age[i].next;
   }
   writer.close_object();
@@ -70,22 +69,24 @@ Awaitable<Reply> list_dead_letters(Context context, HttpRequest request) {
 }
 
 Awaitable<Reply> discard_dead_letters(Context context, HttpRequest request) {
-  POSTRIDER_CO_TRY(DeliveryFilter filter,
-                   read_dead_letter_filter(request, context.services.clock.now().wall));
+  POSTRIDER_CO_TRY(DiscardQuery asked,
+                   read_discard_query(request, context.services.clock.now().wall));
   OperationSpec spec;
-  spec.filter = std::move(filter);
-  auto pending = start_operation(
-      context,
-      {.kind = OperationKind::discard, .spec = std::move(spec), .action = "dead_letters.discard"});
+  spec.filter = std::move(asked.filter);
+  auto pending = start_operation(context, {.kind = OperationKind::discard,
+                                           .spec = std::move(spec),
+                                           .action = "dead_letters.discard",
+                                           .dry_run = asked.dry_run});
   co_return co_await std::move(pending);
 }
 
 Awaitable<Reply> retry_dead_letters(Context context, HttpRequest request) {
-  POSTRIDER_CO_TRY(OperationSpec spec,
+  POSTRIDER_CO_TRY(OperationAsked asked,
                    read_retry_batch(request, context.services.clock.now().wall));
   auto pending = start_operation(context, {.kind = OperationKind::retry_batch,
-                                           .spec = std::move(spec),
-                                           .action = "dead_letters.retry"});
+                                           .spec = std::move(asked.spec),
+                                           .action = "dead_letters.retry",
+                                           .dry_run = asked.dry_run});
   co_return co_await std::move(pending);
 }
 

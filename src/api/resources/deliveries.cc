@@ -22,9 +22,34 @@ void keep_blocked(std::vector<DeliveryRecord>& records, const DeliveryFilter& fi
   });
 }
 
+/// The delivery with this id, if it matches the other filters.
+Result<Listed<DeliveryRecord>> find_listed(History& history, const DeliveryQuery& asked) {
+  Result<DeliveryRecord> record = history.find_delivery(*asked.delivery_id);
+  if (!record && record.error().code != Errc::not_found) {
+    return tl::make_unexpected(record.error());
+  }
+  DeliveryFilter filter = asked.filter;
+  if (!record || (filter.event_id && *filter.event_id != record->delivery.event_id)) {
+    return Listed<DeliveryRecord>{};
+  }
+  if (filter == DeliveryFilter{}) {
+    return Listed<DeliveryRecord>{.items = {*std::move(record)}, .next = std::nullopt};
+  }
+  const WebhookId webhook_id = record->delivery.webhook_id;
+  const std::vector<WebhookId>& wanted = filter.webhook_ids;
+  if (!wanted.empty() && std::ranges::find(wanted, webhook_id) == wanted.end()) {
+    return Listed<DeliveryRecord>{};
+  }
+  // An event has at most one delivery per webhook.
+  filter.event_id = record->delivery.event_id;
+  filter.webhook_ids = {webhook_id};
+  return history.list_deliveries(filter, {});
+}
+
 Awaitable<Reply> answer_list(Context context, DeliveryQuery asked) {
   const auto query = [&asked](Reader& reader) {
-    return reader.history->list_deliveries(asked.filter, asked.page);
+    return asked.delivery_id ? find_listed(*reader.history, asked)
+                             : reader.history->list_deliveries(asked.filter, asked.page);
   };
   auto pending = context.queries().read(query);
   Result<Listed<DeliveryRecord>> listed = co_await std::move(pending);

@@ -24,7 +24,7 @@ class GuardedStream final : public BodyStream {
  private:
   [[nodiscard]] bool is_valid() const {
     const std::shared_ptr<const AccessSnapshot> access = watch_.snapshots.access();
-    const KeyRef key = access->find_key(watch_.key);
+    const KeyRef key = access->find_caller(watch_.key);
     if (key == nullptr || is_shut_out(key->key(), *access)) {
       return false;
     }

@@ -1,4 +1,4 @@
-// Ends a streamed answer when its caller's key is deleted or expires, or when its portal is closed.
+// Ends a streamed answer when its caller's key or session ends, or when its portal is closed.
 // Nothing is sent after that.
 #pragma once
 
@@ -12,7 +12,7 @@ namespace postrider::api {
 struct KeyWatch {
   const Snapshots& snapshots;
   const Clock& clock;
-  KeyId key;
+  KeyId key;  // Of a key or a session.
 };
 
 /// Awaits the handler's answer and guards its stream, if it has one.

@@ -76,17 +76,18 @@ void read_pacing(ObjectReader& body, OperationSpec& spec, WallTime now) {
   }
 }
 
-Parsed<OperationSpec> finish(ObjectReader& body, OperationSpec spec) {
+Parsed<OperationAsked> finish(ObjectReader& body, OperationSpec spec) {
+  const bool dry_run = body.boolean("dry_run").value.value_or(false);
   body.finish();
   if (!body.errors().empty()) {
     return tl::make_unexpected(body.errors().problem());
   }
-  return spec;
+  return OperationAsked{std::move(spec), dry_run};
 }
 
 }  // namespace
 
-Parsed<OperationSpec> read_retry_batch(const HttpRequest& request, WallTime now) {
+Parsed<OperationAsked> read_retry_batch(const HttpRequest& request, WallTime now) {
   POSTRIDER_TRY(std::vector<JsonMember> members, read_optional_body(request));
   FieldErrors errors;
   ObjectReader body{std::move(members), "", errors};
@@ -100,8 +101,8 @@ Parsed<OperationSpec> read_retry_batch(const HttpRequest& request, WallTime now)
   return finish(body, std::move(spec));
 }
 
-Parsed<OperationSpec> read_replay(const HttpRequest& request, const Webhook& webhook,
-                                  WallTime now) {
+Parsed<OperationAsked> read_replay(const HttpRequest& request, const Webhook& webhook,
+                                   WallTime now) {
   POSTRIDER_TRY(std::vector<JsonMember> members, read_body(request));
   FieldErrors errors;
   ObjectReader body{std::move(members), "", errors};

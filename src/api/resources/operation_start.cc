@@ -7,6 +7,7 @@
 #include "api/resources/answers.h"
 #include "api/resources/api_shares.h"
 #include "api/resources/audit.h"
+#include "api/resources/operation_count.h"
 
 namespace postrider::api {
 
@@ -22,6 +23,10 @@ Awaitable<Reply> start_operation(Context context, OperationRequest request) {
   operation.due = std::max(request.spec.start_at.value_or(now), now);
   operation.created_at = now;
   operation.spec = std::move(request.spec);
+  if (request.dry_run) {
+    auto counting = count_operation(std::move(context), std::move(operation));
+    co_return co_await std::move(counting);
+  }
   AuditEntry entry =
       audit_entry(context, {.action = std::move(request.action),
                             .subject = operation.id.to_string(),

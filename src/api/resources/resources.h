@@ -12,6 +12,9 @@ Awaitable<Reply> get_webhook(Context context, HttpRequest request);
 Awaitable<Reply> update_webhook(Context context, HttpRequest request);
 Awaitable<Reply> delete_webhook(Context context, HttpRequest request);
 
+// webhook_preview.cc
+Awaitable<Reply> preview_webhook(Context context, HttpRequest request);
+
 // webhook_list.cc
 Awaitable<Reply> list_webhooks(Context context, HttpRequest request);
 
@@ -20,6 +23,9 @@ Awaitable<Reply> pause_webhook(Context context, HttpRequest request);
 Awaitable<Reply> resume_webhook(Context context, HttpRequest request);
 Awaitable<Reply> command_circuit(Context context, HttpRequest request);
 Awaitable<Reply> get_webhook_health(Context context, HttpRequest request);
+
+// circuit_history.cc
+Awaitable<Reply> list_open_periods(Context context, HttpRequest request);
 
 // webhook_secret.cc
 Awaitable<Reply> rotate_webhook_secret(Context context, HttpRequest request);
@@ -62,6 +68,9 @@ Awaitable<Reply> list_dead_letters(Context context, HttpRequest request);
 Awaitable<Reply> discard_dead_letters(Context context, HttpRequest request);
 Awaitable<Reply> retry_dead_letters(Context context, HttpRequest request);
 
+// dead_letter_groups.cc
+Awaitable<Reply> group_dead_letters(Context context, HttpRequest request);
+
 // replay.cc
 Awaitable<Reply> replay_webhook(Context context, HttpRequest request);
 
@@ -92,9 +101,14 @@ Awaitable<Reply> create_api_key(Context context, HttpRequest request);
 Awaitable<Reply> get_api_key(Context context, HttpRequest request);
 Awaitable<Reply> delete_api_key(Context context, HttpRequest request);
 
-// portal.cc
+// sign_in_links.cc
 Awaitable<Reply> create_portal_link(Context context, HttpRequest request);
-Awaitable<Reply> open_portal_session(Context context, HttpRequest request);
+Awaitable<Reply> create_sign_in_link(Context context, HttpRequest request);
+
+// sessions.cc
+Awaitable<Reply> create_session(Context context, HttpRequest request);
+Awaitable<Reply> get_session(Context context, HttpRequest request);
+Awaitable<Reply> delete_session(Context context, HttpRequest request);
 
 // audit_log.cc
 Awaitable<Reply> list_audit_log(Context context, HttpRequest request);
@@ -102,6 +116,9 @@ Awaitable<Reply> verify_audit_log(Context context, HttpRequest request);
 
 // stats.cc
 Awaitable<Reply> get_stats(Context context, HttpRequest request);
+
+// webhook_stats.cc
+Awaitable<Reply> get_webhook_stats(Context context, HttpRequest request);
 
 // stream.cc
 Awaitable<Reply> stream_events(Context context, HttpRequest request);
@@ -114,9 +131,10 @@ Awaitable<Reply> get_metrics(Context context, HttpRequest request);
 // contract.cc
 Awaitable<Reply> get_contract(Context context, HttpRequest request);
 
-// status_page.cc
-Awaitable<Reply> get_status_page(Context context, HttpRequest request);
-Awaitable<Reply> get_status_style(Context context, HttpRequest request);
-Awaitable<Reply> get_status_script(Context context, HttpRequest request);
+// settings.cc
+Awaitable<Reply> list_settings(Context context, HttpRequest request);
+
+// ui/dashboard_routes.cc
+Awaitable<Reply> get_dashboard(Context context, HttpRequest request);
 
 }  // namespace postrider::api

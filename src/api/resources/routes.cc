@@ -1,6 +1,7 @@
 // The table below says who may call what.
 //
 //   Access::open       anyone, without a key
+//   Access::session    any session, by its cookie
 //   Access::read       keys of scope read and admin
 //   Access::publish    keys of scope publish and admin
 //   Access::admin      keys of scope admin
@@ -29,6 +30,7 @@
 #include "api/resources/publishing.h"
 #include "api/resources/resources.h"
 #include "api/tenancy/tenant_service.h"
+#include "api/ui/dashboard_routes.h"
 
 namespace postrider::api {
 namespace {
@@ -55,12 +57,15 @@ constexpr ReplayRule not_shown{201, nullptr};
 constexpr std::array entries = {
     Entry{"POST", "/v1/webhooks", Access::admin, create_webhook, Tenants::served, as_webhook},
     Entry{"GET", "/v1/webhooks", Access::read, list_webhooks, Tenants::served},
+    Entry{"POST", "/v1/webhooks/preview", Access::admin, preview_webhook, Tenants::served},
     Entry{"GET", "/v1/webhooks/{id}", Access::read, get_webhook, Tenants::served},
     Entry{"PUT", "/v1/webhooks/{id}", Access::admin, update_webhook, Tenants::served},
     Entry{"PATCH", "/v1/webhooks/{id}", Access::admin, update_webhook, Tenants::served},
     Entry{"DELETE", "/v1/webhooks/{id}", Access::admin, delete_webhook, Tenants::served},
     Entry{"GET", "/v1/webhooks/{id}/health", Access::read, get_webhook_health, Tenants::served},
     Entry{"PATCH", "/v1/webhooks/{id}/circuit-breaker", Access::admin, command_circuit,
+          Tenants::served},
+    Entry{"GET", "/v1/webhooks/{id}/circuit-breaker/history", Access::read, list_open_periods,
           Tenants::served},
     Entry{"POST", "/v1/webhooks/{id}/pause", Access::admin, pause_webhook, Tenants::served},
     Entry{"POST", "/v1/webhooks/{id}/resume", Access::admin, resume_webhook, Tenants::served},
@@ -70,7 +75,7 @@ constexpr std::array entries = {
           Tenants::served},
     Entry{"GET", "/v1/webhooks/{id}/attempts", Access::read, list_webhook_attempts,
           Tenants::served},
-    Entry{"GET", "/v1/webhooks/{id}/secret", Access::admin, get_webhook_secret},
+    Entry{"GET", "/v1/webhooks/{id}/secret", Access::admin, get_webhook_secret, Tenants::served},
     Entry{"POST", "/v1/webhooks/{id}/secret/rotate", Access::admin, rotate_webhook_secret,
           Tenants::served, as_rotation},
     Entry{"POST", "/v1/webhooks/{id}/test", Access::admin, test_webhook, Tenants::served, as_test},
@@ -96,6 +101,7 @@ constexpr std::array entries = {
     Entry{"POST", "/v1/deliveries/{id}/retry", Access::admin, retry_delivery, Tenants::served},
     Entry{"POST", "/v1/deliveries/{id}/cancel", Access::admin, cancel_delivery, Tenants::served},
     Entry{"GET", "/v1/dlq", Access::read, list_dead_letters, Tenants::served},
+    Entry{"GET", "/v1/dlq/groups", Access::read, group_dead_letters, Tenants::served},
     Entry{"POST", "/v1/dlq/{delivery_id}/retry", Access::admin, retry_dead_letter, Tenants::served},
     Entry{"DELETE", "/v1/dlq", Access::admin, discard_dead_letters, Tenants::served, as_operation},
     Entry{"POST", "/v1/dlq/retry-batch", Access::admin, retry_dead_letters, Tenants::served,
@@ -116,25 +122,32 @@ constexpr std::array entries = {
           as_same_tenant},
     Entry{"POST", "/v1/tenants/{id}/resume", Access::admin, resume_tenant, Tenants::shut_out,
           as_same_tenant},
-    Entry{"GET", "/v1/api-keys", Access::admin, list_api_keys},
-    Entry{"POST", "/v1/api-keys", Access::admin, create_api_key, Tenants::shut_out, as_api_key},
-    Entry{"GET", "/v1/api-keys/{id}", Access::admin, get_api_key},
-    Entry{"DELETE", "/v1/api-keys/{id}", Access::admin, delete_api_key},
+    Entry{"GET", "/v1/api-keys", Access::admin, list_api_keys, Tenants::served},
+    Entry{"POST", "/v1/api-keys", Access::admin, create_api_key, Tenants::served, as_api_key},
+    Entry{"GET", "/v1/api-keys/{id}", Access::admin, get_api_key, Tenants::served},
+    Entry{"DELETE", "/v1/api-keys/{id}", Access::admin, delete_api_key, Tenants::served},
     Entry{"POST", "/v1/portal-links", Access::admin, create_portal_link, Tenants::shut_out,
           not_shown},
-    Entry{"POST", "/v1/portal-sessions", Access::open, open_portal_session},
+    Entry{"POST", "/v1/sign-in-links", Access::admin, create_sign_in_link, Tenants::shut_out,
+          not_shown},
+    Entry{"POST", "/v1/sessions", Access::open, create_session},
+    Entry{"GET", "/v1/sessions", Access::session, get_session, Tenants::served},
+    Entry{"DELETE", "/v1/sessions", Access::session, delete_session, Tenants::served},
     Entry{"GET", "/v1/audit-log", Access::admin, list_audit_log},
     Entry{"GET", "/v1/audit-log/verify", Access::admin, verify_audit_log},
     Entry{"GET", "/v1/stats", Access::read, get_stats, Tenants::served},
+    Entry{"GET", "/v1/stats/webhooks", Access::read, get_webhook_stats, Tenants::served},
     Entry{"GET", "/v1/stream", Access::read, stream_events, Tenants::served},
+    Entry{"GET", "/v1/settings", Access::admin, list_settings},
     Entry{"GET", "/healthz", Access::open, get_health},
     Entry{"GET", "/readyz", Access::open, get_readiness},
     Entry{"GET", "/metrics", Access::read, get_metrics},  // Open to this machine: see Guard.
     Entry{"GET", "/openapi.json", Access::open, get_contract},
-    Entry{"GET", "/", Access::open, get_status_page},
-    Entry{"GET", "/status.css", Access::open, get_status_style},
-    Entry{"GET", "/status.js", Access::open, get_status_script},
+    Entry{"GET", "/", Access::open, get_dashboard},
 };
+
+// For paths without an entry.
+constexpr Entry dashboard_entry{"GET", "", Access::open, get_dashboard};
 
 constexpr std::array monitoring_entries = {
     Entry{"GET", "/healthz", Access::open, get_health},
@@ -192,16 +205,17 @@ struct Guard {
   Service* service = nullptr;
   std::shared_ptr<ApiControl> control;
   const Entry* entry = nullptr;
-  bool limited = true;  // False for probes and scrapers: they report when something is wrong.
+  bool limited = true;  // See is_limited().
 
-  /// Requests without a valid key are counted by address, the others by key.
+  /// Requests without a valid key are counted by address, the others by key. The sessions of a key
+  /// count as that key.
   [[nodiscard]] Parsed<void> check_rate(const ApiOptions& options, const std::string& remote_ip,
                                         const KeyRef& key) const {
     const std::optional<RateLimit>& limit = key ? options.key_rate : options.address_rate;
     if (!limit || !limited) {
       return {};
     }
-    const std::string client = key ? key->key().id.to_string() : client_group(remote_ip);
+    const std::string client = key ? acting_key(key->key()).to_string() : client_group(remote_ip);
     if (const auto wait = control->limiter().take(client, *limit, service->now().mono)) {
       return tl::make_unexpected(too_many(*wait));
     }
@@ -229,6 +243,15 @@ struct Guard {
     return caller;
   }
 
+  /// A session is a use of the key that opened it.
+  void record_use(const KeyRef& caller) const {
+    const KeyRef key =
+        caller->key().session ? service->access()->find_key(acting_key(caller->key())) : caller;
+    if (key != nullptr) {
+      service->record_key_use(*key);
+    }
+  }
+
   /// Before the body arrives. Whatever the header alone can decide is decided here.
   [[nodiscard]] Parsed<BodyPermit> check_head(const HttpRequest& head) const {
     POSTRIDER_TRY(const Caller caller, identify(head));
@@ -242,24 +265,22 @@ struct Guard {
   [[nodiscard]] Parsed<Context> admit(const HttpRequest& request) const {
     POSTRIDER_TRY(Caller caller, identify(request));
     if (caller.key != nullptr) {
-      service->record_key_use(*caller.key);
+      record_use(caller.key);
     }
     return make_context(*service, *control, std::move(caller));
   }
 };
 
-bool is_probe(std::string_view pattern) {
-  return pattern == "/healthz" || pattern == "/readyz" || pattern == "/metrics";
+/// Probes and scrapers report when something is wrong. The dashboard costs no more than a 404, and
+/// a browser loads many files at once.
+bool is_limited(const Entry& entry) {
+  return entry.resource != get_health && entry.resource != get_readiness &&
+         entry.resource != get_metrics && entry.resource != get_dashboard;
 }
 
-void add(Router& router, Service& service, const std::shared_ptr<ApiControl>& control,
-         const Entry& entry) {
-  const Guard guard{.service = &service,
-                    .control = control,
-                    .entry = &entry,
-                    .limited = !is_probe(entry.pattern)};
-  const auto guarded = [guard, resource = entry.resource,
-                        replay = entry.replay](HttpRequest request) -> Awaitable<HttpResponse> {
+Handler make_handler(const Guard& guard) {
+  return [guard, resource = guard.entry->resource,
+          replay = guard.entry->replay](HttpRequest request) -> Awaitable<HttpResponse> {
     Parsed<Context> context = guard.admit(request);
     if (!context) {
       return render_problem(std::move(context.error()));
@@ -275,8 +296,19 @@ void add(Router& router, Service& service, const std::shared_ptr<ApiControl>& co
     return render_reply(may_stream ? guard_stream(std::move(handling), {all, all, key->key().id})
                                    : std::move(handling));
   };
-  router.add(std::string{entry.method}, std::string{entry.pattern}, guarded,
-             [guard](const HttpRequest& head) { return guard.check_head(head); });
+}
+
+HeadCheck make_check(const Guard& guard) {
+  return [guard](const HttpRequest& head) { return guard.check_head(head); };
+}
+
+Guard make_guard(Service& service, const std::shared_ptr<ApiControl>& control, const Entry& entry) {
+  return {.service = &service, .control = control, .entry = &entry, .limited = is_limited(entry)};
+}
+
+void add(Router& router, const Guard& guard) {
+  router.add(std::string{guard.entry->method}, std::string{guard.entry->pattern},
+             make_handler(guard), make_check(guard));
 }
 
 }  // namespace
@@ -292,15 +324,21 @@ std::vector<RouteEntry> route_table() {
 std::shared_ptr<ApiControl> add_routes(Router& router, Service& service, ApiOptions options) {
   auto control = std::make_shared<ApiControl>(std::move(options));
   for (const Entry& entry : entries) {
-    add(router, service, control, entry);
+    add(router, make_guard(service, control, entry));
   }
+  const Guard dashboard = make_guard(service, control, dashboard_entry);
+  router.set_fallback(
+      [control](const HttpRequest& request) {
+        return is_for_dashboard(*control->options(), request);
+      },
+      make_handler(dashboard), make_check(dashboard));
   return control;
 }
 
 void add_monitoring_routes(Router& router, Service& service,
                            const std::shared_ptr<ApiControl>& control) {
   for (const Entry& entry : monitoring_entries) {
-    add(router, service, control, entry);
+    add(router, make_guard(service, control, entry));
   }
 }
 

@@ -161,8 +161,22 @@ void write_webhooks(JsonWriter& writer, const StatsQuery& asked, const Numbers& 
   writer.close_object();
 }
 
-std::string write_stats(const StatsQuery& asked, const Numbers& numbers,
-                        const Directory& directory) {
+void write_load(JsonWriter& writer, const std::optional<CurrentLoad>& load) {
+  writer.key("now");
+  if (!load) {
+    writer.value(nullptr);
+    return;
+  }
+  writer.open_object();
+  writer.member("waiting", load->waiting);
+  writer.member("in_flight", load->in_flight);
+  writer.member("dead_letters", load->dead_letters);
+  writer.member("open_circuits", load->open_circuits);
+  writer.close_object();
+}
+
+std::string write_stats(const StatsQuery& asked, const Numbers& numbers, const Directory& directory,
+                        const std::optional<CurrentLoad>& load) {
   DeliveryTally total;
   for (const SpanTally& bucket : numbers.buckets) {
     total.add(bucket.tally);
@@ -177,6 +191,7 @@ std::string write_stats(const StatsQuery& asked, const Numbers& numbers,
   writer.open_object();
   write_tally(writer, total);
   writer.close_object();
+  write_load(writer, load);
   write_buckets(writer, asked, numbers);
   write_webhooks(writer, asked, numbers, directory);
   writer.close_object();
@@ -194,7 +209,9 @@ Awaitable<Reply> get_stats(Context context, HttpRequest request) {
     co_return tl::make_unexpected(to_problem(numbers.error()));
   }
   const std::shared_ptr<const Directory> directory = context.services.snapshots.directory();
-  co_return json_answer(200, write_stats(asked, *numbers, *directory));
+  const bool is_whole = !asked.filter.tenant_id && !asked.filter.webhook_id;
+  const auto load = is_whole ? context.services.status.current_load() : std::nullopt;
+  co_return json_answer(200, write_stats(asked, *numbers, *directory, load));
 }
 
 }  // namespace postrider::api

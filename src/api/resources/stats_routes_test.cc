@@ -110,6 +110,16 @@ TEST_F(StatsRoutes, FiltersByWebhookTenantAndTime) {
   EXPECT_EQ(past.at("buckets.0.start"), "2025-01-01T00:00:00.000Z");
 }
 
+TEST_F(StatsRoutes, ShowTheCurrentLoadOfTheWholeServerOnly) {
+  world_.service().load = CurrentLoad{.waiting = 4, .in_flight = 3, .dead_letters = 2};
+  const Answer all = world_.call("GET", "/v1/stats");
+  EXPECT_EQ(all.at("now.waiting"), "4");
+  EXPECT_EQ(all.at("now.in_flight"), "3");
+  EXPECT_EQ(all.at("now.dead_letters"), "2");
+  EXPECT_EQ(all.at("now.open_circuits"), "0");
+  EXPECT_EQ(world_.call("GET", "/v1/stats?tenant_id=acme").at("now"), "null");
+}
+
 TEST_F(StatsRoutes, RejectsInvalidQueries) {
   const struct {
     std::string query;

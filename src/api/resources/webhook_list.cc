@@ -1,5 +1,7 @@
 #include <algorithm>
+#include <map>
 
+#include "core/base/enum_names.h"
 #include "core/base/text_search.h"
 
 #include "api/json/list_answer.h"
@@ -10,8 +12,20 @@
 namespace postrider::api {
 namespace {
 
+/// A disabled webhook is not active. A paused one is active and holds its deliveries.
+enum class WebhookState : std::uint8_t { active, paused, disabled };
+constexpr EnumNames<WebhookState, WebhookState::disabled> states{{"active", "paused", "disabled"}};
+
+WebhookState state_of(const Webhook& webhook) {
+  return !webhook.active  ? WebhookState::disabled
+         : webhook.paused ? WebhookState::paused
+                          : WebhookState::active;
+}
+
 struct WebhookFilter {
   std::optional<bool> active;
+  std::optional<WebhookState> state;
+  std::optional<CircuitState> circuit;
   std::optional<std::string> event_type;
   std::optional<std::string> tenant_id;
   std::optional<std::string> resource_id;
@@ -34,11 +48,20 @@ bool mentions(const Webhook& webhook, const std::string& words) {
          contains(webhook.description.value_or("")) || contains(webhook.id.to_string());
 }
 
-bool passes(const Webhook& webhook, const WebhookFilter& filter) {
+using OpenCircuits = std::map<WebhookId, CircuitState>;
+
+bool has_circuit(const OpenCircuits& circuits, WebhookId id, CircuitState wanted) {
+  const auto found = circuits.find(id);
+  return (found == circuits.end() ? CircuitState::closed : found->second) == wanted;
+}
+
+bool passes(const Webhook& webhook, const WebhookFilter& filter, const OpenCircuits& circuits) {
   const auto matches_type = [&](const EventPattern& pattern) {
     return pattern.matches(*filter.event_type);
   };
   return (!filter.active || webhook.active == *filter.active) &&
+         (!filter.state || state_of(webhook) == *filter.state) &&
+         (!filter.circuit || has_circuit(circuits, webhook.id, *filter.circuit)) &&
          (!filter.tenant_id || webhook.tenant_id == *filter.tenant_id) &&
          (!filter.resource_id || webhook.resource_id == filter.resource_id) &&
          (!filter.event_type || std::ranges::any_of(webhook.events, matches_type)) &&
@@ -53,11 +76,15 @@ struct WebhookQuery {
 Parsed<WebhookQuery> read_query(const HttpRequest& request) {
   QueryReader query{request};
   WebhookQuery asked;
-  asked.filter = {.active = query.boolean("active"),
-                  .event_type = query.text("event_type"),
-                  .tenant_id = query.text("tenant_id"),
-                  .resource_id = query.text("resource_id"),
-                  .words = query.text("q")};
+  const auto parse_state = [](std::string_view text) { return states.find(text); };
+  asked.filter = {
+      .active = query.boolean("active"),
+      .state = query.one_of("status", parse_state, "active, paused or disabled"),
+      .circuit = query.one_of("circuit", parse_circuit_state, "closed, open or half_open"),
+      .event_type = query.text("event_type"),
+      .tenant_id = query.text("tenant_id"),
+      .resource_id = query.text("resource_id"),
+      .words = query.text("q")};
   if (asked.filter.event_type && !is_event_type(*asked.filter.event_type)) {
     query.refuse("event_type", "must be an event type such as order.created.");
   }
@@ -82,7 +109,19 @@ std::string write_page(const ListedById<WebhookRef>& page, const LaneViews& lane
 Awaitable<Reply> list_webhooks(Context context, HttpRequest request) {
   POSTRIDER_CO_TRY(const WebhookQuery asked, read_query(request));
   const auto directory = context.services.snapshots.directory();
-  const auto wanted = [&](const Webhook& webhook) { return passes(webhook, asked.filter); };
+  OpenCircuits circuits;
+  if (asked.filter.circuit) {
+    const auto query = [](Reader& reader) { return reader.history->open_circuits(); };
+    auto reading = context.queries().read(query);
+    Result<OpenCircuits> found = co_await std::move(reading);
+    if (!found) {
+      co_return tl::make_unexpected(to_problem(found.error()));
+    }
+    circuits = *std::move(found);
+  }
+  const auto wanted = [&](const Webhook& webhook) {
+    return passes(webhook, asked.filter, circuits);
+  };
   const ListedById<WebhookRef> page = select_page(directory->all(), asked.page, wanted);
   std::vector<WebhookId> ids;
   ids.reserve(page.items.size());

@@ -261,6 +261,32 @@ TEST(WebhookRoutes, ListFiltersByTypeTenantAndActivity) {
   EXPECT_EQ(world.call("GET", "/v1/webhooks/" + off + "?x=1").status, 400);
 }
 
+TEST(WebhookRoutes, ListFiltersByStatusAndCircuit) {
+  ApiWorld world;
+  const std::string active = world.make_webhook();
+  const std::string paused = world.make_webhook();
+  const std::string disabled = world.make_webhook(R"("active":false)");
+  world.call("POST", "/v1/webhooks/" + paused + "/pause");
+  world.call("POST", "/v1/webhooks/" + disabled + "/pause");
+  world.service().store.circuits[*WebhookId::parse(paused)].state = CircuitState::open;
+  world.service().store.circuits[*WebhookId::parse(disabled)].state = CircuitState::half_open;
+  const std::pair<const char*, std::string> cases[] = {{"status=active", active},
+                                                       {"status=paused", paused},
+                                                       {"status=disabled", disabled},
+                                                       {"circuit=closed", active},
+                                                       {"circuit=open", paused},
+                                                       {"circuit=half_open", disabled},
+                                                       {"status=paused&circuit=open", paused}};
+  for (const auto& [query, id] : cases) {
+    const Answer listed = world.call("GET", std::string{"/v1/webhooks?"} + query);
+    EXPECT_EQ(listed.at("data.0.id"), id) << query << listed.body;
+    EXPECT_EQ(listed.at("data.1"), "(none)") << query;
+  }
+  EXPECT_EQ(world.call("GET", "/v1/webhooks?status=active&circuit=open").at("data"), "[]");
+  EXPECT_EQ(world.call("GET", "/v1/webhooks?status=odd").status, 400);
+  EXPECT_EQ(world.call("GET", "/v1/webhooks?circuit=odd").status, 400);
+}
+
 TEST(WebhookRoutes, PauseAndResumeChangeOnlyTheFlag) {
   ApiWorld world;
   const std::string path = "/v1/webhooks/" + world.make_webhook();

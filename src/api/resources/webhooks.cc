@@ -1,8 +1,6 @@
 #include <algorithm>
 #include <memory>
 
-#include "core/request/secret_text.h"
-
 #include "api/json/json_body.h"
 #include "api/json/query_reader.h"
 #include "api/json/webhook_json.h"
@@ -13,53 +11,10 @@
 #include "api/resources/secret_generator.h"
 #include "api/resources/verification.h"
 #include "api/resources/webhook_answer.h"
+#include "api/resources/webhook_draft.h"
 
 namespace postrider::api {
 namespace {
-
-/// A webhook as the body describes it.
-struct WebhookDraft {
-  Webhook webhook;
-  VerificationRequest verification;
-};
-
-/// How the limits of tenants cap their webhooks at the moment.
-auto current_caps(const Context& context) {
-  return [access = context.services.snapshots.access(),
-          options = context.options](const TenantId& tenant_id) {
-    return caps_of(access->limits_of(tenant_id), options->webhook_caps);
-  };
-}
-
-/// Merges the members into the draft.
-Parsed<void> merge(std::vector<JsonMember> members, const WebhookRules& rules,
-                   WebhookDraft& draft) {
-  FieldErrors errors;
-  ObjectReader reader{std::move(members), "", errors};
-  draft.verification = read_verification_request(reader);
-  read_webhook(reader, rules, draft.webhook);
-  if (!errors.empty()) {
-    return tl::make_unexpected(errors.problem());
-  }
-  return {};
-}
-
-/// True if the secret was replaced. Another scheme may store the same secret differently.
-bool has_new_secret(const Webhook& webhook, Webhook before) {
-  const SignatureScheme scheme_before = before.signature.scheme;
-  before.signature.scheme = webhook.signature.scheme;
-  return !adapt_secrets(scheme_before, before) || webhook.secret != before.secret;
-}
-
-/// Sets the times of what the merge changed.
-void set_times(Webhook& webhook, const Webhook& before, WallTime now) {
-  if (has_new_secret(webhook, before)) {
-    webhook.secret_set_at = now;
-  }
-  if (!webhook.active && !webhook.disabled_at) {
-    webhook.disabled_at = now;
-  }
-}
 
 /// Verifies the URL if the request or the server asks for it. Returns why it failed, or nullopt.
 /// Fails if the verification is required.
@@ -85,23 +40,11 @@ Awaitable<Parsed<std::optional<std::string>>> verify_url(Context context, Webhoo
 
 Parsed<WebhookDraft> read_new_webhook(const Context& context, const HttpRequest& request) {
   POSTRIDER_TRY(std::vector<JsonMember> members, read_body(request));
-  const ApiOptions& options = *context.options;
-  WebhookDraft draft{.webhook = options.webhook_defaults, .verification = {}};
+  POSTRIDER_TRY(WebhookDraft draft, draft_new_webhook(context, std::move(members)));
   Webhook& webhook = draft.webhook;
-  webhook.id = WebhookId{context.services.ids.new_uuid()};
-  webhook.created_at = context.services.clock.now().wall;
-  webhook.updated_at = webhook.created_at;
-  webhook.secret_set_at = webhook.created_at;
-  webhook.tenant_id = context.caller.tenant_id.value_or(TenantId{});
-  const WebhookRules rules{options.url_policy, options.webhook_defaults,
-                           /*creating=*/true,  context.caller.tenant_id,
-                           webhook.created_at, current_caps(context)};
-  POSTRIDER_CHECK(merge(std::move(members), rules, draft));
-  POSTRIDER_CHECK(check_tenant_known(context, webhook.tenant_id));
   if (webhook.secret.reveal().empty()) {
-    webhook.secret = make_secret(options, webhook.signature.scheme);
+    webhook.secret = make_secret(*context.options, webhook.signature.scheme);
   }
-  set_times(webhook, webhook, webhook.created_at);
   return draft;
 }
 
@@ -162,7 +105,7 @@ WebhookEdit make_edit(const Context& context, EditParts parts) {
                              std::nullopt,
                              now,
                              caps};
-    *parts.merged = merge(std::move(members), rules, draft);
+    *parts.merged = merge_webhook(std::move(members), rules, draft);
     if (!*parts.merged) {
       return fail(Errc::invalid, parts.merged->error().detail);
     }
@@ -225,16 +168,9 @@ Awaitable<Reply> get_webhook(Context context, HttpRequest request) {
 Awaitable<Reply> update_webhook(Context context, HttpRequest request) {
   POSTRIDER_CO_TRY(const WebhookRef current, path_webhook(context.services.snapshots, request));
   POSTRIDER_CO_TRY(std::vector<JsonMember> members, read_body(request));
-  const ApiOptions& options = *context.options;
-  const WebhookRules rules{options.url_policy,
-                           options.webhook_defaults,
-                           /*creating=*/false,
-                           std::nullopt,
-                           context.services.clock.now().wall,
-                           current_caps(context)};
-  WebhookDraft trial{.webhook = *current, .verification = {}};
   std::string fields = name_fields(members);
-  POSTRIDER_CO_CHECK(merge(std::move(members), rules, trial));
+  POSTRIDER_CO_TRY(WebhookDraft trial,
+                   draft_changed_webhook(context, *current, std::move(members)));
   const bool url_is_new = trial.webhook.url != current->url;
   auto trying = verify_url(context, std::move(trial), url_is_new);
   const Parsed<std::optional<std::string>> fault = co_await std::move(trying);

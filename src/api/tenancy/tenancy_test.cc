@@ -101,6 +101,7 @@ class Tenancy : public testing::Test {
     }
     count(store.events, [&](const auto& row) { return row.second.event->tenant_id == tenant; });
     count(store.api_keys, [&](const auto& row) { return row.second.tenant_id == tenant; });
+    count(store.sessions, [&](const auto& row) { return row.second.tenant_id == tenant; });
     count(store.tenants, [&](const auto& row) { return row.second.id == tenant; });
     count(store.audit, [&](const AuditRecord& row) { return row.entry.tenant_id == tenant; });
     const auto lane = world_.service().lanes.find(
@@ -210,7 +211,8 @@ TEST_F(Tenancy, AnotherTenantsDataIsAnsweredLikeMissingData) {
       {theirs_.event, "evt_00000000000000000000000000"},
       {theirs_.delivery, "dlv_00000000000000000000000000"},
       {theirs_.dead, "dlv_00000000000000000000000000"},
-      {theirs_.operation, "opr_00000000000000000000000000"}};
+      {theirs_.operation, "opr_00000000000000000000000000"},
+      {theirs_.key, "key_0000000000000000000000000z"}};
   std::size_t compared = 0;
   for (const RouteEntry& route : route_table()) {
     if (route.admission.tenants != Tenants::served ||
@@ -239,7 +241,8 @@ TEST_F(Tenancy, EveryRouteForTenantsServesTheirOwnData) {
   const std::map<std::string, std::string> own = {
       {"webhooks", mine_.webhook},     {"events", mine_.event},
       {"deliveries", mine_.delivery},  {"dlq", mine_.dead},
-      {"operations", mine_.operation}, {"batch-operations", mine_.operation}};
+      {"operations", mine_.operation}, {"batch-operations", mine_.operation},
+      {"api-keys", mine_.key}};
   for (const RouteEntry& route : route_table()) {
     std::string path{route.pattern};
     bool known = route.admission.tenants == Tenants::served && route.method != "DELETE";
@@ -279,7 +282,10 @@ TEST_F(Tenancy, ViewerReadsWhatTheTenantsAdminReadsAndChangesNothing) {
             world_.call(method, path, body, {{"authorization", "Bearer prk_viewer"}});
         const std::string what = method + " " + path + " " + body + "\n" + answer.body;
         const bool open = route.admission.access == Access::open;
-        if (!open && (method != "GET" || route.admission.tenants != Tenants::served)) {
+        if (route.admission.access == Access::session) {
+          EXPECT_EQ(answer.status, 401) << what;
+        } else if (!open && (route.admission.access != Access::read ||
+                             route.admission.tenants != Tenants::served)) {
           EXPECT_EQ(answer.status, 403) << what;
           EXPECT_EQ(answer.at("code"), "insufficient_scope") << what;
           ++refused;
@@ -382,11 +388,88 @@ TEST_F(Tenancy, TenantsDoNotShareIdempotencyKeys) {
 }
 
 TEST_F(Tenancy, TenantsKeyIsRejectedOnServerWideRoutes) {
-  for (const char* path : {"/v1/tenants", "/v1/api-keys", "/v1/audit-log", "/v1/audit-log/verify",
-                           "/v1/tenants/mine/limits"}) {
+  for (const char* path :
+       {"/v1/tenants", "/v1/audit-log", "/v1/audit-log/verify", "/v1/tenants/mine/limits"}) {
     EXPECT_EQ(call("GET", path).status, 403) << path;
   }
   EXPECT_EQ(call("POST", "/v1/portal-links", R"({"tenant_id":"mine"})").status, 403);
+  EXPECT_EQ(call("POST", "/v1/sign-in-links", "{}").status, 403);
+}
+
+TEST_F(Tenancy, TenantManagesItsOwnKeysOnly) {
+  EXPECT_EQ(call("GET", "/v1/api-keys").at("data.0.id"), mine_.key);
+  EXPECT_EQ(call("GET", "/v1/api-keys").at("data.1"), "(none)");
+  EXPECT_EQ(call("GET", "/v1/api-keys/" + theirs_.key).status, 404);
+  EXPECT_EQ(call("DELETE", "/v1/api-keys/" + theirs_.key).status, 404);
+  const std::string operators = world_.call("POST", "/v1/api-keys", R"({"scope":"read"})").at("id");
+  EXPECT_EQ(call("DELETE", "/v1/api-keys/" + operators).status, 404);
+  for (const auto& [body, field] : std::vector<std::pair<std::string, std::string>>{
+           {R"({"scope":"admin"})", "scope"},
+           {R"({"scope":"read"})", "scope"},
+           {R"({"scope":"publish"})", "scope"},
+           {R"({"scope":"tenant","tenant_id":")" + other + R"("})", "tenant_id"},
+           {R"({"tenant_id":")" + other + R"("})", "tenant_id"},
+           {R"({"role":"owner"})", "role"}}) {
+    const Answer refused = call("POST", "/v1/api-keys", body);
+    EXPECT_EQ(refused.status, 422) << body << refused.body;
+    EXPECT_EQ(refused.at("errors.0.field"), field) << body;
+  }
+  for (const char* body : {"{}", R"({"scope":"tenant","tenant_id":"mine","role":"viewer"})",
+                           R"({"tenant_id":null,"role":"admin"})"}) {
+    const Answer made = call("POST", "/v1/api-keys", body);
+    ASSERT_EQ(made.status, 201) << made.body;
+    EXPECT_EQ(made.at("scope"), "tenant");
+    EXPECT_EQ(made.at("tenant_id"), "mine");
+    const ApiWorld::Pairs key = {{"authorization", "Bearer " + made.at("key")}};
+    EXPECT_EQ(world_.call("GET", "/v1/webhooks", "", key).at("data.0.id"), mine_.webhook);
+    EXPECT_EQ(call("DELETE", "/v1/api-keys/" + made.at("id")).status, 204);
+    EXPECT_EQ(world_.call("GET", "/v1/webhooks", "", key).status, 401);
+  }
+  EXPECT_EQ(world_.service().store.audit.back().entry.tenant_id, "mine");
+}
+
+TEST_F(Tenancy, TenantCannotCreateKeysWithoutLimit) {
+  for (int i = 1; i < 100; ++i) {
+    ASSERT_EQ(call("POST", "/v1/api-keys", "{}").status, 201) << i;
+  }
+  const Answer refused = call("POST", "/v1/api-keys", "{}");
+  EXPECT_EQ(refused.status, 429) << refused.body;
+  EXPECT_EQ(refused.at("code"), "api_key_quota_exceeded");
+  EXPECT_EQ(world_.call("POST", "/v1/api-keys", R"({"scope":"tenant","tenant_id":"mine"})").status,
+            201)
+      << "the operator may";
+}
+
+TEST_F(Tenancy, TenantReadsTheSecretsOfItsWebhooksAndTheReadIsAudited) {
+  const Answer secret = call("GET", "/v1/webhooks/" + mine_.webhook + "/secret");
+  EXPECT_EQ(secret.status, 200);
+  EXPECT_TRUE(secret.at("secret").starts_with("whsec_"));
+  const AuditEntry& entry = world_.service().store.audit.back().entry;
+  EXPECT_EQ(entry.action, "webhook.secret.read");
+  EXPECT_EQ(entry.tenant_id, "mine");
+  EXPECT_EQ(entry.actor, mine_.key);
+  EXPECT_EQ(call("GET", "/v1/webhooks/" + theirs_.webhook + "/secret").status, 404);
+}
+
+TEST_F(Tenancy, SessionReachesTheSameAsItsKey) {
+  const ApiWorld::Pairs session = world_.sign_in(R"({"key":"prk_mine"})");
+  ASSERT_FALSE(session.empty());
+  const std::string before = picture();
+  for (const RouteEntry& route : route_table()) {
+    if (route.method != "GET" || route.admission.tenants != Tenants::served ||
+        route.admission.access == Access::session || route.pattern == "/v1/stream") {
+      continue;
+    }
+    for (const std::string& id : {mine_.webhook, theirs_.webhook, theirs_.event, theirs_.key}) {
+      const std::string path = fill(std::string{route.pattern}, {id})[0];
+      EXPECT_EQ(world_.call("GET", path, "", session).body, call("GET", path).body) << path;
+    }
+  }
+  const ApiWorld::Pairs theirs = world_.sign_in(R"({"key":"prk_theirs"})");
+  ApiWorld::Pairs mixed = {session[0], theirs[1]};
+  EXPECT_EQ(world_.call("POST", "/v1/api-keys", "{}", mixed).at("code"), "csrf_token_required");
+  EXPECT_EQ(world_.call("DELETE", "/v1/sessions", "", theirs).status, 204);
+  EXPECT_EQ(world_.call("GET", "/v1/webhooks", "", session).status, 200);
 }
 
 }  // namespace

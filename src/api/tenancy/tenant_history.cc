@@ -80,6 +80,17 @@ class TenantHistory final : public History {
     return of_own(id, &History::open_periods_of);
   }
 
+  Result<Listed<OpenPeriod>> list_open_periods(WebhookId id, const Page& page) override {
+    return webhooks_->find(id) == nullptr ? Listed<OpenPeriod>{} : all_.list_open_periods(id, page);
+  }
+
+  Result<std::map<WebhookId, CircuitState>> open_circuits() override {
+    POSTRIDER_TRY(auto circuits, all_.open_circuits());
+    std::erase_if(circuits,
+                  [this](const auto& item) { return webhooks_->find(item.first) == nullptr; });
+    return circuits;
+  }
+
   Result<Listed<Event>> list_events(const EventFilter& filter, const Page& page) override {
     const auto mine = restrict_to(tenant_id_, filter);
     return mine ? all_.list_events(*mine, page) : Listed<Event>{};
@@ -117,6 +128,13 @@ class TenantHistory final : public History {
                                         const CountRange& range) override {
     const auto mine = restrict_to(tenant_id_, filter);
     return mine ? all_.count_deliveries(*mine, range) : PartialCount{};
+  }
+
+  Result<std::optional<std::int64_t>> scan_dead_letters(const DeliveryFilter& filter,
+                                                        const CountRange& range,
+                                                        const TakeDeadLetter& take) override {
+    const auto mine = restrict_to(tenant_id_, filter);
+    return mine ? all_.scan_dead_letters(*mine, range, take) : std::nullopt;
   }
 
   Result<std::optional<TenantId>> tenant_of_removed(WebhookId id) override {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <utility>
+#include <variant>
 
 #include "api/tenancy/tenant_history.h"
 #include "api/tenancy/tenant_operations.h"
@@ -18,6 +19,39 @@ tl::unexpected<Error> not_for_tenants() {
   return fail(Errc::not_found, "This is not available with a tenant's API key.");
 }
 
+constexpr std::size_t tenant_keys_max = 100;  // That a tenant may create itself.
+
+bool is_key_of(const ApiKey& key, const TenantId& tenant_id) {
+  return key.scope == KeyScope::tenant && key.tenant_id == tenant_id;
+}
+
+/// Which changes of the registry a tenant may make: of its own keys and sessions.
+class AllowedChange {
+ public:
+  AllowedChange(const AccessSnapshot& access, const TenantId& tenant_id)
+      : access_(access), tenant_id_(tenant_id) {}
+
+  bool operator()(const AddKey& add) const {
+    return is_key_of(add.key, tenant_id_) && access_.find_key(add.key.id) == nullptr;
+  }
+  bool operator()(const RemoveKey& remove) const { return owns(access_.find_key(remove.id)); }
+  bool operator()(const EndSessions& end) const {
+    return std::ranges::all_of(end.ids, [&](KeyId id) { return owns(access_.find_session(id)); });
+  }
+  template <class Other>
+  bool operator()(const Other&) const {
+    return false;
+  }
+
+ private:
+  [[nodiscard]] bool owns(const KeyRef& key) const {
+    return key != nullptr && is_key_of(key->key(), tenant_id_);
+  }
+
+  const AccessSnapshot& access_;
+  const TenantId& tenant_id_;
+};
+
 class TenantService final : public Service {
  public:
   TenantService(Service& all, TenantId tenant_id) : all_(all), tenant_id_(std::move(tenant_id)) {}
@@ -30,6 +64,9 @@ class TenantService final : public Service {
   }
   [[nodiscard]] std::shared_ptr<const AccessSnapshot> access() const override {
     return std::make_shared<const AccessSnapshot>(all_.access()->only(tenant_id_));
+  }
+  [[nodiscard]] std::map<KeyId, KeyRef> api_keys() const override {
+    return all_.access()->keys_of(tenant_id_);
   }
   [[nodiscard]] std::shared_ptr<const EventTypeCatalog> event_types() const override {
     return all_.event_types();
@@ -67,10 +104,8 @@ class TenantService final : public Service {
                                                     std::optional<RequestKey>) override {
     co_return not_for_tenants();
   }
-  Awaitable<Result<void>> change_registry(RegistryChange, AuditEntry,
-                                          std::optional<RequestKey>) override {
-    co_return not_for_tenants();
-  }
+  Awaitable<Result<void>> change_registry(RegistryChange change, AuditEntry entry,
+                                          std::optional<RequestKey> key) override;
   Awaitable<Result<void>> remove_tenant(TenantId, bool, AuditEntry) override {
     co_return not_for_tenants();
   }
@@ -78,6 +113,7 @@ class TenantService final : public Service {
                                                              std::optional<StreamPosition> seen,
                                                              std::function<void()> wake) override;
   std::string metrics_text() override { return {}; }
+  std::optional<CurrentLoad> current_load() override { return std::nullopt; }
   [[nodiscard]] std::optional<std::string> not_ready() const override { return all_.not_ready(); }
 
  private:
@@ -222,6 +258,18 @@ Awaitable<Result<Outcome>> TenantService::probe(Webhook webhook, Event event, Mi
     hide_internal_addresses(*outcome);
   }
   co_return outcome;
+}
+
+Awaitable<Result<void>> TenantService::change_registry(RegistryChange change, AuditEntry entry,
+                                                       std::optional<RequestKey> key) {
+  if (!std::visit(AllowedChange{*all_.access(), tenant_id_}, change)) {
+    co_return not_for_tenants();
+  }
+  if (auto* add = std::get_if<AddKey>(&change)) {
+    add->keys_max = tenant_keys_max;
+  }
+  auto pending = all_.change_registry(std::move(change), std::move(entry), std::move(key));
+  co_return co_await std::move(pending);
 }
 
 Awaitable<Result<LaneView>> TenantService::lane_view(WebhookId id) {

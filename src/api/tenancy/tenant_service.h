@@ -2,7 +2,7 @@
 //
 // Data of other tenants does not exist here: a look-up finds nothing, a list leaves it out, a
 // change fails with not_found. Whatever is created belongs to the tenant. What belongs to no
-// tenant, such as keys and the audit log, is refused.
+// tenant, such as the audit log, is refused.
 //
 // A method added to an interface of service.h does not compile until it is restricted here. A role
 // added to Reader is null for tenants until run_query passes it on.

@@ -1,4 +1,5 @@
-// `postrider keys`: manages API keys, and rotates the key that encrypts stored secrets.
+// `postrider keys`: manages API keys, creates sign-in links, and rotates the key that encrypts
+// stored secrets.
 #include <memory>
 #include <optional>
 
@@ -18,6 +19,10 @@ constexpr const char* examples = R"(Examples:
   postrider keys create --tenant tnt_7
   postrider keys create --tenant tnt_7 --role viewer
   postrider keys list
+  postrider keys sign-in-link
+      Prints a link that signs a browser in once.
+  postrider keys sign-in-link --tenant tnt_7 --role viewer
+      Prints a link to the portal of a tenant.
   postrider keys revoke key_01jx...
   postrider keys rotate
       Encrypts all stored secrets again with the newest encryption key of the server.
@@ -84,6 +89,45 @@ void add_create(Group& group) {
   syntax.option("--expires TIME", flags->expires, "Time at which the key expires, as RFC 3339");
 }
 
+struct LinkFlags {
+  std::optional<std::string> tenant, role;
+  std::optional<std::uint32_t> expires_in;
+};
+
+Call link_call(const LinkFlags& flags) {
+  json::object body;
+  if (flags.tenant) {
+    body["tenant_id"] = *flags.tenant;
+  }
+  if (flags.role) {
+    body["role"] = *flags.role;
+  }
+  if (flags.expires_in) {
+    body["expires_in_seconds"] = *flags.expires_in;
+  }
+  return {.method = "POST",
+          .path = flags.tenant ? "/v1/portal-links" : "/v1/sign-in-links",
+          .query = {},
+          .body = json::value(std::move(body))};
+}
+
+void add_sign_in_link(Group& group) {
+  const auto flags = std::make_shared<LinkFlags>();
+  const auto text = [](const json::value& link) {
+    return fmt::format("{}\nThe link works once, until {}.\n", text_at(link, "url"),
+                       text_at(link, "expires_at"));
+  };
+  const auto run = [flags, text](const Session& session) {
+    return session.show(link_call(*flags), text);
+  };
+  Syntax syntax = group.add("sign-in-link", "Print a link that signs a browser in once", run);
+  syntax.option("--tenant ID", flags->tenant, "Open the portal of this tenant");
+  syntax.option("--role ROLE", flags->role, "Role: admin (default), or viewer, which can only read")
+      .one_of({"admin", "viewer"});
+  syntax.option("--expires-in SECONDS", flags->expires_in,
+                "How long the link works (default 300; at most 3600, or 300 with --tenant)");
+}
+
 }  // namespace
 
 std::unique_ptr<Subcommand> add_keys(Syntax root) {
@@ -97,6 +141,7 @@ std::unique_ptr<Subcommand> add_keys(Syntax root) {
   };
   flags->add_page(group->add("list", "List API keys; the keys themselves are not stored", list));
   add_create(*group);
+  add_sign_in_link(*group);
   const auto id = std::make_shared<std::string>();
   const auto revoke = [id](const Session& session) {
     return session.show({.method = "DELETE", .path = "/v1/api-keys/" + path_part(*id)},

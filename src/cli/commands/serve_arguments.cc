@@ -15,7 +15,7 @@ constexpr std::uint32_t drain_seconds_max = 3600;
 constexpr const char* examples = R"(Examples:
   postrider serve
       Stores data in ./postrider-data, listens on 127.0.0.1:8080 and, at the first start,
-      prints an admin key.
+      prints an admin key and a link that signs a browser in once.
   postrider serve --data /var/lib/postrider --listen 0.0.0.0:8080
   postrider serve --config /etc/postrider.toml --profile exchange --print-config
       Prints the effective configuration with the origin of each value.

@@ -1,7 +1,8 @@
-// API keys, tenants and portal links, and the changes that can be made to them. Which changes are
-// allowed is decided by engine/admin/access_snapshot.h.
+// API keys, sessions, tenants and sign-in links, and the changes that can be made to them. Which
+// changes are allowed is decided by engine/admin/access_snapshot.h.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -29,6 +30,25 @@ constexpr EnumNames<KeyRole, KeyRole::viewer> key_role_names{{"admin", "viewer"}
   return key_role_names.find(text);
 }
 
+/// How the dashboard presents itself. Unset: as the server's settings say.
+struct Branding {
+  std::optional<std::string> title = std::nullopt;
+  std::optional<std::string> logo_url = std::nullopt;
+  std::optional<std::string> primary_color = std::nullopt;  // #rrggbb
+
+  bool operator==(const Branding&) const = default;
+};
+
+/// Where a session comes from.
+struct SessionOrigin {
+  KeyId parent;         // The key that signed in or created the link. The session ends with it.
+  bool portal = false;  // From a portal link: the user is not the owner of `parent`.
+  Branding branding = {};
+
+  bool operator==(const SessionOrigin&) const = default;
+};
+
+/// An API key, or a session: a short-lived key that a browser holds in a cookie.
 struct ApiKey {
   KeyId id;
   std::string name;
@@ -39,10 +59,16 @@ struct ApiKey {
   WallTime created_at;
   std::optional<WallTime> expires_at = std::nullopt;
   std::optional<WallTime> last_used_at = std::nullopt;  // As stored: up to a minute old.
-  bool portal_session = false;  // Created from a portal link; removed after it expires.
+  std::optional<SessionOrigin> session = std::nullopt;  // Set: a session. It always expires.
 
   bool operator==(const ApiKey&) const = default;
 };
+
+/// The key that answers for what is done with `key`. The user of a portal link is not the owner of
+/// the key that created it, so such a session answers for itself.
+[[nodiscard]] inline KeyId acting_key(const ApiKey& key) {
+  return key.session && !key.session->portal ? key.session->parent : key.id;
+}
 
 struct TenantKind {
   static constexpr std::string_view prefix = "tnt_";
@@ -91,20 +117,27 @@ struct RegisteredTenant {
   bool operator==(const RegisteredTenant&) const = default;
 };
 
-/// Can be redeemed once, for a portal session.
-struct PortalLink {
+/// Can be redeemed once, for a session. A portal link opens a session of scope `tenant`.
+struct SignInLink {
   std::string sha256;  // Of its token, 32 raw bytes.
-  TenantId tenant_id;
-  Millis session{0};  // The lifetime of the session.
+  TenantId tenant_id;  // Only for scope `tenant`.
+  Millis session{0};   // The lifetime of the session.
   WallTime expires_at;
-  KeyRole role = KeyRole::admin;  // Of the session.
+  KeyRole role = KeyRole::admin;      // Of the session.
+  KeyScope scope = KeyScope::tenant;  // Of the session.
+  KeyId created_by = {};              // The link ends with this key.
+  Branding branding = {};
 
-  bool operator==(const PortalLink&) const = default;
+  bool operator==(const SignInLink&) const = default;
 };
 
+/// A key with the same id is replaced; its sessions and links are removed. With `keys_max`, fails
+/// with conflict if the key's tenant has so many keys.
 struct AddKey {
   ApiKey key;
+  std::optional<std::size_t> keys_max = std::nullopt;
 };
+/// Also removes its sessions and links.
 struct RemoveKey {
   KeyId id;
 };
@@ -131,31 +164,41 @@ struct SuspendTenant {
 struct ResumeTenant {
   TenantId tenant_id;
 };
-/// Also removes its keys and portal links.
+/// Also removes its keys, sessions and links.
 struct RemoveTenant {
   TenantId tenant_id;
 };
+/// Fails with not_found if the key that created it is gone.
 struct AddLink {
-  PortalLink link;
+  SignInLink link;
 };
-/// Removes the link and adds the key of the session. Fails with not_found if the link is gone.
+/// Removes the link and adds the session. Fails with not_found if the link is gone.
 struct RedeemLink {
   std::string sha256;
   ApiKey session;
 };
-/// Removes links and portal sessions that have expired at `now`.
+/// Fails with not_found if the session's parent is gone or has expired.
+struct AddSession {
+  ApiKey session;
+};
+/// No effect on sessions that are gone.
+struct EndSessions {
+  std::vector<KeyId> ids;
+};
+/// Removes links and sessions that have expired at `now`.
 struct SweepExpired {
   WallTime now;
 };
 
 using RegistryChange =
     std::variant<AddKey, RemoveKey, NoteKeyUses, AddTenant, SetLimits, SuspendTenant, ResumeTenant,
-                 RemoveTenant, AddLink, RedeemLink, SweepExpired>;
+                 RemoveTenant, AddLink, RedeemLink, AddSession, EndSessions, SweepExpired>;
 
 struct RegistryContents {
   std::vector<ApiKey> keys;               // In id order.
   std::vector<RegisteredTenant> tenants;  // In order of their serial.
-  std::vector<PortalLink> links;          // In order of their hash.
+  std::vector<SignInLink> links;          // In order of their hash.
+  std::vector<ApiKey> sessions = {};      // In id order.
 
   bool operator==(const RegistryContents&) const = default;
 };

@@ -1,9 +1,9 @@
 #include "core/model/webhook.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "core/base/enum_names.h"
+#include "core/model/event_match.h"
 
 namespace postrider {
 namespace {
@@ -18,17 +18,8 @@ std::string_view to_string(Ordering ordering) { return ordering_names.name(order
 std::optional<Ordering> parse_ordering(std::string_view text) { return ordering_names.find(text); }
 
 bool wants(const Webhook& webhook, const Event& event) {
-  if (!webhook.active || webhook.tenant_id != event.tenant_id) {
-    return false;
-  }
-  if (webhook.resource_id && webhook.resource_id != event.resource_id) {
-    return false;
-  }
-  const auto names_type = [&](const EventPattern& pattern) { return pattern.matches(event.type); };
-  if (std::ranges::none_of(webhook.events, names_type)) {
-    return false;
-  }
-  return !webhook.filter || webhook.filter->matches(event);
+  return webhook.active && matches_tenant(webhook, event) && matches_resource(webhook, event) &&
+         matches_type(webhook, event) && matches_filter(webhook, event);
 }
 
 void switch_off(Webhook& webhook, std::optional<std::string> reason, WallTime now) {

@@ -1,6 +1,7 @@
 #include "core/request/sent_request.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace postrider {
 namespace {
@@ -24,13 +25,17 @@ Headers parse_head(std::string_view head) {
 
 }  // namespace
 
+SentRequest parse_request(std::string url, std::string_view bytes) {
+  const std::size_t head_end = std::min(bytes.find("\r\n\r\n"), bytes.size());
+  return {.url = std::move(url),
+          .headers = parse_head(bytes.substr(0, head_end)),
+          .body = std::string{bytes.substr(std::min(head_end + 4, bytes.size()))}};
+}
+
 SentRequest reconstruct_request(const RequestShape& shape, const Event& event,
                                 const AttemptStamp& stamp) {
-  const std::string bytes = RequestTemplate{shape}.fill_unsigned(event, stamp, signature_not_kept);
-  const std::size_t head_end = std::min(bytes.find("\r\n\r\n"), bytes.size());
-  return {.url = shape.url,
-          .headers = parse_head(std::string_view{bytes}.substr(0, head_end)),
-          .body = bytes.substr(std::min(head_end + 4, bytes.size()))};
+  return parse_request(shape.url,
+                       RequestTemplate{shape}.fill_unsigned(event, stamp, signature_not_kept));
 }
 
 }  // namespace postrider

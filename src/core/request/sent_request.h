@@ -22,6 +22,9 @@ struct SentRequest {
   bool operator==(const SentRequest&) const = default;
 };
 
+/// Splits the bytes of a request that RequestTemplate wrote.
+[[nodiscard]] SentRequest parse_request(std::string url, std::string_view bytes);
+
 /// `stamp` describes the attempt. Its `now` is the attempt's `executed_at`.
 [[nodiscard]] SentRequest reconstruct_request(const RequestShape& shape, const Event& event,
                                               const AttemptStamp& stamp);

@@ -5,6 +5,10 @@
 #include <variant>
 #include <vector>
 
+#include <fmt/format.h>
+
+#include "core/base/assert.h"
+
 namespace postrider {
 namespace {
 
@@ -12,8 +16,10 @@ bool is_permanent_admin(const ApiKey& key) {
   return key.scope == KeyScope::admin && !key.expires_at;
 }
 
-bool is_expired_session(const ApiKey& key, WallTime now) {
-  return key.portal_session && key.expires_at && *key.expires_at <= now;
+bool has_ended(const ApiKey& key, WallTime now) { return key.expires_at && *key.expires_at <= now; }
+
+bool belongs_to(const ApiKey& key, const TenantId& tenant_id) {
+  return key.scope == KeyScope::tenant && key.tenant_id == tenant_id;
 }
 
 }  // namespace
@@ -24,7 +30,13 @@ class AccessSnapshot::Editor {
   Editor(AccessSnapshot& access, WallTime now) : access_(access), now_(now) {}
 
   Result<void> operator()(const AddKey& add) const {
-    access_.put(std::make_shared<const AccessKey>(add.key));
+    if (add.keys_max && access_.keys_of(add.key.tenant_id).size() >= *add.keys_max) {
+      return fail(Errc::conflict, fmt::format("The tenant's limit of API keys ({}) is reached. "
+                                              "Delete one first.",
+                                              *add.keys_max));
+    }
+    erase_offspring(add.key.id);
+    access_.keys_.put(std::make_shared<const AccessKey>(add.key));
     return {};
   }
 
@@ -34,12 +46,13 @@ class AccessSnapshot::Editor {
       return fail(Errc::not_found, "There is no such API key.");
     }
     const auto permanent = std::ranges::count_if(
-        access_.keys_, [](const auto& item) { return is_permanent_admin(item.second->key()); });
+        access_.keys(), [](const auto& item) { return is_permanent_admin(item.second->key()); });
     if (is_permanent_admin(key->key()) && permanent == 1) {
       return fail(Errc::conflict,
                   "This is the last admin key that does not expire; create another one first.");
     }
-    access_.erase_key(remove.id);
+    erase_offspring(remove.id);
+    access_.keys_.erase(remove.id);
     return {};
   }
 
@@ -80,33 +93,49 @@ class AccessSnapshot::Editor {
       return fail(Errc::not_found, "There is no such tenant.");
     }
     access_.erase_tenant(remove.tenant_id);
-    std::erase_if(access_.links_,
-                  [&](const auto& item) { return item.second.tenant_id == remove.tenant_id; });
-    erase_keys([&](const ApiKey& key) {
-      return key.scope == KeyScope::tenant && key.tenant_id == remove.tenant_id;
+    std::erase_if(access_.links_, [&](const auto& item) {
+      const SignInLink& link = item.second;
+      return link.scope == KeyScope::tenant && link.tenant_id == remove.tenant_id;
     });
+    const auto is_theirs = [&](const ApiKey& key) { return belongs_to(key, remove.tenant_id); };
+    access_.keys_.erase_if(is_theirs);
+    access_.sessions_.erase_if(is_theirs);
     return {};
   }
 
   Result<void> operator()(const AddLink& add) const {
+    POSTRIDER_CHECK(check_parent(add.link.created_by));
     access_.links_.insert_or_assign(add.link.sha256, add.link);
     return {};
   }
 
   Result<void> operator()(const RedeemLink& redeem) const {
-    const PortalLink* link = access_.find_link(redeem.sha256);
+    const SignInLink* link = access_.find_link(redeem.sha256);
     if (link == nullptr || link->expires_at <= now_) {
       return fail(Errc::not_found, "There is no such link.");
     }
     access_.links_.erase(redeem.sha256);
-    access_.put(std::make_shared<const AccessKey>(redeem.session));
+    return (*this)(AddSession{redeem.session});
+  }
+
+  Result<void> operator()(const AddSession& add) const {
+    POSTRIDER_ASSERT(add.session.session && add.session.expires_at);
+    POSTRIDER_CHECK(check_parent(add.session.session->parent));
+    access_.sessions_.put(std::make_shared<const AccessKey>(add.session));
+    return {};
+  }
+
+  Result<void> operator()(const EndSessions& end) const {
+    for (const KeyId id : end.ids) {
+      access_.sessions_.erase(id);
+    }
     return {};
   }
 
   Result<void> operator()(const SweepExpired& sweep) const {
     std::erase_if(access_.links_,
                   [&](const auto& item) { return item.second.expires_at <= sweep.now; });
-    erase_keys([&](const ApiKey& key) { return is_expired_session(key, sweep.now); });
+    access_.sessions_.erase_if([&](const ApiKey& key) { return has_ended(key, sweep.now); });
     return {};
   }
 
@@ -124,17 +153,19 @@ class AccessSnapshot::Editor {
     return {};
   }
 
-  template <class Condition>
-  void erase_keys(Condition condition) const {
-    std::vector<KeyId> ids;
-    for (const auto& [id, key] : access_.keys_) {
-      if (condition(key->key())) {
-        ids.push_back(id);
-      }
+  [[nodiscard]] Result<void> check_parent(KeyId id) const {
+    const KeyRef parent = access_.find_key(id);
+    if (parent == nullptr || has_ended(parent->key(), now_)) {
+      return fail(Errc::not_found, "There is no such API key.");
     }
-    for (const KeyId id : ids) {
-      access_.erase_key(id);
-    }
+    return {};
+  }
+
+  /// Removes what was made with a key.
+  void erase_offspring(KeyId parent) const {
+    std::erase_if(access_.links_,
+                  [&](const auto& item) { return item.second.created_by == parent; });
+    access_.sessions_.erase_if([&](const ApiKey& key) { return key.session->parent == parent; });
   }
 
   AccessSnapshot& access_;
@@ -143,12 +174,15 @@ class AccessSnapshot::Editor {
 
 AccessSnapshot::AccessSnapshot(RegistryContents contents) {
   for (ApiKey& key : contents.keys) {
-    put(std::make_shared<const AccessKey>(std::move(key)));
+    keys_.put(std::make_shared<const AccessKey>(std::move(key)));
+  }
+  for (ApiKey& session : contents.sessions) {
+    sessions_.put(std::make_shared<const AccessKey>(std::move(session)));
   }
   for (RegisteredTenant& tenant : contents.tenants) {
     put(std::make_shared<const RegisteredTenant>(std::move(tenant)));
   }
-  for (PortalLink& link : contents.links) {
+  for (SignInLink& link : contents.links) {
     std::string sha256 = link.sha256;
     links_.emplace(std::move(sha256), std::move(link));
   }
@@ -169,11 +203,42 @@ AccessSnapshot AccessSnapshot::only(const TenantId& tenant_id) const {
   return restricted;
 }
 
-void AccessSnapshot::put(KeyRef key) {
-  erase_key(key->key().id);
-  keys_by_hash_.insert_or_assign(key->key().sha256, key);
+void AccessSnapshot::KeyTable::put(KeyRef key) {
   const KeyId id = key->key().id;
-  keys_.insert_or_assign(id, std::move(key));
+  erase(id);
+  by_hash_.insert_or_assign(key->key().sha256, key);
+  by_id_.insert_or_assign(id, std::move(key));
+}
+
+void AccessSnapshot::KeyTable::erase(KeyId id) {
+  const auto found = by_id_.find(id);
+  if (found != by_id_.end()) {
+    by_hash_.erase(found->second->key().sha256);
+    by_id_.erase(found);
+  }
+}
+
+template <class Condition>
+void AccessSnapshot::KeyTable::erase_if(Condition condition) {
+  for (auto item = by_id_.begin(); item != by_id_.end();) {
+    const ApiKey& key = item->second->key();
+    if (condition(key)) {
+      by_hash_.erase(key.sha256);
+      item = by_id_.erase(item);
+    } else {
+      ++item;
+    }
+  }
+}
+
+KeyRef AccessSnapshot::KeyTable::find(const std::string& sha256) const {
+  const auto found = by_hash_.find(sha256);
+  return found == by_hash_.end() ? nullptr : found->second;
+}
+
+KeyRef AccessSnapshot::KeyTable::find(KeyId id) const {
+  const auto found = by_id_.find(id);
+  return found == by_id_.end() ? nullptr : found->second;
 }
 
 void AccessSnapshot::put(TenantRef tenant) {
@@ -182,14 +247,6 @@ void AccessSnapshot::put(TenantRef tenant) {
   tenants_by_id_.insert_or_assign(tenant->id, tenant);
   const TenantSerial serial = tenant->serial;
   tenants_.insert_or_assign(serial, std::move(tenant));
-}
-
-void AccessSnapshot::erase_key(KeyId id) {
-  const auto found = keys_.find(id);
-  if (found != keys_.end()) {
-    keys_by_hash_.erase(found->second->key().sha256);
-    keys_.erase(found);
-  }
 }
 
 void AccessSnapshot::erase_tenant(const TenantId& id) {
@@ -202,14 +259,9 @@ void AccessSnapshot::erase_tenant(const TenantId& id) {
   }
 }
 
-KeyRef AccessSnapshot::find_key(const std::string& sha256) const {
-  const auto found = keys_by_hash_.find(sha256);
-  return found == keys_by_hash_.end() ? nullptr : found->second;
-}
-
-KeyRef AccessSnapshot::find_key(KeyId id) const {
-  const auto found = keys_.find(id);
-  return found == keys_.end() ? nullptr : found->second;
+KeyRef AccessSnapshot::find_caller(KeyId id) const {
+  KeyRef key = find_key(id);
+  return key != nullptr ? key : find_session(id);
 }
 
 TenantRef AccessSnapshot::find_tenant(const TenantId& id) const {
@@ -217,9 +269,31 @@ TenantRef AccessSnapshot::find_tenant(const TenantId& id) const {
   return found == tenants_by_id_.end() ? nullptr : found->second;
 }
 
-const PortalLink* AccessSnapshot::find_link(const std::string& sha256) const {
+const SignInLink* AccessSnapshot::find_link(const std::string& sha256) const {
   const auto found = links_.find(sha256);
   return found == links_.end() ? nullptr : &found->second;
+}
+
+std::map<KeyId, KeyRef> AccessSnapshot::keys_of(const TenantId& tenant_id) const {
+  std::map<KeyId, KeyRef> theirs;
+  for (const auto& [id, key] : keys()) {
+    if (belongs_to(key->key(), tenant_id)) {
+      theirs.emplace_hint(theirs.end(), id, key);
+    }
+  }
+  return theirs;
+}
+
+std::vector<KeyId> AccessSnapshot::surplus_sessions(const ApiKey& session) const {
+  std::vector<KeyId> alike;  // Oldest first: ids contain the time.
+  for (const auto& [id, other] : sessions_.by_id()) {
+    if (other->key().session->parent == session.session->parent &&
+        other->key().tenant_id == session.tenant_id) {
+      alike.push_back(id);
+    }
+  }
+  alike.resize(alike.size() - std::min(alike.size(), sessions_max));
+  return alike;
 }
 
 TenantLimits AccessSnapshot::limits_of(const TenantId& id) const {
@@ -238,8 +312,8 @@ bool AccessSnapshot::is_suspended(const TenantId& id) const {
 bool AccessSnapshot::has_expired(WallTime now) const {
   return std::ranges::any_of(links_,
                              [now](const auto& item) { return item.second.expires_at <= now; }) ||
-         std::ranges::any_of(keys_, [now](const auto& item) {
-           return is_expired_session(item.second->key(), now);
+         std::ranges::any_of(sessions_.by_id(), [now](const auto& item) {
+           return has_ended(item.second->key(), now);
          });
 }
 

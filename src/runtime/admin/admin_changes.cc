@@ -44,9 +44,35 @@ void notify_limits(RepliesByShard& replies, const AccessSnapshot& access, const 
   }
 }
 
-/// Expired links are removed together with such a change.
-bool concerns_links(const RegistryChange& change) {
-  return std::holds_alternative<AddLink>(change) || std::holds_alternative<RedeemLink>(change);
+/// The session that the change opens; null for other changes.
+const ApiKey* session_of(const RegistryChange& change) {
+  if (const auto* redeem = std::get_if<RedeemLink>(&change)) {
+    return &redeem->session;
+  }
+  const auto* add = std::get_if<AddSession>(&change);
+  return add != nullptr ? &add->session : nullptr;
+}
+
+/// What is removed together with a change: expired links and sessions, and the oldest sessions
+/// beyond the limit. Applies it to `changed`.
+Result<std::vector<RegistryChange>> removals_with(const RegistryChange& change,
+                                                  AccessSnapshot& changed, WallTime now) {
+  std::vector<RegistryChange> removals;
+  const ApiKey* const session = session_of(change);
+  if (session == nullptr && !std::holds_alternative<AddLink>(change)) {
+    return removals;
+  }
+  if (changed.has_expired(now)) {
+    removals.emplace_back(SweepExpired{now});
+    POSTRIDER_TRY(changed, changed.with(removals.back(), now));
+  }
+  EndSessions surplus{session != nullptr ? changed.surplus_sessions(*session)
+                                         : std::vector<KeyId>{}};
+  if (!surplus.ids.empty()) {
+    removals.emplace_back(std::move(surplus));
+    POSTRIDER_TRY(changed, changed.with(removals.back(), now));
+  }
+  return removals;
 }
 
 AuditEntry removal_entry(const AuditEntry& cause, const Webhook& webhook) {
@@ -171,16 +197,12 @@ Result<void> AdminChanges::change_registry(const ChangeContext& context,
                                            const std::optional<RequestKey>& key) {
   const WallTime now = context.entry.at;
   POSTRIDER_TRY(AccessSnapshot changed, access()->with(change, now));
-  const bool sweeps = concerns_links(change) && changed.has_expired(now);
-  const SweepExpired sweep{now};
-  if (sweeps) {
-    POSTRIDER_TRY(changed, changed.with(sweep, now));
-  }
+  POSTRIDER_TRY(const std::vector<RegistryChange> removals, removals_with(change, changed, now));
   const auto write = [&]() -> Result<void> {
     POSTRIDER_CHECK(take_request_key(context.store, key, context.entry.subject, context.entry.at));
     POSTRIDER_CHECK(context.store.registry->apply(change));
-    if (sweeps) {
-      POSTRIDER_CHECK(context.store.registry->apply(sweep));
+    for (const RegistryChange& removal : removals) {
+      POSTRIDER_CHECK(context.store.registry->apply(removal));
     }
     return context.store.audit->append(context.entry);
   };

@@ -19,6 +19,7 @@ class AdminService : public Service {
  public:
   std::shared_ptr<const Directory> directory() const override { return changes_.directory(); }
   std::shared_ptr<const AccessSnapshot> access() const override { return changes_.access(); }
+  std::map<KeyId, KeyRef> api_keys() const override { return access()->keys(); }
   std::shared_ptr<const EventTypeCatalog> event_types() const override {
     return event_types_.catalog();
   }

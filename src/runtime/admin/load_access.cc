@@ -8,27 +8,41 @@
 namespace postrider {
 namespace {
 
-Result<void> store_key(Store& store, const ApiKey& key) {
-  AuditEntry entry;
-  entry.at = key.created_at;
-  entry.action = "api_key.create";
-  entry.subject = key.id.to_string();
-  return store.atomically([&]() -> Result<void> {
-    POSTRIDER_CHECK(store.registry->apply(AddKey{key}));
+/// Stores a change with its audit entry, and applies it to `access`.
+Result<void> make_change(Store& store, AccessSnapshot& access, const RegistryChange& change,
+                         const AuditEntry& entry) {
+  POSTRIDER_TRY(AccessSnapshot changed, access.with(change, entry.at));
+  POSTRIDER_CHECK(store.atomically([&]() -> Result<void> {
+    POSTRIDER_CHECK(store.registry->apply(change));
     return store.audit->append(entry);
-  });
+  }));
+  access = std::move(changed);
+  return {};
+}
+
+AuditEntry entry_of(std::string action, std::string subject, WallTime at) {
+  AuditEntry entry;
+  entry.at = at;
+  entry.action = std::move(action);
+  entry.subject = std::move(subject);
+  return entry;
 }
 
 }  // namespace
 
-Result<AccessSnapshot> load_access(Store& store, const std::optional<ApiKey>& key, WallTime now) {
+Result<AccessSnapshot> load_access(Store& store, const StartAccess& added, WallTime now) {
   POSTRIDER_TRY(RegistryContents registry, store.registry->load());
-  if (key) {
-    POSTRIDER_CHECK(store_key(store, *key));
-    std::erase_if(registry.keys, [&](const ApiKey& other) { return other.id == key->id; });
-    registry.keys.push_back(*key);
-  }
   AccessSnapshot access{std::move(registry)};
+  if (added.key) {
+    const ApiKey& key = *added.key;
+    POSTRIDER_CHECK(make_change(store, access, AddKey{key},
+                                entry_of("api_key.create", key.id.to_string(), key.created_at)));
+  }
+  if (added.link) {
+    const SignInLink& link = *added.link;
+    POSTRIDER_CHECK(make_change(store, access, AddLink{link},
+                                entry_of("sign_in_link.create", link.created_by.to_string(), now)));
+  }
   if (!access.has_expired(now)) {
     return access;
   }

@@ -1,5 +1,5 @@
-// Loads keys, tenants and portal links at start, before there are threads. Removes those that have
-// expired and adds the operator's key.
+// Loads keys, sessions, tenants and links at start, before there are threads. Removes those that
+// have expired and adds the operator's key.
 #pragma once
 
 #include <optional>
@@ -11,8 +11,14 @@
 
 namespace postrider {
 
-/// Stores `key`, if given; it replaces the key with its id. Fails as the store does.
-[[nodiscard]] Result<AccessSnapshot> load_access(Store& store, const std::optional<ApiKey>& key,
+/// What a start adds. The key replaces the key with its id.
+struct StartAccess {
+  std::optional<ApiKey> key = std::nullopt;
+  std::optional<SignInLink> link = std::nullopt;
+};
+
+/// Stores what `added` contains. Fails as the store does.
+[[nodiscard]] Result<AccessSnapshot> load_access(Store& store, const StartAccess& added,
                                                  WallTime now);
 
 }  // namespace postrider

@@ -27,6 +27,14 @@ class LoadAccessTest : public testing::Test {
     return key;
   }
 
+  static ApiKey make_session(std::uint8_t number, const std::string& sha256, KeyId parent,
+                             WallTime expires_at) {
+    ApiKey session = make_key(number, sha256);
+    session.expires_at = expires_at;
+    session.session = SessionOrigin{.parent = parent};
+    return session;
+  }
+
   MemoryStore memory_;
   Store store_ = make_memory_store(memory_);
 };
@@ -34,7 +42,7 @@ class LoadAccessTest : public testing::Test {
 TEST_F(LoadAccessTest, LoadsStoredKeys) {
   const ApiKey key = make_key(1, "first");
   memory_.api_keys.emplace(key.id, key);
-  const auto access = load_access(store_, std::nullopt, now);
+  const auto access = load_access(store_, {}, now);
   ASSERT_TRUE(access);
   EXPECT_TRUE(access->find_key("first"));
   EXPECT_TRUE(memory_.audit.empty());
@@ -42,7 +50,7 @@ TEST_F(LoadAccessTest, LoadsStoredKeys) {
 
 TEST_F(LoadAccessTest, StoresAndAuditsTheOperatorsKey) {
   const ApiKey key = make_key(1, "first");
-  const auto access = load_access(store_, key, now);
+  const auto access = load_access(store_, {.key = key}, now);
   ASSERT_TRUE(access);
   EXPECT_TRUE(access->find_key("first"));
   EXPECT_EQ(memory_.api_keys.at(key.id), key);
@@ -54,7 +62,7 @@ TEST_F(LoadAccessTest, StoresAndAuditsTheOperatorsKey) {
 TEST_F(LoadAccessTest, ReplacesTheKeyWithTheSameId) {
   const ApiKey old = make_key(1, "old");
   memory_.api_keys.emplace(old.id, old);
-  const auto access = load_access(store_, make_key(1, "new"), now);
+  const auto access = load_access(store_, {.key = make_key(1, "new")}, now);
   ASSERT_TRUE(access);
   EXPECT_TRUE(access->find_key("new"));
   EXPECT_FALSE(access->find_key("old"));
@@ -62,16 +70,44 @@ TEST_F(LoadAccessTest, ReplacesTheKeyWithTheSameId) {
   EXPECT_EQ(memory_.api_keys.at(old.id).sha256, "new");
 }
 
-TEST_F(LoadAccessTest, RemovesExpiredPortalSessions) {
-  ApiKey session = make_key(1, "session");
-  session.scope = KeyScope::tenant;
-  session.portal_session = true;
-  session.expires_at = now - 1s;
-  memory_.api_keys.emplace(session.id, session);
-  const auto access = load_access(store_, std::nullopt, now);
+TEST_F(LoadAccessTest, AReplacedKeyTakesItsSessionsAlong) {
+  const ApiKey old = make_key(1, "old");
+  memory_.api_keys.emplace(old.id, old);
+  const ApiKey session = make_session(2, "session", old.id, now + 1h);
+  memory_.sessions.emplace(session.id, session);
+  EXPECT_TRUE(load_access(store_, {}, now)->find_session("session"));
+  const auto access = load_access(store_, {.key = make_key(1, "new")}, now);
   ASSERT_TRUE(access);
-  EXPECT_FALSE(access->find_key("session"));
-  EXPECT_TRUE(memory_.api_keys.empty());
+  EXPECT_FALSE(access->find_session("session"));
+  EXPECT_TRUE(memory_.sessions.empty());
+}
+
+TEST_F(LoadAccessTest, StoresAndAuditsALinkOfTheNewKey) {
+  const ApiKey key = make_key(1, "first");
+  const SignInLink link{.sha256 = "link",
+                        .tenant_id = {},
+                        .session = 1h,
+                        .expires_at = now + 1h,
+                        .scope = KeyScope::admin,
+                        .created_by = key.id};
+  const auto access = load_access(store_, {.key = key, .link = link}, now);
+  ASSERT_TRUE(access);
+  ASSERT_TRUE(access->find_link("link"));
+  EXPECT_EQ(memory_.links.at("link"), link);
+  ASSERT_EQ(memory_.audit.size(), 2u);
+  EXPECT_EQ(memory_.audit.back().entry.action, "sign_in_link.create");
+}
+
+TEST_F(LoadAccessTest, RemovesExpiredSessions) {
+  const ApiKey key = make_key(1, "first");
+  memory_.api_keys.emplace(key.id, key);
+  const ApiKey session = make_session(2, "session", key.id, now - 1s);
+  memory_.sessions.emplace(session.id, session);
+  const auto access = load_access(store_, {}, now);
+  ASSERT_TRUE(access);
+  EXPECT_FALSE(access->find_session("session"));
+  EXPECT_TRUE(access->find_key("first"));
+  EXPECT_TRUE(memory_.sessions.empty());
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -31,6 +32,7 @@
 #include "ports/request_keys.h"
 #include "ports/store.h"
 
+#include "runtime/observability/current_load.h"
 #include "runtime/observability/stream_hub.h"
 #include "runtime/store/event_type_catalog.h"
 
@@ -52,8 +54,10 @@ class Snapshots {
   virtual ~Snapshots() = default;
 
   [[nodiscard]] virtual std::shared_ptr<const Directory> directory() const = 0;
-  /// Keys, tenants and portal links.
+  /// Keys, sessions, tenants and sign-in links.
   [[nodiscard]] virtual std::shared_ptr<const AccessSnapshot> access() const = 0;
+  /// The API keys, without sessions.
+  [[nodiscard]] virtual std::map<KeyId, KeyRef> api_keys() const = 0;
   [[nodiscard]] virtual std::shared_ptr<const EventTypeCatalog> event_types() const = 0;
 };
 
@@ -148,8 +152,8 @@ class AccessChanges {
  public:
   virtual ~AccessChanges() = default;
 
-  /// Changes keys, tenants or portal links, from the next request on. Fails as AccessSnapshot::with
-  /// does.
+  /// Changes keys, sessions, tenants or links, from the next request on. Fails as
+  /// AccessSnapshot::with does.
   virtual Awaitable<Result<void>> change_registry(RegistryChange change, AuditEntry entry,
                                                   std::optional<RequestKey> key) = 0;
   /// Removes a registered tenant with its keys and links and, with `force`, its webhooks. Fails
@@ -241,6 +245,8 @@ class ServerStatus {
   virtual ~ServerStatus() = default;
 
   [[nodiscard]] virtual std::string metrics_text() = 0;
+  /// nullopt for a tenant: it is counted over all tenants only.
+  [[nodiscard]] virtual std::optional<CurrentLoad> current_load() = 0;
   /// Returns nullopt if the server is ready, otherwise the reason why it is not.
   [[nodiscard]] virtual std::optional<std::string> not_ready() const = 0;
 };

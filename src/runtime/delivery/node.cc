@@ -399,7 +399,7 @@ void RunningNode::disable_webhook(WebhookId id, const std::string& reason) {
 }
 
 Result<std::unique_ptr<Node>> make_node(NodeOptions options, NodeParts parts,
-                                        const std::optional<ApiKey>& key) {
+                                        const StartAccess& added) {
   POSTRIDER_TRY(std::vector<Webhook> webhooks, parts.store.catalog->load_webhooks());
   POSTRIDER_CHECK(reseal_all(*parts.store.catalog));
   POSTRIDER_TRY(auto circuits, load_circuits(parts.store, webhooks, parts.clock->now().steady));
@@ -418,7 +418,7 @@ Result<std::unique_ptr<Node>> make_node(NodeOptions options, NodeParts parts,
                                     options.alerts.dead_letters_window));
     POSTRIDER_TRY(dead_letters, parts.readers.front().history->dead_letter_counts());
   }
-  POSTRIDER_TRY(AccessSnapshot access, load_access(parts.store, key, parts.clock->now().wall));
+  POSTRIDER_TRY(AccessSnapshot access, load_access(parts.store, added, parts.clock->now().wall));
   std::vector<WebhookRef> refs;
   refs.reserve(webhooks.size());
   for (Webhook& webhook : webhooks) {

@@ -15,6 +15,7 @@
 #include "ports/metric_sample.h"
 #include "ports/store_check.h"
 
+#include "runtime/admin/load_access.h"
 #include "runtime/admin/service.h"
 #include "runtime/background/retention.h"
 #include "runtime/delivery/worker.h"
@@ -81,9 +82,9 @@ class Node {
   virtual void stop() = 0;
 };
 
-/// Loads webhooks, circuits, keys and the outline of the backlog, but not the backlog itself. If
-/// `key` is given, it is stored and replaces the key with its id.
+/// Loads webhooks, circuits, keys and the outline of the backlog, but not the backlog itself.
+/// Stores what `added` contains.
 [[nodiscard]] Result<std::unique_ptr<Node>> make_node(NodeOptions options, NodeParts parts,
-                                                      const std::optional<ApiKey>& key);
+                                                      const StartAccess& added);
 
 }  // namespace postrider

@@ -267,7 +267,7 @@ TEST_F(NodeRestartTest, StopInterruptsRescheduling) {
         }
         return std::nullopt;
       });
-  auto node = make_node({}, std::move(parts), std::nullopt);
+  auto node = make_node({}, std::move(parts), {});
   ASSERT_TRUE(node);
   node_ = *std::move(node);
   started = true;  // The first call from now on is a step of the rescheduling.
@@ -281,7 +281,7 @@ TEST_F(NodeRestartTest, ResealsSecretsWhenItStarts) {
   NodeParts parts = make_parts();
   parts.store.catalog =
       std::make_unique<WatchedCatalog>(std::move(parts.store.catalog), gate_, reseals);
-  ASSERT_TRUE(make_node({}, std::move(parts), std::nullopt));
+  ASSERT_TRUE(make_node({}, std::move(parts), {}));
   EXPECT_EQ(reseals, 1);
 }
 

@@ -75,7 +75,7 @@ TEST_F(NodeShutdownTest, StopStoresWhatHasFinished) {
 }
 
 TEST_F(NodeShutdownTest, StopBeforeStartDoesNothing) {
-  Result<std::unique_ptr<Node>> node = make_node({}, make_parts(), std::nullopt);
+  Result<std::unique_ptr<Node>> node = make_node({}, make_parts(), {});
   ASSERT_TRUE(node);
   (*node)->stop();
 }

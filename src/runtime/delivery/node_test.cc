@@ -308,7 +308,7 @@ TEST_F(NodeTest, IsNotMadeWithoutATransport) {
   parts.make_transport = [](boost::asio::io_context&, const Clock&) {
     return Result<std::unique_ptr<Transport>>{fail(Errc::unavailable, "No certificates.")};
   };
-  const auto node = make_node({}, std::move(parts), std::nullopt);
+  const auto node = make_node({}, std::move(parts), {});
   ASSERT_FALSE(node);
   EXPECT_EQ(node.error().message, "No certificates.");
 }

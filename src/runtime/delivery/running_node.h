@@ -84,6 +84,7 @@ class RunningNode final : public Node,
     return stream_.subscribe(std::move(filter), seen, std::move(wake));
   }
   std::string metrics_text() override { return metrics_->text(); }
+  std::optional<CurrentLoad> current_load() override { return metrics_->current_load(); }
   std::optional<std::string> not_ready() const override;
 
   [[nodiscard]] Result<void> open();

@@ -240,6 +240,21 @@ class PrometheusMetrics final : public Metrics {
     return facts;
   }
 
+  CurrentLoad current_load() override {
+    const std::lock_guard lock{mutex_};
+    ShardView all;
+    for (const auto& [worker, seen] : shards_) {
+      add(seen.view, all);
+    }
+    CurrentLoad load{.in_flight = all.in_flight,
+                     .open_circuits = all.circuits[static_cast<std::size_t>(CircuitState::open)]};
+    load.waiting = std::max<std::int64_t>(waiting_.total() - load.in_flight, 0);
+    for (const auto& [tenant_id, count] : dead_letters_) {
+      load.dead_letters += count;
+    }
+    return load;
+  }
+
   void dead_letters_changed(std::string_view tenant_id, std::int64_t change) override {
     count_dead_letters(tenant_id, change);
     families_.dlq_size.Add({{"tenant_id", families_.tenants.label(tenant_id)}})

@@ -19,6 +19,7 @@
 #include "engine/shard/shard_view.h"
 #include "ports/metric_sample.h"
 
+#include "runtime/observability/current_load.h"
 #include "runtime/observability/rate_limit_meter.h"
 
 namespace postrider {
@@ -90,6 +91,8 @@ class Metrics {
   /// The input of the alert rules. Lists the tenants with more than `dead_letters_max` dead
   /// letters.
   [[nodiscard]] virtual ServerFacts facts(std::int64_t dead_letters_max) = 0;
+
+  [[nodiscard]] virtual CurrentLoad current_load() = 0;
 
   /// `kind`: `event`, `delivery`, `attempt`, `dead_letter`, `operation`.
   virtual void retention_removed(std::string_view kind, std::uint64_t count) = 0;

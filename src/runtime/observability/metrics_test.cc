@@ -91,6 +91,10 @@ TEST(Metrics, AddUpTheWorkers) {
                        .rate_limited_total = 4},
                       10);
   metrics->waiting_counted({{100, 2, 40}});
+  metrics->dead_letters_changed("a", 3);
+  metrics->dead_letters_changed("b", 4);
+  EXPECT_EQ(metrics->current_load(),
+            (CurrentLoad{.waiting = 136, .in_flight = 6, .dead_letters = 7, .open_circuits = 2}));
   const std::string text = metrics->text();
   EXPECT_TRUE(has_line(text, "webhook_queue_depth{priority=\"high\"} 98"));
   EXPECT_TRUE(has_line(text, "webhook_queue_depth{priority=\"normal\"} 0"));

@@ -253,11 +253,9 @@ void StoreThread::turn(std::vector<StoreJob> jobs) {
 }
 
 void StoreThread::deliver(RepliesByShard& replies) {
-  for (std::size_t worker = 0; worker < replies.size(); ++worker) {
-    if (!replies[worker].empty()) {
-      parts_.owner->deliver(worker, std::exchange(replies[worker], {}));
-    }
-  }
+  deliver_replies(replies, [this](std::size_t worker, ShardReplies of_worker) {
+    parts_.owner->deliver(worker, std::move(of_worker));
+  });
 }
 
 bool StoreThread::ready(RepliesByShard& replies) {

@@ -29,13 +29,13 @@ Result<KeyScope> read_scope(std::string_view text) {
       return scope;
     }
   }
-  return fail(Errc::corrupt, "A stored API key has an unknown scope.");
+  return fail(Errc::corrupt, "A stored API key, session or link has an unknown scope.");
 }
 
 Result<KeyRole> read_role(std::string_view text) {
   const std::optional<KeyRole> role = parse_key_role(text);
   if (!role) {
-    return fail(Errc::corrupt, "A stored API key or portal link has an unknown role.");
+    return fail(Errc::corrupt, "A stored API key, session or link has an unknown role.");
   }
   return *role;
 }
@@ -49,7 +49,7 @@ Result<void> run(Database& database, std::string_view sql, const Values&... valu
 Result<std::vector<ApiKey>> load_keys(Database& database) {
   POSTRIDER_TRY(Statement statement,
                 database.prepare("SELECT id, name, sha256, scope, tenant_id, created_at,"
-                                 " expires_at, last_used_at, portal_session, role"
+                                 " expires_at, last_used_at, role"
                                  " FROM api_key ORDER BY id"));
   std::vector<ApiKey> keys;
   Query query = statement.query();
@@ -59,7 +59,7 @@ Result<std::vector<ApiKey>> load_keys(Database& database) {
       return keys;
     }
     POSTRIDER_TRY(const KeyScope scope, read_scope(query.bytes(3)));
-    POSTRIDER_TRY(const KeyRole role, read_role(query.bytes(9)));
+    POSTRIDER_TRY(const KeyRole role, read_role(query.bytes(8)));
     keys.push_back({.id = query.id<KeyId>(0),
                     .name = query.text(1),
                     .sha256 = query.text(2),
@@ -68,8 +68,42 @@ Result<std::vector<ApiKey>> load_keys(Database& database) {
                     .role = role,
                     .created_at = query.time(5),
                     .expires_at = query.time_or_null(6),
-                    .last_used_at = query.time_or_null(7),
-                    .portal_session = query.integer(8) != 0});
+                    .last_used_at = query.time_or_null(7)});
+  }
+}
+
+/// The columns title, logo_url and primary_color, of which `first` is the first.
+Branding read_branding(const Query& query, int first) {
+  return {.title = query.text_or_null(first),
+          .logo_url = query.text_or_null(first + 1),
+          .primary_color = query.text_or_null(first + 2)};
+}
+
+Result<std::vector<ApiKey>> load_sessions(Database& database) {
+  POSTRIDER_TRY(Statement statement,
+                database.prepare("SELECT id, name, sha256, scope, tenant_id, role, created_at,"
+                                 " expires_at, parent, portal, title, logo_url, primary_color"
+                                 " FROM session ORDER BY id"));
+  std::vector<ApiKey> sessions;
+  Query query = statement.query();
+  for (;;) {
+    POSTRIDER_TRY(const bool found, query.next());
+    if (!found) {
+      return sessions;
+    }
+    POSTRIDER_TRY(const KeyScope scope, read_scope(query.bytes(3)));
+    POSTRIDER_TRY(const KeyRole role, read_role(query.bytes(5)));
+    sessions.push_back({.id = query.id<KeyId>(0),
+                        .name = query.text(1),
+                        .sha256 = query.text(2),
+                        .scope = scope,
+                        .tenant_id = query.text(4),
+                        .role = role,
+                        .created_at = query.time(6),
+                        .expires_at = query.time(7),
+                        .session = SessionOrigin{.parent = query.id<KeyId>(8),
+                                                 .portal = query.integer(9) != 0,
+                                                 .branding = read_branding(query, 10)}});
   }
 }
 
@@ -101,11 +135,12 @@ Result<std::vector<RegisteredTenant>> load_tenants(Database& database) {
   }
 }
 
-Result<std::vector<PortalLink>> load_links(Database& database) {
+Result<std::vector<SignInLink>> load_links(Database& database) {
   POSTRIDER_TRY(Statement statement,
-                database.prepare("SELECT sha256, tenant_id, session_ms, expires_at, role"
-                                 " FROM portal_link ORDER BY sha256"));
-  std::vector<PortalLink> links;
+                database.prepare("SELECT sha256, tenant_id, session_ms, expires_at, role, scope,"
+                                 " created_by, title, logo_url, primary_color"
+                                 " FROM sign_in_link ORDER BY sha256"));
+  std::vector<SignInLink> links;
   Query query = statement.query();
   for (;;) {
     POSTRIDER_TRY(const bool found, query.next());
@@ -113,11 +148,15 @@ Result<std::vector<PortalLink>> load_links(Database& database) {
       return links;
     }
     POSTRIDER_TRY(const KeyRole role, read_role(query.bytes(4)));
+    POSTRIDER_TRY(const KeyScope scope, read_scope(query.bytes(5)));
     links.push_back({.sha256 = query.text(0),
                      .tenant_id = query.text(1),
                      .session = Millis{query.integer(2)},
                      .expires_at = query.time(3),
-                     .role = role});
+                     .role = role,
+                     .scope = scope,
+                     .created_by = query.id<KeyId>(6),
+                     .branding = read_branding(query, 7)});
   }
 }
 
@@ -126,9 +165,19 @@ class ChangeVisitor {
  public:
   explicit ChangeVisitor(Database& database) : database_(database) {}
 
-  Result<void> operator()(const AddKey& add) const { return put_key(add.key); }
+  Result<void> operator()(const AddKey& add) const {
+    const ApiKey& key = add.key;
+    POSTRIDER_CHECK(erase_offspring(key.id));
+    return run(database_,
+               "INSERT OR REPLACE INTO api_key (id, name, sha256, scope, tenant_id, created_at,"
+               " expires_at, last_used_at, role)"
+               " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+               key.id, key.name, Blob{key.sha256}, to_column(key.scope), key.tenant_id,
+               key.created_at, key.expires_at, key.last_used_at, to_string(key.role));
+  }
 
   Result<void> operator()(const RemoveKey& remove) const {
+    POSTRIDER_CHECK(erase_offspring(remove.id));
     return run(database_, "DELETE FROM api_key WHERE id = ?1", remove.id);
   }
 
@@ -187,43 +236,63 @@ class ChangeVisitor {
   Result<void> operator()(const RemoveTenant& remove) const {
     const TenantId& id = remove.tenant_id;
     POSTRIDER_CHECK(run(database_, "DELETE FROM registered_tenant WHERE id = ?1", id));
-    POSTRIDER_CHECK(run(database_, "DELETE FROM portal_link WHERE tenant_id = ?1", id));
+    POSTRIDER_CHECK(
+        run(database_, "DELETE FROM sign_in_link WHERE scope = 'tenant' AND tenant_id = ?1", id));
+    POSTRIDER_CHECK(
+        run(database_, "DELETE FROM session WHERE scope = 'tenant' AND tenant_id = ?1", id));
     return run(database_, "DELETE FROM api_key WHERE scope = 'tenant' AND tenant_id = ?1", id);
   }
 
   Result<void> operator()(const AddLink& add) const {
-    const PortalLink& link = add.link;
+    const SignInLink& link = add.link;
+    const Branding& branding = link.branding;
     return run(database_,
-               "INSERT OR REPLACE INTO portal_link (sha256, tenant_id, session_ms, expires_at,"
-               " role) VALUES (?1, ?2, ?3, ?4, ?5)",
+               "INSERT OR REPLACE INTO sign_in_link (sha256, tenant_id, session_ms, expires_at,"
+               " role, scope, created_by, title, logo_url, primary_color)"
+               " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
                Blob{link.sha256}, link.tenant_id, link.session, link.expires_at,
-               to_string(link.role));
+               to_string(link.role), to_column(link.scope), link.created_by, branding.title,
+               branding.logo_url, branding.primary_color);
   }
 
   Result<void> operator()(const RedeemLink& redeem) const {
     POSTRIDER_CHECK(
-        run(database_, "DELETE FROM portal_link WHERE sha256 = ?1", Blob{redeem.sha256}));
+        run(database_, "DELETE FROM sign_in_link WHERE sha256 = ?1", Blob{redeem.sha256}));
     if (database_.changes() == 0) {
       return fail(Errc::not_found, "There is no such link.");
     }
-    return put_key(redeem.session);
+    return (*this)(AddSession{redeem.session});
+  }
+
+  Result<void> operator()(const AddSession& add) const {
+    const ApiKey& key = add.session;
+    const Branding& branding = key.session->branding;
+    return run(database_,
+               "INSERT OR REPLACE INTO session (id, name, sha256, scope, tenant_id, role,"
+               " created_at, expires_at, parent, portal, title, logo_url, primary_color)"
+               " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
+               key.id, key.name, Blob{key.sha256}, to_column(key.scope), key.tenant_id,
+               to_string(key.role), key.created_at, key.expires_at, key.session->parent,
+               key.session->portal, branding.title, branding.logo_url, branding.primary_color);
+  }
+
+  Result<void> operator()(const EndSessions& end) const {
+    for (const KeyId id : end.ids) {
+      POSTRIDER_CHECK(run(database_, "DELETE FROM session WHERE id = ?1", id));
+    }
+    return {};
   }
 
   Result<void> operator()(const SweepExpired& sweep) const {
-    POSTRIDER_CHECK(run(database_, "DELETE FROM portal_link WHERE expires_at <= ?1", sweep.now));
-    return run(database_, "DELETE FROM api_key WHERE portal_session = 1 AND expires_at <= ?1",
-               sweep.now);
+    POSTRIDER_CHECK(run(database_, "DELETE FROM sign_in_link WHERE expires_at <= ?1", sweep.now));
+    return run(database_, "DELETE FROM session WHERE expires_at <= ?1", sweep.now);
   }
 
  private:
-  [[nodiscard]] Result<void> put_key(const ApiKey& key) const {
-    return run(database_,
-               "INSERT OR REPLACE INTO api_key (id, name, sha256, scope, tenant_id, created_at,"
-               " expires_at, last_used_at, portal_session, role)"
-               " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
-               key.id, key.name, Blob{key.sha256}, to_column(key.scope), key.tenant_id,
-               key.created_at, key.expires_at, key.last_used_at, key.portal_session,
-               to_string(key.role));
+  /// Removes what was made with a key.
+  [[nodiscard]] Result<void> erase_offspring(KeyId parent) const {
+    POSTRIDER_CHECK(run(database_, "DELETE FROM sign_in_link WHERE created_by = ?1", parent));
+    return run(database_, "DELETE FROM session WHERE parent = ?1", parent);
   }
 
   Database& database_;
@@ -240,6 +309,7 @@ class SqliteRegistry final : public Registry {
     POSTRIDER_TRY(contents.keys, load_keys(database));
     POSTRIDER_TRY(contents.tenants, load_tenants(database));
     POSTRIDER_TRY(contents.links, load_links(database));
+    POSTRIDER_TRY(contents.sessions, load_sessions(database));
     return contents;
   }
 

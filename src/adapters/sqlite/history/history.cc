@@ -53,10 +53,24 @@ constexpr std::string_view open_periods_sql = R"sql(
    ORDER BY p.opened_at DESC LIMIT ?2
 )sql";
 
+constexpr std::string_view periods_sql = R"sql(
+  SELECT opened_at, ended_at, reason FROM circuit_period
+   WHERE webhook_id = ?1 AND opened_at < ?2 ORDER BY opened_at DESC LIMIT ?3 OFFSET ?4
+)sql";
+
+constexpr std::string_view open_circuits_sql =
+    "SELECT webhook_id, state FROM circuit WHERE state <> 0";
+
 constexpr auto dead_counts_sql = with_states(R"sql(
   SELECT (SELECT name FROM tenant WHERE tenant = d.tenant), count(*)
     FROM delivery d INDEXED BY delivery_dead_tenant WHERE d.state = {dead_letter} GROUP BY d.tenant
 )sql");
+
+OpenPeriod read_period(const Query& query) {
+  return {.opened_at = query.time(0),
+          .ended_at = query.time_or_null(1),
+          .reason = query.as<OpenReason>(2)};
+}
 
 class SqliteHistory final : public History {
  public:
@@ -111,9 +125,38 @@ class SqliteHistory final : public History {
         std::ranges::reverse(periods);
         return periods;
       }
-      periods.push_back({.opened_at = query.time(0),
-                         .ended_at = query.time_or_null(1),
-                         .reason = query.as<OpenReason>(2)});
+      periods.push_back(read_period(query));
+    }
+  }
+
+  Result<Listed<OpenPeriod>> list_open_periods(WebhookId id, const Page& page) override {
+    POSTRIDER_TRY(Statement statement, database_->prepare(periods_sql));
+    Listed<OpenPeriod> listed;
+    Query query = statement.query(id, page.before.value_or(to_unix_ms(wall_time_max)),
+                                  std::int64_t{page.limit} + 1, page.offset);
+    for (;;) {
+      POSTRIDER_TRY(const bool found, query.next());
+      if (!found || page.limit == 0) {
+        return listed;
+      }
+      if (listed.items.size() == page.limit) {
+        listed.next = to_unix_ms(listed.items.back().opened_at);
+        return listed;
+      }
+      listed.items.push_back(read_period(query));
+    }
+  }
+
+  Result<std::map<WebhookId, CircuitState>> open_circuits() override {
+    POSTRIDER_TRY(Statement statement, database_->prepare(open_circuits_sql));
+    std::map<WebhookId, CircuitState> circuits;
+    Query query = statement.query();
+    for (;;) {
+      POSTRIDER_TRY(const bool found, query.next());
+      if (!found) {
+        return circuits;
+      }
+      circuits.emplace(query.id<WebhookId>(0), query.as<CircuitState>(1));
     }
   }
 
@@ -149,6 +192,16 @@ class SqliteHistory final : public History {
                                         const CountRange& range) override {
     return snapshot(*database_,
                     [&] { return sqlite::count_deliveries(*database_, filter, range); });
+  }
+
+  Result<std::optional<std::int64_t>> scan_dead_letters(const DeliveryFilter& filter,
+                                                        const CountRange& range,
+                                                        const TakeDeadLetter& take) override {
+    POSTRIDER_ASSERT(lists_dead_letters(filter));
+    return snapshot(*database_, [&] {
+      return sqlite::scan_dead_letters(*database_,
+                                       {.filter = filter, .range = range, .take = take});
+    });
   }
 
   Result<std::optional<TenantId>> tenant_of_removed(WebhookId id) override {

@@ -5,7 +5,9 @@
 #include <functional>
 #include <iterator>
 #include <optional>
+#include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -190,6 +192,77 @@ Result<std::optional<std::int64_t>> common_floor(Database& database, const Deliv
   return floor;
 }
 
+/// What to read of each delivery, and what to do with it.
+struct RangeReading {
+  std::string_view columns;
+  std::function<Result<void>(const Query&)> take;
+};
+
+/// Reads the matching deliveries of a range. Returns where the next range begins.
+Result<std::optional<std::int64_t>> read_range(Database& database, const DeliveryFilter& filter,
+                                               const CountRange& range,
+                                               const RangeReading& reading) {
+  const Page page{
+      .limit = 1, .offset = 0, .before = range.before, .scanned_max = range.scanned_max};
+  POSTRIDER_TRY(std::vector<DeliveryTerms> parts, plan_parts(database, filter, page));
+  const ScanLimit limit{.before = page.before, .scanned_max = std::max(page.scanned_max, 1u)};
+  POSTRIDER_TRY(const std::optional<std::int64_t> next,
+                common_floor(database, filter, parts, limit));
+  for (DeliveryTerms& part : parts) {
+    part.floor = next;
+    POSTRIDER_TRY(Statement statement,
+                  select_columns(filter, part, range.before, reading.columns).prepare(database));
+    Query query = statement.query();
+    POSTRIDER_TRY(bool found, query.next());
+    while (found) {
+      POSTRIDER_CHECK(reading.take(query));
+      POSTRIDER_TRY(found, query.next());
+    }
+  }
+  return next;
+}
+
+/// The webhooks of lanes and the names of event types, each looked up once. The results are valid
+/// as long as this object.
+class NameCache {
+ public:
+  static Result<NameCache> make(Database& database) {
+    POSTRIDER_TRY(Statement webhook,
+                  database.prepare("SELECT webhook_id FROM lane WHERE lane = ?1"));
+    POSTRIDER_TRY(Statement type, database.prepare("SELECT name FROM event_type WHERE type = ?1"));
+    return NameCache{std::move(webhook), std::move(type)};
+  }
+
+  Result<const WebhookId*> webhook(std::int64_t lane) {
+    return look_up(webhooks_, webhook_, lane,
+                   [](const Query& query) { return query.id<WebhookId>(0); });
+  }
+  Result<const std::string*> type(std::int64_t number) {
+    return look_up(types_, type_, number, [](const Query& query) { return query.text(0); });
+  }
+
+ private:
+  NameCache(Statement webhook, Statement type)
+      : webhook_(std::move(webhook)), type_(std::move(type)) {}
+
+  template <class Value, class Read>
+  static Result<const Value*> look_up(std::unordered_map<std::int64_t, Value>& known,
+                                      Statement& statement, std::int64_t number, Read read) {
+    const auto found = known.find(number);
+    if (found != known.end()) {
+      return &found->second;
+    }
+    Query query = statement.query(number);
+    POSTRIDER_TRY(const bool some, query.next());
+    return &known.emplace(number, some ? read(query) : Value{}).first->second;
+  }
+
+  Statement webhook_;
+  Statement type_;
+  std::unordered_map<std::int64_t, WebhookId> webhooks_;
+  std::unordered_map<std::int64_t, std::string> types_;
+};
+
 }  // namespace
 
 Result<Listed<DeliveryRecord>> list_deliveries(Database& database, const DeliveryFilter& filter,
@@ -223,21 +296,31 @@ Result<Listed<DeliveryRecord>> list_deliveries(Database& database, const Deliver
 
 Result<PartialCount> count_deliveries(Database& database, const DeliveryFilter& filter,
                                       const CountRange& range) {
-  const Page page{
-      .limit = 1, .offset = 0, .before = range.before, .scanned_max = range.scanned_max};
-  POSTRIDER_TRY(std::vector<DeliveryTerms> parts, plan_parts(database, filter, page));
-  const ScanLimit limit{.before = page.before, .scanned_max = std::max(page.scanned_max, 1u)};
   PartialCount counted;
-  POSTRIDER_TRY(counted.next, common_floor(database, filter, parts, limit));
-  for (DeliveryTerms& part : parts) {
-    part.floor = counted.next;
-    POSTRIDER_TRY(Statement statement,
-                  count_deliveries(filter, part, range.before).prepare(database));
-    Query query = statement.query();
-    POSTRIDER_TRY(const bool found, query.next());
-    counted.count += found ? query.as<std::uint64_t>(0) : 0;
-  }
+  const auto take = [&counted](const Query& query) -> Result<void> {
+    counted.count += query.as<std::uint64_t>(0);
+    return {};
+  };
+  POSTRIDER_TRY(counted.next, read_range(database, filter, range, {"count(*)", take}));
   return counted;
+}
+
+Result<std::optional<std::int64_t>> scan_dead_letters(Database& database,
+                                                      const DeadLetterScan& scan) {
+  POSTRIDER_TRY(NameCache names, NameCache::make(database));
+  const auto take = [&names, &scan](const Query& query) -> Result<void> {
+    POSTRIDER_TRY(const WebhookId* const webhook_id, names.webhook(query.integer(0)));
+    POSTRIDER_TRY(const std::string* const type, names.type(query.integer(1)));
+    scan.take({.webhook_id = *webhook_id,
+               .event_type = *type,
+               .failure_category = query.as_or_null<FailureCategory>(2),
+               .classification = query.as_or_null<Classification>(3),
+               .completed_at = query.time(4)});
+    return {};
+  };
+  return read_range(
+      database, scan.filter, scan.range,
+      {"d.lane, d.type, d.last_failure, d.dead_classification, d.completed_at", take});
 }
 
 }  // namespace postrider::sqlite

@@ -17,6 +17,13 @@ namespace postrider::sqlite {
 [[nodiscard]] Result<PartialCount> count_deliveries(Database& database,
                                                     const DeliveryFilter& filter,
                                                     const CountRange& range);
+struct DeadLetterScan {
+  const DeliveryFilter& filter;
+  const CountRange& range;
+  const TakeDeadLetter& take;
+};
+[[nodiscard]] Result<std::optional<std::int64_t>> scan_dead_letters(Database& database,
+                                                                    const DeadLetterScan& scan);
 
 // history_attempts.cc
 [[nodiscard]] Result<ListedAttempts> list_attempts(Database& database, const AttemptFilter& filter,

@@ -276,9 +276,9 @@ Select select_events_forward(const EventFilter& filter, const EventTerms& terms,
   return select;
 }
 
-Select count_deliveries(const DeliveryFilter& filter, const DeliveryTerms& terms,
-                        std::optional<std::int64_t> before) {
-  Select select{delivery_head(filter, terms, "count(*)")};
+Select select_columns(const DeliveryFilter& filter, const DeliveryTerms& terms,
+                      std::optional<std::int64_t> before, std::string_view columns) {
+  Select select{delivery_head(filter, terms, columns)};
   where_all(select, filter, terms);
   if (before) {
     select.where("d.sequence < ?", *before);

@@ -135,8 +135,8 @@ void where_indexed(Select& select, const EventFilter& filter, const EventTerms& 
 /// Oldest first, above `page.after`, with delivery_count as the last column.
 [[nodiscard]] Select select_events_forward(const EventFilter& filter, const EventTerms& terms,
                                            const ForwardPage& page);
-/// Counts the deliveries below `before`.
-[[nodiscard]] Select count_deliveries(const DeliveryFilter& filter, const DeliveryTerms& terms,
-                                      std::optional<std::int64_t> before);
+/// Selects these columns of all deliveries below `before`, in no particular order.
+[[nodiscard]] Select select_columns(const DeliveryFilter& filter, const DeliveryTerms& terms,
+                                    std::optional<std::int64_t> before, std::string_view columns);
 
 }  // namespace postrider::sqlite

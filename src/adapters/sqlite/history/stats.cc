@@ -39,7 +39,11 @@ constexpr std::string_view lanes_sql = R"sql(
 constexpr std::string_view open_sql = R"sql(
   SELECT lane, tally_span, tally FROM lane
    WHERE tally_span >= ?1 AND tally_span < ?2 AND (?3 IS NULL OR tally_tenant = ?3)
-     AND (?4 IS NULL OR lane = ?4)
+)sql";
+
+constexpr std::string_view open_lane_sql = R"sql(
+  SELECT lane, tally_span, tally FROM lane
+   WHERE tally_span >= ?1 AND tally_span < ?2 AND (?3 IS NULL OR tally_tenant = ?3) AND lane = ?4
 )sql";
 
 /// A filter with the numbers that the tables use.
@@ -91,8 +95,9 @@ Result<void> add_rows(Query query, Sums& sums) {
 /// Calls `take(lane, span, tally)` for the current span of each lane.
 template <class Take>
 Result<void> for_each_open_span(Database& database, const Terms& terms, Take take) {
-  POSTRIDER_TRY(Statement statement, database.prepare(open_sql));
-  Query query = statement.query(terms.first, terms.end, terms.tenant, terms.lane);
+  POSTRIDER_TRY(Statement statement, database.prepare(terms.lane ? open_lane_sql : open_sql));
+  Query query = terms.lane ? statement.query(terms.first, terms.end, terms.tenant, *terms.lane)
+                           : statement.query(terms.first, terms.end, terms.tenant);
   for (;;) {
     POSTRIDER_TRY(const bool found, query.next());
     if (!found) {

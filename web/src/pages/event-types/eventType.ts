@@ -1,0 +1,57 @@
+import type { EventTypeWithText } from "~/api/eventTypes.ts";
+import type { EventTypeEntry } from "~/api/types.ts";
+import { indentJson, jsonError } from "~/lib/json.ts";
+
+export const eventTypePath = (name: string) => `/event-types/show/${encodeURIComponent(name)}`;
+
+export function validationWords(entry: Pick<EventTypeEntry, "schema" | "validate">): string {
+  if (!entry.schema) return "no schema";
+  return entry.validate ? "against the schema" : "switched off";
+}
+
+export interface EventTypeDraft {
+  name: string;
+  description: string;
+  schemaText: string;
+  exampleText: string;
+  validate: boolean;
+}
+
+const asText = (text: string | null | undefined) => (text ? (indentJson(text) ?? text) : "");
+
+export const draftOf = (known: EventTypeWithText | null): EventTypeDraft => ({
+  name: known?.entry.name ?? "",
+  description: known?.entry.description ?? "",
+  schemaText: asText(known?.schemaText),
+  exampleText: asText(known?.exampleText),
+  validate: known?.entry.validate ?? true,
+});
+
+/** What is wrong with the text of a schema besides its JSON, or null. */
+export function schemaProblem(text: string): string | null {
+  const isObject = text.trim() === "" || text.trim().startsWith("{");
+  return isObject ? null : "A schema is a JSON object.";
+}
+
+const isJson = (text: string) => text.trim() === "" || jsonError(text) === null;
+
+/** Whether the server has to be asked about it. */
+export const isComplete = (draft: EventTypeDraft) =>
+  /^[\w-]+(\.[\w-]+)*$/.test(draft.name.trim()) &&
+  isJson(draft.schemaText) &&
+  isJson(draft.exampleText) &&
+  schemaProblem(draft.schemaText) === null;
+
+const orNull = (text: string) => (text.trim() === "" ? "null" : text.trim());
+
+/** The body of a creation or change. Schema and example are sent as they were written. */
+export function changeBody(draft: EventTypeDraft, isNew: boolean): string {
+  const fields = [
+    `"description":${draft.description.trim() ? JSON.stringify(draft.description.trim()) : "null"}`,
+    `"schema":${orNull(draft.schemaText)}`,
+    `"example":${orNull(draft.exampleText)}`,
+    `"validate":${String(draft.validate)}`,
+  ];
+  if (isNew) fields.unshift(`"name":${JSON.stringify(draft.name.trim())}`);
+  return `{${fields.join(",")}}`;
+}

@@ -1,0 +1,95 @@
+import { Button, Paper, Skeleton, Stack, Title } from "@mantine/core";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { Link, useParams } from "wouter";
+
+import { readEvent } from "~/api/events.ts";
+import { useRights } from "~/api/session.tsx";
+import { useStream } from "~/api/stream.ts";
+import type { EventDetail } from "~/api/types.ts";
+import { Code } from "~/ui/Code.tsx";
+import { Id } from "~/ui/Copy.tsx";
+import { Facts } from "~/ui/Facts.tsx";
+import { PageTitle } from "~/ui/PageTitle.tsx";
+import { Problem } from "~/ui/Problem.tsx";
+import { Time } from "~/ui/Time.tsx";
+
+import { EventDeliveries } from "./EventDeliveries.tsx";
+
+function EventFacts({ event, operator }: { event: EventDetail; operator: boolean }) {
+  return (
+    <Paper withBorder p="md">
+      <Facts
+        facts={[
+          ["Id", <Id key="id" value={event.id} />],
+          ["Published", <Time key="at" at={event.created_at} exact />],
+          ["Happened", <Time key="time" at={event.timestamp} exact />],
+          ["Priority", event.priority],
+          ["Tenant", operator ? event.tenant_id : null],
+          ["Resource", event.resource_id],
+          ["Source", event.source],
+          ["Ordering key", event.ordering_key],
+          [
+            "Idempotency key",
+            <span key="key" className="mono">
+              {event.idempotency_key}
+            </span>,
+          ],
+        ]}
+      />
+    </Paper>
+  );
+}
+
+export default function EventPage() {
+  const { id = "" } = useParams<{ id: string }>();
+  const rights = useRights();
+  const queries = useQueryClient();
+  const read = useQuery({
+    queryKey: ["event", id],
+    queryFn: () => readEvent(id),
+    placeholderData: undefined,
+    refetchInterval: (query) => (query.state.data?.event.fanout_remaining ? 2_000 : false),
+  });
+  const type = read.data?.event.type;
+  useStream(
+    { event_type: type ?? "" },
+    (events) => {
+      const concerns = events.some(({ kind, data }) => kind === "reset" || data["event_id"] === id);
+      if (concerns) void queries.invalidateQueries({ queryKey: ["event", id] });
+    },
+    type !== undefined,
+  );
+  if (read.error) return <Problem error={read.error} retry={() => void read.refetch()} />;
+  if (!read.data) return <Skeleton height={320} aria-label="Loading the event" />;
+  const { event, dataText, metadataText } = read.data;
+  const hasMetadata = Object.keys(event.metadata).length > 0;
+  return (
+    <>
+      <PageTitle title={event.type}>
+        {rights.publish && (
+          <Button component={Link} variant="default" href={`/events/new?like=${event.id}`}>
+            Publish one like this
+          </Button>
+        )}
+      </PageTitle>
+      <Stack gap="lg">
+        <EventFacts event={event} operator={rights.operator} />
+        <EventDeliveries event={event} />
+        <section aria-labelledby="event-data">
+          <Title order={2} size="h4" id="event-data">
+            Data
+          </Title>
+          <Code text={dataText} label="data" />
+        </section>
+        {hasMetadata && (
+          <section aria-labelledby="event-metadata">
+            <Title order={2} size="h4" id="event-metadata">
+              Metadata
+            </Title>
+            <Code text={metadataText} label="metadata" />
+          </section>
+        )}
+      </Stack>
+    </>
+  );
+}

@@ -1,0 +1,77 @@
+import { expect, test } from "vitest";
+
+import { expectAccessible } from "./harness/browser.ts";
+import { makeWorld } from "./harness/world.ts";
+
+const world = makeWorld();
+
+test("an event type is created, checked, changed, archived, restored and deleted", async () => {
+  const { page, server, watched } = world;
+  await world.goto("/event-types");
+  await page.getByText("The catalogue is empty").waitFor();
+  await page.getByRole("link", { name: "Create the first event type" }).click();
+
+  const create = page.getByRole("button", { name: "Create event type" });
+  const schema = page.getByRole("textbox", { name: "Schema" });
+  await page.getByRole("textbox", { name: "Name" }).fill("order.paid");
+  await schema.fill('{"type": "object",\n "required": [id]}');
+  await page.getByText("Line 2, column 15: This is not a value.").waitFor();
+  expect(await create.isDisabled()).toBe(true);
+  await schema.fill("[1]");
+  await page.getByText("A schema is a JSON object.").waitFor();
+  await expectAccessible(page);
+  // What only the server can know is shown at the field, too.
+  await schema.fill('{"type": "nonsense"}');
+  watched.expectProblem(/422/);
+  await create.click();
+  await page.getByRole("alert").waitFor();
+  await schema.fill('{"type":"object","required":["id"]}');
+  await page.getByRole("button", { name: "Indent" }).click();
+  expect(await schema.inputValue()).toBe(
+    '{\n  "type": "object",\n  "required": [\n    "id"\n  ]\n}',
+  );
+  await page.getByRole("textbox", { name: "Example" }).fill('{"id": 12345678901234567890}');
+  await page.getByRole("textbox", { name: "Description" }).fill("An order was paid.");
+  await create.click();
+
+  await page.getByRole("heading", { name: "order.paid" }).waitFor();
+  await page.getByText("against the schema").waitFor();
+  const example = page.getByRole("textbox", { name: "Example" });
+  expect(await example.inputValue()).toContain("12345678901234567890");
+  await expectAccessible(page);
+  await page.getByRole("switch", { name: /do not match the schema/ }).click();
+  await page.getByRole("button", { name: "Save changes" }).click();
+  await page.getByText("switched off").waitFor();
+
+  await page.getByRole("button", { name: "Archive" }).click();
+  await page.getByRole("dialog").getByText("refuses events of this type").waitFor();
+  await page.getByRole("dialog").getByRole("button", { name: "Archive" }).click();
+  await page.getByText("This event type is archived").waitFor();
+  await page.getByRole("button", { name: "Restore" }).click();
+  await page.getByText("This event type is archived").waitFor({ state: "detached" });
+  expect(await server.call("GET", "/v1/event-types/order.paid")).toMatchObject({
+    archived: false,
+    validate: false,
+    description: "An order was paid.",
+  });
+
+  await page.getByRole("button", { name: "Delete" }).click();
+  await page.getByRole("button", { name: "Delete event type" }).click();
+  await page.getByText("The catalogue is empty").waitFor();
+});
+
+test("the list shows and filters the catalogue", async () => {
+  const { page, server } = world;
+  await server.call("POST", "/v1/event-types", { name: "user.created", description: "A new user" });
+  await server.call("POST", "/v1/event-types", { name: "user.deleted", archived: true });
+  await world.goto("/event-types");
+  await page.getByRole("link", { name: "user.created" }).waitFor();
+  await page.getByText("A new user").waitFor();
+  await expectAccessible(page);
+  await page.getByRole("textbox", { name: "State" }).click();
+  await page.getByRole("option", { name: "Archived" }).click();
+  await page.getByRole("link", { name: "user.created" }).waitFor({ state: "detached" });
+  expect(page.url()).toContain("archived=true");
+  await page.getByRole("link", { name: "user.deleted" }).click();
+  await page.getByText("This event type is archived").waitFor();
+});

@@ -1,0 +1,17 @@
+import { fileURLToPath } from "node:url";
+
+import { defineConfig } from "vitest/config";
+
+const slowness = Number(process.env["POSTRIDER_TEST_SLOWNESS"] ?? "1");
+
+export default defineConfig({
+  resolve: { alias: { "~": fileURLToPath(new URL("./src", import.meta.url)) } },
+  test: {
+    include: ["tests/**/*.test.ts"],
+    environment: "node",
+    testTimeout: 60_000 * slowness,
+    hookTimeout: 60_000 * slowness,
+    maxWorkers: 2,
+    minWorkers: 1,
+  },
+});
