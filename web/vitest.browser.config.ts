@@ -9,6 +9,7 @@ export default defineConfig({
   test: {
     include: ["tests/**/*.test.ts"],
     environment: "node",
+    retry: 1, // On a busy machine, a browser can miss a deadline.
     testTimeout: 60_000 * slowness,
     hookTimeout: 60_000 * slowness,
     maxWorkers: 2,

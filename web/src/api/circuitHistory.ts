@@ -1,13 +1,14 @@
-// GET /v1/webhooks/{id}/circuit-breaker/history
-import { call } from "./call.ts";
-import type { Page } from "./types.ts";
+import { api, body } from "./client.ts";
+import type { operations } from "./schema";
+
+type History = operations["listOpenPeriods"]["responses"][200]["content"]["application/json"];
 
 /** A time in which the circuit was open and nothing was sent. */
-export interface OpenPeriod {
-  opened_at: string;
-  ended_at: string | null; // null: still open.
-  reason: string; // `failures` or `forced`.
-}
+export type OpenPeriod = History["data"][number];
 
-export const circuitHistory = (id: string, limit: number) =>
-  call<Page<OpenPeriod>>("get", `/v1/webhooks/${id}/circuit-breaker/history?limit=${limit}`);
+export const circuitHistory = (id: string, limit: number): Promise<History> =>
+  body(
+    api.GET("/v1/webhooks/{id}/circuit-breaker/history", {
+      params: { path: { id }, query: { limit } },
+    }),
+  );

@@ -1,26 +1,13 @@
-import { request } from "./request.ts";
+import { api, body } from "./client.ts";
+import type { operations } from "./schema";
 
-export type GroupBy = "webhook" | "failure_category" | "event_type" | "age" | "classification";
+type GroupQuery = operations["groupDeadLetters"]["parameters"]["query"];
 
-export interface DeadLetterGroup {
-  key: string | null; // Null if it is unknown.
-  webhook_name?: string | null;
-  webhook_url?: string | null;
-  count: number;
-  oldest_at: string;
-  newest_at: string;
-}
+export type GroupBy = GroupQuery["by"];
+export type DeadLetterGroups =
+  operations["groupDeadLetters"]["responses"][200]["content"]["application/json"];
+export type DeadLetterGroup = DeadLetterGroups["data"][number];
 
-export interface DeadLetterGroups {
-  data: DeadLetterGroup[];
-  groups: number; // Including those beyond `limit`.
-  total: number;
-  more: boolean; // The numbers are lower bounds.
-}
-
-/** Counts dead letters in groups, largest first. `filters` are those of GET /v1/dlq. */
-export const readDeadLetterGroups = (
-  by: GroupBy,
-  filters: Record<string, string | undefined>,
-  limit: number,
-) => request<DeadLetterGroups>("GET", "/v1/dlq/groups", { query: { ...filters, by, limit } });
+/** Counts dead letters in groups, largest first. */
+export const readDeadLetterGroups = (query: GroupQuery): Promise<DeadLetterGroups> =>
+  body(api.GET("/v1/dlq/groups", { params: { query } }));

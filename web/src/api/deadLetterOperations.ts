@@ -1,45 +1,29 @@
 // Bulk retry and discard, and the count of what they would act on.
-import { request } from "./request.ts";
-import type { Operation } from "./types.ts";
+import { api, body } from "./client.ts";
+import type { operations } from "./schema";
+import type { Operation, OperationCount } from "./types.ts";
 
-export interface OperationCount {
-  count: number;
-  more: boolean; // There are at least `count`.
-}
+type RetryBody = NonNullable<operations["retryDeadLetters"]["requestBody"]>;
+export type RetryBatch = RetryBody["content"]["application/json"];
+export type BatchFilter = NonNullable<RetryBatch["filter"]>;
 
-export interface RetryBatch {
-  filter: {
-    webhook_ids?: string[];
-    event_types?: string[];
-    failure_categories?: string[];
-    classification?: string;
-    tenant_id?: string;
-    from?: string;
-    to?: string;
-  };
-  rate_limit?: { requests_per_second: number };
-  priority?: "high" | "normal" | "low";
-  start_at?: string;
-}
+const retryBatch = (batch: RetryBatch) => body(api.POST("/v1/dlq/retry-batch", { body: batch }));
 
 export const countRetryBatch = (batch: RetryBatch) =>
-  request<OperationCount>("POST", "/v1/dlq/retry-batch", {
-    body: { filter: batch.filter, dry_run: true },
-  });
+  retryBatch({ filter: batch.filter, dry_run: true }) as Promise<OperationCount>;
 
-export const startRetryBatch = (batch: RetryBatch) =>
-  request<Operation>("POST", "/v1/dlq/retry-batch", { body: batch });
+export const startRetryBatch = (batch: RetryBatch) => retryBatch(batch) as Promise<Operation>;
 
-type DiscardFilter = Record<string, string | undefined>;
+export type DiscardFilter = NonNullable<operations["discardDeadLetters"]["parameters"]["query"]>;
 
 /** Without a filter, everything is meant, which has to be said. */
-const discardQuery = (filter: DiscardFilter) =>
-  Object.values(filter).some((value) => value !== undefined) ? filter : { all: "true" };
+const discard = (filter: DiscardFilter, dry_run?: true) => {
+  const given = Object.values(filter) as unknown[];
+  const all = given.every((value) => value === undefined) || undefined;
+  return body(api.DELETE("/v1/dlq", { params: { query: { ...filter, all, dry_run } } }));
+};
 
 export const countDiscard = (filter: DiscardFilter) =>
-  request<OperationCount>("DELETE", "/v1/dlq", {
-    query: { ...discardQuery(filter), dry_run: "true" },
-  });
+  discard(filter, true) as Promise<OperationCount>;
 
-export const startDiscard = (filter: DiscardFilter) =>
-  request<Operation>("DELETE", "/v1/dlq", { query: discardQuery(filter) });
+export const startDiscard = (filter: DiscardFilter) => discard(filter) as Promise<Operation>;

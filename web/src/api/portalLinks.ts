@@ -1,20 +1,10 @@
 import { api, body } from "./client.ts";
-import type { Branding } from "./session.tsx";
+import type { operations } from "./schema";
 
-export interface PortalLinkInput {
-  tenant_id: string;
-  role: "admin" | "viewer";
-  expires_in_seconds: number;
-  session_seconds: number;
-  branding?: Partial<Branding>;
-}
-
-export interface PortalLink {
-  url: string;
-  expires_at: string;
-}
+type Create = operations["createPortalLink"];
+export type PortalLinkInput = Create["requestBody"]["content"]["application/json"];
+export type PortalLink = Create["responses"][201]["content"]["application/json"];
 
 /** A link with which one user of the tenant can open the portal, once. */
-export function createPortalLink(input: PortalLinkInput): Promise<PortalLink> {
-  return body(api.POST("/v1/portal-links", { body: input })) as Promise<PortalLink>;
-}
+export const createPortalLink = (input: PortalLinkInput): Promise<PortalLink> =>
+  body(api.POST("/v1/portal-links", { body: input }));

@@ -3,24 +3,10 @@ import { createContext, useContext } from "react";
 
 import { setCsrfToken } from "./client.ts";
 import { ApiProblem } from "./problem.ts";
+import type { components } from "./schema";
 import type { ProblemBody } from "./types.ts";
 
-export interface Branding {
-  title: string;
-  logo_url: string | null;
-  primary_color: string | null;
-}
-
-export interface Session {
-  scope: "admin" | "read" | "publish" | "tenant";
-  role: "admin" | "viewer" | null;
-  tenant_id: string | null;
-  key_name: string;
-  expires_at: string;
-  csrf_token: string;
-  server: { version: string };
-  branding: Branding;
-}
+export type Session = components["schemas"]["Session"];
 
 async function exchange(method: string, credentials?: Record<string, string>, csrf?: string) {
   const response = await fetch("/v1/sessions", {

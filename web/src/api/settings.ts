@@ -1,21 +1,7 @@
 // GET /v1/settings: every setting in force. Secret values are hidden by the server.
-import type { Client } from "openapi-fetch";
-
 import { api, body } from "./client.ts";
+import type { components } from "./schema";
 
-export interface Setting {
-  name: string;
-  value: unknown;
-  origin: "default" | "profile" | "file" | "environment" | "flag";
-  detail: string | null;
-}
+export type Setting = components["schemas"]["Setting"];
 
-interface SettingsPaths {
-  "/v1/settings": {
-    get: { responses: { 200: { content: { "application/json": { data: Setting[] } } } } };
-  };
-}
-
-const settingsApi = api as unknown as Client<SettingsPaths>;
-
-export const readSettings = () => body(settingsApi.GET("/v1/settings"));
+export const readSettings = (): Promise<{ data: Setting[] }> => body(api.GET("/v1/settings"));

@@ -16,6 +16,8 @@ export type EventDetail = Schemas["EventDetail"];
 export type EventSummary = Schemas["EventSummary"];
 export type EventTypeEntry = Schemas["EventTypeEntry"];
 export type Operation = Schemas["Operation"];
+export type OperationCount =
+  components["responses"]["OperationCount"]["content"]["application/json"];
 export type ProblemBody = Schemas["Problem"];
 export type SentRequest = Schemas["SentRequest"];
 export type Tally = Schemas["Tally"];

@@ -12,13 +12,8 @@ import {
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 
-import {
-  countRetryBatch,
-  type OperationCount,
-  type RetryBatch,
-  startRetryBatch,
-} from "~/api/deadLetterOperations.ts";
-import type { Operation } from "~/api/types.ts";
+import { countRetryBatch, type RetryBatch, startRetryBatch } from "~/api/deadLetterOperations.ts";
+import type { Operation, OperationCount } from "~/api/types.ts";
 import { formatCount } from "~/lib/format.ts";
 import { fromInput } from "~/lib/timeRange.ts";
 import { useTimeZone } from "~/ui/preferences.ts";

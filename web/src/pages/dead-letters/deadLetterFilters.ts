@@ -1,5 +1,5 @@
 // The filters of dead letters: in the address bar, in lists, and in operations. Pure.
-import type { RetryBatch } from "~/api/deadLetterOperations.ts";
+import type { BatchFilter } from "~/api/deadLetterOperations.ts";
 import type { GroupBy } from "~/api/deadLetterGroups.ts";
 import { rangeTimes } from "~/lib/timeRange.ts";
 import type { Filters } from "~/ui/filters.ts";
@@ -76,7 +76,7 @@ export const isNarrowed = (query: DeadLetterQuery) =>
 const hourMs = 3_600_000;
 
 /** The same selection for a bulk retry, which takes times instead of an age. */
-export function batchFilter(query: DeadLetterQuery, now: number): RetryBatch["filter"] {
+export function batchFilter(query: DeadLetterQuery, now: number): BatchFilter {
   const list = (text: string | undefined) => text?.split(",").map((word) => word.trim());
   const time = (hours: number) => new Date(now - hours * hourMs).toISOString();
   const bounds: Record<Age, [from: string | undefined, to: string | undefined]> = {
@@ -88,7 +88,7 @@ export function batchFilter(query: DeadLetterQuery, now: number): RetryBatch["fi
   return {
     webhook_ids: list(query.webhook_id),
     event_types: list(query.event_type),
-    failure_categories: list(query.failure_category),
+    failure_categories: list(query.failure_category) as BatchFilter["failure_categories"],
     classification: query.classification,
     tenant_id: query.tenant_id,
     from: later(query.from, from),

@@ -46,12 +46,16 @@ export function useDeadLetters(filters: DeadLetterFilters, isPicking: boolean) {
   const groups = useQuery({
     queryKey: ["dead-letters", "groups", by, others],
     queryFn: () =>
-      readDeadLetterGroups(by, { ...deadLetterQuery(others, Date.now()) }, groupsShown),
+      readDeadLetterGroups({ ...deadLetterQuery(others, Date.now()), by, limit: groupsShown }),
   });
   const total = useQuery({
     queryKey: ["dead-letters", "groups", "classification", narrowed],
     queryFn: () =>
-      readDeadLetterGroups("classification", { ...deadLetterQuery(narrowed, Date.now()) }, 1),
+      readDeadLetterGroups({
+        ...deadLetterQuery(narrowed, Date.now()),
+        by: "classification",
+        limit: 1,
+      }),
   });
 
   const fresh = list.isPlaceholderData ? undefined : list.data?.data;

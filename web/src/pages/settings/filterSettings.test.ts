@@ -4,9 +4,10 @@ import type { Setting } from "~/api/settings.ts";
 
 import { filterSettings, valueText } from "./filterSettings.ts";
 
+const rest = { default: null, description: "", reload: false };
 const settings: Setting[] = [
-  { name: "listen", value: "127.0.0.1:8080", origin: "flag", detail: "--listen" },
-  { name: "limits.webhooks_per_tenant", value: 1_000, origin: "default", detail: null },
+  { name: "listen", value: "127.0.0.1:8080", origin: "flag", detail: "--listen", ...rest },
+  { name: "limits.webhooks_per_tenant", value: 1_000, origin: "default", detail: null, ...rest },
 ];
 const names = (filters: object) => filterSettings(settings, filters).map(({ name }) => name);
 

@@ -1,10 +1,10 @@
 import { Button, Checkbox, Group, NumberInput, TagsInput, TextInput } from "@mantine/core";
 
+import { useCatalogue } from "~/api/catalogue.ts";
 import { formatWord } from "~/lib/format.ts";
 import { useTimeZone } from "~/ui/preferences.ts";
 
 import { toInputTime } from "./inputTime.ts";
-import { useEventTypes } from "./queries.ts";
 import { type ReplayForm, replayStates } from "./replayForm.ts";
 
 const presets = [
@@ -58,7 +58,7 @@ function Stretch({ form, edit }: Properties) {
 }
 
 export function ReplayFields({ form, edit }: Properties) {
-  const types = useEventTypes();
+  const types = useCatalogue();
   return (
     <>
       <Stretch form={form} edit={edit} />

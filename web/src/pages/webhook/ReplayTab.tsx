@@ -27,7 +27,7 @@ function useReplay(id: string, onStarted: (operation: string) => void) {
       // Without an end, events that are published after the count would be replayed too.
       const bounded = { ...request, until: request.until ?? new Date().toISOString() };
       const { count, more } = await countReplay(id, bounded);
-      return { request: bounded, count, more: more ?? false };
+      return { request: bounded, count, more };
     },
   });
   const start = useMutation({

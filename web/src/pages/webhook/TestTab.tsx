@@ -2,12 +2,12 @@ import { Autocomplete, Button, JsonInput, Paper, SimpleGrid, Stack, Text } from 
 import { useMutation } from "@tanstack/react-query";
 import { type Dispatch, type SetStateAction, useEffect, useRef, useState } from "react";
 
+import { useCatalogue } from "~/api/catalogue.ts";
 import { api, body } from "~/api/client.ts";
 import type { Attempt, EventTypeEntry, Webhook } from "~/api/types.ts";
 import { Notice } from "~/ui/Notice.tsx";
 import { Problem } from "~/ui/Problem.tsx";
 
-import { useEventTypes } from "./queries.ts";
 import { TestResult } from "./TestResult.tsx";
 import { exampleText, jsonProblem, testBody } from "./testSend.ts";
 
@@ -82,7 +82,7 @@ interface FormProperties {
 }
 
 export function TestTab({ hook }: { hook: Webhook }) {
-  const types = useEventTypes();
+  const types = useCatalogue();
   const [type, setType] = useState("");
   const [data, setData] = useState("");
   const send = useMutation({ mutationFn: () => sendTest(hook.id, testBody(type, data)) });

@@ -27,17 +27,3 @@ export function useHealth(id: string) {
     refetchInterval: idleRefetchMs,
   });
 }
-
-const typesMax = 250;
-
-/** The catalogue, for choosing a type. */
-export function useEventTypes() {
-  return useQuery({
-    queryKey: ["event-types", "names"],
-    queryFn: async () => {
-      const query = { limit: typesMax, archived: false };
-      const { data } = await body(api.GET("/v1/event-types", { params: { query } }));
-      return data;
-    },
-  });
-}
