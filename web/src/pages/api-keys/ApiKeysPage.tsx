@@ -11,6 +11,7 @@ import { type Column, DataTable } from "~/ui/DataTable.tsx";
 import { Empty } from "~/ui/Empty.tsx";
 import { useFilters } from "~/ui/filters.ts";
 import { PageTitle } from "~/ui/PageTitle.tsx";
+import { pagingBy } from "~/ui/paging.ts";
 import { notifyDone, notifyProblem } from "~/ui/Problem.tsx";
 import { ShownOnce } from "~/ui/ShownOnce.tsx";
 import { Time } from "~/ui/Time.tsx";
@@ -136,11 +137,7 @@ export default function ApiKeysPage() {
         rowKey={(row) => row.id}
         error={list.error}
         retry={() => void list.refetch()}
-        paging={{
-          next: list.data?.next_cursor ?? null,
-          isFirst: !filters.cursor,
-          go: (cursor) => change({ cursor }),
-        }}
+        paging={pagingBy(list.data, filters, change)}
         tools={
           <Group>
             <Text size="sm" c="dimmed">

@@ -13,6 +13,7 @@ import { Empty } from "~/ui/Empty.tsx";
 import { Facts } from "~/ui/Facts.tsx";
 import { useFilters } from "~/ui/filters.ts";
 import { PageTitle } from "~/ui/PageTitle.tsx";
+import { pagingBy } from "~/ui/paging.ts";
 import { TextFilter } from "~/ui/TextFilter.tsx";
 import { Time } from "~/ui/Time.tsx";
 import { TimeRange } from "~/ui/TimeRange.tsx";
@@ -166,11 +167,7 @@ export default function AuditLogPage() {
         rowKey={(record) => String(record.sequence)}
         error={list.error}
         retry={() => void list.refetch()}
-        paging={{
-          next: list.data?.next_cursor ?? null,
-          isFirst: !filters.cursor,
-          go: (cursor) => change({ cursor }),
-        }}
+        paging={pagingBy(list.data, filters, change)}
         tools={
           <Group gap="sm" align="flex-end">
             <TextFilter label="Who" placeholder="key_… or system" {...text("actor")} />

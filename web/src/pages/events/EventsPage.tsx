@@ -12,6 +12,7 @@ import { type Column, DataTable } from "~/ui/DataTable.tsx";
 import { Empty } from "~/ui/Empty.tsx";
 import { type Filters, useFilters } from "~/ui/filters.ts";
 import { PageTitle } from "~/ui/PageTitle.tsx";
+import { pagingBy } from "~/ui/paging.ts";
 import { TextFilter } from "~/ui/TextFilter.tsx";
 import { Time } from "~/ui/Time.tsx";
 import { TimeRange } from "~/ui/TimeRange.tsx";
@@ -205,11 +206,7 @@ export default function EventsPage() {
         href={(event) => `/events/${event.id}`}
         error={list.error}
         retry={() => void list.refetch()}
-        paging={{
-          next: list.data?.next_cursor ?? null,
-          isFirst: !filters.cursor,
-          go: (cursor) => change({ cursor }),
-        }}
+        paging={pagingBy(list.data, filters, change)}
         tools={<FilterBar filters={filters} change={change} operator={rights.operator} />}
         empty={
           <NoEvents isFiltered={Object.keys(filters).length > 0} mayPublish={rights.publish} />

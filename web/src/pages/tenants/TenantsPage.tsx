@@ -9,6 +9,7 @@ import { type Column, DataTable } from "~/ui/DataTable.tsx";
 import { Empty } from "~/ui/Empty.tsx";
 import { useFilters } from "~/ui/filters.ts";
 import { PageTitle } from "~/ui/PageTitle.tsx";
+import { pagingBy } from "~/ui/paging.ts";
 import { Status } from "~/ui/Status.tsx";
 import { Time } from "~/ui/Time.tsx";
 
@@ -89,11 +90,7 @@ export default function TenantsPage() {
         href={(tenant) => tenantPath(tenant.id)}
         error={list.error}
         retry={() => void list.refetch()}
-        paging={{
-          next: list.data?.next_cursor ?? null,
-          isFirst: !filters.cursor,
-          go: (cursor) => change({ cursor }),
-        }}
+        paging={pagingBy(list.data, filters, change)}
         empty={
           <Empty title="There are no registered tenants">
             A tenant is one of your customers, with webhooks and events of its own. Register it to
