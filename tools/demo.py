@@ -133,7 +133,9 @@ POLICIES = {
 
 
 def register(port, key, ports):
-    """Creates one webhook per receiver."""
+    """Fills the catalogue of event types and creates one webhook per receiver."""
+    for type, data in SAMPLES:
+        call(port, key, "/v1/event-types", {"name": type, "example": data})
     for name, target in ports.items():
         call(port, key, "/v1/webhooks", {"url": f"http://127.0.0.1:{target}/{name}",
                                          "events": ["*"], "name": name, **POLICIES[name]})

@@ -7,15 +7,15 @@ import type { paths } from "./schema";
 import type { ProblemBody } from "./types.ts";
 
 let csrfToken = "";
-let onSignedOut: () => void = () => undefined;
+let handlers = { onEnded: () => {}, onChanged: () => {} };
 
 export function setCsrfToken(token: string): void {
   csrfToken = token;
 }
 
-/** Called when the server says that the session has ended. */
-export function setSignedOutHandler(handler: () => void): void {
-  onSignedOut = handler;
+/** Called when the server says that the session has ended, or that the cookie has another one. */
+export function setSessionHandlers(to: typeof handlers): void {
+  handlers = to;
 }
 
 const session: Middleware = {
@@ -27,7 +27,8 @@ const session: Middleware = {
     if (response.ok) return;
     const isProblem = response.headers.get("content-type")?.includes("json") ?? false;
     const body = isProblem ? ((await response.json()) as Partial<ProblemBody>) : undefined;
-    if (response.status === 401) onSignedOut();
+    if (response.status === 401) handlers.onEnded();
+    if (body?.code === "csrf_token_required") handlers.onChanged();
     throw ApiProblem.of(response, body);
   },
   onError() {

@@ -41,7 +41,7 @@ export function App() {
       <Notifications position="bottom-right" />
       {state.kind === "starting" && (
         <Center mih="100vh">
-          <Loader aria-label="Loading" />
+          <Loader role="status" aria-label="Loading" />
         </Center>
       )}
       {state.kind === "signed-out" && <SignIn error={state.error} onSession={open} />}

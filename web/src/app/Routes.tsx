@@ -44,7 +44,7 @@ export function Routes() {
       <Suspense
         fallback={
           <Center h={240}>
-            <Loader aria-label="Loading the page" />
+            <Loader role="status" aria-label="Loading the page" />
           </Center>
         }
       >

@@ -1,7 +1,7 @@
 // Who is signed in in this browser, and why nobody is.
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 
-import { setSignedOutHandler } from "~/api/client.ts";
+import { setSessionHandlers } from "~/api/client.ts";
 import { ApiProblem } from "~/api/problem.ts";
 import { readSession, type Session, signIn, takeLinkToken } from "~/api/session.tsx";
 import { openTabs } from "~/api/sessionTabs.ts";
@@ -74,11 +74,10 @@ export function useSessionState() {
     };
     void begin();
     window.addEventListener("hashchange", onHash);
-    setSignedOutHandler(() =>
-      setState((before) =>
-        before.kind === "signed-in" ? { kind: "signed-out", error: ended } : before,
-      ),
-    );
+    setSessionHandlers({
+      onEnded: () => setState((before) => afterReading(before, null)),
+      onChanged: () => void read(),
+    });
     return () => {
       window.removeEventListener("hashchange", onHash);
       tabs.close();

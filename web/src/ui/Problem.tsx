@@ -21,7 +21,7 @@ export function Problem({ error, retry }: { error: unknown; retry?: () => void }
       variant="light"
       title={title}
       role="alert"
-      styles={{ label: { color: "var(--status-bad)" } }}
+      styles={{ label: { color: "var(--status-bad)" }, body: { overflowWrap: "anywhere" } }}
     >
       {detail && <Text size="sm">{detail}</Text>}
       {requestId && (

@@ -45,7 +45,7 @@ export default function EditWebhookPage() {
   if (!stored.data) {
     return (
       <Center h={240}>
-        <Loader aria-label="Loading the webhook" />
+        <Loader role="status" aria-label="Loading the webhook" />
       </Center>
     );
   }

@@ -49,12 +49,9 @@ export function TestSend({ webhook }: { webhook: Webhook }) {
           tone={isGood ? "good" : "bad"}
           title={isGood ? "The receiver accepted the test event" : "The test event failed"}
         >
-          {[
-            attempt.http_status ? `Status ${attempt.http_status}` : attempt.error_message,
-            formatDuration(attempt.duration_ms),
-          ]
-            .filter(Boolean)
-            .join(", ")}
+          {attempt.http_status
+            ? `The receiver answered ${attempt.http_status} after ${formatDuration(attempt.duration_ms)}.`
+            : attempt.error_message}
         </Notice>
       )}
     </Stack>
