@@ -31,7 +31,7 @@ deps-%:
 	@tools/deps.sh build $(filter-out build,$*)
 
 build: deps-build build/release/build.ninja ## Builds the server: build/release/postrider.
-	@cmake --build build/release --target postrider -j $(JOBS) -- --quiet
+	@cmake --build build/release --target postrider postrider_client -j $(JOBS) -- --quiet
 
 run: deps-run build ## Starts a demo with sample traffic. Ctrl-C ends it.
 	@$(PYTHON) tools/demo.py --binary $(BINARY) --port $(PORT)
@@ -49,6 +49,7 @@ bench: deps-bench build/release/build.ninja ## Measures throughput and latency b
 	@$(PYTHON) bench/run.py
 	@$(PYTHON) bench/isolation.py
 	@$(PYTHON) bench/fanout.py
+	@$(PYTHON) bench/sources.py
 
 asan: deps-test build/asan/build.ninja ## Runs every test with the address sanitizer.
 	@cmake --build build/asan -j $(JOBS) -- --quiet

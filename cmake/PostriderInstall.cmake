@@ -1,5 +1,5 @@
-# Installation: the program, its manual page and completions, and the header for receivers with a
-# package for `find_package(postrider)`.
+# Installation: the program, its manual page and completions, and the libraries for receivers and
+# publishers with a package for `find_package(postrider)`.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
@@ -13,22 +13,36 @@ target_include_directories(postrider_verify INTERFACE
   $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 target_link_libraries(postrider_verify INTERFACE OpenSSL::Crypto)
 
+# A header-only library that builds the INSERT of an outbox. Needs only C++17.
+add_library(postrider_outbox INTERFACE)
+add_library(postrider::outbox ALIAS postrider_outbox)
+set_target_properties(postrider_outbox PROPERTIES EXPORT_NAME outbox)
+target_compile_features(postrider_outbox INTERFACE cxx_std_17)
+target_include_directories(postrider_outbox INTERFACE
+  $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
+  $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+
 set(package_directory ${CMAKE_INSTALL_LIBDIR}/cmake/postrider)
-install(TARGETS postrider_verify EXPORT postriderTargets COMPONENT receiver)
+install(TARGETS postrider_verify postrider_outbox EXPORT postriderTargets COMPONENT development)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
-  COMPONENT receiver)
+  COMPONENT development)
 install(EXPORT postriderTargets NAMESPACE postrider:: DESTINATION ${package_directory}
-  COMPONENT receiver)
+  COMPONENT development)
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/postriderConfig.cmake.in
   ${PROJECT_BINARY_DIR}/package/postriderConfig.cmake INSTALL_DESTINATION ${package_directory})
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/package/postriderConfigVersion.cmake
-  COMPATIBILITY SameMajorVersion ARCH_INDEPENDENT)
+  COMPATIBILITY SameMajorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/package/postriderConfig.cmake
   ${PROJECT_BINARY_DIR}/package/postriderConfigVersion.cmake
-  DESTINATION ${package_directory} COMPONENT receiver)
+  DESTINATION ${package_directory} COMPONENT development)
 
 install(FILES ${PROJECT_SOURCE_DIR}/docs/man/postrider.1
   DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT program)
+
+# postrider_install_client(TARGET): installs the library for publishers.
+function(postrider_install_client target)
+  install(TARGETS ${target} EXPORT postriderTargets COMPONENT development)
+endfunction()
 
 # postrider_install_program(TARGET): installs the program and the completions that it generates.
 function(postrider_install_program target)

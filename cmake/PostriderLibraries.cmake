@@ -13,6 +13,8 @@ find_package(prometheus-cpp REQUIRED)
 find_package(mimalloc REQUIRED)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(CARES REQUIRED IMPORTED_TARGET libcares)
+pkg_check_modules(LIBPQ REQUIRED IMPORTED_TARGET libpq)
+pkg_check_modules(RABBITMQ REQUIRED IMPORTED_TARGET librabbitmq)
 pkg_check_modules(ZSTD REQUIRED IMPORTED_TARGET libzstd)
 
 # Linked statically: Debian's shared library does not export the hooks that report RE2's work.
@@ -21,6 +23,13 @@ find_library(RE2_LIBRARY libre2.a REQUIRED)
 add_library(postrider_re2 INTERFACE)
 target_include_directories(postrider_re2 SYSTEM INTERFACE ${RE2_INCLUDE_DIR})
 target_link_libraries(postrider_re2 INTERFACE ${RE2_LIBRARY} Threads::Threads)
+
+# Debian's package has neither a CMake package nor the include root that its headers need.
+find_path(HIREDIS_INCLUDE_DIR hiredis/hiredis.h REQUIRED)
+find_library(HIREDIS_LIBRARY hiredis REQUIRED)
+add_library(postrider_hiredis INTERFACE)
+target_include_directories(postrider_hiredis SYSTEM INTERFACE ${HIREDIS_INCLUDE_DIR})
+target_link_libraries(postrider_hiredis INTERFACE ${HIREDIS_LIBRARY})
 
 # SYSTEM: the project's warning flags do not apply to Boost's headers.
 add_library(postrider_boost INTERFACE)

@@ -37,8 +37,13 @@ postrider_prelude(asio
   LINK ${standard_libraries} postrider_boost)
 postrider_prelude(runtime
   HEADERS ${standard_headers} <boost/asio/awaitable.hpp> <boost/asio/steady_timer.hpp>
-    <spdlog/spdlog.h>
-  LINK ${standard_libraries} postrider_boost spdlog::spdlog)
+    <spdlog/spdlog.h> <ports/store.h>
+  LINK ${standard_libraries} postrider_boost postrider_ports spdlog::spdlog)
+# Nearly every file of the API includes this header of the runtime.
+postrider_prelude(api
+  HEADERS ${standard_headers} <boost/asio/awaitable.hpp> <boost/asio/steady_timer.hpp>
+    <runtime/admin/service.h>
+  LINK ${standard_libraries} postrider_runtime Boost::json)
 postrider_prelude(json
   HEADERS ${standard_headers} <boost/json/value.hpp>
   LINK ${standard_libraries} postrider_boost)
@@ -49,4 +54,9 @@ postrider_prelude(test
 postrider_prelude(asio_test
   HEADERS ${standard_headers} ${test_headers} <boost/asio/awaitable.hpp> <boost/json/value.hpp>
   LINK ${standard_libraries} ${test_libraries} postrider_boost
+  OPTIONS ${postrider_test_options})
+postrider_prelude(service_test
+  HEADERS ${standard_headers} ${test_headers} <boost/asio/awaitable.hpp> <boost/json/value.hpp>
+    <runtime/admin/service.h>
+  LINK ${standard_libraries} ${test_libraries} postrider_runtime Boost::json
   OPTIONS ${postrider_test_options})

@@ -65,7 +65,29 @@ fi
 
 echo "Installing Debian packages: $needed"
 log=$(mktemp)
-trap 'rm -f "$log"' EXIT
+
+# The packages of PostgreSQL, Redis and RabbitMQ start a service when they are installed. Tests
+# start servers of their own, so no service is wanted: maintainer scripts ask this program, and 101
+# means no. A policy that the machine has already is left alone; one that a killed run has left is
+# removed.
+policy=/usr/sbin/policy-rc.d
+policy_mark="# Made by tools/deps.sh for the time of an installation."
+forbid_services() {
+  if [ ! -e "$policy" ]; then
+    printf '#!/bin/sh\n%s\nexit 101\n' "$policy_mark" | $as_root tee "$policy" >/dev/null
+    $as_root chmod 755 "$policy"
+  fi
+}
+clean_up() {
+  rm -f "$log"
+  if grep -qsxF "$policy_mark" "$policy"; then
+    $as_root rm -f "$policy"
+  fi
+}
+trap clean_up EXIT
+trap 'exit 1' HUP INT TERM
+forbid_services
+
 install_now() {
   # npm depends on 350 small packages. An fsync for each file would take minutes and is not needed:
   # a second run can repeat the installation.

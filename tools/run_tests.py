@@ -92,8 +92,9 @@ class Run:
 
     def e2e(self):
         count = self.install_node_packages(E2E)
-        # The tests of a file share what is expensive to start, so they stay together.
-        parallel = ["-n", str(self.jobs), "--dist", "loadfile"]
+        # The tests of a file share what is expensive to start, so they stay together. They wait
+        # about half of the time, so there is one process more than cores.
+        parallel = ["-n", str(self.jobs + 1), "--dist", "loadfile"]
         return count + self.pytest("e2e", [*parallel, "tests/e2e"])
 
     def pytest(self, name, arguments):

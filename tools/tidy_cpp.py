@@ -180,17 +180,23 @@ def _instantiations(tree, suite):
     return re.compile("|".join(spellings))
 
 
+STORES = ("src/adapters/memory/", "src/adapters/sqlite/")
+SOURCES = ("src/adapters/memory/", "src/adapters/postgres/", "src/adapters/redis/",
+           "src/adapters/amqp/")
+
+
 def contract_instances(tree):
-    """Every contract suite runs on every store adapter."""
+    """Every contract suite runs on every adapter of its kind."""
     contracts = [source for source in tree.cpp() if source.path.startswith("tests/contract/")]
     for source in contracts:
+        adapters = SOURCES if source.path.endswith("/source_contract.cc") else STORES
         for suite in sorted(set(re.findall(r"\bTEST_P\(\s*(\w+)", source.code))):
             instance = _instantiations(tree, suite)
-            for store in ("src/adapters/memory/", "src/adapters/sqlite/"):
-                if not any(other.path.startswith(store) and instance.search(other.code)
+            for adapter in adapters:
+                if not any(other.path.startswith(adapter) and instance.search(other.code)
                            for other in tree.cpp()):
-                    yield (source.path, 1, f"{suite} is not instantiated in {store}; "
-                           "instantiate every contract suite for every store")
+                    yield (source.path, 1, f"{suite} is not instantiated in {adapter}; "
+                           "instantiate every contract suite for every adapter")
 
 
 def errc_used(tree):

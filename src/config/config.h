@@ -14,6 +14,7 @@
 #include "core/net/target_url.h"
 #include "core/policy/token_bucket.h"
 #include "core/request/secret_text.h"
+#include "core/source/field_mapping.h"
 
 namespace postrider::config {
 
@@ -139,6 +140,47 @@ struct EventTypeConfig {
   bool operator==(const EventTypeConfig&) const = default;
 };
 
+enum class SourceKind : std::uint8_t { outbox, redis, amqp };
+enum class OutboxMode : std::uint8_t { cursor, status };
+
+/// What sources that do not state it use.
+struct SourceDefaults {
+  OutboxMode outbox_mode = OutboxMode::cursor;
+  std::string redis_stream;
+  std::string redis_group = "postrider";
+};
+
+/// A `[[sources]]` table. Members that another kind uses are empty.
+struct SourceConfig {
+  std::string name;  // In the API, metrics and logs.
+  SourceKind kind = SourceKind::outbox;
+  Secret<std::string> address;  // postgres://, redis://, rediss://, amqp:// or amqps://.
+  std::string address_env;      // The variable that contained it; empty: the file did.
+  std::string ca_file;          // PEM; empty: the system's authorities.
+  FieldMapping mapping;         // The defaults of the kind, then `[sources.fields]`.
+  std::uint32_t batch_max = 500;
+  // outbox
+  OutboxMode mode = OutboxMode::cursor;
+  std::string table = "webhook_outbox";
+  Millis keep_delivered{0};  // Of rows in status mode; zero: forever.
+  // redis
+  std::string stream;
+  std::string group;
+  std::string consumer;        // Empty: the host name and process.
+  std::string json_field;      // The field whose JSON object is the message; empty: flat fields.
+  Millis claim_after{60'000};  // Entries of a consumer that died are taken over.
+  bool trims = false;          // Removes entries that are acknowledged.
+  // amqp
+  std::string queue;
+  bool declares = true;           // Otherwise the queue must exist.
+  bool body_is_envelope = false;  // The members of the body are fields.
+  std::uint32_t prefetch = 1'000;
+  // redis and amqp: where rejected messages are kept. Empty: `<stream or queue>.rejected`.
+  std::string parking;
+
+  bool operator==(const SourceConfig&) const = default;
+};
+
 struct Config {
   std::string profile;
   std::string data = "./postrider-data";
@@ -166,7 +208,9 @@ struct Config {
   RetentionConfig retention;
   SecretsConfig secrets;
   AlertConfig alerts;
-  std::vector<EventTypeConfig> event_types;      // Created at start if missing.
+  std::vector<EventTypeConfig> event_types;  // Created at start if missing.
+  SourceDefaults source_defaults;
+  std::vector<SourceConfig> sources;
   std::optional<Secret<std::string>> admin_key;  // POSTRIDER_ADMIN_KEY.
 };
 

@@ -27,6 +27,14 @@ bool is_read_elsewhere(std::string_view name) {
          std::ranges::find(other_variables, name) != other_variables.end();
 }
 
+bool is_address_of_source(const Layer& file, const std::string& name) {
+  return std::ranges::any_of(file.sources, [&](const SourceEntry& source) {
+    return std::ranges::any_of(source.assignments, [&](const Assignment& assignment) {
+      return assignment.key == "address_env" && assignment.value == Value{name};
+    });
+  });
+}
+
 const Setting* setting_of_variable(std::string_view name) {
   for (const Setting& setting : all_settings()) {
     if (variable_of(setting.key) == name) {
@@ -57,11 +65,12 @@ Result<Assignment> parse_text(const Setting& setting, const std::string& given,
 
 }  // namespace
 
-Result<Layer> read_variables(const Variables& variables,
+Result<Layer> read_variables(const Variables& variables, const Layer& file,
                              std::vector<std::string>& unknown_variables) {
   Layer layer;
   for (const auto& [name, given] : variables) {
-    if (!name.starts_with(variable_prefix) || is_read_elsewhere(name)) {
+    if (!name.starts_with(variable_prefix) || is_read_elsewhere(name) ||
+        is_address_of_source(file, name)) {
       continue;
     }
     const Setting* const setting = setting_of_variable(name);

@@ -24,9 +24,16 @@ struct EventTypeEntry {
   std::string origin;
 };
 
+/// A `[[sources]]` table. The keys are those of source_settings(), and `fields.<member>`.
+struct SourceEntry {
+  std::vector<Assignment> assignments;
+  std::string origin;
+};
+
 struct Layer {
   std::vector<Assignment> assignments;
   std::vector<EventTypeEntry> event_types;
+  std::vector<SourceEntry> sources;
 };
 
 /// Fails with invalid; the message starts with `name`, the name of the file, and the line.
@@ -36,7 +43,8 @@ using Variables = std::vector<std::pair<std::string, std::string>>;
 
 /// Reads the variables that name a setting. `unknown_variables` receives the other POSTRIDER_
 /// variables, which an orchestrator may have set. Fails with invalid if a name looks mistyped.
-[[nodiscard]] Result<Layer> read_variables(const Variables& variables,
+/// Skips those that `file` names as the address of a source.
+[[nodiscard]] Result<Layer> read_variables(const Variables& variables, const Layer& file,
                                            std::vector<std::string>& unknown_variables);
 
 /// A setting given on the command line.

@@ -7,6 +7,7 @@
 #include "config/checks.h"
 #include "config/profiles.h"
 #include "config/settings.h"
+#include "config/source_load.h"
 
 namespace postrider::config {
 namespace {
@@ -182,7 +183,7 @@ Result<Loaded> load(const Sources& sources) {
     POSTRIDER_TRY(file, read_toml(text, path));
   }
   POSTRIDER_TRY(const Layer environment,
-                read_variables(sources.variables, loaded.unknown_variables));
+                read_variables(sources.variables, file, loaded.unknown_variables));
   POSTRIDER_TRY(const Layer flags, read_flags(sources.overrides));
 
   const Choice choice = choose_profile(sources, file);
@@ -190,6 +191,7 @@ Result<Loaded> load(const Sources& sources) {
   POSTRIDER_CHECK(apply(file, loaded));
   POSTRIDER_CHECK(apply(environment, loaded));
   POSTRIDER_CHECK(apply(flags, loaded));
+  POSTRIDER_CHECK(add_sources(file, sources.variables, loaded));
   place_archive({&environment, &flags}, loaded.config);
   if (!choice.profile.empty()) {
     loaded.config.profile = choice.profile;
@@ -211,6 +213,9 @@ Changes compare(const Config& running, const Config& wanted) {
   if (running.event_types != wanted.event_types) {
     changes.at_restart.emplace_back("event_types");
   }
+  if (running.sources != wanted.sources) {
+    changes.at_restart.emplace_back("sources");
+  }
   return changes;
 }
 
@@ -224,6 +229,7 @@ Loaded merge_reload(const Loaded& running, const Loaded& wanted) {
     merged.origins[setting.key] = (setting.reloads ? wanted : running).origin_of(setting.key);
   }
   merged.config.event_types = running.config.event_types;
+  merged.config.sources = running.config.sources;
   merged.config.admin_key = running.config.admin_key;
   merged.config.secrets = running.config.secrets;
   return merged;

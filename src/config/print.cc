@@ -4,6 +4,7 @@
 
 #include "config/profiles.h"
 #include "config/settings.h"
+#include "config/source_print.h"
 
 namespace postrider::config {
 namespace {
@@ -90,6 +91,7 @@ std::string print_config(const Loaded& loaded) {
                        loaded.origin_of(event_type_key(type.name)), to_toml(type.name),
                        to_toml(type.description));
   }
+  out += print_sources(loaded);
   out += "\n";
   for (const std::string& name : loaded.unknown_variables) {
     out += fmt::format("# {} is not a setting and has no effect.\n", to_toml(name));
@@ -114,9 +116,10 @@ std::string print_config_json(const Loaded& loaded) {
                          to_toml(loaded.origin_of(event_type_key(type.name))));
   }
   return fmt::format(
-      "{{\n  \"settings\": {{{}\n  }},\n  \"event_types\": [{}],\n  \"unknown_variables\": {},\n"
+      "{{\n  \"settings\": {{{}\n  }},\n  \"event_types\": [{}],\n  \"sources\": [{}],\n"
+      "  \"unknown_variables\": {},\n"
       "  \"secrets\": {{\"POSTRIDER_ADMIN_KEY\": {}, \"POSTRIDER_SECRETS_KEY\": {}}}\n}}\n",
-      settings, types, to_toml(Texts{loaded.unknown_variables}),
+      settings, types, print_sources_json(loaded), to_toml(Texts{loaded.unknown_variables}),
       to_toml(secret_of(loaded.config.admin_key.has_value())),
       to_toml(secret_of(loaded.config.secrets.key.has_value())));
 }
@@ -139,6 +142,7 @@ std::string print_reference() {
                        to_toml(setting.read(defaults)), cell(setting.help), cell(setting.rule),
                        setting.reloads ? "yes" : "restart");
   }
+  out += print_source_reference();
   return out;
 }
 

@@ -11,8 +11,8 @@ constexpr Bounds percentage_bounds{0, 100};
 
 /// A setting in whole days for a field in milliseconds.
 template <class Field>
-Setting days(Label label, Field field) {
-  Setting setting = integer(std::move(label), field, {0, days_max});
+Setting days(const Label& label, Field field) {
+  Setting setting = integer(label, field, {0, days_max});
   setting.assign = [field](Config& config, const Value& value) {
     const std::int64_t given = std::get<std::int64_t>(value);
     if (given < 0 || given > days_max) {

@@ -61,10 +61,10 @@ struct Bounds {
 // value.
 
 template <class Field>
-Setting boolean(Label label, Field field) {
-  return {.key = std::move(label.key),
+Setting boolean(const Label& label, Field field) {
+  return {.key = label.key,
           .kind = Kind::boolean,
-          .help = std::move(label.help),
+          .help = label.help,
           .rule = "must be true or false",
           .assign =
               [field](Config& config, const Value& value) {
@@ -81,10 +81,10 @@ std::int64_t as_integer(Number number) {
 inline std::int64_t as_integer(Millis millis) { return millis.count(); }
 
 template <class Field>
-Setting integer(Label label, Field field, Range range) {
-  return {.key = std::move(label.key),
+Setting integer(const Label& label, Field field, Range range) {
+  return {.key = label.key,
           .kind = Kind::integer,
-          .help = std::move(label.help),
+          .help = label.help,
           .rule = fmt::format("must be an integer from {} to {}", range.min, range.max),
           .assign =
               [field, range](Config& config, const Value& value) {
@@ -100,10 +100,10 @@ Setting integer(Label label, Field field, Range range) {
 }
 
 template <class Field>
-Setting number(Label label, Field field, Bounds bounds) {
-  return {.key = std::move(label.key),
+Setting number(const Label& label, Field field, Bounds bounds) {
+  return {.key = label.key,
           .kind = Kind::number,
-          .help = std::move(label.help),
+          .help = label.help,
           .rule = fmt::format("must be a number from {} to {}", bounds.min, bounds.max),
           .assign =
               [field, bounds](Config& config, const Value& value) {
@@ -126,10 +126,10 @@ struct TextRule {
 };
 
 template <class Field>
-Setting text(Label label, Field field, TextRule rule = {}) {
-  return {.key = std::move(label.key),
+Setting text(const Label& label, Field field, TextRule rule = {}) {
+  return {.key = label.key,
           .kind = Kind::text,
-          .help = std::move(label.help),
+          .help = label.help,
           .rule = std::move(rule.rule),
           .assign =
               [field, fits = std::move(rule.fits)](Config& config, const Value& value) {
@@ -153,10 +153,10 @@ template <class Parse>
 Words(std::string, Parse) -> Words<Parse>;
 
 template <class Field, class Parse>
-Setting choice(Label label, Field field, Words<Parse> words) {
-  return {.key = std::move(label.key),
+Setting choice(const Label& label, Field field, Words<Parse> words) {
+  return {.key = label.key,
           .kind = Kind::text,
-          .help = std::move(label.help),
+          .help = label.help,
           .rule = "must be one of " + std::move(words.list),
           .assign =
               [field, parse = words.parse](Config& config, const Value& value) {
@@ -172,10 +172,10 @@ Setting choice(Label label, Field field, Words<Parse> words) {
 }
 
 template <class Field>
-Setting cidrs(Label label, Field field) {
-  return {.key = std::move(label.key),
+Setting cidrs(const Label& label, Field field) {
+  return {.key = label.key,
           .kind = Kind::texts,
-          .help = std::move(label.help),
+          .help = label.help,
           .rule =
               "must be a list of addresses or ranges such as 10.0.0.0/8, with no bits set after "
               "the prefix",
@@ -208,10 +208,10 @@ Number from_integer(std::int64_t integer) {
 
 /// A list of at most 100 integers within the range, such as delays or statuses.
 template <class Field>
-Setting integers(Label label, Field field, Range range) {
-  return {.key = std::move(label.key),
+Setting integers(const Label& label, Field field, Range range) {
+  return {.key = label.key,
           .kind = Kind::integers,
-          .help = std::move(label.help),
+          .help = label.help,
           .rule = fmt::format("must be a list of at most 100 integers from {} to {}", range.min,
                               range.max),
           .assign =

@@ -17,8 +17,9 @@ constexpr EnumNames<LogFormat, LogFormat::json> log_format_names{{"text", "json"
 
 std::vector<Setting> join() {
   std::vector<Setting> all;
-  for (auto* section : {server_settings, api_settings, portal_settings, engine_settings,
-                        webhook_settings, retry_settings, breaker_settings, retention_settings}) {
+  for (auto* section :
+       {server_settings, api_settings, portal_settings, engine_settings, webhook_settings,
+        retry_settings, breaker_settings, retention_settings, source_default_settings}) {
     std::ranges::move(section(), std::back_inserter(all));
   }
   return all;

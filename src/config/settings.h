@@ -18,6 +18,7 @@ namespace postrider::config {
 [[nodiscard]] std::vector<Setting> breaker_settings();
 [[nodiscard]] std::vector<Setting> webhook_settings();
 [[nodiscard]] std::vector<Setting> retention_settings();
+[[nodiscard]] std::vector<Setting> source_default_settings();
 
 [[nodiscard]] const std::vector<Setting>& all_settings();
 

@@ -12,12 +12,15 @@
 
 #include "config/layer.h"
 #include "config/settings.h"
+#include "config/source_settings.h"
 
 namespace postrider::config {
 namespace {
 
 constexpr std::string_view event_types_key = "event_types";
 constexpr std::size_t event_types_max = 1'000;
+constexpr std::string_view sources_key = "sources";
+constexpr std::size_t sources_max = 100;
 
 struct Place {
   std::string_view file;
@@ -80,7 +83,7 @@ bool is_section(const std::string& key) {
 
 /// The keys of all settings and sections.
 std::vector<std::string> known_keys() {
-  std::vector<std::string> keys{std::string{event_types_key}};
+  std::vector<std::string> keys{std::string{event_types_key}, std::string{sources_key}};
   for (const Setting& setting : all_settings()) {
     keys.push_back(setting.key);
     for (std::size_t dot = setting.key.find('.'); dot != std::string::npos;
@@ -142,6 +145,80 @@ Result<void> read_event_types(const toml::node& node, const Place& place, Layer&
   return {};
 }
 
+tl::unexpected<Error> unknown_source_key(const Place& place, std::string_view key) {
+  std::vector<std::string> known{"fields"};
+  for (const SourceSetting& each : source_settings()) {
+    known.push_back(each.setting.key);
+  }
+  const std::optional<std::string> meant = closest(key, known);
+  return fail(Errc::invalid, fmt::format("{}: a source has no setting `{}`{}", place.text(), key,
+                                         meant ? "; did you mean `" + *meant + "`?" : "."));
+}
+
+/// A field is named by a string, or several by a list.
+Result<void> read_source_fields(const toml::node& node, const Place& place, SourceEntry& source) {
+  const auto* const table = node.as_table();
+  if (table == nullptr) {
+    return fail(
+        Errc::invalid,
+        fmt::format("{}: `fields` is a section; write it under [sources.fields].", place.text()));
+  }
+  for (const auto& [key, value] : *table) {
+    const Place at{place.file, key.source().begin.line};
+    std::optional<Value> names = value.is_string()
+                                     ? std::optional<Value>{Texts{value.as_string()->get()}}
+                                     : value_of(value, Kind::texts);
+    if (!names) {
+      return fail(Errc::invalid, fmt::format("{}: `fields.{}` must be the name of a field or a "
+                                             "list of names.",
+                                             at.text(), key.str()));
+    }
+    source.assignments.push_back({.key = fmt::format("fields.{}", key.str()),
+                                  .value = *std::move(names),
+                                  .origin = at.text()});
+  }
+  return {};
+}
+
+Result<void> read_source(const toml::table& table, std::string_view file, SourceEntry& source) {
+  for (const auto& [key, node] : table) {
+    const Place place{file, key.source().begin.line};
+    if (key.str() == "fields") {
+      POSTRIDER_CHECK(read_source_fields(node, place, source));
+      continue;
+    }
+    const SourceSetting* const found = find_source_setting(key.str());
+    if (found == nullptr) {
+      return unknown_source_key(place, key.str());
+    }
+    std::optional<Value> value = value_of(node, found->setting.kind);
+    if (!value) {
+      return fail(Errc::invalid, fmt::format("{}: `{}` of a source {}.", place.text(), key.str(),
+                                             found->setting.rule));
+    }
+    source.assignments.push_back(
+        {.key = found->setting.key, .value = *std::move(value), .origin = place.text()});
+  }
+  return {};
+}
+
+Result<void> read_sources(const toml::node& node, const Place& place, Layer& layer) {
+  const auto* const array = node.as_array();
+  const bool fits = array != nullptr && array->size() <= sources_max &&
+                    std::ranges::all_of(*array, [](const auto& each) { return each.is_table(); });
+  if (!fits) {
+    return fail(Errc::invalid, fmt::format("{}: sources must be at most {} tables [[sources]].",
+                                           place.text(), sources_max));
+  }
+  for (const toml::node& item : *array) {
+    SourceEntry source{.assignments = {},
+                       .origin = Place{place.file, item.source().begin.line}.text()};
+    POSTRIDER_CHECK(read_source(*item.as_table(), place.file, source));
+    layer.sources.push_back(std::move(source));
+  }
+  return {};
+}
+
 Result<void> read_table(const toml::table& table, const std::string& prefix, std::string_view file,
                         Layer& layer);
 
@@ -149,6 +226,9 @@ Result<void> read_node(const toml::node& node, const std::string& key, const Pla
                        Layer& layer) {
   if (key == event_types_key) {
     return read_event_types(node, place, layer);
+  }
+  if (key == sources_key) {
+    return read_sources(node, place, layer);
   }
   const Setting* const setting = find_setting(key);
   if (setting == nullptr) {

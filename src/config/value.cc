@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "core/base/trim.h"
+
 namespace postrider::config {
 namespace {
 
@@ -16,16 +18,6 @@ std::optional<Number> parse_number(std::string_view text) {
     return std::nullopt;
   }
   return number;
-}
-
-std::string_view trim(std::string_view text) {
-  while (!text.empty() && text.front() == ' ') {
-    text.remove_prefix(1);
-  }
-  while (!text.empty() && text.back() == ' ') {
-    text.remove_suffix(1);
-  }
-  return text;
 }
 
 Texts split(std::string_view text) {

@@ -34,8 +34,8 @@ void add_signature(std::vector<Setting>& all) {
       {"webhooks.signature.header_set",
        "The headers in the second set. platform: ID (the webhook's), Event, "
        "Delivery, Attempt, Timestamp and X-Idempotency-Key. exchange: Id (the "
-       "event's), Timestamp, Attempt. outbox: Id (the event's), Timestamp. "
-       "workspace: Event-ID. tenant: Event, Delivery-ID."},
+       "event's), Timestamp, Attempt. outbox: Id (the event's, or of the row or message "
+       "that it was taken from), Timestamp. workspace: Event-ID. tenant: Event, Delivery-ID."},
       POSTRIDER_FIELD(webhooks.defaults.signature.header_set),
       Words{std::string{"platform, exchange, outbox, workspace, tenant"}, parse_header_set}));
   all.push_back(integer({"webhooks.signature.secret_length",

@@ -5,7 +5,7 @@
 #include <charconv>
 #include <cmath>
 
-#include "core/request/payload_format.h"
+#include "core/json/json_string.h"
 
 namespace postrider {
 namespace {

@@ -12,6 +12,7 @@
 #include "adapters/zstd/line_reader.h"
 #include "api/ui/dashboard_file.h"
 #include "cli/commands/command_line.h"
+#include "main/outbox_setup.h"
 #include "main/serve.h"
 #include "main/store_maintenance.h"
 
@@ -28,7 +29,8 @@ int main(int argc, char** argv) {
              return serve(options, api::embedded_dashboard());
            },
        .migrate = migrate,
-       .backup = back_up},
+       .backup = back_up,
+       .init_outbox = init_outbox},
       {.environment = environment_variable,
        .clock = *clock,
        .terminal = *terminal,

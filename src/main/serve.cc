@@ -13,6 +13,7 @@
 
 #include "adapters/system/environment.h"
 #include "api/http/listen_address.h"
+#include "api/resources/tenant_text.h"
 #include "cli/commands/command_line.h"
 #include "config/load.h"
 #include "config/print.h"
@@ -36,7 +37,7 @@ Result<std::string> read_file(const std::string& path) {
 config::Sources sources_of(const cli::ServeOptions& options) {
   return {.profile = options.profile,
           .file = options.config_file,
-          .variables = environment_variables("POSTRIDER_"),
+          .variables = environment_variables(""),
           .overrides = options.overrides,
           .read_file = read_file};
 }
@@ -52,6 +53,14 @@ Result<config::Loaded> load_checked(const config::Sources& sources) {
   if (const auto address = api::parse_listen_address(monitoring); !monitoring.empty() && !address) {
     return fail(Errc::invalid,
                 fmt::format("{}: {}", loaded.origin_of("metrics_listen"), address.error().message));
+  }
+  for (const config::SourceConfig& source : loaded.config.sources) {
+    const std::string& tenant_id = source.mapping.tenant_id;
+    if (!tenant_id.empty() && !api::is_tenant_id(tenant_id)) {
+      return fail(Errc::invalid,
+                  fmt::format("{}: `tenant` of the source {} is not the id of a tenant.",
+                              loaded.origin_of(config::source_key(source.name)), source.name));
+    }
   }
   return loaded;
 }

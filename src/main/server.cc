@@ -40,6 +40,7 @@
 #include "main/listeners.h"
 #include "main/logging.h"
 #include "main/settings_in_force.h"
+#include "main/source_wiring.h"
 #include "main/store_incident.h"
 #include "main/vault.h"
 #include "runtime/delivery/node.h"
@@ -188,6 +189,7 @@ Result<void> RunningServer::start() {
       return reload_vault(*vault, secrets);
     };
   }
+  POSTRIDER_TRY(const std::string store_id, parts.store.source_rows->store_id());
   const WallTime opened_at = parts.clock->now().wall;
   POSTRIDER_CHECK(record_incident(parts.store, new_alert_id(opened_at), opened_at));
   POSTRIDER_TRY(const RegistryContents registry, parts.store.registry->load());
@@ -208,11 +210,14 @@ Result<void> RunningServer::start() {
 
   api_ = api::add_routes(router_, node_->service(), current_api_options());
   api::add_monitoring_routes(monitoring_router_, node_->service(), api_);
+  // Before the listeners are open: only a running node can close them.
+  POSTRIDER_TRY(std::vector<SourceParts> sources, make_sources(config_, *node_, api_, store_id));
   listeners_ = std::make_unique<Listeners>(*node_, router_, monitoring_router_);
   POSTRIDER_CHECK(listeners_->open(limits.config));
   // The system may have chosen the port.
   config_.targets.addresses.own = listeners_->endpoint();
   apply_targets();
+  node_->set_sources(std::move(sources));
   node_->add_samples(
       [this] { return listeners_ ? listeners_->samples() : std::vector<MetricSample>{}; });
   node_->start();

@@ -5,6 +5,7 @@
 
 #include <spdlog/spdlog.h>
 
+#include "core/json/json_string.h"
 #include "core/json/json_text.h"
 
 #include "runtime/observability/attempt_log.h"

@@ -28,7 +28,20 @@ struct StoredClaim {
   Duplicate first;  // Without `same_body`, which plan_group sets.
 };
 
-/// The publish is new and is stored.
+/// A row of a source as the store tracks it.
+struct StoredRow {
+  std::uint32_t generation = 0;
+  bool settled = false;  // Its final status has been written back.
+  Duplicate first;       // The event that the row became, without `same_body`.
+};
+
+/// A row that is offered again, because the source did not learn that it was stored. Otherwise its
+/// application has armed it again, and it is sent again.
+[[nodiscard]] inline bool is_under_way(const StoredRow& stored, const SourceRow& offered) {
+  return !stored.settled && offered.generation <= stored.generation;
+}
+
+/// The publish is new and is stored. It takes over its idempotency key and its row.
 struct Fresh {};
 
 using PublishPlan = std::variant<Fresh, Duplicate, Refused>;
@@ -83,8 +96,10 @@ struct PlannedGroup {
 }  // namespace detail
 
 /// Plans one group. `lookup(tenant_id, key)` returns Result<std::optional<StoredClaim>>; expired
-/// claims are ignored. If a key is reused with another body inside an atomic group, the whole group
-/// is refused: new publishes become Refused, repeats of stored publishes stay Duplicates.
+/// claims are ignored. `lookup(row)` returns Result<std::optional<StoredRow>>; a tracked row
+/// decides alone, because its application may arm it again with the same key. If a key is reused
+/// with another body inside an atomic group, the whole group is refused: new publishes become
+/// Refused, repeats of stored publishes stay Duplicates.
 template <class Lookup>
 [[nodiscard]] Result<std::vector<PublishPlan>> plan_group(std::span<const Publish> group,
                                                           Lookup&& lookup) {
@@ -92,6 +107,16 @@ template <class Lookup>
                                .repeats_neighbour = std::vector<bool>(group.size(), false)};
   for (std::size_t i = 0; i < group.size(); ++i) {
     const std::optional<IdempotencyClaim>& claim = group[i].claim;
+    if (group[i].row) {
+      POSTRIDER_TRY(std::optional<StoredRow> stored, lookup(*group[i].row));
+      if (stored && is_under_way(*stored, *group[i].row)) {
+        stored->first.same_body = true;  // The row was taken as it was then.
+        planned.note(i, stored->first, false);
+      }
+      if (stored) {
+        continue;
+      }
+    }
     if (!claim) {
       continue;
     }

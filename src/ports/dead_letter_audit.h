@@ -12,8 +12,8 @@
 
 #include <fmt/format.h>
 
+#include "core/json/json_string.h"
 #include "core/model/audit_entry.h"
-#include "core/request/payload_format.h"
 #include "ports/ledger.h"
 
 namespace postrider {

@@ -109,13 +109,14 @@ class Ledger {
   /// late delivery to a webhook that a note still has to reach is ignored.
   ///
   /// Publishes with the same live idempotency key, also within one batch, give one Accepted and
-  /// Duplicates (P3). A settlement sets state, due time, trigger and counts, unless the delivery is
-  /// already final, has had later attempts, or was revived after the attempt began and the attempt
-  /// did not succeed: then only the attempt is recorded. The same attempt number is recorded once.
-  /// A settlement finds its delivery by sequence and id. Settlements of unknown deliveries and
-  /// circuits of unknown webhooks are ignored. New dead letters are audited in the same
-  /// transaction: see ports/dead_letter_audit.h. A circuit's open period is identified by its
-  /// start; a later save of it replaces its end.
+  /// Duplicates (P3). A publish with a row is tracked: see ports/source_rows.h. A settlement sets
+  /// state, due time, trigger and counts, unless the delivery is already final, has had later
+  /// attempts, or was revived after the attempt began and the attempt did not succeed: then only
+  /// the attempt is recorded. The same attempt number is recorded once. A settlement finds its
+  /// delivery by sequence and id. Settlements of unknown deliveries and circuits of unknown
+  /// webhooks are ignored. New dead letters are audited in the same transaction: see
+  /// ports/dead_letter_audit.h. A circuit's open period is identified by its start; a later save of
+  /// it replaces its end.
   ///
   /// Fails with unavailable; whether the batch is stored is then unknown until `recover` succeeds.
   /// Fails with corrupt if the store is damaged.

@@ -18,6 +18,7 @@
 #include "ports/registry.h"
 #include "ports/request_keys.h"
 #include "ports/retention.h"
+#include "ports/source_rows.h"
 #include "ports/stats.h"
 
 namespace postrider {
@@ -43,6 +44,7 @@ struct Store {
   std::unique_ptr<OperationWriter> operations;
   std::unique_ptr<RequestKeyWriter> request_keys;
   std::unique_ptr<RetentionWriter> retention;
+  std::unique_ptr<SourceRowWriter> source_rows;
 
   /// Runs `body`, which may call any role, as one transaction. If it fails, nothing is changed. A
   /// Ledger::commit inside is durable only when this returns.
@@ -60,6 +62,7 @@ struct Reader {
   std::unique_ptr<RequestKeyReader> request_keys;
   std::unique_ptr<Stats> stats;
   std::unique_ptr<RetentionReader> retention;
+  std::unique_ptr<SourceRowReader> source_rows;
 };
 
 }  // namespace postrider

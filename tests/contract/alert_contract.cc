@@ -57,6 +57,15 @@ TEST_P(AlertContract, AlertAboutATenantKeepsItsTenant) {
   EXPECT_EQ(list_alerts({.tenant_id = "acme"}).items, (std::vector<Alert>{alert}));
 }
 
+TEST_P(AlertContract, AlertAboutASourceKeepsItsName) {
+  Alert alert = server_alert(1);
+  alert.subject = {AlertKind::source_failing, std::nullopt, std::nullopt, "shop"};
+  ASSERT_TRUE(alerts().raise(alert).has_value());
+  store_->reopen();
+  EXPECT_EQ(*alerts().load_active(), std::vector<Alert>{alert});
+  EXPECT_EQ(list_alerts({.kinds = {AlertKind::source_failing}}).items, std::vector<Alert>{alert});
+}
+
 TEST_P(AlertContract, RaisingTheSameAlertAgainChangesNothing) {
   ASSERT_TRUE(alerts().raise(sample_alert(1)).has_value());
   ASSERT_TRUE(alerts().resolve(sample_alert(1).id, store_epoch + Millis{9}).has_value());

@@ -99,6 +99,18 @@ class RegistryContract : public StoreContract {
 class AlertContract : public StoreContract {};
 class LateDeliveryContract : public StoreContract {};
 class OperationsContract : public StoreContract {};
+class SourceRowsContract : public StoreContract {
+ protected:
+  [[nodiscard]] SourceRowReader& reader() { return *store_->reader().source_rows; }
+  [[nodiscard]] SourceRowWriter& writer() { return *store_->store().source_rows; }
+
+  /// A publish of a row of one source, whose id is the idempotency key.
+  Publish of_row(const std::string& row_id, const std::vector<WebhookId>& to,
+                 std::uint32_t generation = 0);
+  Delivery accept_row(const std::string& row_id, WebhookId to);
+  std::vector<TrackedRow> unsettled();
+  void record(const RowWrittenBack& row);
+};
 class RequestKeysContract : public StoreContract {
  protected:
   [[nodiscard]] RequestKeyWriter& keys() { return *store_->store().request_keys; }
@@ -122,6 +134,7 @@ class RequestKeysContract : public StoreContract {
   POSTRIDER_STORE_SUITE(prefix, FanoutContract, __VA_ARGS__);       \
   POSTRIDER_STORE_SUITE(prefix, OperationsContract, __VA_ARGS__);   \
   POSTRIDER_STORE_SUITE(prefix, RequestKeysContract, __VA_ARGS__);  \
+  POSTRIDER_STORE_SUITE(prefix, SourceRowsContract, __VA_ARGS__);   \
   POSTRIDER_STORE_SUITE(prefix, AlertContract, __VA_ARGS__)
 
 #define POSTRIDER_STORE_SUITE(prefix, suite, ...) \

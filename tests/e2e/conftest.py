@@ -10,6 +10,7 @@ import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
+from consumer import install  # noqa: E402
 from harness import BINARY, Server  # noqa: E402
 from receiver import Receiver  # noqa: E402
 from world import World  # noqa: E402
@@ -27,6 +28,12 @@ def shared_server(tmp_path_factory):
     server = Server(tmp_path_factory.mktemp("server")).start()
     yield server
     server.stop()
+
+
+@pytest.fixture(scope="session")
+def installation(tmp_path_factory):
+    """The prefix of an installation of the tested build."""
+    return install(tmp_path_factory.mktemp("prefix"))
 
 
 @pytest.fixture(scope="session")

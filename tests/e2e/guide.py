@@ -75,7 +75,7 @@ def text_fits(shown, printed):
 class Shell:
     """A bash process in its own directory. `close` also ends the processes it started."""
 
-    def __init__(self, directory, path, replacements):
+    def __init__(self, directory, path, replacements, environment):
         self.directory = pathlib.Path(directory)
         self.replacements = replacements
         self.count = 0
@@ -84,7 +84,7 @@ class Shell:
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
             start_new_session=True,
             env={"PATH": f"{path}:/usr/bin:/bin", "HOME": str(directory), "LC_ALL": "C.UTF-8",
-                 "COLUMNS": "120"})
+                 "COLUMNS": "120", **environment})
 
     def local(self, text):
         """Replaces the ports of the page with those of this run."""
@@ -120,13 +120,13 @@ class Shell:
                 os.killpg(self.process.pid, signal.SIGKILL)
 
 
-def run_page(page, setup_page, binary_directory, replacements):
+def run_page(page, setup_page, binary_directory, replacements, environment):
     """Runs one page. An AssertionError names the line of the page."""
     steps = steps_of(page)
     if page != setup_page:
         steps = [step for step in steps_of(setup_page) if step.setup] + steps
     with tempfile.TemporaryDirectory(prefix="postrider-guide-") as directory:
-        shell = Shell(directory, binary_directory, replacements)
+        shell = Shell(directory, binary_directory, replacements, environment)
         try:
             for step in steps:
                 if step.answer:

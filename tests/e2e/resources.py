@@ -9,6 +9,7 @@ import http.client
 import itertools
 import json
 import os
+import pathlib
 import urllib.parse
 
 from harness import DEADLINE, Answer, Server, wait_for
@@ -21,10 +22,22 @@ SETTINGS = ("--allow-private-targets", "--allow-http",
             "--set", "api.unauthenticated_rate_limit.requests_per_second=100000")
 
 
+# Nothing listens at its address.
+SOURCE = """[[sources]]
+name = "shop"
+kind = "redis"
+address = "redis://127.0.0.1:9"
+stream = "events"
+"""
+
+
 def start_server(directory):
-    """Starts a server on which every operation can succeed, with sealed secrets."""
+    """Starts a server on which every operation can succeed, with sealed secrets and a source."""
     key = base64.b64encode(os.urandom(32)).decode()
-    return Server(directory, SETTINGS, {"POSTRIDER_SECRETS_KEY": key}).start()
+    config = pathlib.Path(directory) / "sources.toml"
+    config.write_text(SOURCE)
+    settings = (*SETTINGS, "--config", str(config))
+    return Server(directory, settings, {"POSTRIDER_SECRETS_KEY": key}).start()
 
 
 def echo(request):
@@ -211,6 +224,7 @@ PATHS = {
     "/v1/event-types/{name}": lambda resources: {"name": resources.event_type()},
     "/v1/events/{id}": lambda resources: {"id": resources.event({"tenant_id": "resources"})},
     "/v1/operations/{id}": lambda resources: {"id": resources.operation()["id"]},
+    "/v1/sources/{name}": lambda resources: {"name": "shop"},
     "/v1/tenants/{id}": lambda resources: {"id": resources.tenant()},
     "/v1/webhooks/{id}": lambda resources: {"id": resources.webhook()["id"]},
     "/v1/webhooks/{id}/deliveries/{delivery_id}": _of_webhook_delivery,

@@ -1,5 +1,6 @@
 """Runs every command of the user guide and compares the output."""
 
+import contextlib
 import pathlib
 import socket
 
@@ -7,6 +8,7 @@ import pytest
 
 import guide
 from harness import BINARY, ROOT
+from outbox import PostgresServer
 
 GUIDE = ROOT / "docs" / "guide"
 PAGES = sorted(page for page in GUIDE.glob("*.md") if guide.steps_of(page))
@@ -22,11 +24,23 @@ def free_ports(count):
     return ports
 
 
+@contextlib.contextmanager
+def environment_of(page):
+    """Starts what the readers of a page are assumed to have."""
+    if page.stem.startswith("source-outbox"):
+        with PostgresServer() as postgres:
+            yield {"DATABASE_URL": postgres.address()}
+    else:
+        yield {}
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_the_commands_of_a_page_print_what_it_shows(page):
-    server, receiver = free_ports(2)
-    guide.run_page(page, GUIDE / "quick-start.md", pathlib.Path(BINARY).parent,
-                   {":8080": f":{server}", ":9000": f":{receiver}"})
+    server, receiver, redis = free_ports(3)
+    ports = {":8080": f":{server}", ":9000": f":{receiver}", ":6379": f":{redis}"}
+    with environment_of(page) as environment:
+        guide.run_page(page, GUIDE / "quick-start.md", pathlib.Path(BINARY).parent, ports,
+                       environment)
 
 
 def test_the_main_pages_of_the_guide_contain_commands():

@@ -2,7 +2,6 @@
 
 import json
 import os
-import pathlib
 import re
 import shutil
 import signal
@@ -13,36 +12,19 @@ import urllib.request
 
 import pytest
 
-from harness import BINARY, DEADLINE, ROOT, SLOWNESS, wait_for
+from consumer import build_consumer
+from harness import DEADLINE, ROOT, wait_for
 
 E2E = ROOT / "tests" / "e2e"
 EXAMPLES = ROOT / "examples" / "receivers"
 SECRET = "whsec_MDEyMzQ1Njc4OWFiY2RlZmdoaWprbG1ub3BxcnN0dXY="
-BUILD_DEADLINE = 300.0 * max(SLOWNESS, 1)
-
-
-def installed(prefix):
-    """Installs the tested build with `cmake --install`. Returns the prefix."""
-    build = str(pathlib.Path(BINARY).parent)
-    subprocess.run(["cmake", "--install", build, "--prefix", str(prefix)], check=True,
-                   capture_output=True, timeout=BUILD_DEADLINE)
-    return prefix
-
-
-@pytest.fixture(scope="session")
-def installation(tmp_path_factory):
-    return installed(tmp_path_factory.mktemp("prefix"))
 
 
 @pytest.fixture(scope="session")
 def cpp_receiver(tmp_path_factory, installation):
     """The C++ example, built with find_package(postrider)."""
     build = tmp_path_factory.mktemp("consumer")
-    for command in (["cmake", "-S", str(EXAMPLES / "cpp"), "-B", str(build),
-                     f"-DCMAKE_PREFIX_PATH={installation}", "-DCMAKE_CXX_STANDARD=17"],
-                    ["cmake", "--build", str(build)]):
-        done = subprocess.run(command, capture_output=True, text=True, timeout=BUILD_DEADLINE)
-        assert done.returncode == 0, done.stdout + done.stderr
+    build_consumer(EXAMPLES / "cpp", build, installation)
     return [str(build / "receiver")]
 
 
@@ -142,7 +124,9 @@ def test_an_installation_has_the_program_its_manual_and_completions(installation
              if path.is_file()}
     library = next(name for name in found if name.endswith("postriderConfig.cmake"))
     folder = os.path.dirname(library)
-    assert {"bin/postrider", "include/postrider/verify.h", "share/man/man1/postrider.1",
+    assert {"bin/postrider", "include/postrider/verify.h",
+            "include/postrider/client.h", "include/postrider/outbox.h",
+            "share/man/man1/postrider.1",
             "share/bash-completion/completions/postrider",
             "share/zsh/vendor-completions/_postrider",
             "share/fish/vendor_completions.d/postrider.fish",

@@ -1,5 +1,7 @@
 #include "tests/support/memory_service.h"
 
+#include <algorithm>
+
 #include "core/base/assert.h"
 #include "core/policy/retry.h"
 #include "core/request/request.h"
@@ -97,6 +99,8 @@ Awaitable<Result<std::vector<PublishReceipt>>> MemoryService::publish(
     Publish& publish = publishes.emplace_back();
     publish.event = std::move(draft.event);
     publish.claim = std::move(draft.claim);
+    publish.row = std::move(draft.row);
+    publish.only_to = draft.only_to;
     publish.atomic_group = all_or_nothing ? 1 : 0;
   }
   PublishPlanner planner{directory(), std::move(publishes)};
@@ -109,6 +113,21 @@ Awaitable<Result<std::vector<PublishReceipt>>> MemoryService::publish(
     co_return tl::make_unexpected(receipt.error());
   }
   co_return std::move(receipt->publishes);
+}
+
+Awaitable<Result<SourceView>> MemoryService::pause_source(std::string name, bool paused,
+                                                          AuditEntry entry) {
+  const auto found = std::ranges::find(source_views, name, &SourceView::name);
+  if (found == source_views.end()) {
+    co_return fail(Errc::not_found, "There is no such source.");
+  }
+  auto noting = append_audit(std::move(entry));
+  const Result<void> noted = co_await std::move(noting);
+  if (!noted) {
+    co_return tl::make_unexpected(noted.error());
+  }
+  found->state = paused ? SourceState::paused : SourceState::reconnecting;
+  co_return *found;
 }
 
 Awaitable<Result<void>> MemoryService::run_on_store_thread(AuditEntry entry, Change change) {

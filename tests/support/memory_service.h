@@ -35,6 +35,7 @@ class MemoryService final : public AdminService, private WebhookObserver {
   /// How receivers answer probes and tests. Unset: they time out.
   std::function<std::optional<Outcome>(const Webhook&, const Event&)> receive;
   std::uint64_t resealed = 0;  // Returned by reseal_secrets.
+  std::vector<SourceView> source_views;
 
   /// Records an attempt as a lane would; the delivery moves to `state`. The request is derived from
   /// the current webhook; there is none if the webhook is gone.
@@ -71,6 +72,9 @@ class MemoryService final : public AdminService, private WebhookObserver {
                                                              std::function<void()> wake) override {
     return hub.subscribe(std::move(filter), seen, std::move(wake));
   }
+  [[nodiscard]] std::vector<SourceView> sources() const override { return source_views; }
+  Awaitable<Result<SourceView>> pause_source(std::string name, bool paused,
+                                             AuditEntry entry) override;
   [[nodiscard]] std::string metrics_text() override { return "# no metrics here\n"; }
   [[nodiscard]] std::optional<CurrentLoad> current_load() override { return load; }
   [[nodiscard]] std::optional<std::string> not_ready() const override { return why_not_ready; }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "core/base/trim.h"
+
 namespace postrider::asio_http {
 namespace {
 
@@ -36,15 +38,6 @@ bool is_field_text(std::string_view text) {
 
 bool equals_ignoring_case(std::string_view text, std::string_view lower_case) {
   return std::ranges::equal(text, lower_case, {}, lower);
-}
-
-std::string_view trim(std::string_view text) {
-  constexpr std::string_view blank = " \t";
-  const std::size_t first = text.find_first_not_of(blank);
-  if (first == std::string_view::npos) {
-    return {};
-  }
-  return text.substr(first, text.find_last_not_of(blank) - first + 1);
 }
 
 bool list_contains(std::string_view list, std::string_view lower_case_item) {

@@ -14,9 +14,6 @@ namespace postrider::asio_http {
 
 [[nodiscard]] bool equals_ignoring_case(std::string_view text, std::string_view lower_case);
 
-/// Removes spaces and tabs at both ends.
-[[nodiscard]] std::string_view trim(std::string_view text);
-
 /// True if the comma-separated list contains the item.
 [[nodiscard]] bool list_contains(std::string_view list, std::string_view lower_case_item);
 

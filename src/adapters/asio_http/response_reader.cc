@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "core/base/assert.h"
+#include "core/base/trim.h"
 
 #include "adapters/asio_http/http_grammar.h"
 

@@ -3,6 +3,7 @@
 #include <tuple>
 
 #include "core/base/assert.h"
+#include "core/base/overloaded.h"
 #include "ports/claims.h"
 #include "ports/dead_letter_audit.h"
 #include "ports/settlement_rule.h"
@@ -10,6 +11,7 @@
 #include "adapters/memory/memory_fanouts.h"
 #include "adapters/memory/memory_lanes.h"
 #include "adapters/memory/memory_rows.h"
+#include "adapters/memory/memory_source_rows.h"
 #include "adapters/memory/memory_store.h"
 
 namespace postrider {
@@ -212,8 +214,13 @@ class MemoryLedger final : public Ledger {
   }
 
   void publish_group(std::span<const Publish> group, BatchReceipt& receipt) {
-    const auto lookup = [this](const TenantId& tenant_id, const std::string& key) {
-      return find_claim(tenant_id, key);
+    const Overloaded lookup{
+        [this](const TenantId& tenant_id, const std::string& key) {
+          return find_claim(tenant_id, key);
+        },
+        [this](const SourceRow& row) -> Result<std::optional<StoredRow>> {
+          return find_source_row(store_, row);
+        },
     };
     const auto plans = plan_group(group, lookup);
     POSTRIDER_ASSERT(plans.has_value());  // The lookup cannot fail.
@@ -221,11 +228,15 @@ class MemoryLedger final : public Ledger {
       const PublishPlan& plan = (*plans)[i];
       if (std::holds_alternative<Fresh>(plan)) {
         Accepted accepted = store_publish(group[i]);
+        track_source_row(store_, group[i], group[i].event.id);
         if (accepted.fanned_out > 0) {
           receipt.fanouts[group[i].event.tenant_id] += accepted.fanned_out;
         }
         receipt.publishes.emplace_back(std::move(accepted));
       } else if (const Duplicate* duplicate = std::get_if<Duplicate>(&plan)) {
+        if (group[i].row && duplicate->same_body && !find_source_row(store_, *group[i].row)) {
+          track_source_row(store_, group[i], duplicate->first_id);
+        }
         receipt.publishes.emplace_back(*duplicate);
       } else {
         receipt.publishes.emplace_back(Refused{});
@@ -238,21 +249,9 @@ class MemoryLedger final : public Ledger {
     if (found == store_.claims.end()) {
       return std::nullopt;
     }
-    const MemoryEvent& first = store_.events.at(found->second.event_sequence);
-    const auto waits = [this](std::int64_t sequence) {
-      const auto row = store_.deliveries.find(sequence);  // Retention may have removed it.
-      return row != store_.deliveries.end() && is_waiting(row->second.delivery.state);
-    };
-    const bool finished = std::ranges::none_of(first.deliveries, waits) &&
-                          std::ranges::none_of(first.late, waits) &&
-                          !store_.fanouts.contains({tenant_id, found->second.event_sequence});
-    return StoredClaim{
-        .body_digest = found->second.body_digest,
-        .expires_at = found->second.expires_at,
-        .first = {.first_id = first.event->id,
-                  .first_deliveries =
-                      static_cast<std::uint32_t>(first.deliveries.size()) + first.fanned_out,
-                  .finished = finished}};
+    return StoredClaim{.body_digest = found->second.body_digest,
+                       .expires_at = found->second.expires_at,
+                       .first = duplicate_of(store_, found->second.event_sequence)};
   }
 
   /// See Publish::ordered.
@@ -361,6 +360,7 @@ class MemoryLedger final : public Ledger {
     const DeliveryRecord record = store_delivery(delivery, stored.event->tenant_id, order.now);
     webhook_tally(record, order.now).deliveries += 1;
     tenant_tally(record.tenant_id, order.now).deliveries += 1;
+    unsettle_source_rows(store_, delivery.event_id);
     return delivery;
   }
 
@@ -379,6 +379,7 @@ class MemoryLedger final : public Ledger {
       record.updated_at = settled_at(settlement);
       record.completed_at = record.updated_at;
       add_settled(record);
+      unsettle_source_rows(store_, record.delivery.event_id);
       if (const auto operation = operation_of(store_, record.delivery)) {
         ++receipt.outcomes[*operation].revised;
       }
@@ -497,6 +498,7 @@ class MemoryLedger final : public Ledger {
     ++receipt.waiting_change[delivery.priority];
     record.updated_at = order.now;
     put(store_, record);
+    unsettle_source_rows(store_, delivery.event_id);
     return delivery;
   }
 

@@ -231,6 +231,8 @@ class MemoryRetentionWriter final : public RetentionWriter {
     }
     std::erase_if(store_.claims,
                   [&](const auto& claim) { return claim.second.event_sequence == sequence; });
+    std::erase_if(store_.source_rows,
+                  [&](const auto& each) { return each.second.event_sequence == sequence; });
     store_.event_sequences.erase(row->second.event->id);
     store_.events.erase(row);
     ++removed.events;

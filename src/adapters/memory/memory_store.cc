@@ -12,6 +12,7 @@ Store make_memory_store(MemoryStore& store) {
           .operations = make_memory_operation_writer(store),
           .request_keys = make_memory_request_key_writer(store),
           .retention = make_memory_retention_writer(store),
+          .source_rows = make_memory_source_row_writer(store),
           .atomically = [](const auto& body) { return body(); }};
 }
 
@@ -22,7 +23,8 @@ Reader make_memory_reader(MemoryStore& store) {
           .operations = make_memory_operation_reader(store),
           .request_keys = make_memory_request_key_reader(store),
           .stats = make_memory_stats(store),
-          .retention = make_memory_retention_reader(store)};
+          .retention = make_memory_retention_reader(store),
+          .source_rows = make_memory_source_row_reader(store)};
 }
 
 }  // namespace postrider

@@ -67,6 +67,13 @@ struct MemoryRemovedWebhook {
   WallTime removed_at;
 };
 
+struct MemorySourceRow {
+  std::int64_t event_sequence = 0;
+  std::uint32_t generation = 0;
+  std::uint32_t revision = 0;
+  bool settled = false;
+};
+
 struct MemoryStore {
   std::int64_t next_sequence = 1;
   std::map<std::int64_t, MemoryEvent> events;
@@ -100,8 +107,9 @@ struct MemoryStore {
   std::map<std::string, EventType> event_types;
   std::map<OperationId, Operation> operations;
   std::map<std::int64_t, OperationId> operation_of;  // The deliveries that are in_operation.
-  std::map<std::pair<std::string, std::string>, MemoryKeyUse> request_keys;  // (caller, key)
-  std::map<std::int64_t, Alert> alerts;                                      // By sequence.
+  std::map<std::pair<std::string, std::string>, MemoryKeyUse> request_keys;    // (caller, key)
+  std::map<std::int64_t, Alert> alerts;                                        // By sequence.
+  std::map<std::pair<std::string, std::string>, MemorySourceRow> source_rows;  // (source, row)
 
   /// Held during each call of a port. Access the members above only while no call is running.
   CopyableMutex mutex;
@@ -126,6 +134,8 @@ struct MemoryStore {
 [[nodiscard]] std::unique_ptr<OperationReader> make_memory_operation_reader(MemoryStore& store);
 [[nodiscard]] std::unique_ptr<RequestKeyWriter> make_memory_request_key_writer(MemoryStore& store);
 [[nodiscard]] std::unique_ptr<RequestKeyReader> make_memory_request_key_reader(MemoryStore& store);
+[[nodiscard]] std::unique_ptr<SourceRowWriter> make_memory_source_row_writer(MemoryStore& store);
+[[nodiscard]] std::unique_ptr<SourceRowReader> make_memory_source_row_reader(MemoryStore& store);
 [[nodiscard]] std::unique_ptr<AlertWriter> make_memory_alert_writer(MemoryStore& store);
 [[nodiscard]] std::unique_ptr<AlertReader> make_memory_alert_reader(MemoryStore& store);
 

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "core/base/assert.h"
+#include "core/base/trim.h"
 #include "core/request/signature.h"
 
 #include "adapters/openssl/aes_gcm.h"
@@ -120,12 +121,6 @@ std::optional<std::string> from_hex(std::string_view text) {
   return bytes;
 }
 
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view blanks = " \t\r";
-  text.remove_prefix(std::min(text.find_first_not_of(blanks), text.size()));
-  return text.substr(0, text.find_last_not_of(blanks) + 1);
-}
-
 std::optional<std::string> parse_key(std::string_view text) {
   const std::optional<std::string> key =
       text.size() == 2 * aes_key_bytes ? from_hex(text) : from_base64(text);
@@ -136,12 +131,12 @@ std::optional<std::string> parse_key(std::string_view text) {
 
 Result<std::vector<VaultKey>> parse_vault_keys(std::string_view text) {
   std::vector<VaultKey> keys;
-  text = trimmed(text);
+  text = trim(text, white_space);
   while (!text.empty()) {
     const bool comment = text.starts_with('#');
     const std::size_t end = std::min(text.find_first_of(comment ? "\n" : "\n,"), text.size());
-    const std::string_view item = trimmed(text.substr(0, end));
-    text = trimmed(text.substr(std::min(end + 1, text.size())));
+    const std::string_view item = trim(text.substr(0, end), white_space);
+    text = trim(text.substr(std::min(end + 1, text.size())), white_space);
     if (item.empty() || comment) {
       continue;
     }

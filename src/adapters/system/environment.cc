@@ -1,6 +1,7 @@
 #include "adapters/system/environment.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 
 #include <unistd.h>
@@ -26,6 +27,13 @@ std::vector<std::pair<std::string, std::string>> environment_variables(std::stri
   }
   std::ranges::sort(found);
   return found;
+}
+
+std::string host_name() {
+  std::array<char, 256> name{};
+  // The last byte stays zero.
+  return ::gethostname(name.data(), name.size() - 1) == 0 && name.front() != 0 ? name.data()
+                                                                               : "localhost";
 }
 
 }  // namespace postrider

@@ -1,4 +1,4 @@
-// Environment variables. Main thread only, before other threads start.
+// Environment variables and the name of the machine. Main thread only, before other threads start.
 #pragma once
 
 #include <optional>
@@ -15,5 +15,8 @@ namespace postrider {
 /// All variables whose name starts with `prefix`, sorted by name.
 [[nodiscard]] std::vector<std::pair<std::string, std::string>> environment_variables(
     std::string_view prefix);
+
+/// `localhost` if the machine has no name.
+[[nodiscard]] std::string host_name();
 
 }  // namespace postrider

@@ -4,19 +4,13 @@
 #include <optional>
 #include <ranges>
 
+#include "core/base/trim.h"
+
 namespace postrider::api {
 namespace {
 
 constexpr std::size_t entries_max = 64;  // Longer than any real chain of proxies.
 constexpr std::size_t group_bytes = 8;   // An IPv6 /64.
-
-std::string_view trim(std::string_view text) {
-  const std::size_t begin = text.find_first_not_of(" \t");
-  if (begin == std::string_view::npos) {
-    return {};
-  }
-  return text.substr(begin, text.find_last_not_of(" \t") - begin + 1);
-}
 
 /// Removes the port that some proxies add: `192.0.2.1:443`, `[2001:db8::1]:443`.
 std::string_view without_port(std::string_view text) {

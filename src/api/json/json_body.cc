@@ -4,6 +4,7 @@
 #include <boost/json/parse.hpp>
 #include <fmt/format.h>
 
+#include "core/base/trim.h"
 #include "core/net/header_rules.h"
 
 #include "api/json/field_reader.h"
@@ -13,14 +14,6 @@ namespace postrider::api {
 namespace {
 
 constexpr std::size_t lenient_depth_max = 256;  // The lenient parser recurses; bounds its stack.
-
-std::string_view trim(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(" \t");
-  if (first == std::string_view::npos) {
-    return {};
-  }
-  return text.substr(first, text.find_last_not_of(" \t") - first + 1);
-}
 
 bool is_plain_json(std::string_view content_type) {
   const std::size_t semicolon = content_type.find(';');

@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "core/base/assert.h"
-#include "core/request/payload_format.h"
+#include "core/json/json_string.h"
 
 namespace postrider::api {
 namespace {

@@ -21,18 +21,18 @@ std::optional<bool> parse_status(std::string_view text) {
 Parsed<AlertQuery> read_query(const HttpRequest& request) {
   QueryReader query{request};
   AlertQuery asked;
-  asked.filter = {
-      .tenant_id = query.text("tenant_id"),
-      .webhook_id = query.one_of("webhook_id", WebhookId::parse, "a webhook's id"),
-      .kinds = query.list_of("kind", parse_alert_kind,
-                             "circuit_opened, webhook_disabled, dead_letters, "
-                             "dns_failing, secret_old, store_failing, "
-                             "webhook_failing, circuit_stays_open, "
-                             "dead_letters_waiting, success_low, queue_deep, "
-                             "pool_busy, permanent_failure, total_dead_letters, "
-                             "dead_letter_share, total_failures, p99_high, "
-                             "server_resources_short, store_corrupt or store_data_lost"),
-      .active = query.one_of("status", parse_status, "active or resolved")};
+  asked.filter = {.tenant_id = query.text("tenant_id"),
+                  .webhook_id = query.one_of("webhook_id", WebhookId::parse, "a webhook's id"),
+                  .kinds = query.list_of("kind", parse_alert_kind,
+                                         "circuit_opened, webhook_disabled, dead_letters, "
+                                         "dns_failing, secret_old, store_failing, "
+                                         "webhook_failing, circuit_stays_open, "
+                                         "dead_letters_waiting, success_low, queue_deep, "
+                                         "pool_busy, permanent_failure, total_dead_letters, "
+                                         "dead_letter_share, total_failures, p99_high, "
+                                         "server_resources_short, store_corrupt, "
+                                         "store_data_lost, source_failing or messages_rejected"),
+                  .active = query.one_of("status", parse_status, "active or resolved")};
   POSTRIDER_TRY(const Page page, read_history_page(query, ListKind::alerts));
   asked.page = page;
   return asked;
@@ -56,6 +56,7 @@ void write_alert(JsonWriter& writer, const Alert& alert) {
   writer.member("webhook_name", alert.webhook_name);
   writer.member("webhook_url", alert.webhook_url);
   write_tenant_id(writer, alert.tenant_id.value_or(TenantId{}));
+  writer.member("source", alert.subject.source);
   writer.member("raised_at", alert.raised_at);
   writer.member("resolved_at", alert.resolved_at);
   write_measure(writer, alert.measure);

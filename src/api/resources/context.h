@@ -40,6 +40,7 @@ struct Services {
         audited_reads(all),
         queries(all),
         stream(all),
+        sources(all),
         status(all) {}
 
   const Clock& clock;
@@ -56,6 +57,7 @@ struct Services {
   AuditedReads& audited_reads;
   Queries& queries;
   LiveStream& stream;
+  SourceControl& sources;
   ServerStatus& status;
 };
 

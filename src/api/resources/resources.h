@@ -131,6 +131,11 @@ Awaitable<Reply> get_metrics(Context context, HttpRequest request);
 // contract.cc
 Awaitable<Reply> get_contract(Context context, HttpRequest request);
 
+// sources.cc
+Awaitable<Reply> list_sources(Context context, HttpRequest request);
+Awaitable<Reply> pause_source(Context context, HttpRequest request);
+Awaitable<Reply> resume_source(Context context, HttpRequest request);
+
 // settings.cc
 Awaitable<Reply> list_settings(Context context, HttpRequest request);
 

@@ -5,19 +5,13 @@
 
 #include <fmt/format.h>
 
+#include "core/base/trim.h"
 #include "core/request/signature.h"
 
 namespace postrider::api {
 namespace {
 
 constexpr std::string_view cookie_name = "postrider_session";
-
-std::string_view trim(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(" \t");
-  return first == std::string_view::npos
-             ? std::string_view{}
-             : text.substr(first, text.find_last_not_of(" \t") - first + 1);
-}
 
 /// Adds the session cookies of one header to `found`.
 void read_header(std::string_view header, SessionCookie& found) {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "core/base/trim.h"
 #include "core/json/json_text.h"
 #include "core/request/signature.h"
 
@@ -13,19 +14,13 @@ namespace {
 
 constexpr std::size_t challenge_bytes = 24;
 
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view blanks = " \t\r\n";
-  text.remove_prefix(std::min(text.find_first_not_of(blanks), text.size()));
-  return text.substr(0, text.find_last_not_of(blanks) + 1);
-}
-
 bool repeats(std::string_view body, std::string_view challenge) {
-  if (trimmed(body) == challenge) {
+  if (trim(body, white_space) == challenge) {
     return true;
   }
   const Result<std::vector<JsonMember>> members = read_json_object(body);
   if (!members) {
-    return decode_json_string(trimmed(body)) == challenge;
+    return decode_json_string(trim(body, white_space)) == challenge;
   }
   for (const JsonMember& member : *members) {
     if (member.key == "challenge") {

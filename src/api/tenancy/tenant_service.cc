@@ -96,6 +96,10 @@ class TenantService final : public Service {
   Awaitable<Result<std::uint64_t>> reseal_secrets(AuditEntry) override {
     co_return not_for_tenants();
   }
+  [[nodiscard]] std::vector<SourceView> sources() const override { return {}; }
+  Awaitable<Result<SourceView>> pause_source(std::string, bool, AuditEntry) override {
+    co_return not_for_tenants();
+  }
   Awaitable<Result<LaneView>> lane_view(WebhookId id) override;
   Awaitable<Result<LaneView>> command_circuit(CircuitCommanded command, AuditEntry entry) override;
   Awaitable<void> run_query(ShareOwner owner, ReaderQuery query) override;

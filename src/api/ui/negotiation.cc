@@ -3,18 +3,13 @@
 #include <algorithm>
 #include <vector>
 
+#include "core/base/trim.h"
 #include "core/net/header_rules.h"
 
 namespace postrider::api {
 namespace {
 
 constexpr int weight_max = 1000;
-
-std::string_view trim(std::string_view text) {
-  constexpr std::string_view blank = " \t";
-  text.remove_prefix(std::min(text.find_first_not_of(blank), text.size()));
-  return text.substr(0, text.find_last_not_of(blank) + 1);
-}
 
 /// Returns the text before the separator and removes it, with the separator, from `rest`.
 std::string_view take(std::string_view& rest, char separator) {

@@ -7,8 +7,8 @@
 #include <boost/json/value.hpp>
 #include <fmt/format.h>
 
+#include "core/json/json_string.h"
 #include "core/json/json_text.h"
-#include "core/request/payload_format.h"
 
 #include "api/http/url_text.h"
 #include "cli/text/webhook_text.h"

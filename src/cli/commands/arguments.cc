@@ -121,12 +121,14 @@ Command parse(CLI::App& app, std::vector<std::string> arguments, const Environme
   commands["deliveries"] = add_deliveries(root);
   commands["dlq"] = add_dlq(root);
   commands["operations"] = add_operations(root);
+  commands["sources"] = add_sources(root);
   commands["replay"] = add_replay(root);
   commands["verify"] = add_verify(root);
   commands["keys"] = add_keys(root);
   commands["doctor"] = add_doctor(root);
   commands["migrate"] = add_migrate(root);
   commands["backup"] = add_backup(root);
+  commands["outbox"] = add_outbox(root);
   commands["archive"] = add_archive(root);
   commands["completion"] = add_completion(root);
   commands["version"] = add_version(root);

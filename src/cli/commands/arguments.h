@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cli/commands/listen_options.h"
+#include "cli/commands/outbox_options.h"
 #include "cli/commands/send_options.h"
 #include "cli/commands/serve_options.h"
 #include "cli/commands/store_options.h"
@@ -34,8 +35,9 @@ struct Task {
   std::function<int(const Ports& ports)> run;
 };
 
-using Command = std::variant<ServeOptions, ListenOptions, SendOptions, MigrateOptions,
-                             BackupOptions, VersionOptions, Task, HelpText, UsageError>;
+using Command =
+    std::variant<ServeOptions, ListenOptions, SendOptions, MigrateOptions, BackupOptions,
+                 OutboxInitOptions, VersionOptions, Task, HelpText, UsageError>;
 
 /// `arguments` does not contain the name of the program.
 [[nodiscard]] Command parse_arguments(std::vector<std::string> arguments,

@@ -22,7 +22,7 @@ namespace {
 
 /// Overwrites secrets among the arguments, which every user of the machine can list.
 void hide_secrets(int argc, char** argv) {
-  constexpr std::array<std::string_view, 2> secret = {"--key", "--secret"};
+  constexpr std::array<std::string_view, 3> secret = {"--key", "--secret", "--dsn"};
   const auto hide = [](char* text) { std::fill_n(text, std::strlen(text), '*'); };
   for (int i = 1; i < argc; ++i) {
     const std::string_view word = argv[i];
@@ -48,6 +48,7 @@ struct Runner {
   int operator()(const SendOptions& options) const { return run_send(options); }
   int operator()(const MigrateOptions& options) const { return handlers.migrate(options); }
   int operator()(const BackupOptions& options) const { return handlers.backup(options); }
+  int operator()(const OutboxInitOptions& options) const { return handlers.init_outbox(options); }
   int operator()(const VersionOptions& options) const { return run_version(options); }
   int operator()(const Task& task) const { return task.run(ports); }
   int operator()(const HelpText& help) const {

@@ -3,6 +3,7 @@
 
 #include <functional>
 
+#include "cli/commands/outbox_options.h"
 #include "cli/commands/serve_options.h"
 #include "cli/commands/store_options.h"
 #include "cli/ports.h"
@@ -14,11 +15,13 @@ constexpr int exit_ok = 0;
 constexpr int exit_failed = 1;  // The command was valid but did not succeed.
 constexpr int exit_usage = 2;   // Wrong command line, configuration or data directory.
 
-/// Commands that main implements, because they need the store. Each returns the exit code.
+/// Commands that main implements, because they need the store or a database. Each returns the exit
+/// code.
 struct CommandHandlers {
   std::function<int(const ServeOptions&)> serve;
   std::function<int(const MigrateOptions&)> migrate;
   std::function<int(const BackupOptions&)> backup;
+  std::function<int(const OutboxInitOptions&)> init_outbox;
 };
 
 /// Returns the exit code. Never throws.

@@ -2,19 +2,12 @@
 
 #include <fmt/format.h>
 
+#include "core/net/this_machine.h"
+
 namespace postrider::cli {
 namespace {
 
 constexpr int timeout_seconds_max = 3600;
-
-/// True only for hosts that no network is between, whatever a name server says.
-bool is_this_machine(const TargetUrl& server) {
-  if (!server.address) {
-    return server.host == "localhost";
-  }
-  const IpAddress address = server.address->unmapped().value_or(*server.address);
-  return address.is_v6 ? address == IpAddress::parse("::1") : address.bytes[0] == 127;
-}
 
 Result<std::string> choose_server(const std::optional<std::string>& flag,
                                   const Environment& environment) {

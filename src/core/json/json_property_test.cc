@@ -8,8 +8,8 @@
 #include "core/base/random.h"
 #include "core/json/json_rewrite.h"
 #include "core/json/json_split.h"
+#include "core/json/json_string.h"
 #include "core/json/json_text.h"
-#include "core/request/payload_format.h"
 
 namespace postrider {
 namespace {

@@ -2,17 +2,10 @@
 
 #include <cstring>
 
+#include "core/base/trim.h"
+
 namespace postrider {
 namespace {
-
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view space = " \n\r\t";
-  const std::size_t first = text.find_first_not_of(space);
-  if (first == std::string_view::npos) {
-    return {};
-  }
-  return text.substr(first, text.find_last_not_of(space) - first + 1);
-}
 
 /// `at` is after the opening quote. Returns the position after the closing quote, or null.
 const char* skip_string(const char* at, const char* end) {
@@ -89,7 +82,7 @@ class Splitter {
   }
 
   void keep(const char* end) {
-    const std::string_view element = trimmed({element_, end});
+    const std::string_view element = trim({element_, end}, white_space);
     if (!element.empty() || has_comma_ || *end == ',') {
       elements_.push_back(element);
     }
@@ -107,7 +100,7 @@ class Splitter {
 }  // namespace
 
 std::optional<std::vector<std::string_view>> split_json_array(std::string_view text) {
-  return Splitter{trimmed(text)}.split();
+  return Splitter{trim(text, white_space)}.split();
 }
 
 }  // namespace postrider

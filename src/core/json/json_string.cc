@@ -215,6 +215,35 @@ constexpr char unescaped(char letter) {
   }
 }
 
+constexpr bool needs_escape(char character) {
+  return static_cast<unsigned char>(character) < 0x20 || character == '"' || character == '\\';
+}
+
+void append_escaped(std::string& out, char character) {
+  constexpr std::string_view hex = "0123456789abcdef";
+  switch (character) {
+    case '"':
+      out += "\\\"";
+      return;
+    case '\\':
+      out += "\\\\";
+      return;
+    case '\n':
+      out += "\\n";
+      return;
+    case '\r':
+      out += "\\r";
+      return;
+    case '\t':
+      out += "\\t";
+      return;
+    default:
+      out += "\\u00";
+      out += hex[static_cast<unsigned char>(character) >> 4];
+      out += hex[static_cast<unsigned char>(character) & 15];
+  }
+}
+
 }  // namespace
 
 JsonStringScan scan_json_string(std::string_view text) { return StringScanner{text}.scan(); }
@@ -240,6 +269,20 @@ std::string decode_json_content(std::string_view content) {
     }
     append_utf8(text, point);
   }
+}
+
+void append_json_string(std::string& out, std::string_view text) {
+  out += '"';
+  std::size_t done = 0;
+  for (std::size_t next = 0; next < text.size(); ++next) {
+    if (needs_escape(text[next])) {
+      out.append(text, done, next - done);
+      append_escaped(out, text[next]);
+      done = next + 1;
+    }
+  }
+  out.append(text, done);
+  out += '"';
 }
 
 }  // namespace postrider

@@ -1,4 +1,4 @@
-// Finds the end of a string in JSON text, and decodes strings.
+// Finds the end of a string in JSON text; decodes and encodes strings.
 #pragma once
 
 #include <string>
@@ -20,5 +20,8 @@ struct JsonStringScan {
 
 /// Decodes the content of a valid string.
 [[nodiscard]] std::string decode_json_content(std::string_view content);
+
+/// Appends `text` as a JSON string with quotes. `text` must be valid UTF-8.
+void append_json_string(std::string& out, std::string_view text);
 
 }  // namespace postrider

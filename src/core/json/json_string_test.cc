@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include "core/request/payload_format.h"
+#include "core/json/json_text.h"
 
 namespace postrider {
 namespace {
@@ -153,6 +153,24 @@ RC_GTEST_PROP(JsonStringScan, FindsTheFirstSpecialByte, (const std::string& byte
     RC_ASSERT(scan.length == plain);
     RC_ASSERT(scan.error.empty());
   }
+}
+
+TEST(AppendJsonString, EscapesOnlyWhatJsonRequires) {
+  std::string out = "=";
+  append_json_string(out, std::string_view{"a\"b\\c/\n\r\t\b\f\0\x1f\x7f\xc3\xa4", 16});
+  EXPECT_EQ(out, "=\"a\\\"b\\\\c/\\n\\r\\t\\u0008\\u000c\\u0000\\u001f\x7f\xc3\xa4\"");
+  out.clear();
+  append_json_string(out, "");
+  EXPECT_EQ(out, "\"\"");
+}
+
+RC_GTEST_PROP(AppendJsonString, RoundTrips, (std::string text)) {
+  for (char& character : text) {
+    character = static_cast<char>(character & 0x7f);
+  }
+  std::string written;
+  append_json_string(written, text);
+  RC_ASSERT(decode_json_string(written) == text);
 }
 
 }  // namespace

@@ -5,7 +5,7 @@
 namespace postrider {
 namespace {
 
-constexpr EnumNames<AlertKind, AlertKind::store_data_lost> kind_names{{
+constexpr EnumNames<AlertKind, AlertKind::messages_rejected> kind_names{{
     "circuit_opened",
     "circuit_recovered",
     "webhook_disabled",
@@ -27,6 +27,8 @@ constexpr EnumNames<AlertKind, AlertKind::store_data_lost> kind_names{{
     "server_resources_short",
     "store_corrupt",
     "store_data_lost",
+    "source_failing",
+    "messages_rejected",
 }};
 static_assert(kind_names.names.size() == alert_kind_count);
 
@@ -52,6 +54,7 @@ Severity severity_of(AlertKind kind) {
     case AlertKind::queue_deep:
     case AlertKind::store_corrupt:
     case AlertKind::store_data_lost:
+    case AlertKind::source_failing:
       return Severity::critical;
     case AlertKind::circuit_opened:
     case AlertKind::dead_letters:
@@ -66,6 +69,7 @@ Severity severity_of(AlertKind kind) {
     case AlertKind::total_failures:
     case AlertKind::p99_high:
     case AlertKind::server_resources_short:
+    case AlertKind::messages_rejected:
       return Severity::warning;
     case AlertKind::circuit_recovered:
     case AlertKind::secret_old:

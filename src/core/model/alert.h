@@ -35,9 +35,11 @@ enum class AlertKind : std::uint8_t {
   p99_high,                // One attempt in a hundred takes too long.
   server_resources_short,  // Attempts wait for descriptors, ports or memory of the server.
   store_corrupt,           // A check of the store found damaged pages.
-  store_data_lost          // The server was started although the store had lost transactions.
+  store_data_lost,         // The server was started although the store had lost transactions.
+  source_failing,          // A source of events cannot be connected.
+  messages_rejected        // Messages of a source cannot become events. One alert per hour.
 };
-constexpr std::size_t alert_kind_count = 21;
+constexpr std::size_t alert_kind_count = 23;
 
 [[nodiscard]] std::string_view to_string(AlertKind kind);
 [[nodiscard]] std::optional<AlertKind> parse_alert_kind(std::string_view text);
@@ -54,7 +56,7 @@ enum class Severity : std::uint8_t { info, warning, critical };
 
 /// True if an active alert of this kind counts further cases.
 [[nodiscard]] constexpr bool counts_on(AlertKind kind) {
-  return kind == AlertKind::permanent_failure;
+  return kind == AlertKind::permanent_failure || kind == AlertKind::messages_rejected;
 }
 
 enum class AlertUnit : std::uint8_t { count, percent, ms, days };
@@ -74,9 +76,10 @@ struct AlertMeasure {
 struct AlertSubject {
   AlertKind kind = AlertKind::circuit_opened;
   std::optional<WebhookId> webhook_id;
-  /// Set only for an alert about a tenant as a whole. If neither this nor `webhook_id` is set, the
-  /// alert is about the server.
+  /// Set only for an alert about a tenant as a whole.
   std::optional<TenantId> tenant_id = std::nullopt;
+  /// The name of a source of events. If none of these is set, the alert is about the server.
+  std::optional<std::string> source = std::nullopt;
 
   auto operator<=>(const AlertSubject&) const = default;
 };

@@ -38,6 +38,8 @@ constexpr Known kinds[] = {
     {AlertKind::server_resources_short, "server_resources_short", Severity::warning},
     {AlertKind::store_corrupt, "store_corrupt", Severity::critical},
     {AlertKind::store_data_lost, "store_data_lost", Severity::critical},
+    {AlertKind::source_failing, "source_failing", Severity::critical},
+    {AlertKind::messages_rejected, "messages_rejected", Severity::warning},
 };
 
 TEST(AlertKind, HasItsApiNameAndSeverity) {

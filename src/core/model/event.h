@@ -32,6 +32,8 @@ struct Event {
   std::string idempotency_key;
   std::optional<std::string> resource_id;
   std::optional<std::string> source;
+  std::optional<std::string> source_id =
+      std::nullopt;  // Its id where it was taken from, if it was.
   std::optional<std::string> ordering_key;
   std::string metadata = "{}";  // A JSON object, verbatim.
   Priority priority = Priority::normal;

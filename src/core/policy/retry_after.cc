@@ -2,6 +2,7 @@
 #include <array>
 
 #include "core/base/scanner.h"
+#include "core/base/trim.h"
 #include "core/policy/retry.h"
 
 namespace postrider {
@@ -119,15 +120,6 @@ std::optional<Millis> parse_seconds(std::string_view text) {
                                         chrono::duration_cast<chrono::seconds>(retry_after_max));
   }
   return scanner.at_end() ? std::optional<Millis>{seconds} : std::nullopt;
-}
-
-std::string_view trim(std::string_view text) {
-  constexpr std::string_view blanks = " \t";
-  const std::size_t first = text.find_first_not_of(blanks);
-  if (first == std::string_view::npos) {
-    return {};
-  }
-  return text.substr(first, text.find_last_not_of(blanks) - first + 1);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include "core/base/assert.h"
 #include "core/base/enum_names.h"
 #include "core/json/json_rewrite.h"
+#include "core/json/json_string.h"
 
 namespace postrider {
 namespace {
@@ -153,35 +154,6 @@ std::string render_verbatim(PayloadFormat format, const Event& event, const Atte
   return body;
 }
 
-constexpr bool needs_escape(char character) {
-  return static_cast<unsigned char>(character) < 0x20 || character == '"' || character == '\\';
-}
-
-void append_escaped(std::string& out, char character) {
-  constexpr std::string_view hex = "0123456789abcdef";
-  switch (character) {
-    case '"':
-      out += "\\\"";
-      return;
-    case '\\':
-      out += "\\\\";
-      return;
-    case '\n':
-      out += "\\n";
-      return;
-    case '\r':
-      out += "\\r";
-      return;
-    case '\t':
-      out += "\\t";
-      return;
-    default:
-      out += "\\u00";
-      out += hex[static_cast<unsigned char>(character) >> 4];
-      out += hex[static_cast<unsigned char>(character) & 15];
-  }
-}
-
 }  // namespace
 
 std::string_view to_string(PayloadFormat format) {
@@ -216,20 +188,6 @@ std::string render_body(BodyStyle style, const Event& event, const AttemptStamp&
       return rewrite_json(body, JsonWriterStyle::python);
   }
   return body;
-}
-
-void append_json_string(std::string& out, std::string_view text) {
-  out += '"';
-  std::size_t done = 0;
-  for (std::size_t next = 0; next < text.size(); ++next) {
-    if (needs_escape(text[next])) {
-      out.append(text, done, next - done);
-      append_escaped(out, text[next]);
-      done = next + 1;
-    }
-  }
-  out.append(text, done);
-  out += '"';
 }
 
 }  // namespace postrider

@@ -43,7 +43,4 @@ struct BodyStyle {
 [[nodiscard]] std::string render_body(BodyStyle style, const Event& event,
                                       const AttemptStamp& stamp);
 
-/// Appends `text` as a JSON string with quotes. `text` must be valid UTF-8.
-void append_json_string(std::string& out, std::string_view text);
-
 }  // namespace postrider

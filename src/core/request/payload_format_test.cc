@@ -129,24 +129,6 @@ TEST(RenderBody, TimesBeforeTheEpochRoundDown) {
       R"({"id":"evt_7zzzzzzzzzzzzzzzzzzzzzzzzz","type":"swap.created","created_at":-1,"data":{}})");
 }
 
-TEST(AppendJsonString, EscapesOnlyWhatJsonRequires) {
-  std::string out = "=";
-  append_json_string(out, std::string_view{"a\"b\\c/\n\r\t\b\f\0\x1f\x7f\xc3\xa4", 16});
-  EXPECT_EQ(out, "=\"a\\\"b\\\\c/\\n\\r\\t\\u0008\\u000c\\u0000\\u001f\x7f\xc3\xa4\"");
-  out.clear();
-  append_json_string(out, "");
-  EXPECT_EQ(out, "\"\"");
-}
-
-RC_GTEST_PROP(AppendJsonString, RoundTrips, (std::string text)) {
-  for (char& character : text) {
-    character = static_cast<char>(character & 0x7f);
-  }
-  std::string written;
-  append_json_string(written, text);
-  RC_ASSERT(decode_json_string(written) == text);
-}
-
 RC_GTEST_PROP(RenderBody, IsValidJsonForAnyEventAndFormat, (std::string name, std::string source)) {
   Event event = sample_event();
   for (std::string* text : {&name, &source}) {

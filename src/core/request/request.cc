@@ -243,8 +243,12 @@ void RequestTemplate::append_prefixed(std::string& out, const Event& event,
   const bool is_exchange = set == HeaderSet::exchange;
   if (is_exchange || set == HeaderSet::outbox || set == HeaderSet::workspace) {
     append_name(out, set == HeaderSet::workspace ? "Event-ID" : "Id");
-    out += EventKind::prefix;
-    out += to_base32(event.id.bytes);
+    if (set == HeaderSet::outbox && event.source_id) {
+      append_value(out, *event.source_id);
+    } else {
+      out += EventKind::prefix;
+      out += to_base32(event.id.bytes);
+    }
     out += "\r\n";
   }
   if (is_platform || set == HeaderSet::tenant) {

@@ -210,6 +210,9 @@ TEST(RequestTemplate, OtherHeaderSetsSendTheEventId) {
                        .header_set = HeaderSet::outbox};
   EXPECT_NE(fill(webhook, sample_event()).find("\r\nX-Webhook-Id: " + id + "\r\n"),
             std::string::npos);
+  Event event = sample_event();
+  event.source_id = "row 7\r\nX: y";
+  EXPECT_NE(fill(webhook, event).find("\r\nX-Webhook-Id: row 7%0D%0AX: y\r\n"), std::string::npos);
   webhook.signature.header_set = HeaderSet::workspace;
   EXPECT_NE(fill(webhook, sample_event()).find("\r\nX-Webhook-Event-ID: " + id + "\r\n"),
             std::string::npos);

@@ -6,8 +6,8 @@
 #include <fmt/format.h>
 
 #include "core/base/assert.h"
+#include "core/json/json_string.h"
 #include "core/json/json_text.h"
-#include "core/request/payload_format.h"
 
 namespace postrider {
 namespace {

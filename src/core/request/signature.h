@@ -28,8 +28,8 @@ enum class SignatureScheme : std::uint8_t {
 
 /// Which headers are sent with the prefix. `platform`: ID (of the webhook), Event, Delivery,
 /// Attempt, Timestamp (RFC 3339) and, without the prefix, X-Idempotency-Key. `exchange`: Id (of the
-/// event), Timestamp (Unix seconds), Attempt. `outbox`: Id (of the event), Timestamp (Unix
-/// seconds). `workspace`: Event-ID. `tenant`: Event, Delivery-ID.
+/// event), Timestamp (Unix seconds), Attempt. `outbox`: Id (of the event, or its source_id),
+/// Timestamp (Unix seconds). `workspace`: Event-ID. `tenant`: Event, Delivery-ID.
 enum class HeaderSet : std::uint8_t { platform, exchange, outbox, workspace, tenant };
 
 [[nodiscard]] std::string_view to_string(HeaderSet set);

@@ -14,7 +14,7 @@ constexpr Millis second{1'000};
 
 std::string duration_text(Millis length) {
   if (length >= minute && length % minute == Millis{0}) {
-    return fmt::format("{} minutes", length / minute);
+    return fmt::format("{} minute{}", length / minute, length == minute ? "" : "s");
   }
   return length >= second && length % second == Millis{0} ? fmt::format("{} s", length / second)
                                                           : fmt::format("{} ms", length.count());

@@ -84,13 +84,35 @@ bool PublishPlanner::advance(std::uint64_t effort_max) {
 }
 
 void PublishPlanner::begin_event() {
-  candidates_ = directory_->candidates(publishes_[matches_.size()].event);
+  const Publish& publish = publishes_[matches_.size()];
+  candidates_ = directory_->candidates(publish.event);
   next_candidate_ = 0;
   Match& match = matches_.emplace_back();
   match.webhooks = candidates_->webhooks;
+  if (publish.only_to) {
+    candidates_->places = {};
+    choose_only(*publish.only_to, match);
+    return;
+  }
   if (candidates_->size() > limits_.event_max) {
     match.chosen.resize((candidates_->webhooks->size() + 7) / 8);
   }
+}
+
+/// Leaves out a webhook that was removed or belongs to another tenant. One that is not active keeps
+/// the delivery waiting.
+void PublishPlanner::choose_only(WebhookId id, Match& match) {
+  if (match.webhooks == nullptr) {
+    return;
+  }
+  const auto found = std::ranges::lower_bound(*match.webhooks, id, {},
+                                              [](const WebhookRef& each) { return each->id; });
+  if (found == match.webhooks->end() || (*found)->id != id) {
+    return;
+  }
+  match.places.push_back(static_cast<std::uint32_t>(found - match.webhooks->begin()));
+  match.count = 1;
+  match.ordered = (*found)->ordering != Ordering::none;
 }
 
 void PublishPlanner::examine(std::uint32_t place) {

@@ -53,6 +53,7 @@ class PublishPlanner {
   };
 
   void begin_event();
+  static void choose_only(WebhookId id, Match& match);
   void end_event();
   void examine(std::uint32_t place);
   static void add_deliveries(Publish& publish, const Match& match, UuidGenerator& ids,

@@ -95,6 +95,26 @@ TEST(PublishPlanner, AnEventWithoutSubscribersIsPublished) {
   EXPECT_TRUE(publish.deliveries.empty());
 }
 
+TEST(PublishPlanner, AnEventCanGoToOneWebhookWhateverItSubscribesTo) {
+  const auto receivers = [](Publish publish, const std::vector<WebhookRef>& all) {
+    std::vector<int> numbers;
+    for (const Delivery& delivery : plan({std::move(publish)}, all).front().deliveries) {
+      numbers.push_back(delivery.webhook_id.bytes[0]);
+    }
+    return numbers;
+  };
+  auto silent = std::make_shared<Webhook>(*webhook(2));
+  silent->events.clear();
+  silent->active = false;
+  const std::vector<WebhookRef> all{webhook(1), silent, webhook(3)};
+  Publish targeted = event();
+  targeted.only_to = WebhookId{{2}};
+  EXPECT_EQ(receivers(targeted, all), (std::vector{2}));
+  EXPECT_EQ(receivers(event(), all), (std::vector{1, 3}));
+  EXPECT_TRUE(receivers(targeted, {webhook(1)}).empty());
+  EXPECT_TRUE(receivers(targeted, {}).empty());
+}
+
 TEST(PublishPlanner, TheSameSeedGivesTheSameIds) {
   EXPECT_EQ(plan({event()}, webhooks(3)), plan({event()}, webhooks(3)));
 }

@@ -44,6 +44,18 @@ struct Fanout {
          ((static_cast<unsigned char>(chosen[index / 8]) >> (index % 8)) & 1) != 0;
 }
 
+/// The row of a source that an event comes from. The store tracks the row, so that its status can
+/// be written back: see ports/source_rows.h.
+struct SourceRow {
+  std::string source;  // The source's name.
+  std::string row_id;
+  /// How often a final status has been written to the row. A higher number than the tracked one
+  /// means that the row was armed again.
+  std::uint32_t generation = 0;
+
+  bool operator==(const SourceRow&) const = default;
+};
+
 /// Everything one publish commits, in one transaction. The store assigns the sequences.
 struct Publish {
   Event event;
@@ -55,6 +67,9 @@ struct Publish {
   std::optional<IdempotencyClaim> claim;
   /// Adjacent publishes of a batch with the same non-zero group are stored all or none.
   std::uint64_t atomic_group = 0;
+  std::optional<SourceRow> row = std::nullopt;
+  /// The only webhook that gets the event, whatever it subscribes to. nullopt: those that match.
+  std::optional<WebhookId> only_to = std::nullopt;
 
   bool operator==(const Publish&) const = default;
 };

@@ -318,6 +318,9 @@ void OperationRunner::change(Run& run, Change change) {
       notify_lanes(committed.receipt, replies);
       count_changes(committed.receipt, *parts_.metrics);
       parts_.stream->publish(committed.batch, committed.receipt);
+      if (parts_.committed) {
+        parts_.committed(committed.batch, committed.receipt);
+      }
     } else {
       result = tl::make_unexpected(stored.error());
     }

@@ -37,6 +37,8 @@ struct OperationRunnerParts {
   Metrics* metrics = nullptr;
   const AdminChanges* changes = nullptr;
   BatchStreamPublisher* stream = nullptr;
+  /// A batch is on disk. Store thread. Empty: nobody else wants to know.
+  std::function<void(const Batch&, const BatchReceipt&)> committed = {};
   std::function<Uuid()> new_uuid;
 };
 

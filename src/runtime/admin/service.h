@@ -34,6 +34,7 @@
 
 #include "runtime/observability/current_load.h"
 #include "runtime/observability/stream_hub.h"
+#include "runtime/sources/source_runner.h"
 #include "runtime/store/event_type_catalog.h"
 
 namespace postrider {
@@ -64,6 +65,8 @@ class Snapshots {
 struct EventDraft {
   Event event;
   std::optional<IdempotencyClaim> claim;
+  std::optional<SourceRow> row = std::nullopt;  // See Publish, as for the next.
+  std::optional<WebhookId> only_to = std::nullopt;
 };
 
 class Publishing {
@@ -240,6 +243,17 @@ class LiveStream {
       StreamFilter filter, std::optional<StreamPosition> seen, std::function<void()> wake) = 0;
 };
 
+/// The configured sources of events. They belong to the operator.
+class SourceControl {
+ public:
+  virtual ~SourceControl() = default;
+
+  [[nodiscard]] virtual std::vector<SourceView> sources() const = 0;
+  /// Pauses or resumes a source until the server stops. Fails with not_found.
+  virtual Awaitable<Result<SourceView>> pause_source(std::string name, bool paused,
+                                                     AuditEntry entry) = 0;
+};
+
 class ServerStatus {
  public:
   virtual ~ServerStatus() = default;
@@ -266,6 +280,7 @@ class Service : public Clock,
                 public AuditedReads,
                 public Queries,
                 public LiveStream,
+                public SourceControl,
                 public ServerStatus {};
 
 }  // namespace postrider

@@ -13,6 +13,9 @@ Result<IncrementalStoreTask::Progress> RemovedWebhookCleanup::step(WebhookId id,
   POSTRIDER_TRY(const PriorityCounts cancelled,
                 store.catalog->cancel_waiting(id, clock_.now().wall, cancel_step_max));
   metrics_.waiting_cancelled(cancelled);
+  if (cancelled.total() > 0) {
+    observe_();
+  }
   return cancelled.total() < cancel_step_max ? IncrementalStoreTask::Progress::finished
                                              : IncrementalStoreTask::Progress::unfinished;
 }

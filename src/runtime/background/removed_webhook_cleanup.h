@@ -4,6 +4,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <utility>
 
 #include "core/base/ids.h"
 #include "core/base/result.h"
@@ -26,6 +28,10 @@ class RemovedWebhookCleanup {
   /// thread starts.
   void add(WebhookId id) { task_.add(id); }
 
+  /// `observe` is called after each step that has cancelled deliveries. Call before the first
+  /// `add`.
+  void on_cancelled(std::function<void()> observe) { observe_ = std::move(observe); }
+
   /// Resumes after a store failure. Call periodically.
   void resume() { task_.resume(); }
 
@@ -37,6 +43,7 @@ class RemovedWebhookCleanup {
 
   const Clock& clock_;
   Metrics& metrics_;
+  std::function<void()> observe_ = [] {};
   IncrementalStoreTask task_;
 };
 

@@ -66,6 +66,9 @@ RunningNode::RunningNode(NodeOptions options, NodeParts parts, NodeContents cont
                             .readers = readers_.get(),
                             .alerts = housekeeping_.get()});
   }
+  set_sources({});
+  metrics_->add_samples([this] { return sources_->samples(); });
+  metrics_->add_samples([this] { return status_writers_.samples(); });
   metrics_->add_samples([this] { return collect_transport_samples(); });
   metrics_->add_samples([this] { return metrics_->rate_limits().samples(clock_->now().mono); });
   metrics_->add_samples([this] { return fanout_samples(fanout_runner_->remaining()); });
@@ -98,6 +101,7 @@ void RunningNode::make_store(NodeParts& parts) {
                                                             .metrics = metrics_.get(),
                                                             .owner = this});
   removed_webhook_cleanup_ = std::make_unique<RemovedWebhookCleanup>(*clock_, *store_, *metrics_);
+  removed_webhook_cleanup_->on_cancelled([this] { status_writers_.examine_all(); });
   retry_rescheduler_ = std::make_unique<RetryRescheduler>(*clock_, *store_, changes_);
   fanout_runner_ = std::make_unique<FanoutRunner>(
       options_.fanout, FanoutRunner::Parts{.clock = clock_.get(),
@@ -134,6 +138,7 @@ void RunningNode::make_workers(NodeParts& parts) {
 
 void RunningNode::batch_committed(const Batch& batch, const BatchReceipt& receipt) {
   stream_publisher_.publish(batch, receipt);
+  status_writers_.committed(batch, receipt);
   if (!receipt.fanouts.empty()) {
     fanout_runner_->add(receipt.fanouts);
   }
@@ -142,16 +147,19 @@ void RunningNode::batch_committed(const Batch& batch, const BatchReceipt& receip
 void RunningNode::make_operations() {
   constexpr std::size_t worker = 0;
   background_loop_ = make_event_loop(workers_[worker]->io());
-  operations_ = std::make_unique<OperationRunner>(
-      OperationRunnerParts{.loop = background_loop_.get(),
-                           .worker = worker,
-                           .clock = clock_.get(),
-                           .store = store_.get(),
-                           .readers = readers_.get(),
-                           .metrics = metrics_.get(),
-                           .changes = &changes_,
-                           .stream = &stream_publisher_,
-                           .new_uuid = [this] { return new_uuid(); }});
+  operations_ = std::make_unique<OperationRunner>(OperationRunnerParts{
+      .loop = background_loop_.get(),
+      .worker = worker,
+      .clock = clock_.get(),
+      .store = store_.get(),
+      .readers = readers_.get(),
+      .metrics = metrics_.get(),
+      .changes = &changes_,
+      .stream = &stream_publisher_,
+      .committed = [this](
+                       const Batch& batch,
+                       const BatchReceipt& receipt) { status_writers_.committed(batch, receipt); },
+      .new_uuid = [this] { return new_uuid(); }});
 }
 
 void RunningNode::load_counts(const std::map<TenantId, std::uint64_t>& dead_letters,
@@ -162,15 +170,26 @@ void RunningNode::load_counts(const std::map<TenantId, std::uint64_t>& dead_lett
   metrics_->waiting_counted(waiting);
 }
 
+void RunningNode::set_sources(std::vector<SourceParts> sources) {
+  POSTRIDER_ASSERT(!started_);
+  status_writers_.make(sources, {.store = store_.get(),
+                                 .readers = readers_.get(),
+                                 .clock = clock_.get(),
+                                 .seed = options_.seed});
+  sources_ = std::make_unique<SourceHub>(std::move(sources), *clock_, options_.seed);
+}
+
 void RunningNode::make_alert_monitor() {
   ServerAlertMonitor::Parts parts{.clock = clock_.get(),
                                   .metrics = metrics_.get(),
                                   .alerts = housekeeping_.get(),
-                                  .check_webhooks = [this] {
-                                    for (const auto& worker : workers_) {
-                                      worker->check_alerts();
-                                    }
-                                  }};
+                                  .sources = [this] { return sources_->facts(); },
+                                  .check_webhooks =
+                                      [this] {
+                                        for (const auto& worker : workers_) {
+                                          worker->check_alerts();
+                                        }
+                                      }};
   alert_monitor_ = std::make_unique<ServerAlertMonitor>(options_.alerts, std::move(parts));
 }
 
@@ -181,7 +200,7 @@ void RunningNode::restore_alerts(const std::vector<Alert>& alerts,
     if (alert.subject.webhook_id) {
       owner(*alert.subject.webhook_id).restore_alert(alert);
     } else {
-      alert_monitor_->restore(alert.subject);
+      alert_monitor_->restore(alert);
     }
   }
 }
@@ -288,6 +307,8 @@ void RunningNode::start() {
   if (store_checker_) {
     store_checker_->start(*background_loop_);
   }
+  sources_->start();
+  status_writers_.start();
 }
 
 void RunningNode::change_alert_limits(const AlertLimits& limits) {
@@ -320,6 +341,7 @@ void RunningNode::drain(std::function<void()> drained) {
     workers_draining_ = workers_.size();
     draining_ = true;
   }
+  sources_->stop_receiving();
   operations_->stop();
   fanout_runner_->stop();
   for (const auto& worker : workers_) {
@@ -351,6 +373,8 @@ void RunningNode::stop() {
   if (!draining_) {
     drain([] {});
   }
+  // Before the threads that store their events.
+  sources_->join();
   for (const auto& worker : workers_) {
     worker->abandon();
   }
@@ -359,6 +383,7 @@ void RunningNode::stop() {
     std::unique_lock lock{drain_mutex_};
     all_drained_.wait_for(lock, last_commit_wait_max, [this] { return workers_draining_ == 0; });
   }
+  status_writers_.stop();
   write_key_uses();
   store_->stop();
   readers_->stop();
@@ -375,6 +400,7 @@ void RunningNode::store_recovered(const std::vector<LaneBacklog>& backlog,
                                   RepliesByShard& replies) {
   spdlog::warn("store.recovered");
   fanout_runner_->reload();
+  status_writers_.examine_all();
   const std::shared_ptr<const Directory> directory = changes_.directory();
   for (const LaneBacklog& lane : backlog) {
     if (const WebhookRef webhook = directory->find(lane.webhook_id)) {

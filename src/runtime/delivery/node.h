@@ -19,6 +19,7 @@
 #include "runtime/admin/service.h"
 #include "runtime/background/retention.h"
 #include "runtime/delivery/worker.h"
+#include "runtime/sources/source_runner.h"
 
 namespace postrider {
 
@@ -62,6 +63,10 @@ class Node {
   /// Adds samples to the metrics page. `take` must be callable until the node is destroyed.
   virtual void add_samples(CollectSamples take) = 0;
 
+  /// Sets the sources of events. Call at most once, before start(). What their intakes use must be
+  /// usable until stop() has returned.
+  virtual void set_sources(std::vector<SourceParts> sources) = 0;
+
   /// Starts the threads. Deliveries that are due are attempted at once.
   virtual void start() = 0;
 
@@ -74,8 +79,8 @@ class Node {
   /// Any thread, after start().
   virtual void change_retention(RetentionChange change) = 0;
 
-  /// Refuses publishes, starts no more attempts and finishes those in flight. `drained` runs once,
-  /// on some io thread, when that is done.
+  /// Receives no more from sources, refuses publishes, starts no more attempts and finishes those
+  /// in flight. `drained` runs once, on some io thread, when that is done.
   virtual void drain(std::function<void()> drained) = 0;
 
   /// Hands back what is still in flight, stores what has finished and joins the threads (P10).

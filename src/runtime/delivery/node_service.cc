@@ -46,6 +46,8 @@ std::vector<Publish> RunningNode::to_publishes(std::vector<EventDraft> drafts,
     Publish& publish = publishes.emplace_back();
     publish.event = std::move(draft.event);
     publish.claim = std::move(draft.claim);
+    publish.row = std::move(draft.row);
+    publish.only_to = draft.only_to;
     publish.atomic_group = group;
   }
   return publishes;
@@ -279,6 +281,19 @@ Awaitable<void> RunningNode::run_query(ShareOwner owner, ReaderQuery query) {
     readers_->submit(std::move(job), std::move(owner));
   };
   (void)co_await await_callback<bool>(begin);
+}
+
+Awaitable<Result<SourceView>> RunningNode::pause_source(std::string name, bool paused,
+                                                        AuditEntry entry) {
+  if (Result<SourceView> found = sources_->find(name); !found) {
+    co_return found;
+  }
+  auto noting = append_audit(std::move(entry));
+  const Result<void> noted = co_await std::move(noting);
+  if (!noted) {
+    co_return tl::make_unexpected(noted.error());
+  }
+  co_return sources_->set_paused(name, paused);
 }
 
 std::optional<std::string> RunningNode::not_ready() const {

@@ -27,6 +27,8 @@
 #include "runtime/limits/shared_allowance.h"
 #include "runtime/observability/batch_stream_events.h"
 #include "runtime/observability/server_alert_monitor.h"
+#include "runtime/sources/source_hub.h"
+#include "runtime/sources/status_writers.h"
 #include "runtime/store/reader_pool.h"
 
 namespace postrider {
@@ -52,6 +54,7 @@ class RunningNode final : public Node,
   Service& service() override { return *this; }
   std::vector<boost::asio::io_context*> io_contexts() override;
   void add_samples(CollectSamples take) override { metrics_->add_samples(std::move(take)); }
+  void set_sources(std::vector<SourceParts> sources) override;
   void start() override;
   void change_url_policy(UrlPolicy policy) override;
   void change_alert_limits(const AlertLimits& limits) override;
@@ -83,6 +86,9 @@ class RunningNode final : public Node,
                                                              std::function<void()> wake) override {
     return stream_.subscribe(std::move(filter), seen, std::move(wake));
   }
+  std::vector<SourceView> sources() const override { return sources_->views(); }
+  Awaitable<Result<SourceView>> pause_source(std::string name, bool paused,
+                                             AuditEntry entry) override;
   std::string metrics_text() override { return metrics_->text(); }
   std::optional<CurrentLoad> current_load() override { return metrics_->current_load(); }
   std::optional<std::string> not_ready() const override;
@@ -136,6 +142,7 @@ class RunningNode final : public Node,
   void webhook_removed(WebhookId id) override;
   void deliveries_cancelled(const PriorityCounts& cancelled) override {
     metrics_->waiting_cancelled(cancelled);
+    status_writers_.examine_all();
   }
 
   // StoreThreadOwner. Store thread only.
@@ -173,6 +180,8 @@ class RunningNode final : public Node,
   std::unique_ptr<ReaderPool> readers_;
   std::unique_ptr<Retention> retention_;
   std::unique_ptr<OperationRunner> operations_;
+  std::unique_ptr<SourceHub> sources_;
+  StatusWriters status_writers_;
   std::atomic<bool> draining_{false};
   std::mutex drain_mutex_;
   std::condition_variable all_drained_;

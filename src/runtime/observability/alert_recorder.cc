@@ -22,6 +22,9 @@ std::string name_of(const AlertSubject& subject) {
   if (subject.tenant_id) {
     return fmt::format("none tenant=\"{}\"", log_safe(*subject.tenant_id));
   }
+  if (subject.source) {
+    return fmt::format("none source={}", *subject.source);
+  }
   return subject.webhook_id ? subject.webhook_id->to_string() : std::string{"none"};
 }
 

@@ -1,4 +1,5 @@
-// Checks every second whether an alert about the server, a tenant or a webhook starts or ends.
+// Checks every second whether an alert about the server, a tenant, a webhook or a source of events
+// starts or ends.
 //
 // Loop thread only unless noted.
 #pragma once
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "engine/alerts/server_alert_rules.h"
+#include "engine/alerts/source_alert_rules.h"
 #include "ports/clock.h"
 #include "ports/stats.h"
 
@@ -26,13 +28,14 @@ class ServerAlertMonitor {
     const Clock* clock = nullptr;
     Metrics* metrics = nullptr;
     AlertSink* alerts = nullptr;
+    std::function<std::vector<SourceFacts>()> sources;
     std::function<void()> check_webhooks;  // Makes the workers check their webhooks.
   };
 
   ServerAlertMonitor(AlertLimits limits, Parts parts);
 
   /// An alert that was active when the server ended. Call before start().
-  void restore(const AlertSubject& subject) { rules_.restore(subject); }
+  void restore(const Alert& alert);
   /// Deliveries that ended before the start. Call before start(), oldest first.
   void recall(const std::vector<SpanTally>& tallies);
 
@@ -47,6 +50,7 @@ class ServerAlertMonitor {
   void check();
 
   ServerAlertRules rules_;
+  SourceAlertRules source_rules_;
   Parts parts_;
   EventLoop* loop_ = nullptr;
   std::unique_ptr<EventLoop::Timer> timer_;

@@ -40,13 +40,29 @@ class ServerAlertMonitorTest : public testing::Test {
   std::unique_ptr<Metrics> metrics_ = make_metrics();
   ListSink sink_;
   int webhook_checks_ = 0;
+  std::vector<SourceFacts> sources_;
   AlertLimits limits_{.tenant_dead_letters_max = 5, .queue_max = 10};
-  ServerAlertMonitor monitor_{
-      limits_,
-      {.clock = &clock_, .metrics = metrics_.get(), .alerts = &sink_, .check_webhooks = [this] {
-         ++webhook_checks_;
-       }}};
+  ServerAlertMonitor monitor_{limits_,
+                              {.clock = &clock_,
+                               .metrics = metrics_.get(),
+                               .alerts = &sink_,
+                               .sources = [this] { return sources_; },
+                               .check_webhooks = [this] { ++webhook_checks_; }}};
 };
+
+TEST_F(ServerAlertMonitorTest, ChecksTheSourcesOfEvents) {
+  Alert before;
+  before.subject = {AlertKind::source_failing, std::nullopt, std::nullopt, "gone"};
+  monitor_.restore(before);
+  sources_ = {{.name = "shop", .is_failing = true, .failed_connects = 3, .reason = "Away."}};
+  monitor_.start(loop_);
+  advance(1ms);
+  ASSERT_EQ(sink_.changes.size(), 2u);
+  EXPECT_EQ(sink_.changes[0].subject.source, "shop");
+  EXPECT_TRUE(sink_.changes[0].active);
+  EXPECT_EQ(sink_.changes[1].subject, before.subject);
+  EXPECT_FALSE(sink_.changes[1].active);
+}
 
 TEST_F(ServerAlertMonitorTest, ChecksAtOnceAndThenEverySecond) {
   monitor_.start(loop_);
@@ -136,7 +152,9 @@ TEST_F(ServerAlertMonitorTest, CountsDeadLettersBeforeAndAfterTheStart) {
 }
 
 TEST_F(ServerAlertMonitorTest, ResolvesAnAlertThatWasActiveBeforeARestart) {
-  monitor_.restore({AlertKind::queue_deep, std::nullopt});
+  Alert alert;
+  alert.subject = {AlertKind::queue_deep, std::nullopt};
+  monitor_.restore(alert);
   monitor_.start(loop_);
   advance(level_calm + 1s);
   ASSERT_EQ(sink_.changes.size(), 1u);

@@ -16,17 +16,15 @@ export interface RecordedRequest {
 }
 
 interface Tool {
-  program: string; // Without it, the language is not at hand.
   main: string;
   build?: (directory: string) => [program: string, ...arguments_: string[]];
   start: (directory: string) => [program: string, ...arguments_: string[]];
 }
 
 const tools: Record<Language, Tool> = {
-  node: { program: "node", main: "main.mjs", start: (at) => ["node", `${at}/main.mjs`] },
-  python: { program: "python3", main: "main.py", start: (at) => ["python3", `${at}/main.py`] },
+  node: { main: "main.mjs", start: (at) => ["node", `${at}/main.mjs`] },
+  python: { main: "main.py", start: (at) => ["python3", `${at}/main.py`] },
   cpp: {
-    program: "g++",
     main: "main.cpp",
     build: (at) => [
       "g++",
@@ -36,29 +34,18 @@ const tools: Record<Language, Tool> = {
     start: (at) => [`${at}/main`],
   },
   go: {
-    program: "go",
     main: "main.go",
     build: (at) => ["go", "build", "-o", `${at}/main`, `${at}/main.go`, `${at}/verify.go`],
     start: (at) => [`${at}/main`],
   },
-  php: { program: "php", main: "main.php", start: (at) => ["php", `${at}/main.php`] },
-  ruby: { program: "ruby", main: "main.rb", start: (at) => ["ruby", `${at}/main.rb`] },
+  php: { main: "main.php", start: (at) => ["php", `${at}/main.php`] },
+  ruby: { main: "main.rb", start: (at) => ["ruby", `${at}/main.rb`] },
   java: {
-    program: "javac",
     main: "Main.java",
     build: (at) => ["javac", "-d", at, `${at}/Main.java`, `${at}/WebhookVerifier.java`],
     start: (at) => ["java", "-XX:TieredStopAtLevel=1", "-cp", at, "Main"],
   },
 };
-
-/** True if the language can be run on this machine. */
-export async function isAtHand(language: Language): Promise<boolean> {
-  const version = language === "go" ? "version" : "--version";
-  return run(tools[language].program, [version]).then(
-    () => true,
-    () => false,
-  );
-}
 
 /** Writes a snippet with a main program beside it, and builds it if the language needs that. */
 export async function prepare(

@@ -16,19 +16,20 @@ static_assert(static_cast<int>(AlertKind::circuit_opened) == 0 &&
               static_cast<int>(AlertKind::pool_busy) == 12 &&
               static_cast<int>(AlertKind::p99_high) == 17 &&
               static_cast<int>(AlertKind::store_data_lost) == 20 &&
+              static_cast<int>(AlertKind::messages_rejected) == 22 &&
               static_cast<int>(AlertUnit::days) == 3);
 
 #define POSTRIDER_ALERT_COLUMNS                                                               \
   "sequence, id, kind, webhook_id, tenant_id, raised_at, resolved_at, detail, webhook_name, " \
-  "webhook_url, measured, measured_limit, unit"
+  "webhook_url, measured, measured_limit, unit, source"
 
 constexpr std::string_view active_sql =
     "SELECT " POSTRIDER_ALERT_COLUMNS " FROM alert WHERE resolved_at IS NULL ORDER BY sequence";
 
 constexpr std::string_view raise_sql =
     "INSERT OR IGNORE INTO alert (id, kind, webhook_id, tenant_id, raised_at, resolved_at, detail,"
-    " webhook_name, webhook_url, measured, measured_limit, unit)"
-    " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)";
+    " webhook_name, webhook_url, measured, measured_limit, unit, source)"
+    " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)";
 
 constexpr std::string_view update_sql =
     "UPDATE alert SET detail = ?2, measured = ?3, measured_limit = ?4, unit = ?5"
@@ -65,7 +66,8 @@ Alert read_alert(const Query& query) {
           .subject = {.kind = kind,
                       .webhook_id =
                           query.is_null(3) ? std::nullopt : std::optional{query.id<WebhookId>(3)},
-                      .tenant_id = is_about_tenant(kind) ? query.text_or_null(4) : std::nullopt},
+                      .tenant_id = is_about_tenant(kind) ? query.text_or_null(4) : std::nullopt,
+                      .source = query.text_or_null(13)},
           .tenant_id = query.text_or_null(4),
           .raised_at = query.time(5),
           .resolved_at = query.time_or_null(6),
@@ -98,7 +100,8 @@ class SqliteAlertWriter final : public AlertWriter {
       POSTRIDER_TRY(Statement statement, writer_->database().prepare(raise_sql));
       return statement.run(alert.id, alert.subject.kind, alert.subject.webhook_id, alert.tenant_id,
                            alert.raised_at, alert.resolved_at, alert.detail, alert.webhook_name,
-                           alert.webhook_url, count_of(alert), limit_of(alert), unit_of(alert));
+                           alert.webhook_url, count_of(alert), limit_of(alert), unit_of(alert),
+                           alert.subject.source);
     });
   }
 

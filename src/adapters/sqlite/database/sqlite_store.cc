@@ -10,6 +10,7 @@
 #include "adapters/sqlite/admin/operations.h"
 #include "adapters/sqlite/admin/registry.h"
 #include "adapters/sqlite/admin/request_keys.h"
+#include "adapters/sqlite/admin/source_rows.h"
 #include "adapters/sqlite/database/data_directory.h"
 #include "adapters/sqlite/database/database.h"
 #include "adapters/sqlite/database/writer.h"
@@ -34,6 +35,7 @@ Result<Store> open_sqlite_store(const SqliteOptions& options) {
                .operations = sqlite::make_operation_writer(writer),
                .request_keys = sqlite::make_request_key_writer(writer),
                .retention = sqlite::make_retention_writer(writer),
+               .source_rows = sqlite::make_source_row_writer(writer),
                .atomically = [writer](const auto& body) { return writer->transact(body); },
                .incident = writer->incident()};
 }
@@ -53,7 +55,8 @@ Result<Reader> open_sqlite_reader(const SqliteOptions& options) {
                 .operations = sqlite::make_operation_reader(database),
                 .request_keys = sqlite::make_request_key_reader(database),
                 .stats = sqlite::make_stats(database),
-                .retention = sqlite::make_retention_reader(database)};
+                .retention = sqlite::make_retention_reader(database),
+                .source_rows = sqlite::make_source_row_reader(database)};
 }
 
 }  // namespace postrider

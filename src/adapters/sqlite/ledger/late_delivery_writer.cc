@@ -1,5 +1,7 @@
 #include "adapters/sqlite/ledger/late_delivery_writer.h"
 
+#include "adapters/sqlite/ledger/source_row_sql.h"
+
 namespace postrider::sqlite {
 namespace {
 
@@ -29,6 +31,7 @@ Result<LateDeliveryWriter> LateDeliveryWriter::open(Writer::Session& session) {
       {&writer.find_event_, find_event_sql},
       {&writer.find_delivery_, find_delivery_sql},
       {&writer.insert_, insert_sql},
+      {&writer.unsettle_rows_, unsettle_rows_sql},
   }));
   return writer;
 }
@@ -54,6 +57,7 @@ Result<std::optional<Delivery>> LateDeliveryWriter::add(const AddLateDelivery& o
       delivery.sequence, delivery.id, event->sequence, lane->lane, lane->last_delivery,
       lane->ordered, event->tenant, type, delivery.priority, delivery.state, delivery.trigger,
       delivery.due, delivery.attempt_count, delivery.budget_used, order.now, order.operation));
+  POSTRIDER_CHECK(unsettle_rows_.run(delivery.sequence));
   lane->last_delivery = delivery.sequence;
   POSTRIDER_TRY(DeliveryTally * of_lane, session_->stats.of_lane(*lane, event->tenant, order.now));
   of_lane->deliveries += 1;

@@ -39,6 +39,7 @@ class LateDeliveryWriter {
   Statement find_event_;
   Statement find_delivery_;
   Statement insert_;
+  Statement unsettle_rows_;
 };
 
 }  // namespace postrider::sqlite

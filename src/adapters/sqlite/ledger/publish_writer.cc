@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/base/overloaded.h"
+
 #include "adapters/sqlite/database/state_sql.h"
 
 namespace postrider::sqlite {
@@ -9,8 +11,8 @@ namespace {
 
 constexpr std::string_view insert_event_sql = R"sql(
   INSERT INTO event (sequence, id, tenant, type, priority, timestamp, created_at, delivery_count,
-                     idempotency_key, resource_id, source, ordering_key, metadata, data)
-  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)
+                     idempotency_key, resource_id, source, ordering_key, metadata, data, source_id)
+  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)
 )sql";
 
 // See the migration for `delivery_count`.
@@ -46,6 +48,18 @@ constexpr auto find_waiting_sql = with_states(R"sql(
    LIMIT 1
 )sql");
 
+constexpr std::string_view find_row_sql = R"sql(
+  SELECT r.generation, r.settled, e.sequence, e.id, e.delivery_count, e.fanned_out
+    FROM source_row r JOIN event e ON e.sequence = r.event
+   WHERE r.source = ?1 AND r.row_id = ?2
+)sql";
+
+// Replaces the event that the row became before.
+constexpr std::string_view track_row_sql = R"sql(
+  INSERT OR REPLACE INTO source_row (source, row_id, event, generation, revision, settled)
+  SELECT ?1, ?2, sequence, ?4, 0, 0 FROM event WHERE id = ?3
+)sql";
+
 // Claims live about equally long, so the oldest ones expire first.
 constexpr std::string_view remove_claims_sql = R"sql(
   DELETE FROM claim
@@ -63,6 +77,8 @@ Result<PublishWriter> PublishWriter::open(Writer::Session& session) {
       {&writer.insert_claim_, insert_claim_sql},
       {&writer.find_claim_, find_claim_sql},
       {&writer.find_waiting_, find_waiting_sql},
+      {&writer.find_row_, find_row_sql},
+      {&writer.track_row_, track_row_sql},
       {&writer.remove_claims_, remove_claims_sql},
   }));
   return writer;
@@ -82,17 +98,22 @@ Result<void> PublishWriter::store(std::span<const Publish> publishes, FanoutWrit
 
 Result<void> PublishWriter::store_group(std::span<const Publish> group, FanoutWriter& fanouts,
                                         BatchReceipt& receipt) {
-  const auto lookup = [this](const TenantId& tenant_id, const std::string& key) {
-    return find_claim(tenant_id, key);
+  const Overloaded lookup{
+      [this](const TenantId& tenant_id, const std::string& key) {
+        return find_claim(tenant_id, key);
+      },
+      [this](const SourceRow& row) { return find_row(row); },
   };
   POSTRIDER_TRY(const std::vector<PublishPlan> plans, plan_group(group, lookup));
   for (std::size_t i = 0; i < group.size(); ++i) {
     if (const Duplicate* duplicate = std::get_if<Duplicate>(&plans[i])) {
+      POSTRIDER_CHECK(track_duplicate(group[i], *duplicate));
       receipt.publishes.emplace_back(*duplicate);
     } else if (std::holds_alternative<Refused>(plans[i])) {
       receipt.publishes.emplace_back(Refused{});
     } else {
       POSTRIDER_TRY(Accepted accepted, store_one(group[i], fanouts));
+      POSTRIDER_CHECK(track_row(group[i], group[i].event.id));
       if (accepted.fanned_out > 0) {
         receipt.fanouts[group[i].event.tenant_id] += accepted.fanned_out;
       }
@@ -155,7 +176,8 @@ Result<void> PublishWriter::store_event(const Publish& publish, std::int64_t seq
   tally->deliveries += deliveries;
   return insert_event_.run(sequence, event.id, tenant, type, event.priority, event.timestamp,
                            event.created_at, deliveries, event.idempotency_key, event.resource_id,
-                           event.source, event.ordering_key, event.metadata, event.data);
+                           event.source, event.ordering_key, event.metadata, event.data,
+                           event.source_id);
 }
 
 Result<void> PublishWriter::store_delivery(const Delivery& delivery, const Publish& publish,
@@ -194,6 +216,38 @@ Result<std::optional<StoredClaim>> PublishWriter::find_claim(const TenantId& ten
                      .first = {.first_id = query.id<EventId>(3),
                                .first_deliveries = query.as<std::uint32_t>(fanned_out ? 5 : 4),
                                .finished = finished}};
+}
+
+Result<std::optional<StoredRow>> PublishWriter::find_row(const SourceRow& row) {
+  Query query = find_row_.query(row.source, row.row_id);
+  POSTRIDER_TRY(const bool found, query.next());
+  if (!found) {
+    return std::nullopt;
+  }
+  POSTRIDER_TRY(const bool finished, is_finished(query.integer(2), query.integer(4)));
+  const bool fanned_out = query.integer(5) > 0;
+  return StoredRow{.generation = query.as<std::uint32_t>(0),
+                   .settled = query.integer(1) != 0,
+                   .first = {.first_id = query.id<EventId>(3),
+                             .first_deliveries = query.as<std::uint32_t>(fanned_out ? 5 : 4),
+                             .finished = finished}};
+}
+
+Result<void> PublishWriter::track_row(const Publish& publish, EventId event_id) {
+  if (!publish.row) {
+    return {};
+  }
+  return track_row_.run(publish.row->source, publish.row->row_id, event_id,
+                        publish.row->generation);
+}
+
+/// The row of a publish whose key is used refers to the event that has the key.
+Result<void> PublishWriter::track_duplicate(const Publish& publish, const Duplicate& duplicate) {
+  if (!publish.row || !duplicate.same_body) {
+    return {};
+  }
+  POSTRIDER_TRY(const std::optional<StoredRow> stored, find_row(*publish.row));
+  return stored ? Result<void>{} : track_row(publish, duplicate.first_id);
 }
 
 Result<bool> PublishWriter::is_finished(std::int64_t event_sequence, std::int64_t delivery_count) {

@@ -40,6 +40,9 @@ class PublishWriter {
                                             std::int64_t event_sequence);
   [[nodiscard]] Result<std::optional<StoredClaim>> find_claim(const TenantId& tenant_id,
                                                               const std::string& key);
+  [[nodiscard]] Result<std::optional<StoredRow>> find_row(const SourceRow& row);
+  [[nodiscard]] Result<void> track_row(const Publish& publish, EventId event_id);
+  [[nodiscard]] Result<void> track_duplicate(const Publish& publish, const Duplicate& duplicate);
   [[nodiscard]] Result<bool> is_finished(std::int64_t event_sequence, std::int64_t delivery_count);
   [[nodiscard]] Result<void> remove_expired_claims(std::span<const Publish> publishes);
 
@@ -50,6 +53,8 @@ class PublishWriter {
   Statement insert_claim_;
   Statement find_claim_;
   Statement find_waiting_;
+  Statement find_row_;
+  Statement track_row_;
   Statement remove_claims_;
 };
 

@@ -52,6 +52,7 @@ Event read_event(const Query& query) {
           .idempotency_key = query.text(7),
           .resource_id = query.text_or_null(8),
           .source = query.text_or_null(9),
+          .source_id = query.text_or_null(13),
           .ordering_key = query.text_or_null(10),
           .metadata = query.text(11),
           .priority = query.as<Priority>(4),

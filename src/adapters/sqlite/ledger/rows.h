@@ -48,7 +48,7 @@ static_assert(static_cast<int>(Classification::permanent) == 0);
   "e.sequence, e.id, (SELECT name FROM tenant WHERE tenant = e.tenant),"                   \
   " (SELECT name FROM event_type WHERE type = e.type), e.priority, e.timestamp,"           \
   " e.created_at, e.idempotency_key, e.resource_id, e.source, e.ordering_key, e.metadata," \
-  " e.data"
+  " e.data, e.source_id"
 
 /// Columns of the table attempt.
 #define POSTRIDER_ATTEMPT_COLUMNS                                               \

@@ -9,6 +9,7 @@
 #include "adapters/sqlite/database/state_sql.h"
 #include "adapters/sqlite/ledger/attempt_detail.h"
 #include "adapters/sqlite/ledger/rows.h"
+#include "adapters/sqlite/ledger/source_row_sql.h"
 
 namespace postrider::sqlite {
 namespace {
@@ -100,6 +101,7 @@ Result<SettlementWriter> SettlementWriter::open(Writer::Session& session) {
       {&writer.operation_, operation_sql},
       {&writer.completion_, completion_sql},
       {&writer.tenant_, tenant_sql},
+      {&writer.unsettle_rows_, unsettle_rows_sql},
   }));
   return writer;
 }
@@ -157,6 +159,7 @@ Result<void> SettlementWriter::settle_unapplied(const Settlement& settlement,
   std::optional<DeliveryState> reached;
   if (decision.effect == SettlementEffect::succeed_cancelled) {
     POSTRIDER_CHECK(succeed_cancelled_.run(stored->sequence, settled_at(settlement)));
+    POSTRIDER_CHECK(unsettle_rows_.run(stored->sequence));
     reached = DeliveryState::succeeded;
     POSTRIDER_TRY(const std::optional<OperationId> operation, operation_of(stored->sequence));
     if (operation) {
@@ -338,6 +341,7 @@ Result<Result<Delivery>> SettlementWriter::revive(const Revive& order, BatchRece
   ++receipt.waiting_change[delivery->priority];
   POSTRIDER_CHECK(revive_.run(delivery->sequence, delivery->state, delivery->trigger,
                               delivery->priority, delivery->due, delivery->in_operation, joined));
+  POSTRIDER_CHECK(unsettle_rows_.run(delivery->sequence));
   return Result<Delivery>{*std::move(delivery)};
 }
 

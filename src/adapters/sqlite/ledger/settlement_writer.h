@@ -59,6 +59,7 @@ class SettlementWriter {
   Statement operation_;
   Statement completion_;
   Statement tenant_;
+  Statement unsettle_rows_;
 };
 
 }  // namespace postrider::sqlite

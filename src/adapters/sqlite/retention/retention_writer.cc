@@ -39,6 +39,7 @@ constexpr std::string_view find_late_sql = R"sql(
 constexpr std::string_view delete_attempts_sql = "DELETE FROM attempt WHERE delivery = ?1";
 constexpr std::string_view delete_delivery_sql = "DELETE FROM delivery WHERE sequence = ?1";
 constexpr std::string_view delete_event_sql = "DELETE FROM event WHERE sequence = ?1";
+constexpr std::string_view delete_source_rows_sql = "DELETE FROM source_row WHERE event = ?1";
 constexpr std::string_view delete_straggler_sql =
     "DELETE FROM straggler WHERE lane = ?1 AND sequence = ?2";
 
@@ -105,6 +106,7 @@ class RemovalBatch {
                                           {&batch.delete_attempts_, delete_attempts_sql},
                                           {&batch.delete_delivery_, delete_delivery_sql},
                                           {&batch.delete_event_, delete_event_sql},
+                                          {&batch.delete_source_rows_, delete_source_rows_sql},
                                           {&batch.delete_straggler_, delete_straggler_sql},
                                           {&batch.insert_straggler_, insert_straggler_sql},
                                           {&batch.note_removed_, note_removed_sql},
@@ -165,6 +167,7 @@ class RemovalBatch {
       newest_ = std::max(newest_, row.sequence);
     }
     POSTRIDER_CHECK(delete_event_.run(sequence));
+    POSTRIDER_CHECK(delete_source_rows_.run(sequence));
     ++removed_.events;
     newest_ = std::max({newest_, sequence, sequence + delivery_count - 1});
     return {};
@@ -228,6 +231,7 @@ class RemovalBatch {
   Statement delete_attempts_;
   Statement delete_delivery_;
   Statement delete_event_;
+  Statement delete_source_rows_;
   Statement delete_straggler_;
   Statement insert_straggler_;
   Statement note_removed_;

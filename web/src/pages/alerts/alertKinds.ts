@@ -121,6 +121,14 @@ export const alertKinds: Record<AlertKind, KindWords> = {
     title: "Store has lost data",
     next: "Ask publishers to send the events of the lost stretch again.",
   },
+  source_failing: {
+    title: "Source of events fails",
+    next: "Check that the server it reads from runs and accepts its address and password.",
+  },
+  messages_rejected: {
+    title: "Messages are rejected",
+    next: "Correct the messages that the source keeps aside, and send them again.",
+  },
 };
 
 /** Kinds that only the operator can see: they name no tenant and no webhook. */
@@ -136,6 +144,8 @@ const serverKinds = new Set<AlertKind>([
   "store_failing",
   "store_corrupt",
   "store_data_lost",
+  "source_failing",
+  "messages_rejected",
 ]);
 
 export function kindChoices(operator: boolean): { value: AlertKind; label: string }[] {

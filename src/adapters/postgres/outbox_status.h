@@ -1,0 +1,23 @@
+// The mode `status`: the application reads in its own table what became of each row.
+//
+// A row is claimed, stored as an event, and marked as handed over to this node. From then on the
+// node that has it writes its status back, until the status is final. Several nodes share a table.
+#pragma once
+
+#include <memory>
+
+#include "ports/event_source.h"
+#include "ports/row_status_sink.h"
+
+#include "adapters/postgres/outbox_source.h"
+
+namespace postrider {
+
+/// `options.node` must be the same after a restart: a node takes back the rows that it had claimed
+/// and not handed over, which others may do only when the claim has expired.
+[[nodiscard]] std::unique_ptr<EventSource> make_outbox_status_source(OutboxOptions options);
+
+/// Writes the status of the rows that were handed over to `options.node`.
+[[nodiscard]] std::unique_ptr<RowStatusSink> make_outbox_status_sink(OutboxOptions options);
+
+}  // namespace postrider

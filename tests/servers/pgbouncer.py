@@ -1,0 +1,54 @@
+"""pgbouncer in transaction mode in front of a PostgresServer."""
+
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+import time
+
+import psycopg2
+
+from postgres import PASSWORD, USER, free_port, run_as_other_user
+
+START_MAX_S = 30
+
+
+class PgBouncer:
+    def __init__(self, server, database, pool_size=4):
+        self.port = free_port()
+        self.address = server.address(self.port, database)
+        self.root = pathlib.Path(tempfile.mkdtemp(prefix="pgb-"))
+        (self.root / "users").write_text(f'"{USER}" "{PASSWORD}"\n', "ascii")
+        (self.root / "pgbouncer.ini").write_text(
+            "[databases]\n"
+            f"{database} = host=127.0.0.1 port={server.port} dbname={database}\n"
+            "[pgbouncer]\n"
+            f"listen_addr = 127.0.0.1\nlisten_port = {self.port}\nunix_socket_dir =\n"
+            "pool_mode = transaction\nauth_type = scram-sha-256\n"
+            f"auth_file = {self.root}/users\ndefault_pool_size = {pool_size}\n", "ascii")
+        self.process = None
+
+    def __enter__(self):
+        command, owner = run_as_other_user(["pgbouncer", self.root / "pgbouncer.ini"],
+                                           ends_with_us=True)
+        for path in (self.root, *self.root.iterdir()):
+            os.chown(path, *owner)
+        with open(self.root / "log", "ab") as log:
+            self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log,
+                                            stderr=log, cwd="/")
+        end = time.monotonic() + START_MAX_S
+        while True:
+            try:
+                psycopg2.connect(self.address).close()
+                return self
+            except psycopg2.OperationalError as error:
+                if time.monotonic() > end or self.process.poll() is not None:
+                    log = (self.root / "log").read_text("utf-8", "replace")
+                    raise RuntimeError(f"{error}\n{log[-2000:]}") from None
+                time.sleep(0.02)
+
+    def __exit__(self, *_):
+        self.process.kill()
+        self.process.wait(timeout=30)
+        shutil.rmtree(self.root, ignore_errors=True)
