@@ -149,8 +149,12 @@ class RabbitMQBench:
     def write_all(self, count):
         with contextlib.closing(self.server.connection()) as connection:
             channel = connection.channel()
-            for number in range(count):
-                self.publish(channel, number)
+            channel.queue_declare(self.queue, durable=True)
+            channel.tx_select()  # A commit returns when the messages are on disk.
+            for start in range(0, count, BATCH):
+                for number in range(start, min(start + BATCH, count)):
+                    self.publish(channel, number)
+                channel.tx_commit()
 
     def start_counting(self):
         pass

@@ -2,9 +2,10 @@
 """Measures sources of events: rate relative to wrk, latency, and the load on the source's server.
 
 The rate is measured from the first message written to the last webhook delivered, and all of them
-are reconciled. Messages of Redis and RabbitMQ are written before, because writing them costs the
-machine more than reading them. The latency is measured at a low rate, from the end of the COMMIT
-(or its like) to the arrival at the receiver. The kinds of sources are in source_servers.py.
+are reconciled. Messages of Redis and RabbitMQ are written before the server is started, because
+writing them costs the machine more than reading them. The latency is measured at a low rate, from
+the end of the COMMIT (or its like) to the arrival at the receiver. The kinds of sources are in
+source_servers.py.
 """
 
 import argparse
@@ -58,23 +59,36 @@ class TimingReceiver:
 
 
 @contextlib.contextmanager
-def reading_server(source, receiver_port, directory):
-    """Runs Postrider with one source and one webhook. Yields its address."""
+def serving(data, source=None):
+    """Runs Postrider, with one source if it is given. Yields its address."""
     port = run.free_port()
     base = f"http://127.0.0.1:{port}"
-    file = pathlib.Path(directory) / f"{port}.toml"
-    lines = [f"{name} = {json.dumps(value)}" for name, value in source.items()]
-    file.write_text("\n".join(["[[sources]]", *lines]) + "\n")
-    serve = [run.BUILD / "postrider", "serve", "--config", file, "--data",
-             pathlib.Path(directory) / f"data-{port}", "--listen", f"127.0.0.1:{port}",
+    serve = [run.BUILD / "postrider", "serve", "--data", data, "--listen", f"127.0.0.1:{port}",
              "--allow-private-targets", "--allow-http", "--log-level", "warn"]
+    if source:
+        file = data.with_suffix(".toml")
+        lines = [f"{name} = {json.dumps(value)}" for name, value in source.items()]
+        file.write_text("\n".join(["[[sources]]", *lines]) + "\n")
+        serve += ["--config", file]
     environment = {**os.environ, "POSTRIDER_ADMIN_KEY": run.KEY}
     with run.Child(serve, env=environment, stdout=subprocess.DEVNULL):
         run.wait_until(lambda: run.is_ready(base), 10, "the server is ready")
+        yield base
+
+
+def make_store(directory, receiver_port):
+    """Returns a data directory with one webhook."""
+    data = pathlib.Path(directory) / f"data-{receiver_port}"
+    with serving(data) as base:
         run.call("POST", f"{base}/v1/webhooks", {
             "url": f"http://127.0.0.1:{receiver_port}/hook", "events": ["*"],
             "max_in_flight": 64})
-        yield base
+    return data
+
+
+def wait_connected(base):
+    run.wait_until(lambda: source_state(base)["state"] == "connected", 10,
+                   "the source is connected")
 
 
 def source_state(base):
@@ -85,18 +99,19 @@ def measure_rate(bench, count, directory):
     source = bench.source()
     with run.start_receiver() as receiver:
         receiver_port = int(receiver.stdout.readline())
-        with reading_server(source, receiver_port, directory) as base:
-            run.wait_until(lambda: source_state(base)["state"] == "connected", 10,
-                           "the source is connected")
-            bench.start_counting()
-            begun = time.monotonic()
-            if bench.writes_first:
-                run.call("POST", f"{base}/v1/sources/bench/pause")
+        data = make_store(directory, receiver_port)
+        begun = time.monotonic()
+        if bench.writes_first:
             bench.write_all(count)
             written = time.monotonic() - begun
-            if bench.writes_first:
+            begun = time.monotonic()
+        with serving(data, source) as base:
+            if not bench.writes_first:
+                wait_connected(base)
+                bench.start_counting()
                 begun = time.monotonic()
-                run.call("POST", f"{base}/v1/sources/bench/resume")
+                bench.write_all(count)
+                written = time.monotonic() - begun
 
             def arrived():
                 answer = run.call("GET", f"http://127.0.0.1:{receiver_port}/count")
@@ -114,16 +129,16 @@ def measure_rate(bench, count, directory):
 def measure_latency(bench, count, directory):
     source = bench.source()
     commits = {}
-    with TimingReceiver() as receiver, \
-            reading_server(source, receiver.port, directory) as base, bench.writer() as write:
-        run.wait_until(lambda: source_state(base)["state"] == "connected", 10,
-                       "the source is connected")
-        begun = time.monotonic()
-        for number in range(count):
-            time.sleep(max(0, begun + number / LATENCY_RATE - time.monotonic()))
-            write(number)
-            commits[number] = time.monotonic()
-        run.wait_until(lambda: len(receiver.arrivals) == count, 60, "everything was delivered")
+    with TimingReceiver() as receiver:
+        data = make_store(directory, receiver.port)
+        with serving(data, source) as base, bench.writer() as write:
+            wait_connected(base)
+            begun = time.monotonic()
+            for number in range(count):
+                time.sleep(max(0, begun + number / LATENCY_RATE - time.monotonic()))
+                write(number)
+                commits[number] = time.monotonic()
+            run.wait_until(lambda: len(receiver.arrivals) == count, 60, "everything was delivered")
     waits = sorted(1000 * (receiver.arrivals[number] - commits[number]) for number in commits)
     return {"p50_ms": waits[count // 2], "p99_ms": waits[count * 99 // 100]}
 
