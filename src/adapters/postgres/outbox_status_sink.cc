@@ -8,8 +8,8 @@
 #include "core/base/assert.h"
 #include "core/base/enum_names.h"
 
-#include "adapters/postgres/connection.h"
 #include "adapters/postgres/outbox_status.h"
+#include "adapters/postgres/status_session.h"
 #include "adapters/postgres/status_table.h"
 #include "adapters/postgres/storable_text.h"
 
@@ -50,20 +50,13 @@ Parameters parameters_of(const std::string& node, const std::vector<RowWrite>& r
 
 class OutboxStatusSink final : public RowStatusSink {
  public:
-  explicit OutboxStatusSink(OutboxOptions options) : options_(std::move(options)) {}
+  explicit OutboxStatusSink(OutboxOptions options) : session_(std::move(options)) {}
 
-  Result<void> connect() override {
-    connection_.reset();
-    Result<void> opened = open_connection();
-    if (!opened) {
-      return lost(opened.error());
-    }
-    return {};
-  }
+  Result<void> connect() override { return session_.connect(); }
 
   Result<std::vector<RowWriteOutcome>> write(const std::vector<RowWrite>& rows) override {
-    POSTRIDER_TRY(const Rows written,
-                  execute(write_statuses(table_), parameters_of(options_.node, rows)));
+    POSTRIDER_TRY(const Rows written, session_.execute(write_statuses(session_.table()),
+                                                       parameters_of(session_.node(), rows)));
     std::vector<RowWriteOutcome> outcomes;
     for (int row = 0; row < written.count(); ++row) {
       const std::string_view name = written.text(row, 1);
@@ -80,43 +73,15 @@ class OutboxStatusSink final : public RowStatusSink {
 
   Result<std::uint64_t> remove_delivered(Millis age, std::uint32_t limit) override {
     POSTRIDER_TRY(const Rows removed,
-                  execute(remove_delivered_rows(table_),
-                          {std::to_string(age.count()), std::to_string(limit)}));
+                  session_.execute(remove_delivered_rows(session_.table()),
+                                   {std::to_string(age.count()), std::to_string(limit)}));
     return static_cast<std::uint64_t>(removed.affected());
   }
 
-  void interrupt() override { interruption_.set(); }
+  void interrupt() override { session_.interruption().set(); }
 
  private:
-  Result<void> open_connection() {
-    POSTRIDER_TRY(const TableName name, parse_table_name(options_.table));
-    POSTRIDER_TRY(connection_,
-                  Connection::open({.address = options_.address, .ca_file = options_.ca_file},
-                                   interruption_));
-    POSTRIDER_TRY(table_, inspect_status_outbox(*connection_, name));
-    return {};
-  }
-
-  tl::unexpected<Error> lost(const Error& error) {
-    connection_.reset();
-    return fail(Errc::unavailable, error.message);
-  }
-
-  Result<Rows> execute(const std::string& sql, const Parameters& parameters) {
-    if (!connection_) {
-      return fail(Errc::unavailable, "The database is not connected.");
-    }
-    Result<Rows> rows = connection_->execute(sql, parameters);
-    if (!rows) {
-      return lost(rows.error());
-    }
-    return rows;
-  }
-
-  OutboxOptions options_;
-  Interruption interruption_;
-  std::optional<Connection> connection_;  // After `interruption_`, which it refers to.
-  StatusTable table_;
+  StatusSession session_;
 };
 
 }  // namespace

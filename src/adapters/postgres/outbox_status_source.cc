@@ -12,8 +12,8 @@
 
 #include "core/base/assert.h"
 
-#include "adapters/postgres/connection.h"
 #include "adapters/postgres/outbox_status.h"
+#include "adapters/postgres/status_session.h"
 #include "adapters/postgres/status_table.h"
 #include "adapters/postgres/storable_text.h"
 #include "adapters/postgres/waiting.h"
@@ -29,17 +29,12 @@ constexpr Millis pause_max{250};
 
 class OutboxStatusSource final : public EventSource {
  public:
-  explicit OutboxStatusSource(OutboxOptions options) : options_(std::move(options)) {}
+  explicit OutboxStatusSource(OutboxOptions options) : session_(std::move(options)) {}
 
   Result<void> connect() override {
-    connection_.reset();
     batch_.clear();
     pause_ = pause_min;
-    Result<void> opened = open_connection();
-    if (!opened) {
-      return lost(opened.error());
-    }
-    return {};
+    return session_.connect();
   }
 
   Result<std::vector<SourceRecord>> receive(const ReceiveOptions& options) override {
@@ -47,8 +42,8 @@ class OutboxStatusSource final : public EventSource {
     POSTRIDER_ASSERT(batch_.empty());
     const Deadline deadline{options.wait_max};
     while (true) {
-      if (interruption_.is_set()) {
-        interruption_.clear();
+      if (session_.interruption().is_set()) {
+        session_.interruption().clear();
         return std::vector<SourceRecord>{};
       }
       POSTRIDER_TRY(std::vector<SourceRecord> records, claim(options.records_max));
@@ -59,7 +54,7 @@ class OutboxStatusSource final : public EventSource {
       }
       const Deadline pause{std::min(pause_, left)};
       pause_ = std::min(2 * pause_, pause_max);
-      (void)wait(-1, Direction::read, &interruption_, pause);
+      (void)wait(-1, Direction::read, &session_.interruption(), pause);
     }
   }
 
@@ -70,16 +65,17 @@ class OutboxStatusSource final : public EventSource {
         outcome.handed_over.push_back(record.receipt);
       } else if (const auto* rejected = std::get_if<RecordRejected>(&record.outcome)) {
         outcome.rejected.push_back(record.receipt);
-        outcome.reasons.push_back(storable_text(rejected->reason, table_.is_utf8));
+        outcome.reasons.push_back(storable_text(rejected->reason, session_.table().is_utf8));
       }
     }
     batch_.clear();
-    POSTRIDER_TRY([[maybe_unused]] const Rows done, script(end_claim(table_, outcome)));
+    POSTRIDER_TRY([[maybe_unused]] const Rows done,
+                  session_.script(end_claim(session_.table(), outcome)));
     return {};
   }
 
   Result<SourceLag> lag() override {
-    POSTRIDER_TRY(const Rows rows, script(count_due(table_, options_.node)));
+    POSTRIDER_TRY(const Rows rows, session_.script(count_due(session_.table(), session_.node())));
     SourceLag lag{.messages = static_cast<std::uint64_t>(rows.integer(0, 0))};
     if (!rows.is_null(0, 1)) {
       lag.oldest_age = Millis{std::max<std::int64_t>(rows.integer(0, 1), 0)};
@@ -87,45 +83,20 @@ class OutboxStatusSource final : public EventSource {
     return lag;
   }
 
-  void interrupt() override { interruption_.set(); }
+  void interrupt() override { session_.interruption().set(); }
 
  private:
-  Result<void> open_connection() {
-    POSTRIDER_TRY(const TableName name, parse_table_name(options_.table));
-    POSTRIDER_TRY(connection_,
-                  Connection::open({.address = options_.address, .ca_file = options_.ca_file},
-                                   interruption_));
-    POSTRIDER_TRY(table_, inspect_status_outbox(*connection_, name));
-    return {};
-  }
-
-  /// The caller connects again.
-  tl::unexpected<Error> lost(const Error& error) {
-    connection_.reset();
-    return fail(Errc::unavailable, error.message);
-  }
-
-  Result<Rows> script(const std::string& sql) {
-    if (!connection_) {
-      return fail(Errc::unavailable, "The database is not connected.");
-    }
-    Result<Rows> rows = connection_->script(sql);
-    if (!rows) {
-      return lost(rows.error());
-    }
-    return rows;
-  }
-
   /// Leaves a transaction open if there are rows.
   Result<std::vector<SourceRecord>> claim(std::size_t rows_max) {
-    POSTRIDER_TRY(const Rows rows, script(claim_rows(table_, options_.node, rows_max)));
+    POSTRIDER_TRY(const Rows rows,
+                  session_.script(claim_rows(session_.table(), session_.node(), rows_max)));
     std::vector<SourceRecord> records;
     for (int row = 0; row < rows.count(); ++row) {
       records.push_back(read_record(rows, row));
       batch_.push_back(records.back().receipt);
     }
     if (records.empty()) {
-      POSTRIDER_TRY([[maybe_unused]] const Rows ended, script("ROLLBACK"));
+      POSTRIDER_TRY([[maybe_unused]] const Rows ended, session_.script("ROLLBACK"));
     }
     return records;
   }
@@ -141,21 +112,18 @@ class OutboxStatusSource final : public EventSource {
         record.target->secret = Secret{std::string{rows.text(row, claim_secret)}};
       }
     }
-    for (std::size_t index = 0; index < table_.columns.size(); ++index) {
+    for (std::size_t index = 0; index < session_.table().columns.size(); ++index) {
       const int column = claim_first_column + static_cast<int>(index);
       if (!rows.is_null(row, column)) {
-        record.fields.push_back({.name = table_.columns[index].name,
+        record.fields.push_back({.name = session_.table().columns[index].name,
                                  .value = std::string{rows.text(row, column)},
-                                 .is_json = table_.columns[index].is_json});
+                                 .is_json = session_.table().columns[index].is_json});
       }
     }
     return record;
   }
 
-  OutboxOptions options_;
-  Interruption interruption_;
-  std::optional<Connection> connection_;  // After `interruption_`, which it refers to.
-  StatusTable table_;
+  StatusSession session_;
   std::vector<std::string> batch_;  // Received and not settled.
   Millis pause_ = pause_min;
 };
