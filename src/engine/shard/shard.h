@@ -28,8 +28,8 @@ struct ShardOptions {
   std::optional<std::uint32_t> host_in_flight_max;  // To the webhooks of one host.
   std::optional<RateLimit> tenant_rate;             // Per tenant.
   std::optional<RateLimit> total_rate;              // All lanes together.
-  std::uint32_t window_max = 128;        // Waiting deliveries of one lane held in memory.
-  std::uint32_t waiting_max = 32'768;    // Of all lanes; above it, windows are kept small.
+  std::uint32_t window_max = 1'024;      // Waiting deliveries of one lane held in memory.
+  std::uint32_t waiting_max = 32'768;    // Of all lanes; near it, windows become small.
   std::uint32_t unsettled_max = 16'384;  // With more unconfirmed settlements nothing starts.
   std::uint32_t loads_max = 64;          // Concurrent LoadLane commands.
   Millis load_ahead{30'000};             // Deliveries due later than this stay in the store.

@@ -11,6 +11,9 @@ namespace {
 
 // The window when memory is short: enough to keep the attempts of a lane going.
 constexpr std::uint32_t window_small = 8;
+// A lane may take this part of the free room. Large windows need fewer reads, but one lane must not
+// leave the others nothing.
+constexpr std::uint32_t window_share = 8;
 
 // Wall and monotonic time drift apart. Waking once a day costs nothing and prevents overflow.
 constexpr Micros alarm_ahead_max = std::chrono::hours{24};
@@ -34,9 +37,10 @@ ShardState::ShardState(ShardOptions shard_options, std::uint64_t seed, Allowance
 void ShardState::begin_step(Moment moment) { now = Moment{moment.steady, moment.mono}; }
 
 WindowBounds ShardState::bounds() const {
-  const bool plenty = waiting_count < options.waiting_max;
+  const std::uint32_t room = options.waiting_max - std::min(waiting_count, options.waiting_max);
+  const std::uint32_t count = room / window_share;
   return {.now = now.wall,
-          .count_max = plenty ? options.window_max : std::min(window_small, options.window_max),
+          .count_max = std::min(std::max(count, window_small), options.window_max),
           .load_ahead = options.load_ahead};
 }
 

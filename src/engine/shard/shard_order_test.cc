@@ -105,7 +105,7 @@ TEST_F(ShardOrder, AtStartupNothingIsSentBeforeTheBacklogIsLoaded) {
   driver_.feed(WebhookChanged{.webhook = webhook, .circuit = {}, .backlog_due = driver_.wall()});
   const LoadLane load = driver_.take<LoadLane>().at(0);
   EXPECT_EQ(load.ordering, Ordering::strict);
-  EXPECT_EQ(load.limit, 128u);
+  EXPECT_EQ(load.limit, ShardOptions{}.window_max);
   const Delivery newer = driver_.admit(webhook->id);
   EXPECT_TRUE(driver_.take<StartAttempt>().empty());
   driver_.load(webhook->id, {older, newer});

@@ -16,9 +16,9 @@ using test::ShardDriver;
 TEST(ShardWindow, KeepsOnlyAWindowInMemory) {  // P6
   ShardDriver driver;
   const WebhookId webhook = driver.add_webhook();
-  driver.admit_many(webhook, 1'000);
+  driver.admit_many(webhook, 2'000);
   EXPECT_EQ(driver.take<StartAttempt>().size(), 5u);
-  EXPECT_EQ(driver.view(webhook).window_count, 123u);  // The others were evicted.
+  EXPECT_EQ(driver.view(webhook).window_count, 1'019u);  // The others were evicted.
   EXPECT_TRUE(driver.take<LoadLane>().empty());
 }
 
@@ -116,6 +116,18 @@ TEST(ShardWindow, AStartWithManyBacklogsLimitsConcurrentLoads) {
     EXPECT_LE(asked.size(), 4u);
   }
   EXPECT_EQ(loads, 10u);
+}
+
+TEST(ShardWindow, ALaneTakesAnEighthOfTheFreeRoom) {
+  ShardDriver driver{{.in_flight_max = 1, .window_max = 1'000, .waiting_max = 900}};
+  std::vector<std::uint32_t> counts;
+  for (int i = 0; i < 3; ++i) {
+    const WebhookId webhook = driver.add_webhook();
+    driver.admit_many(webhook, 300);
+    counts.push_back(driver.view(webhook).window_count);
+  }
+  // One delivery of the first lane is in flight.
+  EXPECT_EQ(counts, (std::vector<std::uint32_t>{111, 98, 86}));
 }
 
 TEST(ShardWindow, KeepsSmallWindowsWhenMemoryIsShort) {

@@ -24,12 +24,12 @@ ShardHost::ShardHost(ShardHostOptions options, ShardHostParts parts)
       parts_(std::move(parts)),
       shard_(options_.shard, options_.seed, parts_.allowance),
       observer_(parts_.clock, parts_.metrics, parts_.stream),
-      payloads_(options_.payload_cache_bytes),
+      events_(options_.payload_cache_bytes),
       alert_rules_(options_.alerts) {}
 
 void ShardHost::receive(ShardReplies replies) {
   for (EventRef& event : replies.events) {
-    payloads_.put(std::move(event));
+    events_.put(std::move(event));
   }
   for (Input& input : replies.inputs) {
     feed(std::move(input));
@@ -63,6 +63,7 @@ void ShardHost::prepare(const Input& input) {
   const auto act = Overloaded{
       [this](const WebhookChanged& changed) { remember(changed); },
       [this](const WebhookRemoved& removed) { forget(removed.webhook_id); },
+      [this](const LaneLoaded& page) { events_.read_ahead(page.deliveries); },
       [this](const Settled& settled) { waiters_.settled(settled); },
       [this](const DrainRequested&) {
         // Nothing more is sent, so nobody should wait for it.
@@ -70,7 +71,6 @@ void ShardHost::prepare(const Input& input) {
       },
       // These concern the shard alone.
       [](const Admitted&) {},
-      [](const LaneLoaded&) {},
       [](const LaneLoadFailed&) {},
       [](const AttemptFinished&) {},
       [](const AttemptAbandoned&) {},
@@ -138,10 +138,10 @@ void ShardHost::abandon() {
 // ---------------------------------------------------------------- attempts
 
 void ShardHost::perform(StartAttempt command) {
-  if (const EventRef event = payloads_.find(command.delivery.event_id)) {
+  if (const EventRef event = events_.find(command.delivery.event_id)) {
     send(command, event);
   } else {
-    payloads_missing_.push_back(std::move(command));
+    events_.wait_for_event(std::move(command));
   }
 }
 
@@ -199,25 +199,15 @@ void ShardHost::probe(Probe probe) {
   parts_.transport.send(std::move(request), std::move(probe.done));
 }
 
-void ShardHost::events_loaded(Result<std::vector<Event>> events,
-                              const std::vector<StartAttempt>& waiting) {
-  // Also held here, because the cache may be too small for all of them at once.
-  std::unordered_map<EventId, EventRef> loaded;
-  if (events) {
-    for (Event& event : *events) {
-      const auto shared = std::make_shared<const Event>(std::move(event));
-      loaded.emplace(shared->id, shared);
-      payloads_.put(shared);
-    }
-  }
-  for (const StartAttempt& start : waiting) {
-    const auto found = loaded.find(start.delivery.event_id);
-    if (found != loaded.end()) {
-      send(start, found->second);
+void ShardHost::events_loaded(const EventLoads::Load& load, Result<std::vector<Event>> events) {
+  for (const auto& [start, event] : events_.arrived(load, std::move(events))) {
+    if (event) {
+      send(start, event);
     } else {
       feed(AttemptAbandoned{start.delivery.webhook_id, start.delivery.id});
     }
   }
+  flush_soon();
 }
 
 void ShardHost::await_attempt(DeliveryId id, Millis patience, AttemptWaiters::Done done) {
@@ -356,7 +346,7 @@ void ShardHost::flush() {
   flush_scheduled_ = false;
   flush_circuits();
   flush_settlements();
-  flush_payload_loads();
+  flush_event_loads();
   observer_.rate_limits_used(shard_.take_rate_limit_uses());
   observer_.shard_seen(options_.index, shard_.view(), options_.shard.in_flight_max);
 }
@@ -375,18 +365,16 @@ void ShardHost::flush_settlements() {
   }
 }
 
-void ShardHost::flush_payload_loads() {
-  if (payloads_missing_.empty()) {
+void ShardHost::flush_event_loads() {
+  EventLoads::Load load = events_.take();
+  if (load.ids.empty()) {
     return;
   }
-  std::vector<EventId> ids;
-  ids.reserve(payloads_missing_.size());
-  for (const StartAttempt& start : payloads_missing_) {
-    ids.push_back(start.delivery.event_id);
-  }
-  auto done = [this, waiting = std::exchange(payloads_missing_, {})](
-                  Result<std::vector<Event>> events) { events_loaded(std::move(events), waiting); };
-  parts_.store.load_events(std::move(ids), std::move(done));
+  std::vector<EventId> ids = load.ids;
+  parts_.store.load_events(std::move(ids),
+                           [this, load = std::move(load)](Result<std::vector<Event>> events) {
+                             events_loaded(load, std::move(events));
+                           });
 }
 
 }  // namespace postrider

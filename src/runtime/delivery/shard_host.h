@@ -23,7 +23,7 @@
 #include "runtime/delivery/delivery_observer.h"
 #include "runtime/delivery/shard_ports.h"
 #include "runtime/delivery/target.h"
-#include "runtime/store/payload_cache.h"
+#include "runtime/store/event_loads.h"
 #include "runtime/store/shard_replies.h"
 
 namespace postrider {
@@ -110,7 +110,7 @@ class ShardHost {
 
   void send(const StartAttempt& command, const EventRef& event);
   void feed_later(Input input);
-  void events_loaded(Result<std::vector<Event>> events, const std::vector<StartAttempt>& waiting);
+  void events_loaded(const EventLoads::Load& load, Result<std::vector<Event>> events);
   [[nodiscard]] const Target* find_target(WebhookId id) const;
   [[nodiscard]] const Webhook* find_webhook(WebhookId id) const;
   [[nodiscard]] TargetOptions target_options() const;
@@ -122,13 +122,13 @@ class ShardHost {
   void flush();
   void flush_circuits();
   void flush_settlements();
-  void flush_payload_loads();
+  void flush_event_loads();
 
   ShardHostOptions options_;
   ShardHostParts parts_;
   Shard shard_;
   DeliveryObserver observer_;
-  PayloadCache payloads_;
+  EventLoads events_;
   std::unordered_map<WebhookId, std::unique_ptr<Target>> targets_;
   std::unordered_map<WebhookId, CircuitState> circuits_;  // As last seen, to notice changes.
   AttemptWaiters waiters_;
@@ -138,7 +138,6 @@ class ShardHost {
   // Collected while handling what is ready now, handed to the store together.
   bool flush_scheduled_ = false;
   std::vector<Settlement> settlements_;
-  std::vector<StartAttempt> payloads_missing_;
   std::unordered_map<WebhookId, SaveCircuit> unsaved_circuits_;  // The latest of each webhook.
 
   bool abandoning_ = false;

@@ -3,14 +3,10 @@
 #include <utility>
 
 namespace postrider {
-namespace {
 
-// Estimates the memory of an event and its entry.
 std::size_t footprint(const Event& event) {
   return event.data.size() + event.metadata.size() + event.type.size() + 512;
 }
-
-}  // namespace
 
 void PayloadCache::put(EventRef event) {
   const EventId id = event->id;

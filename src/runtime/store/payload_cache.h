@@ -13,6 +13,9 @@ namespace postrider {
 
 using EventRef = std::shared_ptr<const Event>;
 
+/// Estimates the memory of an event and its entry in the cache.
+[[nodiscard]] std::size_t footprint(const Event& event);
+
 /// One io thread only.
 class PayloadCache {
  public:
@@ -22,6 +25,9 @@ class PayloadCache {
   void put(EventRef event);
   /// Returns null if the event is not cached.
   [[nodiscard]] EventRef find(EventId id);
+
+  /// Does not count as a use.
+  [[nodiscard]] bool contains(EventId id) const { return index_.contains(id); }
 
   [[nodiscard]] std::size_t bytes() const { return bytes_; }
 

@@ -141,8 +141,6 @@ void answer_failure(Origins& origins, const Error& error, RepliesByShard& replie
   }
 }
 
-bool is_task(const StoreJob& job) { return std::holds_alternative<StoreTask>(job); }
-
 std::size_t bytes_of(const std::vector<Publish>& publishes) {
   std::size_t bytes = 0;
   const std::vector<WebhookId>* list = nullptr;  // Events share it.
@@ -242,10 +240,8 @@ std::optional<std::vector<StoreJob>> StoreThread::wait_for_jobs() {
 void StoreThread::turn(std::vector<StoreJob> jobs) {
   RepliesByShard replies(options_.worker_count);
   commit(jobs, replies);
-  // A task may take milliseconds. Those whose work is on disk do not wait for it.
-  if (std::ranges::any_of(jobs, is_task)) {
-    deliver(replies);
-  }
+  // Reading and tasks may take milliseconds. Those whose work is on disk do not wait for it.
+  deliver(replies);
   for (StoreJob& job : jobs) {
     perform(job, replies);
   }

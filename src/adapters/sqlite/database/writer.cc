@@ -62,9 +62,11 @@ Result<std::unique_ptr<Writer::Session>> open_session(const SqliteOptions& optio
   POSTRIDER_CHECK(database.truncate_wal());
 
   Statement begin;
+  Statement begin_read;
   Statement commit;
   Statement advance;
   POSTRIDER_CHECK(database.prepare_all({{&begin, "BEGIN IMMEDIATE"},
+                                        {&begin_read, "BEGIN"},
                                         {&commit, "COMMIT"},
                                         {&advance, "UPDATE store_state SET position = ?1"}}));
   POSTRIDER_TRY(StringInterner tenants, StringInterner::open(database, tenant_names));
@@ -76,6 +78,7 @@ Result<std::unique_ptr<Writer::Session>> open_session(const SqliteOptions& optio
   return std::make_unique<Writer::Session>(
       Writer::Session{.database = std::move(database),
                       .begin = std::move(begin),
+                      .begin_read = std::move(begin_read),
                       .commit = std::move(commit),
                       .advance = std::move(advance),
                       .tenants = std::move(tenants),

@@ -79,7 +79,7 @@ class SqliteLedger final : public Ledger {
       POSTRIDER_CHECK(writer_->transact(
           [this, &query] { return statements_->lanes.build_order_index(query.webhook_id); }));
     }
-    return statements_->lanes.load(query);
+    return writer_->read([this, &query] { return statements_->lanes.load(query); });
   }
 
   Result<std::vector<LaneBacklog>> backlog() override {
@@ -125,15 +125,7 @@ class SqliteLedger final : public Ledger {
 
   Result<std::vector<Event>> load_events(const std::vector<EventId>& ids) override {
     POSTRIDER_CHECK(usable());
-    std::vector<Event> events;
-    for (const EventId& id : ids) {
-      Query query = statements_->load_event.query(id);
-      POSTRIDER_TRY(const bool found, query.next());
-      if (found) {
-        events.push_back(read_event(query));
-      }
-    }
-    return events;
+    return writer_->read([this, &ids] { return read_events(ids); });
   }
 
  private:
@@ -143,6 +135,19 @@ class SqliteLedger final : public Ledger {
       return fail(Errc::unavailable, "The store is not open.");
     }
     return {};
+  }
+
+  Result<std::vector<Event>> read_events(const std::vector<EventId>& ids) {
+    std::vector<Event> events;
+    events.reserve(ids.size());
+    for (const EventId& id : ids) {
+      Query query = statements_->load_event.query(id);
+      POSTRIDER_TRY(const bool found, query.next());
+      if (found) {
+        events.push_back(read_event(query));
+      }
+    }
+    return events;
   }
 
   Result<BatchReceipt> perform(const Batch& batch) {
