@@ -71,7 +71,7 @@ check: deps-format ## Checks format and style. Quick; continuous integration run
 	@$(PYTHON) tools/tidy.py
 
 lint: check deps-lint build/debug/build.ninja ## Runs check and clang-tidy. Slow.
-	@tools/clang_tidy.sh build/debug $(JOBS)
+	@$(PYTHON) tools/clang_tidy.py build/debug $(JOBS)
 
 clean: ## Removes what was built.
 	@rm -rf build tests/e2e/node_modules web/node_modules

@@ -1,0 +1,137 @@
+#!/usr/bin/python3
+"""Runs clang-tidy on every source in src/ that the build compiles, except tests.
+
+    tools/clang_tidy.py BUILD_DIRECTORY [JOBS]
+
+Most of clang-tidy's time goes into the headers. Several sources with the same compiler flags are
+therefore joined into one file and checked together. A source with a finding is checked again
+alone, and only what is found then counts. Sources that cannot be joined are checked in halves.
+"""
+
+import concurrent.futures
+import json
+import os
+import pathlib
+import re
+import shlex
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+JOINED_MAX = 8
+# The name of what a line at the left margin defines: a type, or a function or variable that is not
+# a member.
+DEFINED = re.compile(r"(?:class|struct|enum class|using|concept)\s+(\w+)"
+                     r"|[^({=;]*?(?<![\w:])(\w+)\s*[({=;]")
+FINDING = re.compile(r"^(/[^:\n]+):(\d+):(\d+): (?:warning|error): ", re.MULTILINE)
+
+
+def flags_of(entry):
+    """The compiler's arguments without the source and what is written."""
+    words = shlex.split(entry["command"])
+    start = next(i for i, word in enumerate(words) if re.search(r"(g|clang)\+\+(-\d+)?$", word))
+    flags, skip = [], False
+    for word in words[start + 1:]:
+        if skip:
+            skip = False
+        elif word in ("-o", "-c", "-MT", "-MF"):
+            skip = True
+        elif word != "-MD":
+            flags.append(word)
+    return tuple(flags)
+
+
+def names_of(source):
+    names = set()
+    for line in source.read_text().splitlines():
+        if line[:1].isalpha() and not line.startswith("namespace"):
+            match = DEFINED.match(line)
+            if match:
+                names.add(match.group(1) or match.group(2))
+    return names
+
+
+def joinable(sources):
+    """Splits sources with the same flags into groups that define no name twice."""
+    groups = []
+    for source in sources:
+        names = names_of(source)
+        for group in groups:
+            if len(group["sources"]) < JOINED_MAX and not names & group["names"]:
+                group["sources"].append(source)
+                group["names"] |= names
+                break
+        else:
+            groups.append({"sources": [source], "names": names})
+    return [group["sources"] for group in groups]
+
+
+class Tidy:
+    def __init__(self, build):
+        self.directory = build / "tidy"
+        self.directory.mkdir(exist_ok=True)
+
+    def run(self, file, flags):
+        command = ["clang-tidy-19", "--quiet", f"--config-file={ROOT}/.clang-tidy",
+                   "--extra-arg=-Wno-unknown-warning-option", "--extra-arg=-Qunused-arguments",
+                   str(file), "--", *flags]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode == 0:
+            return ""
+        return done.stdout or done.stderr
+
+    def check(self, sources, flags):
+        """Returns what clang-tidy says about the sources; empty if nothing."""
+        if len(sources) == 1:
+            return self.run(sources[0], flags)
+        joined = self.directory / f"{sources[0].stem}-{os.getpid()}-{abs(hash(tuple(sources)))}.cc"
+        ends, text = [], ""
+        for source in sources:
+            text += source.read_text() + "\n"
+            ends.append(text.count("\n"))
+        joined.write_text(text)
+        said = self.run(joined, flags)
+        joined.unlink()
+        if not said:
+            return ""
+        if "clang-diagnostic-error" in said:
+            half = len(sources) // 2
+            return self.check(sources[:half], flags) + self.check(sources[half:], flags)
+        found = set()
+        for file, line, _ in FINDING.findall(said):
+            if file == str(joined):
+                found.add(next(i for i, end in enumerate(ends) if int(line) <= end))
+            else:
+                found.add(0)  # In a header: any source shows it.
+        return "".join(self.run(sources[i], flags) for i in sorted(found or range(len(sources))))
+
+
+def main():
+    if len(sys.argv) < 2:
+        sys.exit("usage: tools/clang_tidy.py BUILD_DIRECTORY [JOBS]")
+    build = pathlib.Path(sys.argv[1]).resolve()
+    jobs = int(sys.argv[2]) if len(sys.argv) > 2 else os.cpu_count()
+    by_flags = {}
+    for entry in json.loads((build / "compile_commands.json").read_text()):
+        source = pathlib.Path(entry["file"])
+        if source.is_relative_to(ROOT / "src") and not source.name.endswith("_test.cc"):
+            by_flags.setdefault(flags_of(entry), set()).add(source)
+    work = [(group, flags) for flags, sources in by_flags.items()
+            for group in joinable(sorted(sources))]
+    tidy, done, clean = Tidy(build), 0, True
+    total = sum(len(group) for group, _ in work)
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        running = {pool.submit(tidy.check, *each): len(each[0]) for each in work}
+        for each in concurrent.futures.as_completed(running):
+            done += running[each]
+            if each.result():
+                clean = False
+                print(each.result(), flush=True)
+            if sys.stderr.isatty():
+                print(f"\r{done} of {total} sources checked", end="", file=sys.stderr, flush=True)
+    print(f"{total} sources checked" if clean else "clang-tidy has findings.")
+    sys.exit(0 if clean else 1)
+
+
+if __name__ == "__main__":
+    main()
