@@ -1,11 +1,12 @@
-# postrider_library(NAME SOURCES ... LINK ... [FOLDERS ...] [PRELUDE standard]): a static library.
+# postrider_library(NAME SOURCES ... LINK ... [FOLDERS ...] [PRELUDE standard] [APART]): a static
+# library. With APART its sources are never joined (PostriderJoin.cmake).
 #
 # A library exports the headers of its own FOLDERS (relative to src/; by default the folder it is
 # declared in) and of the libraries it links, and no others: an include against the direction of
 # ARCHITECTURE.md does not compile. Each library has an include root of its own in the build tree,
 # with symbolic links to its folders, so that includes read "core/model/event.h" everywhere.
 function(postrider_library name)
-  cmake_parse_arguments(ARG "" "PRELUDE" "SOURCES;LINK;PRIVATE_LINK;FOLDERS" ${ARGN})
+  cmake_parse_arguments(ARG "APART" "PRELUDE" "SOURCES;LINK;PRIVATE_LINK;FOLDERS" ${ARGN})
   if(NOT ARG_FOLDERS)
     file(RELATIVE_PATH ARG_FOLDERS ${PROJECT_SOURCE_DIR}/src ${CMAKE_CURRENT_SOURCE_DIR})
     # A library outside of src/ exports no folder.
@@ -25,6 +26,9 @@ function(postrider_library name)
       set(ARG_PRELUDE standard)
     endif()
     postrider_read_prelude(${name} ${ARG_PRELUDE})
+    if(NOT ARG_APART)
+      postrider_join_sources(${name})
+    endif()
   else()
     add_library(${name} INTERFACE)
     target_include_directories(${name} INTERFACE ${root})
@@ -45,6 +49,7 @@ function(postrider_test name)
     set(ARG_PRELUDE test)
   endif()
   postrider_read_prelude(${name} ${ARG_PRELUDE})
+  postrider_join_sources(${name})
   add_test(NAME ${name} COMMAND ${name} --gtest_brief=1)
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT 300)

@@ -17,12 +17,9 @@ import shlex
 import subprocess
 import sys
 
+import join_sources
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-JOINED_MAX = 8
-# The name of what a line at the left margin defines: a type, or a function or variable that is not
-# a member.
-DEFINED = re.compile(r"(?:class|struct|enum class|using|concept)\s+(\w+)"
-                     r"|[^({=;]*?(?<![\w:])(\w+)\s*[({=;]")
 FINDING = re.compile(r"^(/[^:\n]+):(\d+):(\d+): (?:warning|error): ", re.MULTILINE)
 
 
@@ -39,31 +36,6 @@ def flags_of(entry):
         elif word != "-MD":
             flags.append(word)
     return tuple(flags)
-
-
-def names_of(source):
-    names = set()
-    for line in source.read_text().splitlines():
-        if line[:1].isalpha() and not line.startswith("namespace"):
-            match = DEFINED.match(line)
-            if match:
-                names.add(match.group(1) or match.group(2))
-    return names
-
-
-def joinable(sources):
-    """Splits sources with the same flags into groups that define no name twice."""
-    groups = []
-    for source in sources:
-        names = names_of(source)
-        for group in groups:
-            if len(group["sources"]) < JOINED_MAX and not names & group["names"]:
-                group["sources"].append(source)
-                group["names"] |= names
-                break
-        else:
-            groups.append({"sources": [source], "names": names})
-    return [group["sources"] for group in groups]
 
 
 class Tidy:
@@ -117,7 +89,7 @@ def main():
         if source.is_relative_to(ROOT / "src") and not source.name.endswith("_test.cc"):
             by_flags.setdefault(flags_of(entry), set()).add(source)
     work = [(group, flags) for flags, sources in by_flags.items()
-            for group in joinable(sorted(sources))]
+            for group in join_sources.joinable(sorted(sources))]
     tidy, done, clean = Tidy(build), 0, True
     total = sum(len(group) for group, _ in work)
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:

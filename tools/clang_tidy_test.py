@@ -32,25 +32,6 @@ def test_flags_are_those_of_the_compiler_without_files():
     assert clang_tidy.flags_of(entry) == ("-DA=1", "-I/x", "-O2")
 
 
-def test_sources_that_define_the_same_name_are_not_joined(tmp_path):
-    a = write(tmp_path, "a.cc", "namespace {\nint helper(int x) {\n  return x;\n}\n}\n")
-    b = write(tmp_path, "b.cc", "namespace {\nbool helper() { return true; }\n}\n")
-    c = write(tmp_path, "c.cc", "constexpr int limit = 3;\nstruct Row {\n};\n")
-    d = write(tmp_path, "d.cc", "struct Row {\n};\n")
-    assert clang_tidy.joinable([a, b, c, d]) == [[a, c], [b, d]]
-
-
-def test_members_of_different_classes_may_have_the_same_name(tmp_path):
-    a = write(tmp_path, "a.cc", "Result<void> Reader::open() {\n}\n")
-    b = write(tmp_path, "b.cc", "Result<void> Writer::open() {\n}\n")
-    assert clang_tidy.joinable([a, b]) == [[a, b]]
-
-
-def test_a_group_is_not_larger_than_the_limit(tmp_path):
-    sources = [write(tmp_path, f"s{i}.cc", f"int f{i}() {{\n}}\n") for i in range(20)]
-    assert [len(group) for group in clang_tidy.joinable(sources)] == [8, 8, 4]
-
-
 def test_clean_sources_are_checked_in_one_run(tmp_path):
     sources = [write(tmp_path, f"s{i}.cc", "int x;\n") for i in range(3)]
     tidy = ScriptedTidy(tmp_path, lambda text, file: "")

@@ -325,6 +325,22 @@ TEST(Client, SaysWhichEventsAreUnconfirmedWhenItIsClosedInTheMiddle) {
   EXPECT_FALSE(client->close(10ms));
 }
 
+TEST(Client, NamesTheLastProblemOfTheServerIfClosingInterruptsARequest) {
+  ScriptedReceiver server{[](Peer& peer) {
+    if (peer.read_request()) {
+      (void)peer.write(http(503, "{}"));
+    }
+    peer.hold();
+  }};
+  const auto client = open(options_for(server));
+  auto result = client->publish(event());
+  while (client->state().requests < 2 && !client->flush(1ms)) {
+  }
+  client->close(0ms);
+  const std::string message = get(std::move(result)).message;
+  EXPECT_NE(message.find("Last problem: The server answered 503"), std::string::npos) << message;
+}
+
 TEST(Client, SendsWhatIsLeftWhenItIsDestroyed) {
   ScriptedReceiver server{script([](auto, const std::string& request) { return stored(request); })};
   ClientOptions options = options_for(server);

@@ -177,7 +177,9 @@ void Client::Worker::apply(Batch batch, BatchVerdict verdict) {
   if (const auto* const again = std::get_if<RepeatBatch>(&verdict)) {
     ++state_.failures;
     ++failures_in_a_row_;
-    state_.trouble = again->reason;
+    if (!stopping_) {  // Otherwise close() may have interrupted the request.
+      state_.trouble = again->reason;
+    }
     const Millis delay = retry_delay(parts_.settings.backoff, failures_in_a_row_,
                                      again->retry_after, parts_.random.draw());
     queue_.repeat(std::move(batch), mono_now() + delay);

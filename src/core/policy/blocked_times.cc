@@ -14,6 +14,7 @@ struct Wait {
 std::vector<Wait> waits_of(const DeliveryRecord& record, const std::vector<Attempt>& attempts,
                            WallTime now) {
   std::vector<Wait> waits;
+  waits.reserve(attempts.size() + 1);
   // The first due time is steady time, which may differ from the wall clock.
   const auto since = [&](WallTime due) { return std::max(due, record.created_at); };
   for (const Attempt& attempt : attempts) {

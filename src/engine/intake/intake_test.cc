@@ -97,8 +97,9 @@ TEST(PublishPlanner, AnEventWithoutSubscribersIsPublished) {
 
 TEST(PublishPlanner, AnEventCanGoToOneWebhookWhateverItSubscribesTo) {
   const auto receivers = [](Publish publish, const std::vector<WebhookRef>& all) {
+    const Publish planned = plan({std::move(publish)}, all).front();
     std::vector<int> numbers;
-    for (const Delivery& delivery : plan({std::move(publish)}, all).front().deliveries) {
+    for (const Delivery& delivery : planned.deliveries) {
       numbers.push_back(delivery.webhook_id.bytes[0]);
     }
     return numbers;
