@@ -14,6 +14,7 @@ import os
 import pathlib
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 
@@ -38,15 +39,26 @@ def flags_of(entry):
     return tuple(flags)
 
 
+def settings_folder(source):
+    """The nearest folder above the source that has settings for clang-tidy."""
+    return next((folder for folder in source.parents if (folder / ".clang-tidy").exists()), ROOT)
+
+
 class Tidy:
     def __init__(self, build):
         self.directory = build / "tidy"
-        self.directory.mkdir(exist_ok=True)
+
+    def directory_of(self, folder):
+        """Where sources below `folder` are joined: clang-tidy finds the settings of `folder`."""
+        directory = self.directory / folder.relative_to(ROOT)
+        directory.mkdir(parents=True, exist_ok=True)
+        if folder != ROOT:
+            shutil.copy(folder / ".clang-tidy", directory)
+        return directory
 
     def run(self, file, flags):
-        command = ["clang-tidy-19", "--quiet", f"--config-file={ROOT}/.clang-tidy",
-                   "--extra-arg=-Wno-unknown-warning-option", "--extra-arg=-Qunused-arguments",
-                   str(file), "--", *flags]
+        command = ["clang-tidy-19", "--quiet", "--extra-arg=-Wno-unknown-warning-option",
+                   "--extra-arg=-Qunused-arguments", str(file), "--", *flags]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode == 0:
             return ""
@@ -56,7 +68,8 @@ class Tidy:
         """Returns what clang-tidy says about the sources; empty if nothing."""
         if len(sources) == 1:
             return self.run(sources[0], flags)
-        joined = self.directory / f"{sources[0].stem}-{os.getpid()}-{abs(hash(tuple(sources)))}.cc"
+        directory = self.directory_of(settings_folder(sources[0]))
+        joined = directory / f"{sources[0].stem}-{abs(hash(tuple(sources)))}.cc"
         ends, text = [], ""
         for source in sources:
             text += source.read_text() + "\n"
@@ -87,8 +100,8 @@ def main():
     for entry in json.loads((build / "compile_commands.json").read_text()):
         source = pathlib.Path(entry["file"])
         if source.is_relative_to(ROOT / "src") and not source.name.endswith("_test.cc"):
-            by_flags.setdefault(flags_of(entry), set()).add(source)
-    work = [(group, flags) for flags, sources in by_flags.items()
+            by_flags.setdefault((flags_of(entry), settings_folder(source)), set()).add(source)
+    work = [(group, flags) for (flags, _), sources in by_flags.items()
             for group in join_sources.joinable(sorted(sources))]
     tidy, done, clean = Tidy(build), 0, True
     total = sum(len(group) for group, _ in work)

@@ -37,7 +37,16 @@ def test_clean_sources_are_checked_in_one_run(tmp_path):
     tidy = ScriptedTidy(tmp_path, lambda text, file: "")
     assert tidy.check(sources, ()) == ""
     assert len(tidy.runs) == 1
-    assert not list((tmp_path / "tidy").iterdir())
+    assert not list((tmp_path / "tidy").glob("*.cc"))
+
+
+def test_sources_are_joined_where_the_settings_of_their_folder_hold(tmp_path):
+    folder = clang_tidy.ROOT / "src" / "config"
+    tidy = ScriptedTidy(tmp_path, lambda text, file: "")
+    assert tidy.check([folder / "config.h", folder / "load.h"], ()) == ""
+    joined = tmp_path / "tidy" / "src" / "config"
+    assert tidy.runs[0].parent == joined
+    assert (joined / ".clang-tidy").read_text() == (folder / ".clang-tidy").read_text()
 
 
 def test_only_the_source_with_a_finding_is_checked_again(tmp_path):

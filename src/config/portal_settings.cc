@@ -31,9 +31,9 @@ Setting frame_ancestors() {
 }
 
 /// Accepts an empty text, which means not set.
-template <bool (*is_valid)(std::string_view)>
+template <bool (*IsValid)(std::string_view)>
 bool is_empty_or(const std::string& text) {
-  return text.empty() || is_valid(text);
+  return text.empty() || IsValid(text);
 }
 
 void add_branding(std::vector<Setting>& all) {

@@ -99,6 +99,33 @@ Setting dns_servers() {
       .read = [](const Config& config) -> Value { return config.dns_servers; }};
 }
 
+void add_log(std::vector<Setting>& all) {
+  all.push_back(text({"log.level",
+                      "The lowest level that is logged: trace, debug, info, warn, error or off."},
+                     POSTRIDER_FIELD(log_level),
+                     {"must be one of trace, debug, info, warn, error, off", is_log_level})
+                    .on_reload());
+  all.push_back(choice({"log.format",
+                        "text: lines of `time level=… message key=value`. json: one JSON object "
+                        "per line with the same fields."},
+                       POSTRIDER_FIELD(log_format),
+                       Words{std::string{"text, json"}, parse_log_format})
+                    .on_reload());
+}
+
+void add_tls(std::vector<Setting>& all) {
+  all.push_back(text({"tls.certificate",
+                      "The PEM file with the listener's certificate and its chain; empty: plain "
+                      "HTTP. SIGHUP reads it again."},
+                     POSTRIDER_FIELD(tls.certificate))
+                    .on_reload());
+  all.push_back(
+      text({"tls.key",
+            "The PEM file with the private key of the certificate. SIGHUP reads it again."},
+           POSTRIDER_FIELD(tls.key))
+          .on_reload());
+}
+
 }  // namespace
 
 std::vector<Setting> server_settings() {
@@ -142,17 +169,7 @@ std::vector<Setting> server_settings() {
                "Accept a receiver's response whose status line and headers are complete, even if "
                "the connection ends before its body does. Otherwise the attempt fails."},
               POSTRIDER_FIELD(lax_responses)));
-  all.push_back(text({"log.level",
-                      "The lowest level that is logged: trace, debug, info, warn, error or off."},
-                     POSTRIDER_FIELD(log_level),
-                     {"must be one of trace, debug, info, warn, error, off", is_log_level})
-                    .on_reload());
-  all.push_back(choice({"log.format",
-                        "text: lines of `time level=… message key=value`. json: one JSON object "
-                        "per line with the same fields."},
-                       POSTRIDER_FIELD(log_format),
-                       Words{std::string{"text, json"}, parse_log_format})
-                    .on_reload());
+  add_log(all);
   all.push_back(dns_servers());
   all.push_back(boolean({"metrics.open",
                          "Whether /metrics needs no key for clients on this machine, if the server "
@@ -168,16 +185,7 @@ std::vector<Setting> server_settings() {
                          "Refuse events and webhooks of tenants that are not registered."},
                         POSTRIDER_FIELD(require_known_tenants))
                     .on_reload());
-  all.push_back(text({"tls.certificate",
-                      "The PEM file with the listener's certificate and its chain; empty: plain "
-                      "HTTP. SIGHUP reads it again."},
-                     POSTRIDER_FIELD(tls.certificate))
-                    .on_reload());
-  all.push_back(
-      text({"tls.key",
-            "The PEM file with the private key of the certificate. SIGHUP reads it again."},
-           POSTRIDER_FIELD(tls.key))
-          .on_reload());
+  add_tls(all);
   return all;
 }
 

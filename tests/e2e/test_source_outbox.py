@@ -10,7 +10,7 @@ import time
 import psycopg2
 import pytest
 
-from harness import ROOT, metric, metrics_page, wait_for
+from harness import DEADLINE, ROOT, metric, metrics_page, wait_for
 from outbox import (Outbox, PostgresServer, Proxy, configuration, source_of, stored, wait_state,
                     wait_stored)
 from pgbouncer import PgBouncer
@@ -155,7 +155,7 @@ def test_a_large_table_is_drained_without_dead_rows(outbox, reading_server):
     outbox.emit(rows)
     server = reading_server(outbox.address, batch_max=1000)
     api = server.api()
-    wait_for(lambda: source_of(api)["stored"] == rows, f"{rows} events", 300)
+    wait_for(lambda: source_of(api)["stored"] == rows, f"{rows} events", 15 * DEADLINE)
 
     def is_empty():
         return outbox.run("SELECT count(*) FROM webhook_outbox") == [(0,)]

@@ -104,7 +104,7 @@ Result<void> AmqpSource::connect() {
   disconnect();
   const amqp::LinkOptions link{
       .address = address_, .ca_file = options_.ca_file, .queue = options_.queue};
-  const Result<void> connected = [&]() -> Result<void> {
+  Result<void> connected = [&]() -> Result<void> {
     POSTRIDER_TRY(control_, Link::open(link));
     POSTRIDER_CHECK(ensure_queue(options_.queue));
     POSTRIDER_CHECK(ensure_queue(options_.parking_queue));
@@ -166,7 +166,7 @@ Result<void> AmqpSource::serve_control() {
 std::vector<SourceRecord> AmqpSource::hand_out(std::size_t records_max) {
   std::vector<SourceRecord> records;
   while (!arrived_.empty() && records.size() < records_max) {
-    QueueMessage& message = batch_.emplace_back(std::move(arrived_.front()));
+    const QueueMessage& message = batch_.emplace_back(std::move(arrived_.front()));
     arrived_.pop_front();
     arrived_bytes_ -= message.bytes();
     records.push_back(amqp::to_record(message, options_.body_is_envelope));
@@ -256,7 +256,7 @@ Result<void> AmqpSource::await_outcomes() {
 Result<void> AmqpSource::settle(const std::vector<SettledRecord>& records) {
   POSTRIDER_CHECK(check_connected());
   POSTRIDER_ASSERT(records.size() == batch_.size());
-  const Result<void> parked = park_rejected(records);
+  Result<void> parked = park_rejected(records);
   POSTRIDER_CHECK(send_outcomes(records, parked.has_value()));
   POSTRIDER_CHECK(await_outcomes());
   batch_.clear();

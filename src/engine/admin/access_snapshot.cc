@@ -260,7 +260,7 @@ void AccessSnapshot::erase_tenant(const TenantId& id) {
 }
 
 KeyRef AccessSnapshot::find_caller(KeyId id) const {
-  KeyRef key = find_key(id);
+  const KeyRef key = find_key(id);
   return key != nullptr ? key : find_session(id);
 }
 

@@ -266,7 +266,8 @@ const Entry* Lane::in_flight(DeliveryId id) const {
 void Lane::finish(DeliveryId id, const Delivery& is_now, bool hung, MonoTime now) {
   Entry* entry = find(id, EntryStage::in_flight);
   POSTRIDER_ASSERT(entry != nullptr);
-  standing_.on_ended(entry->started, now, hung, entry->slow, max_in_flight());
+  standing_.on_ended({.began = entry->started, .hung = hung, .was_slow = entry->slow}, now,
+                     max_in_flight());
   entry->delivery = is_now;
   entry->ready_at = is_now.due;
   entry->stage = EntryStage::unsettled;

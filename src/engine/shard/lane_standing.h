@@ -37,14 +37,18 @@ class LaneStanding {
     return std::min(max, limit_);
   }
 
-  /// An attempt ended. `hung`: it timed out, or failed after a long time.
-  void on_ended(MonoTime began, MonoTime now, bool hung, bool was_slow, std::uint32_t max) {
-    const bool soon = now - began < slow_after;
-    standing_ = soon && !hung ? Standing::proven : Standing::suspect;
-    if (!hung) {
+  struct EndedAttempt {
+    MonoTime began;
+    bool hung = false;      // It timed out, or failed after a long time.
+    bool was_slow = false;  // on_slow was called for it.
+  };
+  void on_ended(const EndedAttempt& attempt, MonoTime now, std::uint32_t max) {
+    const bool soon = now - attempt.began < slow_after;
+    standing_ = soon && !attempt.hung ? Standing::proven : Standing::suspect;
+    if (!attempt.hung) {
       limit_ = limit_ < max ? limit_ + 1 : unlimited;
       answered_at_ = now;
-    } else if (!was_slow) {
+    } else if (!attempt.was_slow) {
       shrink(max);
     }
   }

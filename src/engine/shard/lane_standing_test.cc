@@ -10,10 +10,8 @@ using namespace std::chrono_literals;
 constexpr MonoTime start{1h};
 constexpr std::uint32_t max = 100;
 
-void answer(LaneStanding& lane, Micros took) {
-  lane.on_ended(start, start + took, false, false, max);
-}
-void hang(LaneStanding& lane) { lane.on_ended(start, start + 30s, true, false, max); }
+void answer(LaneStanding& lane, Micros took) { lane.on_ended({.began = start}, start + took, max); }
+void hang(LaneStanding& lane) { lane.on_ended({.began = start, .hung = true}, start + 30s, max); }
 
 TEST(LaneStanding, ANewWebhookIsUnknownAndNotLimited) {
   const LaneStanding lane;
@@ -55,7 +53,7 @@ TEST(LaneStanding, AnAttemptThatHangsRightNowCountsOnce) {
   lane.on_slow(start, max);
   EXPECT_EQ(lane.rank(1), SlotRank::suspect);
   EXPECT_EQ(lane.in_flight_max(max), 50u);
-  lane.on_ended(start, start + 30s, true, true, max);
+  lane.on_ended({.began = start, .hung = true, .was_slow = true}, start + 30s, max);
   EXPECT_EQ(lane.in_flight_max(max), 50u);
 }
 

@@ -25,6 +25,7 @@ std::string list_of(const std::vector<std::string>& columns, const std::string& 
 /// `(?1, ?2)`, beginning with the given number.
 std::string parameters(std::size_t count, std::size_t first) {
   std::vector<std::string> names;
+  names.reserve(count);
   for (std::size_t i = 0; i < count; ++i) {
     names.push_back(fmt::format("?{}", first + i));
   }
@@ -153,11 +154,18 @@ Result<WalkedPart> walk_rows(Database& database, const TableShape& table,
   return part;
 }
 
-/// Counts the rows up to `last` that the index should have and does not have.
+struct KeyRange {
+  const std::optional<Key>& after;  // nullopt: from the first row.
+  const Key& last;
+};
+
+/// False if the index lacks a row of the range that it should have.
 Result<bool> index_is_complete(Database& database, const TableShape& table, const IndexShape& index,
-                               const std::optional<Key>& after, const Key& last) {
+                               const KeyRange& range) {
+  const auto& [after, last] = range;
   const std::string key = list_of(table.key, "");
   std::vector<std::string> same;
+  same.reserve(table.key.size() + index.columns.size());
   for (const std::string& column : table.key) {
     same.push_back(fmt::format("i.{} = c.{}", column, column));
   }
@@ -209,7 +217,7 @@ Result<WalkedPart> walk_table(Database& database, const TableShape& table,
       if (!part.last || part.damaged) {
         break;
       }
-      Result<bool> complete = index_is_complete(database, table, index, after, *part.last);
+      Result<bool> complete = index_is_complete(database, table, index, {after, *part.last});
       if (!complete && complete.error().code != Errc::corrupt) {
         return tl::make_unexpected(complete.error());
       }

@@ -154,7 +154,7 @@ Result<FannedOut> FanoutWriter::step(const FanOutStep& order) {
     const std::int64_t remaining = note->remaining;
     FanOutStep rest = order;
     rest.limit = static_cast<std::uint32_t>(order.limit - used);
-    POSTRIDER_CHECK(advance(*note, tenant, rest, done));
+    POSTRIDER_CHECK(advance(*note, rest, done));
     used += static_cast<std::uint64_t>(remaining - note->remaining);
     bytes += done.parts.back().event.data.size();
   }
@@ -166,8 +166,7 @@ Result<FannedOut> FanoutWriter::step(const FanOutStep& order) {
 }
 
 /// Makes deliveries of one event.
-Result<void> FanoutWriter::advance(Note& note, std::int64_t tenant, const FanOutStep& order,
-                                   FannedOut& done) {
+Result<void> FanoutWriter::advance(Note& note, const FanOutStep& order, FannedOut& done) {
   FannedOut::Part& part = done.parts.emplace_back();
   {
     Query query = load_event_.query(note.event);
@@ -193,15 +192,15 @@ Result<void> FanoutWriter::advance(Note& note, std::int64_t tenant, const FanOut
       ++done.left_out;
       continue;
     }
-    POSTRIDER_TRY(Delivery delivery, make_delivery(part, note, tenant, *webhook_id, order));
+    POSTRIDER_TRY(Delivery delivery, make_delivery(part, note, *webhook_id, order));
     part.deliveries.push_back(std::move(delivery));
   }
   return save(note);
 }
 
 Result<Delivery> FanoutWriter::make_delivery(const FannedOut::Part& part, const Note& note,
-                                             std::int64_t tenant, WebhookId webhook_id,
-                                             const FanOutStep& order) {
+                                             WebhookId webhook_id, const FanOutStep& order) {
+  const std::int64_t tenant = note.tenant;
   // The clock may have been set back since the event was published.
   const WallTime due = std::min(note.due, order.due_max);
   Delivery delivery = new_delivery(part.event, webhook_id, order.new_id(), due);
@@ -235,7 +234,8 @@ Result<std::optional<FanoutWriter::Note>> FanoutWriter::first_note(std::int64_t 
   if (!found) {
     return std::nullopt;
   }
-  return Note{.event = query.integer(0),
+  return Note{.tenant = tenant,
+              .event = query.integer(0),
               .list = query.integer(1),
               .place = query.integer(2),
               .remaining = query.integer(3),

@@ -41,6 +41,7 @@ class FanoutWriter {
 
  private:
   struct Note {
+    std::int64_t tenant = 0;
     std::int64_t event = 0;
     std::int64_t list = 0;
     std::int64_t place = 0;
@@ -60,11 +61,9 @@ class FanoutWriter {
   [[nodiscard]] Result<std::int64_t> store_list(const std::vector<WebhookId>& webhooks);
   [[nodiscard]] Result<std::optional<Note>> first_note(std::int64_t tenant);
   [[nodiscard]] Result<std::optional<WebhookId>> webhook_at(std::int64_t list, std::int64_t place);
-  [[nodiscard]] Result<void> advance(Note& note, std::int64_t tenant, const FanOutStep& order,
-                                     FannedOut& done);
+  [[nodiscard]] Result<void> advance(Note& note, const FanOutStep& order, FannedOut& done);
   [[nodiscard]] Result<Delivery> make_delivery(const FannedOut::Part& part, const Note& note,
-                                               std::int64_t tenant, WebhookId webhook_id,
-                                               const FanOutStep& order);
+                                               WebhookId webhook_id, const FanOutStep& order);
   [[nodiscard]] Result<void> save(const Note& note);
 
   Writer::Session* session_;
