@@ -61,7 +61,7 @@ class Connection {
   std::unique_ptr<TlsSession> tls_;  // nullptr: plain.
   ReplyReader replies_;
   bool is_usable_ = true;
-  std::vector<char> chunk_ = std::vector<char>(64 * 1024);
+  std::vector<char> chunk_ = std::vector<char>(65'536);
 };
 
 }  // namespace postrider::redis

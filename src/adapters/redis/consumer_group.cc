@@ -101,6 +101,7 @@ Result<void> ConsumerGroup::trim(Connection& connection) const {
   POSTRIDER_TRY(const Reply known, expect_success(std::move(reply), stream));
   const std::vector<GroupState> groups = read_groups(known);
   std::vector<Command> commands;
+  commands.reserve(groups.size());
   for (const GroupState& group : groups) {
     commands.push_back({"XPENDING", stream, group.name});
   }

@@ -119,7 +119,7 @@ std::vector<SourceRecord> EntryReader::take(EntryBatch batch) {
     oversize_id_ = batch.cut_id;
     records.push_back({.receipt = std::move(batch.cut_id),
                        .problem = fmt::format("The entry needs more than {} MiB of memory.",
-                                              reply_bytes_max / (1024 * 1024))});
+                                              reply_bytes_max >> 20)});
   }
   return records;
 }

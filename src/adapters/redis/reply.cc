@@ -8,7 +8,7 @@
 namespace postrider::redis {
 namespace {
 
-constexpr std::size_t socket_chunk_bytes = 256 * 1024;  // May follow the value in the buffer.
+constexpr std::size_t socket_chunk_bytes = 262'144;  // May follow the value in the buffer.
 
 struct Budget {
   std::size_t bytes_max;

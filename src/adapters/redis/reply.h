@@ -30,7 +30,7 @@ struct Reply {
 };
 
 /// The memory that a tree may use.
-constexpr std::size_t reply_bytes_max = 16 * 1024 * 1024;
+constexpr std::size_t reply_bytes_max = 16u << 20;
 
 /// One connection, one thread.
 class ReplyReader {

@@ -64,7 +64,7 @@ struct TlsSession::State {
   std::unique_ptr<SSL, decltype(&SSL_free)> ssl;
   BIO* received;  // Owned by `ssl`.
   BIO* to_send;   // Owned by `ssl`.
-  std::vector<char> chunk = std::vector<char>(64 * 1024);
+  std::vector<char> chunk = std::vector<char>(65'536);
 
   Result<void> flush(const Timer& deadline) {
     char* bytes = nullptr;
@@ -100,7 +100,7 @@ struct TlsSession::State {
       const int done = SSL_do_handshake(ssl.get());
       const int wanted = SSL_get_error(ssl.get(), done);
       // The alert that explains a failure is sent too, if the peer still listens.
-      const Result<void> flushed = flush(deadline);
+      Result<void> flushed = flush(deadline);
       if (done == 1) {
         return flushed;
       }
