@@ -1,5 +1,5 @@
-# Joined sources: several sources of a target are compiled as one, which halves the time of a build
-# from nothing. Presets without it compile each source alone, as an editor and clang-tidy do.
+# Joined sources: several sources of a target are compiled as one, so that the headers and templates
+# they share are compiled once. Presets without it compile each source alone, as an editor does.
 option(POSTRIDER_JOIN_SOURCES "Compile several sources of a target as one" OFF)
 
 # postrider_join_sources(TARGET). The groups are chosen when the build is configured: if an edit

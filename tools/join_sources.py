@@ -15,7 +15,7 @@ import sys
 
 SOURCES_MAX = 8
 LINES_MAX = 2000  # Keeps the groups of one target about equally large.
-# What defines no name of its own: preprocessor, closing lines, namespaces, tests, friends.
+# Lines at the margin that define no name of their own.
 NO_NAME = re.compile(r"namespace\b|using namespace\b|using [\w:]+;|TEST(_F|_P)?\(|TYPED_TEST|"
                      r"INSTANTIATE_|RC_GTEST|template\b|extern\b|return\b|public:|private:")
 TYPE = re.compile(r"(?:class|struct|union|enum class|enum|using|concept)\s+"

@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::size_t ahead_at_once_most = 128;
 constexpr std::size_t queue_max = 4'096;
-constexpr std::size_t event_bytes_assumed = 65'536;
+constexpr std::size_t event_bytes_assumed = 65'536;  // Of an event that has not been read yet.
 
 }  // namespace
 

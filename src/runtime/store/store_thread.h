@@ -2,9 +2,10 @@
 // previous one and commits it in one transaction: batches grow with load, latency stays about one
 // fsync.
 //
-// Replies go to io threads as ShardReplies, at most one per io thread and turn, in the order in
-// which the store performed the work. The engine relies on that order: a lane page read before a
-// settlement was committed reaches the shard before the settlement's answer.
+// Replies go to io threads as ShardReplies, in the order in which the store performed the work: for
+// each io thread and turn at most one for what was committed and one for what came after it. The
+// engine relies on that order: a lane page read before a settlement was committed reaches the shard
+// before the settlement's answer.
 #pragma once
 
 #include <atomic>
