@@ -14,6 +14,7 @@ namespace postrider::api {
 namespace {
 
 const std::pair<std::string, std::string> replayed_header{"Idempotent-Replayed", "true"};
+constexpr const char* already_created = "already_created";
 
 /// Covers everything that defines the request. Lengths separate the parts.
 std::string digest_of(const Crypto& crypto, const HttpRequest& request) {
@@ -41,7 +42,7 @@ Problem reused() {
 }
 
 Problem not_shown_again() {
-  return conflict("already_created",
+  return conflict(already_created,
                   "This request was carried out before, and its result cannot be shown again: it "
                   "was deleted since, or is shown only once. Use a new key to create another.");
 }
@@ -81,6 +82,13 @@ Awaitable<Reply> answer_again(ReplayRule replay, Context context, HttpRequest re
   co_return reply;
 }
 
+/// True also if a concurrent request with the same key was just carried out: its key is on disk a
+/// moment before what it created can be shown. Making it again fails because of the key, and fails
+/// after that moment.
+bool may_be_shown_later(const ReplayRule& replay, const Reply& reply) {
+  return replay.show != nullptr && !reply && reply.error().code == already_created;
+}
+
 Awaitable<Result<std::optional<KeyUse>>> look_up(OwnedQueries queries, RequestKey key,
                                                  WallTime now) {
   const auto query = [key, now](Reader& reader) {
@@ -104,24 +112,29 @@ Awaitable<Reply> answer_idempotently(IdempotentRoute route, Context context, Htt
                                    .key = *key,
                                    .digest = digest_of(*context.options->crypto, request),
                                    .expires_at = now + context.options->idempotency_window};
-  auto looking = look_up({route.queries, share_owner(context.caller)}, *context.request_key, now);
+  const OwnedQueries queries{route.queries, share_owner(context.caller)};
+  auto looking = look_up(queries, *context.request_key, now);
   Result<std::optional<KeyUse>> use = co_await std::move(looking);
   if (!use) {
     co_return tl::make_unexpected(to_problem(use.error()));
   }
-  if (!*use) {
-    auto making = route.make(context, request);
-    Reply made = co_await std::move(making);
-    if (made) {
-      co_return made;
+  if (*use) {
+    auto repeating = answer_again(route.replay, context, request, **use);
+    Reply repeated = co_await std::move(repeating);
+    if (!may_be_shown_later(route.replay, repeated)) {
+      co_return repeated;
     }
-    // A concurrent request with the same key may have been carried out meanwhile.
-    auto looking_again =
-        look_up({route.queries, share_owner(context.caller)}, *context.request_key, now);
-    use = co_await std::move(looking_again);
-    if (!use || !*use) {
-      co_return made;
-    }
+  }
+  auto making = route.make(context, request);
+  Reply made = co_await std::move(making);
+  if (made) {
+    co_return made;
+  }
+  // A concurrent request with the same key may have been carried out meanwhile.
+  auto looking_again = look_up(queries, *context.request_key, now);
+  use = co_await std::move(looking_again);
+  if (!use || !*use) {
+    co_return made;
   }
   auto repeating = answer_again(route.replay, std::move(context), std::move(request), **use);
   co_return co_await std::move(repeating);

@@ -32,6 +32,20 @@ TEST(IdempotentRequest, RepeatedCreateShowsTheFirstWebhookWithoutItsSecret) {
   EXPECT_EQ(world.service().store.webhooks.size(), 2u);
 }
 
+/// The key of a concurrent request is on disk a moment before what it creates can be shown.
+TEST(IdempotentRequest, WaitsForWhatAConcurrentRequestIsJustCreating) {
+  ApiWorld world;
+  const Answer first = world.call("POST", "/v1/webhooks", webhook_body, with_key("k"));
+  std::string& subject = world.service().store.request_keys.begin()->second.use.subject;
+  subject = WebhookId{{9}}.to_string();
+  world.service().before_change = [&] { subject = first.at("id"); };
+  const Answer again = world.call("POST", "/v1/webhooks", webhook_body, with_key("k"));
+  EXPECT_EQ(again.status, 201);
+  EXPECT_EQ(again.at("id"), first.at("id"));
+  EXPECT_EQ(again.header("Idempotent-Replayed"), "true");
+  EXPECT_EQ(world.service().store.webhooks.size(), 1u);
+}
+
 TEST(IdempotentRequest, RejectsAnotherRequestWithTheSameKey) {
   ApiWorld world;
   const std::string other = R"({"url":"https://example.com/b","events":["*"]})";
