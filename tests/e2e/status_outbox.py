@@ -9,6 +9,7 @@ from harness import ROOT, run_command, wait_for
 
 sys.path.insert(0, str(ROOT / "tests" / "servers"))
 from postgres import PostgresServer  # noqa: E402, F401
+from proxy import Proxy  # noqa: E402, F401
 
 _schemas = itertools.count(1)
 
@@ -101,10 +102,10 @@ class StatusOutbox:
         return dict(self.run("SELECT status, count(*) FROM webhook_outbox GROUP BY status"))
 
 
-def configuration(directory, outbox, **settings):
+def configuration(directory, outbox, address=None, **settings):
     """Writes a file with the source `bank`. Returns the arguments that use it."""
     lines = ["[[sources]]", 'name = "bank"', 'kind = "outbox"', 'mode = "status"',
-             f"address = {json.dumps(outbox.address)}",
+             f"address = {json.dumps(address or outbox.address)}",
              f'table = "{outbox.schema}.webhook_outbox"']
     lines += [f"{key} = {json.dumps(value)}" for key, value in settings.items()]
     file = directory / "sources.toml"

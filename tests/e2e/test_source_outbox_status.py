@@ -9,7 +9,8 @@ import pytest
 
 from harness import wait_for, wait_metric
 from receiver import Held, Reply
-from status_outbox import PostgresServer, StatusOutbox, configuration
+from status_outbox import PostgresServer, Proxy, StatusOutbox, configuration
+from pgbouncer import PgBouncer
 
 # Retries at once, so that a test need not wait for the profile's seconds.
 QUICK = {"schedule_ms": [1], "jitter": 0, "category_minimums": False, "max_attempts": 5}
@@ -364,6 +365,48 @@ def test_two_nodes_share_a_table_without_sending_a_row_twice(outbox, bank_server
     assert not set(by_node[0]) & set(by_node[1])
     for hook, world, keys in zip(hooks, worlds, by_node):
         assert {request.header("x-webhook-id") for request in world.requests(hook)} == set(keys)
+
+
+def follow(outbox, server, make_world, count, disturb):
+    """Delivers `count` rows, calls `disturb` after each quarter, and checks every row."""
+    world = make_world(server.start())
+    world.tenant = "bank"
+    hook = world.hook("bulk", retry_config=QUICK, max_in_flight=20)
+    fill(outbox, count)
+    for quarter in range(1, 4):
+        wait_for(lambda: outbox.counts().get("delivered", 0) >= quarter * count // 4,
+                 f"{quarter} quarters of the rows")
+        disturb()
+    wait_for(lambda: outbox.counts() == {"delivered": count}, "all rows to be delivered")
+    keys = totals(world)
+    assert len(keys) == len(set(keys)) == count
+    assert {request.header("x-webhook-id") for request in world.requests(hook)} == set(keys)
+    assert outbox.run("SELECT count(*) FROM webhook_outbox WHERE delivered_at IS NULL "
+                      "OR postrider_handed_over_at IS NOT NULL") == [(0,)]
+
+
+def test_a_cut_network_loses_no_row_and_no_status(outbox, postgres, bank_server, make_world):
+    proxy = Proxy(postgres.port).start()
+    try:
+        server = bank_server(outbox, address=postgres.address(proxy.port), tenant="bank",
+                             batch_max=20)
+        follow(outbox, server, make_world, 2000, proxy.cut)
+        proxy.refuse()
+        late = outbox.insert(event_type="bulk")
+        wait_for(lambda: server.api().get("/v1/sources")["data"][0]["state"] in (
+            "reconnecting", "failing"), "the source to be cut off")
+        proxy.resume()
+        outbox.wait_status(late, "delivered")
+    finally:
+        proxy.stop()
+
+
+def test_a_connection_pool_in_transaction_mode_is_enough(
+        outbox, postgres, bank_server, make_world):
+    with PgBouncer(postgres, "app") as pool:
+        server = bank_server(outbox, address=pool.address, tenant="bank", batch_max=20)
+        follow(outbox, server, make_world, 1000, lambda: None)
+        assert outbox.run("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'") == [(0,)]
 
 
 def test_a_database_that_is_away_at_start_is_read_when_it_comes(postgres, bank_server, make_world):
