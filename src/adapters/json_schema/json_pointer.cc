@@ -20,8 +20,9 @@ std::optional<std::string> decode_percent(std::string_view text) {
     }
     std::uint8_t byte = 0;
     const std::string_view digits = text.substr(at + 1, 2);
-    const char* end = digits.data() + digits.size();
-    if (digits.size() != 2 || std::from_chars(digits.data(), end, byte, 16).ptr != end) {
+    const auto [end, error] =
+        std::from_chars(digits.data(), digits.data() + digits.size(), byte, 16);
+    if (digits.size() != 2 || error != std::errc{} || end != digits.data() + digits.size()) {
       return std::nullopt;
     }
     decoded += static_cast<char>(byte);
@@ -47,9 +48,8 @@ const JsonNode* child_of(const JsonNode& parent, std::string_view step) {
     return find_member(parent, decode_tildes(step));
   }
   std::uint32_t index = 0;
-  const char* end = step.data() + step.size();
-  const auto [read_end, error] = std::from_chars(step.data(), end, index);
-  const bool is_index = error == std::errc{} && read_end == end;
+  const auto [end, error] = std::from_chars(step.data(), step.data() + step.size(), index);
+  const bool is_index = error == std::errc{} && end == step.data() + step.size();
   const bool is_padded = step.size() > 1 && step.starts_with('0');
   if (!is_index || is_padded || index >= parent.count) {
     return nullptr;

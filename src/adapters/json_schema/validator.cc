@@ -75,7 +75,7 @@ std::vector<SchemaFault> Validator::validate(const Schema& schema, const JsonNod
   try {
     (void)check(schema, document);
   } catch (const EnoughFaults&) {
-    // The rest is not checked.
+    return std::move(faults_);  // The rest is not checked.
   }
   return std::move(faults_);
 }

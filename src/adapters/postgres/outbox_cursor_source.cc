@@ -66,6 +66,8 @@ class OutboxCursorSource final : public EventSource {
   Result<void> renew_if_needed(Millis left);
   void release();
 
+  /// Reads. If there is nothing, uses the time to give space back.
+  Result<std::vector<SourceRecord>> look(std::size_t records_max);
   Result<std::vector<SourceRecord>> read(std::size_t rows_max);
   Result<std::vector<SourceRecord>> read_step(std::size_t rows_max);
   Result<std::vector<SourceRecord>> read_page(std::size_t rows_max);
@@ -231,13 +233,10 @@ Result<std::vector<SourceRecord>> OutboxCursorSource::receive(const ReceiveOptio
       POSTRIDER_CHECK(take_lease());
     }
     if (epoch_) {
-      POSTRIDER_TRY(std::vector<SourceRecord> records, read(options.records_max));
+      POSTRIDER_TRY(std::vector<SourceRecord> records, look(options.records_max));
       if (!records.empty()) {
-        pause_ = pause_min;
-        POSTRIDER_CHECK(wake_up());
         return records;
       }
-      POSTRIDER_CHECK(tidy_space());
     }
     const Millis left = deadline.left();
     if (left == Millis{0}) {
@@ -247,6 +246,17 @@ Result<std::vector<SourceRecord>> OutboxCursorSource::receive(const ReceiveOptio
       POSTRIDER_CHECK(pause(left));
     }
   }
+}
+
+Result<std::vector<SourceRecord>> OutboxCursorSource::look(std::size_t records_max) {
+  POSTRIDER_TRY(std::vector<SourceRecord> records, read(records_max));
+  if (records.empty()) {
+    POSTRIDER_CHECK(tidy_space());
+  } else {
+    pause_ = pause_min;
+    POSTRIDER_CHECK(wake_up());
+  }
+  return records;
 }
 
 Result<bool> OutboxCursorSource::wait_for_notification(Millis span) {
@@ -367,8 +377,7 @@ Result<void> OutboxCursorSource::open_step() {
 Result<std::vector<SourceRecord>> OutboxCursorSource::read_page(std::size_t rows_max) {
   const OpenStep step = *position_.open;
   const std::int64_t end = std::min(step.until, step.after + page_span);
-  POSTRIDER_TRY(const Rows rows,
-                script(next_page(table_, position_.finished, step, end, rows_max)));
+  POSTRIDER_TRY(const Rows rows, script(next_page(table_, position_, end, rows_max)));
   const std::optional<Snapshot> now =
       rows.count() == 0 ? std::nullopt : parse_snapshot(rows.text(0, read_snapshot));
   if (!now) {

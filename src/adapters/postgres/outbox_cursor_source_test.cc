@@ -462,7 +462,9 @@ TEST_F(OutboxCursorSource, EveryReadUsesTheIndexThatItIsWrittenFor) {
       postgres::inspect_outbox(session_.connection(), {"", table_});
   ASSERT_TRUE(table.has_value());
   const postgres::Snapshot finished{.xmin = 5, .xmax = 9, .xip = {5, 7}};
-  const postgres::OpenStep step{.snapshot = {}, .after = 10, .until = 2'000};
+  const postgres::ReadPosition position{
+      .finished = finished,
+      .open = postgres::OpenStep{.snapshot = {}, .after = 10, .until = 2'000}};
   const auto plan = [&](const std::string& script) {
     const std::size_t end = script.find(";\n") + 2;
     const postgres::Rows rows =
@@ -480,7 +482,7 @@ TEST_F(OutboxCursorSource, EveryReadUsesTheIndexThatItIsWrittenFor) {
     EXPECT_EQ(text.find("Seq Scan on " + table_ + "_0"), std::string::npos) << text;
     EXPECT_NE(text.find("_0_txid_position_idx"), std::string::npos) << text;
   }
-  const std::string page = plan(postgres::next_page(*table, finished, step, 2'000, 500));
+  const std::string page = plan(postgres::next_page(*table, position, 2'000, 500));
   EXPECT_EQ(page.find("Seq Scan on " + table_ + "_0"), std::string::npos) << page;
   EXPECT_NE(page.find("Index Scan using " + table_ + "_0_pkey"), std::string::npos) << page;
   EXPECT_NE(page.find("Merge Append"), std::string::npos) << page;

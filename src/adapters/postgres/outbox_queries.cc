@@ -93,15 +93,16 @@ std::string next_step(const OutboxTable& table, const Snapshot& finished, std::s
                    fmt::format("t.total <= {}", rows_max));
 }
 
-std::string next_page(const OutboxTable& table, const Snapshot& finished, const OpenStep& step,
-                      std::int64_t end, std::size_t rows_max) {
+std::string next_page(const OutboxTable& table, const ReadPosition& position, std::int64_t end,
+                      std::size_t rows_max) {
+  const OpenStep& step = *position.open;
   return read_rows(
       table,
       fmt::format("SELECT {} FROM {} WHERE position > {} AND position <= {}"
                   " AND NOT pg_visible_in_snapshot(txid, '{}') AND pg_visible_in_snapshot(txid, "
                   "'{}') ORDER BY position LIMIT {}",
-                  row_columns(table), qualified(table.name), step.after, end, to_text(finished),
-                  to_text(step.snapshot), rows_max),
+                  row_columns(table), qualified(table.name), step.after, end,
+                  to_text(position.finished), to_text(step.snapshot), rows_max),
       "true");
 }
 

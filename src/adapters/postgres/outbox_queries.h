@@ -44,9 +44,9 @@ enum BoundsColumn : int { bounds_snapshot, bounds_first, bounds_last, bounds_is_
 /// very many rows.
 [[nodiscard]] std::string step_bounds(const OutboxTable& table, const Snapshot& finished);
 
-/// Reads the next rows of an open step, up to the position `end`.
-[[nodiscard]] std::string next_page(const OutboxTable& table, const Snapshot& finished,
-                                    const OpenStep& step, std::int64_t end, std::size_t rows_max);
+/// Reads the next rows of the open step, up to the position `end`.
+[[nodiscard]] std::string next_page(const OutboxTable& table, const ReadPosition& position,
+                                    std::int64_t end, std::size_t rows_max);
 
 /// Columns of the answer to `count_unread`.
 enum LagColumn : int { lag_rows, lag_span, lag_oldest_age_ms };

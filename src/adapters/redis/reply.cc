@@ -1,5 +1,6 @@
 #include "adapters/redis/reply.h"
 
+#include <memory>
 #include <utility>
 
 #include <fmt/format.h>
@@ -28,7 +29,7 @@ struct Budget {
 /// Returns nullptr if the parent was dropped.
 Reply* place_of(const redisReadTask* task) noexcept {
   if (task->parent == nullptr) {
-    return new Reply;
+    return std::make_unique<Reply>().release();
   }
   auto* parent = static_cast<Reply*>(task->parent->obj);
   if (parent->kind == Reply::Kind::dropped) {

@@ -9,9 +9,5 @@ namespace postrider {
 
 }  // namespace postrider
 
-#define POSTRIDER_ASSERT(expression)                                  \
-  do {                                                                \
-    if (!(expression)) [[unlikely]] {                                 \
-      ::postrider::assertion_failed(#expression, __FILE__, __LINE__); \
-    }                                                                 \
-  } while (false)
+#define POSTRIDER_ASSERT(expression) \
+  ((expression) ? void() : ::postrider::assertion_failed(#expression, __FILE__, __LINE__))

@@ -86,22 +86,15 @@ void RowChanges::committed(const Batch& batch, const BatchReceipt& receipt) {
       }
     }
     // The row may have been settled before.
-    const auto change_settled = [this](const Delivery& delivery) {
-      track_one(delivery.event_id);
-      change_in_all(delivery.event_id);
+    const auto change_settled = [this](const auto& delivery) {
+      if (delivery) {
+        track_one(delivery->event_id);
+        change_in_all(delivery->event_id);
+      }
     };
-    for (const std::vector<Result<Delivery>>* answers : {&receipt.revivals, &receipt.cancels}) {
-      for (const Result<Delivery>& delivery : *answers) {
-        if (delivery) {
-          change_settled(*delivery);
-        }
-      }
-    }
-    for (const std::optional<Delivery>& late : receipt.late_deliveries) {
-      if (late) {
-        change_settled(*late);
-      }
-    }
+    std::ranges::for_each(receipt.revivals, change_settled);
+    std::ranges::for_each(receipt.cancels, change_settled);
+    std::ranges::for_each(receipt.late_deliveries, change_settled);
     has_news =
         std::ranges::any_of(sources_, [](const Source& source) { return source.has_news(); });
   }

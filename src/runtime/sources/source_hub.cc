@@ -67,6 +67,7 @@ void SourceHub::join() {
 
 std::vector<SourceView> SourceHub::views() const {
   std::vector<SourceView> views;
+  views.reserve(runners_.size());
   for (const auto& runner : runners_) {
     views.push_back(runner->view());
   }
@@ -75,6 +76,7 @@ std::vector<SourceView> SourceHub::views() const {
 
 std::vector<SourceFacts> SourceHub::facts() const {
   std::vector<SourceFacts> facts;
+  facts.reserve(runners_.size());
   for (const auto& runner : runners_) {
     facts.push_back(runner->facts());
   }

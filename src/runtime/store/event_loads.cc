@@ -81,7 +81,7 @@ std::vector<EventLoads::Arrival> EventLoads::arrived(const Load& load,
 
 /// Events read ahead must not evict each other before they are used.
 void EventLoads::trim_queue(std::size_t event_bytes) {
-  queue_.resize(std::min(queue_.size(), ahead_bytes_max_ / event_bytes));
+  queue_.resize(std::min(queue_.size(), ahead_bytes_max_ / std::max<std::size_t>(event_bytes, 1)));
 }
 
 }  // namespace postrider
