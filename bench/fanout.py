@@ -67,7 +67,7 @@ class Neighbour(threading.Thread):
 
 def remaining(client):
     text = client.call("GET", "/metrics")
-    return float(re.search(r"^webhook_fanout_remaining (\S+)$", text, re.M).group(1))
+    return float(re.search(r"^postrider_fanout_remaining (\S+)$", text, re.M).group(1))
 
 
 def peak_mb(pid):

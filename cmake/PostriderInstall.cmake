@@ -1,5 +1,6 @@
-# Installation: the program, its manual page and completions, and the libraries for receivers and
-# publishers with a package for `find_package(postrider)`.
+# Installation: the program, its manual page, completions, rules for Prometheus and dashboard for
+# Grafana, and the libraries for receivers and publishers with a package for
+# `find_package(postrider)`.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
@@ -38,6 +39,10 @@ install(FILES ${PROJECT_BINARY_DIR}/package/postriderConfig.cmake
 
 install(FILES ${PROJECT_SOURCE_DIR}/docs/man/postrider.1
   DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT program)
+install(FILES ${PROJECT_SOURCE_DIR}/deploy/prometheus/rules.yml
+  DESTINATION ${CMAKE_INSTALL_DATADIR}/postrider/prometheus COMPONENT program)
+install(FILES ${PROJECT_SOURCE_DIR}/deploy/grafana/postrider.json
+  DESTINATION ${CMAKE_INSTALL_DATADIR}/postrider/grafana COMPONENT program)
 
 # postrider_install_client(TARGET): installs the library for publishers.
 function(postrider_install_client target)

@@ -5,10 +5,12 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/base/secret.h"
 #include "core/base/time.h"
+#include "core/model/notification_channel.h"
 #include "core/model/webhook.h"
 #include "core/net/address.h"
 #include "core/net/target_url.h"
@@ -64,6 +66,9 @@ enum class KeyDerivation : std::uint8_t { none, resource };
 enum class RepeatInProgress : std::uint8_t { duplicate, conflict };
 
 enum class LogFormat : std::uint8_t { text, json };
+
+/// Which requests to the API have a log line.
+enum class LogAccess : std::uint8_t { all, errors, off };
 
 struct EventConfig {
   std::size_t data_bytes_max = std::size_t{256} << 10;
@@ -134,6 +139,17 @@ struct AlertConfig {
   double pool_percentage = 80;
 };
 
+/// Traces for a collector.
+struct TracingConfig {
+  using Header = std::pair<std::string, Secret<std::string>>;
+
+  std::string endpoint;         // Empty: tracing is off. See parse_collector_url.
+  std::vector<Header> headers;  // Of each request to the collector.
+  double sample_ratio = 0.01;
+  std::string service_name = "postrider";
+  Millis timeout{10'000};
+};
+
 struct EventTypeConfig {
   std::string name;
   std::string description;
@@ -181,6 +197,49 @@ struct SourceConfig {
   bool operator==(const SourceConfig&) const = default;
 };
 
+enum class SmtpSecurity : std::uint8_t { starttls, tls, none };
+
+/// The mail server for notification channels of kind email.
+struct SmtpConfig {
+  std::string server;  // A host name or address; empty: no e-mail is sent.
+  std::uint32_t port = 587;
+  SmtpSecurity security = SmtpSecurity::starttls;  // Required, not opportunistic.
+  std::string user;                                // Empty: no authentication.
+  std::string password_file;                       // Read when it is needed; without its newline.
+  std::string password_env;                        // The variable that contains it.
+  std::optional<Secret<std::string>> password;     // From that variable. Not a setting.
+  std::string ca_file;                             // PEM; empty: the system's authorities.
+  std::string from = "postrider@localhost";
+  Millis timeout{30'000};  // Of one message, from connecting to the server's answer.
+
+  bool operator==(const SmtpConfig&) const = default;
+};
+
+struct NotificationConfig {
+  std::string templates;  // A directory whose files replace the built-in texts; empty: none.
+};
+
+/// A `[[notification_channels]]` table: a channel of the server.
+struct ChannelConfig {
+  std::string name;  // Unique. By which the channel is found at the next start.
+  ChannelKind kind = ChannelKind::email;
+  EmailTarget email;
+  // Of all other kinds. The address of a chat service is a credential.
+  Secret<std::string> url;
+  std::string url_env;     // The variable that contained it; empty: the file did.
+  std::string secret_env;  // Of kind webhook: the variable with its secret.
+  std::optional<Secret<std::string>> secret;  // From that variable. Not a setting.
+  std::vector<NotificationKind> kinds;
+  Severity severity_min = Severity::info;
+  std::vector<WebhookId> webhook_ids;
+  bool send_resolved = true;
+  Millis group_window{60'000};
+  std::uint32_t per_hour_max = 30;
+  bool active = true;
+
+  bool operator==(const ChannelConfig&) const = default;
+};
+
 struct Config {
   std::string profile;
   std::string data = "./postrider-data";
@@ -189,6 +248,7 @@ struct Config {
   Millis drain_timeout{30'000};
   std::string log_level = "info";
   LogFormat log_format = LogFormat::text;
+  LogAccess log_access = LogAccess::all;
   std::vector<std::string> dns_servers;  // Empty: the system's resolvers.
   bool metrics_open = true;              // For scrapers on this machine.
   std::string metrics_listen;            // A listener for monitoring only; empty: none.
@@ -208,9 +268,13 @@ struct Config {
   RetentionConfig retention;
   SecretsConfig secrets;
   AlertConfig alerts;
+  TracingConfig tracing;
   std::vector<EventTypeConfig> event_types;  // Created at start if missing.
   SourceDefaults source_defaults;
   std::vector<SourceConfig> sources;
+  SmtpConfig smtp;
+  NotificationConfig notifications;
+  std::vector<ChannelConfig> channels;           // `[[notification_channels]]`
   std::optional<Secret<std::string>> admin_key;  // POSTRIDER_ADMIN_KEY.
 };
 

@@ -158,7 +158,9 @@ TEST(Load, ErrorsNameFileAndLine) {
   for (const Case& c : cases) {
     EXPECT_EQ(refusal(sources(c.file)), c.message) << c.file;
   }
-  EXPECT_TRUE(refusal(sources("a = ")).starts_with("p.toml:1: invalid TOML: "));
+  for (const char* text : {"a = ", "[", "[[", "[[[a]]]", "[.a]", "a.[b] = 1", "[a.[b]]"}) {
+    EXPECT_TRUE(refusal(sources(text)).starts_with("p.toml:1: invalid TOML: ")) << text;
+  }
   EXPECT_TRUE(refusal(sources("allowed_target_cidrs = [\"10.0.0.1/8\"]"))
                   .starts_with("p.toml:1: allowed_target_cidrs must be a list of addresses"));
   Sources from = sources("");

@@ -27,12 +27,24 @@ bool is_read_elsewhere(std::string_view name) {
          std::ranges::find(other_variables, name) != other_variables.end();
 }
 
-bool is_address_of_source(const Layer& file, const std::string& name) {
-  return std::ranges::any_of(file.sources, [&](const SourceEntry& source) {
-    return std::ranges::any_of(source.assignments, [&](const Assignment& assignment) {
-      return assignment.key == "address_env" && assignment.value == Value{name};
-    });
+// Settings whose value is the name of a variable.
+constexpr std::array<std::string_view, 4> variable_keys = {"address_env", "url_env", "secret_env",
+                                                           "smtp.password_env"};
+
+bool names_variable(const std::vector<Assignment>& assignments, const std::string& name) {
+  return std::ranges::any_of(assignments, [&](const Assignment& assignment) {
+    return std::ranges::find(variable_keys, assignment.key) != variable_keys.end() &&
+           assignment.value == Value{name};
   });
+}
+
+/// True if the file says that the variable contains an address or a secret.
+bool is_named(const Layer& file, const std::string& name) {
+  const auto names = [&](const TableEntry& entry) {
+    return names_variable(entry.assignments, name);
+  };
+  return names_variable(file.assignments, name) || std::ranges::any_of(file.sources, names) ||
+         std::ranges::any_of(file.channels, names);
 }
 
 const Setting* setting_of_variable(std::string_view name) {
@@ -69,8 +81,7 @@ Result<Layer> read_variables(const Variables& variables, const Layer& file,
                              std::vector<std::string>& unknown_variables) {
   Layer layer;
   for (const auto& [name, given] : variables) {
-    if (!name.starts_with(variable_prefix) || is_read_elsewhere(name) ||
-        is_address_of_source(file, name)) {
+    if (!name.starts_with(variable_prefix) || is_read_elsewhere(name) || is_named(file, name)) {
       continue;
     }
     const Setting* const setting = setting_of_variable(name);

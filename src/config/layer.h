@@ -24,8 +24,9 @@ struct EventTypeEntry {
   std::string origin;
 };
 
-/// A `[[sources]]` table. The keys are those of source_settings(), and `fields.<member>`.
-struct SourceEntry {
+/// A table of a list: `[[sources]]`, whose keys are those of source_settings() and
+/// `fields.<member>`, or `[[notification_channels]]`, whose keys are those of channel_settings().
+struct TableEntry {
   std::vector<Assignment> assignments;
   std::string origin;
 };
@@ -33,7 +34,8 @@ struct SourceEntry {
 struct Layer {
   std::vector<Assignment> assignments;
   std::vector<EventTypeEntry> event_types;
-  std::vector<SourceEntry> sources;
+  std::vector<TableEntry> sources;
+  std::vector<TableEntry> channels;
 };
 
 /// Fails with invalid; the message starts with `name`, the name of the file, and the line.
@@ -43,7 +45,7 @@ using Variables = std::vector<std::pair<std::string, std::string>>;
 
 /// Reads the variables that name a setting. `unknown_variables` receives the other POSTRIDER_
 /// variables, which an orchestrator may have set. Fails with invalid if a name looks mistyped.
-/// Skips those that `file` names as the address of a source.
+/// Skips those that `file` names as the place of an address or a secret.
 [[nodiscard]] Result<Layer> read_variables(const Variables& variables, const Layer& file,
                                            std::vector<std::string>& unknown_variables);
 

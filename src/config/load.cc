@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "config/channel_load.h"
 #include "config/checks.h"
 #include "config/profiles.h"
 #include "config/settings.h"
@@ -47,8 +48,10 @@ Result<void> refuse_two_units(const Layer& layer) {
 Result<void> assign(const Assignment& assignment, Loaded& loaded) {
   const Setting& setting = *find_setting(assignment.key);
   if (!setting.assign(loaded.config, assignment.value)) {
-    return fail(Errc::invalid, fmt::format("{}: {} {}, not {}.", assignment.origin, setting.key,
-                                           setting.rule, to_toml(assignment.value)));
+    const std::string given =
+        setting.hides_value ? std::string{} : ", not " + to_toml(assignment.value);
+    return fail(Errc::invalid,
+                fmt::format("{}: {} {}{}.", assignment.origin, setting.key, setting.rule, given));
   }
   if (!setting.preset_prefix.empty()) {
     std::erase_if(loaded.origins,
@@ -192,6 +195,8 @@ Result<Loaded> load(const Sources& sources) {
   POSTRIDER_CHECK(apply(environment, loaded));
   POSTRIDER_CHECK(apply(flags, loaded));
   POSTRIDER_CHECK(add_sources(file, sources.variables, loaded));
+  POSTRIDER_CHECK(add_channels(file, sources.variables, loaded));
+  POSTRIDER_CHECK(complete_smtp(sources.variables, loaded));
   place_archive({&environment, &flags}, loaded.config);
   if (!choice.profile.empty()) {
     loaded.config.profile = choice.profile;
@@ -216,6 +221,9 @@ Changes compare(const Config& running, const Config& wanted) {
   if (running.sources != wanted.sources) {
     changes.at_restart.emplace_back("sources");
   }
+  if (running.channels != wanted.channels) {
+    changes.at_restart.emplace_back("notification_channels");
+  }
   return changes;
 }
 
@@ -230,8 +238,11 @@ Loaded merge_reload(const Loaded& running, const Loaded& wanted) {
   }
   merged.config.event_types = running.config.event_types;
   merged.config.sources = running.config.sources;
+  merged.config.channels = running.config.channels;
+  merged.config.smtp = running.config.smtp;
   merged.config.admin_key = running.config.admin_key;
   merged.config.secrets = running.config.secrets;
+  merged.config.tracing = running.config.tracing;  // Its headers are hidden by `read`.
   return merged;
 }
 

@@ -29,14 +29,15 @@ struct Loaded {
   std::map<std::string, std::string> origins;  // Of each setting that is not at its default.
   std::vector<std::string> unknown_variables;  // POSTRIDER_ variables that are not settings.
 
-  /// The origin of a setting, of an event type by its `event_type_key` or of a source by its
-  /// `source_key`:
+  /// The origin of a setting, of an event type by its `event_type_key`, of a source by its
+  /// `source_key` or of a notification channel by its `channel_key`:
   /// `default`, `profile tenant`, `postrider.toml:12`, `environment POSTRIDER_…`, `flag --listen`.
   [[nodiscard]] std::string origin_of(const std::string& key) const;
 };
 
 [[nodiscard]] std::string event_type_key(std::string_view name);
 [[nodiscard]] std::string source_key(std::string_view name);
+[[nodiscard]] std::string channel_key(std::string_view name);
 
 /// Fails with invalid; the message names the origin of the wrong value.
 [[nodiscard]] Result<Loaded> load(const Sources& sources);

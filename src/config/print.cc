@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "config/channel_print.h"
 #include "config/profiles.h"
 #include "config/settings.h"
 #include "config/source_print.h"
@@ -92,6 +93,7 @@ std::string print_config(const Loaded& loaded) {
                        to_toml(type.description));
   }
   out += print_sources(loaded);
+  out += print_channels(loaded);
   out += "\n";
   for (const std::string& name : loaded.unknown_variables) {
     out += fmt::format("# {} is not a setting and has no effect.\n", to_toml(name));
@@ -117,9 +119,11 @@ std::string print_config_json(const Loaded& loaded) {
   }
   return fmt::format(
       "{{\n  \"settings\": {{{}\n  }},\n  \"event_types\": [{}],\n  \"sources\": [{}],\n"
+      "  \"notification_channels\": [{}],\n"
       "  \"unknown_variables\": {},\n"
       "  \"secrets\": {{\"POSTRIDER_ADMIN_KEY\": {}, \"POSTRIDER_SECRETS_KEY\": {}}}\n}}\n",
-      settings, types, print_sources_json(loaded), to_toml(Texts{loaded.unknown_variables}),
+      settings, types, print_sources_json(loaded), print_channels_json(loaded),
+      to_toml(Texts{loaded.unknown_variables}),
       to_toml(secret_of(loaded.config.admin_key.has_value())),
       to_toml(secret_of(loaded.config.secrets.key.has_value())));
 }
@@ -143,6 +147,7 @@ std::string print_reference() {
                        setting.reloads ? "yes" : "restart");
   }
   out += print_source_reference();
+  out += print_channel_reference();
   return out;
 }
 

@@ -63,6 +63,27 @@ void add_targets(std::vector<Setting>& all) {
                     .on_reload());
 }
 
+void add_log(std::vector<Setting>& all) {
+  all.push_back(text({"log.level",
+                      "The lowest level that is logged: trace, debug, info, warn, error or off."},
+                     POSTRIDER_FIELD(log_level),
+                     {"must be one of trace, debug, info, warn, error, off", is_log_level})
+                    .on_reload());
+  all.push_back(
+      choice({"log.format",
+              "text: lines of `time level=… message key=value`. json: one JSON object "
+              "per line with the same fields, and nothing else on standard output and error."},
+             POSTRIDER_FIELD(log_format), Words{std::string{"text, json"}, parse_log_format})
+          .on_reload());
+  all.push_back(
+      choice({"log.access",
+              "Which requests to the API have a log line `api.request`. all: every one; probes, "
+              "scrapes of metrics and files of the dashboard at level debug. errors: only those "
+              "with a status of 400 or more. off: none."},
+             POSTRIDER_FIELD(log_access), Words{std::string{"all, errors, off"}, parse_log_access})
+          .on_reload());
+}
+
 bool is_dns_server(std::string_view text) {
   const std::size_t colon = text.rfind(':');
   const bool is_v6 = text.starts_with('[');  // An IPv6 address with a port is in brackets.
@@ -97,20 +118,6 @@ Setting dns_servers() {
             return true;
           },
       .read = [](const Config& config) -> Value { return config.dns_servers; }};
-}
-
-void add_log(std::vector<Setting>& all) {
-  all.push_back(text({"log.level",
-                      "The lowest level that is logged: trace, debug, info, warn, error or off."},
-                     POSTRIDER_FIELD(log_level),
-                     {"must be one of trace, debug, info, warn, error, off", is_log_level})
-                    .on_reload());
-  all.push_back(choice({"log.format",
-                        "text: lines of `time level=… message key=value`. json: one JSON object "
-                        "per line with the same fields."},
-                       POSTRIDER_FIELD(log_format),
-                       Words{std::string{"text, json"}, parse_log_format})
-                    .on_reload());
 }
 
 void add_tls(std::vector<Setting>& all) {

@@ -32,6 +32,7 @@ struct Setting {
   bool reloads = false;       // SIGHUP applies a change; otherwise a restart is needed.
   std::string preset_prefix;  // Of a preset: it resets every setting whose key begins so.
   std::string keyword;        // Accepted instead of a value of the kind; passed on as text.
+  bool hides_value = false;   // It may contain a secret, and `read` returns a form without it.
 
   Setting&& on_reload() && {
     reloads = true;

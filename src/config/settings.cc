@@ -14,12 +14,13 @@ constexpr EnumNames<RepeatInProgress, RepeatInProgress::conflict> repeat_names{
     {"duplicate", "conflict"}};
 
 constexpr EnumNames<LogFormat, LogFormat::json> log_format_names{{"text", "json"}};
+constexpr EnumNames<LogAccess, LogAccess::off> log_access_names{{"all", "errors", "off"}};
 
 std::vector<Setting> join() {
   std::vector<Setting> all;
-  for (auto* section :
-       {server_settings, api_settings, portal_settings, engine_settings, webhook_settings,
-        retry_settings, breaker_settings, retention_settings, source_default_settings}) {
+  for (auto* section : {server_settings, api_settings, portal_settings, engine_settings,
+                        webhook_settings, retry_settings, breaker_settings, retention_settings,
+                        tracing_settings, source_default_settings, notification_settings}) {
     std::ranges::move(section(), std::back_inserter(all));
   }
   return all;
@@ -71,6 +72,12 @@ std::string_view to_string(LogFormat format) { return log_format_names.name(form
 
 std::optional<LogFormat> parse_log_format(std::string_view text) {
   return log_format_names.find(text);
+}
+
+std::string_view to_string(LogAccess access) { return log_access_names.name(access); }
+
+std::optional<LogAccess> parse_log_access(std::string_view text) {
+  return log_access_names.find(text);
 }
 
 }  // namespace postrider::config

@@ -18,7 +18,12 @@ namespace postrider::config {
 [[nodiscard]] std::vector<Setting> breaker_settings();
 [[nodiscard]] std::vector<Setting> webhook_settings();
 [[nodiscard]] std::vector<Setting> retention_settings();
+[[nodiscard]] std::vector<Setting> tracing_settings();
 [[nodiscard]] std::vector<Setting> source_default_settings();
+[[nodiscard]] std::vector<Setting> notification_settings();
+
+/// Reads `tracing.endpoint`. Without a path, /v1/traces is appended. Fails with invalid.
+[[nodiscard]] Result<TargetUrl> parse_collector_url(std::string_view text);
 
 [[nodiscard]] const std::vector<Setting>& all_settings();
 
@@ -34,6 +39,8 @@ namespace postrider::config {
 [[nodiscard]] std::optional<RepeatInProgress> parse_repeat_in_progress(std::string_view text);
 [[nodiscard]] std::string_view to_string(LogFormat format);
 [[nodiscard]] std::optional<LogFormat> parse_log_format(std::string_view text);
+[[nodiscard]] std::string_view to_string(LogAccess access);
+[[nodiscard]] std::optional<LogAccess> parse_log_access(std::string_view text);
 
 /// The key prefix and the subject of the help texts of a rate limit.
 struct RateTexts {

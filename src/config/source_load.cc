@@ -17,18 +17,18 @@ constexpr std::string_view fields_prefix = "fields.";
 constexpr std::size_t fields_max = 8;
 constexpr std::size_t field_bytes_max = 256;
 
-const Assignment* find_assignment(const SourceEntry& entry, std::string_view key) {
+const Assignment* find_assignment(const TableEntry& entry, std::string_view key) {
   const auto found = std::ranges::find(entry.assignments, key, &Assignment::key);
   return found == entry.assignments.end() ? nullptr : &*found;
 }
 
 /// Where to look for the cause of a problem with `key`: its line, or else the whole table.
-std::string origin_of(const SourceEntry& entry, std::string_view key) {
+std::string origin_of(const TableEntry& entry, std::string_view key) {
   const Assignment* const assignment = find_assignment(entry, key);
   return assignment == nullptr ? entry.origin : assignment->origin;
 }
 
-tl::unexpected<Error> refuse(const SourceEntry& entry, std::string_view key,
+tl::unexpected<Error> refuse(const TableEntry& entry, std::string_view key,
                              std::string_view problem) {
   return fail(Errc::invalid, fmt::format("{}: {}", origin_of(entry, key), problem));
 }
@@ -45,14 +45,14 @@ Result<void> assign(const Assignment& assignment, Config& scratch) {
 /// An empty list means that the member does not come from the message.
 Result<void> assign_fields(const Assignment& assignment, SourceConfig& source) {
   const std::string member = assignment.key.substr(fields_prefix.size());
-  if (std::ranges::find(event_members, member) == event_members.end()) {
+  if (std::ranges::find(mapped_members, member) == mapped_members.end()) {
     const std::optional<std::string> meant =
-        closest(member, {event_members.begin(), event_members.end()});
+        closest(member, {mapped_members.begin(), mapped_members.end()});
     return fail(
         Errc::invalid,
         fmt::format("{}: an event has no member `{}`{}", assignment.origin, member,
                     meant ? "; did you mean `" + *meant + "`?"
-                          : fmt::format("; use one of {}.", fmt::join(event_members, ", "))));
+                          : fmt::format("; use one of {}.", fmt::join(mapped_members, ", "))));
   }
   const Texts& names = std::get<Texts>(assignment.value);
   const bool fits = names.size() <= fields_max && std::ranges::all_of(names, [](const auto& name) {
@@ -67,7 +67,7 @@ Result<void> assign_fields(const Assignment& assignment, SourceConfig& source) {
   return {};
 }
 
-Result<void> assign_kind(const SourceEntry& entry, Config& scratch) {
+Result<void> assign_kind(const TableEntry& entry, Config& scratch) {
   const Assignment* const kind = find_assignment(entry, "kind");
   if (kind == nullptr) {
     return refuse(entry, "kind", "a source needs a `kind`: outbox, redis or amqp.");
@@ -75,7 +75,7 @@ Result<void> assign_kind(const SourceEntry& entry, Config& scratch) {
   return assign(*kind, scratch);
 }
 
-Result<void> assign_all(const SourceEntry& entry, Config& scratch) {
+Result<void> assign_all(const TableEntry& entry, Config& scratch) {
   SourceConfig& source = scratch.sources.back();
   for (const Assignment& assignment : entry.assignments) {
     if (assignment.key.starts_with(fields_prefix)) {
@@ -92,7 +92,7 @@ Result<void> assign_all(const SourceEntry& entry, Config& scratch) {
   return {};
 }
 
-Result<void> find_address(const SourceEntry& entry, const Variables& variables,
+Result<void> find_address(const TableEntry& entry, const Variables& variables,
                           SourceConfig& source) {
   if ((find_assignment(entry, "address") == nullptr) == source.address_env.empty()) {
     return refuse(entry, "address_env", "a source needs either `address` or `address_env`.");
@@ -116,7 +116,7 @@ Result<void> find_address(const SourceEntry& entry, const Variables& variables,
 }
 
 /// Where messages wait: a stream or queue.
-Result<void> complete_place(const SourceEntry& entry, SourceConfig& source) {
+Result<void> complete_place(const TableEntry& entry, SourceConfig& source) {
   if (source.kind == SourceKind::outbox) {
     const bool keeps = source.keep_delivered > Millis{0};
     return keeps && source.mode == OutboxMode::cursor
@@ -151,7 +151,7 @@ SourceConfig default_source(SourceKind kind, const SourceDefaults& defaults) {
   return source;
 }
 
-Result<SourceConfig> read_source(const SourceEntry& entry, const SourceDefaults& defaults,
+Result<SourceConfig> read_source(const TableEntry& entry, const SourceDefaults& defaults,
                                  const Variables& variables) {
   Config scratch;
   scratch.sources.emplace_back();
@@ -172,7 +172,7 @@ Result<SourceConfig> read_source(const SourceEntry& entry, const SourceDefaults&
 std::string source_key(std::string_view name) { return fmt::format("sources.{}", name); }
 
 Result<void> add_sources(const Layer& file, const Variables& variables, Loaded& loaded) {
-  for (const SourceEntry& entry : file.sources) {
+  for (const TableEntry& entry : file.sources) {
     POSTRIDER_TRY(SourceConfig source,
                   read_source(entry, loaded.config.source_defaults, variables));
     const auto [known, is_new] = loaded.origins.emplace(source_key(source.name), entry.origin);

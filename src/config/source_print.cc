@@ -96,7 +96,7 @@ std::string print_source_reference() {
       "comes from: `data = \"payload\"`, or a list of names, of which the first that the message "
       "has counts. An empty list: the member does not come from the message. Defaults:\n\n"
       "| member | outbox | redis | amqp |\n|---|---|---|---|\n";
-  for (const std::string_view member : event_members) {
+  for (const std::string_view member : mapped_members) {
     out += fmt::format("| `{}` |", member);
     for (const SourceKind kind : {SourceKind::outbox, SourceKind::redis, SourceKind::amqp}) {
       const auto fields = default_fields(kind);

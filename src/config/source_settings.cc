@@ -229,7 +229,9 @@ std::map<std::string, std::vector<std::string>, std::less<>> default_fields(Sour
             {"priority", {"priority"}},
             {"timestamp", {"timestamp"}},
             {"ordering_key", {"ordering_key", "headers.ordering_key"}},
-            {"metadata", {"metadata", "headers.metadata"}}};
+            {"metadata", {"metadata", "headers.metadata"}},
+            {"traceparent", {"traceparent", "headers.traceparent"}},
+            {"tracestate", {"tracestate", "headers.tracestate"}}};
   }
   // The second name of an outbox column is Debezium's.
   const bool is_outbox = kind == SourceKind::outbox;
@@ -243,7 +245,9 @@ std::map<std::string, std::vector<std::string>, std::less<>> default_fields(Sour
       {"priority", {"priority"}},
       {"timestamp", {"timestamp"}},
       {"ordering_key", {"ordering_key"}},
-      {"metadata", {"metadata"}}};
+      {"metadata", {"metadata"}},
+      {"traceparent", {"traceparent"}},
+      {"tracestate", {"tracestate"}}};
   if (is_outbox) {
     fields["idempotency_key"] = {"id"};
     fields["resource_id"].emplace_back("aggregateid");

@@ -5,11 +5,15 @@
 
 #define TOML_EXCEPTIONS 0
 #define TOML_ENABLE_FORMATTERS 0
+// The parser asserts that a key follows `[`, and then reports an error if none does.
+#define TOML_ASSERT(condition) static_cast<void>(0)
 #include <toml++/toml.h>
 
 #include "core/base/suggestion.h"
 #include "core/filter/event_pattern.h"
+#include "core/model/event.h"
 
+#include "config/channel_settings.h"
 #include "config/layer.h"
 #include "config/settings.h"
 #include "config/source_settings.h"
@@ -21,6 +25,8 @@ constexpr std::string_view event_types_key = "event_types";
 constexpr std::size_t event_types_max = 1'000;
 constexpr std::string_view sources_key = "sources";
 constexpr std::size_t sources_max = 100;
+constexpr std::string_view channels_key = "notification_channels";
+constexpr std::size_t channels_max = 20;
 
 struct Place {
   std::string_view file;
@@ -83,7 +89,8 @@ bool is_section(const std::string& key) {
 
 /// The keys of all settings and sections.
 std::vector<std::string> known_keys() {
-  std::vector<std::string> keys{std::string{event_types_key}, std::string{sources_key}};
+  std::vector<std::string> keys{std::string{event_types_key}, std::string{sources_key},
+                                std::string{channels_key}};
   for (const Setting& setting : all_settings()) {
     keys.push_back(setting.key);
     for (std::size_t dot = setting.key.find('.'); dot != std::string::npos;
@@ -121,6 +128,11 @@ Result<EventTypeConfig> read_event_type(const toml::node& node, std::string_view
     }
     (key.str() == "name" ? type.name : type.description) = value.as_string()->get();
   }
+  if (is_reserved_type(type.name)) {
+    return fail(
+        Errc::invalid,
+        fmt::format("{}: event types that begin with `postrider.` are reserved.", place.text()));
+  }
   if (!is_event_type(type.name)) {
     return fail(Errc::invalid,
                 fmt::format("{}: an event type's name must be 1 to {} letters, digits, `_`, `-` "
@@ -145,18 +157,32 @@ Result<void> read_event_types(const toml::node& node, const Place& place, Layer&
   return {};
 }
 
+/// `noun` names what the table is, as `a source` does.
+tl::unexpected<Error> unknown_key_of(std::string_view noun, std::string_view key,
+                                     const std::vector<std::string>& known, const Place& place) {
+  const std::optional<std::string> meant = closest(key, known);
+  return fail(Errc::invalid, fmt::format("{}: {} has no setting `{}`{}", place.text(), noun, key,
+                                         meant ? "; did you mean `" + *meant + "`?" : "."));
+}
+
 tl::unexpected<Error> unknown_source_key(const Place& place, std::string_view key) {
   std::vector<std::string> known{"fields"};
   for (const SourceSetting& each : source_settings()) {
     known.push_back(each.setting.key);
   }
-  const std::optional<std::string> meant = closest(key, known);
-  return fail(Errc::invalid, fmt::format("{}: a source has no setting `{}`{}", place.text(), key,
-                                         meant ? "; did you mean `" + *meant + "`?" : "."));
+  return unknown_key_of("a source", key, known, place);
+}
+
+tl::unexpected<Error> unknown_channel_key(const Place& place, std::string_view key) {
+  std::vector<std::string> known;
+  for (const ChannelSetting& each : channel_settings()) {
+    known.push_back(each.setting.key);
+  }
+  return unknown_key_of("a notification channel", key, known, place);
 }
 
 /// A field is named by a string, or several by a list.
-Result<void> read_source_fields(const toml::node& node, const Place& place, SourceEntry& source) {
+Result<void> read_source_fields(const toml::node& node, const Place& place, TableEntry& source) {
   const auto* const table = node.as_table();
   if (table == nullptr) {
     return fail(
@@ -180,7 +206,7 @@ Result<void> read_source_fields(const toml::node& node, const Place& place, Sour
   return {};
 }
 
-Result<void> read_source(const toml::table& table, std::string_view file, SourceEntry& source) {
+Result<void> read_source(const toml::table& table, std::string_view file, TableEntry& source) {
   for (const auto& [key, node] : table) {
     const Place place{file, key.source().begin.line};
     if (key.str() == "fields") {
@@ -202,19 +228,45 @@ Result<void> read_source(const toml::table& table, std::string_view file, Source
   return {};
 }
 
-Result<void> read_sources(const toml::node& node, const Place& place, Layer& layer) {
+Result<void> read_channel(const toml::table& table, std::string_view file, TableEntry& channel) {
+  for (const auto& [key, node] : table) {
+    const Place place{file, key.source().begin.line};
+    const ChannelSetting* const found = find_channel_setting(key.str());
+    if (found == nullptr) {
+      return unknown_channel_key(place, key.str());
+    }
+    std::optional<Value> value = value_of(node, found->setting.kind);
+    if (!value) {
+      return fail(Errc::invalid, fmt::format("{}: `{}` of a notification channel {}.", place.text(),
+                                             key.str(), found->setting.rule));
+    }
+    channel.assignments.push_back(
+        {.key = found->setting.key, .value = *std::move(value), .origin = place.text()});
+  }
+  return {};
+}
+
+/// A list of tables, each of which `read` reads.
+struct TableList {
+  std::string_view key;
+  std::size_t size_max = 0;
+  Result<void> (*read)(const toml::table& table, std::string_view file, TableEntry& entry);
+};
+
+Result<void> read_list(const toml::node& node, const TableList& list, const Place& place,
+                       std::vector<TableEntry>& entries) {
   const auto* const array = node.as_array();
-  const bool fits = array != nullptr && array->size() <= sources_max &&
+  const bool fits = array != nullptr && array->size() <= list.size_max &&
                     std::ranges::all_of(*array, [](const auto& each) { return each.is_table(); });
   if (!fits) {
-    return fail(Errc::invalid, fmt::format("{}: sources must be at most {} tables [[sources]].",
-                                           place.text(), sources_max));
+    return fail(Errc::invalid, fmt::format("{}: {} must be at most {} tables [[{}]].", place.text(),
+                                           list.key, list.size_max, list.key));
   }
   for (const toml::node& item : *array) {
-    SourceEntry source{.assignments = {},
-                       .origin = Place{place.file, item.source().begin.line}.text()};
-    POSTRIDER_CHECK(read_source(*item.as_table(), place.file, source));
-    layer.sources.push_back(std::move(source));
+    TableEntry entry{.assignments = {},
+                     .origin = Place{place.file, item.source().begin.line}.text()};
+    POSTRIDER_CHECK(list.read(*item.as_table(), place.file, entry));
+    entries.push_back(std::move(entry));
   }
   return {};
 }
@@ -228,7 +280,10 @@ Result<void> read_node(const toml::node& node, const std::string& key, const Pla
     return read_event_types(node, place, layer);
   }
   if (key == sources_key) {
-    return read_sources(node, place, layer);
+    return read_list(node, {sources_key, sources_max, read_source}, place, layer.sources);
+  }
+  if (key == channels_key) {
+    return read_list(node, {channels_key, channels_max, read_channel}, place, layer.channels);
   }
   const Setting* const setting = find_setting(key);
   if (setting == nullptr) {

@@ -10,6 +10,7 @@
 #include "api/http/listen_address.h"
 #include "api/resources/own_host.h"
 #include "cli/text/version.h"
+#include "config/settings.h"
 
 namespace postrider {
 
@@ -93,6 +94,19 @@ RetentionOptions retention_options(const config::RetentionConfig& retention) {
                    .dead_letters = retention.dead_letters,
                    .removed_webhooks = retention.removed_webhooks},
           .operations = retention.operations};
+}
+
+TracingOptions tracing_options(const config::TracingConfig& tracing) {
+  TracingOptions options{.sample_ratio = tracing.sample_ratio};
+  options.queue.timeout = tracing.timeout;
+  return options;
+}
+
+otlp::OtlpOptions otlp_options(const config::TracingConfig& tracing) {
+  // The endpoint was valid when it was read.
+  return {.endpoint = config::parse_collector_url(tracing.endpoint).value_or(TargetUrl{}),
+          .headers = tracing.headers,
+          .service = {.name = tracing.service_name, .version = std::string{cli::version()}}};
 }
 
 Branding branding(const config::PortalConfig& portal) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "adapters/otlp/otlp_exporter.h"
 #include "api/http/http_server.h"
 #include "api/resources/api_options.h"
 #include "config/config.h"
@@ -28,6 +29,11 @@ namespace postrider {
 [[nodiscard]] AlertLimits alert_limits(const config::AlertConfig& alerts);
 
 [[nodiscard]] RetentionOptions retention_options(const config::RetentionConfig& retention);
+
+[[nodiscard]] TracingOptions tracing_options(const config::TracingConfig& tracing);
+
+/// `tracing.endpoint` must be set.
+[[nodiscard]] otlp::OtlpOptions otlp_options(const config::TracingConfig& tracing);
 
 [[nodiscard]] api::ApiOptions api_options(const config::Config& config);
 

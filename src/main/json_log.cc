@@ -5,17 +5,27 @@
 #include <charconv>
 #include <cmath>
 
-#include "core/json/json_string.h"
-
 namespace postrider {
 namespace {
 
-// A field has the same type in every line. These fields, and all that end in `_ms`, are numbers.
-constexpr std::array<std::string_view, 7> number_fields = {
-    "attempt", "http_status", "done", "skipped", "failed", "webhooks", "deadline_ms"};
+// A field has the same type in every line. These fields, and all that end in one of the units, are
+// numbers; all others except the boolean ones are texts. docs/logs.md lists them; a test compares
+// the lists.
+constexpr std::array<std::string_view, 15> number_fields = {
+    "attempt",    "attempts", "count", "done",    "failed", "http_status", "io_threads", "messages",
+    "open_files", "pid",      "rows",  "skipped", "status", "waiting",     "webhooks"};
+constexpr std::array<std::string_view, 3> number_units = {"_ms", "_bytes", "_max"};
+constexpr std::array<std::string_view, 2> boolean_fields = {"cut_off", "damaged"};
+
+bool is_boolean(std::string_view key, std::string_view value) {
+  return (value == "true" || value == "false") &&
+         std::ranges::find(boolean_fields, key) != boolean_fields.end();
+}
 
 bool is_number_field(std::string_view key) {
-  return key.ends_with("_ms") || std::ranges::find(number_fields, key) != number_fields.end();
+  return std::ranges::any_of(number_units,
+                             [key](std::string_view unit) { return key.ends_with(unit); }) ||
+         std::ranges::find(number_fields, key) != number_fields.end();
 }
 
 bool is_number(std::string_view text) {
@@ -26,32 +36,40 @@ bool is_number(std::string_view text) {
   return error == std::errc{} && end == text.data() + text.size() && std::isfinite(number);
 }
 
-/// Log lines are ASCII. This keeps the output valid JSON if one is not.
-std::string replace_non_ascii(std::string_view text) {
-  std::string safe{text};
-  std::ranges::replace_if(safe, [](char c) { return c < ' ' || c > '~'; }, '?');
-  return safe;
+/// Log lines are ASCII. Replacing the rest keeps the output valid JSON if one is not.
+void append_character(std::string& out, char character) {
+  if (character == '"' || character == '\\') {
+    out += '\\';
+  }
+  out += ' ' <= character && character <= '~' ? character : '?';
 }
 
-void append_text(std::string& out, std::string_view key, std::string_view value) {
+void append_text(std::string& out, std::string_view text) {
+  out += '"';
+  for (const char character : text) {
+    append_character(out, character);
+  }
+  out += '"';
+}
+
+void append_key(std::string& out, std::string_view key) {
   out += ',';
-  append_json_string(out, replace_non_ascii(key));
+  append_text(out, key);
   out += ':';
-  append_json_string(out, replace_non_ascii(value));
 }
 
-/// Removes `"…"` from the front and returns it without quotes and escapes.
-std::string take_quoted(std::string_view& rest) {
-  std::string value;
+/// Removes `"…"` from the front of `rest` and appends it.
+void append_quoted(std::string& out, std::string_view& rest) {
+  out += '"';
   std::size_t at = 1;
   for (; at < rest.size() && rest[at] != '"'; ++at) {
     if (rest[at] == '\\' && at + 1 < rest.size()) {
       ++at;
     }
-    value += rest[at];
+    append_character(out, rest[at]);
   }
+  out += '"';
   rest.remove_prefix(std::min(at + 1, rest.size()));
-  return value;
 }
 
 std::string_view take_word(std::string_view& rest) {
@@ -66,42 +84,45 @@ bool is_key(std::string_view text) {
   });
 }
 
-void append_field(std::string& out, std::string_view key, std::string_view& rest) {
+/// Removes the value from the front of `rest` and appends it.
+void append_value(std::string& out, std::string_view key, std::string_view& rest) {
   if (rest.starts_with('"')) {
-    append_text(out, key, take_quoted(rest));
+    append_quoted(out, rest);
     return;
   }
   const std::string_view value = take_word(rest);
-  if (is_number_field(key) && is_number(value)) {
-    out += ",\"";
-    out += key;
-    out += "\":";
+  if ((is_number_field(key) && is_number(value)) || is_boolean(key, value)) {
     out += value;
   } else {
-    append_text(out, key, value);
+    append_text(out, value);
   }
 }
 
 }  // namespace
 
-std::string to_json_line(const LogLine& line) {
-  std::string out = R"({"time":")" + to_rfc3339(line.at) + '"';
-  append_text(out, "level", line.level);
+void append_json_line(const LogLine& line, std::string& out) {
+  out += R"({"time":")";
+  out += to_rfc3339(line.at);
+  out += '"';
+  append_key(out, "level");
+  append_text(out, line.level);
   std::string_view rest = line.text;
-  append_text(out, "message", take_word(rest));
+  append_key(out, "message");
+  append_text(out, take_word(rest));
   while (!rest.empty()) {
     rest.remove_prefix(1);  // The space.
     const std::size_t equals = rest.find('=');
     const std::string_view key = rest.substr(0, std::min(equals, rest.size()));
     if (equals == std::string_view::npos || !is_key(key)) {
-      append_text(out, "rest", rest);
+      append_key(out, "rest");
+      append_text(out, rest);
       break;
     }
     rest.remove_prefix(equals + 1);
-    append_field(out, key, rest);
+    append_key(out, key);
+    append_value(out, key, rest);
   }
   out += '}';
-  return out;
 }
 
 }  // namespace postrider

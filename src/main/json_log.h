@@ -18,8 +18,8 @@ struct LogLine {
   std::string_view text;  // The event name, then `key=value` and `key="value"`.
 };
 
-/// Returns one object without a line feed. `message` is the event name; `rest` is text that is not
+/// Appends one object without a line feed. `message` is the event name; `rest` is text that is not
 /// a field.
-[[nodiscard]] std::string to_json_line(const LogLine& line);
+void append_json_line(const LogLine& line, std::string& out);
 
 }  // namespace postrider

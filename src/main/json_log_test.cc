@@ -8,7 +8,9 @@ namespace {
 constexpr WallTime noon = wall_from_unix_ms(1'767'268'800'123);
 
 std::string json(std::string_view text) {
-  return to_json_line({.at = noon, .level = "info", .text = text});
+  std::string line;
+  append_json_line({.at = noon, .level = "info", .text = text}, line);
+  return line;
 }
 
 std::string with(std::string_view fields) {
@@ -30,6 +32,10 @@ TEST(JsonLog, EscapesQuotedTextForJson) {
 TEST(JsonLog, AFieldHasTheSameTypeForEveryValue) {
   EXPECT_EQ(json("a.b attempt=1 duration_ms=0.5 http_status=200"),
             with(R"(,"attempt":1,"duration_ms":0.5,"http_status":200)"));
+  EXPECT_EQ(json("a.b status=200 request_bytes=17 in_flight_max=4"),
+            with(R"(,"status":200,"request_bytes":17,"in_flight_max":4)"));
+  EXPECT_EQ(json("a.b cut_off=true damaged=false"), with(R"(,"cut_off":true,"damaged":false)"));
+  EXPECT_EQ(json("a.b cut_off=maybe kind=true"), with(R"(,"cut_off":"maybe","kind":"true")"));
   EXPECT_EQ(json("a.b type=200 id=1e5"), with(R"(,"type":"200","id":"1e5")"));
   EXPECT_EQ(json("a.b attempt=none attempt=1e5 attempt=nan"),
             with(R"(,"attempt":"none","attempt":"1e5","attempt":"nan")"));

@@ -42,6 +42,7 @@ Listeners::Listeners(Node& node, const api::Router& router, const api::Router& m
 Result<api::HttpServerOptions> Listeners::options(const config::Config& config) const {
   api::HttpServerOptions options = http_options(config.api, node_.io_contexts().size());
   options.connection_shares = connection_shares_;
+  options.observer = access_log_;
   options.check_head = [this](const api::HttpRequest& head) { return router_.check_head(head); };
   if (!config.tls.certificate.empty()) {
     POSTRIDER_TRY(options.tls, api::load_tls_identity(
@@ -51,7 +52,7 @@ Result<api::HttpServerOptions> Listeners::options(const config::Config& config) 
   options.now = [&service] { return service.now(); };
   options.make_request_id = [&service] { return "req_" + to_base32(service.new_uuid()); };
   options.on_handler_error = [](std::string_view request_id, std::string_view what) {
-    spdlog::error("api.handler_failed request={} what=\"{}\"", log_safe(request_id),
+    spdlog::error("api.handler_failed request_id=\"{}\" reason=\"{}\"", log_safe(request_id),
                   log_safe(what));
   };
   return options;
@@ -70,6 +71,7 @@ Result<void> Listeners::check_port_is_free(const std::string& address) {
 api::HttpServerOptions Listeners::monitoring_options(const config::Config& config) const {
   api::HttpServerOptions options = http_options(config.api, 1);
   options.connections_max = monitoring_connections_max;
+  options.observer = access_log_;
   options.check_head = [this](const api::HttpRequest& head) {
     return monitoring_.check_head(head);
   };
@@ -96,6 +98,7 @@ Result<void> Listeners::open(const config::Config& config) {
   tls_ = http.tls != nullptr;
   address_ = config.listen;
   connection_shares_->change(connection_rules(config.api));
+  access_log_->change(config.log_access);
   POSTRIDER_CHECK(check_port_is_free(address_));
   for (asio::io_context* io : node_.io_contexts()) {
     POSTRIDER_TRY(std::unique_ptr<api::HttpServer> server,
@@ -109,6 +112,7 @@ Result<void> Listeners::open(const config::Config& config) {
 Result<void> Listeners::change(const config::Config& config) {
   POSTRIDER_TRY(const api::HttpServerOptions http, options(config));
   connection_shares_->change(connection_rules(config.api));
+  access_log_->change(config.log_access);
   for (const Opened& each : servers_) {
     asio::post(*each.io,
                [&server = *each.server, http = each.is_monitoring ? monitoring_options(config)

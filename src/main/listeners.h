@@ -12,6 +12,7 @@
 #include "api/http/http_server.h"
 #include "api/http/router.h"
 #include "config/config.h"
+#include "main/access_log.h"
 #include "runtime/delivery/node.h"
 
 namespace postrider {
@@ -58,6 +59,7 @@ class Listeners {
   const api::Router& router_;
   const api::Router& monitoring_;
   std::shared_ptr<api::SharedShares> connection_shares_;
+  std::shared_ptr<AccessLog> access_log_ = std::make_shared<AccessLog>();
   std::vector<Opened> servers_;  // That for monitoring, if any, is the last.
   std::string address_;
   bool tls_ = false;

@@ -15,7 +15,9 @@
 #include "api/http/listen_address.h"
 #include "api/resources/tenant_text.h"
 #include "cli/commands/command_line.h"
+#include "cli/text/version.h"
 #include "config/load.h"
+#include "config/log_format_hint.h"
 #include "config/print.h"
 #include "main/logging.h"
 #include "main/server.h"
@@ -40,6 +42,33 @@ config::Sources sources_of(const cli::ServeOptions& options) {
           .variables = environment_variables(""),
           .overrides = options.overrides,
           .read_file = read_file};
+}
+
+/// What the arguments say about the configuration, although they are wrong.
+config::Sources sources_of(const std::vector<std::string>& arguments) {
+  config::Sources sources{.profile = {},
+                          .file = {},
+                          .variables = environment_variables(""),
+                          .overrides = {},
+                          .read_file = read_file};
+  const auto add = [&sources](std::string_view name, const std::string& value) {
+    if (name == "--config") {
+      sources.file = value;
+    } else if (const std::size_t equals = value.find('=');
+               name == "--set" && equals != std::string::npos) {
+      sources.overrides.push_back(
+          {.key = value.substr(0, equals), .value = value.substr(equals + 1), .flag = "--set"});
+    }
+  };
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const std::string& argument = arguments[i];
+    if (const std::size_t equals = argument.find('='); equals != std::string::npos) {
+      add(argument.substr(0, equals), argument.substr(equals + 1));
+    } else if (i + 1 < arguments.size()) {
+      add(argument, arguments[i + 1]);
+    }
+  }
+  return sources;
 }
 
 /// Also checks values that only the API can check, because the error must name their origin.
@@ -90,7 +119,7 @@ int serve(const cli::ServeOptions& options, std::span<const api::DashboardFile> 
   const config::Sources sources = sources_of(options);
   const Result<config::Loaded> loaded = load_checked(sources);
   if (!loaded) {
-    fmt::print(stderr, "postrider: {}\n", loaded.error().message);
+    report_start_failure(config::hinted_log_format(sources), loaded.error().message);
     return cli::exit_usage;
   }
   if (options.print_config) {
@@ -112,15 +141,23 @@ int serve(const cli::ServeOptions& options, std::span<const api::DashboardFile> 
                     .json = options.json});
   if (!server) {
     end_logging();
-    fmt::print(stderr, "postrider: {}\n", server.error().message);
+    report_start_failure(loaded->config.log_format, server.error().message);
     return cli::exit_usage;
   }
   for (const std::string& name : loaded->unknown_variables) {
-    spdlog::warn("config.unknown_variable name={}", log_safe(name));
+    spdlog::warn("config.unknown_variable name=\"{}\"", log_safe(name));
   }
   (*server)->run_until_signal();
   end_logging();
   return cli::exit_ok;
+}
+
+bool report_usage(const std::vector<std::string>& arguments, std::string_view reason) {
+  if (config::hinted_log_format(sources_of(arguments)) != config::LogFormat::json) {
+    return false;
+  }
+  report_start_failure(config::LogFormat::json, reason);
+  return true;
 }
 
 }  // namespace postrider

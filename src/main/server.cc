@@ -15,11 +15,14 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <spdlog/spdlog.h>
+#include <unistd.h>
 
 #include "adapters/asio_http/transport.h"
 #include "adapters/json_schema/schema_check.h"
 #include "adapters/openssl/digest.h"
+#include "adapters/openssl/openssl_crypto.h"
 #include "adapters/openssl/signer.h"
+#include "adapters/otlp/otlp_exporter.h"
 #include "adapters/sqlite/database/sqlite_store.h"
 #include "adapters/sqlite/database/store_check.h"
 #include "adapters/system/clock_file.h"
@@ -34,11 +37,15 @@
 #include "cli/text/version.h"
 #include "config/load.h"
 #include "main/admin_key.h"
+#include "main/banner.h"
+#include "main/configured_channels.h"
 #include "main/configured_event_types.h"
 #include "main/fitted_limits.h"
 #include "main/from_config.h"
 #include "main/listeners.h"
 #include "main/logging.h"
+#include "main/notification_wiring.h"
+#include "main/server_samples.h"
 #include "main/settings_in_force.h"
 #include "main/source_wiring.h"
 #include "main/store_incident.h"
@@ -114,13 +121,17 @@ class RunningServer final : public Server {
   /// The link that signs a browser in at the first start. Empty at others.
   [[nodiscard]] std::string sign_in_link() const;
   void announce() const;
+  [[nodiscard]] Millis since(MonoTime begun) const;
   void wait_for_reload();
   void reload();
   [[nodiscard]] api::ApiOptions current_api_options() const;
   /// Applies the URL and address policy to the API and the deliveries.
   void apply_targets();
-  void drain();
+  void drain(int signal);
   void shut_down();
+
+  enum class DrainEnd : std::uint8_t { finished, deadline, second_signal };
+  void end_drain(DrainEnd how);
 
   ServerOptions options_;
   config::Loaded loaded_;  // The current configuration, also if its limits do not fit.
@@ -139,13 +150,16 @@ class RunningServer final : public Server {
   asio::signal_set reload_signals_{main_io_, SIGHUP};
   asio::steady_timer deadline_{main_io_};
   asio::steady_timer clock_timer_{main_io_};
-  bool clock_written_ = true;  // The last write succeeded.
+  bool clock_written_ = true;                                 // The last write succeeded.
+  const std::unique_ptr<Clock> clock_ = make_system_clock();  // Lives longer than the node's.
+  const MonoTime begun_at_ = clock_->now().mono;
+  MonoTime stopping_at_ = begun_at_;
 };
 
 FittedLimits RunningServer::fitted(const config::Config& config) const {
   FittedLimits limits = fit_limits(config, std::thread::hardware_concurrency(), descriptors_);
   if (limits.is_lowered) {
-    spdlog::warn("{}", describe(limits, descriptors_));
+    spdlog::warn(describe(limits, descriptors_));
   }
   return limits;
 }
@@ -162,6 +176,10 @@ Result<NodeParts> RunningServer::open_parts(const SqliteOptions& store,
   POSTRIDER_TRY(parts.archive, open_archive(config_.retention));
   parts.archive_line = api::write_archive_line;
   parts.store_check = make_sqlite_store_check(store);
+  parts.mailer = make_mailer(config_.smtp);
+  if (!config_.tracing.endpoint.empty()) {
+    parts.span_exporter = otlp::make_otlp_exporter(otlp_options(config_.tracing));
+  }
   for (std::size_t i = 0; i < reader_count; ++i) {
     POSTRIDER_TRY(Reader reader, open_sqlite_reader(store));
     parts.readers.push_back(std::move(reader));
@@ -196,6 +214,11 @@ Result<void> RunningServer::start() {
   admin_key_ = choose_admin_key(config_.admin_key, registry.keys, parts.clock->now().wall);
   POSTRIDER_CHECK(add_missing_event_types(*parts.store.event_types, config_.event_types,
                                           parts.clock->now().wall));
+  POSTRIDER_TRY(NotificationOptions notifications, notification_options(config_));
+  UuidGenerator channel_ids{random_seed()};
+  POSTRIDER_CHECK(store_configured_channels(
+      parts.store, config_,
+      {.crypto = openssl_crypto(), .ids = channel_ids, .now = parts.clock->now().wall}));
   const NodeOptions node_options{.worker_count = limits.config.io_threads,
                                  .seed = random_seed(),
                                  .url_policy = url_policy(config_),
@@ -204,7 +227,9 @@ Result<void> RunningServer::start() {
                                  .retention = retention_options(config_.retention),
                                  .alerts = alert_limits(config_.alerts),
                                  .check_rows_per_second = config_.check_rows_per_second,
-                                 .webhooks_per_tenant_max = webhooks_per_tenant_max(config_)};
+                                 .webhooks_per_tenant_max = webhooks_per_tenant_max(config_),
+                                 .notifications = std::move(notifications),
+                                 .tracing = tracing_options(config_.tracing)};
   POSTRIDER_TRY(node_, make_node(node_options, std::move(parts),
                                  {.key = admin_key_.to_store, .link = admin_key_.link}));
 
@@ -214,14 +239,21 @@ Result<void> RunningServer::start() {
   POSTRIDER_TRY(std::vector<SourceParts> sources, make_sources(config_, *node_, api_, store_id));
   listeners_ = std::make_unique<Listeners>(*node_, router_, monitoring_router_);
   POSTRIDER_CHECK(listeners_->open(limits.config));
+  spdlog::info("server.started version={} pid={} data=\"{}\"", cli::version(), ::getpid(),
+               log_safe(config_.data));
   // The system may have chosen the port.
   config_.targets.addresses.own = listeners_->endpoint();
   apply_targets();
   node_->set_sources(std::move(sources));
   node_->add_samples(
       [this] { return listeners_ ? listeners_->samples() : std::vector<MetricSample>{}; });
+  node_->add_samples([api = api_] { return api->meters().samples(); });
+  node_->add_samples([directory = config_.data] { return server_samples(directory); });
   node_->start();
   announce();
+  spdlog::info("server.ready address={} duration_ms={}", listeners_->url(),
+               since(begun_at_).count());
+  flush_log();
   if (!vault) {
     spdlog::warn(
         "secrets.plain detail=\"No secrets key is configured: webhook secrets are stored in clear "
@@ -247,23 +279,19 @@ std::string RunningServer::sign_in_link() const {
 }
 
 void RunningServer::announce() const {
-  const std::string key = admin_key_.to_show ? admin_key_.to_show->reveal() : std::string{};
-  const std::string link = sign_in_link();
-  if (options_.json) {
-    const auto quoted = [](const std::string& text) {
-      return text.empty() ? "null" : fmt::format("\"{}\"", text);
-    };
-    fmt::print("{{\"address\":\"{}\",\"data\":\"{}\",\"admin_key\":{},\"sign_in_url\":{}}}\n",
-               listeners_->url(), config_.data, quoted(key), quoted(link));
-  } else {
-    fmt::print("Postrider {}\n  address    {}/\n  data       {}\n", cli::version(),
-               listeners_->url(), config_.data);
-    if (!key.empty()) {
-      fmt::print("  admin key  {}   (shown only once; only its hash is stored)\n", key);
-      fmt::print("  sign in    {}   (works once, for an hour)\n", link);
-    }
-  }
+  const Banner banner{
+      .at = clock_->now().wall,
+      .address = listeners_->url(),
+      .data = config_.data,
+      .admin_key = admin_key_.to_show ? admin_key_.to_show->reveal() : std::string{},
+      .sign_in_url = sign_in_link()};
+  const bool json = options_.json || config_.log_format == config::LogFormat::json;
+  fmt::print("{}", json ? to_json(banner) : to_text(banner));
   (void)std::fflush(stdout);
+}
+
+Millis RunningServer::since(MonoTime begun) const {
+  return std::chrono::duration_cast<Millis>(clock_->now().mono - begun);
 }
 
 void RunningServer::write_clock_file_soon() {
@@ -287,15 +315,17 @@ void RunningServer::write_clock_file_now() {
 }
 
 void RunningServer::run_until_signal() {
-  signals_.async_wait([this](const boost::system::error_code& error, int) {
+  signals_.async_wait([this](const boost::system::error_code& error, int signal) {
     if (!error) {
-      drain();
+      drain(signal);
     }
   });
   wait_for_reload();
   write_clock_file_soon();
   main_io_.run();
   shut_down();
+  spdlog::info("server.stopped duration_ms={} uptime_ms={}", since(stopping_at_).count(),
+               since(begun_at_).count());
 }
 
 void RunningServer::wait_for_reload() {
@@ -336,7 +366,8 @@ void RunningServer::reload() {
   if (!changes.at_restart.empty()) {
     spdlog::warn("config.restart_needed settings=\"{}\"", fmt::join(changes.at_restart, " "));
   }
-  spdlog::warn("config.reloaded changed=\"{}\"", fmt::join(changes.now, " "));
+  spdlog::info("config.reloaded changed=\"{}\"", fmt::join(changes.now, " "));
+  flush_log();
 }
 
 api::ApiOptions RunningServer::current_api_options() const {
@@ -351,13 +382,23 @@ void RunningServer::apply_targets() {
   node_->change_url_policy(url_policy(config_));
 }
 
-void RunningServer::drain() {
-  spdlog::warn("server.draining deadline_ms={}", config_.drain_timeout.count());
-  const auto stop_waiting = [this] { main_io_.stop(); };
-  node_->drain([this, stop_waiting] { asio::post(main_io_, stop_waiting); });
+void RunningServer::drain(int signal) {
+  stopping_at_ = clock_->now().mono;
+  spdlog::info("server.stopping signal={} deadline_ms={}", signal == SIGINT ? "SIGINT" : "SIGTERM",
+               config_.drain_timeout.count());
+  node_->drain([this] { asio::post(main_io_, [this] { end_drain(DrainEnd::finished); }); });
   deadline_.expires_after(config_.drain_timeout);
-  deadline_.async_wait([stop_waiting](const boost::system::error_code&) { stop_waiting(); });
-  signals_.async_wait([stop_waiting](const boost::system::error_code&, int) { stop_waiting(); });
+  deadline_.async_wait([this](const boost::system::error_code&) { end_drain(DrainEnd::deadline); });
+  signals_.async_wait(
+      [this](const boost::system::error_code&, int) { end_drain(DrainEnd::second_signal); });
+}
+
+void RunningServer::end_drain(DrainEnd how) {
+  if (how != DrainEnd::finished && !main_io_.stopped()) {
+    spdlog::warn("server.drain_cut_short reason={} next=\"what is in flight is sent again later\"",
+                 how == DrainEnd::deadline ? "deadline" : "second_signal");
+  }
+  main_io_.stop();
 }
 
 void RunningServer::shut_down() {

@@ -14,6 +14,7 @@
 #include "ports/event_types.h"
 #include "ports/history.h"
 #include "ports/ledger.h"
+#include "ports/notifications.h"
 #include "ports/operations.h"
 #include "ports/registry.h"
 #include "ports/request_keys.h"
@@ -41,6 +42,7 @@ struct Store {
   std::unique_ptr<Registry> registry;
   std::unique_ptr<AuditWriter> audit;
   std::unique_ptr<AlertWriter> alerts;
+  std::unique_ptr<NotificationWriter> notifications;
   std::unique_ptr<OperationWriter> operations;
   std::unique_ptr<RequestKeyWriter> request_keys;
   std::unique_ptr<RetentionWriter> retention;
@@ -58,6 +60,7 @@ struct Reader {
   std::unique_ptr<History> history;
   std::unique_ptr<AuditReader> audit;
   std::unique_ptr<AlertReader> alerts;
+  std::unique_ptr<NotificationReader> notifications;
   std::unique_ptr<OperationReader> operations;
   std::unique_ptr<RequestKeyReader> request_keys;
   std::unique_ptr<Stats> stats;

@@ -14,6 +14,7 @@ Webhook unusual_webhook(WebhookId id) {
   webhook.filter = *Filter::parse(R"( {"data" : {"ä":[1.50, null]}} )");
   webhook.name = "Orders";
   webhook.owner_id = "";
+  webhook.owner_email = "owner@example.com";
   webhook.resource_id = "swap-1";
   webhook.description = "line\nbreak, \"quotes\"";
   webhook.headers = {{"X-A", "1"}, {"X-B", ""}};

@@ -79,6 +79,7 @@ TEST_P(RegistryContract, KeysTenantsAndLinksRoundTrip) {
                     .max_in_flight_max = 1'000};
   limited.suspended_at = store_epoch + Millis{3};
   limited.suspended_reason = "unpaid";
+  limited.contacts = {"ops@zeta.example", "ceo@zeta.example"};
   const RegisteredTenant plain = sample_tenant(2, "acme");
   SignInLink link = sample_link('l', "acme", Millis{5});
   link.role = KeyRole::viewer;
@@ -171,6 +172,17 @@ TEST_P(RegistryContract, SetsRemovesOrKeepsALimit) {
                                                  .timeout_ms_max = std::nullopt,
                                                  .max_in_flight_max = 1}));
   EXPECT_EQ(now.tenants[1].limits, TenantLimits{});
+}
+
+TEST_P(RegistryContract, SetsTheContactsOfATenant) {
+  apply(AddTenant{sample_tenant(1, "acme")});
+  apply(AddTenant{sample_tenant(2, "other")});
+  apply(SetContacts{"acme", {"ops@acme.example", "dev@acme.example"}});
+  EXPECT_EQ(contents().tenants[0].contacts,
+            (std::vector<std::string>{"ops@acme.example", "dev@acme.example"}));
+  EXPECT_TRUE(contents().tenants[1].contacts.empty());
+  apply(SetContacts{"acme", {}});
+  EXPECT_TRUE(contents().tenants[0].contacts.empty());
 }
 
 TEST_P(RegistryContract, SuspendsATenantOnceAndResumesIt) {

@@ -67,6 +67,18 @@ Listed<Alert> StoreContract::list_alerts(const AlertFilter& filter, const Page& 
   return listed.value_or(Listed<Alert>{});
 }
 
+ChannelId NotificationContract::add_channel(const NotificationChannel& channel) {
+  EXPECT_TRUE(writer().put_channel(channel).has_value());
+  return channel.id;
+}
+
+Listed<Notification> NotificationContract::list(const NotificationFilter& filter,
+                                                const Page& page) {
+  const Result<Listed<Notification>> listed = reader().list_notifications(filter, page);
+  EXPECT_TRUE(listed.has_value());
+  return listed.value_or(Listed<Notification>{});
+}
+
 std::optional<KeyUse> RequestKeysContract::find(const std::string& caller, const std::string& key,
                                                 WallTime now) {
   const Result<std::optional<KeyUse>> found = store_->reader().request_keys->find(caller, key, now);

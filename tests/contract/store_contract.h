@@ -97,7 +97,16 @@ class RegistryContract : public StoreContract {
   RegistryContents contents();
 };
 class AlertContract : public StoreContract {};
+class NotificationContract : public StoreContract {
+ protected:
+  [[nodiscard]] NotificationWriter& writer() { return *store_->store().notifications; }
+  [[nodiscard]] NotificationReader& reader() { return *store_->reader().notifications; }
+
+  ChannelId add_channel(const NotificationChannel& channel);
+  Listed<Notification> list(const NotificationFilter& filter, const Page& page = {});
+};
 class LateDeliveryContract : public StoreContract {};
+class TraceContract : public StoreContract {};
 class OperationsContract : public StoreContract {};
 class SourceRowsContract : public StoreContract {
  protected:
@@ -135,6 +144,8 @@ class RequestKeysContract : public StoreContract {
   POSTRIDER_STORE_SUITE(prefix, OperationsContract, __VA_ARGS__);   \
   POSTRIDER_STORE_SUITE(prefix, RequestKeysContract, __VA_ARGS__);  \
   POSTRIDER_STORE_SUITE(prefix, SourceRowsContract, __VA_ARGS__);   \
+  POSTRIDER_STORE_SUITE(prefix, NotificationContract, __VA_ARGS__); \
+  POSTRIDER_STORE_SUITE(prefix, TraceContract, __VA_ARGS__);        \
   POSTRIDER_STORE_SUITE(prefix, AlertContract, __VA_ARGS__)
 
 #define POSTRIDER_STORE_SUITE(prefix, suite, ...) \

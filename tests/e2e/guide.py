@@ -87,7 +87,7 @@ class Shell:
                  "COLUMNS": "120", **environment})
 
     def local(self, text):
-        """Replaces the ports of the page with those of this run."""
+        """Replaces ports and folders of the page with those of this run."""
         for old, new in self.replacements.items():
             text = text.replace(old, new)
         return text

@@ -10,6 +10,8 @@ import signal
 import subprocess
 import time
 
+from log_lines import check_log
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BINARY = os.environ.get("POSTRIDER_BINARY") or str(ROOT / "build" / "release" / "postrider")
 ADMIN_KEY = "pk_test_0123456789abcdefghijklmnopqrstuvwxyz"
@@ -235,6 +237,7 @@ class Server:
         code = self.wait()
         assert code == 0, f"exit code {code} after SIGTERM; output:\n{self.output()}"
         assert not SANITIZER_REPORT.search(self.output()), self.output()
+        check_log(self.stderr_file.read_text(errors="replace"))
 
     def kill(self):
         """Sends SIGKILL."""

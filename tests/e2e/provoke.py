@@ -325,6 +325,38 @@ def url_changed_meanwhile(resources, operation):
     return resources.send(operation, path=resources.path(operation, {"id": webhook["id"]}))
 
 
+def webhook_of_channel(resources, operation):
+    values = {"id": resources.channel()["webhook_id"]}
+    body = None if operation.method == "DELETE" else {"payload_format": "tenant"}
+    return resources.send(operation, path=resources.path(operation, values), body=body)
+
+
+def reserved_event_type(resources, operation):
+    values = {"name": "postrider.alert.raised"}
+    body = resources.any_body(operation)
+    return resources.send(operation, path=resources.path(operation, values), body=body)
+
+
+def configured_channel(resources, operation):
+    channels = resources.api.all("/v1/notification-channels")
+    values = {"id": next(each["id"] for each in channels if each["configured"])}
+    return resources.send(operation, path=resources.path(operation, values),
+                          body=resources.any_body(operation))
+
+
+def channels_beyond_limit(resources, operation):
+    body = {"name": "a", "kind": "email", "target": {"to_owner": True},
+            "tenant_id": resources.tenant()}
+    answers = [resources.send(operation, body=body) for _ in range(21)]
+    return answers[-1]
+
+
+def tests_beyond_limit(resources, operation):
+    path = resources.path(operation)
+    answers = [resources.send(operation, path=path) for _ in range(21)]
+    return answers[-1]
+
+
 # By code, or by (operation, code) where an operation needs its own request.
 PROVOKERS = {
     ("cancelBatchOperation", "conflict"): finished_operation,
@@ -341,12 +373,14 @@ PROVOKERS = {
     "bad_request": broken_escape,
     "batch_exceeds_quota": batch_beyond_quota,
     "body_too_large": large_body,
+    "channel_configured": configured_channel,
     "circuit_open": open_circuit,
     "conflict": final_already,
     "data_too_large": large_data,
     "duplicate_event": still_being_delivered,
     "event_type_archived": event_of_archived_type,
     "event_type_exists": known_event_type,
+    "event_type_reserved": reserved_event_type,
     "event_quota_exceeded": events_beyond_quota,
     ("publishBatch", "idempotency_key_reused"): reused_key,
     ("publishEvent", "idempotency_key_reused"): reused_key,
@@ -365,6 +399,8 @@ PROVOKERS = {
     "schema_violation": event_against_its_schema,
     "tenant_exists": known_tenant,
     "tenant_has_webhooks": tenant_with_webhooks,
+    "too_many_channels": channels_beyond_limit,
+    "too_many_tests": tests_beyond_limit,
     "tenant_suspended": portal_session_of_a_suspended_tenant,
     "unacceptable_json": key_twice,
     "unauthorized": without_key,
@@ -377,6 +413,7 @@ PROVOKERS = {
     "verification_failed": silent_receiver,
     "webhook_deleted": webhook_deleted,
     "webhook_inactive": inactive_webhook,
+    "webhook_of_channel": webhook_of_channel,
     "webhook_paused": paused_webhook,
     "webhook_quota_exceeded": webhooks_beyond_quota,
 }
@@ -390,6 +427,11 @@ PROVOKED_ELSEWHERE = {
     ("retryDeadLetters", "already_created"): IDEMPOTENCY_TEST,
     ("rotateWebhookSecret", "already_created"): IDEMPOTENCY_TEST,
     ("testWebhook", "already_created"): IDEMPOTENCY_TEST,
+    ("testNotificationChannel", "already_created"): IDEMPOTENCY_TEST,
+    ("createNotificationChannel", "verification_failed"):
+        "src/api/resources/channel_routes_test.cc",
+    ("updateNotificationChannel", "verification_failed"):
+        "src/api/resources/channel_routes_test.cc",
     ("previewWebhook", "data_too_large"):
         "test_an_event_over_the_configured_size_is_refused",
     "api_key_quota_exceeded": "src/api/tenancy/tenancy_test.cc",

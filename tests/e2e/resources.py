@@ -22,20 +22,27 @@ SETTINGS = ("--allow-private-targets", "--allow-http",
             "--set", "api.unauthenticated_rate_limit.requests_per_second=100000")
 
 
-# Nothing listens at its address.
-SOURCE = """[[sources]]
+# Nothing listens at the address of the source.
+TABLES = """[[sources]]
 name = "shop"
 kind = "redis"
 address = "redis://127.0.0.1:9"
 stream = "events"
+
+[[notification_channels]]
+name = "On call"
+kind = "email"
+to = ["ops@example.com"]
 """
 
 
 def start_server(directory):
-    """Starts a server on which every operation can succeed, with sealed secrets and a source."""
+    """Starts a server on which every operation can succeed.
+
+    It has sealed secrets, a source and a configured notification channel."""
     key = base64.b64encode(os.urandom(32)).decode()
-    config = pathlib.Path(directory) / "sources.toml"
-    config.write_text(SOURCE)
+    config = pathlib.Path(directory) / "tables.toml"
+    config.write_text(TABLES)
     settings = (*SETTINGS, "--config", str(config))
     return Server(directory, settings, {"POSTRIDER_SECRETS_KEY": key}).start()
 
@@ -123,6 +130,13 @@ class Resources:
         body = {"start_at": start.isoformat(), "filter": {"tenant_id": "resources"}}
         return self.api.post("/v1/dlq/retry-batch", body, expect=202)
 
+    def channel(self):
+        """Creates a notification channel with its own tenant."""
+        number = next(self._numbers)
+        body = {"name": "Chat", "kind": "slack", "tenant_id": f"resources-{number}",
+                "target": {"url": self.receiver.url(f"/resources/{number}")}}
+        return self.api.post("/v1/notification-channels", body, expect=201)
+
     def alert(self):
         """Raises an alert: an answer of 410 disables a webhook."""
         webhook = self.webhook(Reply(410))
@@ -163,6 +177,7 @@ class Resources:
         number = next(self._numbers)
         text = text.replace("https://example.com/hooks", self.receiver.url(f"/resources/{number}"))
         text = text.replace('"id": "acme"', f'"id": "acme-{number}"')
+        text = text.replace('"acme-team"', f'"acme-team-{number}"')
         text = text.replace('"name": "order.', f'"name": "order{number}.')
         if "prp_0123456789" in text:
             text = text.replace("prp_0123456789", self.portal_token())
@@ -223,6 +238,7 @@ PATHS = {
     "/v1/dlq/{delivery_id}": _of_dead_letter,
     "/v1/event-types/{name}": lambda resources: {"name": resources.event_type()},
     "/v1/events/{id}": lambda resources: {"id": resources.event({"tenant_id": "resources"})},
+    "/v1/notification-channels/{id}": lambda resources: {"id": resources.channel()["id"]},
     "/v1/operations/{id}": lambda resources: {"id": resources.operation()["id"]},
     "/v1/sources/{name}": lambda resources: {"name": "shop"},
     "/v1/tenants/{id}": lambda resources: {"id": resources.tenant()},
@@ -253,6 +269,9 @@ FILLERS = {
     "listAlerts": lambda resources, _: resources.alert(),
     "listApiKeys": lambda resources, _: resources.key("read"),
     "listEventTypes": lambda resources, _: resources.event_type(),
+    "listNotificationChannels": lambda resources, _: resources.channel(),
+    "listNotifications": lambda resources, path: resources.api.post(
+        path.removesuffix("/notifications") + "/test"),
     "listOpenPeriods": _open_period,
     "listOperations": lambda resources, _: resources.operation(),
     "listTenants": lambda resources, _: resources.tenant(),

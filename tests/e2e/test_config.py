@@ -235,7 +235,7 @@ def test_a_short_admin_key_is_logged_as_a_warning(own_server, length, warnings):
 
 def test_an_unknown_environment_variable_is_logged(own_server):
     server = own_server(environment={"POSTRIDER_SOMETHING_ELSE_ENTIRELY": "1"}).start()
-    wait_for(lambda: "config.unknown_variable name=POSTRIDER_SOMETHING_ELSE_ENTIRELY" in
+    wait_for(lambda: 'config.unknown_variable name="POSTRIDER_SOMETHING_ELSE_ENTIRELY"' in
              server.stderr_file.read_text(), "the variable's name in the log")
 
 

@@ -125,7 +125,7 @@ def test_metrics_can_have_a_listener_of_their_own(bare_server):
         port = free.getsockname()[1]
     server = bare_server("--set", f"metrics_listen=127.0.0.1:{port}")
     status, page = get(port, "/metrics")
-    assert status == 200 and metric(page, "http_server_connections") >= 0
+    assert status == 200 and metric(page, "postrider_http_connections_open") >= 0
     assert get(port, "/healthz")[0] == 200 and get(port, "/readyz")[0] == 200
     for path in ("/", "/v1/webhooks", "/openapi.json"):
         assert get(port, path, key=ADMIN_KEY)[0] == 404, path

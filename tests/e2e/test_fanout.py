@@ -35,7 +35,7 @@ def batch_of(count, tenant):
 
 
 def wait_fanned_out(api):
-    wait_for(lambda: metric(metrics_page(api), "webhook_fanout_remaining") == 0,
+    wait_for(lambda: metric(metrics_page(api), "postrider_fanout_remaining") == 0,
              "all deliveries to be made", deadline=300)
 
 
@@ -99,7 +99,7 @@ def test_a_large_batch_survives_kill_9_while_others_publish(many):
     server.kill()
     server.start()
     api = server.api()
-    left = metric(metrics_page(api), "webhook_fanout_remaining")
+    left = metric(metrics_page(api), "postrider_fanout_remaining")
     server.kill()
     server.start()
     api = server.api()
@@ -212,7 +212,7 @@ def test_other_publishers_are_answered_during_a_fan_out(many, receiver):
         api.post("/v1/events/batch", batch_of(1_000, "giant"), expect=202)
         before = len(answered)
         wait_for(lambda: len(answered) >= before + 20, "others to be answered")
-        left = metric(metrics_page(api), "webhook_fanout_remaining")
+        left = metric(metrics_page(api), "postrider_fanout_remaining")
     finally:
         stop.set()
         thread.join()

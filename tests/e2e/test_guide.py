@@ -36,10 +36,12 @@ def environment_of(page):
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_the_commands_of_a_page_print_what_it_shows(page):
-    server, receiver, redis = free_ports(3)
-    ports = {":8080": f":{server}", ":9000": f":{receiver}", ":6379": f":{redis}"}
+    server, receiver, redis, prometheus = free_ports(4)
+    replacements = {":8080": f":{server}", ":9000": f":{receiver}", ":6379": f":{redis}",
+                    ":9090": f":{prometheus}", "/usr/local/share/postrider": str(ROOT / "deploy"),
+                    "scrape_interval: 15s": "scrape_interval: 1s"}
     with environment_of(page) as environment:
-        guide.run_page(page, GUIDE / "quick-start.md", pathlib.Path(BINARY).parent, ports,
+        guide.run_page(page, GUIDE / "quick-start.md", pathlib.Path(BINARY).parent, replacements,
                        environment)
 
 

@@ -1,4 +1,4 @@
-"""The metrics page: names, types, labels and values, and the alert rules that are built on them."""
+"""The metrics page: what its values count. test_metric_docs.py checks names, types and labels."""
 
 import json
 import re
@@ -8,53 +8,14 @@ import subprocess
 import pytest
 
 from harness import metric, metrics_page, wait_for, wait_metric
-from receiver import Hang, Reply
-from world import FAST, SLOW
-
-# Name: (type, labels).
-DOCUMENTED = {
-    "webhook_deliveries_total": ("counter", "status event_type failure_category tenant_id"),
-    "webhook_delivery_states_total": ("counter", "state"),
-    "webhook_delivery_duration_seconds": ("histogram", ""),
-    "webhook_retry_attempt_number": ("histogram", "outcome"),
-    "webhook_retry_attempts": ("histogram", ""),
-    "webhook_queue_depth": ("gauge", "priority"),
-    "webhook_fanout_remaining": ("gauge", ""),
-    "webhook_circuit_breaker_state": ("gauge", "webhook_id state"),
-    "webhook_circuit_breaker_transitions_total": ("counter", "from_state to_state"),
-    "webhook_dlq_size": ("gauge", "tenant_id"),
-    "webhook_dlq_entries_total": ("counter", ""),
-    "webhook_rate_limit_hits_total": ("counter", "webhook_id"),
-    "webhook_rate_limit_tokens_available": ("gauge", "webhook_id"),
-    "webhook_rate_limited_requests_total": ("counter", ""),
-    "webhook_worker_pool_utilization": ("gauge", "pool_id"),
-}
-
-CIRCUIT = {"window": "count", "window_calls": 4, "minimum_throughput": 2,
-           "error_threshold_percentage": 50, "sleep_window_ms": 600_000, "sleep_max_ms": 600_000}
+from metric_pages import CIRCUIT, provoke_everything, series_of, sum_of, wait_sum
+from receiver import Reply
+from world import SLOW
 
 
 @pytest.fixture
 def own_world(own_server, make_world):
     return make_world(own_server().start())
-
-
-def series_of(page, name):
-    """{labels as a frozenset of pairs: value} of one name."""
-    found = {}
-    for labels, value in re.findall(rf"^{name}(?:\{{(.*)\}})? (\S+)$", page, re.MULTILINE):
-        found[frozenset(re.findall(r'(\w+)="([^"]*)"', labels))] = float(value)
-    return found
-
-
-def sum_of(page, name, **labels):
-    wanted = set(labels.items())
-    return sum(value for key, value in series_of(page, name).items() if wanted <= key)
-
-
-def wait_sum(world, count, name, **labels):
-    wait_for(lambda: sum_of(metrics_page(world.api), name, **labels) == count,
-             f"{name} {labels} to be {count}")
 
 
 def depth(world):
@@ -65,55 +26,6 @@ def depth(world):
 
 def wait_depth(world, *wanted):
     wait_for(lambda: depth(world) == wanted, f"the queue depth {wanted}")
-
-
-def provoke_everything(world):
-    """Two successes, one of them after a retry; failures; a timeout; two dead letters; an open
-    circuit; a rate limit."""
-    plain = world.hook("plain", events=["plain"])
-    retried = world.hook("retried", Reply(500), Reply(), events=["retried"], retry_config=FAST)
-    hanging = world.hook("hanging", Hang(), events=["hanging"], timeout_ms=1000,
-                         retry_config={"max_attempts": 1})
-    refused = world.hook("refused", Reply(404), events=["refused"])
-    broken = world.hook("broken", Reply(500), events=["broken"], max_in_flight=1,
-                        retry_config=SLOW, circuit_breaker_config=CIRCUIT)
-    limited = world.hook("limited", events=["limited"],
-                         rate_limit={"requests_per_minute": 1, "burst": 1})
-    world.publish("limited")
-    world.wait_requests(limited, 1)
-    world.wait_blocked(world.publish("limited")["id"], limited)
-    for _ in range(2):
-        world.publish("broken")
-    world.wait_circuit(broken, "open")
-    for hook, state in ((plain, "succeeded"), (retried, "succeeded"), (hanging, "dead_letter"),
-                        (refused, "dead_letter")):
-        event = world.publish(hook.path.rsplit("/", 1)[1])["id"]
-        assert world.wait_done(event, hook)["status"] == state
-    wait_sum(world, 2, "webhook_dlq_size", tenant_id=world.tenant)
-    return broken, limited
-
-
-def test_every_documented_metric_has_its_type_and_labels(own_world):
-    provoke_everything(own_world)
-    page = metrics_page(own_world.api)
-    types = dict(re.findall(r"^# TYPE (\S+) (\S+)$", page, re.MULTILINE))
-    for name, (kind, labels) in DOCUMENTED.items():
-        assert types.get(name) == kind, name
-        sample = f"{name}_count" if kind == "histogram" else name
-        found = series_of(page, sample)
-        assert found, name
-        for key in found:
-            assert {label for label, _ in key} == set(labels.split()), (name, key)
-    for name, kind in types.items():
-        assert (kind == "counter") == name.endswith("_total"), (name, kind)
-        assert re.search(rf"^# HELP {name} .+$", page, re.MULTILINE), name
-
-
-def test_promtool_accepts_the_page(own_world):
-    provoke_everything(own_world)
-    checked = subprocess.run(["promtool", "check", "metrics"], input=metrics_page(own_world.api),
-                             capture_output=True, text=True, check=False)
-    assert (checked.returncode, checked.stdout, checked.stderr) == (0, "", "")
 
 
 def test_attempts_and_states_are_counted_apart(own_world):
@@ -131,11 +43,11 @@ def test_attempts_and_states_are_counted_apart(own_world):
     assert metric(page, "webhook_retry_attempts_sum") == 1
 
     states = {dict(key)["state"]: value
-              for key, value in series_of(page, "webhook_delivery_states_total").items()}
+              for key, value in series_of(page, "postrider_delivery_states_total").items()}
     assert states == {"pending": 8, "retrying": 3, "succeeded": 3, "dead_letter": 2,
                       "cancelled": 0}
     own_world.api.delete("/v1/dlq?event_type=refused", expect=202)
-    wait_sum(own_world, 1, "webhook_delivery_states_total", state="cancelled")
+    wait_sum(own_world, 1, "postrider_delivery_states_total", state="cancelled")
 
 
 def test_rate_limits_are_counted_by_webhook(own_world):

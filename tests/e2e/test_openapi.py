@@ -222,8 +222,9 @@ COMPANIONS = {
     ("createApiKey", "tenant_id"): {"scope": "tenant"},
     "burst": {"requests_per_second": 1}, "duration_seconds": {"action": "force_open"},
 }
-# Fields with stricter rules than a length: a URL must be valid, a key or token must exist.
-RULED_OTHERWISE = {"url", "logo_url", "secret", "header_prefix", "key", "token"}
+# Fields with stricter rules than a length: a URL or address must be valid, a key or token must
+# exist.
+RULED_OTHERWISE = {"url", "logo_url", "secret", "header_prefix", "key", "token", "owner_email"}
 
 
 def limited_fields(schema, path=()):
@@ -238,7 +239,7 @@ def limited_fields(schema, path=()):
 
 # Their fields are tested with the operations that create.
 CHANGES = {"previewWebhook", "publishBatch", "putEventType", "putWebhook", "updateEventType",
-           "updateWebhook"}
+           "updateNotificationChannel", "updateWebhook"}
 LIMITS = [(operation, ".".join(path), part) for operation in OPERATIONS
           if operation.body and operation.id not in CHANGES
           for path, part in limited_fields(operation.body_schema)]

@@ -130,6 +130,7 @@ def test_an_installation_has_the_program_its_manual_and_completions(installation
             "share/bash-completion/completions/postrider",
             "share/zsh/vendor-completions/_postrider",
             "share/fish/vendor_completions.d/postrider.fish",
+            "share/postrider/prometheus/rules.yml", "share/postrider/grafana/postrider.json",
             f"{folder}/postriderConfigVersion.cmake", f"{folder}/postriderTargets.cmake"} <= found
     done = subprocess.run([str(installation / "bin" / "postrider"), "--version"],
                           capture_output=True, text=True, timeout=DEADLINE, check=True)

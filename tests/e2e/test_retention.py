@@ -61,7 +61,7 @@ def test_expired_events_are_removed_and_waiting_deliveries_stay(own_server, make
     assert {item["id"] for item in world.api.all(f"/v1/events?tenant_id={world.tenant}")} == {held}
     listed = world.api.all(f"/v1/webhooks/{done.id}/deliveries")
     assert [item["event_id"] for item in listed] == [held], "lists skip removed events"
-    wait_metric(world.api, 'webhook_retention_removed_total{kind="event"}', lambda n: n == 20)
+    wait_metric(world.api, 'postrider_retention_removed_total{kind="event"}', lambda n: n == 20)
     # Statistics are kept.
     total = world.api.get(f"/v1/stats?tenant_id={world.tenant}")["total"]
     assert total["published"] == 21
@@ -83,7 +83,7 @@ def test_finished_operations_are_removed_and_scheduled_ones_stay(own_server):
     for operation in (*done, cancelled):
         assert api.request("GET", f"/v1/operations/{operation}").status == 404
     assert api.get(f"/v1/operations/{later}")["status"] == "scheduled"
-    wait_metric(api, 'webhook_retention_removed_total{kind="operation"}', lambda n: n == 4)
+    wait_metric(api, 'postrider_retention_removed_total{kind="operation"}', lambda n: n == 4)
 
 
 def test_an_expired_dead_letter_is_removed_before_its_event(own_server, make_world):
@@ -91,7 +91,8 @@ def test_an_expired_dead_letter_is_removed_before_its_event(own_server, make_wor
     world = make_world(server)
     hook = world.hook("dead", Reply(404))
     event = world.publish()["id"]
-    wait_metric(world.api, 'webhook_retention_removed_total{kind="dead_letter"}', lambda n: n == 1)
+    wait_metric(world.api, 'postrider_retention_removed_total{kind="dead_letter"}',
+                lambda n: n == 1)
     assert world.api.get("/v1/dlq")["data"] == []
     assert world.api.get(f"/v1/events/{event}")["deliveries"] == []
     dlq_size = f'webhook_dlq_size{{tenant_id="{world.tenant}"}}'
@@ -157,7 +158,7 @@ def test_a_failing_archive_stops_removal_until_it_works_again(own_server, make_w
     world = make_world(server)
     archive.rmdir()
     event = world.publish()["id"]
-    wait_metric(world.api, "webhook_archive_failures_total", lambda n: n >= 2)
+    wait_metric(world.api, "postrider_archive_failures_total", lambda n: n >= 2)
     assert world.api.get(f"/v1/events/{event}")["id"] == event
     assert world.api.request("GET", "/readyz").status == 200
     assert server.output().count("archive.failed") == 1, "logged once"
@@ -318,7 +319,7 @@ def test_the_history_of_a_deleted_webhook_is_archived_and_removed_after_its_age(
     assert world.api.get("/v1/dlq")["data"] == []
     archived = [each["id"] for line in archived_lines(archive) for each in line["deliveries"]]
     assert sorted(archived) == sorted(each["id"] for each in deliveries)
-    wait_metric(world.api, 'webhook_retention_removed_total{kind="webhook"}', lambda n: n == 1)
+    wait_metric(world.api, 'postrider_retention_removed_total{kind="webhook"}', lambda n: n == 1)
     world.wait_done(world.publish()["id"], kept)
     server.stop()
     assert integrity_check(server.data) == "ok"

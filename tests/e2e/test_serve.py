@@ -60,7 +60,7 @@ def test_every_io_thread_has_a_listener(own_server):
 def test_configured_event_types_are_added_at_the_start(configured):
     server, _ = configured("[[event_types]]\nname = \"order.created\"\n"
                            "description = \"An order was created.\"\n")
-    types = server.api().all("/v1/event-types")
+    types = server.api().all("/v1/event-types?system=false")
     assert [(each["name"], each["description"]) for each in types] == [
         ("order.created", "An order was created.")]
 
@@ -83,7 +83,8 @@ def test_the_metrics_count_the_requests_of_every_listener(own_server):
     def counted():
         nonlocal scrapes
         text = api.request("GET", "/metrics").body.decode()
-        found = re.findall(r"^http_server_requests_total(?:\{[^}]*\})? (\S+)$", text, re.MULTILINE)
+        found = re.findall(r"^postrider_http_requests_total(?:\{[^}]*\})? (\S+)$", text,
+                           re.MULTILINE)
         assert found, text
         scrapes += 1
         return sum(float(value) for value in found) >= 30 + scrapes - 1

@@ -41,12 +41,12 @@ def test_every_setting_is_listed_with_its_value_and_origin(own_server, tmp_path)
 
 def test_a_reload_shows_what_is_in_force_now(own_server, tmp_path):
     running = ReloadableServer(own_server, tmp_path, "io_threads = 1\n[log]\nlevel = \"info\"\n")
-    assert "config.reloaded" in running.reload("\nio_threads = 3\n[log]\nlevel = \"warn\"\n"
+    assert "config.reloaded" in running.reload("\nio_threads = 3\n[log]\nlevel = \"debug\"\n"
                                                "[portal]\nframe_ancestors = [\"self\"]\n")
     settings = settings_of(running.api)
     assert settings["io_threads"]["value"] == 1, "it needs a restart"
     assert settings["io_threads"]["detail"].endswith("own.toml:1")
-    assert settings["log.level"]["value"] == "warn"
+    assert settings["log.level"]["value"] == "debug"
     assert settings["log.level"]["detail"].endswith("own.toml:4")
     assert settings["portal.frame_ancestors"]["value"] == ["self"]
     assert "config.reload_refused" in running.reload("[log]\nlevel = \"loud\"\n")

@@ -104,7 +104,8 @@ def test_without_a_free_descriptor_an_attempt_waits(own_server, make_world, tmp_
         delivery = world.wait_done(event, hook)
         assert (delivery["status"], delivery["attempts_total"]) == ("succeeded", 1)
     assert_no_failure(world, hook, 3)
-    assert metric(metrics_page(world.api), 'webhook_delivery_states_total{state="succeeded"}') == 3
+    succeeded = 'postrider_delivery_states_total{state="succeeded"}'
+    assert metric(metrics_page(world.api), succeeded) == 3
     wait_resolved(world.api, raised)
 
 
@@ -153,7 +154,7 @@ def test_without_a_free_descriptor_a_name_is_looked_up_later(own_server, make_wo
 def test_a_listener_without_descriptors_accepts_again_later(own_server, tmp_path):
     server = own_server().start()
     api = server.api()
-    failed = 'http_server_connections_total{result="failed"}'
+    failed = 'postrider_http_connections_total{result="failed"}'
     api.get("/v1/webhooks")
     with injected(server, "accept,accept4:error=EMFILE", tmp_path / "strace.log"):
         with clients(server, 2):

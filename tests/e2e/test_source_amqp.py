@@ -173,7 +173,8 @@ BAD = [
      "idempotency"),
 ]
 ODD_HEADERS = {"table": {"a": [1, {"b": None}]}, "flag": True, "big": 2**62, "text": "ä\n\"",
-               "resource_id": "r-1", "ordering_key": "o-1"}
+               "resource_id": "r-1", "ordering_key": "o-1",
+               "traceparent": "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"}
 
 
 def test_bad_messages_are_parked_with_a_reason_and_the_others_are_stored(
@@ -191,6 +192,7 @@ def test_bad_messages_are_parked_with_a_reason_and_the_others_are_stored(
     event, = server.api().get("/v1/events?resource_id=r-1")["data"]
     assert (event["type"], event["priority"], event["ordering_key"]) == ("a.b", "high", "o-1")
     assert event["timestamp"] == "2027-01-15T08:00:00.000Z"
+    assert event["trace_id"] == "0af7651916cd43dd8448eb211c80319c"
     wait_for(lambda: count(rabbitmq, f"{queue}.rejected") == len(BAD), "the parked messages")
     for (sent, body, reason), (properties, kept) in zip(
             BAD, read_all(rabbitmq, f"{queue}.rejected")):

@@ -119,6 +119,16 @@ def test_ten_thousand_entries_are_stored_once_across_kills_of_both(
     assert not store.exists("events.rejected")
 
 
+def test_the_trace_context_of_an_entry_is_kept(with_source, server_of_redis, store):
+    server = with_source(server_of_redis.address()).start()
+    trace_id = "0af7651916cd43dd8448eb211c80319c"
+    store.xadd("events", {**entry(1), "traceparent": f"00-{trace_id}-b7ad6b7169203331-01"})
+    store.xadd("events", {**entry(2), "traceparent": "garbage"})
+    wait_resource(server, 2)
+    shown = {event["resource_id"]: event["trace_id"] for event in events_of(server)}
+    assert shown["1"] == trace_id != shown["2"]
+
+
 def test_redis_can_come_late_hang_lose_its_data_and_be_paused(
         with_source, server_of_redis, store, proxy):
     proxy.refuse()

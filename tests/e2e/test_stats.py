@@ -149,11 +149,11 @@ def test_the_metrics_page_shows_incoming_and_outgoing_connections(own_server, ma
         world.wait_requests(hook, number + 1)
     connections = len({request.connection for request in world.requests(hook)})
 
-    wait_metric(world.api, 'http_server_requests_total{result="handled"}', lambda n: n >= 6)
+    wait_metric(world.api, 'postrider_http_requests_total{result="handled"}', lambda n: n >= 6)
     text = metrics_page(world.api)
-    assert metric(text, "webhook_transport_connections_opened_total") == connections
-    assert metric(text, "webhook_transport_connections_reused_total") == 5 - connections
-    assert metric(text, "webhook_transport_connections_idle") >= 1
-    assert metric(text, "http_server_connections") >= 1
-    assert metric(text, 'http_server_connections_total{result="refused"}') == 0
-    assert metric(text, "webhook_archive_failures_total") == 0
+    assert metric(text, "postrider_transport_connections_opened_total") == connections
+    assert metric(text, "postrider_transport_connections_reused_total") == 5 - connections
+    assert metric(text, "postrider_transport_connections_idle") >= 1
+    assert metric(text, "postrider_http_connections_open") >= 1
+    assert metric(text, 'postrider_http_connections_total{result="refused"}') == 0
+    assert metric(text, "postrider_archive_failures_total") == 0

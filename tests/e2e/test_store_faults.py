@@ -70,7 +70,8 @@ def test_five_store_failures_in_a_row_raise_an_alert_that_is_visible_and_stored_
     world = make_world(server)
     with injected(server, fault, tmp_path / "strace.log"):
         wait_for(lambda: refuses_publishing(world.api), "publishing to be refused")
-        wait_for(lambda: "alert kind=store_failing" in server.output(), "the alert in the log")
+        wait_for(lambda: "alert.raised kind=store_failing" in server.output(),
+                 "the alert in the log")
         for query in ("kind=store_failing", "status=active", "limit=1"):
             alert, = world.api.get(f"/v1/alerts?{query}")["data"]
             assert (alert["kind"], alert["status"]) == ("store_failing", "active")

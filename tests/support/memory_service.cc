@@ -23,7 +23,7 @@ struct MemoryService::DirectChange {
 };
 
 MemoryService::MemoryService()
-    : AdminService(Directory{}, AccessSnapshot{}, EventTypeCatalog{}),
+    : AdminService(Contents{}),
       roles_(make_memory_store(store)),
       reader_(make_memory_reader(store)) {
   store.digest = sha256;
@@ -53,6 +53,16 @@ void MemoryService::apply_now(WebhookId id, const WebhookEdit& edit) {
   const AuditEntry entry;
   DirectChange direct{*this, entry};
   POSTRIDER_ASSERT(changes_.edit_webhook(direct.context, id, edit, std::nullopt).has_value());
+}
+
+void MemoryService::configure(ChannelId id) {
+  const AuditEntry entry;
+  DirectChange direct{*this, entry};
+  const ChannelEdit edit = [](OwnedChannel owned) -> Result<OwnedChannel> {
+    owned.channel.configured = true;
+    return owned;
+  };
+  POSTRIDER_ASSERT(changes_.edit_channel(direct.context, id, edit).has_value());
 }
 
 void MemoryService::apply_now(const std::string& event_type, const EventTypeEdit& edit) {

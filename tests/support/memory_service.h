@@ -47,6 +47,8 @@ class MemoryService final : public AdminService, private WebhookObserver {
   /// Applies an edit of another caller.
   void apply_now(WebhookId id, const WebhookEdit& edit);
   void apply_now(const std::string& event_type, const EventTypeEdit& edit);
+  /// Makes a channel one that comes from the settings.
+  void configure(ChannelId id);
 
   [[nodiscard]] Moment now() const override { return moment; }
   [[nodiscard]] Uuid new_uuid() override { return ids_.next(moment.wall); }

@@ -84,6 +84,10 @@ class MemoryRegistry final : public Registry {
     });
   }
 
+  Result<void> perform(const SetContacts& set) {
+    return edit(set.tenant_id, [&](RegisteredTenant& tenant) { tenant.contacts = set.contacts; });
+  }
+
   Result<void> perform(const SuspendTenant& suspend) {
     return edit(suspend.tenant_id, [&](RegisteredTenant& tenant) {
       if (!tenant.suspended_at) {

@@ -107,8 +107,11 @@ struct MemoryStore {
   std::map<std::string, EventType> event_types;
   std::map<OperationId, Operation> operations;
   std::map<std::int64_t, OperationId> operation_of;  // The deliveries that are in_operation.
-  std::map<std::pair<std::string, std::string>, MemoryKeyUse> request_keys;    // (caller, key)
-  std::map<std::int64_t, Alert> alerts;                                        // By sequence.
+  std::map<std::pair<std::string, std::string>, MemoryKeyUse> request_keys;  // (caller, key)
+  std::map<std::int64_t, Alert> alerts;                                      // By sequence.
+  std::map<ChannelId, NotificationChannel> channels;
+  std::map<std::int64_t, Notification> notifications;  // By sequence.
+  std::int64_t next_notification = 1;
   std::map<std::pair<std::string, std::string>, MemorySourceRow> source_rows;  // (source, row)
 
   /// Held during each call of a port. Access the members above only while no call is running.
@@ -138,5 +141,9 @@ struct MemoryStore {
 [[nodiscard]] std::unique_ptr<SourceRowReader> make_memory_source_row_reader(MemoryStore& store);
 [[nodiscard]] std::unique_ptr<AlertWriter> make_memory_alert_writer(MemoryStore& store);
 [[nodiscard]] std::unique_ptr<AlertReader> make_memory_alert_reader(MemoryStore& store);
+[[nodiscard]] std::unique_ptr<NotificationWriter> make_memory_notification_writer(
+    MemoryStore& store);
+[[nodiscard]] std::unique_ptr<NotificationReader> make_memory_notification_reader(
+    MemoryStore& store);
 
 }  // namespace postrider

@@ -109,6 +109,7 @@ ConnectionState::Step ConnectionState::parse() {
 bool ConnectionState::check_head() {
   HttpRequest& head = parser_.head();
   head.remote_ip = client_ip(head);
+  head.note = watch_.note(shared_.options);
   BodyPermit permit{.body_bytes_max = shared_.options.body_bytes_max,
                     .owner = {ShareKind::address, client_group(head.remote_ip)}};
   if (shared_.options.check_head) {
@@ -252,6 +253,8 @@ asio::awaitable<HttpResponse> ConnectionState::handle() {
   HttpRequest request = parser_.take_request();
   request.remote_ip = client_ip(request);
   request.request_id = request_id_;
+  request.note = watch_.note(shared_.options);
+  watch_.begin(shared_.options, request);
   ++requests_;
   ++shared_.counters.requests_handled;
 
@@ -292,16 +295,25 @@ void ConnectionState::prepare(HttpResponse response) {
                                 .is_head = traits.is_head};
   // A copy: writing the head needs to know whether the body is streamed.
   body_stream_ = traits.is_head ? nullptr : response.stream;
+  watch_.answered(response, has_body(response, framing));
   response_.fill(std::move(response), framing);
 }
 
 void ConnectionState::prepare_piece(std::string_view piece) {
+  watch_.piece_sent(piece.size());
   response_.fill(frame_piece(piece, !parser_.traits().http_1_0));
 }
 
 void ConnectionState::prepare_refusal() {
   ++shared_.counters.requests_refused;
+  HttpRequest& refused = parser_.head();
+  refused.remote_ip = client_ip(refused);
+  watch_.begin(shared_.options, refused);
   prepare(render(problem_));
+}
+
+void ConnectionState::report_request(bool is_whole) {
+  watch_.end(shared_.options, {.request_id = request_id_, .is_whole = is_whole});
 }
 
 }  // namespace postrider::api

@@ -18,6 +18,7 @@
 #include "api/http/http.h"
 #include "api/http/http_server.h"
 #include "api/http/request_parser.h"
+#include "api/http/request_watch.h"
 #include "api/http/response_buffer.h"
 
 namespace postrider::api {
@@ -73,6 +74,8 @@ class ConnectionState {
   /// Prepares the next piece of a streamed body. An empty piece ends the body.
   void prepare_piece(std::string_view piece);
   boost::asio::awaitable<HttpResponse> handle();
+  /// Tells the observer about the request. Call when its response was written, or cannot be.
+  void report_request(bool is_whole);
 
   ConnectionShared& shared_;
   boost::beast::flat_buffer input_;
@@ -98,6 +101,7 @@ class ConnectionState {
   [[nodiscard]] HttpResponse handler_failed(std::string_view what);
 
   RequestParser parser_;
+  RequestWatch watch_;
   std::string remote_ip_;
   std::string request_id_;
   Problem problem_;

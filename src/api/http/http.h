@@ -15,6 +15,8 @@
 
 namespace postrider::api {
 
+struct RequestNote;
+
 struct HttpRequest {
   std::string method;  // Upper case, as sent.
   std::string path;    // Percent-decoded, without the query. Always starts with `/`.
@@ -25,6 +27,8 @@ struct HttpRequest {
   std::string request_id;                              // From X-Request-Id, or generated.
   bool head_checked = false;                           // A HeadCheck has admitted it.
   std::map<std::string, std::string> path_parameters;  // Filled by the router: `{id}`.
+  /// For the observer of requests. Null if there is none. Valid until the handler has answered.
+  RequestNote* note = nullptr;
 
   /// The first header with that name. `name` must be in lower case.
   [[nodiscard]] std::optional<std::string_view> header(std::string_view name) const;

@@ -85,6 +85,7 @@ asio::awaitable<void> HttpConnection<Stream>::serve() {
     if (written && body_stream_) {
       written = co_await write_stream();
     }
+    report_request(written);
     if (!written) {
       break;
     }

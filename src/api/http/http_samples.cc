@@ -15,7 +15,7 @@ std::vector<MetricSample> to_samples(const std::vector<HttpServerCounters>& list
     sum.handler_errors += each.handler_errors;
   }
   std::vector<MetricSample> samples;
-  samples.push_back({.name = "http_server_connections",
+  samples.push_back({.name = "postrider_http_connections_open",
                      .help = "Open client connections",
                      .labels = {},
                      .value = static_cast<double>(sum.connections_open)});
@@ -27,7 +27,7 @@ std::vector<MetricSample> to_samples(const std::vector<HttpServerCounters>& list
                        .labels = {{"result", result}},
                        .value = static_cast<double>(value)});
   };
-  constexpr const char* connections = "http_server_connections_total";
+  constexpr const char* connections = "postrider_http_connections_total";
   constexpr const char* connections_help =
       "Client connections: accepted, refused because a limit was reached, or failed to be accepted "
       "for want of a file descriptor";
@@ -35,7 +35,7 @@ std::vector<MetricSample> to_samples(const std::vector<HttpServerCounters>& list
         sum.connections_accepted - sum.connections_refused);
   total(connections, connections_help, "refused", sum.connections_refused);
   total(connections, connections_help, "failed", sum.accepts_failed);
-  constexpr const char* requests = "http_server_requests_total";
+  constexpr const char* requests = "postrider_http_requests_total";
   constexpr const char* requests_help =
       "Requests: handled, refused as malformed or too large, timed out, failed in a handler";
   total(requests, requests_help, "handled", sum.requests_handled);

@@ -19,6 +19,7 @@
 
 #include "api/http/head_check.h"
 #include "api/http/http.h"
+#include "api/http/request_observer.h"
 #include "api/http/shared_shares.h"
 #include "api/http/tls_identity.h"
 
@@ -58,6 +59,7 @@ struct HttpServerOptions {
   std::function<std::string()> make_request_id;
   /// Called when a handler threw and the client got a 500.
   std::function<void(std::string_view request_id, std::string_view what)> on_handler_error;
+  std::shared_ptr<RequestObserver> observer;  // Told about every request. Null: nobody is.
 };
 
 /// Totals since the start, except for `connections_open`.

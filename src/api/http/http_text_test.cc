@@ -224,14 +224,14 @@ TEST(HttpSamples, AddUpTheCountersOfAllListeners) {
     const std::string result = sample.labels.empty() ? "" : sample.labels.front().second;
     lines.push_back(fmt::format("{} {} {}", sample.name, result, sample.value));
   }
-  const std::vector<std::string> want = {"http_server_connections  101",
-                                         "http_server_connections_total accepted 1717",
-                                         "http_server_connections_total refused 303",
-                                         "http_server_connections_total failed 808",
-                                         "http_server_requests_total handled 404",
-                                         "http_server_requests_total refused 505",
-                                         "http_server_requests_total timeout 606",
-                                         "http_server_requests_total error 707"};
+  const std::vector<std::string> want = {"postrider_http_connections_open  101",
+                                         "postrider_http_connections_total accepted 1717",
+                                         "postrider_http_connections_total refused 303",
+                                         "postrider_http_connections_total failed 808",
+                                         "postrider_http_requests_total handled 404",
+                                         "postrider_http_requests_total refused 505",
+                                         "postrider_http_requests_total timeout 606",
+                                         "postrider_http_requests_total error 707"};
   EXPECT_EQ(lines, want);
 }
 

@@ -142,6 +142,7 @@ void open_delivery(JsonWriter& writer, const DeliveryRecord& record, const LaneV
   writer.member("created_at", record.created_at);
   writer.member("updated_at", record.updated_at);
   writer.member("completed_at", record.completed_at);
+  writer.member("trace_id", to_string(trace_id_of(delivery)));
 }
 
 void write_receiver(JsonWriter& writer, const Delivery& delivery, const Directory& webhooks) {

@@ -8,6 +8,7 @@
 #include "core/base/random.h"
 #include "core/filter/event_pattern.h"
 #include "core/request/signature.h"
+#include "core/trace/trace_header.h"
 
 #include "api/json/webhook_json.h"
 #include "api/resources/tenant_text.h"
@@ -110,6 +111,7 @@ Parsed<EventDraft> read_event(std::vector<JsonMember> members, const EventArriva
 
   event.id = arrival.id;
   event.created_at = arrival.now;
+  event.trace = arrival.trace;
   if (!key && options.derive_keys && timestamp && event.resource_id) {
     key = derived_key(event, *options.crypto);
   }
@@ -146,6 +148,23 @@ Parsed<std::optional<std::string>> read_key_header(const HttpRequest& request) {
   return std::optional{std::string{*key}};
 }
 
+std::optional<TraceContext> read_trace_headers(const HttpRequest& request) {
+  std::optional<std::string_view> traceparent;
+  std::string tracestate;
+  for (const auto& [name, value] : request.headers) {
+    if (name == "traceparent") {
+      if (traceparent) {
+        return std::nullopt;  // Which of them is meant is unknown.
+      }
+      traceparent = value;
+    } else if (name == "tracestate") {
+      tracestate += tracestate.empty() ? "" : ",";
+      tracestate += value;
+    }
+  }
+  return traceparent ? parse_trace(*traceparent, tracestate) : std::nullopt;
+}
+
 void open_event(JsonWriter& writer, const Event& event) {
   writer.open_object();
   writer.member("id", event.id);
@@ -159,6 +178,7 @@ void open_event(JsonWriter& writer, const Event& event) {
   writer.member_raw("metadata", event.metadata);
   writer.member("timestamp", event.timestamp);
   writer.member("created_at", event.created_at);
+  writer.member("trace_id", to_string(trace_id_of(event)));
 }
 
 std::string generated_key(const EventId& id) {

@@ -27,6 +27,7 @@ struct EventArrival {
   EventId id;
   WallTime now;
   std::optional<TenantId> tenant_id = std::nullopt;  // Of the API key, if it has one.
+  std::optional<TraceContext> trace = std::nullopt;
 };
 
 /// Reads one event. If the request has an idempotency key, or one can be derived, the draft claims
@@ -40,6 +41,10 @@ struct EventArrival {
 
 /// The checked Idempotency-Key header. The value is nullopt if the header is missing.
 [[nodiscard]] Parsed<std::optional<std::string>> read_key_header(const HttpRequest& request);
+
+/// The W3C trace context of a request. nullopt if it has none or an invalid one: that is no reason
+/// to refuse an event.
+[[nodiscard]] std::optional<TraceContext> read_trace_headers(const HttpRequest& request);
 
 /// Writes all members except `data`. Leaves the object open for further members.
 void open_event(JsonWriter& writer, const Event& event);

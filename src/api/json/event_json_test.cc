@@ -196,6 +196,30 @@ TEST(ReadKeyHeader, AcceptsPrintableAsciiOnly) {
   }
 }
 
+TEST(ReadTraceHeaders, ReadsOneTraceparentAndAllTracestates) {
+  constexpr const char* traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+  HttpRequest request;
+  EXPECT_FALSE(read_trace_headers(request));
+  request.headers = {{"tracestate", "a=1"}, {"traceparent", traceparent}, {"tracestate", "b=2"}};
+  const std::optional<TraceContext> trace = read_trace_headers(request);
+  ASSERT_TRUE(trace);
+  EXPECT_EQ(to_string(trace->parent), "b7ad6b7169203331");
+  EXPECT_EQ(trace->state, "a=1,b=2");
+}
+
+TEST(ReadTraceHeaders, IgnoresWhatIsNotValid) {
+  constexpr const char* traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+  HttpRequest request;
+  request.headers = {{"traceparent", traceparent}, {"traceparent", traceparent}};
+  EXPECT_FALSE(read_trace_headers(request)) << "twice";
+  request.headers = {{"traceparent", ""}};
+  EXPECT_FALSE(read_trace_headers(request));
+  request.headers = {{"tracestate", "a=1"}};
+  EXPECT_FALSE(read_trace_headers(request)) << "alone";
+  request.headers = {{"traceparent", traceparent}, {"tracestate", "a=1"}, {"tracestate", "a=2"}};
+  EXPECT_EQ(read_trace_headers(request)->state, "");
+}
+
 TEST(GeneratedKey, IsAUuidOfVersionFour) {
   UuidGenerator ids{7};
   std::set<std::string> keys;

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "core/filter/event_pattern.h"
+#include "core/model/event.h"
 
 #include "api/json/field_reader.h"
 
@@ -32,6 +33,10 @@ void read_name(ObjectReader& reader, bool creating, EventType& type) {
                               name.value ? "" : "is required and ", event_type_length_max));
     return;
   }
+  if (is_reserved_type(*name.value)) {
+    reader.refuse("name", "must not begin with `postrider.`, which is reserved.");
+    return;
+  }
   type.name = *name.value;
 }
 
@@ -56,7 +61,7 @@ bool read_fields(ObjectReader& reader, bool creating, EventType& type) {
   read_example(reader, type);
   assign(reader.boolean("validate"), type.validate, true);
   assign(reader.boolean("archived"), type.archived, false);
-  for (const std::string_view name : {"created_at", "updated_at"}) {
+  for (const std::string_view name : {"system", "created_at", "updated_at"}) {
     if (reader.raw(name)) {
       reader.refuse(name, "is set by the server. Omit it.");
     }
@@ -143,6 +148,7 @@ void write_event_type(JsonWriter& writer, const EventType& type) {
   writer.member("validate", type.validate && type.schema.has_value());
   writer.member_raw("example", type.example.value_or("null"));
   writer.member("archived", type.archived);
+  writer.member("system", is_reserved_type(type.name));
   writer.member("created_at", type.created_at);
   writer.member("updated_at", type.updated_at);
   writer.close_object();

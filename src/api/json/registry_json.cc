@@ -2,6 +2,7 @@
 
 #include "core/base/assert.h"
 
+#include "api/json/email_json.h"
 #include "api/json/webhook_json.h"
 #include "runtime/admin/api_key_use.h"
 
@@ -54,6 +55,8 @@ void write_registered_tenant(JsonWriter& writer, const RegisteredTenant& tenant)
   writer.member("name", tenant.name);
   writer.member_raw("metadata", tenant.metadata);
   writer.member("pool", tenant.pool);
+  writer.key("contacts");
+  write_texts(writer, tenant.contacts);
   writer.key("limits");
   write_limits(writer, tenant.limits);
   writer.member("created_at", tenant.created_at);

@@ -96,6 +96,7 @@ void write_webhook(JsonWriter& writer, const Webhook& webhook, const WebhookDeta
   writer.member("description", webhook.description);
   write_tenant_id(writer, webhook.tenant_id);
   writer.member("owner_id", webhook.owner_id);
+  writer.member("owner_email", webhook.owner_email);
   writer.member("resource_id", webhook.resource_id);
   if (details.with_secret) {
     writer.member("secret", format_secret(webhook.signature.scheme, webhook.secret));

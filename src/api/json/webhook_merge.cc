@@ -8,6 +8,7 @@
 #include "core/policy/secret_rotation.h"
 #include "core/request/secret_text.h"
 
+#include "api/json/email_json.h"
 #include "api/json/headers_and_metadata.h"
 #include "api/json/policy_json.h"
 #include "api/json/webhook_json.h"
@@ -56,6 +57,12 @@ void read_events(ObjectReader& reader, const WebhookRules& rules, Webhook& webho
     if (!pattern) {
       reader.refuse(fmt::format("events[{}]", index),
                     "must be an event type (order.created), a pattern (order.*) or *.");
+      return;
+    }
+    if (is_reserved_type(*text)) {
+      reader.refuse(fmt::format("events[{}]", index),
+                    "must not begin with `postrider.`: such events are sent to notification "
+                    "channels only. Create one with POST /v1/notification-channels.");
       return;
     }
     patterns.push_back(*std::move(pattern));
@@ -282,6 +289,7 @@ void read_webhook(ObjectReader& reader, const WebhookRules& rules, Webhook& webh
   read_tenant(reader, rules, webhook);
   assign(reader.text("name", name_rule), webhook.name);
   assign(reader.text("owner_id", name_rule), webhook.owner_id);
+  assign(read_email_address(reader, "owner_email"), webhook.owner_email);
   assign(reader.text("resource_id", name_rule), webhook.resource_id);
   assign(reader.text("description", description_rule), webhook.description);
   read_active(reader, defaults, webhook);

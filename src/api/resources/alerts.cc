@@ -31,7 +31,8 @@ Parsed<AlertQuery> read_query(const HttpRequest& request) {
                                          "pool_busy, permanent_failure, total_dead_letters, "
                                          "dead_letter_share, total_failures, p99_high, "
                                          "server_resources_short, store_corrupt, "
-                                         "store_data_lost, source_failing or messages_rejected"),
+                                         "store_data_lost, source_failing, messages_rejected "
+                                         "or notifications_failing"),
                   .active = query.one_of("status", parse_status, "active or resolved")};
   POSTRIDER_TRY(const Page page, read_history_page(query, ListKind::alerts));
   asked.page = page;

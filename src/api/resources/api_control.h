@@ -1,5 +1,5 @@
-// The mutable state of the running API: options, in force from the next request on, and request
-// limits. Any thread.
+// The mutable state of the running API: options, in force from the next request on, request limits
+// and counts of requests. Any thread.
 #pragma once
 
 #include <memory>
@@ -8,6 +8,7 @@
 #include "api/resources/api_options.h"
 #include "api/resources/api_shares.h"
 #include "api/resources/request_limiter.h"
+#include "api/resources/route_meters.h"
 #include "runtime/store/snapshot.h"
 
 namespace postrider::api {
@@ -21,11 +22,13 @@ class ApiControl {
 
   [[nodiscard]] RequestLimiter& limiter() { return limiter_; }
   [[nodiscard]] const ApiShares& shares() const { return shares_; }
+  [[nodiscard]] RouteMeters& meters() { return meters_; }
 
  private:
   Snapshot<ApiOptions> options_;
   RequestLimiter limiter_;
   const ApiShares shares_;
+  RouteMeters meters_;
 };
 
 }  // namespace postrider::api

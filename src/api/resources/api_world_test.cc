@@ -115,6 +115,7 @@ Result<std::unique_ptr<const SchemaCheck>> make_fake_check(std::string_view sche
 struct ApiWorld::Routes {
   boost::asio::io_context io;
   Router router;
+  std::shared_ptr<ApiControl> control;
 };
 
 ApiWorld::ApiWorld(const std::function<void(ApiOptions&)>& change)
@@ -125,10 +126,14 @@ ApiWorld::ApiWorld(const std::function<void(ApiOptions&)>& change)
   options.crypto = &openssl_crypto();
   options.make_sign = make_sign;
   change(options);
-  add_routes(routes_->router, *service_, std::move(options));
+  routes_->control = add_routes(routes_->router, *service_, std::move(options));
 }
 
 ApiWorld::~ApiWorld() = default;
+
+std::vector<MetricSample> ApiWorld::request_samples() const {
+  return routes_->control->meters().samples();
+}
 
 namespace {
 

@@ -12,6 +12,7 @@
 
 #include "core/model/attempt.h"
 #include "core/model/delivery.h"
+#include "ports/metric_sample.h"
 
 #include "api/http/http.h"
 #include "api/resources/api_options.h"
@@ -63,6 +64,7 @@ class ApiWorld {
   void settle(const std::string& delivery_id, DeliveryState state, int http_status);
 
   [[nodiscard]] test::MemoryService& service() { return *service_; }
+  [[nodiscard]] std::vector<MetricSample> request_samples() const;
 
  private:
   struct Routes;

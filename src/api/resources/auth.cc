@@ -7,6 +7,7 @@
 
 #include "core/net/header_rules.h"
 
+#include "api/http/request_observer.h"
 #include "api/json/registry_json.h"
 #include "api/resources/answers.h"
 #include "api/resources/key_text.h"
@@ -61,7 +62,8 @@ bool covers(const ApiKey& key, Admission admission) {
     case KeyScope::publish:
       return admission.access == Access::publish;
     case KeyScope::tenant:
-      return admission.tenants == Tenants::served &&
+      // Such a key may be older than the reservation.
+      return key.tenant_id != reserved_tenant && admission.tenants == Tenants::served &&
              (key.role == KeyRole::admin || admission.access == Access::read);
   }
   return false;
@@ -140,6 +142,17 @@ Parsed<KeyRef> find_caller(const HttpRequest& request, Access access, const KeyC
   return find_api_key(*key, check);
 }
 
+/// Also for a request that this key may not make.
+void note_caller(const HttpRequest& request, const ApiKey& key) {
+  if (request.note == nullptr) {
+    return;
+  }
+  request.note->key_id = acting_key(key);
+  if (key.scope == KeyScope::tenant) {
+    request.note->tenant_id = key.tenant_id;
+  }
+}
+
 }  // namespace
 
 bool is_shut_out(const ApiKey& key, const AccessSnapshot& access) {
@@ -180,6 +193,7 @@ Parsed<Caller> authenticate(const HttpRequest& request, Admission admission,
   }
   POSTRIDER_TRY(caller.key, find_caller(request, admission.access, check));
   const ApiKey& known = caller.key->key();
+  note_caller(request, known);
   if (!covers(known, admission)) {
     return tl::make_unexpected(forbidden(known, admission));
   }

@@ -4,6 +4,7 @@
 
 #include "adapters/openssl/digest.h"
 #include "adapters/openssl/openssl_crypto.h"
+#include "api/http/request_observer.h"
 
 namespace postrider::api {
 namespace {
@@ -135,6 +136,26 @@ TEST(Authenticate, RejectsAnExpiredKey) {
   EXPECT_EQ(expired.error().status, 401);
   EXPECT_NE(expired.error().detail.find("expired at 2023-11-14T22:13:20.000Z"), std::string::npos)
       << expired.error().detail;
+}
+
+TEST(Authenticate, NotesTheKeyAlsoIfItMayNotCall) {
+  const AccessSnapshot access = some_keys();
+  const auto note_of = [&](std::string_view text, Admission admission) {
+    RequestNote note;
+    HttpRequest request = with_key(text);
+    request.note = &note;
+    (void)check(request, admission, access);
+    return note;
+  };
+  for (const Tenants tenants : {Tenants::served, Tenants::shut_out}) {
+    const RequestNote note = note_of("pk_tenant", {Access::read, tenants});
+    ASSERT_TRUE(note.key_id);
+    EXPECT_EQ(note.key_id->bytes[0], 4);
+    EXPECT_EQ(note.tenant_id, "acme");
+  }
+  EXPECT_EQ(note_of("pk_admin", {Access::read}).tenant_id, "");
+  EXPECT_FALSE(note_of("pk_unknown", {Access::read}).key_id);
+  EXPECT_FALSE(note_of("pk_expired", {Access::read}).key_id);
 }
 
 TEST(Authenticate, RejectsEveryKeyIfNoneIsRegistered) {

@@ -37,6 +37,8 @@ struct Services {
         event_types(all),
         access(all),
         test_sends(all),
+        channels(all),
+        channel_tests(all),
         audited_reads(all),
         queries(all),
         stream(all),
@@ -54,6 +56,8 @@ struct Services {
   EventTypeEditor& event_types;
   AccessChanges& access;
   TestSends& test_sends;
+  ChannelEditor& channels;
+  ChannelTests& channel_tests;
   AuditedReads& audited_reads;
   Queries& queries;
   LiveStream& stream;

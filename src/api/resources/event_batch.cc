@@ -127,6 +127,7 @@ Parsed<BatchRequest> read_batch(const Context& context, const HttpRequest& reque
   POSTRIDER_CHECK(check_media_type(request));
   POSTRIDER_TRY(const std::optional<std::string> key, read_key_header(request));
   POSTRIDER_TRY(const std::vector<std::string_view> texts, read_items(request.body));
+  const std::optional<TraceContext> trace = read_trace_headers(request);
   const WallTime now = context.services.clock.now().wall;
   EventTypeGate gate{context};
   batch.items.reserve(texts.size());
@@ -136,7 +137,8 @@ Parsed<BatchRequest> read_batch(const Context& context, const HttpRequest& reque
                          .key = std::nullopt,
                          .id = EventId{context.services.ids.new_uuid()},
                          .now = now,
-                         .tenant_id = context.caller.tenant_id};
+                         .tenant_id = context.caller.tenant_id,
+                         .trace = trace};
     if (key) {
       // A repeated batch gives each item the same key again.
       arrival.key = fmt::format("{}/{}", *key, index);

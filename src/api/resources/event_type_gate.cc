@@ -55,6 +55,11 @@ EventTypeGate::EventTypeGate(const Context& context)
     : catalog_(context.services.snapshots.event_types()), options_(*context.options) {}
 
 Parsed<void> EventTypeGate::check(const Event& event, const std::string& path) {
+  if (is_reserved_type(event.type)) {
+    return tl::make_unexpected(
+        type_problem("validation_failed", "The event type is reserved", path,
+                     "must not begin with `postrider.`: only the server publishes such events."));
+  }
   const EventTypeRef known = catalog_->find(event.type);
   if (!known && options_.require_known_event_types) {
     return tl::make_unexpected(

@@ -29,7 +29,7 @@ TEST(EventTypeRoutes, CreatesReadsAndDeletes) {
   EXPECT_EQ(made.header("Location"), "/v1/event-types/order.created");
   constexpr std::string_view want =
       R"({"name":"order.created","description":"An order","schema":{ "forbid" : "x" },)"
-      R"("validate":true,"example":{"a": 1.50},"archived":false,)"
+      R"("validate":true,"example":{"a": 1.50},"archived":false,"system":false,)"
       R"("created_at":"2026-01-01T00:00:00.000Z","updated_at":"2026-01-01T00:00:00.000Z"})";
   EXPECT_EQ(made.body, want) << "byte for byte";
   EXPECT_EQ(world.call("GET", "/v1/event-types/order.created").body, want);
@@ -62,10 +62,11 @@ TEST(EventTypeRoutes, PutMerges) {
   const Answer changed =
       world.call("PUT", "/v1/event-types/a", R"({"archived":true,"validate":false,"name":"a"})");
   EXPECT_EQ(changed.status, 200) << changed.body;
-  EXPECT_EQ(changed.body,
-            R"({"name":"a","description":"d","schema":{"forbid":"x"},"validate":false,)"
-            R"("example":"ok","archived":true,"created_at":"2026-01-01T00:00:00.000Z",)"
-            R"("updated_at":"2026-01-01T00:00:00.005Z"})");
+  EXPECT_EQ(
+      changed.body,
+      R"({"name":"a","description":"d","schema":{"forbid":"x"},"validate":false,)"
+      R"("example":"ok","archived":true,"system":false,"created_at":"2026-01-01T00:00:00.000Z",)"
+      R"("updated_at":"2026-01-01T00:00:00.005Z"})");
   const Answer bare = world.call(
       "PATCH", "/v1/event-types/a",
       R"({"description":null,"schema":null,"validate":null,"example":null,"archived":null})");

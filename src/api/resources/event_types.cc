@@ -23,6 +23,15 @@ Parsed<EventTypeRef> path_event_type(const Snapshots& snapshots, const HttpReque
   return type;
 }
 
+/// The server's own types cannot be changed.
+Parsed<void> check_not_reserved(const std::string& name) {
+  if (is_reserved_type(name)) {
+    return tl::make_unexpected(conflict(
+        "event_type_reserved", "Event types that begin with `postrider.` belong to the server."));
+  }
+  return {};
+}
+
 HttpResponse show(std::uint16_t status, const EventType& type) {
   std::string body;
   JsonWriter writer{body};
@@ -63,12 +72,14 @@ EventTypeEdit make_edit(const Context& context, std::string body, EventTypeRef t
 
 struct TypeQuery {
   std::optional<bool> archived;
+  std::optional<bool> system;
   PageQuery page;
 };
 
 Parsed<TypeQuery> read_query(const HttpRequest& request) {
   QueryReader query{request};
-  TypeQuery asked{.archived = query.boolean("archived"), .page = {}};
+  TypeQuery asked{
+      .archived = query.boolean("archived"), .system = query.boolean("system"), .page = {}};
   POSTRIDER_TRY(PageQuery page, read_page(query, ListKind::event_types));
   asked.page = std::move(page);
   return asked;
@@ -86,7 +97,9 @@ TypePage select_page(const EventTypeCatalog& catalog, const TypeQuery& asked) {
   for (const EventTypeRef& known : catalog.in_name_order()) {
     const EventType& type = known->type;
     const bool is_before = asked.page.position && type.name <= *asked.page.position;
-    if (is_before || type.archived != asked.archived.value_or(type.archived)) {
+    const bool is_system = is_reserved_type(type.name);
+    if (is_before || type.archived != asked.archived.value_or(type.archived) ||
+        is_system != asked.system.value_or(is_system)) {
       continue;
     }
     if (to_skip > 0) {
@@ -150,6 +163,7 @@ Awaitable<Reply> list_event_types(Context context, HttpRequest request) {
 Awaitable<Reply> update_event_type(Context context, HttpRequest request) {
   POSTRIDER_CO_TRY(const EventTypeRef current,
                    path_event_type(context.services.snapshots, request));
+  POSTRIDER_CO_CHECK(check_not_reserved(current->type.name));
   POSTRIDER_CO_TRY(std::vector<JsonMember> members, read_body(request));
   POSTRIDER_CO_TRY(
       const EventTypeRef trial,
@@ -174,6 +188,7 @@ Awaitable<Reply> update_event_type(Context context, HttpRequest request) {
 Awaitable<Reply> delete_event_type(Context context, HttpRequest request) {
   POSTRIDER_CO_CHECK(check_no_query(request));
   const std::string name = path_name(request);
+  POSTRIDER_CO_CHECK(check_not_reserved(name));
   EventTypeEdit edit = [](const EventTypeRef& current) -> Result<EventTypeRef> {
     if (!current) {
       return fail(Errc::not_found, "There is no such event type.");

@@ -1,5 +1,6 @@
 #include "core/filter/event_type_filter.h"
 
+#include "api/http/request_observer.h"
 #include "api/json/event_json.h"
 #include "api/json/json_body.h"
 #include "api/json/list_answer.h"
@@ -28,10 +29,25 @@ Parsed<EventDraft> read_publish(const Context& context, const HttpRequest& reque
                              .key = std::move(key),
                              .id = EventId{context.services.ids.new_uuid()},
                              .now = context.services.clock.now().wall,
-                             .tenant_id = context.caller.tenant_id};
+                             .tenant_id = context.caller.tenant_id,
+                             .trace = read_trace_headers(request)};
   POSTRIDER_TRY(EventDraft draft, read_event(*std::move(members), arrival, *context.options));
   POSTRIDER_CHECK(EventTypeGate(context).check(draft.event, arrival.path));
   return draft;
+}
+
+/// For the log line of the request.
+void note_event(RequestNote* note, EventId id, const TraceId& trace_id,
+                const PublishReceipt& receipt) {
+  if (note == nullptr) {
+    return;
+  }
+  if (const auto* duplicate = std::get_if<Duplicate>(&receipt)) {
+    note->event_id = duplicate->first_id;
+  } else if (std::holds_alternative<Accepted>(receipt)) {
+    note->event_id = id;
+    note->trace_id = trace_id;
+  }
 }
 
 struct EventQuery {
@@ -110,6 +126,7 @@ std::string write_detail(const EventDetail& detail, const LaneViews& lanes,
 Awaitable<Reply> publish_event(Context context, HttpRequest request) {
   POSTRIDER_CO_TRY(EventDraft draft, read_publish(context, request));
   const SubmittedEvent submitted = submitted_event(draft.event, *context.options);
+  const TraceId trace_id = trace_id_of(draft.event);
   std::vector<EventDraft> drafts;
   drafts.push_back(std::move(draft));
   POSTRIDER_CO_CHECK(check_drafts(context, drafts));
@@ -118,6 +135,7 @@ Awaitable<Reply> publish_event(Context context, HttpRequest request) {
   if (!receipts) {
     co_return tl::make_unexpected(receipts.error());
   }
+  note_event(request.note, submitted.id, trace_id, receipts->front());
   co_return answer_publish(submitted, receipts->front());
 }
 

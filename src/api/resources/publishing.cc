@@ -56,6 +56,14 @@ EventCounts count_by_tenant(const std::vector<EventDraft>& drafts) {
 }  // namespace
 
 Parsed<void> check_tenant_known(const Context& context, const TenantId& tenant_id) {
+  if (tenant_id == reserved_tenant) {
+    return tl::make_unexpected(
+        Problem{.status = 422,
+                .code = "validation_failed",
+                .title = "The tenant is reserved",
+                .detail = "The tenant `postrider` belongs to the server. Use another id.",
+                .errors = {{"tenant_id", "must not be `postrider`, which is reserved."}}});
+  }
   if (!context.options->require_known_tenants ||
       context.services.snapshots.access()->find_tenant(tenant_id) != nullptr) {
     return {};

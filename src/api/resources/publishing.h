@@ -23,7 +23,8 @@ namespace postrider::api {
 [[nodiscard]] Parsed<void> check_not_suspended(const Snapshots& snapshots,
                                                const TenantId& tenant_id);
 
-/// Fails with 422 if only registered tenants are served and this one is not registered.
+/// Fails with 422 if the tenant is reserved for the server, or if only registered tenants are
+/// served and this one is not registered.
 [[nodiscard]] Parsed<void> check_tenant_known(const Context& context, const TenantId& tenant_id);
 
 }  // namespace postrider::api

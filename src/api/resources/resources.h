@@ -38,6 +38,18 @@ Awaitable<Reply> test_webhook(Context context, HttpRequest request);
 Awaitable<Reply> show_test(Context context, HttpRequest request);  // For a repeated request.
 Awaitable<Reply> verify_webhook(Context context, HttpRequest request);
 
+// notification_channels.cc
+Awaitable<Reply> list_channels(Context context, HttpRequest request);
+Awaitable<Reply> create_channel(Context context, HttpRequest request);
+Awaitable<Reply> get_channel(Context context, HttpRequest request);
+Awaitable<Reply> update_channel(Context context, HttpRequest request);
+Awaitable<Reply> delete_channel(Context context, HttpRequest request);
+
+// channel_notifications.cc
+Awaitable<Reply> list_notifications(Context context, HttpRequest request);
+Awaitable<Reply> test_channel(Context context, HttpRequest request);
+Awaitable<Reply> show_channel_test(Context context, HttpRequest request);  // Repeated request.
+
 // alerts.cc
 Awaitable<Reply> list_alerts(Context context, HttpRequest request);
 
@@ -92,6 +104,7 @@ Awaitable<Reply> get_tenant(Context context, HttpRequest request);
 Awaitable<Reply> delete_tenant(Context context, HttpRequest request);
 Awaitable<Reply> get_tenant_limits(Context context, HttpRequest request);
 Awaitable<Reply> put_tenant_limits(Context context, HttpRequest request);
+Awaitable<Reply> put_tenant_contacts(Context context, HttpRequest request);
 Awaitable<Reply> suspend_tenant(Context context, HttpRequest request);
 Awaitable<Reply> resume_tenant(Context context, HttpRequest request);
 

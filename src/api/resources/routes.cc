@@ -20,6 +20,8 @@
 #include <string_view>
 
 #include "api/http/client_address.h"
+#include "api/http/request_observer.h"
+#include "api/json/event_json.h"
 #include "api/json/json_body.h"
 #include "api/resources/api_shares.h"
 #include "api/resources/auth.h"
@@ -52,6 +54,8 @@ constexpr ReplayRule as_api_key{201, get_api_key};
 constexpr ReplayRule as_operation{202, get_operation};
 constexpr ReplayRule as_rotation{200, show_rotation};
 constexpr ReplayRule as_test{200, show_test};
+constexpr ReplayRule as_channel{201, get_channel};
+constexpr ReplayRule as_channel_test{200, show_channel_test};
 constexpr ReplayRule not_shown{201, nullptr};
 
 constexpr std::array entries = {
@@ -81,6 +85,18 @@ constexpr std::array entries = {
     Entry{"POST", "/v1/webhooks/{id}/test", Access::admin, test_webhook, Tenants::served, as_test},
     Entry{"POST", "/v1/webhooks/{id}/verify", Access::admin, verify_webhook, Tenants::served},
     Entry{"GET", "/v1/alerts", Access::read, list_alerts, Tenants::served},
+    Entry{"GET", "/v1/notification-channels", Access::admin, list_channels, Tenants::served},
+    Entry{"POST", "/v1/notification-channels", Access::admin, create_channel, Tenants::served,
+          as_channel},
+    Entry{"GET", "/v1/notification-channels/{id}", Access::admin, get_channel, Tenants::served},
+    Entry{"PATCH", "/v1/notification-channels/{id}", Access::admin, update_channel,
+          Tenants::served},
+    Entry{"DELETE", "/v1/notification-channels/{id}", Access::admin, delete_channel,
+          Tenants::served},
+    Entry{"POST", "/v1/notification-channels/{id}/test", Access::admin, test_channel,
+          Tenants::served, as_channel_test},
+    Entry{"GET", "/v1/notification-channels/{id}/notifications", Access::admin, list_notifications,
+          Tenants::served},
     Entry{"POST", "/v1/secrets/rotate-key", Access::admin, rotate_secrets_key},
     Entry{"POST", "/v1/webhooks/{id}/deliveries/{delivery_id}/retry", Access::admin,
           retry_webhook_delivery, Tenants::served},
@@ -118,6 +134,7 @@ constexpr std::array entries = {
     Entry{"DELETE", "/v1/tenants/{id}", Access::admin, delete_tenant},
     Entry{"GET", "/v1/tenants/{id}/limits", Access::admin, get_tenant_limits},
     Entry{"PUT", "/v1/tenants/{id}/limits", Access::admin, put_tenant_limits},
+    Entry{"PUT", "/v1/tenants/{id}/contacts", Access::admin, put_tenant_contacts},
     Entry{"POST", "/v1/tenants/{id}/suspend", Access::admin, suspend_tenant, Tenants::shut_out,
           as_same_tenant},
     Entry{"POST", "/v1/tenants/{id}/resume", Access::admin, resume_tenant, Tenants::shut_out,
@@ -149,8 +166,8 @@ constexpr std::array entries = {
     Entry{"GET", "/", Access::open, get_dashboard},
 };
 
-// For paths without an entry.
-constexpr Entry dashboard_entry{"GET", "", Access::open, get_dashboard};
+// For paths without an entry. The pattern is its name in the access log and in metrics.
+constexpr Entry dashboard_entry{"GET", "static", Access::open, get_dashboard};
 
 constexpr std::array monitoring_entries = {
     Entry{"GET", "/healthz", Access::open, get_health},
@@ -171,9 +188,25 @@ std::size_t body_bytes_max(const Entry& entry, const ApiOptions& options) {
   return entry.access == Access::open ? token_body_bytes_max : small_body_bytes_max;
 }
 
+/// Measures one request. The meter and the clock must outlive the request.
+struct RequestTimer {
+  RouteMeter* meter = nullptr;
+  const Clock* clock = nullptr;
+  MonoTime start;
+
+  void end(std::uint16_t status) const { meter->record(status, clock->now().mono - start); }
+};
+
 /// The only place where a handler's problem becomes a response.
-Awaitable<HttpResponse> render_reply(Awaitable<Reply> handling) {
-  Reply reply = co_await std::move(handling);
+Awaitable<HttpResponse> render_reply(Awaitable<Reply> handling, RequestTimer timer) {
+  Reply reply;
+  try {
+    reply = co_await std::move(handling);
+  } catch (...) {
+    timer.end(500);  // As the server answers it.
+    throw;
+  }
+  timer.end(reply ? reply->status : reply.error().status);
   if (!reply) {
     co_return render(reply.error());
   }
@@ -209,20 +242,30 @@ struct Guard {
   std::shared_ptr<ApiControl> control;
   const Entry* entry = nullptr;
   bool limited = true;  // See is_limited().
+  RouteMeter* meter = nullptr;
 
   /// Requests without a valid key are counted by address, the others by key. The sessions of a key
   /// count as that key.
   [[nodiscard]] Parsed<void> check_rate(const ApiOptions& options, const std::string& remote_ip,
-                                        const KeyRef& key) const {
+                                        const KeyRef& key, MonoTime now) const {
     const std::optional<RateLimit>& limit = key ? options.key_rate : options.address_rate;
     if (!limit || !limited) {
       return {};
     }
     const std::string client = key ? acting_key(key->key()).to_string() : client_group(remote_ip);
-    if (const auto wait = control->limiter().take(client, *limit, service->now().mono)) {
+    if (const auto wait = control->limiter().take(client, *limit, now)) {
       return tl::make_unexpected(too_many(*wait));
     }
     return {};
+  }
+
+  /// What the observer of requests is told, whether or not the request is allowed.
+  void begin_note(const HttpRequest& request, RequestNote& note) const {
+    note.route = entry->pattern;
+    note.is_routine = !limited;
+    if (const std::optional<TraceContext> trace = read_trace_headers(request)) {
+      note.trace_id = trace->trace_id;
+    }
   }
 
   /// A scraper on this machine needs no key, but a web page in a browser on this machine does.
@@ -235,13 +278,17 @@ struct Guard {
   }
 
   /// Checks key and rate. Each request is counted once.
-  [[nodiscard]] Parsed<Caller> identify(const HttpRequest& request) const {
+  [[nodiscard]] Parsed<Caller> identify(const HttpRequest& request, const Moment& now) const {
+    if (request.note != nullptr) {
+      begin_note(request, *request.note);
+    }
     const std::shared_ptr<const ApiOptions> options = control->options();
     const std::shared_ptr<const AccessSnapshot> access = service->access();
     Parsed<Caller> caller = authenticate(request, {access_for(request, *options), entry->tenants},
-                                         {*access, *options->crypto, service->now().wall});
+                                         {*access, *options->crypto, now.wall});
     if (!request.head_checked) {
-      POSTRIDER_CHECK(check_rate(*options, request.remote_ip, caller ? caller->key : nullptr));
+      const KeyRef key = caller ? caller->key : nullptr;
+      POSTRIDER_CHECK(check_rate(*options, request.remote_ip, key, now.mono));
     }
     return caller;
   }
@@ -257,7 +304,7 @@ struct Guard {
 
   /// Before the body arrives. Whatever the header alone can decide is decided here.
   [[nodiscard]] Parsed<BodyPermit> check_head(const HttpRequest& head) const {
-    POSTRIDER_TRY(const Caller caller, identify(head));
+    POSTRIDER_TRY(const Caller caller, identify(head, service->now()));
     if (entry->access == Access::publish && caller.tenant_id) {
       POSTRIDER_CHECK(check_not_suspended(*service, *caller.tenant_id));
     }
@@ -265,8 +312,8 @@ struct Guard {
                       .owner = share_owner(caller)};
   }
 
-  [[nodiscard]] Parsed<Context> admit(const HttpRequest& request) const {
-    POSTRIDER_TRY(Caller caller, identify(request));
+  [[nodiscard]] Parsed<Context> admit(const HttpRequest& request, const Moment& now) const {
+    POSTRIDER_TRY(Caller caller, identify(request, now));
     if (caller.key != nullptr) {
       record_use(caller.key);
     }
@@ -284,20 +331,25 @@ bool is_limited(const Entry& entry) {
 Handler make_handler(const Guard& guard) {
   return [guard, resource = guard.entry->resource,
           replay = guard.entry->replay](HttpRequest request) -> Awaitable<HttpResponse> {
-    Parsed<Context> context = guard.admit(request);
+    const Moment now = guard.service->now();
+    const RequestTimer timer{.meter = guard.meter, .clock = guard.service, .start = now.mono};
+    Parsed<Context> context = guard.admit(request, now);
     if (!context) {
+      timer.end(context.error().status);
       return render_problem(std::move(context.error()));
     }
     Service& all = *guard.service;
     if (replay.status != 0) {
       return render_reply(
-          answer_idempotently({all, resource, replay}, *std::move(context), std::move(request)));
+          answer_idempotently({all, resource, replay}, *std::move(context), std::move(request)),
+          timer);
     }
     const KeyRef key = context->caller.key;
     const bool may_stream = key != nullptr && request.method == "GET";
     auto handling = resource(*std::move(context), std::move(request));
     return render_reply(may_stream ? guard_stream(std::move(handling), {all, all, key->key().id})
-                                   : std::move(handling));
+                                   : std::move(handling),
+                        timer);
   };
 }
 
@@ -306,7 +358,11 @@ HeadCheck make_check(const Guard& guard) {
 }
 
 Guard make_guard(Service& service, const std::shared_ptr<ApiControl>& control, const Entry& entry) {
-  return {.service = &service, .control = control, .entry = &entry, .limited = is_limited(entry)};
+  return {.service = &service,
+          .control = control,
+          .entry = &entry,
+          .limited = is_limited(entry),
+          .meter = &control->meters().of(entry.method, entry.pattern)};
 }
 
 void add(Router& router, const Guard& guard) {
@@ -318,6 +374,7 @@ void add(Router& router, const Guard& guard) {
 
 std::vector<RouteEntry> route_table() {
   std::vector<RouteEntry> table;
+  table.reserve(entries.size());
   for (const Entry& entry : entries) {
     table.push_back({entry.method, entry.pattern, {entry.access, entry.tenants}});
   }

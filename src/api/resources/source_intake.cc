@@ -127,7 +127,8 @@ Draft Intake::read(const Context& context, const SourceRecord& record) const {
                              .key = std::nullopt,
                              .id = EventId{context.services.ids.new_uuid()},
                              .now = context.services.clock.now().wall,
-                             .tenant_id = std::nullopt};
+                             .tenant_id = std::nullopt,
+                             .trace = trace_of(record, options_.mapping)};
   POSTRIDER_TRY(EventDraft draft, read_event(*std::move(members), arrival, *context.options));
   // Each message has a budget of its own, unlike the events of a request.
   POSTRIDER_CHECK(EventTypeGate(context).check(draft.event, arrival.path));
@@ -178,6 +179,7 @@ Parsed<void> Intake::choose_target(const Context& context, const SourceRecord& r
 void Intake::flush(const Context& context, std::vector<EventDraft>& drafts,
                    const std::vector<std::size_t>& places, std::vector<RecordOutcome>& outcomes) {
   std::vector<EventId> ids;
+  ids.reserve(drafts.size());
   for (const EventDraft& draft : drafts) {
     ids.push_back(draft.event.id);
   }

@@ -25,7 +25,7 @@ ApiOptions make_options() {
 
 FieldMapping make_mapping() {
   FieldMapping mapping;
-  for (const std::string_view member : event_members) {
+  for (const std::string_view member : mapped_members) {
     mapping.fields.emplace(member, std::vector<std::string>{std::string{member}});
   }
   mapping.fields["idempotency_key"] = {"id"};
@@ -104,6 +104,22 @@ TEST_F(SourceIntakeTest, ARowIsTrackedAndItsIdIsKept) {
   EXPECT_EQ(rows->at(0).row_id, "7");
   EXPECT_EQ(rows->at(0).generation, 2u);
   EXPECT_EQ(make_memory_history(service_.store)->find_event(id)->source_id, "7");
+}
+
+TEST_F(SourceIntakeTest, ATraceIsKeptAndIsNoReasonForAnotherEvent) {
+  const auto traced = [](const std::string& traceparent) {
+    SourceRecord record = message("7");
+    record.fields.push_back({"traceparent", traceparent});
+    return record;
+  };
+  const auto first =
+      intake_->publish({traced("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01")});
+  const EventId id = std::get<RecordStored>(first[0]).event_id;
+  const Event event = *make_memory_history(service_.store)->find_event(id);
+  ASSERT_TRUE(event.trace);
+  EXPECT_EQ(to_string(event.trace->trace_id), "0af7651916cd43dd8448eb211c80319c");
+  const auto again = intake_->publish({traced("garbage")});
+  EXPECT_TRUE(std::get<RecordStored>(again[0]).duplicate);
 }
 
 TEST_F(SourceIntakeTest, AMessageGoesToTheUrlThatItNames) {

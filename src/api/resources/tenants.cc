@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "api/json/email_json.h"
 #include "api/json/field_reader.h"
 #include "api/json/json_body.h"
 #include "api/json/list_answer.h"
@@ -34,6 +35,10 @@ Parsed<RegisteredTenant> read_new_tenant(const Context& context, const HttpReque
   assign(reader.verbatim_object("metadata", metadata_bytes_max), tenant.metadata,
          std::string{"{}"});
   assign(reader.text("pool", name_rule), tenant.pool);
+  assign(read_email_addresses(reader, "contacts"), tenant.contacts, std::vector<std::string>{});
+  if (tenant.id == reserved_tenant) {
+    reader.refuse("id", "must not be `postrider`, which is reserved.");
+  }
   reader.finish();
   if (!errors.empty()) {
     return tl::make_unexpected(errors.problem());
@@ -64,6 +69,21 @@ Parsed<LimitsChange> read_limits(const HttpRequest& request) {
     return tl::make_unexpected(errors.problem());
   }
   return change;
+}
+
+Parsed<std::vector<std::string>> read_contacts(const HttpRequest& request) {
+  POSTRIDER_TRY(std::vector<JsonMember> members, read_body(request));
+  FieldErrors errors;
+  ObjectReader reader{std::move(members), "", errors};
+  JsonField<std::vector<std::string>> contacts = read_email_addresses(reader, "contacts");
+  if (!reader.raw("contacts")) {
+    reader.refuse("contacts", "is required: a list of e-mail addresses, which may be empty.");
+  }
+  reader.finish();
+  if (!errors.empty()) {
+    return tl::make_unexpected(errors.problem());
+  }
+  return std::move(contacts.value).value_or(std::vector<std::string>{});
 }
 
 Parsed<TenantRef> path_tenant(const Snapshots& snapshots, const HttpRequest& request) {
@@ -237,6 +257,16 @@ Awaitable<Reply> put_tenant_limits(Context context, HttpRequest request) {
     co_return tl::make_unexpected(to_problem(set.error(), "tenant", id));
   }
   co_return json_answer(200, limits_text(context.services.snapshots.access()->limits_of(id)));
+}
+
+Awaitable<Reply> put_tenant_contacts(Context context, HttpRequest request) {
+  POSTRIDER_CO_TRY(const TenantRef tenant, path_tenant(context.services.snapshots, request));
+  POSTRIDER_CO_TRY(std::vector<std::string> contacts, read_contacts(request));
+  AuditEntry entry = audit_entry(
+      context, {.action = "tenant.contacts", .subject = tenant->id, .tenant_id = tenant->id});
+  SetContacts change{.tenant_id = tenant->id, .contacts = std::move(contacts)};
+  auto pending = change_tenant(context, std::move(change), std::move(entry));
+  co_return co_await std::move(pending);
 }
 
 Awaitable<Reply> suspend_tenant(Context context, HttpRequest request) {

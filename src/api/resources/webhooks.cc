@@ -70,6 +70,12 @@ Problem over_webhook_quota(const Error& error) {
       .errors = {}};
 }
 
+/// A conflict means that a notification channel owns the webhook.
+Problem change_problem(const Error& error, WebhookId id) {
+  return error.code == Errc::conflict ? conflict("webhook_of_channel", error.message)
+                                      : to_problem(error, "webhook", id.to_string());
+}
+
 /// The names of the changed members, for the audit log. Values may be secret.
 std::string name_fields(const std::vector<JsonMember>& members) {
   std::string detail;
@@ -189,7 +195,7 @@ Awaitable<Reply> update_webhook(Context context, HttpRequest request) {
   const Result<WebhookRef> changed = co_await std::move(pending);
   POSTRIDER_CO_CHECK(*merged);
   if (!changed) {
-    co_return tl::make_unexpected(to_problem(changed.error()));
+    co_return tl::make_unexpected(change_problem(changed.error(), current->id));
   }
   auto shown = show_changed_webhook(context, *changed, *current);
   co_return co_await std::move(shown);
@@ -205,7 +211,7 @@ Awaitable<Reply> delete_webhook(Context context, HttpRequest request) {
   auto pending = context.services.webhooks.remove_webhook(id, std::move(entry));
   const Result<void> removed = co_await std::move(pending);
   if (!removed) {
-    co_return tl::make_unexpected(to_problem(removed.error(), "webhook", id.to_string()));
+    co_return tl::make_unexpected(change_problem(removed.error(), id));
   }
   co_return HttpResponse{.status = 204, .content_type = "", .headers = {}, .body = {}};
 }

@@ -28,9 +28,10 @@ struct OwnedIds {
   std::string dead;
   std::string key;
   std::string operation;
+  std::string channel;
 
   [[nodiscard]] std::vector<std::string> ids() const {
-    return {webhook, event, delivery, dead, key, operation};
+    return {webhook, event, delivery, dead, key, operation, channel};
   }
 };
 
@@ -56,6 +57,12 @@ class Tenancy : public testing::Test {
     const Answer operation =
         world_.call("POST", "/v1/dlq/retry-batch", R"({"filter":{)" + owner + "}}");
     made.operation = operation.at("id");
+    const Answer channel = world_.call(
+        "POST", "/v1/notification-channels",
+        R"({"kind":"email","target":{"to_owner":true},"name":")" + name + R"(",)" + owner + "}");
+    made.channel = channel.at("id");
+    EXPECT_EQ(world_.call("POST", "/v1/notification-channels/" + made.channel + "/test").status,
+              200);
     ApiKey record{.id = KeyId{world_.service().new_uuid()},
                   .name = name,
                   .sha256 = sha256(key),
@@ -97,6 +104,13 @@ class Tenancy : public testing::Test {
     for (const auto& [id, operation] : store.operations) {
       if (operation.tenant_id == tenant) {
         text += id.to_string() + std::string{operation_statuses.name(operation.status)} + "\n";
+      }
+    }
+    for (const auto& [id, channel] : store.channels) {
+      if (channel.tenant_id == tenant) {
+        text += id.to_string() + channel.name + to_rfc3339(channel.updated_at) + "\n";
+        count(store.notifications,
+              [&](const auto& row) { return row.second.channel_id == channel.id; });
       }
     }
     count(store.events, [&](const auto& row) { return row.second.event->tenant_id == tenant; });
@@ -152,6 +166,7 @@ std::vector<std::string> bodies(const std::string& method, const OwnedIds& their
           R"({"since":"2020-01-01T00:00:00Z"})",
           R"({"filter":{"webhook_ids":[")" + theirs.webhook + R"("]}})",
           R"({"scope":"tenant",)" + owner + "}",
+          R"({"name":"a","kind":"email","target":{"to_owner":true},)" + owner + "}",
           "{" + owner + "}"};
 }
 
@@ -212,6 +227,7 @@ TEST_F(Tenancy, AnotherTenantsDataIsAnsweredLikeMissingData) {
       {theirs_.delivery, "dlv_00000000000000000000000000"},
       {theirs_.dead, "dlv_00000000000000000000000000"},
       {theirs_.operation, "opr_00000000000000000000000000"},
+      {theirs_.channel, "ntc_00000000000000000000000000"},
       {theirs_.key, "key_0000000000000000000000000z"}};
   std::size_t compared = 0;
   for (const RouteEntry& route : route_table()) {
@@ -242,7 +258,7 @@ TEST_F(Tenancy, EveryRouteForTenantsServesTheirOwnData) {
       {"webhooks", mine_.webhook},     {"events", mine_.event},
       {"deliveries", mine_.delivery},  {"dlq", mine_.dead},
       {"operations", mine_.operation}, {"batch-operations", mine_.operation},
-      {"api-keys", mine_.key}};
+      {"api-keys", mine_.key},         {"notification-channels", mine_.channel}};
   for (const RouteEntry& route : route_table()) {
     std::string path{route.pattern};
     bool known = route.admission.tenants == Tenants::served && route.method != "DELETE";

@@ -138,7 +138,7 @@ class TenantHistory final : public History {
   }
 
   Result<std::optional<TenantId>> tenant_of_removed(WebhookId id) override {
-    POSTRIDER_TRY(std::optional<TenantId> tenant_id, all_.tenant_of_removed(id));
+    POSTRIDER_TRY(const std::optional<TenantId> tenant_id, all_.tenant_of_removed(id));
     return tenant_id == tenant_id_ ? tenant_id : std::nullopt;
   }
 

@@ -5,6 +5,7 @@
 #include <variant>
 
 #include "api/tenancy/tenant_history.h"
+#include "api/tenancy/tenant_notifications.h"
 #include "api/tenancy/tenant_operations.h"
 #include "api/tenancy/tenant_stats.h"
 
@@ -13,6 +14,10 @@ namespace {
 
 tl::unexpected<Error> no_such_webhook() {
   return fail(Errc::not_found, "There is no such webhook.");
+}
+
+tl::unexpected<Error> no_such_channel() {
+  return fail(Errc::not_found, "There is no such notification channel.");
 }
 
 tl::unexpected<Error> not_for_tenants() {
@@ -71,6 +76,9 @@ class TenantService final : public Service {
   [[nodiscard]] std::shared_ptr<const EventTypeCatalog> event_types() const override {
     return all_.event_types();
   }
+  [[nodiscard]] std::shared_ptr<const ChannelDirectory> channels() const override {
+    return std::make_shared<const ChannelDirectory>(all_.channels()->only(tenant_id_));
+  }
   void record_key_use(const AccessKey& key) override { all_.record_key_use(key); }
   QuotaWait take_quota(const EventCounts& counts) override { return all_.take_quota(counts); }
 
@@ -90,6 +98,13 @@ class TenantService final : public Service {
   Awaitable<Result<TestSent>> send_test(WebhookRef webhook, Event event, AuditEntry entry,
                                         std::optional<RequestKey> key) override;
   Awaitable<Result<Outcome>> probe(Webhook webhook, Event event, Millis timeout) override;
+  Awaitable<Result<ChannelRef>> add_channel(OwnedChannel added, AuditEntry entry,
+                                            std::optional<RequestKey> key) override;
+  Awaitable<Result<ChannelRef>> edit_channel(ChannelId id, ChannelEdit edit,
+                                             AuditEntry entry) override;
+  Awaitable<Result<void>> remove_channel(ChannelId id, AuditEntry entry) override;
+  Awaitable<Result<Notification>> send_test_notification(Notification test, AuditEntry entry,
+                                                         std::optional<RequestKey> key) override;
   Awaitable<Result<void>> record_read(AuditEntry entry) override {
     return all_.record_read(std::move(entry));
   }
@@ -124,6 +139,14 @@ class TenantService final : public Service {
   [[nodiscard]] bool owns(WebhookId id) const {
     const WebhookRef webhook = all_.directory()->find(id);
     return webhook != nullptr && webhook->tenant_id == tenant_id_;
+  }
+  [[nodiscard]] bool owns(ChannelId id) const {
+    const ChannelRef channel = all_.channels()->find(id);
+    return channel != nullptr && channel->tenant_id == tenant_id_;
+  }
+  [[nodiscard]] bool owns(const OwnedChannel& owned) const {
+    return owned.channel.tenant_id == tenant_id_ &&
+           (!owned.webhook || owned.webhook->tenant_id == tenant_id_);
   }
   [[nodiscard]] ShareOwner share() const { return {ShareKind::tenant, tenant_id_}; }
   /// Fails with not_found unless the delivery is the tenant's. A delivery never changes its tenant.
@@ -264,6 +287,50 @@ Awaitable<Result<Outcome>> TenantService::probe(Webhook webhook, Event event, Mi
   co_return outcome;
 }
 
+Awaitable<Result<ChannelRef>> TenantService::add_channel(OwnedChannel added, AuditEntry entry,
+                                                         std::optional<RequestKey> key) {
+  if (!owns(added)) {
+    co_return fail(Errc::invalid, "`tenant_id` must be left out or be that of this API key.");
+  }
+  auto pending = all_.add_channel(std::move(added), std::move(entry), std::move(key));
+  co_return co_await std::move(pending);
+}
+
+Awaitable<Result<ChannelRef>> TenantService::edit_channel(ChannelId id, ChannelEdit edit,
+                                                          AuditEntry entry) {
+  if (!owns(id)) {  // A channel never changes its owner.
+    co_return no_such_channel();
+  }
+  ChannelEdit within = [edit = std::move(edit), tenant_id = tenant_id_](
+                           const OwnedChannel& current) -> Result<OwnedChannel> {
+    POSTRIDER_TRY(OwnedChannel edited, edit(current));
+    if (edited.channel.tenant_id != tenant_id ||
+        (edited.webhook && edited.webhook->tenant_id != tenant_id)) {
+      return fail(Errc::invalid, "`tenant_id` cannot be changed.");
+    }
+    return edited;
+  };
+  auto pending = all_.edit_channel(id, std::move(within), std::move(entry));
+  co_return co_await std::move(pending);
+}
+
+Awaitable<Result<void>> TenantService::remove_channel(ChannelId id, AuditEntry entry) {
+  if (!owns(id)) {
+    co_return no_such_channel();
+  }
+  auto pending = all_.remove_channel(id, std::move(entry));
+  co_return co_await std::move(pending);
+}
+
+Awaitable<Result<Notification>> TenantService::send_test_notification(
+    Notification test, AuditEntry entry, std::optional<RequestKey> key) {
+  if (!owns(test.channel_id)) {
+    co_return no_such_channel();
+  }
+  auto pending = all_.send_test_notification(std::move(test), std::move(entry), std::move(key));
+  co_return co_await std::move(pending);
+}
+
 Awaitable<Result<void>> TenantService::change_registry(RegistryChange change, AuditEntry entry,
                                                        std::optional<RequestKey> key) {
   if (!std::visit(AllowedChange{*all_.access(), tenant_id_}, change)) {
@@ -295,10 +362,12 @@ Awaitable<Result<LaneView>> TenantService::command_circuit(CircuitCommanded comm
 
 Awaitable<void> TenantService::run_query(ShareOwner, ReaderQuery query) {
   const std::shared_ptr<const Directory> webhooks = directory();
-  ReaderQuery mine = [this, &query, &webhooks](Reader& reader) {
+  const std::shared_ptr<const ChannelDirectory> channels_of_tenant = channels();
+  ReaderQuery mine = [this, &query, &webhooks, &channels_of_tenant](Reader& reader) {
     Reader theirs;  // Roles that are not set here do not exist for a tenant.
     theirs.history = make_tenant_history(*reader.history, tenant_id_, webhooks);
     theirs.alerts = make_tenant_alerts(*reader.alerts, tenant_id_);
+    theirs.notifications = make_tenant_notifications(*reader.notifications, channels_of_tenant);
     theirs.operations = make_tenant_operations(*reader.operations, tenant_id_);
     theirs.stats = make_tenant_stats(*reader.stats, tenant_id_);
     query(theirs);

@@ -122,6 +122,7 @@ Command parse(CLI::App& app, std::vector<std::string> arguments, const Environme
   commands["dlq"] = add_dlq(root);
   commands["operations"] = add_operations(root);
   commands["sources"] = add_sources(root);
+  commands["channels"] = add_channels(root);
   commands["replay"] = add_replay(root);
   commands["verify"] = add_verify(root);
   commands["keys"] = add_keys(root);
@@ -165,6 +166,9 @@ Command parse_arguments(std::vector<std::string> arguments, const Environment& e
   app.add_flag("--version", version_wanted, "Print the version and exit");
   app.formatter(std::make_shared<HelpFormatter>());
   Command command = parse(app, std::move(arguments), environment);
+  if (UsageError* error = std::get_if<UsageError>(&command)) {
+    error->of_server = chosen_of(app).get_name() == "serve";
+  }
   if (HelpText* help = std::get_if<HelpText>(&command);
       help != nullptr && app.get_subcommands().empty()) {
     help->text += fmt::format("\n{}\n", examples);

@@ -28,6 +28,7 @@ struct HelpText {
 struct UsageError {
   std::string message;
   std::string hint;
+  bool of_server = false;  // The command is `serve`.
 };
 
 /// A checked command. `run` returns the exit code.

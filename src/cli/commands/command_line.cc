@@ -42,6 +42,7 @@ void hide_secrets(int argc, char** argv) {
 struct Runner {
   const CommandHandlers& handlers;
   const Ports& ports;
+  const std::vector<std::string>& arguments;
 
   int operator()(const ServeOptions& options) const { return handlers.serve(options); }
   int operator()(const ListenOptions& options) const { return run_listen(options, ports); }
@@ -56,6 +57,10 @@ struct Runner {
     return exit_ok;
   }
   int operator()(const UsageError& error) const {
+    if (error.of_server &&
+        handlers.report_usage(arguments, fmt::format("{} {}", error.message, error.hint))) {
+      return exit_usage;
+    }
     print_error(fmt::format("postrider: {}\n{}\n", error.message, error.hint));
     return exit_usage;
   }
@@ -76,8 +81,8 @@ int run_command_line(int argc, char** argv, const CommandHandlers& handlers, con
       arguments.emplace_back(argv[i]);
     }
     hide_secrets(argc, argv);
-    const Command command = parse_arguments(std::move(arguments), ports.environment);
-    return std::visit(Runner{handlers, ports}, command);
+    const Command command = parse_arguments(arguments, ports.environment);
+    return std::visit(Runner{handlers, ports, arguments}, command);
   } catch (const std::exception& exception) {  // Last resort for exceptions of libraries.
     print_error(fmt::format("postrider: {}\n", exception.what()));
     return exit_failed;

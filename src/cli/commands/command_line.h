@@ -2,6 +2,9 @@
 #pragma once
 
 #include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "cli/commands/outbox_options.h"
 #include "cli/commands/serve_options.h"
@@ -22,6 +25,9 @@ struct CommandHandlers {
   std::function<int(const MigrateOptions&)> migrate;
   std::function<int(const BackupOptions&)> backup;
   std::function<int(const OutboxInitOptions&)> init_outbox;
+  /// Reports wrong arguments of `serve` in the format of its log. Returns false if that is text.
+  std::function<bool(const std::vector<std::string>& arguments, std::string_view reason)>
+      report_usage;
 };
 
 /// Returns the exit code. Never throws.

@@ -29,6 +29,7 @@ class Subcommand {
 [[nodiscard]] std::unique_ptr<Subcommand> add_dlq(Syntax root);
 [[nodiscard]] std::unique_ptr<Subcommand> add_operations(Syntax root);
 [[nodiscard]] std::unique_ptr<Subcommand> add_sources(Syntax root);
+[[nodiscard]] std::unique_ptr<Subcommand> add_channels(Syntax root);
 [[nodiscard]] std::unique_ptr<Subcommand> add_replay(Syntax root);
 [[nodiscard]] std::unique_ptr<Subcommand> add_verify(Syntax root);
 [[nodiscard]] std::unique_ptr<Subcommand> add_keys(Syntax root);

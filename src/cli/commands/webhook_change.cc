@@ -14,8 +14,8 @@ namespace {
 
 struct WebhookFlags {
   std::string id;  // Only for update.
-  std::optional<std::string> target, url, name, description, tenant, owner, resource, secret,
-      format, form, ordering, scheme, retry, circuit;
+  std::optional<std::string> target, url, name, description, tenant, owner, owner_email, resource,
+      secret, format, form, ordering, scheme, retry, circuit;
   std::vector<std::string> events;
   std::vector<std::string> headers;
   std::optional<std::uint32_t> rate, max_in_flight, timeout_ms;
@@ -29,6 +29,8 @@ void add_fields(Syntax syntax, WebhookFlags& flags) {
                 "Event type or pattern to deliver; may be repeated");
   syntax.option("--name TEXT", flags.name, "Name of the webhook");
   syntax.option("--description TEXT", flags.description, "Description of the webhook");
+  syntax.option("--owner-email ADDRESS", flags.owner_email,
+                "Who is told about the webhook's alerts by channels with --to-owner");
   syntax.option("--resource ID", flags.resource, "Deliver only events about this resource");
   syntax.option("--secret SECRET", flags.secret, "Signing secret, instead of a generated one");
   syntax.option("--scheme SCHEME", flags.scheme, "Signature scheme")
@@ -93,6 +95,7 @@ Result<json::value> body_of(const WebhookFlags& flags) {
   set(body, "description", flags.description);
   set(body, "tenant_id", flags.tenant);
   set(body, "owner_id", flags.owner);
+  set(body, "owner_email", flags.owner_email);
   set(body, "resource_id", flags.resource);
   set(body, "secret", flags.secret);
   set(body, "payload_format", flags.format);

@@ -61,6 +61,15 @@ struct OperationIdKind {
 struct AlertIdKind {
   static constexpr std::string_view prefix = "alt_";
 };
+struct ChannelIdKind {
+  static constexpr std::string_view prefix = "ntc_";
+};
+struct NotificationIdKind {
+  static constexpr std::string_view prefix = "ntf_";
+};
+struct MessageIdKind {
+  static constexpr std::string_view prefix = "ntm_";
+};
 
 using EventId = Id<EventKind>;
 using WebhookId = Id<WebhookKind>;
@@ -69,6 +78,9 @@ using AttemptId = Id<AttemptKind>;
 using KeyId = Id<KeyKind>;
 using OperationId = Id<OperationIdKind>;
 using AlertId = Id<AlertIdKind>;
+using ChannelId = Id<ChannelIdKind>;
+using NotificationId = Id<NotificationIdKind>;
+using MessageId = Id<MessageIdKind>;
 
 /// Generates strictly increasing UUIDv7 values, even within one millisecond and when the wall clock
 /// steps back. Deterministic for a given seed. Not thread-safe: one owner, one thread.

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include "core/base/id_time.h"
+
 namespace postrider {
 namespace {
 
@@ -46,6 +48,15 @@ TEST(Ids, HaveTheUuidVersionAndVariant) {
   const Uuid uuid = maker.next(wall_from_unix_ms(1'700'000'000'000));
   EXPECT_EQ(uuid[6] >> 4, 7);
   EXPECT_EQ(uuid[8] >> 6, 2);
+}
+
+TEST(Ids, ContainTheTimeOfTheirCreation) {
+  for (const std::int64_t unix_ms : {std::int64_t{0}, std::int64_t{1'767'268'800'123}}) {
+    UuidGenerator maker{7};
+    (void)maker.next(wall_from_unix_ms(unix_ms));
+    EXPECT_EQ(created_at(maker.make<EventId>(wall_from_unix_ms(unix_ms))),
+              wall_from_unix_ms(unix_ms));
+  }
 }
 
 }  // namespace

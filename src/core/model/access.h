@@ -113,6 +113,7 @@ struct RegisteredTenant {
   WallTime created_at;
   std::optional<WallTime> suspended_at = std::nullopt;
   std::optional<std::string> suspended_reason = std::nullopt;  // Only of a suspended tenant.
+  std::vector<std::string> contacts = {};  // E-mail addresses that channels can be sent to.
 
   bool operator==(const RegisteredTenant&) const = default;
 };
@@ -153,6 +154,10 @@ struct SetLimits {
   TenantId tenant_id;
   LimitsChange change;
 };
+struct SetContacts {
+  TenantId tenant_id;
+  std::vector<std::string> contacts;
+};
 /// A suspended tenant publishes nothing, its deliveries wait and its portal is closed. No effect on
 /// a tenant that is already suspended.
 struct SuspendTenant {
@@ -190,9 +195,9 @@ struct SweepExpired {
   WallTime now;
 };
 
-using RegistryChange =
-    std::variant<AddKey, RemoveKey, NoteKeyUses, AddTenant, SetLimits, SuspendTenant, ResumeTenant,
-                 RemoveTenant, AddLink, RedeemLink, AddSession, EndSessions, SweepExpired>;
+using RegistryChange = std::variant<AddKey, RemoveKey, NoteKeyUses, AddTenant, SetLimits,
+                                    SetContacts, SuspendTenant, ResumeTenant, RemoveTenant, AddLink,
+                                    RedeemLink, AddSession, EndSessions, SweepExpired>;
 
 struct RegistryContents {
   std::vector<ApiKey> keys;               // In id order.

@@ -5,7 +5,7 @@
 namespace postrider {
 namespace {
 
-constexpr EnumNames<AlertKind, AlertKind::messages_rejected> kind_names{{
+constexpr EnumNames<AlertKind, AlertKind::notifications_failing> kind_names{{
     "circuit_opened",
     "circuit_recovered",
     "webhook_disabled",
@@ -29,6 +29,7 @@ constexpr EnumNames<AlertKind, AlertKind::messages_rejected> kind_names{{
     "store_data_lost",
     "source_failing",
     "messages_rejected",
+    "notifications_failing",
 }};
 static_assert(kind_names.names.size() == alert_kind_count);
 
@@ -43,6 +44,8 @@ std::string_view to_string(AlertKind kind) { return kind_names.name(kind); }
 std::optional<AlertKind> parse_alert_kind(std::string_view text) { return kind_names.find(text); }
 
 std::string_view to_string(Severity severity) { return severity_names.name(severity); }
+
+std::optional<Severity> parse_severity(std::string_view text) { return severity_names.find(text); }
 
 std::string_view to_string(AlertUnit unit) { return unit_names.name(unit); }
 
@@ -70,6 +73,7 @@ Severity severity_of(AlertKind kind) {
     case AlertKind::p99_high:
     case AlertKind::server_resources_short:
     case AlertKind::messages_rejected:
+    case AlertKind::notifications_failing:
       return Severity::warning;
     case AlertKind::circuit_recovered:
     case AlertKind::secret_old:

@@ -37,9 +37,10 @@ enum class AlertKind : std::uint8_t {
   store_corrupt,           // A check of the store found damaged pages.
   store_data_lost,         // The server was started although the store had lost transactions.
   source_failing,          // A source of events cannot be connected.
-  messages_rejected        // Messages of a source cannot become events. One alert per hour.
+  messages_rejected,       // Messages of a source cannot become events. One alert per hour.
+  notifications_failing    // A notification channel of the tenant or of the server fails.
 };
-constexpr std::size_t alert_kind_count = 23;
+constexpr std::size_t alert_kind_count = 24;
 
 [[nodiscard]] std::string_view to_string(AlertKind kind);
 [[nodiscard]] std::optional<AlertKind> parse_alert_kind(std::string_view text);
@@ -47,16 +48,19 @@ constexpr std::size_t alert_kind_count = 23;
 enum class Severity : std::uint8_t { info, warning, critical };
 
 [[nodiscard]] std::string_view to_string(Severity severity);
+[[nodiscard]] std::optional<Severity> parse_severity(std::string_view text);
 [[nodiscard]] Severity severity_of(AlertKind kind);
 
-/// True if alerts of this kind concern a tenant as a whole, not one webhook or the server.
+/// True if alerts of this kind concern a tenant as a whole, not one webhook or a source. Those
+/// about notifications may also concern the server.
 [[nodiscard]] constexpr bool is_about_tenant(AlertKind kind) {
-  return kind == AlertKind::dead_letters_waiting;
+  return kind == AlertKind::dead_letters_waiting || kind == AlertKind::notifications_failing;
 }
 
 /// True if an active alert of this kind counts further cases.
 [[nodiscard]] constexpr bool counts_on(AlertKind kind) {
-  return kind == AlertKind::permanent_failure || kind == AlertKind::messages_rejected;
+  return kind == AlertKind::permanent_failure || kind == AlertKind::messages_rejected ||
+         kind == AlertKind::notifications_failing;
 }
 
 enum class AlertUnit : std::uint8_t { count, percent, ms, days };

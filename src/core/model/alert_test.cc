@@ -40,6 +40,7 @@ constexpr Known kinds[] = {
     {AlertKind::store_data_lost, "store_data_lost", Severity::critical},
     {AlertKind::source_failing, "source_failing", Severity::critical},
     {AlertKind::messages_rejected, "messages_rejected", Severity::warning},
+    {AlertKind::notifications_failing, "notifications_failing", Severity::warning},
 };
 
 TEST(AlertKind, HasItsApiNameAndSeverity) {

@@ -1,5 +1,7 @@
 #include "core/model/attempt.h"
 
+#include <fmt/format.h>
+
 #include "core/base/enum_names.h"
 
 namespace postrider {
@@ -19,6 +21,11 @@ std::string_view to_string(FailureCategory category) { return category_names.nam
 
 std::optional<FailureCategory> parse_failure_category(std::string_view text) {
   return category_names.find(text);
+}
+
+std::string short_failure(const Outcome& outcome, FailureCategory category) {
+  return outcome.http_status ? fmt::format("HTTP {}", *outcome.http_status)
+                             : std::string{to_string(category)};
 }
 
 std::string_view to_string(Trigger trigger) { return trigger_names.name(trigger); }

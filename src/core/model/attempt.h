@@ -76,6 +76,9 @@ struct Outcome {
   bool operator==(const Outcome&) const = default;
 };
 
+/// `HTTP 503` or the category. Contains nothing that the receiver wrote, and no address.
+[[nodiscard]] std::string short_failure(const Outcome& outcome, FailureCategory category);
+
 constexpr std::size_t response_sample_bytes_max = 1024;  // The first lines of an error page.
 constexpr std::size_t response_headers_max = 32;         // A typical response has about ten.
 

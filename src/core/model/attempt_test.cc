@@ -7,6 +7,14 @@
 namespace postrider {
 namespace {
 
+TEST(ShortFailure, IsTheStatusOrTheCategory) {
+  Outcome outcome;
+  outcome.error_message = "10.0.0.1 refused the connection.";
+  EXPECT_EQ(short_failure(outcome, FailureCategory::network), "network");
+  outcome.http_status = 503;
+  EXPECT_EQ(short_failure(outcome, FailureCategory::server_error), "HTTP 503");
+}
+
 TEST(FailureCategory, HasItsApiName) {
   struct Known {
     FailureCategory category;

@@ -18,6 +18,7 @@
 #include "core/base/time.h"
 #include "core/model/attempt.h"
 #include "core/model/event.h"
+#include "core/model/trace.h"
 
 namespace postrider {
 
@@ -64,8 +65,14 @@ struct Delivery {
   std::uint32_t budget_used = 0;    // Since it was published or last revived.
   std::uint32_t revivals = 0;       // Tells the attempts before a revival from those after it.
   bool in_operation = false;        // An operation counts the outcome of its current life.
+  std::optional<TraceMark> trace = std::nullopt;  // Of the event, if that has a trace context.
 
   bool operator==(const Delivery&) const = default;
 };
+
+/// The trace id of the delivery's event.
+[[nodiscard]] inline TraceId trace_id_of(const Delivery& delivery) {
+  return delivery.trace ? delivery.trace->id : own_trace_id(delivery.event_id);
+}
 
 }  // namespace postrider

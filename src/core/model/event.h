@@ -9,6 +9,7 @@
 
 #include "core/base/ids.h"
 #include "core/base/time.h"
+#include "core/model/trace.h"
 
 namespace postrider {
 
@@ -20,6 +21,16 @@ constexpr std::size_t priority_count = 3;
 
 [[nodiscard]] std::string_view to_string(Priority priority);
 [[nodiscard]] std::optional<Priority> parse_priority(std::string_view text);
+
+/// The owner of the webhooks that the server's notification channels have. Nobody can register it,
+/// publish to it or have a key for it.
+constexpr std::string_view reserved_tenant = "postrider";
+
+/// True for the types of events that only the server publishes, to the webhooks of notification
+/// channels. No subscription matches them.
+[[nodiscard]] constexpr bool is_reserved_type(std::string_view type) {
+  return type.starts_with("postrider.");
+}
 
 /// The `source` of test events. A test event goes to one webhook only and is never replayed.
 constexpr std::string_view test_source = "postrider.test";
@@ -41,9 +52,18 @@ struct Event {
   WallTime created_at;  // When the server accepted it.
   /// The position in publish order, assigned by the store. Unique, with gaps. 0: not stored.
   std::int64_t sequence = 0;
+  std::optional<TraceContext> trace = std::nullopt;
 
   bool operator==(const Event&) const = default;
 };
+
+/// The trace of an event that has no trace context: the bytes of its id.
+[[nodiscard]] inline TraceId own_trace_id(EventId id) { return TraceId{id.bytes}; }
+
+/// Every event has a trace id.
+[[nodiscard]] inline TraceId trace_id_of(const Event& event) {
+  return event.trace ? event.trace->trace_id : own_trace_id(event.id);
+}
 
 [[nodiscard]] inline bool is_test(const Event& event) { return event.source == test_source; }
 

@@ -18,8 +18,9 @@ std::string_view to_string(Ordering ordering) { return ordering_names.name(order
 std::optional<Ordering> parse_ordering(std::string_view text) { return ordering_names.find(text); }
 
 bool wants(const Webhook& webhook, const Event& event) {
-  return webhook.active && matches_tenant(webhook, event) && matches_resource(webhook, event) &&
-         matches_type(webhook, event) && matches_filter(webhook, event);
+  return webhook.active && !is_reserved_type(event.type) && matches_tenant(webhook, event) &&
+         matches_resource(webhook, event) && matches_type(webhook, event) &&
+         matches_filter(webhook, event);
 }
 
 void switch_off(Webhook& webhook, std::optional<std::string> reason, WallTime now) {

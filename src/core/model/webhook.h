@@ -42,6 +42,7 @@ struct Webhook {
   std::optional<Filter> filter;  // On the content of the event.
   std::optional<std::string> name;
   std::optional<std::string> owner_id;
+  std::optional<std::string> owner_email;  // Who is told about its alerts. See email_address.h.
   std::optional<std::string> resource_id;
   std::optional<std::string> description;
   Headers headers;
@@ -68,7 +69,8 @@ struct Webhook {
 };
 
 /// True if the webhook subscribes to the event. Checks active, tenant, resource, patterns and,
-/// last, the filter. A paused webhook still gets the event; its deliveries wait.
+/// last, the filter. Nobody subscribes to events of reserved types. A paused webhook still gets the
+/// event; its deliveries wait.
 [[nodiscard]] bool wants(const Webhook& webhook, const Event& event);
 
 /// `switch_off` records when and why, unless the webhook is already inactive. `switch_on` clears

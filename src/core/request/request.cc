@@ -10,6 +10,8 @@
 #include "core/net/header_rules.h"
 #include "core/request/payload_format.h"
 #include "core/request/signature.h"
+#include "core/trace/span_ids.h"
+#include "core/trace/trace_header.h"
 
 namespace postrider {
 namespace {
@@ -137,6 +139,22 @@ Signatures sign_all(SignatureScheme scheme, const SignedParts& parts, WallTime n
   return {.value = signature_value(scheme, parts.unix_seconds, signatures), .next = {}};
 }
 
+constexpr std::string_view traceparent_name = "traceparent";
+constexpr std::string_view tracestate_name = "tracestate";
+
+/// True if the head sets one of the headers of a trace.
+bool sets_trace(std::string_view head) {
+  for (std::size_t at = head.find("\r\n"); at != std::string_view::npos;
+       at = head.find("\r\n", at + 2)) {
+    const std::string_view line = head.substr(at + 2);
+    const std::string_view name = line.substr(0, std::min(line.find(':'), line.size()));
+    if (same_header(name, traceparent_name) || same_header(name, tracestate_name)) {
+      return true;
+    }
+  }
+  return false;
+}
+
 Headers hide_credentials(Headers headers) {
   for (auto& [name, value] : headers) {
     if (is_sensitive_header(name)) {
@@ -152,7 +170,8 @@ RequestTemplate::RequestTemplate(const Webhook& webhook, const TargetUrl& url,
                                  std::string_view user_agent)
     : shape_(make_shape(webhook, {url, user_agent, webhook.headers})),
       signature_header_(signature_header(webhook.signature)),
-      next_signature_header_(next_signature_header(webhook.signature)) {
+      next_signature_header_(next_signature_header(webhook.signature)),
+      has_own_trace_(sets_trace(shape_.head)) {
   POSTRIDER_ASSERT(is_header_name(webhook.signature.header_prefix));
   const auto is_sensitive = [](const auto& header) { return is_sensitive_header(header.first); };
   if (std::ranges::any_of(webhook.headers, is_sensitive)) {
@@ -163,7 +182,8 @@ RequestTemplate::RequestTemplate(const Webhook& webhook, const TargetUrl& url,
 RequestTemplate::RequestTemplate(RequestShape shape)
     : shape_(std::move(shape)),
       signature_header_(signature_header(shape_.signature)),
-      next_signature_header_(next_signature_header(shape_.signature)) {}
+      next_signature_header_(next_signature_header(shape_.signature)),
+      has_own_trace_(sets_trace(shape_.head)) {}
 
 std::string RequestTemplate::fill(const Event& event, const AttemptStamp& stamp,
                                   const Sign& sign) const {
@@ -208,6 +228,7 @@ std::string RequestTemplate::write(const Event& event, const AttemptStamp& stamp
     append_prefixed(out, event, stamp);
   }
   append_timestamp(out, stamp.now);
+  append_trace(out, event, stamp);
   append_own_header(out, signature_header_, variable.signature);
   if (!variable.next_signature.empty()) {
     append_own_header(out, next_signature_header_, variable.next_signature);
@@ -282,6 +303,18 @@ void RequestTemplate::append_timestamp(std::string& out, WallTime now) const {
     append_name(out, "Timestamp");
     out += to_rfc3339(now);
     out += "\r\n";
+  }
+}
+
+void RequestTemplate::append_trace(std::string& out, const Event& event,
+                                   const AttemptStamp& stamp) const {
+  if (!event.trace || has_own_trace_) {
+    return;
+  }
+  const SpanId span = attempt_span_id(stamp.delivery_id, stamp.attempt_number, stamp.now);
+  append_own_header(out, traceparent_name, write_traceparent(*event.trace, span));
+  if (!event.trace->state.empty()) {
+    append_header(out, tracestate_name, event.trace->state);
   }
 }
 

@@ -32,6 +32,9 @@ struct TimedSign {
 /// Headers that the receiver needs to verify the signature are sent even if their header set is
 /// switched off: all `webhook-` headers for the standard schemes, and the prefixed `Timestamp` for
 /// sha256-timestamp, with the signed Unix seconds instead of a date.
+///
+/// The requests of an event with a trace context have `traceparent`, with a span of each attempt's
+/// own, and `tracestate`. Neither is signed. A webhook that sets one of them itself gets its own.
 class RequestTemplate {
  public:
   /// The webhook's headers and signature policy must have passed forbidden_headers.
@@ -70,12 +73,14 @@ class RequestTemplate {
                        std::int64_t unix_seconds) const;
   void append_prefixed(std::string& out, const Event& event, const AttemptStamp& stamp) const;
   void append_timestamp(std::string& out, WallTime now) const;
+  void append_trace(std::string& out, const Event& event, const AttemptStamp& stamp) const;
   void append_name(std::string& out, std::string_view name) const;
 
   RequestShape shape_;
   std::optional<RequestShape> redacted_shape_;  // Without credentials. Set only if shape_ has some.
   std::string signature_header_;                // The headers' names.
   std::string next_signature_header_;
+  bool has_own_trace_ = false;  // The webhook's headers set it.
 };
 
 }  // namespace postrider

@@ -288,5 +288,80 @@ TEST(Request, TheOldestSecretSignsIfThereIsRoomForOneSignature) {
   EXPECT_EQ(headers_at(stamp.now + Millis{2}), "X-Own-Signature: sha256=" + to_hex("new") + "\r\n");
 }
 
+// ---------------------------------------------------------------- traces
+
+Event traced_event() {
+  Event event = sample_event();
+  event.trace = TraceContext{.trace_id = {{0x0a, 0xf7, 0x65, 0x19, 0x16, 0xcd, 0x43, 0xdd, 0x84,
+                                           0x48, 0xeb, 0x21, 0x1c, 0x80, 0x31, 0x9c}},
+                             .parent = {{0xb7, 0xad, 0x6b, 0x71, 0x69, 0x20, 0x33, 0x31}},
+                             .flags = trace_flag_sampled,
+                             .state = "rojo=1,congo=2"};
+  return event;
+}
+
+std::string header_of(std::string_view request, const std::string& name) {
+  const std::size_t begin = request.find("\r\n" + name + ": ");
+  if (begin == std::string_view::npos) {
+    return "(none)";
+  }
+  const std::string_view rest = request.substr(begin + name.size() + 4);
+  return std::string{rest.substr(0, rest.find("\r\n"))};
+}
+
+TEST(RequestTemplate, PassesTheTraceOnWithASpanOfTheAttempt) {
+  const std::string request = fill(sample_webhook(), traced_event());
+  const std::string traceparent = header_of(request, "traceparent");
+  EXPECT_EQ(traceparent.substr(0, 36), "00-0af7651916cd43dd8448eb211c80319c-");
+  EXPECT_EQ(traceparent.substr(52), "-01");
+  EXPECT_NE(traceparent.substr(36, 16), "b7ad6b7169203331");
+  EXPECT_EQ(header_of(request, "tracestate"), "rojo=1,congo=2");
+}
+
+TEST(RequestTemplate, EveryAttemptHasItsOwnSpan) {
+  const Webhook webhook = sample_webhook();
+  const RequestTemplate made{webhook, parse_target_url(webhook.url, {}).value(), "Postrider"};
+  AttemptStamp next = sample_stamp();
+  ++next.attempt_number;
+  AttemptStamp other = sample_stamp();
+  other.delivery_id.bytes[3] = 1;
+  const std::string first =
+      header_of(made.fill(traced_event(), sample_stamp(), show), "traceparent");
+  EXPECT_NE(header_of(made.fill(traced_event(), next, show), "traceparent"), first);
+  EXPECT_NE(header_of(made.fill(traced_event(), other, show), "traceparent"), first);
+  EXPECT_EQ(header_of(made.fill_unsigned(traced_event(), sample_stamp(), "s"), "traceparent"),
+            first)
+      << "shown as it was sent";
+}
+
+TEST(RequestTemplate, ATraceDoesNotChangeTheSignature) {
+  const Webhook webhook = sample_webhook();
+  EXPECT_EQ(header_of(fill(webhook, traced_event()), "webhook-signature"),
+            header_of(fill(webhook, sample_event()), "webhook-signature"));
+}
+
+TEST(RequestTemplate, AnEventWithoutATraceHasNoTraceHeaders) {
+  const std::string request = fill(sample_webhook(), sample_event());
+  EXPECT_EQ(header_of(request, "traceparent"), "(none)");
+  EXPECT_EQ(header_of(request, "tracestate"), "(none)");
+  Event event = traced_event();
+  event.trace->state = {};
+  EXPECT_EQ(header_of(fill(sample_webhook(), event), "tracestate"), "(none)");
+}
+
+TEST(RequestTemplate, AWebhooksOwnTraceHeadersReplaceThoseOfTheEvent) {
+  for (const char* name : {"TraceParent", "Tracestate"}) {
+    Webhook webhook = sample_webhook();
+    webhook.headers = {{"X-First", "1"}, {name, "own"}};
+    const std::string request = fill(webhook, traced_event());
+    EXPECT_EQ(header_of(request, name), "own");
+    EXPECT_EQ(header_of(request, "traceparent"), "(none)");
+    EXPECT_EQ(header_of(request, "tracestate"), "(none)");
+  }
+  Webhook similar = sample_webhook();
+  similar.headers = {{"X-Traceparent", "traceparent: x"}};
+  EXPECT_NE(header_of(fill(similar, traced_event()), "traceparent"), "(none)");
+}
+
 }  // namespace
 }  // namespace postrider

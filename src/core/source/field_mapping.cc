@@ -8,6 +8,7 @@
 #include "core/json/json_string.h"
 #include "core/json/json_text.h"
 #include "core/request/payload_format.h"
+#include "core/trace/trace_header.h"
 
 namespace postrider {
 namespace {
@@ -135,6 +136,15 @@ Result<std::string> event_json(const SourceRecord& record, const FieldMapping& m
   }
   json += '}';
   return json;
+}
+
+std::optional<TraceContext> trace_of(const SourceRecord& record, const FieldMapping& mapping) {
+  const auto text = [&](std::string_view member) {
+    const SourceField* field = find_field(record, mapping, member);
+    return field ? text_of(*field).value_or("") : std::string{};
+  };
+  const std::string traceparent = text("traceparent");
+  return traceparent.empty() ? std::nullopt : parse_trace(traceparent, text("tracestate"));
 }
 
 }  // namespace postrider

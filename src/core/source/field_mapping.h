@@ -4,20 +4,27 @@
 #include <array>
 #include <functional>
 #include <map>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "core/base/result.h"
 #include "core/model/event.h"
+#include "core/model/trace.h"
 #include "core/source/source_record.h"
 
 namespace postrider {
 
-/// The members of an event that a message can set, in the order in which they are written.
-constexpr std::array<std::string_view, 10> event_members = {
-    "type",   "data",     "tenant_id", "resource_id",  "idempotency_key",
-    "source", "priority", "timestamp", "ordering_key", "metadata"};
+/// What fields of a message can be mapped to.
+constexpr std::array<std::string_view, 12> mapped_members = {
+    "type",     "data",      "tenant_id",    "resource_id", "idempotency_key", "source",
+    "priority", "timestamp", "ordering_key", "metadata",    "traceparent",     "tracestate"};
+
+/// The members of an event that a message can set, in the order in which they are written. The two
+/// others are headers of a request.
+constexpr std::span<const std::string_view> event_members = std::span{mapped_members}.first(10);
 
 struct FieldMapping {
   /// From a member of the event to the fields that can contain it. The first field that the message
@@ -36,5 +43,9 @@ struct FieldMapping {
 /// event. Numbers become text where the event requires text.
 [[nodiscard]] Result<std::string> event_json(const SourceRecord& record,
                                              const FieldMapping& mapping);
+
+/// The trace context of a message. nullopt if it has none or an invalid one, which is ignored.
+[[nodiscard]] std::optional<TraceContext> trace_of(const SourceRecord& record,
+                                                   const FieldMapping& mapping);
 
 }  // namespace postrider

@@ -135,5 +135,27 @@ TEST(FieldMapping, HostileTextStaysInsideItsString) {
   }
 }
 
+TEST(FieldMapping, ATraceIsTakenFromItsFields) {
+  constexpr const char* traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+  FieldMapping how = mapping();
+  how.fields["traceparent"] = {"traceparent", "headers.traceparent"};
+  how.fields["tracestate"] = {"tracestate"};
+  const auto trace = [&](std::vector<SourceField> fields) {
+    return trace_of(message(std::move(fields)), how);
+  };
+  const std::optional<TraceContext> found =
+      trace({{"headers.traceparent", traceparent}, {"tracestate", R"("a=1")", true}});
+  ASSERT_TRUE(found);
+  EXPECT_EQ(to_string(found->trace_id), "0af7651916cd43dd8448eb211c80319c");
+  EXPECT_EQ(found->state, "a=1");
+  EXPECT_FALSE(trace({{"data", "1", true}}));
+  EXPECT_FALSE(trace({{"traceparent", "garbage"}}));
+  EXPECT_FALSE(trace({{"traceparent", "{not json", true}}));
+  EXPECT_FALSE(trace({{"traceparent", R"({"a":1})", true}}));
+  EXPECT_FALSE(trace_of(message({{"traceparent", traceparent}}), mapping())) << "not mapped";
+  EXPECT_EQ(json_of({{"data", "1", true}, {"traceparent", traceparent}}, how), R"({"data":1})")
+      << "it is not a member of the event";
+}
+
 }  // namespace
 }  // namespace postrider

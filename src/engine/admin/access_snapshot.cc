@@ -72,6 +72,11 @@ class AccessSnapshot::Editor {
     });
   }
 
+  Result<void> operator()(const SetContacts& set) const {
+    return edit_tenant(set.tenant_id,
+                       [&](RegisteredTenant& tenant) { tenant.contacts = set.contacts; });
+  }
+
   Result<void> operator()(const SuspendTenant& suspend) const {
     return edit_tenant(suspend.tenant_id, [&](RegisteredTenant& tenant) {
       if (!tenant.suspended_at) {

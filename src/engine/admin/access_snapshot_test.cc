@@ -97,6 +97,13 @@ TEST(AccessSnapshot, KnowsWhetherAnyTenantIsLimited) {
   EXPECT_EQ(failure(access, AddTenant{make_tenant(3, "b")}), Errc::conflict);
 }
 
+TEST(AccessSnapshot, ContactsOfATenantAreReplaced) {
+  AccessSnapshot access = changed({}, AddTenant{make_tenant(1, "a")});
+  access = changed(access, SetContacts{"a", {"ops@a.example"}});
+  EXPECT_EQ(access.find_tenant("a")->contacts, (std::vector<std::string>{"ops@a.example"}));
+  EXPECT_EQ(failure(access, SetContacts{"nobody", {}}), Errc::not_found);
+}
+
 TEST(AccessSnapshot, ALinkCanBeRedeemedOnceUntilItExpires) {
   const auto with_link = [](Millis life) {
     return changed(changed({}, AddKey{make_key(9)}), AddLink{{.sha256 = "l",

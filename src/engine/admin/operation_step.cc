@@ -75,7 +75,8 @@ AddLateDelivery late_delivery(const Event& event, const Operation& operation,
                        .attempt_count = 0,
                        .budget_used = 0,
                        .revivals = 0,
-                       .in_operation = true},
+                       .in_operation = true,
+                       .trace = mark_of(event.trace)},
           .now = context.now.wall,
           .operation = operation.id};
 }

@@ -227,6 +227,7 @@ TEST(OperationStep, AReplayRevivesRequestedStatesAndAddsMissingDeliveries) {
     made.sequence = 70;
     made.event.type = std::move(type);
     made.event.priority = Priority::low;
+    made.event.trace = TraceContext{.trace_id = {{9}}, .parent = {}};
     if (state) {
       made.delivery = dead(3);
       made.delivery->delivery.state = *state;
@@ -256,6 +257,7 @@ TEST(OperationStep, AReplayRevivesRequestedStatesAndAddsMissingDeliveries) {
   EXPECT_EQ(late.trigger, Trigger::replay);
   EXPECT_EQ(late.due, at().steady);
   EXPECT_TRUE(late.in_operation);
+  EXPECT_EQ(late.trace, (TraceMark{{{9}}, false}));
   EXPECT_EQ(plan.batch.late_deliveries.front().operation, operation.id);
   ASSERT_EQ(plan.batch.revivals.size(), 1u);
   EXPECT_EQ(plan.batch.revivals.front().trigger, Trigger::replay);

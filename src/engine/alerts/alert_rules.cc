@@ -8,6 +8,19 @@
 #include "engine/alerts/alert_text.h"
 
 namespace postrider {
+namespace {
+
+std::string describe_dead_letter(const AttemptSummary& attempt) {
+  std::string text = fmt::format(
+      "Webhook delivery {} failed after {} {}: {}.", attempt.delivery_id.to_string(),
+      attempt.attempts, attempt.attempts == 1 ? "attempt" : "attempts", attempt.dead_reason);
+  if (!attempt.last_error.empty()) {
+    text += fmt::format(" The last attempt failed: {}.", attempt.last_error);
+  }
+  return text;
+}
+
+}  // namespace
 
 void AlertRules::add_dead_letter(WebhookState& state, WallTime now) const {
   std::vector<WallTime>& times = state.dead_letters_at;
@@ -162,8 +175,7 @@ void AlertRules::add_permanent_failure(const Evaluation& evaluation,
     permanent = PermanentFailures{.since = evaluation.now};
   }
   ++permanent->count;
-  permanent->last = attempt.delivery_id;
-  permanent->last_reason = attempt.dead_reason;
+  permanent->last = describe_dead_letter(attempt);
   if (is_first) {
     count_on(evaluation);  // The others are told of by the next evaluation.
   }
@@ -194,10 +206,10 @@ void AlertRules::count_on(const Evaluation& evaluation) {
       {.subject = {AlertKind::permanent_failure, evaluation.webhook_id},
        .active = true,
        .detail = fmt::format(
-           "{} became dead {} since {}. The last is {}: {}.",
+           "{} became dead {} since {}. {}",
            permanent.count == 1 ? "1 delivery" : fmt::format("{} deliveries", permanent.count),
            permanent.count == 1 ? "letter" : "letters", to_rfc3339(permanent.since),
-           permanent.last.to_string(), permanent.last_reason),
+           permanent.last),
        .measure = AlertMeasure{.count = static_cast<double>(permanent.count), .limit = 0}});
 }
 
@@ -283,11 +295,8 @@ void AlertRules::restore(const Alert& alert) {
     case AlertKind::permanent_failure: {
       const double count = alert.measure.value_or(AlertMeasure{.count = 1}).count;
       const auto counted = static_cast<std::uint64_t>(count);
-      webhooks_[webhook_id].permanent = PermanentFailures{.since = alert.raised_at,
-                                                          .count = counted,
-                                                          .counted = counted,
-                                                          .last = {},
-                                                          .last_reason = {}};
+      webhooks_[webhook_id].permanent = PermanentFailures{
+          .since = alert.raised_at, .count = counted, .counted = counted, .last = {}};
       break;
     }
     default:

@@ -45,6 +45,8 @@ struct AttemptSummary {
   bool attempted = true;  // False: settled without an attempt.
   DeliveryId delivery_id = {};
   std::string_view dead_reason = {};  // Only if dead.
+  std::uint32_t attempts = 0;         // Of the delivery. Only if dead.
+  std::string last_error = {};        // See short_failure. Only if dead; empty: not attempted.
 };
 
 class AlertRules {
@@ -72,8 +74,7 @@ class AlertRules {
     WallTime since;             // Of the first.
     std::uint64_t count = 0;    // Of all.
     std::uint64_t counted = 0;  // Those that the alert has been told of.
-    DeliveryId last;
-    std::string last_reason;
+    std::string last;           // A sentence about the last.
   };
   struct WebhookState {
     std::vector<WallTime> dead_letters_at;  // Oldest first; may include times outside the window.

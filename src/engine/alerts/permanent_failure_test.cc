@@ -19,7 +19,9 @@ class PermanentFailure : public testing::Test {
                               .failed = true,
                               .dead = true,
                               .delivery_id = DeliveryId{{9}},
-                              .dead_reason = "max_attempts_exceeded"},
+                              .dead_reason = "max_attempts_exceeded",
+                              .attempts = 5,
+                              .last_error = "HTTP 503"},
                              at);
   }
   static AlertChange over(WebhookId id = webhook) {
@@ -35,9 +37,10 @@ TEST_F(PermanentFailure, TheFirstDeadLetterRaisesAnAlertAtOnce) {
   EXPECT_EQ(raised[0].subject, (AlertSubject{AlertKind::permanent_failure, webhook}));
   EXPECT_TRUE(raised[0].active);
   EXPECT_EQ(raised[0].detail,
-            "1 delivery became dead letter since 2026-01-01T12:00:00.000Z. The "
-            "last is " +
-                DeliveryId{{9}}.to_string() + ": max_attempts_exceeded.");
+            "1 delivery became dead letter since 2026-01-01T12:00:00.000Z. Webhook delivery " +
+                DeliveryId{{9}}.to_string() +
+                " failed after 5 attempts: max_attempts_exceeded. The last attempt failed: HTTP "
+                "503.");
   EXPECT_EQ(raised[0].measure, (AlertMeasure{.count = 1, .limit = 0}));
 }
 

@@ -288,7 +288,7 @@ void ServerAlertRules::restore(const AlertSubject& subject) {
       alert->restored = true;
     }
   }
-  if (subject.tenant_id && is_about_tenant(subject.kind)) {
+  if (subject.tenant_id && subject.kind == AlertKind::dead_letters_waiting) {
     tenants_.insert(*subject.tenant_id);
   }
 }

@@ -89,6 +89,14 @@ TEST(PublishPlanner, MakesOneDeliveryPerWebhookInIdOrder) {
   EXPECT_EQ(first.attempt_count, 0u);
 }
 
+TEST(PublishPlanner, DeliveriesKeepTheTraceOfTheirEvent) {
+  Publish traced = event();
+  traced.event.trace = TraceContext{.trace_id = {{9}}, .parent = {{1}}, .flags = 1};
+  const std::vector<Publish> planned = plan({traced, event()}, {webhook(1)});
+  EXPECT_EQ(planned[0].deliveries.at(0).trace, (TraceMark{{{9}}, true}));
+  EXPECT_EQ(planned[1].deliveries.at(0).trace, std::nullopt);
+}
+
 TEST(PublishPlanner, AnEventWithoutSubscribersIsPublished) {
   const Publish publish = plan({event()}, {}).front();
   EXPECT_EQ(publish.event, event().event);

@@ -86,7 +86,8 @@ struct Publish {
           .trigger = Trigger::scheduled,
           .due = due,
           .attempt_count = 0,
-          .budget_used = 0};
+          .budget_used = 0,
+          .trace = mark_of(event.trace)};
 }
 
 /// The deliveries of the event, whenever they are made.

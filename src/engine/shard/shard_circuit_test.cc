@@ -51,6 +51,8 @@ TEST_F(ShardCircuit, OpeningIsSavedAndRaisesAnAlert) {
   EXPECT_EQ(alerts[0].measure, (AlertMeasure{2, 2}));
   EXPECT_TRUE(alerts[0].detail.starts_with(
       "2 attempts failed; the circuit opens at 2. The next attempt is made after "));
+  EXPECT_TRUE(alerts[0].detail.ends_with(" The last attempt failed: HTTP 503."))
+      << alerts[0].detail;
   EXPECT_EQ(driver_.totals().circuits, (std::array<std::uint32_t, 3>{0, 1, 0}));
 }
 

@@ -106,10 +106,17 @@ void ShardState::on(AttemptFinished& input) {
   const bool soon = now.mono - entry->started < slow_after && !timed_out;
   const bool hung = failed && !soon;
   origins.attempt_ended(entry->origin, entry->unproven, soon);
+  const std::size_t commands_before = commands.size();
   with_circuit(*lane, [&](Breaker& breaker) {
     failed ? breaker.on_failure(webhook.breaker, now.wall, timed_out)
            : breaker.on_success(webhook.breaker, now.wall);
   });
+  if (failed && commands.size() > commands_before) {
+    if (RaiseAlert* opened = std::get_if<RaiseAlert>(&commands.back())) {
+      opened->detail +=
+          fmt::format(" The last attempt failed: {}.", short_failure(input.outcome, *failure));
+    }
+  }
   AttemptSettlement settled = settle_attempt(
       *entry, std::move(input.outcome), webhook.retry,
       {.attempt_id = ids.make<AttemptId>(now.wall), .now = now.wall, .draw = random.draw()});

@@ -105,10 +105,24 @@ std::string reason_detail(const std::string& reason) {
   return fmt::format(R"({{"reason":"{}"}})", plain);
 }
 
+std::string owned_by(const NotificationChannel& channel) {
+  return fmt::format("The webhook belongs to the notification channel {}.", channel.id.to_string());
+}
+
+/// What is stored together with a change of a webhook.
+Result<void> complete(const ChangeContext& context) {
+  if (context.also) {
+    POSTRIDER_CHECK(context.also(context.store));
+  }
+  return context.store.audit->append(context.entry);
+}
+
 }  // namespace
 
-AdminChanges::AdminChanges(Directory directory, AccessSnapshot access)
-    : directory_(std::move(directory)), access_(std::move(access)) {}
+AdminChanges::AdminChanges(Directory directory, AccessSnapshot access, ChannelDirectory channels)
+    : directory_(std::move(directory)),
+      access_(std::move(access)),
+      channels_(std::move(channels)) {}
 
 Result<WebhookRef> AdminChanges::add_webhook(const ChangeContext& context, Webhook webhook,
                                              const std::optional<RequestKey>& key) {
@@ -128,6 +142,11 @@ Result<WebhookRef> AdminChanges::edit_webhook(const ChangeContext& context, Webh
     return fail(Errc::not_found, "There is no such webhook.");
   }
   POSTRIDER_TRY(Webhook edited, edit(*current));
+  const ChannelRef owner = channels()->owner_of_webhook(id);
+  if (owner &&
+      (edited.events != current->events || edited.payload_format != current->payload_format)) {
+    return fail(Errc::conflict, owned_by(*owner) + " Its events and payload format are fixed.");
+  }
   return store_webhook(context, std::move(edited), key);
 }
 
@@ -141,7 +160,7 @@ Result<WebhookRef> AdminChanges::store_webhook(const ChangeContext& context, Web
     if (rescheduled) {  // The lane then asks for the new schedule.
       POSTRIDER_CHECK(context.store.catalog->mark_rescheduling(webhook.id));
     }
-    return context.store.audit->append(context.entry);
+    return complete(context);
   };
   POSTRIDER_CHECK(context.store.atomically(write));
   auto stored = std::make_shared<const Webhook>(std::move(webhook));
@@ -168,13 +187,20 @@ Result<void> AdminChanges::end_forced_opening(const ChangeContext& context, Webh
 }
 
 Result<void> AdminChanges::remove_webhook(const ChangeContext& context, WebhookId id) {
+  if (const ChannelRef owner = channels()->owner_of_webhook(id)) {
+    return fail(Errc::conflict, owned_by(*owner) + " Delete the channel instead.");
+  }
+  return erase_webhook(context, id);
+}
+
+Result<void> AdminChanges::erase_webhook(const ChangeContext& context, WebhookId id) {
   PriorityCounts cancelled;
   const auto write = [&]() -> Result<void> {
     POSTRIDER_CHECK(context.store.catalog->remove_webhook(id, context.entry.at));
     // Most webhooks have few waiting deliveries: cancel them at once, so that reads show it.
     POSTRIDER_TRY(cancelled,
                   context.store.catalog->cancel_waiting(id, context.entry.at, cancel_step_max));
-    return context.store.audit->append(context.entry);
+    return complete(context);
   };
   POSTRIDER_CHECK(context.store.atomically(write));
   directory_.replace(directory()->without(id));
@@ -228,6 +254,7 @@ Result<void> AdminChanges::remove_tenant(const ChangeContext& context, const Ten
                             "with ?force=true.",
                             theirs.all().size()));
   }
+  const std::shared_ptr<const ChannelDirectory> known = channels();
   PriorityCounts cancelled;
   const auto write = [&]() -> Result<void> {
     for (const auto& [webhook_id, webhook] : theirs.all()) {
@@ -237,6 +264,9 @@ Result<void> AdminChanges::remove_tenant(const ChangeContext& context, const Ten
                     context.store.catalog->cancel_waiting(webhook_id, context.entry.at, left));
       cancelled += step;
       POSTRIDER_CHECK(context.store.audit->append(removal_entry(context.entry, *webhook)));
+    }
+    for (const ChannelRef& channel : known->of(id)) {
+      POSTRIDER_CHECK(context.store.notifications->remove_channel(channel->id));
     }
     POSTRIDER_CHECK(context.store.registry->apply(change));
     return context.store.audit->append(context.entry);
@@ -251,6 +281,7 @@ Result<void> AdminChanges::remove_tenant(const ChangeContext& context, const Ten
   }
   access_.replace(std::move(changed));
   directory_.replace(directory()->without_tenant(id));
+  channels_.replace(known->without_tenant(id));
   for (const auto& [webhook_id, webhook] : theirs.all()) {
     notify_removed(context.replies, webhook_id);
   }

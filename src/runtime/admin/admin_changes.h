@@ -1,5 +1,5 @@
-// Applies changes of webhooks, keys and tenants. Each is stored together with its audit entry, then
-// published in the snapshots that all threads read.
+// Applies changes of webhooks, keys, tenants and notification channels. Each is stored together
+// with its audit entry, then published in the snapshots that all threads read.
 #pragma once
 
 #include <cstdint>
@@ -8,9 +8,11 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "core/base/result.h"
 #include "engine/admin/access_snapshot.h"
+#include "engine/admin/channel_directory.h"
 #include "engine/intake/directory.h"
 #include "ports/audit.h"
 #include "ports/store.h"
@@ -26,6 +28,8 @@ struct ChangeContext {
   Store& store;
   RepliesByShard& replies;
   const AuditEntry& entry;
+  /// Stored in the same transaction, when a webhook is added, edited or removed. May be empty.
+  std::function<Result<void>(Store&)> also = {};
 };
 
 /// Learns what happened to webhooks, once it is stored. Called on the store thread.
@@ -44,10 +48,11 @@ class WebhookObserver {
 /// transaction: if it fails, nothing has changed.
 class AdminChanges {
  public:
-  AdminChanges(Directory directory, AccessSnapshot access);
+  AdminChanges(Directory directory, AccessSnapshot access, ChannelDirectory channels);
 
   [[nodiscard]] std::shared_ptr<const Directory> directory() const { return directory_.get(); }
   [[nodiscard]] std::shared_ptr<const AccessSnapshot> access() const { return access_.get(); }
+  [[nodiscard]] std::shared_ptr<const ChannelDirectory> channels() const { return channels_.get(); }
 
   // The interfaces in service.h list the errors. `key` is the request's idempotency key, if any.
   [[nodiscard]] Result<WebhookRef> add_webhook(const ChangeContext& context, Webhook webhook,
@@ -65,6 +70,16 @@ class AdminChanges {
                                              const std::optional<RequestKey>& key);
   [[nodiscard]] Result<void> remove_tenant(const ChangeContext& context, const TenantId& id,
                                            bool force);
+
+  // Notification channels; see channel_changes.cc.
+  [[nodiscard]] Result<ChannelRef> add_channel(const ChangeContext& context, OwnedChannel added,
+                                               const std::optional<RequestKey>& key);
+  [[nodiscard]] Result<ChannelRef> edit_channel(const ChangeContext& context, ChannelId id,
+                                                const ChannelEdit& edit);
+  [[nodiscard]] Result<void> remove_channel(const ChangeContext& context, ChannelId id);
+  [[nodiscard]] Result<void> add_test_notification(const ChangeContext& context,
+                                                   const Notification& test,
+                                                   const std::optional<RequestKey>& key);
 
   // Changes that the server makes by itself. They are audited as well.
 
@@ -94,10 +109,17 @@ class AdminChanges {
  private:
   Result<WebhookRef> store_webhook(const ChangeContext& context, Webhook webhook,
                                    const std::optional<RequestKey>& key);
+  Result<ChannelRef> store_channel(const ChangeContext& context, OwnedChannel owned,
+                                   const std::optional<RequestKey>& key);
+  /// Removes the webhook whether a channel owns it or not.
+  Result<void> erase_webhook(const ChangeContext& context, WebhookId id);
   void notify_removed(RepliesByShard& replies, WebhookId id) const;
 
   Snapshot<Directory> directory_;
   Snapshot<AccessSnapshot> access_;
+  Snapshot<ChannelDirectory> channels_;
+  using MadeTest = std::pair<ChannelId, WallTime>;
+  std::vector<MadeTest> tests_;  // Of channels, in the last hour.
   std::optional<std::uint32_t> webhooks_per_tenant_max_;
   WebhookObserver* observer_ = nullptr;  // May be null.
 };

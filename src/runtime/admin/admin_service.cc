@@ -48,6 +48,37 @@ Awaitable<Result<void>> AdminService::remove_tenant(TenantId id, bool force, Aud
   });
 }
 
+Awaitable<Result<ChannelRef>> AdminService::add_channel(OwnedChannel added, AuditEntry entry,
+                                                        std::optional<RequestKey> key) {
+  return make_on_store_thread<ChannelRef>(std::move(entry),
+                                          [this, added, key](const ChangeContext& context) {
+                                            return changes_.add_channel(context, added, key);
+                                          });
+}
+
+Awaitable<Result<ChannelRef>> AdminService::edit_channel(ChannelId id, ChannelEdit edit,
+                                                         AuditEntry entry) {
+  return make_on_store_thread<ChannelRef>(std::move(entry),
+                                          [this, id, edit](const ChangeContext& context) {
+                                            return changes_.edit_channel(context, id, edit);
+                                          });
+}
+
+Awaitable<Result<void>> AdminService::remove_channel(ChannelId id, AuditEntry entry) {
+  return run_on_store_thread(std::move(entry), [this, id](const ChangeContext& context) {
+    return changes_.remove_channel(context, id);
+  });
+}
+
+Awaitable<Result<Notification>> AdminService::send_test_notification(
+    Notification test, AuditEntry entry, std::optional<RequestKey> key) {
+  return make_on_store_thread<Notification>(
+      std::move(entry), [this, test, key](const ChangeContext& context) -> Result<Notification> {
+        POSTRIDER_CHECK(changes_.add_test_notification(context, test, key));
+        return test;
+      });
+}
+
 Awaitable<Result<void>> AdminService::append_audit(AuditEntry entry) {
   return run_on_store_thread(std::move(entry), [](const ChangeContext& context) {
     return context.store.audit->append(context.entry);

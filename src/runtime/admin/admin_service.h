@@ -23,6 +23,7 @@ class AdminService : public Service {
   std::shared_ptr<const EventTypeCatalog> event_types() const override {
     return event_types_.catalog();
   }
+  std::shared_ptr<const ChannelDirectory> channels() const override { return changes_.channels(); }
   QuotaWait take_quota(const EventCounts& counts) override {
     return quota_.try_take(*changes_.access(), counts, now().mono);
   }
@@ -37,13 +38,30 @@ class AdminService : public Service {
   Awaitable<Result<void>> change_registry(RegistryChange change, AuditEntry entry,
                                           std::optional<RequestKey> key) override;
   Awaitable<Result<void>> remove_tenant(TenantId id, bool force, AuditEntry entry) override;
+  Awaitable<Result<ChannelRef>> add_channel(OwnedChannel added, AuditEntry entry,
+                                            std::optional<RequestKey> key) override;
+  Awaitable<Result<ChannelRef>> edit_channel(ChannelId id, ChannelEdit edit,
+                                             AuditEntry entry) override;
+  Awaitable<Result<void>> remove_channel(ChannelId id, AuditEntry entry) override;
+  /// Stores the test and returns it as it waits. A derived class waits for its outcome.
+  Awaitable<Result<Notification>> send_test_notification(Notification test, AuditEntry entry,
+                                                         std::optional<RequestKey> key) override;
   Awaitable<Result<void>> record_read(AuditEntry entry) override {
     return append_audit(std::move(entry));
   }
 
  protected:
-  AdminService(Directory directory, AccessSnapshot access, EventTypeCatalog event_types)
-      : changes_(std::move(directory), std::move(access)), event_types_(std::move(event_types)) {}
+  /// What the store contains.
+  struct Contents {
+    Directory directory = {};
+    AccessSnapshot access = {};
+    EventTypeCatalog event_types = {};
+    ChannelDirectory channels = {};
+  };
+  explicit AdminService(Contents contents)
+      : changes_(std::move(contents.directory), std::move(contents.access),
+                 std::move(contents.channels)),
+        event_types_(std::move(contents.event_types)) {}
 
   /// Runs `change` once on the thread that writes the store; resumes with its result.
   using Change = std::function<Result<void>(const ChangeContext&)>;

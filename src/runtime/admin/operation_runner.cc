@@ -321,6 +321,9 @@ void OperationRunner::change(Run& run, Change change) {
       if (parts_.committed) {
         parts_.committed(committed.batch, committed.receipt);
       }
+      if (parts_.ended && !is_unfinished(result->status)) {
+        parts_.ended(*result);
+      }
     } else {
       result = tl::make_unexpected(stored.error());
     }
@@ -346,7 +349,7 @@ void OperationRunner::on_changed(OperationId id, const Result<Operation>& stored
     return advance(run);
   }
   spdlog::info(
-      "operation.ended operation={} kind={} status={} done={} skipped={} failed={} waiting={}",
+      "operation.ended operation={} kind={} state={} done={} skipped={} failed={} waiting={}",
       id.to_string(), operation_kinds.name(stored->kind), operation_statuses.name(stored->status),
       stored->done, stored->skipped, stored->failed, stored->outcomes.waiting());
   if (has_work(*stored)) {

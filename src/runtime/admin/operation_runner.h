@@ -39,6 +39,9 @@ struct OperationRunnerParts {
   BatchStreamPublisher* stream = nullptr;
   /// A batch is on disk. Store thread. Empty: nobody else wants to know.
   std::function<void(const Batch&, const BatchReceipt&)> committed = {};
+  /// An operation has completed or failed, not only by the outcomes of its deliveries. Store
+  /// thread. Empty: nobody else wants to know.
+  std::function<void(const Operation&)> ended = {};
   std::function<Uuid()> new_uuid;
 };
 

@@ -47,7 +47,7 @@ class OperationRunnerTest : public testing::Test {
   /// Starts the server, for the first time or again.
   void start() {
     harness_.emplace(memory_);
-    changes_.emplace(directory_, AccessSnapshot{});
+    changes_.emplace(directory_, AccessSnapshot{}, ChannelDirectory{});
     publisher_.emplace(hub_, *changes_, harness_->clock);
     runner_.emplace(OperationRunnerParts{.loop = &harness_->loop,
                                          .worker = 0,

@@ -22,6 +22,7 @@
 #include "core/base/result.h"
 #include "core/policy/shares.h"
 #include "engine/admin/access_snapshot.h"
+#include "engine/admin/channel_directory.h"
 #include "engine/admin/publish_quota.h"
 #include "engine/intake/directory.h"
 #include "engine/intake/publish.h"
@@ -60,6 +61,7 @@ class Snapshots {
   /// The API keys, without sessions.
   [[nodiscard]] virtual std::map<KeyId, KeyRef> api_keys() const = 0;
   [[nodiscard]] virtual std::shared_ptr<const EventTypeCatalog> event_types() const = 0;
+  [[nodiscard]] virtual std::shared_ptr<const ChannelDirectory> channels() const = 0;
 };
 
 struct EventDraft {
@@ -95,11 +97,13 @@ class WebhookChanges {
   virtual Awaitable<Result<WebhookRef>> add_webhook(Webhook webhook, AuditEntry entry,
                                                     std::optional<RequestKey> key) = 0;
 
-  /// Reads, edits and stores one webhook atomically. Fails with not_found, and with the errors of
-  /// `edit`.
+  /// Reads, edits and stores one webhook atomically. Fails with not_found, with the errors of
+  /// `edit`, and with conflict if a notification channel owns the webhook and its events or payload
+  /// format would change.
   virtual Awaitable<Result<WebhookRef>> edit_webhook(WebhookId id, WebhookEdit edit,
                                                      AuditEntry entry,
                                                      std::optional<RequestKey> key) = 0;
+  /// Fails with not_found, and with conflict if a notification channel owns the webhook.
   virtual Awaitable<Result<void>> remove_webhook(WebhookId id, AuditEntry entry) = 0;
 
   /// Seals every stored secret with the current key. Returns the number of webhooks resealed.
@@ -192,6 +196,42 @@ class TestSends {
   virtual Awaitable<Result<Outcome>> probe(Webhook webhook, Event event, Millis timeout) = 0;
 };
 
+/// A notification channel and the webhook that it owns, if its kind has one. Both are stored in one
+/// transaction.
+struct OwnedChannel {
+  NotificationChannel channel;
+  std::optional<Webhook> webhook;
+};
+/// Runs on the store thread, like WebhookEdit.
+using ChannelEdit = std::function<Result<OwnedChannel>(const OwnedChannel&)>;
+
+class ChannelEditor {
+ public:
+  virtual ~ChannelEditor() = default;
+
+  /// Fails with conflict if its owner has too many channels or webhooks.
+  virtual Awaitable<Result<ChannelRef>> add_channel(OwnedChannel added, AuditEntry entry,
+                                                    std::optional<RequestKey> key) = 0;
+  /// Reads, edits and stores one channel atomically. Fails with not_found, with conflict if the
+  /// channel comes from the settings, and with the errors of `edit`.
+  virtual Awaitable<Result<ChannelRef>> edit_channel(ChannelId id, ChannelEdit edit,
+                                                     AuditEntry entry) = 0;
+  /// Also removes its webhook. Fails as edit_channel does.
+  virtual Awaitable<Result<void>> remove_channel(ChannelId id, AuditEntry entry) = 0;
+};
+
+class ChannelTests {
+ public:
+  virtual ~ChannelTests() = default;
+
+  /// Stores `test`, whose transition is `test`, and sends it at once, without grouping or limits.
+  /// Resumes with the notification when it is settled, or as it waits after some seconds. Fails
+  /// with not_found if the channel is gone, and with conflict if it was tested too often.
+  virtual Awaitable<Result<Notification>> send_test_notification(Notification test,
+                                                                 AuditEntry entry,
+                                                                 std::optional<RequestKey> key) = 0;
+};
+
 class AuditedReads {
  public:
   virtual ~AuditedReads() = default;
@@ -225,7 +265,7 @@ class OwnedQueries {
   OwnedQueries(Queries& all, ShareOwner owner) : all_(&all), owner_(std::move(owner)) {}
 
   template <class Query>
-  Awaitable<std::invoke_result_t<Query&, Reader&>> read(Query query) const {
+  [[nodiscard]] Awaitable<std::invoke_result_t<Query&, Reader&>> read(Query query) const {
     return all_->read(owner_, std::move(query));
   }
 
@@ -277,6 +317,8 @@ class Service : public Clock,
                 public EventTypeEditor,
                 public AccessChanges,
                 public TestSends,
+                public ChannelEditor,
+                public ChannelTests,
                 public AuditedReads,
                 public Queries,
                 public LiveStream,

@@ -26,7 +26,7 @@ class FanoutRunnerTest : public testing::Test {
       webhook->id = id_of(i);
       known.push_back(webhook);
     }
-    changes_.emplace(Directory{known}, AccessSnapshot{});
+    changes_.emplace(Directory{known}, AccessSnapshot{}, ChannelDirectory{});
   }
 
   static WebhookId id_of(std::uint32_t number) {

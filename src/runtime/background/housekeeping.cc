@@ -99,6 +99,7 @@ Result<void> Housekeeping::tick_on_store(Store& store, RepliesByShard& replies) 
   POSTRIDER_CHECK(recorder_.write(store));
   const WallTime now = parts_.clock->now().wall;
   POSTRIDER_CHECK(store.alerts->remove_resolved(now - alert_life, alerts_removed_max));
+  POSTRIDER_CHECK(store.notifications->remove_old(now - alert_life, alerts_removed_max));
   return store.request_keys->remove_expired(now, request_keys_removed_max).map([](std::uint32_t) {
   });
 }

@@ -1,5 +1,5 @@
 // Periodic work that is not delivery: removes ended secrets, watches the age of secrets, stores
-// alerts, and forgets expired idempotency keys and old alerts.
+// alerts, and forgets expired idempotency keys, old alerts and their notifications.
 //
 // Store thread only unless noted.
 #pragma once

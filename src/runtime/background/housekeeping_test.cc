@@ -95,7 +95,8 @@ class HousekeepingTest : public testing::Test, public WebhookObserver {
     harness_.emplace(memory_, [this](Store& store) {
       store.catalog = std::make_unique<FaultyCatalog>(std::move(store.catalog), catalog_);
     });
-    changes_.emplace(Directory{{std::make_shared<const Webhook>(webhook_)}}, AccessSnapshot{});
+    changes_.emplace(Directory{{std::make_shared<const Webhook>(webhook_)}}, AccessSnapshot{},
+                     ChannelDirectory{});
     cleanup_.emplace(harness_->clock, *harness_->thread, *harness_->metrics);
     rescheduler_.emplace(harness_->clock, *harness_->thread, *changes_);
     AlertRecorder recorder{
@@ -250,6 +251,25 @@ TEST_F(HousekeepingTest, ForgetsAlertsNinetyDaysAfterTheirEnd) {
   start();
   EXPECT_EQ(memory_.alerts.size(), 2u);
   EXPECT_FALSE(memory_.alerts.contains(1));
+}
+
+TEST_F(HousekeepingTest, ForgetsNotificationsAfterNinetyDaysOrWithTheirChannel) {
+  NotificationChannel channel;
+  channel.id.bytes[15] = 1;
+  memory_.channels = {{channel.id, channel}};
+  Notification old{.id = {}, .channel_id = channel.id, .state = NotificationState::sent};
+  old.made_at = ManualClock::start - 90 * day - 1ms;
+  Notification recent = old;
+  recent.made_at = ManualClock::start - 89 * day;
+  Notification waiting = old;
+  waiting.state = NotificationState::waiting;
+  Notification orphan = recent;
+  orphan.channel_id.bytes[15] = 2;
+  memory_.notifications = {{1, old}, {2, recent}, {3, waiting}, {4, orphan}};
+  start();
+  EXPECT_EQ(memory_.notifications.size(), 2u);
+  EXPECT_TRUE(memory_.notifications.contains(2));
+  EXPECT_TRUE(memory_.notifications.contains(3));
 }
 
 // ---------------------------------------------------------------- alerts

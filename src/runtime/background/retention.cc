@@ -303,7 +303,7 @@ void Retention::archive_failed(const Error& error) {
 
 void Retention::archive_worked() {
   if (std::exchange(archive_failing_, false)) {
-    spdlog::warn("archive.recovered");
+    spdlog::info("archive.recovered");
   }
 }
 

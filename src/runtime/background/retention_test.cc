@@ -229,7 +229,7 @@ TEST_F(RetentionTest, RemovesExpiredEventsAndCountsThem) {
   run(false);
   EXPECT_TRUE(eventually([this] { return events_left() == 2; }));
   EXPECT_TRUE(eventually(
-      [this] { return has_metric("webhook_retention_removed_total{kind=\"event\"} 5"); }));
+      [this] { return has_metric("postrider_retention_removed_total{kind=\"event\"} 5"); }));
 }
 
 TEST_F(RetentionTest, RemovesADeadLetterByItsOwnAgeAndCountsIt) {
@@ -238,9 +238,9 @@ TEST_F(RetentionTest, RemovesADeadLetterByItsOwnAgeAndCountsIt) {
   metrics_->dead_letters_changed("acme", 2);
   run(false);
   EXPECT_TRUE(eventually([this] { return has_metric("webhook_dlq_size{tenant_id=\"acme\"} 1"); }));
-  EXPECT_TRUE(has_metric("webhook_retention_removed_total{kind=\"dead_letter\"} 1"));
-  EXPECT_TRUE(has_metric("webhook_retention_removed_total{kind=\"delivery\"} 1"));
-  EXPECT_TRUE(has_metric("webhook_retention_removed_total{kind=\"attempt\"} 1"));
+  EXPECT_TRUE(has_metric("postrider_retention_removed_total{kind=\"dead_letter\"} 1"));
+  EXPECT_TRUE(has_metric("postrider_retention_removed_total{kind=\"delivery\"} 1"));
+  EXPECT_TRUE(has_metric("postrider_retention_removed_total{kind=\"attempt\"} 1"));
   EXPECT_EQ(events_left(), 2u) << "the event stays until its own age";
 }
 
@@ -277,7 +277,7 @@ TEST_F(RetentionTest, RemovesEndedOperationsEvenWhileTheArchiveFails) {
   run(true);
   EXPECT_TRUE(eventually([this] { return operations_left() == 2; }));
   EXPECT_TRUE(eventually(
-      [this] { return has_metric("webhook_retention_removed_total{kind=\"operation\"} 1"); }));
+      [this] { return has_metric("postrider_retention_removed_total{kind=\"operation\"} 1"); }));
   EXPECT_EQ(events_left(), 1u);
 }
 
@@ -305,7 +305,7 @@ TEST_F(RetentionTest, TriesAgainAfterTheStoreFailed) {
   EXPECT_TRUE(eventually([this] { return events_left() == 0; }));
   EXPECT_EQ(writer_.failures, 0);
   EXPECT_TRUE(eventually(
-      [this] { return has_metric("webhook_retention_removed_total{kind=\"event\"} 1"); }));
+      [this] { return has_metric("postrider_retention_removed_total{kind=\"event\"} 1"); }));
 }
 
 TEST_F(RetentionTest, RemovesNothingBeforeItIsArchived) {
@@ -319,7 +319,7 @@ TEST_F(RetentionTest, RemovesNothingBeforeItIsArchived) {
     return archive_.failures >= 2;
   })) << "it tries again";
   EXPECT_EQ(events_left(), 5u);
-  EXPECT_EQ(metrics_->text().find("webhook_archive_failures_total 0\n"), std::string::npos);
+  EXPECT_EQ(metrics_->text().find("postrider_archive_failures_total 0\n"), std::string::npos);
   {
     const std::lock_guard lock{archive_.mutex};
     archive_.failing = false;

@@ -28,7 +28,8 @@ class RetryReschedulerTest : public testing::Test {
     webhook->retry.delay_base = 1s;
     webhook->retry.jitter = {};
     id_ = webhook->id;
-    changes_.emplace(known == Known::yes ? Directory{{webhook}} : Directory{}, AccessSnapshot{});
+    changes_.emplace(known == Known::yes ? Directory{{webhook}} : Directory{}, AccessSnapshot{},
+                     ChannelDirectory{});
     Publish publish;
     for (std::uint32_t i = 0; i < waiting; ++i) {
       Delivery delivery;

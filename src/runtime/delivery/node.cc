@@ -10,6 +10,7 @@
 #include "runtime/admin/load_access.h"
 #include "runtime/delivery/interactive_sends.h"
 #include "runtime/delivery/running_node.h"
+#include "runtime/notifications/load_notifications.h"
 #include "runtime/observability/attempt_log.h"
 #include "runtime/observability/transport_samples.h"
 
@@ -29,7 +30,7 @@ Result<std::vector<SpanTally>> load_ended(Stats& stats, WallTime now, Millis win
 }
 
 std::vector<MetricSample> fanout_samples(std::uint64_t remaining) {
-  return {{.name = "webhook_fanout_remaining",
+  return {{.name = "postrider_fanout_remaining",
            .help = "Deliveries of accepted events that are still to be made from their notes.",
            .is_total = false,
            .labels = {},
@@ -39,11 +40,16 @@ std::vector<MetricSample> fanout_samples(std::uint64_t remaining) {
 }  // namespace
 
 RunningNode::RunningNode(NodeOptions options, NodeParts parts, NodeContents contents)
-    : AdminService(std::move(contents.directory), std::move(contents.access),
-                   std::move(contents.event_types)),
+    : AdminService(Contents{.directory = std::move(contents.directory),
+                            .access = std::move(contents.access),
+                            .event_types = std::move(contents.event_types),
+                            .channels = std::move(contents.channels)}),
       options_(std::move(options)),
       clock_(std::move(parts.clock)),
       metrics_(make_metrics()),
+      tracer_(parts.span_exporter
+                  ? std::make_unique<Tracer>(options_.tracing, std::move(parts.span_exporter))
+                  : nullptr),
       ids_(options_.seed),
       stream_({.epoch = static_cast<std::uint64_t>(to_unix_ms(clock_->now().wall))}),
       stream_publisher_(stream_, changes_, *clock_),
@@ -59,6 +65,7 @@ RunningNode::RunningNode(NodeOptions options, NodeParts parts, NodeContents cont
   make_operations();
   make_housekeeping(contents.alerts, std::move(parts.reload_keys));
   make_alert_monitor();
+  make_notifier(std::move(parts.mailer));
   if (parts.store_check && options_.check_rows_per_second > 0) {
     store_checker_ = std::make_unique<StoreChecker>(
         StoreChecker::Parts{.check = std::move(parts.store_check),
@@ -72,6 +79,8 @@ RunningNode::RunningNode(NodeOptions options, NodeParts parts, NodeContents cont
   metrics_->add_samples([this] { return collect_transport_samples(); });
   metrics_->add_samples([this] { return metrics_->rate_limits().samples(clock_->now().mono); });
   metrics_->add_samples([this] { return fanout_samples(fanout_runner_->remaining()); });
+  metrics_->add_samples([this] { return notifier_->samples(); });
+  metrics_->add_samples([this] { return to_samples(tracer_ ? tracer_->counts() : SpanCounts{}); });
   changes_.limit_webhooks(options_.webhooks_per_tenant_max);
 }
 
@@ -99,7 +108,8 @@ void RunningNode::make_store(NodeParts& parts) {
                                          StoreThread::Parts{.store = std::move(parts.store),
                                                             .clock = clock_.get(),
                                                             .metrics = metrics_.get(),
-                                                            .owner = this});
+                                                            .owner = this,
+                                                            .tracer = tracer_.get()});
   removed_webhook_cleanup_ = std::make_unique<RemovedWebhookCleanup>(*clock_, *store_, *metrics_);
   removed_webhook_cleanup_->on_cancelled([this] { status_writers_.examine_all(); });
   retry_rescheduler_ = std::make_unique<RetryRescheduler>(*clock_, *store_, changes_);
@@ -131,7 +141,8 @@ void RunningNode::make_workers(NodeParts& parts) {
                              .metrics = *metrics_,
                              .stream = stream_,
                              .make_transport = parts.make_transport,
-                             .make_sign = parts.make_sign};
+                             .make_sign = parts.make_sign,
+                             .tracer = tracer_.get()};
     workers_.push_back(std::make_unique<Worker>(std::move(host_options), std::move(worker_parts)));
   }
 }
@@ -142,6 +153,7 @@ void RunningNode::batch_committed(const Batch& batch, const BatchReceipt& receip
   if (!receipt.fanouts.empty()) {
     fanout_runner_->add(receipt.fanouts);
   }
+  examine_operations(receipt.outcomes);
 }
 
 void RunningNode::make_operations() {
@@ -156,9 +168,12 @@ void RunningNode::make_operations() {
       .metrics = metrics_.get(),
       .changes = &changes_,
       .stream = &stream_publisher_,
-      .committed = [this](
-                       const Batch& batch,
-                       const BatchReceipt& receipt) { status_writers_.committed(batch, receipt); },
+      .committed =
+          [this](const Batch& batch, const BatchReceipt& receipt) {
+            status_writers_.committed(batch, receipt);
+            examine_operations(receipt.outcomes);
+          },
+      .ended = [this](const Operation& operation) { notify_operation(operation); },
       .new_uuid = [this] { return new_uuid(); }});
 }
 
@@ -210,7 +225,16 @@ void RunningNode::make_housekeeping(std::vector<Alert> alerts,
   AlertRecorder recorder{std::move(alerts),
                          {.make_id = [this] { return AlertId{new_uuid()}; },
                           .metrics = metrics_.get(),
-                          .unwritten = unwritten_alerts_}};
+                          .unwritten = unwritten_alerts_,
+                          .notify =
+                              [this](const Alert& alert, NotificationTransition transition) {
+                                return notify_alert(alert, transition);
+                              },
+                          .has_secret_path =
+                              [this](WebhookId id) {
+                                const ChannelRef owner = changes_.channels()->owner_of_webhook(id);
+                                return owner && owner->kind != ChannelKind::webhook;
+                              }}};
   Housekeeping::Parts parts{.clock = clock_.get(),
                             .store = store_.get(),
                             .changes = &changes_,
@@ -297,6 +321,9 @@ Result<void> RunningNode::open() {
 
 void RunningNode::start() {
   started_ = true;
+  if (tracer_) {
+    tracer_->start();
+  }
   store_->start();
   for (const auto& worker : workers_) {
     worker->start();
@@ -309,6 +336,7 @@ void RunningNode::start() {
   }
   sources_->start();
   status_writers_.start();
+  notifier_->start();
 }
 
 void RunningNode::change_alert_limits(const AlertLimits& limits) {
@@ -367,6 +395,7 @@ void RunningNode::stop() {
   if (std::exchange(stopped_, true) || !started_) {
     return;
   }
+  notifier_->stop();  // While its events can still be stored.
   retention_->stop();
   removed_webhook_cleanup_->stop();
   retry_rescheduler_->stop();
@@ -390,6 +419,9 @@ void RunningNode::stop() {
   for (const auto& worker : workers_) {
     worker->stop();
   }
+  if (tracer_) {
+    tracer_->stop();
+  }
 }
 
 void RunningNode::store_failed(const std::string& reason) {
@@ -398,7 +430,7 @@ void RunningNode::store_failed(const std::string& reason) {
 
 void RunningNode::store_recovered(const std::vector<LaneBacklog>& backlog,
                                   RepliesByShard& replies) {
-  spdlog::warn("store.recovered");
+  spdlog::info("store.recovered");
   fanout_runner_->reload();
   status_writers_.examine_all();
   const std::shared_ptr<const Directory> directory = changes_.directory();
@@ -432,11 +464,18 @@ Result<std::unique_ptr<Node>> make_node(NodeOptions options, NodeParts parts,
   POSTRIDER_TRY(const auto rescheduling, parts.store.catalog->load_rescheduling());
   POSTRIDER_TRY(EventTypeCatalog event_types,
                 load_event_types(*parts.store.event_types, parts.make_schema_check));
+  POSTRIDER_TRY(std::vector<NotificationChannel> channels,
+                parts.store.notifications->load_channels());
   POSTRIDER_TRY(const std::vector<LaneBacklog> backlog, parts.store.ledger->backlog());
   POSTRIDER_TRY(const PriorityCounts waiting, parts.store.ledger->count_waiting());
   POSTRIDER_TRY(const auto fanouts, parts.store.ledger->open_fanouts());
   POSTRIDER_TRY(std::vector<Operation> operations, parts.store.operations->load_unfinished());
   POSTRIDER_TRY(const std::vector<Alert> alerts, parts.store.alerts->load_active());
+  POSTRIDER_TRY(NotificationsBefore notifications,
+                load_notifications(
+                    *parts.store.notifications,
+                    parts.readers.empty() ? nullptr : parts.readers.front().notifications.get(),
+                    alerts, parts.clock->now().wall));
   std::map<TenantId, std::uint64_t> dead_letters;
   std::vector<SpanTally> ended;
   if (!parts.readers.empty()) {
@@ -450,11 +489,13 @@ Result<std::unique_ptr<Node>> make_node(NodeOptions options, NodeParts parts,
   for (Webhook& webhook : webhooks) {
     refs.push_back(std::make_shared<const Webhook>(std::move(webhook)));
   }
-  auto node = std::make_unique<RunningNode>(std::move(options), std::move(parts),
-                                            NodeContents{.directory = Directory{std::move(refs)},
-                                                         .access = std::move(access),
-                                                         .event_types = std::move(event_types),
-                                                         .alerts = alerts});
+  auto node =
+      std::make_unique<RunningNode>(std::move(options), std::move(parts),
+                                    NodeContents{.directory = Directory{std::move(refs)},
+                                                 .access = std::move(access),
+                                                 .event_types = std::move(event_types),
+                                                 .channels = ChannelDirectory{std::move(channels)},
+                                                 .alerts = alerts});
   POSTRIDER_CHECK(node->open());
   node->restore_alerts(alerts, ended);
   node->load_lanes(std::move(circuits), backlog);
@@ -462,6 +503,7 @@ Result<std::unique_ptr<Node>> make_node(NodeOptions options, NodeParts parts,
   node->load_counts(dead_letters, waiting);
   node->load_fanouts(fanouts);
   node->load_operations(std::move(operations));
+  node->load_notifications(std::move(notifications));
   return node;
 }
 

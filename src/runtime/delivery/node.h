@@ -12,13 +12,17 @@
 #include "core/base/result.h"
 #include "engine/intake/fanout_turns.h"
 #include "ports/archive.h"
+#include "ports/mailer.h"
 #include "ports/metric_sample.h"
+#include "ports/span_exporter.h"
 #include "ports/store_check.h"
 
 #include "runtime/admin/load_access.h"
 #include "runtime/admin/service.h"
 #include "runtime/background/retention.h"
 #include "runtime/delivery/worker.h"
+#include "runtime/notifications/message_sender.h"
+#include "runtime/observability/tracer.h"
 #include "runtime/sources/source_runner.h"
 
 namespace postrider {
@@ -36,6 +40,8 @@ struct NodeOptions {
   /// Of a tenant without its own limit. nullopt: unlimited.
   std::optional<std::uint32_t> webhooks_per_tenant_max = std::nullopt;
   FanoutBacklogLimits fanout = {};
+  NotificationOptions notifications = {};
+  TracingOptions tracing = {};
 };
 
 /// Made by main, the only place that knows the adapters.
@@ -49,8 +55,10 @@ struct NodeParts {
   std::unique_ptr<StoreCheck> store_check = nullptr;  // Null: nothing can be damaged.
   std::unique_ptr<Archive> archive = nullptr;         // Null: removed events are not archived.
   std::function<std::string(const ExpiredEvent&)> archive_line = nullptr;
+  std::unique_ptr<Mailer> mailer = nullptr;  // Null: no mail server is configured.
   /// Reloads the keys that secrets are sealed with. Empty: they do not change.
   std::function<Result<void>()> reload_keys = {};
+  std::unique_ptr<SpanExporter> span_exporter = nullptr;  // Null: tracing is off.
 };
 
 class Node {

@@ -45,6 +45,9 @@ std::vector<Publish> RunningNode::to_publishes(std::vector<EventDraft> drafts,
   for (EventDraft& draft : drafts) {
     Publish& publish = publishes.emplace_back();
     publish.event = std::move(draft.event);
+    if (tracer_) {
+      tracer_->sample(publish.event);
+    }
     publish.claim = std::move(draft.claim);
     publish.row = std::move(draft.row);
     publish.only_to = draft.only_to;

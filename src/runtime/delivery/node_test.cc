@@ -299,7 +299,7 @@ TEST_F(NodeTest, ShowsTheCountersOfItsTransportsAndStore) {
   add_webhook(make_webhook(1, "a.example"));
   receivers_.hold("a.example");
   ASSERT_TRUE(publish(1));
-  EXPECT_TRUE(has_metric("webhook_transport_connections_idle 14"));
+  EXPECT_TRUE(has_metric("postrider_transport_connections_idle 14"));
   EXPECT_TRUE(has_metric("postrider_deliveries_waiting 1")) << service().metrics_text();
 }
 

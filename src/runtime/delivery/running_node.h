@@ -1,9 +1,10 @@
 // The running server: implements Node and Service. Private to the runtime. node.cc builds, starts
-// and stops it; node_service.cc implements Service.
+// and stops it; node_service.cc implements Service; node_notifications.cc tells people.
 #pragma once
 
 #include <atomic>
 #include <condition_variable>
+#include <deque>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -25,6 +26,8 @@
 #include "runtime/delivery/node.h"
 #include "runtime/delivery/placement.h"
 #include "runtime/limits/shared_allowance.h"
+#include "runtime/notifications/notification_maker.h"
+#include "runtime/notifications/notifier.h"
 #include "runtime/observability/batch_stream_events.h"
 #include "runtime/observability/server_alert_monitor.h"
 #include "runtime/sources/source_hub.h"
@@ -38,6 +41,7 @@ struct NodeContents {
   Directory directory;
   AccessSnapshot access;
   EventTypeCatalog event_types;
+  ChannelDirectory channels;
   std::vector<Alert> alerts;  // The active ones.
 };
 
@@ -77,6 +81,8 @@ class RunningNode final : public Node,
   Awaitable<Result<TestSent>> send_test(WebhookRef webhook, Event event, AuditEntry entry,
                                         std::optional<RequestKey> key) override;
   Awaitable<Result<Outcome>> probe(Webhook webhook, Event event, Millis timeout) override;
+  Awaitable<Result<Notification>> send_test_notification(Notification test, AuditEntry entry,
+                                                         std::optional<RequestKey> key) override;
   Awaitable<Result<std::uint64_t>> reseal_secrets(AuditEntry entry) override;
   Awaitable<Result<LaneView>> lane_view(WebhookId id) override;
   Awaitable<Result<LaneView>> command_circuit(CircuitCommanded command, AuditEntry entry) override;
@@ -107,6 +113,8 @@ class RunningNode final : public Node,
   void load_operations(std::vector<Operation> unfinished) {
     operations_->resume(std::move(unfinished));
   }
+  /// Before start(): continues with the notifications that the last run did not send.
+  void load_notifications(NotificationsBefore before);
   /// Before start(): continues the fan-outs that the last run did not finish.
   void load_fanouts(const std::map<TenantId, std::uint64_t>& open) { fanout_runner_->add(open); }
   void load_counts(const std::map<TenantId, std::uint64_t>& dead_letters,
@@ -120,6 +128,17 @@ class RunningNode final : public Node,
   void make_operations();
   void make_housekeeping(std::vector<Alert> alerts, std::function<Result<void>()> reload_keys);
   void make_alert_monitor();
+  void make_notifier(std::unique_ptr<Mailer> mailer);
+  /// Any thread but the store's and the io threads. Returns when the event is stored.
+  [[nodiscard]] Result<void> publish_notification(Event event, WebhookId webhook_id);
+  /// Store thread. Makes the notifications about an alert and hands them to the notifier.
+  [[nodiscard]] std::vector<Notification> notify_alert(const Alert& alert,
+                                                       NotificationTransition transition);
+  /// Store thread. Tells that an operation has ended, once.
+  void notify_operation(const Operation& operation);
+  /// Store thread. Looks whether operations ended because of these outcomes.
+  void examine_operations(const OutcomeChanges& outcomes);
+  void settle_notifications(NotificationOutcomes outcomes);
   [[nodiscard]] std::vector<Publish> to_publishes(std::vector<EventDraft> drafts,
                                                   bool all_or_nothing);
   [[nodiscard]] Result<void> check_publishing();
@@ -159,6 +178,7 @@ class RunningNode final : public Node,
   NodeOptions options_;
   std::unique_ptr<Clock> clock_;
   std::unique_ptr<Metrics> metrics_;
+  std::unique_ptr<Tracer> tracer_;  // Null: tracing is off.
   std::atomic<std::int64_t> key_uses_written_ms_{0};
   std::mutex ids_mutex_;
   UuidGenerator ids_;             // Guarded by ids_mutex_.
@@ -176,6 +196,9 @@ class RunningNode final : public Node,
   std::unique_ptr<ServerAlertMonitor> alert_monitor_;
   std::shared_ptr<UnwrittenAlerts> unwritten_alerts_ = std::make_shared<UnwrittenAlerts>();
   std::unique_ptr<StoreChecker> store_checker_;  // Null: off.
+  std::unique_ptr<NotificationMaker> notification_maker_;
+  std::unique_ptr<Notifier> notifier_;
+  std::deque<OperationId> told_operations_;  // The latest. Store thread only.
   InteractiveSends interactive_sends_;
   std::unique_ptr<ReaderPool> readers_;
   std::unique_ptr<Retention> retention_;

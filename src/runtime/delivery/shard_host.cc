@@ -230,6 +230,9 @@ void ShardHost::perform(Settle command) {
   } else if (!command.is_resubmission) {
     observer_.cancelled();
   }
+  if (parts_.tracer && !command.is_resubmission && is_traced(settlement)) {
+    trace(settlement);
+  }
   settlements_.push_back(std::move(command.settlement));
 }
 
@@ -320,10 +323,24 @@ void ShardHost::watch_attempt(const Settlement& settlement) {
       .dead = settlement.dead.has_value(),
       .attempted = settlement.attempt.has_value(),
       .delivery_id = settlement.delivery.id,
-      .dead_reason = settlement.dead ? settlement.dead->reason : std::string_view{}};
+      .dead_reason = settlement.dead ? settlement.dead->reason : std::string_view{},
+      .attempts = settlement.delivery.attempt_count,
+      .last_error = settlement.dead && failure
+                        ? short_failure(settlement.attempt->outcome, *failure)
+                        : std::string{}};
   for (const AlertChange& change : alert_rules_.on_attempt(summary, parts_.clock.now().steady)) {
     parts_.owner.alert_changed(change);
   }
+}
+
+void ShardHost::trace(const Settlement& settlement) {
+  TracedReceiver receiver;
+  if (const Target* target = find_target(settlement.delivery.webhook_id)) {
+    receiver = {.tenant_id = target->webhook->tenant_id,
+                .host = target->url.host,
+                .port = target->url.port};
+  }
+  parts_.tracer->settled(settlement, receiver);
 }
 
 /// A change in the future was stored by a wrong clock. It counts from now.

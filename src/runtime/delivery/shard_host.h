@@ -23,6 +23,7 @@
 #include "runtime/delivery/delivery_observer.h"
 #include "runtime/delivery/shard_ports.h"
 #include "runtime/delivery/target.h"
+#include "runtime/observability/tracer.h"
 #include "runtime/store/event_loads.h"
 #include "runtime/store/shard_replies.h"
 
@@ -58,6 +59,7 @@ struct ShardHostParts {
   StreamHub& stream;
   MakeSign make_sign;
   ShardTrace* trace = nullptr;
+  Tracer* tracer = nullptr;  // Null: tracing is off.
 };
 
 class ShardHost {
@@ -116,6 +118,7 @@ class ShardHost {
   [[nodiscard]] TargetOptions target_options() const;
   void arm_alarm();
   void watch_attempt(const Settlement& settlement);
+  void trace(const Settlement& settlement);
   void watch_circuit(WebhookId id, const CircuitRecord& record);
 
   void flush_soon();

@@ -27,16 +27,17 @@ Worker::~Worker() { stop(); }
 
 Result<void> Worker::open() {
   POSTRIDER_TRY(transport_, parts_.make_transport(io_, parts_.clock));
-  host_ = std::make_unique<ShardHost>(std::move(options_),
-                                      ShardHostParts{.clock = parts_.clock,
-                                                     .allowance = parts_.allowance,
-                                                     .transport = *transport_,
-                                                     .store = *this,
-                                                     .loop = *this,
-                                                     .owner = parts_.owner,
-                                                     .metrics = parts_.metrics,
-                                                     .stream = parts_.stream,
-                                                     .make_sign = parts_.make_sign});
+  host_ =
+      std::make_unique<ShardHost>(std::move(options_), ShardHostParts{.clock = parts_.clock,
+                                                                      .allowance = parts_.allowance,
+                                                                      .transport = *transport_,
+                                                                      .store = *this,
+                                                                      .loop = *this,
+                                                                      .owner = parts_.owner,
+                                                                      .metrics = parts_.metrics,
+                                                                      .stream = parts_.stream,
+                                                                      .make_sign = parts_.make_sign,
+                                                                      .tracer = parts_.tracer});
   return {};
 }
 

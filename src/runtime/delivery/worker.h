@@ -43,6 +43,7 @@ struct WorkerParts {
   StreamHub& stream;
   MakeTransport make_transport;
   MakeSign make_sign;
+  Tracer* tracer = nullptr;  // Null: tracing is off.
 };
 
 class Worker final : private StoreQueue, private ShardLoop {

@@ -28,6 +28,13 @@ std::string name_of(const AlertSubject& subject) {
   return subject.webhook_id ? subject.webhook_id->to_string() : std::string{"none"};
 }
 
+/// `https://example.com/…`.
+std::string origin_of(std::string_view url) {
+  const std::size_t host = url.find("://");
+  const std::size_t path = host == std::string_view::npos ? 0 : url.find('/', host + 3);
+  return fmt::format("{}/…", url.substr(0, path));
+}
+
 /// `Webhook whk_… "Orders"`.
 std::string name_of(const Webhook& webhook) {
   std::string name = "Webhook " + webhook.id.to_string();
@@ -61,7 +68,8 @@ void AlertRecorder::change(const AlertChange& change, std::optional<TenantId> te
 }
 
 void AlertRecorder::change(const AlertChange& change, const Webhook& webhook, WallTime now) {
-  const std::string url{shown_url(webhook.url)};
+  const bool hides_path = parts_.has_secret_path && parts_.has_secret_path(webhook.id);
+  const std::string url = hides_path ? origin_of(webhook.url) : std::string{shown_url(webhook.url)};
   this->change(change, {.id = {},
                         .subject = change.subject,
                         .tenant_id = webhook.tenant_id,
@@ -105,7 +113,7 @@ void AlertRecorder::resolve_all(WebhookId webhook_id, WallTime now) {
 void AlertRecorder::raise(const AlertChange& change, Alert alert) {
   if (!raised_by_engine(change.subject.kind)) {
     parts_.metrics->alert_raised(change.subject.kind);
-    spdlog::warn("alert kind={} webhook={} detail=\"{}\"", to_string(change.subject.kind),
+    spdlog::warn("alert.raised kind={} webhook={} detail=\"{}\"", to_string(change.subject.kind),
                  name_of(change.subject), log_safe(alert.detail));
   }
   if (!parts_.unwritten->has_room()) {
@@ -116,7 +124,14 @@ void AlertRecorder::raise(const AlertChange& change, Alert alert) {
   alert.id = parts_.make_id();
   parts_.metrics->alerts_changed(alert.subject.kind, 1);
   parts_.unwritten->raise(alert);
+  notify(alert, NotificationTransition::raised);
   active_.emplace(change.subject, std::move(alert));
+}
+
+void AlertRecorder::notify(const Alert& alert, NotificationTransition transition) {
+  if (parts_.notify) {
+    parts_.unwritten->notify(parts_.notify(alert, transition));
+  }
 }
 
 void AlertRecorder::resolve(std::map<AlertSubject, Alert>::iterator active, WallTime now) {
@@ -124,10 +139,12 @@ void AlertRecorder::resolve(std::map<AlertSubject, Alert>::iterator active, Wall
                name_of(active->first));
   // The wall clock may have been set back; an alert never ends before it was raised.
   const WallTime at = std::max(now, active->second.raised_at);
-  const AlertId id = active->second.id;
-  parts_.metrics->alerts_changed(active->first.kind, -1);
+  Alert alert = std::move(active->second);
+  parts_.metrics->alerts_changed(alert.subject.kind, -1);
   active_.erase(active);
-  parts_.unwritten->resolve(id, at);
+  alert.resolved_at = at;
+  parts_.unwritten->resolve(alert.id, at);
+  notify(alert, NotificationTransition::resolved);
 }
 
 }  // namespace postrider

@@ -31,6 +31,12 @@ class AlertRecorder {
     std::function<AlertId()> make_id;
     Metrics* metrics = nullptr;
     std::shared_ptr<UnwrittenAlerts> unwritten = std::make_shared<UnwrittenAlerts>();
+    /// Makes the notifications about an alert that was raised or resolved, and hands them over to
+    /// be sent. They are stored together with the alert. May be empty.
+    std::function<std::vector<Notification>(const Alert&, NotificationTransition)> notify = {};
+    /// Whether the path of the webhook's URL is a credential, as that of chat services is. Alerts
+    /// then show only its origin. May be empty.
+    std::function<bool(WebhookId)> has_secret_path = {};
   };
 
   /// `active`: the alerts that were active when the server ended.
@@ -53,6 +59,7 @@ class AlertRecorder {
   void raise(const AlertChange& change, Alert alert);
   void count_on(Alert& active, Alert alert);
   void resolve(std::map<AlertSubject, Alert>::iterator active, WallTime now);
+  void notify(const Alert& alert, NotificationTransition transition);
 
   Parts parts_;
   std::map<AlertSubject, Alert> active_;

@@ -205,8 +205,8 @@ TEST_F(AlertRecorderTest, CountsAnAlertOnceUnlessTheWorkerCountsIt) {
   }
   const std::string text = metrics_->text();
   EXPECT_NE(text.find("postrider_alerts_total{kind=\"dns_failing\"} 1\n"), std::string::npos);
-  EXPECT_EQ(text.find("postrider_alerts_total{kind=\"circuit_opened\"}"), std::string::npos);
-  EXPECT_EQ(text.find("postrider_alerts_total{kind=\"webhook_disabled\"}"), std::string::npos);
+  EXPECT_NE(text.find("postrider_alerts_total{kind=\"circuit_opened\"} 0\n"), std::string::npos);
+  EXPECT_NE(text.find("postrider_alerts_total{kind=\"webhook_disabled\"} 0\n"), std::string::npos);
 }
 
 TEST_F(AlertRecorderTest, BoundsTheUnwrittenChanges) {
@@ -239,6 +239,60 @@ TEST_F(AlertRecorderTest, ResolvesAllAlertsOfARemovedWebhook) {
   recorder.resolve_all(webhook, noon + 1s);
   ASSERT_TRUE(recorder.write(roles_).has_value());
   EXPECT_EQ(roles_.alerts->load_active()->size(), 1u);
+}
+
+TEST_F(AlertRecorderTest, TheCredentialInAUrlIsNotShown) {
+  AlertRecorder recorder{{},
+                         {.make_id = [this] { return AlertId{ids_.next(noon)}; },
+                          .metrics = metrics_.get(),
+                          .has_secret_path = [](WebhookId id) { return id == webhook; }}};
+  Webhook chat;
+  chat.id = webhook;
+  chat.url = "https://chat.example.com/services/T1/B2/secret?x=y";
+  recorder.change(change(AlertKind::dns_failing, true), chat, noon);
+  ASSERT_TRUE(recorder.write(roles_));
+  ASSERT_EQ(stored().size(), 1u);
+  EXPECT_EQ(stored()[0].webhook_url, "https://chat.example.com/…");
+  EXPECT_EQ(stored()[0].detail.find("secret"), std::string::npos);
+}
+
+TEST_F(AlertRecorderTest, NotificationsAreStoredTogetherWithTheirAlert) {
+  std::vector<std::pair<AlertId, NotificationTransition>> told;
+  AlertRecorder recorder{{},
+                         {.make_id = [this] { return AlertId{ids_.next(noon)}; },
+                          .metrics = metrics_.get(),
+                          .notify =
+                              [&](const Alert& alert, NotificationTransition transition) {
+                                told.emplace_back(alert.id, transition);
+                                Notification made;
+                                made.id = NotificationId{ids_.next(noon)};
+                                made.alert_id = alert.id;
+                                made.transition = transition;
+                                made.facts.resolved_at = alert.resolved_at;
+                                return std::vector{made};
+                              }}};
+  recorder.change(change(AlertKind::dns_failing, true), "acme", noon);
+  recorder.change(change(AlertKind::dns_failing, true), "acme", noon);
+  ASSERT_EQ(told.size(), 1u);
+  EXPECT_EQ(told[0].second, NotificationTransition::raised);
+  EXPECT_TRUE(store_.notifications.empty());
+  const auto atomically = roles_.atomically;
+  roles_.atomically = [](const std::function<Result<void>()>&) -> Result<void> {
+    return fail(Errc::unavailable, "The disk is full.");
+  };
+  EXPECT_FALSE(recorder.write(roles_));
+  EXPECT_TRUE(recorder.has_unwritten());
+  roles_.atomically = atomically;
+  ASSERT_TRUE(recorder.write(roles_));
+  EXPECT_EQ(store_.notifications.size(), 1u);
+  EXPECT_EQ(stored().size(), 1u);
+  recorder.change(change(AlertKind::dns_failing, false), "acme", noon + 1s);
+  ASSERT_TRUE(recorder.write(roles_));
+  ASSERT_EQ(store_.notifications.size(), 2u);
+  const Notification& resolved = store_.notifications.rbegin()->second;
+  EXPECT_EQ(resolved.alert_id, told[0].first);
+  EXPECT_EQ(resolved.transition, NotificationTransition::resolved);
+  EXPECT_EQ(resolved.facts.resolved_at, noon + 1s);
 }
 
 }  // namespace

@@ -41,12 +41,27 @@ TEST(AttemptLog, LogsAnAttemptAsOneLine) {
   settlement.attempt->outcome.error_message = "No answer within 30 s.";
   settlement.attempt->outcome.duration = Micros{30'000'400};
   log_attempt(settlement);
-  EXPECT_EQ(
-      log.text(),
-      "info delivery.attempted delivery=dlv_00000000000000000000000000 "
-      "webhook=whk_00000000000000000000000000 event=evt_00000000000000000000000000 "
-      "type=order.paid attempt=3 trigger=scheduled state=retrying http_status=0 "
-      "failure=timeout duration_ms=30000.4 remote_ip=none error=\"No answer within 30 s.\"\n");
+  EXPECT_EQ(log.text(),
+            "info delivery.attempted delivery=dlv_00000000000000000000000000 "
+            "webhook=whk_00000000000000000000000000 event=evt_00000000000000000000000000 "
+            "type=order.paid attempt=3 trigger=scheduled state=retrying http_status=0 "
+            "failure=timeout duration_ms=30000.4 remote_ip=none "
+            "trace_id=00000000000000000000000000000000 error=\"No answer within 30 s.\"\n");
+}
+
+TEST(AttemptLog, LogsADeadLetterAsAWarning) {
+  const CapturedLog log;
+  Settlement settlement;
+  settlement.delivery.event_type = "order.paid";
+  settlement.delivery.attempt_count = 3;
+  settlement.delivery.trace = TraceMark{.id = {{0xab}}};
+  settlement.dead = DeadReason{.reason = "max \"attempts\""};
+  log_dead_letter(settlement);
+  EXPECT_EQ(log.text(),
+            "warning delivery.dead_letter delivery=dlv_00000000000000000000000000 "
+            "webhook=whk_00000000000000000000000000 event=evt_00000000000000000000000000 "
+            "type=order.paid attempts=3 reason=\"max \\\"attempts\\\"\" "
+            "trace_id=ab000000000000000000000000000000\n");
 }
 
 TEST(AttemptLog, DoesNotLogASettlementWithoutAnAttempt) {

@@ -79,7 +79,7 @@ TEST(BatchStreamEvents, LeavesOutDeliveriesOfUnknownWebhooks) {  // P11
 
 TEST(BatchStreamPublisher, PublishesToSubscribersOfTheTenant) {
   StreamHub hub{{.epoch = 1}};
-  const AdminChanges changes{directory, AccessSnapshot{}};
+  const AdminChanges changes{directory, AccessSnapshot{}, ChannelDirectory{}};
   const ManualClock clock;
   BatchStreamPublisher publisher{hub, changes, clock};
   BatchReceipt receipt;

@@ -18,6 +18,7 @@
 #include "core/model/duration_histogram.h"
 
 #include "runtime/observability/label_cap.h"
+#include "runtime/observability/latency_histogram.h"
 
 namespace postrider {
 
@@ -31,6 +32,13 @@ inline const prometheus::Histogram::BucketBoundaries attempt_buckets{1, 2,  3,  
                                                                      8, 10, 12, 15, 20};
 inline const prometheus::Histogram::BucketBoundaries retry_buckets{0, 1, 2,  3,  4, 5,
                                                                    7, 9, 11, 14, 19};
+
+// From an idle receiver to one that was away for a day.
+inline constexpr std::array<Micros, 18> delivered_bounds{
+    Millis{5},         Millis{10},         Millis{25},        Millis{50},      Millis{100},
+    Millis{250},       Millis{500},        Millis{1'000},     Millis{2'500},   Millis{5'000},
+    Millis{10'000},    Millis{30'000},     Millis{60'000},    Millis{300'000}, Millis{900'000},
+    Millis{3'600'000}, Millis{21'600'000}, Millis{86'400'000}};
 
 constexpr std::size_t delivery_state_count = static_cast<std::size_t>(DeliveryState::cancelled) + 1;
 
@@ -54,7 +62,7 @@ struct MetricFamilies {
           .Register(registry);
   prometheus::Family<prometheus::Counter>& states =
       prometheus::BuildCounter()
-          .Name("webhook_delivery_states_total")
+          .Name("postrider_delivery_states_total")
           .Help("Deliveries that entered the state; pending: new and revived ones")
           .Register(registry);
   std::array<prometheus::Counter*, delivery_state_count> state_counters = counters_of(states);
@@ -155,11 +163,11 @@ struct MetricFamilies {
                                        .Add({});
   prometheus::Family<prometheus::Counter>& removed =
       prometheus::BuildCounter()
-          .Name("webhook_retention_removed_total")
+          .Name("postrider_retention_removed_total")
           .Help("Events, deliveries and other records removed by retention")
           .Register(registry);
   prometheus::Counter& archive_failures = prometheus::BuildCounter()
-                                              .Name("webhook_archive_failures_total")
+                                              .Name("postrider_archive_failures_total")
                                               .Help("Times the archive could not be written")
                                               .Register(registry)
                                               .Add({});
@@ -176,6 +184,7 @@ struct MetricFamilies {
                                    .Help("Deliveries that are not final, with those in flight")
                                    .Register(registry)
                                    .Add({});
+  LatencyHistogram delivered_after{delivered_bounds};
   std::atomic<std::uint64_t> attempts{0};
   std::atomic<std::uint64_t> successes{0};
   std::atomic<std::uint64_t> postponed_count{0};

@@ -51,8 +51,23 @@ prometheus::ClientMetric to_metric(const MetricSample& sample) {
   for (const auto& [name, value] : sample.labels) {
     metric.label.push_back({name, value});
   }
-  (sample.is_total ? metric.counter.value : metric.gauge.value) = sample.value;
+  if (!sample.histogram) {
+    (sample.is_total ? metric.counter.value : metric.gauge.value) = sample.value;
+    return metric;
+  }
+  metric.histogram.sample_count = sample.histogram->count;
+  metric.histogram.sample_sum = sample.histogram->sum;
+  for (const HistogramSample::Bucket& bucket : sample.histogram->buckets) {
+    metric.histogram.bucket.push_back({bucket.count, bucket.bound});
+  }
   return metric;
+}
+
+prometheus::MetricType type_of(const MetricSample& sample) {
+  if (sample.histogram) {
+    return prometheus::MetricType::Histogram;
+  }
+  return sample.is_total ? prometheus::MetricType::Counter : prometheus::MetricType::Gauge;
 }
 
 void append_samples(const std::vector<MetricSample>& samples,
@@ -62,11 +77,44 @@ void append_samples(const std::vector<MetricSample>& samples,
       prometheus::MetricFamily family;
       family.name = sample.name;
       family.help = sample.help;
-      family.type =
-          sample.is_total ? prometheus::MetricType::Counter : prometheus::MetricType::Gauge;
+      family.type = type_of(sample);
       families.push_back(std::move(family));
     }
     families.back().metric.push_back(to_metric(sample));
+  }
+}
+
+MetricSample delivered_sample(const LatencyHistogram& histogram) {
+  return {
+      .name = "postrider_publish_to_delivered_seconds",
+      .help =
+          "Time from the publish of an event to its successful delivery, without replays, tests "
+          "and deliveries that a user sent again",
+      .labels = {},
+      .histogram = histogram.sample()};
+}
+
+/// A rule sees the first increase of a counter only if the counter was shown before.
+void show_from_start(MetricFamilies& families) {
+  constexpr std::array states{CircuitState::closed, CircuitState::open, CircuitState::half_open};
+  for (const CircuitState from : states) {
+    for (const CircuitState to : states) {
+      if (from != to) {
+        families.circuit_transitions.Add({{"from_state", std::string{to_string(from)}},
+                                          {"to_state", std::string{to_string(to)}}});
+      }
+    }
+  }
+  for (const char* reason : {"queue_full", "fanout_backlog", "store", "draining"}) {
+    families.refused.Add({{"reason", reason}});
+  }
+  for (const char* kind : {"event", "delivery", "attempt", "dead_letter", "operation", "webhook"}) {
+    families.removed.Add({{"kind", kind}});
+  }
+  for (std::size_t kind = 0; kind < alert_kind_count; ++kind) {
+    const std::string name{to_string(static_cast<AlertKind>(kind))};
+    families.alerts.Add({{"kind", name}});
+    families.alerts_active.Add({{"kind", name}});
   }
 }
 
@@ -81,6 +129,9 @@ class PrometheusAttemptMeter final : public AttemptMeter {
     families_.attempts.fetch_add(1, std::memory_order_relaxed);
     families_.successes.fetch_add(facts.failure ? 0 : 1, std::memory_order_relaxed);
     families_.duration.Observe(seconds(facts.duration));
+    if (facts.delivered_after) {
+      families_.delivered_after.record(*facts.delivered_after);
+    }
     count_ended(facts.state);
     watch_duration(facts.duration);
     attempt_number(facts.state).Observe(facts.number);
@@ -144,6 +195,8 @@ class PrometheusAttemptMeter final : public AttemptMeter {
 
 class PrometheusMetrics final : public Metrics {
  public:
+  PrometheusMetrics() { show_from_start(families_); }
+
   std::unique_ptr<AttemptMeter> make_attempt_meter() override {
     return std::make_unique<PrometheusAttemptMeter>(families_);
   }
@@ -294,6 +347,7 @@ class PrometheusMetrics final : public Metrics {
     const std::uint32_t closed = refresh_gauges();
     std::vector<prometheus::MetricFamily> families = families_.registry.Collect();
     append_samples(circuits_.samples(closed), families);
+    append_samples({delivered_sample(families_.delivered_after)}, families);
     for (const CollectSamples& collect : sample_sources()) {
       append_samples(collect(), families);
     }

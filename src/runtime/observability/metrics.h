@@ -33,6 +33,7 @@ struct AttemptFacts {
   std::uint32_t number = 1;
   std::uint32_t budget_used = 1;  // Attempts since the delivery was published or revived.
   Micros duration{0};
+  std::optional<Micros> delivered_after = std::nullopt;  // See engine/shard/delivered_after.h.
 };
 
 struct CommitFacts {
@@ -63,7 +64,7 @@ class Metrics {
   virtual void delivery_given_up(std::uint32_t budget_used) = 0;
   /// So many deliveries entered the state, without an attempt.
   virtual void deliveries_entered(DeliveryState state, std::int64_t count) = 0;
-  /// `reason`: `queue_full`, `store`, `draining`.
+  /// `reason`: `queue_full`, `fanout_backlog`, `store`, `draining`.
   virtual void publish_refused(std::string_view reason) = 0;
   virtual void circuit_changed(WebhookId webhook_id, CircuitState from, CircuitState to) = 0;
   /// The state of a circuit when the server started.
@@ -94,7 +95,7 @@ class Metrics {
 
   [[nodiscard]] virtual CurrentLoad current_load() = 0;
 
-  /// `kind`: `event`, `delivery`, `attempt`, `dead_letter`, `operation`.
+  /// `kind`: `event`, `delivery`, `attempt`, `dead_letter`, `operation`, `webhook`.
   virtual void retention_removed(std::string_view kind, std::uint64_t count) = 0;
   virtual void archive_failed() = 0;
 

@@ -40,15 +40,46 @@ TEST(Metrics, CountAttemptsByOutcomeTypeAndTenant) {
   EXPECT_TRUE(has_line(text,
                        "webhook_deliveries_total{event_type=\"order.paid\",failure_category="
                        "\"ssl\",status=\"failure\",tenant_id=\"acme\"} 1"));
-  EXPECT_TRUE(has_line(text, "webhook_delivery_states_total{state=\"succeeded\"} 3"));
-  EXPECT_TRUE(has_line(text, "webhook_delivery_states_total{state=\"retrying\"} 1"));
-  EXPECT_TRUE(has_line(text, "webhook_delivery_states_total{state=\"dead_letter\"} 1"));
-  EXPECT_TRUE(has_line(text, "webhook_delivery_states_total{state=\"cancelled\"} 0"));
+  EXPECT_TRUE(has_line(text, "postrider_delivery_states_total{state=\"succeeded\"} 3"));
+  EXPECT_TRUE(has_line(text, "postrider_delivery_states_total{state=\"retrying\"} 1"));
+  EXPECT_TRUE(has_line(text, "postrider_delivery_states_total{state=\"dead_letter\"} 1"));
+  EXPECT_TRUE(has_line(text, "postrider_delivery_states_total{state=\"cancelled\"} 0"));
   EXPECT_TRUE(has_line(text, "webhook_retry_attempts_sum 8"));
   EXPECT_TRUE(has_line(text, "webhook_retry_attempts_count 4"));
   EXPECT_TRUE(has_line(text, "webhook_dlq_entries_total 1"));
   EXPECT_TRUE(has_line(text, "webhook_delivery_duration_seconds_count 5"));
   EXPECT_TRUE(has_line(text, "webhook_retry_attempt_number_sum{outcome=\"dead_letter\"} 12"));
+}
+
+TEST(Metrics, ShowHowLongDeliveriesTookFromThePublish) {
+  const std::unique_ptr<Metrics> metrics = make_metrics();
+  const std::unique_ptr<AttemptMeter> meter = metrics->make_attempt_meter();
+  const std::string name = "postrider_publish_to_delivered_seconds";
+  EXPECT_TRUE(has_line(metrics->text(), name + "_count 0"));
+  meter->record({.delivered_after = Micros{2'000'000}});
+  meter->record({.delivered_after = Micros{500'000'000'000}});
+  meter->record({.delivered_after = std::nullopt});
+  const std::string text = metrics->text();
+  EXPECT_TRUE(has_line(text, "# TYPE " + name + " histogram")) << text;
+  EXPECT_TRUE(has_line(text, name + "_bucket{le=\"1\"} 0")) << text;
+  EXPECT_TRUE(has_line(text, name + "_bucket{le=\"2.5\"} 1"));
+  EXPECT_TRUE(has_line(text, name + "_bucket{le=\"86400\"} 1"));
+  EXPECT_TRUE(has_line(text, name + "_bucket{le=\"+Inf\"} 2"));
+  EXPECT_TRUE(has_line(text, name + "_sum 500002"));
+  EXPECT_TRUE(has_line(text, name + "_count 2"));
+}
+
+TEST(Metrics, ShowCountersWithKnownLabelsFromTheStart) {
+  const std::string text = make_metrics()->text();
+  for (const char* line :
+       {"webhook_circuit_breaker_transitions_total{from_state=\"closed\",to_state=\"open\"} 0",
+        "webhook_circuit_breaker_transitions_total{from_state=\"half_open\",to_state=\"open\"} 0",
+        "postrider_publish_refused_total{reason=\"queue_full\"} 0",
+        "postrider_retention_removed_total{kind=\"event\"} 0",
+        "postrider_alerts_total{kind=\"store_failing\"} 0",
+        "postrider_alerts_active{kind=\"messages_rejected\"} 0"}) {
+    EXPECT_TRUE(has_line(text, line)) << line;
+  }
 }
 
 TEST(Metrics, ShowOneStatePerCircuitAndForgetRemovedWebhooks) {
@@ -141,13 +172,13 @@ TEST(Metrics, CountCommitsFailuresAndRefusals) {
   EXPECT_TRUE(has_line(text, "postrider_publish_refused_total{reason=\"store\"} 1"));
   EXPECT_TRUE(has_line(text, "webhook_dlq_entries_total 1"));
   EXPECT_TRUE(has_line(text, "webhook_retry_attempts_sum 2"));
-  EXPECT_TRUE(has_line(text, "webhook_delivery_states_total{state=\"pending\"} 5"));
-  EXPECT_TRUE(has_line(text, "webhook_delivery_states_total{state=\"dead_letter\"} 1"));
-  EXPECT_TRUE(has_line(text, "webhook_delivery_states_total{state=\"cancelled\"} 3"));
+  EXPECT_TRUE(has_line(text, "postrider_delivery_states_total{state=\"pending\"} 5"));
+  EXPECT_TRUE(has_line(text, "postrider_delivery_states_total{state=\"dead_letter\"} 1"));
+  EXPECT_TRUE(has_line(text, "postrider_delivery_states_total{state=\"cancelled\"} 3"));
   EXPECT_TRUE(has_line(text, "postrider_alerts_total{kind=\"queue_deep\"} 1"));
   EXPECT_TRUE(has_line(text, "postrider_alerts_active{kind=\"queue_deep\"} 1"));
-  EXPECT_TRUE(has_line(text, "webhook_retention_removed_total{kind=\"attempt\"} 5"));
-  EXPECT_TRUE(has_line(text, "webhook_archive_failures_total 1"));
+  EXPECT_TRUE(has_line(text, "postrider_retention_removed_total{kind=\"attempt\"} 5"));
+  EXPECT_TRUE(has_line(text, "postrider_archive_failures_total 1"));
   EXPECT_TRUE(has_line(text, "webhook_dlq_size{tenant_id=\"acme\"} 2"));
 }
 

@@ -9,16 +9,16 @@ std::vector<MetricSample> to_samples(const std::vector<TransportCounters>& trans
     sum.opened += each.opened;
     sum.reused += each.reused;
   }
-  return {{.name = "webhook_transport_connections_idle",
+  return {{.name = "postrider_transport_connections_idle",
            .help = "Connections to receivers that are kept for reuse",
            .labels = {},
            .value = static_cast<double>(sum.idle)},
-          {.name = "webhook_transport_connections_opened_total",
+          {.name = "postrider_transport_connections_opened_total",
            .help = "Connections made to receivers",
            .is_total = true,
            .labels = {},
            .value = static_cast<double>(sum.opened)},
-          {.name = "webhook_transport_connections_reused_total",
+          {.name = "postrider_transport_connections_reused_total",
            .help = "Attempts that found a connection open",
            .is_total = true,
            .labels = {},

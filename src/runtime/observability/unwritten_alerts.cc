@@ -113,19 +113,33 @@ void UnwrittenAlerts::resolve(AlertId id, WallTime at) {
   }
 }
 
+void UnwrittenAlerts::notify(const std::vector<Notification>& notifications) {
+  const std::lock_guard lock{mutex_};
+  notifications_.insert(notifications_.end(), notifications.begin(), notifications.end());
+}
+
+void UnwrittenAlerts::settle(const std::vector<NotificationOutcome>& outcomes) {
+  const std::lock_guard lock{mutex_};
+  outcomes_.insert(outcomes_.end(), outcomes.begin(), outcomes.end());
+}
+
 Result<void> UnwrittenAlerts::write(Store& store) {
   // Copied, so that readers do not wait for the disk. Only this thread changes them.
   std::vector<Alert> raised;
   std::map<AlertId, Alert> updated;
   std::map<AlertId, WallTime> resolved;
+  std::vector<Notification> notifications;
+  std::vector<NotificationOutcome> outcomes;
   {
     const std::lock_guard lock{mutex_};
+    if (count() == 0) {
+      return {};
+    }
     raised = raised_;
     updated = updated_;
     resolved = resolved_;
-  }
-  if (raised.empty() && updated.empty() && resolved.empty()) {
-    return {};
+    notifications = notifications_;
+    outcomes = outcomes_;
   }
   POSTRIDER_CHECK(store.atomically([&]() -> Result<void> {
     for (const Alert& alert : raised) {
@@ -137,12 +151,17 @@ Result<void> UnwrittenAlerts::write(Store& store) {
     for (const auto& [id, at] : resolved) {
       POSTRIDER_CHECK(store.alerts->resolve(id, at));
     }
-    return {};
+    if (!notifications.empty()) {
+      POSTRIDER_CHECK(store.notifications->add(notifications));
+    }
+    return outcomes.empty() ? Result<void>{} : store.notifications->settle(outcomes);
   }));
   const std::lock_guard lock{mutex_};
   raised_.clear();
   updated_.clear();
   resolved_.clear();
+  notifications_.clear();
+  outcomes_.clear();
   return {};
 }
 

@@ -1,5 +1,6 @@
 // Changes of alerts that are not stored yet, and a reader that shows them together with the stored
-// ones: while the disk is full, an alert about it is visible nevertheless (P12).
+// ones: while the disk is full, an alert about it is visible nevertheless (P12). Also the
+// notifications about these changes, which are stored with them, and what became of notifications.
 #pragma once
 
 #include <cstddef>
@@ -10,6 +11,7 @@
 
 #include "core/base/result.h"
 #include "core/model/alert.h"
+#include "core/model/notification.h"
 #include "ports/alerts.h"
 #include "ports/store.h"
 
@@ -28,6 +30,10 @@ class UnwrittenAlerts {
   void update(const Alert& alert);
   void resolve(AlertId id, WallTime at);
 
+  void notify(const std::vector<Notification>& notifications);
+  /// What became of notifications, in order.
+  void settle(const std::vector<NotificationOutcome>& outcomes);
+
   /// Stores all changes in one transaction and forgets them. If that fails, they are kept.
   [[nodiscard]] Result<void> write(Store& store);
 
@@ -40,13 +46,16 @@ class UnwrittenAlerts {
 
  private:
   [[nodiscard]] std::size_t count() const {
-    return raised_.size() + updated_.size() + resolved_.size();
+    return raised_.size() + updated_.size() + resolved_.size() + notifications_.size() +
+           outcomes_.size();
   }
 
-  mutable std::mutex mutex_;          // Guards the three below.
+  mutable std::mutex mutex_;          // Guards the five below.
   std::vector<Alert> raised_;         // Some may be resolved already.
   std::map<AlertId, Alert> updated_;  // Of alerts that are stored.
   std::map<AlertId, WallTime> resolved_;
+  std::vector<Notification> notifications_;
+  std::vector<NotificationOutcome> outcomes_;
 };
 
 /// Lists the unwritten alerts before the stored ones. If the store cannot be read, lists them

@@ -150,6 +150,18 @@ TEST_F(UnwrittenAlertsTest, ChangesOfStoredAlertsAreShown) {
   EXPECT_EQ(list({.active = true}), (Numbers{1}));
 }
 
+TEST_F(UnwrittenAlertsTest, ANotificationIsStoredBeforeWhatBecameOfIt) {
+  Notification sent;
+  sent.id = NotificationId{{1}};
+  unwritten_->settle({{.id = sent.id, .state = NotificationState::sent, .attempts = 1}});
+  unwritten_->notify({sent});
+  EXPECT_FALSE(unwritten_->empty());
+  ASSERT_TRUE(unwritten_->write(roles_));
+  EXPECT_TRUE(unwritten_->empty());
+  ASSERT_EQ(store_.notifications.size(), 1u);
+  EXPECT_EQ(store_.notifications.begin()->second.state, NotificationState::sent);
+}
+
 TEST_F(UnwrittenAlertsTest, AreListedEvenIfTheStoreCannotBeRead) {
   const auto reader = with_unwritten(std::make_unique<BrokenAlertReader>(), unwritten_);
   EXPECT_FALSE(reader->list_alerts({}, {})) << "there is nothing to show";

@@ -6,6 +6,9 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
+#include "core/model/event.h"
+#include "core/model/system_event_types.h"
+
 #include "runtime/observability/attempt_log.h"
 #include "runtime/store/idempotent_request.h"
 
@@ -71,6 +74,7 @@ Result<EventTypeRef> EventTypeChanges::change(Store& store, const Change& change
 
 Result<EventTypeCatalog> load_event_types(EventTypes& store, const MakeSchemaCheck& make_check) {
   POSTRIDER_TRY(std::vector<EventType> stored, store.load());
+  std::erase_if(stored, [](const EventType& type) { return is_reserved_type(type.name); });
   std::vector<EventTypeRef> types;
   types.reserve(stored.size());
   for (EventType& type : stored) {
@@ -86,6 +90,11 @@ Result<EventTypeCatalog> load_event_types(EventTypes& store, const MakeSchemaChe
       }
     }
     types.push_back(std::make_shared<const KnownEventType>(std::move(known)));
+  }
+  for (const EventType& type : system_event_types()) {
+    // Needs no check: such events are not accepted.
+    types.push_back(std::make_shared<const KnownEventType>(
+        KnownEventType{.type = type, .check = nullptr, .schema_fault = {}}));
   }
   return EventTypeCatalog{types};
 }

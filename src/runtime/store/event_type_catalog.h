@@ -70,8 +70,9 @@ class EventTypeChanges {
   Snapshot<EventTypeCatalog> catalog_;
 };
 
-/// Loads the catalogue from the store. A schema that an earlier version accepted and this one
-/// refuses is logged and kept as unusable.
+/// Loads the catalogue from the store and adds the types of the server's own events, which replace
+/// entries that are older than the reservation of their names. A schema that an earlier version
+/// accepted and this one refuses is logged and kept as unusable.
 [[nodiscard]] Result<EventTypeCatalog> load_event_types(EventTypes& store,
                                                         const MakeSchemaCheck& make_check);
 

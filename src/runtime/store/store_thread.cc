@@ -290,12 +290,16 @@ void StoreThread::commit(std::vector<StoreJob>& jobs, RepliesByShard& replies) {
   if (origins.empty() && batch.circuits.empty()) {
     return;
   }
-  const MonoTime begun = parts_.clock->now().mono;
+  const Moment begun = parts_.clock->now();
   Result<BatchReceipt> receipt = parts_.store.ledger->commit(batch);
   if (receipt) {
+    const Micros duration = parts_.clock->now().mono - begun.mono;
     parts_.metrics->committed({.publishes = batch.publishes.size(),
                                .settlements = batch.settlements.size(),
-                               .duration = parts_.clock->now().mono - begun});
+                               .duration = duration});
+    if (parts_.tracer) {
+      parts_.tracer->committed(batch, *receipt, {.begun = begun.wall, .duration = duration});
+    }
     parts_.owner->batch_committed(batch, *receipt);
     count_changes(*receipt, *parts_.metrics);
     count_failures(false);

@@ -27,6 +27,7 @@
 #include "ports/store.h"
 
 #include "runtime/observability/metrics.h"
+#include "runtime/observability/tracer.h"
 #include "runtime/store/shard_replies.h"
 
 namespace postrider {
@@ -108,6 +109,7 @@ class StoreThread {
     const Clock* clock = nullptr;
     Metrics* metrics = nullptr;
     StoreThreadOwner* owner = nullptr;
+    Tracer* tracer = nullptr;  // Null: tracing is off.
   };
 
   StoreThread(StoreThreadOptions options, Parts parts);

@@ -17,6 +17,7 @@ static_assert(static_cast<int>(AlertKind::circuit_opened) == 0 &&
               static_cast<int>(AlertKind::p99_high) == 17 &&
               static_cast<int>(AlertKind::store_data_lost) == 20 &&
               static_cast<int>(AlertKind::messages_rejected) == 22 &&
+              static_cast<int>(AlertKind::notifications_failing) == 23 &&
               static_cast<int>(AlertUnit::days) == 3);
 
 #define POSTRIDER_ALERT_COLUMNS                                                               \

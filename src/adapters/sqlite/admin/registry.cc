@@ -3,6 +3,8 @@
 #include <array>
 #include <utility>
 
+#include "adapters/sqlite/database/text_lines.h"
+
 namespace postrider::sqlite {
 namespace {
 
@@ -111,8 +113,8 @@ Result<std::vector<RegisteredTenant>> load_tenants(Database& database) {
   POSTRIDER_TRY(Statement statement,
                 database.prepare("SELECT id, serial, name, metadata, pool, webhooks_max,"
                                  " events_per_minute, created_at, suspended_at,"
-                                 " suspended_reason, timeout_ms_max, max_in_flight_max"
-                                 " FROM registered_tenant ORDER BY serial"));
+                                 " suspended_reason, timeout_ms_max, max_in_flight_max,"
+                                 " contacts FROM registered_tenant ORDER BY serial"));
   std::vector<RegisteredTenant> tenants;
   Query query = statement.query();
   for (;;) {
@@ -131,7 +133,8 @@ Result<std::vector<RegisteredTenant>> load_tenants(Database& database) {
                                   .max_in_flight_max = query.as_or_null<std::uint32_t>(11)},
                        .created_at = query.time(7),
                        .suspended_at = query.time_or_null(8),
-                       .suspended_reason = query.text_or_null(9)});
+                       .suspended_reason = query.text_or_null(9),
+                       .contacts = split_lines(query.bytes(12))});
   }
 }
 
@@ -195,12 +198,12 @@ class ChangeVisitor {
     return run(database_,
                "INSERT OR REPLACE INTO registered_tenant (serial, id, name, metadata, pool,"
                " webhooks_max, events_per_minute, created_at, suspended_at, suspended_reason,"
-               " timeout_ms_max, max_in_flight_max)"
-               " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
+               " timeout_ms_max, max_in_flight_max, contacts)"
+               " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
                tenant.serial, tenant.id, tenant.name, tenant.metadata, tenant.pool,
                tenant.limits.webhooks_max, tenant.limits.events_per_minute, tenant.created_at,
                tenant.suspended_at, tenant.suspended_reason, tenant.limits.timeout_ms_max,
-               tenant.limits.max_in_flight_max);
+               tenant.limits.max_in_flight_max, join_lines(tenant.contacts));
   }
 
   Result<void> operator()(const SetLimits& set) const {
@@ -217,6 +220,11 @@ class ChangeVisitor {
                change.events_per_minute.value_or(std::nullopt), change.timeout_ms_max.has_value(),
                change.timeout_ms_max.value_or(std::nullopt), change.max_in_flight_max.has_value(),
                change.max_in_flight_max.value_or(std::nullopt));
+  }
+
+  Result<void> operator()(const SetContacts& set) const {
+    return run(database_, "UPDATE registered_tenant SET contacts = ?2 WHERE id = ?1", set.tenant_id,
+               join_lines(set.contacts));
   }
 
   Result<void> operator()(const SuspendTenant& suspend) const {

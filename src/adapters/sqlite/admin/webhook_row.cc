@@ -39,7 +39,7 @@ static_assert(static_cast<int>(HeaderSet::platform) == 0 &&
   " disabled_reason, created_at, updated_at, signature_header_set,"                           \
   " retry_category_minimums, filter, secret_set_at, old_secrets, disabled_at, sealed,"        \
   " retry_attempts_auto, payload_form, retry_ssl_attempts_max, retry_honor_retry_after,"      \
-  " breaker_force_open_until, breaker_consecutive_failure_threshold"
+  " breaker_force_open_until, breaker_consecutive_failure_threshold, owner_email"
 
 constexpr std::string_view select_sql =
     "SELECT " POSTRIDER_WEBHOOK_COLUMNS " FROM webhook ORDER BY id";
@@ -50,7 +50,7 @@ constexpr std::string_view replace_sql =
     " (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20,"
     " ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31, ?32, ?33, ?34, ?35, ?36, ?37, ?38,"
     " ?39, ?40, ?41, ?42, ?43, ?44, ?45, ?46, ?47, ?48, ?49, ?50, ?51, ?52, ?53, ?54, ?55, ?56,"
-    " ?57, ?58, ?59, ?60, ?61, ?62)";
+    " ?57, ?58, ?59, ?60, ?61, ?62, ?63)";
 
 std::string join_patterns(const std::vector<EventPattern>& patterns) {
   std::string text;
@@ -215,6 +215,7 @@ Result<Webhook> read_webhook(const Query& query, const Vault* vault) {
   webhook.retry.honor_retry_after = row.flag();
   webhook.breaker.force_open_until = row.time_or_null();
   webhook.breaker.consecutive_failure_threshold = row.as<std::uint32_t>();
+  webhook.owner_email = row.text_or_null();
   POSTRIDER_CHECK(unpack_secrets(secrets, vault, webhook));
   return webhook;
 }
@@ -276,7 +277,7 @@ Result<void> write_webhook(Database& database, const Webhook& webhook, const Vau
       webhook.filter ? std::optional{webhook.filter->text()} : std::nullopt, webhook.secret_set_at,
       Blob{secrets.old_secrets}, webhook.disabled_at, secrets.sealed, retry.attempts_auto,
       webhook.payload_form, retry.ssl_attempts_max, retry.honor_retry_after,
-      breaker.force_open_until, breaker.consecutive_failure_threshold);
+      breaker.force_open_until, breaker.consecutive_failure_threshold, webhook.owner_email);
 }
 
 }  // namespace postrider::sqlite

@@ -7,6 +7,7 @@
 #include "adapters/sqlite/admin/audit_writer.h"
 #include "adapters/sqlite/admin/catalog.h"
 #include "adapters/sqlite/admin/event_types.h"
+#include "adapters/sqlite/admin/notifications.h"
 #include "adapters/sqlite/admin/operations.h"
 #include "adapters/sqlite/admin/registry.h"
 #include "adapters/sqlite/admin/request_keys.h"
@@ -32,6 +33,7 @@ Result<Store> open_sqlite_store(const SqliteOptions& options) {
                .registry = sqlite::make_registry(writer),
                .audit = sqlite::make_audit_writer(writer),
                .alerts = sqlite::make_alert_writer(writer),
+               .notifications = sqlite::make_notification_writer(writer),
                .operations = sqlite::make_operation_writer(writer),
                .request_keys = sqlite::make_request_key_writer(writer),
                .retention = sqlite::make_retention_writer(writer),
@@ -52,6 +54,7 @@ Result<Reader> open_sqlite_reader(const SqliteOptions& options) {
   return Reader{.history = sqlite::make_history(database, options.vault),
                 .audit = sqlite::make_audit_reader(database, options.digest),
                 .alerts = sqlite::make_alert_reader(database),
+                .notifications = sqlite::make_notification_reader(database),
                 .operations = sqlite::make_operation_reader(database),
                 .request_keys = sqlite::make_request_key_reader(database),
                 .stats = sqlite::make_stats(database),

@@ -37,15 +37,16 @@ class StoreCheckTest : public testing::Test {
       EXPECT_TRUE(open_sqlite_store(options()).has_value());
     }
     Database database = open(Access::write);
-    EXPECT_TRUE(database
-                    .execute("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n"
-                             " WHERE i < 3000) INSERT INTO event SELECT i, randomblob(16), i % 7,"
-                             " 1, 1, i, i, i % 2, 'key' || i, CASE i % 3 WHEN 0 THEN 'r' || i END,"
-                             " NULL, NULL, '', printf('%.*c', i % 900, 'x'), 0, NULL FROM n;"
-                             "INSERT INTO tenant SELECT DISTINCT tenant, 't' || tenant FROM event;"
-                             "INSERT INTO attempt SELECT i, 1, 0, 0, randomblob(16), i, 1, 1, i,"
-                             " NULL, NULL, 200, zeroblob(50) FROM (SELECT sequence i FROM event)")
-                    .has_value());
+    EXPECT_TRUE(
+        database
+            .execute("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n"
+                     " WHERE i < 3000) INSERT INTO event SELECT i, randomblob(16), i % 7,"
+                     " 1, 1, i, i, i % 2, 'key' || i, CASE i % 3 WHEN 0 THEN 'r' || i END,"
+                     " NULL, NULL, '', printf('%.*c', i % 900, 'x'), 0, NULL, NULL, NULL FROM n;"
+                     "INSERT INTO tenant SELECT DISTINCT tenant, 't' || tenant FROM event;"
+                     "INSERT INTO attempt SELECT i, 1, 0, 0, randomblob(16), i, 1, 1, i,"
+                     " NULL, NULL, 200, zeroblob(50) FROM (SELECT sequence i FROM event)")
+            .has_value());
     EXPECT_TRUE(database.truncate_wal().has_value());
   }
 

@@ -16,7 +16,7 @@ namespace {
 
 // The approximate payload bytes of one page. The largest event is smaller.
 constexpr std::size_t page_bytes_max = 4u << 20;
-constexpr int delivery_count_column = 14;
+constexpr int delivery_count_column = 16;
 
 constexpr std::string_view lane_sql = "SELECT lane FROM lane WHERE webhook_id = ?1";
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "adapters/sqlite/ledger/rows.h"
+#include "adapters/sqlite/ledger/trace_bytes.h"
 
 namespace postrider::sqlite {
 namespace {
@@ -46,8 +47,9 @@ constexpr std::string_view load_event_sql =
 
 constexpr std::string_view insert_delivery_sql = R"sql(
   INSERT INTO delivery (sequence, id, event, lane, previous, ordered, tenant, type, priority, state,
-                        trigger, due, attempt_count, budget_used, created_at, updated_at, late)
-  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, 0, 0, ?13, ?13, 1)
+                        trigger, due, attempt_count, budget_used, created_at, updated_at, late,
+                        trace)
+  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, 0, 0, ?13, ?13, 1, ?14)
 )sql";
 
 constexpr std::string_view open_fanouts_sql =
@@ -207,9 +209,11 @@ Result<Delivery> FanoutWriter::make_delivery(const FannedOut::Part& part, const 
   delivery.sequence = session_->next_sequence++;
   POSTRIDER_TRY(const std::int64_t type, session_->types.number_of(delivery.event_type));
   POSTRIDER_TRY(LaneEntry * lane, session_->lanes.find_or_add(webhook_id, tenant));
-  POSTRIDER_CHECK(insert_delivery_.run(
-      delivery.sequence, delivery.id, note.event, lane->lane, lane->last_delivery, lane->ordered,
-      tenant, type, delivery.priority, delivery.state, delivery.trigger, delivery.due, order.now));
+  const std::string trace = pack_mark(delivery.trace);
+  POSTRIDER_CHECK(insert_delivery_.run(delivery.sequence, delivery.id, note.event, lane->lane,
+                                       lane->last_delivery, lane->ordered, tenant, type,
+                                       delivery.priority, delivery.state, delivery.trigger,
+                                       delivery.due, order.now, as_blob(trace)));
   lane->last_delivery = delivery.sequence;
   POSTRIDER_TRY(DeliveryTally * of_lane, session_->stats.of_lane(*lane, tenant, order.now));
   of_lane->published += 1;

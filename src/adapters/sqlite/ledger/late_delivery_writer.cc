@@ -1,6 +1,7 @@
 #include "adapters/sqlite/ledger/late_delivery_writer.h"
 
 #include "adapters/sqlite/ledger/source_row_sql.h"
+#include "adapters/sqlite/ledger/trace_bytes.h"
 
 namespace postrider::sqlite {
 namespace {
@@ -19,8 +20,8 @@ constexpr std::string_view find_delivery_sql = R"sql(
 constexpr std::string_view insert_sql = R"sql(
   INSERT INTO delivery (sequence, id, event, lane, previous, ordered, tenant, type, priority, state,
                         trigger, due, attempt_count, budget_used, created_at, updated_at, late,
-                        operation)
-  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?15, 1, ?16)
+                        operation, trace)
+  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?15, 1, ?16, ?17)
 )sql";
 
 }  // namespace
@@ -53,10 +54,12 @@ Result<std::optional<Delivery>> LateDeliveryWriter::add(const AddLateDelivery& o
   POSTRIDER_TRY(const std::int64_t type, session_->types.number_of(order.delivery.event_type));
   Delivery delivery = order.delivery;
   delivery.sequence = session_->next_sequence++;
-  POSTRIDER_CHECK(insert_.run(
-      delivery.sequence, delivery.id, event->sequence, lane->lane, lane->last_delivery,
-      lane->ordered, event->tenant, type, delivery.priority, delivery.state, delivery.trigger,
-      delivery.due, delivery.attempt_count, delivery.budget_used, order.now, order.operation));
+  const std::string trace = pack_mark(delivery.trace);
+  POSTRIDER_CHECK(insert_.run(delivery.sequence, delivery.id, event->sequence, lane->lane,
+                              lane->last_delivery, lane->ordered, event->tenant, type,
+                              delivery.priority, delivery.state, delivery.trigger, delivery.due,
+                              delivery.attempt_count, delivery.budget_used, order.now,
+                              order.operation, as_blob(trace)));
   POSTRIDER_CHECK(unsettle_rows_.run(delivery.sequence));
   lane->last_delivery = delivery.sequence;
   POSTRIDER_TRY(DeliveryTally * of_lane, session_->stats.of_lane(*lane, event->tenant, order.now));

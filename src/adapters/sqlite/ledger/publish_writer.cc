@@ -5,14 +5,16 @@
 #include "core/base/overloaded.h"
 
 #include "adapters/sqlite/database/state_sql.h"
+#include "adapters/sqlite/ledger/trace_bytes.h"
 
 namespace postrider::sqlite {
 namespace {
 
 constexpr std::string_view insert_event_sql = R"sql(
   INSERT INTO event (sequence, id, tenant, type, priority, timestamp, created_at, delivery_count,
-                     idempotency_key, resource_id, source, ordering_key, metadata, data, source_id)
-  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)
+                     idempotency_key, resource_id, source, ordering_key, metadata, data, source_id,
+                     trace, trace_state)
+  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)
 )sql";
 
 // See the migration for `delivery_count`.
@@ -21,8 +23,8 @@ constexpr std::string_view mark_fanned_out_sql =
 
 constexpr std::string_view insert_delivery_sql = R"sql(
   INSERT INTO delivery (sequence, id, event, lane, previous, ordered, tenant, type, priority, state,
-                        trigger, due, attempt_count, budget_used, created_at, updated_at)
-  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?15)
+                        trigger, due, attempt_count, budget_used, created_at, updated_at, trace)
+  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?15, ?16)
 )sql";
 
 // Replaces an expired claim on the same key.
@@ -174,10 +176,11 @@ Result<void> PublishWriter::store_event(const Publish& publish, std::int64_t seq
   POSTRIDER_TRY(DeliveryTally * tally, session_->stats.of_tenant(tenant, event.created_at));
   tally->published += 1;
   tally->deliveries += deliveries;
+  const std::string trace = pack_trace(event.trace);
   return insert_event_.run(sequence, event.id, tenant, type, event.priority, event.timestamp,
                            event.created_at, deliveries, event.idempotency_key, event.resource_id,
                            event.source, event.ordering_key, event.metadata, event.data,
-                           event.source_id);
+                           event.source_id, as_blob(trace), state_of(event.trace));
 }
 
 Result<void> PublishWriter::store_delivery(const Delivery& delivery, const Publish& publish,
@@ -185,10 +188,12 @@ Result<void> PublishWriter::store_delivery(const Delivery& delivery, const Publi
   POSTRIDER_TRY(const std::int64_t tenant, session_->tenants.number_of(publish.event.tenant_id));
   POSTRIDER_TRY(const std::int64_t type, session_->types.number_of(delivery.event_type));
   POSTRIDER_TRY(LaneEntry * lane, session_->lanes.find_or_add(delivery.webhook_id, tenant));
-  POSTRIDER_CHECK(insert_delivery_.run(
-      delivery.sequence, delivery.id, event_sequence, lane->lane, lane->last_delivery,
-      lane->ordered, tenant, type, delivery.priority, delivery.state, delivery.trigger,
-      delivery.due, delivery.attempt_count, delivery.budget_used, publish.event.created_at));
+  const std::string trace = pack_mark(delivery.trace);
+  POSTRIDER_CHECK(insert_delivery_.run(delivery.sequence, delivery.id, event_sequence, lane->lane,
+                                       lane->last_delivery, lane->ordered, tenant, type,
+                                       delivery.priority, delivery.state, delivery.trigger,
+                                       delivery.due, delivery.attempt_count, delivery.budget_used,
+                                       publish.event.created_at, as_blob(trace)));
   lane->last_delivery = delivery.sequence;
   POSTRIDER_TRY(DeliveryTally * tally,
                 session_->stats.of_lane(*lane, tenant, publish.event.created_at));

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "adapters/sqlite/ledger/attempt_detail.h"
+#include "adapters/sqlite/ledger/trace_bytes.h"
 
 namespace postrider::sqlite {
 
@@ -20,25 +21,26 @@ Delivery read_delivery(const Query& query) {
           .attempt_count = query.as<std::uint32_t>(9),
           .budget_used = query.as<std::uint32_t>(10),
           .revivals = query.as<std::uint32_t>(11),
-          .in_operation = query.integer(12) != 0};
+          .in_operation = query.integer(12) != 0,
+          .trace = unpack_mark(query.bytes(13))};
 }
 
 Result<DeliveryRecord> read_record(const Query& query) {
   DeliveryRecord record{.delivery = read_delivery(query),
-                        .tenant_id = query.text(13),
-                        .created_at = query.time(14),
-                        .updated_at = query.time(15),
-                        .completed_at = query.time_or_null(16),
+                        .tenant_id = query.text(14),
+                        .created_at = query.time(15),
+                        .updated_at = query.time(16),
+                        .completed_at = query.time_or_null(17),
                         .dead = {},
-                        .last_failure = query.as_or_null<FailureCategory>(17),
-                        .last_http_status = query.as_or_null<std::uint16_t>(18)};
-  if (!query.is_null(19)) {
-    record.dead = DeadReason{query.as<Classification>(19), query.text(20)};
+                        .last_failure = query.as_or_null<FailureCategory>(18),
+                        .last_http_status = query.as_or_null<std::uint16_t>(19)};
+  if (!query.is_null(20)) {
+    record.dead = DeadReason{query.as<Classification>(20), query.text(21)};
   }
-  if (!query.is_null(21)) {
-    POSTRIDER_TRY(std::string error_message, unpack_error_message(query.bytes(23)));
-    record.last_attempt = {.executed_at = query.time(21),
-                           .duration = Micros{query.integer(22)},
+  if (!query.is_null(22)) {
+    POSTRIDER_TRY(std::string error_message, unpack_error_message(query.bytes(24)));
+    record.last_attempt = {.executed_at = query.time(22),
+                           .duration = Micros{query.integer(23)},
                            .error_message = std::move(error_message)};
   }
   return record;
@@ -58,7 +60,8 @@ Event read_event(const Query& query) {
           .priority = query.as<Priority>(4),
           .timestamp = query.time(5),
           .created_at = query.time(6),
-          .sequence = query.integer(0)};
+          .sequence = query.integer(0),
+          .trace = unpack_trace(query.bytes(14), query.bytes(15))};
 }
 
 Result<Attempt> read_attempt(const Query& query) {

@@ -29,7 +29,7 @@ static_assert(static_cast<int>(Classification::permanent) == 0);
   " (SELECT webhook_id FROM lane WHERE lane = d.lane),"                                 \
   " (SELECT name FROM event_type WHERE type = d.type),"                                 \
   " d.priority, d.state, d.trigger, d.due, d.attempt_count, d.budget_used, d.revivals," \
-  " d.operation IS NOT NULL"
+  " d.operation IS NOT NULL, d.trace"
 
 #define POSTRIDER_LAST_ATTEMPT(column)                         \
   "(SELECT z." column                                          \
@@ -48,7 +48,7 @@ static_assert(static_cast<int>(Classification::permanent) == 0);
   "e.sequence, e.id, (SELECT name FROM tenant WHERE tenant = e.tenant),"                   \
   " (SELECT name FROM event_type WHERE type = e.type), e.priority, e.timestamp,"           \
   " e.created_at, e.idempotency_key, e.resource_id, e.source, e.ordering_key, e.metadata," \
-  " e.data, e.source_id"
+  " e.data, e.source_id, e.trace, e.trace_state"
 
 /// Columns of the table attempt.
 #define POSTRIDER_ATTEMPT_COLUMNS                                               \

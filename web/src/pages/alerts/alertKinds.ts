@@ -129,6 +129,10 @@ export const alertKinds: Record<AlertKind, KindWords> = {
     title: "Messages are rejected",
     next: "Correct the messages that the source keeps aside, and send them again.",
   },
+  notifications_failing: {
+    title: "Notifications cannot be sent",
+    next: "Look at the last error of the notification channel, fix it and send a test.",
+  },
 };
 
 /** Kinds that only the operator can see: they name no tenant and no webhook. */

@@ -1,0 +1,25 @@
+#include "main/server_samples.h"
+
+#include <set>
+
+#include <gtest/gtest.h>
+
+#include "cli/text/version.h"
+
+namespace postrider {
+namespace {
+
+TEST(ServerSamples, ShowTheVersionTheProcessAndTheStore) {
+  const std::vector<MetricSample> samples = server_samples(testing::TempDir());
+  EXPECT_EQ(samples.front().name, "postrider_build_info");
+  EXPECT_EQ(samples.front().labels.front().second, cli::version());
+  std::set<std::string> names;
+  for (const MetricSample& sample : samples) {
+    names.insert(sample.name);
+  }
+  EXPECT_TRUE(names.contains("process_open_fds"));
+  EXPECT_TRUE(names.contains("postrider_store_free_bytes"));
+}
+
+}  // namespace
+}  // namespace postrider
