@@ -91,7 +91,8 @@ def test_two_tenants_and_the_server_do_not_see_each_others_channels(server, worl
     refused = theirs[0].request("POST", PATH, {**EMAIL, "webhook_ids": [hook.id]})
     assert (refused.status, refused.json["errors"][0]["field"]) == (422, "webhook_ids[0]")
     reader = operator.post("/v1/api-keys", {"scope": "read"}, expect=201)["key"]
-    assert server.api(key=reader).request("GET", PATH).status == 403
+    assert servers["id"] in [each["id"] for each in server.api(key=reader).all(PATH)]
+    assert server.api(key=reader).request("POST", PATH, EMAIL).status == 403
     for channel in (servers, *made):
         operator.delete(f"{PATH}/{channel['id']}")
 
@@ -109,8 +110,9 @@ def test_the_portal_manages_the_channels_of_its_tenant(server, world):
     assert (forged.status, forged.json["code"]) == (403, "csrf_token_required")
     viewer = api.post("/v1/portal-links", {"tenant_id": world.tenant, "role": "viewer"},
                       expect=201)["token"]
-    looking = nobody.request("GET", PATH, None, server.sign_in({"token": viewer}).headers)
-    assert looking.status == 403
+    looking = server.sign_in({"token": viewer}).headers
+    assert nobody.request("GET", PATH, None, looking).json["data"][0]["id"] == made.json["id"]
+    assert nobody.request("POST", f"{PATH}/{made.json['id']}/test", None, looking).status == 403
     assert nobody.request("DELETE", f"{PATH}/{made.json['id']}", None,
                           session.headers).status == 204
 

@@ -30,12 +30,14 @@ class ChannelRoutes : public testing::Test {
     return made.at("id");
   }
 
-  ApiWorld::Pairs tenant_key(const std::string& tenant, const std::string& key) {
+  ApiWorld::Pairs tenant_key(const std::string& tenant, const std::string& key,
+                             KeyRole role = KeyRole::admin) {
     world_.service().add_key({.id = KeyId{world_.service().new_uuid()},
                               .name = tenant,
                               .sha256 = sha256(key),
                               .scope = KeyScope::tenant,
                               .tenant_id = tenant,
+                              .role = role,
                               .created_at = {}});
     return {{"authorization", "Bearer " + key}};
   }
@@ -301,6 +303,22 @@ TEST_F(ChannelRoutes, ATenantManagesItsOwnChannels) {
   EXPECT_EQ(world_.call("PATCH", own, R"({"name":"x"})", mine).at("name"), "x");
   EXPECT_EQ(world_.call("POST", own + "/test", "", mine).status, 200);
   EXPECT_EQ(world_.call("DELETE", own, "", mine).status, 204);
+}
+
+TEST_F(ChannelRoutes, ViewersReadAndDoNotChange) {
+  const auto viewer = tenant_key("mine", "prk_viewer", KeyRole::viewer);
+  const std::string servers = make(hook_body);
+  const Answer made = world_.call("POST", path, hook_body, tenant_key("mine", "prk_mine"));
+  const std::string own = path + "/" + made.at("id");
+  EXPECT_EQ(world_.call("GET", path, "", viewer).at("data.0.id"), made.at("id"));
+  EXPECT_EQ(world_.call("GET", path, "", viewer).at("data.1"), "(none)");
+  EXPECT_EQ(world_.call("GET", own, "", viewer).status, 200);
+  EXPECT_EQ(world_.call("GET", own + "/notifications", "", viewer).status, 200);
+  EXPECT_EQ(world_.call("GET", path + "/" + servers, "", viewer).status, 404);
+  EXPECT_EQ(world_.call("POST", path, hook_body, viewer).status, 403);
+  EXPECT_EQ(world_.call("PATCH", own, R"({"name":"x"})", viewer).status, 403);
+  EXPECT_EQ(world_.call("POST", own + "/test", "", viewer).status, 403);
+  EXPECT_EQ(world_.call("DELETE", own, "", viewer).status, 403);
 }
 
 TEST_F(ChannelRoutes, RemovingATenantRemovesItsChannels) {
