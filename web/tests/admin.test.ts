@@ -55,12 +55,21 @@ test("a tenant is registered, limited, suspended, resumed, linked and deleted", 
   await page.getByRole("textbox", { name: "Events per minute" }).fill("600");
   await page.getByRole("button", { name: "Save limits" }).click();
   await until("the limit", async () => {
-    const tenant = await server.call<{ events_per_minute: number }>(
+    const limits = await server.call<{ events_per_minute: number }>(
       "GET",
       "/v1/tenants/acme:1/limits",
     );
-    return tenant.events_per_minute === 600;
+    return limits.events_per_minute === 600;
   });
+  const contacts = page.getByRole("textbox", { name: "E-mail addresses" });
+  await contacts.fill("ops@acme.example");
+  await contacts.press("Enter");
+  await contacts.fill("night@acme.example");
+  await contacts.press("Enter");
+  await page.getByRole("button", { name: "Save contacts" }).click();
+  await page.getByText("The contacts are saved.").waitFor();
+  const tenant = await server.call<{ contacts: string[] }>("GET", "/v1/tenants/acme:1");
+  expect(tenant.contacts).toEqual(["ops@acme.example", "night@acme.example"]);
   await world.webhook("acme-hook", 200, { tenant_id: "acme:1" });
   await world.goto("/tenants/acme%3A1");
   await page.getByRole("link", { name: "acme-hook" }).waitFor();

@@ -57,12 +57,19 @@ beforeAll(async () => {
     const found = await server.call<List>("GET", "/v1/deliveries?status=dead_letter");
     return found.data.find((each) => each.webhook_id === broken.id);
   });
+  const channel = await server.call<{ id: string }>("POST", "/v1/notification-channels", {
+    name: hostile,
+    kind: "slack",
+    target: { url: receiver.on("/chat?a=%3Cscript%3E", answer) },
+  });
+  await server.call("POST", `/v1/notification-channels/${channel.id}/test`);
   ids = {
     webhook: broken.id,
     event: event.id,
     delivery: dead.id,
     eventType: "order.paid",
     tenant: "evil",
+    channel: channel.id,
   };
 });
 
@@ -104,6 +111,8 @@ test("hostile text can be read where it belongs", async () => {
     ["/tenants/evil", hostile],
     ["/tenants/worse", hostile],
     ["/api-keys", hostile],
+    ["/notifications", hostile],
+    [`/notifications/${ids.channel}`, hostile],
     ["/webhooks", hostile],
     [`/webhooks/${ids.webhook}`, hostile],
   ];

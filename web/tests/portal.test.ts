@@ -39,12 +39,19 @@ async function makeTenant(id: string, word: string): Promise<Ids> {
     );
     return dead.data.find((each) => each.webhook_id === hook.id);
   });
+  const channel = await server.call<{ id: string }>("POST", "/v1/notification-channels", {
+    name: `${word}-channel`,
+    kind: "slack",
+    target: { url: world.receiver.on(`/${word}-chat`) },
+    tenant_id: id,
+  });
   return {
     webhook: hook.id,
     event: event.id,
     delivery: delivery.id,
     eventType: "order.paid",
     tenant: id,
+    channel: channel.id,
   };
 }
 
@@ -76,10 +83,12 @@ test("a tenant sees its own things and nothing of anybody else, on every page", 
       "/dead-letters",
       "/events",
       "/alerts",
+      "/notifications",
       "/api-keys",
       `/webhooks/${own.webhook}`,
       `/deliveries/${own.delivery}`,
       `/events/${own.event}`,
+      `/notifications/${own.channel}`,
     ]),
   );
   expect(await page.getByRole("columnheader", { name: "Tenant" }).count()).toBe(0);
@@ -175,7 +184,7 @@ test.each([
     const operator = "operator" in visitor;
     const paths = pathsFor({ operator, read: true, admin: false, publish: false }, own);
     const forbidden =
-      /^(Create|Publish|Register|Delete|Pause|Retry|Discard|Rotate|Archive|Revoke)\b/;
+      /^(Create|Publish|Register|Delete|Pause|Retry|Discard|Rotate|Archive|Revoke|Edit|Send)\b/;
     for (const path of paths) {
       await visit(page, path);
       for (const role of ["button", "link"] as const) {

@@ -118,6 +118,8 @@ test("create: seven types of the catalogue, filter, preview, and the secret once
 
   await page.getByRole("button", { name: "Payload and signature" }).click();
   await page.getByLabel("Your own secret").fill(secret);
+  await page.getByRole("button", { name: "State, description and metadata" }).click();
+  await page.getByRole("textbox", { name: "E-mail of the owner" }).fill("owner@example.com");
   await page.getByRole("button", { name: "Custom headers" }).click();
   await page.getByRole("button", { name: "Add a header" }).click();
   await page.getByRole("textbox", { name: "Name of header 1" }).fill("X-Team");
@@ -146,6 +148,7 @@ test("create: seven types of the catalogue, filter, preview, and the secret once
     filter: { data: { amount: [{ numeric: [">", 1000] }] } },
     retry_config: { preset: "stepped" },
     headers: { "X-Team": hostile },
+    owner_email: "owner@example.com",
   });
 
   // The real request is the previewed one.

@@ -44,6 +44,11 @@ export function Palette() {
       label: "Create a webhook",
       onClick: () => navigate("/webhooks/new"),
     });
+    places.push({
+      id: "new-channel",
+      label: "Create a notification channel",
+      onClick: () => navigate("/notifications/new"),
+    });
   }
   const words = query.trim();
   const target = idTarget(words);

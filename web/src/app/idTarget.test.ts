@@ -6,6 +6,9 @@ test("an id leads to its page", () => {
   expect(idTarget("evt_01m7hfjp37e00regc3ft9xetfp")?.path).toBe(
     "/events/evt_01m7hfjp37e00regc3ft9xetfp",
   );
+  expect(idTarget("ntc_01m7hfjp37e00regc3ft9xetfp")?.path).toBe(
+    "/notifications/ntc_01m7hfjp37e00regc3ft9xetfp",
+  );
 });
 
 test.each(["", "evt_", "key_01m7hfjp37e00regc3ft9xetfp", "../evt_01m7hfjp37e00regc3ft9xetfp"])(

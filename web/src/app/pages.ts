@@ -2,6 +2,7 @@
 import {
   IconAlertTriangle,
   IconBell,
+  IconBellRinging,
   IconBuilding,
   IconCategory,
   IconGauge,
@@ -115,6 +116,27 @@ export const pages: PageEntry[] = [
     path: "/alerts",
     component: lazy(() => import("~/pages/alerts/AlertsPage.tsx")),
     menu: { label: "Alerts", icon: IconBell },
+    shown: everybody,
+  },
+  {
+    path: "/notifications",
+    component: lazy(() => import("~/pages/notifications/NotificationsPage.tsx")),
+    menu: { label: "Notifications", icon: IconBellRinging },
+    shown: everybody,
+  },
+  {
+    path: "/notifications/new",
+    component: lazy(() => import("~/pages/notifications/NewChannelPage.tsx")),
+    shown: admins,
+  },
+  {
+    path: "/notifications/:id/edit",
+    component: lazy(() => import("~/pages/notifications/EditChannelPage.tsx")),
+    shown: admins,
+  },
+  {
+    path: "/notifications/:id",
+    component: lazy(() => import("~/pages/notifications/ChannelPage.tsx")),
     shown: everybody,
   },
   {

@@ -10,6 +10,7 @@ const tones: Record<string, Tone> = {
   active: "good",
   completed: "good",
   resolved: "good",
+  sent: "good",
   dead_letter: "bad",
   failed: "bad",
   open: "bad",

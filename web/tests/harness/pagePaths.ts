@@ -8,6 +8,7 @@ export interface Ids {
   delivery: string;
   eventType: string;
   tenant: string;
+  channel: string;
 }
 
 const things: Record<string, keyof Ids> = {
@@ -17,6 +18,8 @@ const things: Record<string, keyof Ids> = {
   "/events/:id": "event",
   "/event-types/show/:name": "eventType",
   "/tenants/:id": "tenant",
+  "/notifications/:id": "channel",
+  "/notifications/:id/edit": "channel",
 };
 
 /** The paths that somebody with these rights can open. Fails on a page that it does not know. */

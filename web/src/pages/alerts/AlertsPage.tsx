@@ -1,4 +1,4 @@
-import { Anchor, Group, SegmentedControl, Select, Text } from "@mantine/core";
+import { Anchor, Button, Group, SegmentedControl, Select, Text } from "@mantine/core";
 import { keepPreviousData, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "wouter";
 
@@ -147,7 +147,11 @@ export default function AlertsPage() {
   });
   return (
     <>
-      <PageTitle title="Alerts" />
+      <PageTitle title="Alerts">
+        <Button variant="default" component={Link} href="/notifications">
+          Notification channels
+        </Button>
+      </PageTitle>
       <DataTable
         name="alerts"
         label="Alerts"

@@ -132,6 +132,7 @@ export const alertKinds: Record<AlertKind, KindWords> = {
   notifications_failing: {
     title: "Notifications cannot be sent",
     next: "Look at the last error of the notification channel, fix it and send a test.",
+    link: { label: "See the channels", path: () => "/notifications" },
   },
 };
 

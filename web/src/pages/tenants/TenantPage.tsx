@@ -13,6 +13,7 @@ import { Problem } from "~/ui/Problem.tsx";
 import { Status } from "~/ui/Status.tsx";
 import { Time } from "~/ui/Time.tsx";
 
+import { ContactsForm } from "./ContactsForm.tsx";
 import { LimitsForm } from "./LimitsForm.tsx";
 import { tenantState } from "./tenant.ts";
 import { TenantActions } from "./TenantActions.tsx";
@@ -54,6 +55,7 @@ export default function TenantPage() {
           />
         </Paper>
         <LimitsForm key={JSON.stringify(tenant.limits)} tenant={tenant} />
+        <ContactsForm key={JSON.stringify(tenant.contacts)} tenant={tenant} />
         <TenantWebhooks tenantId={tenant.id} />
         {hasMetadata && (
           <section aria-labelledby="tenant-metadata">

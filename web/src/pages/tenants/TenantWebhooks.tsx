@@ -71,6 +71,9 @@ export function TenantWebhooks({ tenantId }: { tenantId: string }) {
           <Anchor component={Link} href={`/dead-letters${all}`} size="sm">
             Its dead letters
           </Anchor>
+          <Anchor component={Link} href={`/notifications${all}`} size="sm">
+            Its notifications
+          </Anchor>
         </Group>
       </Group>
       <DataTable

@@ -21,6 +21,14 @@ export function DetailsSection() {
           {...useText("resource_id")}
         />
         <TextInput label="Owner" description="For your own use" {...useText("owner_id")} />
+        <TextInput
+          label="E-mail of the owner"
+          description="Notification channels can tell the owner about alerts"
+          placeholder="owner@example.com"
+          inputMode="email"
+          maxLength={254}
+          {...useText("owner_email")}
+        />
       </SimpleGrid>
       <Textarea
         label="Metadata"

@@ -15,6 +15,7 @@ const stored = {
   description: null,
   tenant_id: "acme",
   owner_id: null,
+  owner_email: "old@example.com",
   resource_id: null,
   active: true,
   headers: { Authorization: "[hidden]", "X-Team": "a" },
@@ -77,6 +78,7 @@ test("a change has only what was changed, and null where a text was removed", ()
     inputOf((values) => {
       values.name = "";
       values.description = "New";
+      values.owner_email = " new@example.com ";
       values.headers = [
         { name: "authorization", value: "[hidden]" },
         { name: "X-New", value: "1" },
@@ -91,6 +93,7 @@ test("a change has only what was changed, and null where a text was removed", ()
   ).toEqual({
     name: null,
     description: "New",
+    owner_email: "new@example.com",
     headers: { "X-New": "1", "X-Team": null },
     metadata: { level: 2, more: true, team: null },
     filter: null,

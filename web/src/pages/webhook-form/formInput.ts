@@ -16,7 +16,14 @@ export interface FormReading {
 
 const same = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b);
 
-const texts = ["name", "description", "tenant_id", "owner_id", "resource_id"] as const;
+const texts = [
+  "name",
+  "description",
+  "tenant_id",
+  "owner_id",
+  "owner_email",
+  "resource_id",
+] as const;
 const choices = ["payload_format", "ordering_guarantee"] as const;
 
 /** A chosen preset replaces the whole policy; the texts beside it change it. */

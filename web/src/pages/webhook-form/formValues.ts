@@ -21,6 +21,7 @@ export interface FormValues {
   description: string;
   tenant_id: string;
   owner_id: string;
+  owner_email: string;
   resource_id: string;
   secret: string;
   active: boolean;
@@ -66,6 +67,7 @@ export function emptyValues(): FormValues {
     description: "",
     tenant_id: "",
     owner_id: "",
+    owner_email: "",
     resource_id: "",
     secret: "",
     active: true,
@@ -100,6 +102,7 @@ export function valuesOf(hook: Webhook): FormValues {
     description: hook.description ?? "",
     tenant_id: hook.tenant_id ?? "",
     owner_id: hook.owner_id ?? "",
+    owner_email: hook.owner_email ?? "",
     resource_id: hook.resource_id ?? "",
     active: hook.active,
     events: [...hook.events],

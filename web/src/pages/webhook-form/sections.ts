@@ -46,7 +46,7 @@ export const sections: Section[] = [
   {
     id: "details",
     title: "State, description and metadata",
-    fields: ["active", "description", "resource_id", "owner_id", "metadata"],
+    fields: ["active", "description", "resource_id", "owner_id", "owner_email", "metadata"],
     Content: DetailsSection,
   },
 ];

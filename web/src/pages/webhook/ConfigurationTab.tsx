@@ -46,6 +46,7 @@ function General({ hook, operator }: { hook: Webhook; operator: boolean }) {
         ["Tenant", operator ? hook.tenant_id : undefined],
         ["Resource", hook.resource_id],
         ["Owner", hook.owner_id],
+        ["E-mail of the owner", hook.owner_email],
         ["Created", <Time key="c" at={hook.created_at} exact />],
         ["Changed", <Time key="d" at={hook.updated_at} exact />],
       ]}
