@@ -5,6 +5,25 @@ import { makeWorld } from "./harness/world.ts";
 
 const world = makeWorld();
 
+test("types of the server are shown and cannot be changed or chosen", async () => {
+  const { page } = world;
+  await world.goto("/event-types");
+  await page.getByText("The catalogue is empty").waitFor();
+  await page.getByRole("textbox", { name: "Published by" }).click();
+  await page.getByRole("option", { name: "The server" }).click();
+  await page.getByRole("link", { name: "postrider.alert.raised" }).click();
+  await page.getByText("Only the server publishes this type").waitFor();
+  await page.getByRole("region", { name: "schema" }).waitFor();
+  await expectAccessible(page);
+  for (const name of ["Archive", "Delete", "Publish an event"]) {
+    expect(await page.getByRole("button", { name }).count(), name).toBe(0);
+    expect(await page.getByRole("link", { name }).count(), name).toBe(0);
+  }
+  await world.goto("/webhooks/new");
+  await page.getByRole("checkbox", { name: "All events" }).waitFor();
+  expect(await page.getByText(/postrider\./).count()).toBe(0);
+});
+
 test("an event type is created, checked, changed, archived, restored and deleted", async () => {
   const { page, server, watched } = world;
   await world.goto("/event-types");

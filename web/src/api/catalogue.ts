@@ -11,7 +11,7 @@ async function readCatalogue(): Promise<EventTypeEntry[]> {
   const entries: EventTypeEntry[] = [];
   let cursor: string | undefined;
   for (let pages = 0; pages < pagesMax; ++pages) {
-    const query = { archived: false, limit: pageSize, cursor };
+    const query = { archived: false, system: false, limit: pageSize, cursor };
     const page = (await body(
       api.GET("/v1/event-types", { params: { query } }),
     )) as Page<EventTypeEntry>;

@@ -70,7 +70,7 @@ export function EventTypeActions({
   };
   return (
     <>
-      {publish && !entry.archived && (
+      {publish && !entry.archived && !entry.system && (
         <Button component={Link} href={`/events/new?type=${encodeURIComponent(entry.name)}`}>
           Publish an event
         </Button>

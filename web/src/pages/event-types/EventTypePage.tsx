@@ -75,7 +75,6 @@ function Reading({ known }: { known: EventTypeWithText }) {
 export default function EventTypePage() {
   const { name } = useParams<{ name: string }>();
   const rights = useRights();
-  const mayChange = rights.operator && rights.admin;
   const read = useQuery({
     queryKey: ["event-type", name],
     queryFn: () => readEventType(name),
@@ -84,12 +83,22 @@ export default function EventTypePage() {
   if (read.error) return <Problem error={read.error} retry={() => void read.refetch()} />;
   if (!read.data) return <Skeleton height={420} aria-label="Loading the event type" />;
   const { entry } = read.data;
+  const mayChange = rights.operator && rights.admin && !entry.system;
   return (
     <>
       <PageTitle title={entry.name}>
         <EventTypeActions entry={entry} mayChange={mayChange} />
       </PageTitle>
       <Stack>
+        {entry.system && (
+          <Notice tone="plain" title="Only the server publishes this type">
+            It goes to{" "}
+            <Anchor component={Link} href="/notifications" c="inherit" underline="always">
+              notification channels
+            </Anchor>{" "}
+            and cannot be changed.
+          </Notice>
+        )}
         {entry.archived && (
           <Notice tone="wait" title="This event type is archived">
             The server refuses events of this type. Events that were published before are kept.

@@ -16,7 +16,7 @@ import { Time } from "~/ui/Time.tsx";
 import { eventTypePath, validationWords } from "./eventType.ts";
 
 const pageSize = 50;
-const names = ["archived", "cursor"] as const;
+const names = ["archived", "system", "cursor"] as const;
 const stateOf = (entry: EventTypeEntry) => (entry.archived ? "archived" : "active");
 
 const columns: Column<EventTypeEntry>[] = [
@@ -82,6 +82,7 @@ export default function EventTypesPage() {
           params: {
             query: {
               archived: filters.archived ? filters.archived === "true" : undefined,
+              system: filters.system === "true",
               cursor: filters.cursor,
               limit: pageSize,
             },
@@ -123,10 +124,21 @@ export default function EventTypesPage() {
                 { value: "true", label: "Archived" },
               ]}
             />
+            <Select
+              label="Published by"
+              allowDeselect={false}
+              w={170}
+              value={filters.system === "true" ? "true" : "false"}
+              onChange={(system) => change({ system: system === "true" ? system : null })}
+              data={[
+                { value: "false", label: "Publishers" },
+                { value: "true", label: "The server" },
+              ]}
+            />
           </Group>
         }
         empty={
-          filters.archived ? (
+          filters.archived || filters.system ? (
             <Empty title="No event type matches">Change or clear the filters.</Empty>
           ) : (
             <Empty title="The catalogue is empty">
