@@ -208,6 +208,28 @@ test("verification tells its result and can be repeated", async () => {
   expect((await stored("verified"))?.active).toBe(true);
 });
 
+test("numbers of a stored filter keep their digits when it is edited", async () => {
+  const { page, server } = world;
+  const { id } = await world.webhook("digits");
+  const call = async (method: string, body?: string) => {
+    const answer = await fetch(`${server.origin}/v1/webhooks/${id}`, {
+      method,
+      headers: { Authorization: `Bearer ${server.key}`, "Content-Type": "application/json" },
+      body,
+    });
+    return answer.text();
+  };
+  await call("PATCH", '{"filter": {"data": {"id": [9007199254740993]}}}');
+  await world.goto(`/webhooks/${id}/edit`);
+  await page.getByRole("button", { name: "Filter" }).click();
+  const filter = page.getByRole("textbox", { name: "Filter" });
+  expect(await filter.inputValue()).toContain("9007199254740993");
+  await filter.fill((await filter.inputValue()).replace("9007199254740993", "9007199254740993, 7"));
+  await page.getByRole("button", { name: "Save changes" }).click();
+  await page.getByText("The webhook is saved.").waitFor();
+  expect((await call("GET")).replaceAll(/\s/g, "")).toContain('"id":[9007199254740993,7]');
+});
+
 const full = {
   events: ["order.*", "cart.added"],
   description: "Kept",

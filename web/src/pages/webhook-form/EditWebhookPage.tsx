@@ -5,6 +5,7 @@ import { useLocation, useParams } from "wouter";
 
 import { api, body } from "~/api/client.ts";
 import type { WebhookInput } from "~/api/types.ts";
+import { readWebhookWithText } from "~/api/webhookText.ts";
 import { allowLeaving } from "~/ui/leaveGuard.ts";
 import { PageTitle } from "~/ui/PageTitle.tsx";
 import { notifyDone, Problem } from "~/ui/Problem.tsx";
@@ -21,7 +22,7 @@ export default function EditWebhookPage() {
   // The form starts from what was stored when it was opened, and from nothing else.
   const stored = useQuery({
     queryKey: ["webhook-to-edit", id],
-    queryFn: () => body(api.GET("/v1/webhooks/{id}", { params: { path } })),
+    queryFn: () => readWebhookWithText(id),
     staleTime: Infinity,
     gcTime: 0,
     refetchOnReconnect: false,
@@ -49,11 +50,10 @@ export default function EditWebhookPage() {
       </Center>
     );
   }
+  const { name } = stored.data.webhook;
   return (
     <>
-      <PageTitle
-        title={saved ? "The webhook is saved" : `Edit ${stored.data.name ?? "the webhook"}`}
-      />
+      <PageTitle title={saved ? "The webhook is saved" : `Edit ${name ?? "the webhook"}`} />
       {saved ? (
         <SavedPanel saved={saved} another={() => undefined} />
       ) : (

@@ -7,7 +7,7 @@ import { Link } from "wouter";
 
 import { useCatalogue } from "~/api/catalogue.ts";
 import { fieldMessages } from "~/api/problem.ts";
-import type { Webhook } from "~/api/types.ts";
+import type { WebhookWithText } from "~/api/webhookText.ts";
 import { writeJson } from "~/lib/rawJson.ts";
 import { useLeaveGuard } from "~/ui/leaveGuard.ts";
 import { Problem } from "~/ui/Problem.tsx";
@@ -25,14 +25,17 @@ import { exampleOf, usePreview } from "./usePreview.ts";
 const noErrors: Messages = {};
 
 interface Properties {
-  existing: Webhook | null;
+  existing: WebhookWithText | null;
   save: (input: string) => Promise<void>; // The JSON of what was entered or changed.
   cancel: string; // A path.
 }
 
 /** The values, what they mean, and what is wrong with them. */
-function useFormState(existing: Webhook | null) {
-  const start = useMemo(() => (existing ? valuesOf(existing) : emptyValues()), [existing]);
+function useFormState(existing: WebhookWithText | null) {
+  const start = useMemo(
+    () => (existing ? valuesOf(existing.webhook, existing) : emptyValues()),
+    [existing],
+  );
   const [values, setValues] = useState<FormValues>(start);
   const set = useCallback(
     (changes: Partial<FormValues>) => setValues((before) => ({ ...before, ...changes })),
@@ -96,7 +99,7 @@ export function WebhookForm({ existing, save, cancel }: Properties) {
   const entries = useMemo(() => catalogue.data ?? [], [catalogue.data]);
   const [chosen, setChosen] = useState<Parameters<typeof exampleOf>[0]>({ type: null, data: null });
   const example = exampleOf(chosen, values.events, entries);
-  const state = usePreview(reading, values, existing?.id, example, !catalogue.isPending);
+  const state = usePreview(reading, values, existing?.webhook.id, example, !catalogue.isPending);
   const [opened, setOpened] = useState<string[]>([]);
   const [missing, setMissing] = useState(noErrors);
   const [isUrlLeft, setUrlLeft] = useState(existing !== null);
@@ -124,7 +127,7 @@ export function WebhookForm({ existing, save, cancel }: Properties) {
       set(changes);
     },
     error: (field) => messageAt(errors, field),
-    existing,
+    existing: existing?.webhook ?? null,
     preview: state.preview,
     catalogue: entries,
   };

@@ -52,8 +52,10 @@ const stored = {
   ordering_guarantee: "none",
 } as unknown as Webhook;
 
+const noTexts = { filterText: null, metadataText: null };
+
 function inputOf(change: (values: ReturnType<typeof valuesOf>) => void) {
-  const start = valuesOf(stored);
+  const start = valuesOf(stored, noTexts);
   const values = structuredClone(start);
   change(values);
   const reading = readForm(values, start);
@@ -125,7 +127,7 @@ test("single values of a policy are merged, a preset replaces it", () => {
 });
 
 test("the texts of a stored policy are read back as they are", () => {
-  const values = valuesOf(stored);
+  const values = valuesOf(stored, noTexts);
   expect(values.retry_config).toMatchObject({
     schedule_ms: "30 s, 5 min",
     "jitter.plus": "25 %",
@@ -140,6 +142,20 @@ test("typed JSON is sent as it was typed", () => {
   const values = { ...emptyValues(), filter: '{"data": {"n": [1.50]}}', metadata: '{"id": 1e2}' };
   const { input } = readForm(values, emptyValues());
   expect(writeJson(input)).toBe('{"filter":{"data": {"n": [1.50]}},"metadata":{"id": 1e2}}');
+});
+
+test("numbers of a stored filter and of metadata keep their digits", () => {
+  const start = valuesOf(stored, {
+    filterText: '{"data":{"id":[12345678901234567890]}}',
+    metadataText: '{"id":12345678901234567890,"level":1}',
+  });
+  expect(start.filter).toContain("12345678901234567890");
+  expect(readForm(start, start).input).toEqual({});
+  const next = (text: string) => text.replace(/0(?=\D)/, "1");
+  const values = { ...start, filter: next(start.filter), metadata: next(start.metadata) };
+  expect(writeJson(readForm(values, start).input).replaceAll(/\s/g, "")).toBe(
+    '{"filter":{"data":{"id":[12345678901234567891]}},"metadata":{"id":12345678901234567891}}',
+  );
 });
 
 test("what cannot be read is named", () => {

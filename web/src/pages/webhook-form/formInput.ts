@@ -1,5 +1,6 @@
 // Turns the form into what the API takes: only what differs from the start, so that a change keeps
 // what it does not touch. Pure.
+import { indentJson, memberText } from "~/lib/json.ts";
 import { jsonProblem, RawJson } from "~/lib/rawJson.ts";
 
 import { readField } from "./fieldKinds.ts";
@@ -78,18 +79,21 @@ function readMetadata(now: FormValues, start: FormValues, { input, errors }: For
   const [after, before] = [members(now.metadata), members(start.metadata) ?? {}];
   if (after === null) {
     errors["metadata"] = `Must be a JSON object. ${jsonProblem(now.metadata) ?? ""}`.trim();
-  } else if (!same(after, before)) {
-    if (Object.keys(before).length === 0) {
-      input["metadata"] = new RawJson(now.metadata.trim());
-      return;
-    }
-    const changed: Input = {};
-    for (const [name, value] of Object.entries(after)) {
-      if (!same(value, before[name])) changed[name] = value;
-    }
-    for (const name of Object.keys(before)) if (!(name in after)) changed[name] = null;
-    input["metadata"] = changed;
+    return;
   }
+  if (Object.keys(before).length === 0) {
+    if (Object.keys(after).length > 0) input["metadata"] = new RawJson(now.metadata.trim());
+    return;
+  }
+  const changed: Input = {};
+  for (const [name, value] of Object.entries(after)) {
+    const [text, old] = [memberText(now.metadata, name), memberText(start.metadata, name)];
+    // A name that is written with escapes is not found.
+    if (text === null) changed[name] = value;
+    else if (indentJson(text) !== indentJson(old ?? "")) changed[name] = new RawJson(text);
+  }
+  for (const name of Object.keys(before)) if (!(name in after)) changed[name] = null;
+  if (Object.keys(changed).length > 0) input["metadata"] = changed;
 }
 
 function readLimits(now: FormValues, start: FormValues, { input, errors }: FormReading) {

@@ -1,5 +1,7 @@
 // What the form holds: texts as they were typed. An empty text stands for the default. Pure.
 import type { Webhook } from "~/api/types.ts";
+import type { WebhookWithText } from "~/api/webhookText.ts";
+import { indentJson } from "~/lib/json.ts";
 
 import { writeField } from "./fieldKinds.ts";
 import { circuitPolicy, memberOf, type Policy, retryPolicy, signaturePolicy } from "./policies.ts";
@@ -89,11 +91,17 @@ export function emptyValues(): FormValues {
   };
 }
 
-const prettyObject = (object: object | null) =>
-  object && Object.keys(object).length > 0 ? JSON.stringify(object, null, 2) : "";
+/** An object with one member per line, or an empty text. Numbers keep their digits. */
+const indented = (object: object | null, text: string | null) =>
+  object && Object.keys(object).length > 0
+    ? (indentJson(text ?? JSON.stringify(object)) ?? "")
+    : "";
 
 /** The form of an existing webhook. */
-export function valuesOf(hook: Webhook): FormValues {
+export function valuesOf(
+  hook: Webhook,
+  texts: Pick<WebhookWithText, "filterText" | "metadataText">,
+): FormValues {
   const rate = hook.rate_limit;
   return {
     ...emptyValues(),
@@ -106,8 +114,8 @@ export function valuesOf(hook: Webhook): FormValues {
     resource_id: hook.resource_id ?? "",
     active: hook.active,
     events: [...hook.events],
-    filter: hook.filter ? JSON.stringify(hook.filter, null, 2) : "",
-    metadata: prettyObject(hook.metadata),
+    filter: indented(hook.filter, texts.filterText),
+    metadata: indented(hook.metadata, texts.metadataText),
     headers: Object.entries(hook.headers).map(([name, value]) => ({ name, value })),
     payload_format: hook.payload_format,
     payload_form: hook.payload.form,
