@@ -122,6 +122,13 @@ test("a bulk retry for later is scheduled, listed and cancelled", async () => {
   const listed = row("Bulk retry").filter({ hasText: "scheduled" });
   await listed.waitFor();
   expect(await listed.textContent()).toMatch(/starts in \d+ min/);
+  await page.getByRole("columnheader", { name: "Started by" }).waitFor();
+  const log = await world.server.call<{ data: { actor: string; actor_name: string }[] }>(
+    "GET",
+    "/v1/audit-log?action=dead_letters.retry&limit=1",
+  );
+  const starter = log.data[0]?.actor_name || log.data[0]?.actor || "nobody";
+  await listed.getByText(starter, { exact: true }).waitFor();
   expect(await row("Bulk retry").filter({ hasText: "completed" }).textContent()).toContain(
     "6 requeued, 6 succeeded, 0 dead again, 0 waiting",
   );

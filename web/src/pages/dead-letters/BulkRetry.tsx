@@ -19,6 +19,8 @@ import { fromInput } from "~/lib/timeRange.ts";
 import { useTimeZone } from "~/ui/preferences.ts";
 import { Problem } from "~/ui/Problem.tsx";
 
+import { repeatSeconds } from "./repeat.ts";
+
 const rateMax = 10_000;
 
 /** `1,200`, or `100,000 or more`. */
@@ -29,6 +31,7 @@ interface Choices {
   rate: string | number;
   priority: string | null;
   startAt: string | null; // Null: now.
+  repeat: string; // A duration; empty: once.
 }
 
 function batchOf(filter: RetryBatch["filter"], choices: Choices): RetryBatch {
@@ -39,6 +42,7 @@ function batchOf(filter: RetryBatch["filter"], choices: Choices): RetryBatch {
       : {}),
     ...(choices.priority ? { priority: choices.priority as RetryBatch["priority"] } : {}),
     ...(choices.startAt ? { start_at: choices.startAt } : {}),
+    ...(choices.repeat.trim() ? { repeat_every_seconds: repeatSeconds(choices.repeat) } : {}),
   };
 }
 
@@ -85,7 +89,12 @@ interface Properties {
 
 /** Asks how to retry, tells how many, and starts. */
 export function BulkRetry({ filter, scope, close, onStarted }: Properties) {
-  const [choices, setChoices] = useState<Choices>({ rate: "", priority: null, startAt: null });
+  const [choices, setChoices] = useState<Choices>({
+    rate: "",
+    priority: null,
+    startAt: null,
+    repeat: "",
+  });
   const [isReady, setReady] = useState(true);
   const count = useQuery({
     queryKey: ["dead-letters", "retry-count", filter],
@@ -96,6 +105,7 @@ export function BulkRetry({ filter, scope, close, onStarted }: Properties) {
     mutationFn: () => startRetryBatch(batchOf(filter, choices)),
     onSuccess: onStarted,
   });
+  const isRepeatWrong = choices.repeat.trim() !== "" && repeatSeconds(choices.repeat) === null;
   const words = count.data ? countWords(count.data) : "…";
   const isOne = count.data?.count === 1 && !count.data.more;
   return (
@@ -124,6 +134,14 @@ export function BulkRetry({ filter, scope, close, onStarted }: Properties) {
             setReady(ready);
           }}
         />
+        <TextInput
+          label="Repeat every"
+          description="Retries what has become a dead letter since, until it is cancelled."
+          placeholder="Only once"
+          value={choices.repeat}
+          error={isRepeatWrong && "Enter a duration from 1 min to 30 d, for example 1 h."}
+          onChange={(event) => setChoices({ ...choices, repeat: event.currentTarget.value })}
+        />
         <Select
           label="Priority"
           placeholder="As it is"
@@ -143,7 +161,7 @@ export function BulkRetry({ filter, scope, close, onStarted }: Properties) {
           </Button>
           <Button
             loading={start.isPending}
-            disabled={!count.data || count.data.count === 0 || !isReady}
+            disabled={!count.data || count.data.count === 0 || !isReady || isRepeatWrong}
             onClick={() => start.mutate()}
           >
             Retry {words}
