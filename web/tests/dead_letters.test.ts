@@ -115,6 +115,11 @@ test("a bulk retry for later is scheduled, listed and cancelled", async () => {
   expect(await start.isDisabled()).toBe(true); // Until there is a time.
   const later = new Date(Date.now() + 3_600_000).toISOString().slice(0, 16);
   await form.getByLabel("Start at").fill(later);
+  const repeat = form.getByRole("textbox", { name: "Repeat every" });
+  await repeat.fill("5 s");
+  await form.getByText("Enter a duration from 1 min to 30 d").waitFor();
+  expect(await start.isDisabled()).toBe(true);
+  await repeat.fill("2 h");
   await start.click();
   await page.locator("[data-operation=scheduled]").waitFor();
 

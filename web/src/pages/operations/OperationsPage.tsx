@@ -18,11 +18,27 @@ import { OperationDrawer } from "./OperationDrawer.tsx";
 import { OperationProgress } from "./OperationProgress.tsx";
 import { filterWords, isActive, kindWords, outcomeWords, progressOf } from "./operationWords.ts";
 import { pollMs, useCancelOperation } from "./useOperations.ts";
+import { useStarters } from "./useStarters.ts";
 
 const pageSize = 50;
 const names = ["kind", "status", "tenant_id", "operation", "cursor"] as const;
 /** Another visitor may start one. */
 const idlePollMs = 10_000;
+
+const starterColumn = (starters: Map<string, string>): Column<Operation> => ({
+  id: "starter",
+  header: "Started by",
+  width: "8rem",
+  cell: (operation) => {
+    const name = starters.get(operation.id) ?? "–";
+    return (
+      <Text size="sm" className="truncate" title={name}>
+        {name}
+      </Text>
+    );
+  },
+  value: (operation) => starters.get(operation.id) ?? null,
+});
 
 function makeColumns(open: (id: string) => void): Column<Operation>[] {
   return [
@@ -129,7 +145,9 @@ export default function OperationsPage() {
     refetchInterval: ({ state }) => (state.data?.data.some(isActive) ? pollMs : idlePollMs),
   });
   const open = (id: string | null) => change({ operation: id, cursor: filters.cursor ?? null });
+  const starters = useStarters(list.data?.data);
   const columns = makeColumns(open).filter((column) => rights.operator || column.id !== "tenant");
+  if (starters) columns.push(starterColumn(starters));
   const isFiltered = Object.keys(narrowed).length > 0;
   return (
     <>
@@ -137,7 +155,7 @@ export default function OperationsPage() {
       <DataTable
         name="operations"
         label="Operations"
-        minWidth={1000}
+        minWidth={1100}
         columns={rights.admin ? [...columns, cancelColumn(cancel)] : columns}
         rows={list.data?.data}
         rowKey={(row) => row.id}
