@@ -141,6 +141,7 @@ test("a bulk retry for later is scheduled, listed and cancelled", async () => {
   await listed.getByRole("button", { name: "Bulk retry", exact: true }).click();
   const drawer = page.getByRole("dialog", { name: "Bulk retry" });
   await drawer.getByRole("row").filter({ hasText: "Covers" }).getByText("shop.*").waitFor();
+  await drawer.getByRole("row").filter({ hasText: "Pace" }).getByText("every 2 h").waitFor();
   await drawer.getByRole("button", { name: "Cancel operation" }).click();
   const question = page.getByRole("dialog", { name: "Cancel this bulk retry?" });
   await question.getByRole("button", { name: "Cancel operation" }).click();
@@ -186,6 +187,35 @@ test("discarding tells the count, and many need a typed word", async () => {
   await page.locator("[data-operation=completed]").waitFor();
   expect(await page.locator("[data-outcome=Discarded]").textContent()).toBe("Discarded101");
   await deadLetters("event_type=bin.*", 0);
+});
+
+test("selected dead letters are discarded, and only they", async () => {
+  const { page } = world;
+  for (const name of ["first-bin", "second-bin"]) {
+    await world.webhook(name, 404, { events: ["picked.*"], ...noBreaker });
+  }
+  await publishMany("picked.one", 2);
+  await deadLetters("event_type=picked.one", 4);
+  await world.goto("/dead-letters?event_type=picked.one");
+  const discard = page.getByRole("button", { name: "Discard selected" });
+  await row("picked.one").first().waitFor();
+  expect(await discard.isDisabled()).toBe(true);
+  for (const index of [0, 1, 2]) {
+    await row("picked.one").nth(index).getByRole("checkbox").check();
+  }
+  await page.getByRole("button", { name: "Discard 3 selected" }).click();
+  const question = page.getByRole("dialog", { name: "Discard 3 dead letters?" });
+  await question.waitFor();
+  await expectAccessible(page);
+  await question.getByRole("button", { name: "Cancel" }).click();
+  await question.waitFor({ state: "detached" });
+  await deadLetters("event_type=picked.one", 4);
+  await page.getByRole("button", { name: "Discard 3 selected" }).click();
+  await question.getByRole("button", { name: "Discard 3" }).click();
+  await page.getByText("3 dead letters are discarded.").waitFor();
+  await deadLetters("event_type=picked.one", 1);
+  await page.getByText("1 row", { exact: true }).waitFor();
+  await world.server.call("DELETE", "/v1/dlq?event_type=picked.*");
 });
 
 test("in dark and on a phone, hostile names are text", async () => {

@@ -30,6 +30,7 @@ import {
 import { Groups } from "./Groups.tsx";
 import { pageSize, useDeadLetters } from "./useDeadLetters.ts";
 import { useDiscard } from "./useDiscard.tsx";
+import { useDiscardSelected } from "./useDiscardSelected.ts";
 import { useRetrySelected } from "./useRetrySelected.ts";
 
 function Total({ total, narrowed }: { total: DeadLetterGroups | undefined; narrowed: boolean }) {
@@ -62,7 +63,8 @@ export default function DeadLettersPage() {
   };
   const { discard, isCounting } = useDiscard(showOperation);
   const picked = useRetrySelected(() => setSelected(new Set()));
-  const chosen = (dead.rows ?? []).filter((row) => selected.has(row.id)).map((row) => row.id);
+  const discarded = useDiscardSelected(() => setSelected(new Set()));
+  const chosen = (dead.rows ?? []).filter((row) => selected.has(row.id));
 
   const columns = rights.operator ? deadLetterColumns : withoutTenant(deadLetterColumns);
   const hasSome = (dead.total?.total ?? dead.rows?.length ?? 0) > 0;
@@ -128,14 +130,24 @@ export default function DeadLettersPage() {
           <>
             <DeadLetterFilterBar filters={filters} change={change} />
             {rights.admin && (
-              <Button
-                variant="light"
-                disabled={chosen.length === 0}
-                loading={picked.isPending}
-                onClick={() => picked.retry(chosen)}
-              >
-                {chosen.length > 0 ? `Retry ${chosen.length} selected` : "Retry selected"}
-              </Button>
+              <>
+                <Button
+                  variant="light"
+                  disabled={chosen.length === 0 || discarded.isPending}
+                  loading={picked.isPending}
+                  onClick={() => picked.retry(chosen.map((row) => row.id))}
+                >
+                  {chosen.length > 0 ? `Retry ${chosen.length} selected` : "Retry selected"}
+                </Button>
+                <Button
+                  variant="default"
+                  disabled={chosen.length === 0 || picked.isPending}
+                  loading={discarded.isPending}
+                  onClick={() => void discarded.discard(chosen)}
+                >
+                  {chosen.length > 0 ? `Discard ${chosen.length} selected` : "Discard selected"}
+                </Button>
+              </>
             )}
           </>
         }
