@@ -21,7 +21,7 @@ bool is_name(const std::string& text) {
 Setting url_setting() {
   return {.key = "url",
           .kind = Kind::text,
-          .help = "Where messages are sent. Only its host is shown.",
+          .help = "Where messages are sent. Printed settings show only its host.",
           .rule = "must be a URL",
           .assign =
               [](Config& config, const Value& value) {
