@@ -290,7 +290,7 @@ def test_a_collector_that_is_away_costs_spans_and_nothing_else(tracing_world):
     page = metrics_page(world.api)
     assert metric(page, "postrider_trace_spans_waiting") <= 8192
     assert metric(page, EXPORTED) == 0
-    assert "tracing.export_failed" in world.server.output()
+    wait_for(lambda: "tracing.export_failed" in world.server.output(), "the failure to be logged")
     world.wait_done(publish(world), hook)
     world.server.stop()
 
