@@ -5,25 +5,18 @@
 #include <string>
 #include <string_view>
 
+#include "core/base/trim.h"
+
 #include "config/settings.h"
 
 namespace postrider::config {
 namespace {
 
 constexpr std::string_view key = "log.format";
-constexpr std::string_view blanks = " \t\r";
-
-std::string_view trimmed(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(blanks);
-  if (first == std::string_view::npos) {
-    return {};
-  }
-  return text.substr(first, text.find_last_not_of(blanks) - first + 1);
-}
 
 /// The format that a TOML value names: `"json"`, with an optional comment after it.
 std::optional<LogFormat> quoted_format(std::string_view value) {
-  value = trimmed(value);
+  value = trim(value, white_space);
   if (value.size() < 2 || (value.front() != '"' && value.front() != '\'')) {
     return std::nullopt;
   }
@@ -42,17 +35,17 @@ std::optional<LogFormat> format_in_file(std::string_view text) {
   std::string section;
   while (!text.empty()) {
     const std::size_t end = std::min(text.find('\n'), text.size());
-    const std::string_view line = trimmed(text.substr(0, end));
+    const std::string_view line = trim(text.substr(0, end), white_space);
     text.remove_prefix(std::min(end + 1, text.size()));
     if (line.starts_with('[')) {
-      section = trimmed(line.substr(1, line.find(']') - 1));
+      section = trim(line.substr(1, line.find(']') - 1));
       continue;
     }
     const std::size_t equals = line.find('=');
     if (equals == std::string_view::npos) {
       continue;
     }
-    const std::string name{trimmed(line.substr(0, equals))};
+    const std::string name{trim(line.substr(0, equals))};
     const std::string_view value = line.substr(equals + 1);
     const std::string path = section.empty() ? name : section + "." + name;
     const std::optional<LogFormat> format = path == key     ? quoted_format(value)

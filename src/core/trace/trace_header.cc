@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "core/base/trim.h"
+
 namespace postrider {
 namespace {
 
@@ -117,14 +119,6 @@ bool is_entry(std::string_view entry) {
   const std::size_t equals = entry.find('=');
   return equals != std::string_view::npos && is_key(entry.substr(0, equals)) &&
          is_value(entry.substr(equals + 1));
-}
-
-std::string_view trim(std::string_view text) {
-  constexpr std::string_view blanks = " \t";
-  const std::size_t first = text.find_first_not_of(blanks);
-  return first == std::string_view::npos
-             ? std::string_view{}
-             : text.substr(first, text.find_last_not_of(blanks) - first + 1);
 }
 
 /// Returns nothing if one entry is not valid. Empty entries are allowed and left out.
