@@ -15,13 +15,13 @@ CLANG_FORMAT := git ls-files -z '*.h' '*.cc' | xargs -0 -r clang-format-19
 export PYTHONDONTWRITEBYTECODE := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build run test bench format check lint asan tsan fuzz clean
+.PHONY: help deps build run test test-on-postgres bench format check lint asan tsan fuzz clean
 .PRECIOUS: build/%/build.ninja
 # Each recipe runs in parallel internally. Running the recipes one by one keeps their output apart.
 .NOTPARALLEL:
 
 help: ## Lists these targets.
-	@awk -F':.*## ' '/^[a-z%-]+:.*## / {sub("%", "NAME", $$1); printf "  make %-9s %s\n", $$1, $$2}' \
+	@awk -F':.*## ' '/^[a-z%-]+:.*## / {sub("%", "NAME", $$1); printf "  make %-16s %s\n", $$1, $$2}' \
 	  Makefile
 
 deps: ## Installs every Debian package any target needs.
@@ -40,6 +40,10 @@ test: deps-test build/release/build.ninja ## Builds everything and runs every te
 	@cmake --build build/release -j $(JOBS) -- --quiet
 	@$(PYTHON) tools/run_tests.py --build build/release --jobs $(JOBS)
 
+test-on-postgres: deps-test build/release/build.ninja ## Runs every real-process test on PostgreSQL.
+	@cmake --build build/release -j $(JOBS) -- --quiet
+	@$(PYTHON) tools/run_tests.py --build build/release --jobs $(JOBS) --suite postgres-all
+
 test-%: deps-build build/release/build.ninja ## Runs one test program: core, engine, api, ...
 	@cmake --build build/release --target $*_test -j $(JOBS) -- --quiet
 	@build/release/$*_test --gtest_brief=1
@@ -50,6 +54,7 @@ bench: deps-bench build/release/build.ninja ## Measures throughput and latency b
 	@$(PYTHON) bench/isolation.py
 	@$(PYTHON) bench/fanout.py
 	@$(PYTHON) bench/sources.py
+	@$(PYTHON) bench/postgres.py
 
 asan: deps-test build/asan/build.ninja ## Runs every test with the address sanitizer.
 	@cmake --build build/asan -j $(JOBS) -- --quiet

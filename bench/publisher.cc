@@ -1,9 +1,11 @@
 // The benchmark's publisher: posts COUNT events over CONNECTIONS keep-alive connections, one
 // request in flight on each, and writes the id of every acknowledged event to a file.
 //
-//   bench_publisher PORT KEY COUNT CONNECTIONS BATCH IDS_FILE
+//   bench_publisher PORT KEY COUNT CONNECTIONS BATCH IDS_FILE [TYPES]
 //
-// BATCH 1 uses POST /v1/events, more uses POST /v1/events/batch. Prints the seconds it took.
+// BATCH 1 uses POST /v1/events, more uses POST /v1/events/batch. With TYPES the requests take turns
+// at the types bench.event0, bench.event1, …; without it the type is bench.event. Prints the
+// seconds it took.
 #include <array>
 #include <chrono>
 #include <cstdint>
@@ -32,19 +34,20 @@ struct Options {
   std::size_t connections = 0;
   std::size_t batch = 1;
   std::string ids_file;
+  std::size_t types = 0;  // 0: one, without a number.
 };
 
 /// Returns one event of about 1 KiB.
-std::string event_json() {
-  return R"({"type":"bench.event","data":{"filler":")" + std::string(960, 'x') + R"("}})";
+std::string event_json(const std::string& type) {
+  return fmt::format(R"({{"type":"{}","data":{{"filler":"{}"}}}})", type, std::string(960, 'x'));
 }
 
-std::string request_bytes(const Options& options) {
-  std::string body = event_json();
+std::string request_bytes(const Options& options, const std::string& type) {
+  std::string body = event_json(type);
   if (options.batch > 1) {
     std::string events = R"({"events":[)";
     for (std::size_t i = 0; i < options.batch; ++i) {
-      events.append(i == 0 ? "" : ",").append(event_json());
+      events.append(i == 0 ? "" : ",").append(event_json(type));
     }
     body = events + "]}";
   }
@@ -54,10 +57,21 @@ std::string request_bytes(const Options& options) {
       options.batch > 1 ? "/batch" : "", options.key, body.size(), body);
 }
 
+std::vector<std::string> requests_of(const Options& options) {
+  if (options.types == 0) {
+    return {request_bytes(options, "bench.event")};
+  }
+  std::vector<std::string> requests;
+  for (std::size_t i = 0; i < options.types; ++i) {
+    requests.push_back(request_bytes(options, fmt::format("bench.event{}", i)));
+  }
+  return requests;
+}
+
 class Publisher {
  public:
   explicit Publisher(const Options& options)
-      : options_(options), request_(request_bytes(options)), poll_(epoll_create1(0)) {
+      : options_(options), requests_(requests_of(options)), poll_(epoll_create1(0)) {
     ids_ = std::fopen(options.ids_file.c_str(), "w");
     if (ids_ == nullptr) {
       std::perror("bench_publisher: cannot write the ids");
@@ -114,10 +128,11 @@ class Publisher {
     if (sent_ >= options_.count) {
       return;
     }
+    const std::string& request = requests_[(sent_ / options_.batch) % requests_.size()];
     sent_ += options_.batch;
     std::size_t written = 0;
-    while (written < request_.size()) {
-      const ssize_t wrote = write(connection, request_.data() + written, request_.size() - written);
+    while (written < request.size()) {
+      const ssize_t wrote = write(connection, request.data() + written, request.size() - written);
       if (wrote <= 0) {
         std::perror("bench_publisher: write");
         std::exit(2);
@@ -158,7 +173,7 @@ class Publisher {
   }
 
   Options options_;
-  std::string request_;
+  std::vector<std::string> requests_;
   int poll_;
   std::FILE* ids_ = nullptr;
   std::vector<std::string> buffers_;  // Indexed by socket.
@@ -169,8 +184,9 @@ class Publisher {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 7) {
-    fmt::print(stderr, "usage: bench_publisher PORT KEY COUNT CONNECTIONS BATCH IDS_FILE\n");
+  if (argc != 7 && argc != 8) {
+    fmt::print(stderr,
+               "usage: bench_publisher PORT KEY COUNT CONNECTIONS BATCH IDS_FILE [TYPES]\n");
     return 2;
   }
   const Options options{.port = static_cast<std::uint16_t>(std::atoi(argv[1])),
@@ -178,7 +194,8 @@ int main(int argc, char** argv) {
                         .count = std::strtoull(argv[3], nullptr, 10),
                         .connections = std::strtoull(argv[4], nullptr, 10),
                         .batch = std::strtoull(argv[5], nullptr, 10),
-                        .ids_file = argv[6]};
+                        .ids_file = argv[6],
+                        .types = argc == 8 ? std::strtoull(argv[7], nullptr, 10) : 0};
   const auto begun = std::chrono::steady_clock::now();
   if (!Publisher{options}.run()) {
     return 1;

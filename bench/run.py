@@ -20,7 +20,12 @@ import tempfile
 import time
 import urllib.request
 
-BUILD = pathlib.Path(__file__).resolve().parent.parent / "build" / "release"
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "tests" / "servers"))
+
+from program import free_port  # noqa: E402
+
+BUILD = ROOT / "build" / "release"
 KEY = "bench-admin-key-0123456789abcdef"
 WRK_SCRIPT = """
 wrk.method = "POST"
@@ -85,13 +90,6 @@ def is_ready(base):
         return True
     except OSError:
         return False
-
-
-def free_port():
-    import socket
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 SUCCEEDED = 2  # DeliveryState::succeeded, as stored.

@@ -1,21 +1,26 @@
-// Measures how many deliveries per second the embedded store can publish and settle, by batch size,
-// and the time of reads with a large backlog.
+// Measures how many deliveries per second a store can publish and settle, by batch size, and the
+// time of reads with a large backlog.
 //
 //     store_bench [directory] [deliveries per run]
+//     store_bench --store postgres://user@host/database [deliveries per run]
 //
-// Each delivery is one event of 1 KiB, published in one transaction and settled with a successful
-// attempt in a later one, as the runtime's group commit does it.
+// The database must be empty. Each delivery is one event of 1 KiB, published in one transaction and
+// settled with a successful attempt in a later one, as the runtime's group commit does it. The
+// processor time is that of this process.
 #include <chrono>
 #include <cstdint>
 #include <cstdlib>
 #include <ctime>
 #include <filesystem>
+#include <functional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "adapters/postgres/store/postgres_store.h"
 #include "adapters/sqlite/database/sqlite_store.h"
 
 namespace postrider {
@@ -24,6 +29,12 @@ namespace {
 constexpr std::size_t webhook_count = 50;
 constexpr std::size_t payload_bytes = 1024;
 
+/// The store that is measured.
+struct Subject {
+  std::function<Result<Store>()> open;
+  std::function<Result<Reader>()> open_reader;
+};
+
 struct Run {
   std::size_t batch_size = 1;
   std::size_t delivery_count = 0;
@@ -31,7 +42,7 @@ struct Run {
 
 class Workload {
  public:
-  Workload() : payload_(payload_bytes - 2, 'x') {
+  explicit Workload(WallTime now) : now_(now), payload_(payload_bytes - 2, 'x') {
     payload_ = '"' + payload_ + '"';
     for (std::size_t i = 0; i < webhook_count; ++i) {
       webhooks_.push_back(ids_.make<WebhookId>(now_));
@@ -76,7 +87,7 @@ class Workload {
 
  private:
   UuidGenerator ids_{1};
-  WallTime now_ = wall_from_unix_ms(1'700'000'000'000);
+  WallTime now_;
   std::string payload_;
   std::vector<WebhookId> webhooks_;
   std::size_t made_ = 0;
@@ -131,10 +142,10 @@ void time_call(const char* name, Call call) {
 }
 
 /// Measures reads with `count` deliveries waiting for one webhook.
-bool measure_reads(const SqliteOptions& options, Workload& workload, std::size_t count) {
+bool measure_reads(const Subject& subject, Workload& workload, std::size_t count) {
   WebhookId webhook_id;
   {
-    Result<Store> store = open_sqlite_store(options);
+    Result<Store> store = subject.open();
     for (std::size_t done = 0; store && done < count; done += 1'000) {
       Batch batch;
       for (std::size_t i = 0; i < 1'000; ++i) {
@@ -149,8 +160,8 @@ bool measure_reads(const SqliteOptions& options, Workload& workload, std::size_t
   }
   fmt::print("with {} deliveries waiting for one webhook:\n", count);
   Result<Store> store = fail(Errc::unavailable, "Not open yet.");
-  time_call("open", [&] { return (store = open_sqlite_store(options)).has_value(); });
-  Result<Reader> reader = open_sqlite_reader(options);
+  time_call("open", [&] { return (store = subject.open()).has_value(); });
+  Result<Reader> reader = subject.open_reader();
   if (!store || !reader) {
     return false;
   }
@@ -181,17 +192,27 @@ bool measure_reads(const SqliteOptions& options, Workload& workload, std::size_t
   return true;
 }
 
-int run(const std::filesystem::path& directory, std::size_t delivery_count) {
+Subject sqlite_subject(const std::filesystem::path& directory) {
   std::filesystem::remove_all(directory);
   const SqliteOptions options{.directory = directory};
-  Result<Store> store = open_sqlite_store(options);
+  return {.open = [options] { return open_sqlite_store(options); },
+          .open_reader = [options] { return open_sqlite_reader(options); }};
+}
+
+Subject postgres_subject(const std::string& address, WallTime now) {
+  const PostgresOptions options{.connect = {.address = Secret{address}}, .now = now};
+  return {.open = [options] { return open_postgres_store(options); },
+          .open_reader = [options] { return open_postgres_reader(options); }};
+}
+
+int run(const Subject& subject, Workload workload, std::size_t delivery_count) {
+  Result<Store> store = subject.open();
   if (!store) {
     fmt::print(stderr, "{}\n", store.error().message);
     return 1;
   }
-  Workload workload;
   for (const std::size_t batch_size :
-       {std::size_t{1000}, std::size_t{200}, std::size_t{20}, std::size_t{1}}) {
+       {std::size_t{1000}, std::size_t{500}, std::size_t{200}, std::size_t{20}, std::size_t{1}}) {
     // Small batches are slow; a twentieth of the deliveries is enough.
     const std::size_t count = batch_size >= 200 ? delivery_count : delivery_count / 20;
     if (!measure(*store->ledger, workload, {.batch_size = batch_size, .delivery_count = count})) {
@@ -199,14 +220,20 @@ int run(const std::filesystem::path& directory, std::size_t delivery_count) {
     }
   }
   *store = {};
-  return measure_reads(options, workload, delivery_count) ? 0 : 1;
+  return measure_reads(subject, workload, delivery_count) ? 0 : 1;
 }
 
 }  // namespace
 }  // namespace postrider
 
 int main(int argc, char** argv) {
-  const std::filesystem::path directory = argc > 1 ? argv[1] : "store-bench-data";
-  const std::size_t delivery_count = argc > 2 ? std::strtoul(argv[2], nullptr, 10) : 200'000;
-  return postrider::run(directory, delivery_count);
+  constexpr postrider::WallTime now = postrider::wall_from_unix_ms(1'700'000'000'000);
+  const bool on_postgres = argc > 2 && std::string_view{argv[1]} == "--store";
+  char** const arguments = on_postgres ? argv + 1 : argv;
+  const int count = on_postgres ? argc - 1 : argc;
+  const std::size_t deliveries = count > 2 ? std::strtoul(arguments[2], nullptr, 10) : 200'000;
+  const postrider::Subject subject =
+      on_postgres ? postrider::postgres_subject(arguments[1], now)
+                  : postrider::sqlite_subject(count > 1 ? arguments[1] : "store-bench-data");
+  return postrider::run(subject, postrider::Workload{now}, deliveries);
 }

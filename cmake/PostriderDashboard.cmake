@@ -31,11 +31,10 @@ function(postrider_build_dashboard variable)
     COMMENT "Installing the packages of the dashboard"
     VERBATIM)
 
-  # The build writes the types of the API's answers, from the contract.
+  # From the contract, the build writes the types of the API's answers to web/generated.
   file(GLOB contract CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/api/openapi/*.json)
   file(GLOB options CONFIGURE_DEPENDS ${web}/*.html ${web}/*.json ${web}/*.ts)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${web}/src/* ${web}/public/* ${web}/scripts/*)
-  list(REMOVE_ITEM sources ${web}/src/api/schema.d.ts)
   set(output ${PROJECT_BINARY_DIR}/web/dashboard_files.cc)
   set(pack ${PROJECT_SOURCE_DIR}/tools/pack_dashboard.mjs)
   add_custom_command(OUTPUT ${output}

@@ -5,6 +5,7 @@ find_package(tl-expected REQUIRED)
 find_package(spdlog REQUIRED)
 find_package(OpenSSL REQUIRED)
 find_package(SQLite3 REQUIRED)
+set(Boost_NO_WARN_NEW_VERSIONS ON)  # CMake 3.25 does not know this version.
 find_package(Boost 1.81 EXACT REQUIRED COMPONENTS json)
 find_package(GTest REQUIRED)
 find_package(rapidcheck REQUIRED)

@@ -6,6 +6,7 @@
 Most of clang-tidy's time goes into the headers. Several sources with the same compiler flags are
 therefore joined into one file and checked together. A source with a finding is checked again
 alone, and only what is found then counts. Sources that cannot be joined are checked in halves.
+A source found clean is not checked again until something it is made of changes.
 """
 
 import concurrent.futures
@@ -19,6 +20,7 @@ import subprocess
 import sys
 
 import join_sources
+from checked_sources import CheckedSources
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 FINDING = re.compile(r"^(/[^:\n]+):(\d+):(\d+): (?:warning|error): ", re.MULTILINE)
@@ -91,27 +93,42 @@ class Tidy:
         return "".join(self.run(sources[i], flags) for i in sorted(found or range(len(sources))))
 
 
-def main():
-    if len(sys.argv) < 2:
-        sys.exit("usage: tools/clang_tidy.py BUILD_DIRECTORY [JOBS]")
-    build = pathlib.Path(sys.argv[1]).resolve()
-    jobs = int(sys.argv[2]) if len(sys.argv) > 2 else os.cpu_count()
+def sources_by_flags(build):
+    """The sources to check, by the compiler's flags and the folder whose settings apply."""
     by_flags = {}
     for entry in json.loads((build / "compile_commands.json").read_text()):
         source = pathlib.Path(entry["file"])
         if source.is_relative_to(ROOT / "src") and not source.name.endswith("_test.cc"):
             by_flags.setdefault((flags_of(entry), settings_folder(source)), set()).add(source)
+    return by_flags
+
+
+def main():
+    if len(sys.argv) < 2:
+        sys.exit("usage: tools/clang_tidy.py BUILD_DIRECTORY [JOBS]")
+    build = pathlib.Path(sys.argv[1]).resolve()
+    jobs = int(sys.argv[2]) if len(sys.argv) > 2 else os.cpu_count()
+    version = subprocess.run(["clang-tidy-19", "--version"], capture_output=True, text=True,
+                             check=True).stdout
+    by_flags = sources_by_flags(build)
+    checked = CheckedSources(build / "tidy" / "clean", version)
     work = [(group, flags) for (flags, _), sources in by_flags.items()
-            for group in join_sources.joinable(sorted(sources))]
-    tidy, done, clean = Tidy(build), 0, True
-    total = sum(len(group) for group, _ in work)
+            for group in join_sources.joinable(
+                sorted(each for each in sources if not checked.contains(each, flags)))]
+    total = sum(len(sources) for sources in by_flags.values())
+    done = total - sum(len(group) for group, _ in work)
+    tidy, clean = Tidy(build), True
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
-        running = {pool.submit(tidy.check, *each): len(each[0]) for each in work}
+        running = {pool.submit(tidy.check, *each): each for each in work}
         for each in concurrent.futures.as_completed(running):
-            done += running[each]
+            group, flags = running[each]
+            done += len(group)
             if each.result():
                 clean = False
                 print(each.result(), flush=True)
+            else:
+                for source in group:
+                    checked.add(source, flags)
             if sys.stderr.isatty():
                 print(f"\r{done} of {total} sources checked", end="", file=sys.stderr, flush=True)
     print(f"{total} sources checked" if clean else "clang-tidy has findings.")

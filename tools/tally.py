@@ -2,6 +2,7 @@
 
 import dataclasses
 import pathlib
+import re
 import xml.etree.ElementTree as ElementTree
 
 
@@ -53,6 +54,27 @@ def of_ctest(junit, gtest_directory):
         if not succeeded and cases.failed == 0:
             total += Count(failed=1)
     return total
+
+
+LATE = re.compile(r"^(?:E +)?AssertionError: waited \d+ s for ", re.MULTILINE)
+
+
+def late_cases(junit):
+    """The pytest cases that failed only because a wait reached its deadline, as pytest's ids.
+
+    Such a case says more about the machine than about the product. One that found a wrong result
+    is never among them.
+    """
+    if not pathlib.Path(junit).exists():
+        return []
+    found = {}
+    for case in _cases(junit):
+        name = f"{case.get('classname').replace('.', '/')}.py::{case.get('name')}"
+        for tag in ("failure", "error"):
+            for problem in case.findall(tag):
+                is_late = LATE.search(problem.text or "") is not None
+                found[name] = is_late and found.get(name, True)
+    return [name for name, is_late in found.items() if is_late]
 
 
 def of_junit(junit, exit_code):

@@ -56,6 +56,23 @@ def test_pytest_errors_and_skips_count_as_failed(tmp_path):
     assert tally.of_junit(junit, 1) == Count(passed=1, failed=3)
 
 
+def test_only_cases_whose_every_failure_is_a_deadline_are_late(tmp_path):
+    late = "harness.py:42: in wait_for\nE   AssertionError: waited 20 s for the record"
+    wrong = "E   AssertionError: out of order (P4): waited 20 s for nothing"
+    junit = tmp_path / "p.xml"
+    junit.write_text(f"""<testsuites>
+<testcase classname="tests.e2e.test_a" name="test_good"/>
+<testcase classname="tests.e2e.test_a" name="test_late[1]"><failure>{late}</failure></testcase>
+<testcase classname="tests.e2e.test_a" name="test_wrong"><failure>{wrong}</failure></testcase>
+<testcase classname="tests.e2e.test_a" name="test_both"><failure>{late}</failure></testcase>
+<testcase classname="tests.e2e.test_a" name="test_both"><error>{wrong}</error></testcase>
+<testcase classname="tests.e2e.test_b" name="test_setup"><error>{late}</error></testcase>
+</testsuites>""")
+    assert tally.late_cases(junit) == ["tests/e2e/test_a.py::test_late[1]",
+                                       "tests/e2e/test_b.py::test_setup"]
+    assert tally.late_cases(tmp_path / "none.xml") == []
+
+
 def test_a_missing_report_is_a_failure(tmp_path):
     assert tally.of_junit(tmp_path / "none.xml", 0) == Count(failed=1)
     assert tally.of_ctest(tmp_path / "none.xml", tmp_path) == Count(failed=1)

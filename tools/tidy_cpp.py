@@ -16,6 +16,9 @@ AMBIENT = re.compile(
     r"::now\(|(?<![\w.>])time\(\s*(?:nullptr|NULL|0|&)|\bclock_gettime\b|\bgettimeofday\b"
     r"|\brandom_device\b|\bRAND_(?:priv_)?bytes\b|\bgetrandom\b|\bs?rand\("
     r"|\bsleep_(?:for|until)\b|\b(?:u|nano)sleep\b|\bgetenv\b")
+# SQL of only one database. Understood by all: ON CONFLICT, coalesce, CASE, CAST, ?1.
+ONE_DATABASE_SQL = re.compile(
+    r"INSERT OR [A-Z]+|INDEXED BY|\b(?:ifnull|iif|unnest)\(|PRAGMA|\browid\b|\$[1-9]|FOR UPDATE")
 SLEEP = re.compile(r"\bsleep_(?:for|until)\b|\b(?:u|nano)?sleep\(")
 RAW_MEMORY = re.compile(r"\bnew\b|(?<!= )\bdelete\b|\b(?:malloc|calloc|realloc|free)\s*\(")
 CAPTURING_LAMBDA = re.compile(r"[(,={]\s*\[(?!\[)[^\]]+\]\s*(?:[({]|mutable\b|noexcept\b|->)")
@@ -70,6 +73,22 @@ def pure_includes(tree):
             elif re.search(r"/|\.h$", included) and not re.match(r"(fmt|tl)/", included):
                 yield (source.path, number, f"third-party <{included}> in {source.layer}; "
                        "only the standard library, fmt and tl are allowed here")
+
+
+def neutral_sql(tree):
+    """adapters/sql works with every SQL database."""
+    for source in tree.product_cpp():
+        if source.layer != "adapters/sql":
+            continue
+        for number, quoted, included in _includes(source):
+            if not quoted and re.search(r"/|\.h$", included) and not included.startswith("fmt/"):
+                yield (source.path, number, f"<{included}> in adapters/sql; "
+                       "what needs a library of a database belongs to its adapter")
+        for number, line in enumerate(source.lines, start=1):
+            match = ONE_DATABASE_SQL.search(line.split("//")[0])
+            if match:
+                yield (source.path, number, f"`{match.group()}` is not understood by every "
+                       "database; see adapters/sql/database.h")
 
 
 def ambient(tree):
@@ -183,13 +202,15 @@ def _instantiations(tree, suite):
 STORES = ("src/adapters/memory/", "src/adapters/sqlite/")
 SOURCES = ("src/adapters/memory/", "src/adapters/postgres/", "src/adapters/redis/",
            "src/adapters/amqp/")
+CLUSTERS = ("src/adapters/memory/", "src/adapters/postgres/")  # That several nodes can share.
 
 
 def contract_instances(tree):
     """Every contract suite runs on every adapter of its kind."""
     contracts = [source for source in tree.cpp() if source.path.startswith("tests/contract/")]
     for source in contracts:
-        adapters = SOURCES if source.path.endswith("/source_contract.cc") else STORES
+        adapters = {"source_contract.cc": SOURCES,
+                    "lease_contract.cc": CLUSTERS}.get(source.path.rpartition("/")[2], STORES)
         for suite in sorted(set(re.findall(r"\bTEST_P\(\s*(\w+)", source.code))):
             instance = _instantiations(tree, suite)
             for adapter in adapters:
@@ -216,6 +237,7 @@ RULES = {
     "rooted-include": rooted_include,
     "engine-messages": engine_messages,
     "pure-includes": pure_includes,
+    "neutral-sql": neutral_sql,
     "ambient": ambient,
     "no-sleep": no_sleep,
     "raw-memory": raw_memory,

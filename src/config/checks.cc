@@ -63,6 +63,27 @@ Result<void> check_tls(const Loaded& loaded) {
   return {};
 }
 
+/// Accepts the defaults without `store`, because a printed configuration contains them and must
+/// load again.
+Result<void> check_cluster(const Loaded& loaded) {
+  if (!loaded.config.store.reveal().empty()) {
+    return {};
+  }
+  const ClusterConfig& given = loaded.config.cluster;
+  std::string key;
+  if (given.lease != ClusterConfig{}.lease) {
+    key = "cluster.lease_ms";
+  } else if (!given.pool.empty()) {
+    key = "cluster.pool";
+  } else if (!given.address.empty()) {
+    key = "cluster.address";
+  } else {
+    return {};
+  }
+  return refuse(loaded, key,
+                "requires store: only servers that share a PostgreSQL database form a cluster");
+}
+
 bool is_key(std::string_view text) {
   return !text.empty() && text.size() <= 256 &&
          std::ranges::all_of(text, [](char c) { return 0x21 <= c && c <= 0x7e; });
@@ -86,6 +107,7 @@ Result<void> check(Loaded& loaded) {
   POSTRIDER_CHECK(check_retry(loaded));
   POSTRIDER_CHECK(check_breaker(loaded));
   POSTRIDER_CHECK(check_tls(loaded));
+  POSTRIDER_CHECK(check_cluster(loaded));
   Config& config = loaded.config;
   if (config.admin_key && !is_key(config.admin_key->reveal())) {
     return fail(Errc::invalid,

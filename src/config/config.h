@@ -30,6 +30,13 @@ struct RateSetting {
   [[nodiscard]] std::optional<RateLimit> limit() const;
 };
 
+/// Servers that share the database `store`. Has an effect only if `store` is set.
+struct ClusterConfig {
+  Millis lease{15'000};
+  std::string pool;     // The worker pool of this server. Empty: the default pool.
+  std::string address;  // Shown to operators. Empty: the host name and `listen`.
+};
+
 /// The HTTP listener.
 struct ApiConfig {
   std::size_t body_bytes_max = std::size_t{16}
@@ -58,6 +65,7 @@ struct PortalConfig {
   std::string logo_url;
   std::string primary_color;
   std::vector<std::string> frame_ancestors = {"none"};  // See frame_ancestors.h.
+  Millis key_session = std::chrono::hours{12};
 };
 
 enum class KeyDerivation : std::uint8_t { none, resource };
@@ -124,7 +132,7 @@ struct AlertConfig {
   std::uint32_t dead_letters_per_hour = 10;  // Per webhook.
   std::uint32_t total_dead_letters_per_hour = 100;
   double dead_letter_percentage = 1;      // Above this share of the deliveries that end,
-  std::uint32_t deliveries_min = 100;     // if at least so many end.
+  std::uint32_t deliveries_min = 100;     // if at least this many end.
   Millis dead_letters_window{3'600'000};  // The "hour" of the settings about dead letters.
   bool permanent_failures = true;
   std::uint32_t dead_letters_waiting = 1'000;  // Per tenant.
@@ -243,6 +251,7 @@ struct ChannelConfig {
 struct Config {
   std::string profile;
   std::string data = "./postrider-data";
+  Secret<std::string> store;  // postgres://… Empty: the embedded store in `data`.
   std::string listen = "127.0.0.1:8080";
   std::uint32_t io_threads = 0;  // 0: the number of cores minus one, at least one.
   Millis drain_timeout{30'000};
@@ -258,6 +267,7 @@ struct Config {
   std::uint32_t check_rows_per_second = 500;  // Of the background check of the store; 0: off.
   bool lax_responses = false;
   UrlPolicy targets;
+  ClusterConfig cluster;
   ApiConfig api;
   TlsConfig tls;
   PortalConfig portal;

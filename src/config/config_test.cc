@@ -437,6 +437,47 @@ TEST(Portal, FramesAreAllowedByName) {
             std::string::npos);
 }
 
+TEST(Cluster, HasADefaultLeaseAndPool) {
+  const Config config = load_file("store = \"postgres://localhost/p\"").config;
+  EXPECT_EQ(config.cluster.lease, Millis{15'000});
+  EXPECT_EQ(config.cluster.pool, "");
+  EXPECT_EQ(config.cluster.address, "");
+}
+
+TEST(Cluster, IsSetBesideTheStore) {
+  const Config config = load_file(
+                            "store = \"postgres://localhost/p\"\n[cluster]\nlease_ms = 2000\n"
+                            "pool = \"eu-1\"\naddress = \"hooks-1:8080\"")
+                            .config;
+  EXPECT_EQ(config.cluster.lease, Millis{2'000});
+  EXPECT_EQ(config.cluster.pool, "eu-1");
+  EXPECT_EQ(config.cluster.address, "hooks-1:8080");
+}
+
+TEST(Cluster, RequiresAStore) {
+  const std::string reason =
+      " requires store: only servers that share a PostgreSQL database form a cluster.";
+  EXPECT_EQ(refusal(sources("[cluster]\nlease_ms = 5000")), "p.toml:2: cluster.lease_ms" + reason);
+  EXPECT_EQ(refusal(sources("[cluster]\npool = \"a\"")), "p.toml:2: cluster.pool" + reason);
+  EXPECT_EQ(refusal(sources("[cluster]\naddress = \"a\"")), "p.toml:2: cluster.address" + reason);
+}
+
+TEST(Cluster, RefusesValuesThatCannotWork) {
+  const auto refused = [](const std::string& line) {
+    return refusal(sources("store = \"postgres://localhost/p\"\n[cluster]\n" + line));
+  };
+  EXPECT_NE(refused("lease_ms = 1999").find("from 2000 to 300000"), std::string::npos);
+  EXPECT_NE(refused("lease_ms = 300001").find("from 2000 to 300000"), std::string::npos);
+  for (const std::string& pool :
+       {std::string{"a b"}, std::string{"default"}, std::string{".."}, std::string(65, 'a')}) {
+    EXPECT_NE(refused("pool = \"" + pool + "\"").find("cluster.pool must be empty or at most 64"),
+              std::string::npos)
+        << pool;
+  }
+  EXPECT_NE(refused("address = \"" + std::string(257, 'a') + "\"").find("at most 256"),
+            std::string::npos);
+}
+
 TEST(Reload, RetentionAlertsAndLogChangeImmediately) {
   const Config wanted = load_file(
                             "[retention]\nevents_days = 1\narchive_directory = \"a\"\n"

@@ -16,12 +16,12 @@ constexpr std::uint64_t reserve_per_thread = 8;
 
 std::uint64_t reserved(std::size_t io_threads) { return reserve + reserve_per_thread * io_threads; }
 
-/// The sockets of so many connections, including those that are refused.
+/// The sockets that `connections` need, including those of refused connections.
 std::uint64_t sockets_of(std::uint32_t connections) {
   return std::uint64_t{connections} + extra_connections_that_fit(connections);
 }
 
-/// The connections for which so many sockets are enough.
+/// The most connections for which `sockets` are enough.
 std::uint64_t connections_of(std::uint64_t sockets) {
   std::uint64_t connections = std::min<std::uint64_t>(sockets, UINT32_MAX);
   while (connections > 0 && sockets_of(static_cast<std::uint32_t>(connections)) > sockets) {

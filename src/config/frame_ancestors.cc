@@ -1,9 +1,9 @@
 #include "config/frame_ancestors.h"
 
 #include <algorithm>
-#include <charconv>
 #include <string_view>
 
+#include "core/base/parse_number.h"
 #include "core/net/address.h"
 
 namespace postrider::config {
@@ -34,11 +34,7 @@ bool is_host(std::string_view host) {
   }
 }
 
-bool is_port(std::string_view text) {
-  std::uint16_t port = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), port);
-  return error == std::errc{} && end == text.data() + text.size() && port > 0;
-}
+bool is_port(std::string_view text) { return parse_number<std::uint16_t>(text).value_or(0) > 0; }
 
 bool is_loopback_name(std::string_view host) {
   const bool is_v4 = IpAddress::parse(host).has_value();

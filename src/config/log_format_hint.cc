@@ -5,6 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include <fmt/format.h>
+
 #include "core/base/trim.h"
 
 #include "config/settings.h"
@@ -47,7 +49,7 @@ std::optional<LogFormat> format_in_file(std::string_view text) {
     }
     const std::string name{trim(line.substr(0, equals))};
     const std::string_view value = line.substr(equals + 1);
-    const std::string path = section.empty() ? name : section + "." + name;
+    const std::string path = section.empty() ? name : fmt::format("{}.{}", section, name);
     const std::optional<LogFormat> format = path == key     ? quoted_format(value)
                                             : path == "log" ? format_in_table(value)
                                                             : std::nullopt;

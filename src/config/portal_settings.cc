@@ -30,6 +30,9 @@ Setting frame_ancestors() {
           .reloads = true};
 }
 
+// At most a week: whoever finds the browser open has the rights of the key.
+constexpr Range key_session_range{60'000, 604'800'000};
+
 /// Accepts an empty text, which means not set.
 template <bool (*IsValid)(std::string_view)>
 bool is_empty_or(const std::string& text) {
@@ -63,6 +66,12 @@ std::vector<Setting> portal_settings() {
   std::vector<Setting> all;
   add_branding(all);
   all.push_back(frame_ancestors());
+  all.push_back(integer({"portal.key_session_ms",
+                         "How long a session of the dashboard lasts that was opened with an API "
+                         "key; after that the browser must sign in again. A session never "
+                         "outlives its key. A link states the length of its own session."},
+                        POSTRIDER_FIELD(portal.key_session), key_session_range)
+                    .on_reload());
   return all;
 }
 

@@ -5,6 +5,7 @@
 #include "core/net/header_rules.h"
 
 #include "config/settings.h"
+#include "config/source_address.h"
 
 namespace postrider::config {
 namespace {
@@ -61,6 +62,30 @@ void add_targets(std::vector<Setting>& all) {
                        "address is checked."},
                       POSTRIDER_FIELD(targets.addresses.nat64))
                     .on_reload());
+}
+
+Setting store() {
+  return {.key = "store",
+          .kind = Kind::text,
+          .help =
+              "The PostgreSQL database that stores everything, such as "
+              "postgres://user:password@host:5432/database; empty: the embedded store in the data "
+              "directory. The password is never shown.",
+          .rule = "must be empty or an address with postgres:// or postgresql://",
+          .assign =
+              [](Config& config, const Value& value) {
+                const std::string& address = std::get<std::string>(value);
+                if (!address.empty() && !is_source_address(SourceKind::outbox, address)) {
+                  return false;
+                }
+                config.store = Secret{address};
+                return true;
+              },
+          .read = [](const Config& config) -> Value {
+            return config.store.reveal().empty() ? std::string{}
+                                                 : shown_address(config.store.reveal());
+          },
+          .hides_value = true};
 }
 
 void add_log(std::vector<Setting>& all) {
@@ -141,8 +166,9 @@ std::vector<Setting> server_settings() {
                       "The profile (set of defaults) to start from: exchange, platform, outbox, "
                       "workspace, tenant; empty: none."},
                      POSTRIDER_FIELD(profile)));
-  all.push_back(text({"data", "The directory of the embedded store."}, POSTRIDER_FIELD(data),
-                     {"must be the path of a directory", is_path}));
+  all.push_back(text({"data", "The directory of the embedded store, and of files of this server."},
+                     POSTRIDER_FIELD(data), {"must be the path of a directory", is_path}));
+  all.push_back(store());
   all.push_back(text({"listen",
                       "The address of the API and the dashboard: ADDR:PORT or [ADDR6]:PORT; port 0 "
                       "picks a free port."},

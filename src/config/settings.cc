@@ -18,9 +18,10 @@ constexpr EnumNames<LogAccess, LogAccess::off> log_access_names{{"all", "errors"
 
 std::vector<Setting> join() {
   std::vector<Setting> all;
-  for (auto* section : {server_settings, api_settings, portal_settings, engine_settings,
-                        webhook_settings, retry_settings, breaker_settings, retention_settings,
-                        tracing_settings, source_default_settings, notification_settings}) {
+  for (auto* section :
+       {server_settings, cluster_settings, api_settings, portal_settings, engine_settings,
+        webhook_settings, retry_settings, breaker_settings, retention_settings, tracing_settings,
+        source_default_settings, notification_settings}) {
     std::ranges::move(section(), std::back_inserter(all));
   }
   return all;

@@ -11,6 +11,7 @@ namespace postrider::config {
 
 /// Each returns one section of the table.
 [[nodiscard]] std::vector<Setting> server_settings();
+[[nodiscard]] std::vector<Setting> cluster_settings();
 [[nodiscard]] std::vector<Setting> api_settings();
 [[nodiscard]] std::vector<Setting> portal_settings();
 [[nodiscard]] std::vector<Setting> engine_settings();

@@ -1,24 +1,14 @@
 #include "config/value.h"
 
 #include <algorithm>
-#include <charconv>
 
 #include <fmt/format.h>
 
+#include "core/base/parse_number.h"
 #include "core/base/trim.h"
 
 namespace postrider::config {
 namespace {
-
-template <class Number>
-std::optional<Number> parse_number(std::string_view text) {
-  Number number{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc{} || end != text.data() + text.size() || text.empty()) {
-    return std::nullopt;
-  }
-  return number;
-}
 
 Texts split(std::string_view text) {
   Texts parts;

@@ -17,9 +17,11 @@
 #include "core/base/result.h"
 #include "core/base/time.h"
 #include "core/model/audit_entry.h"
+#include "core/model/catalog_version.h"
 #include "core/model/delivery.h"
 #include "core/model/event.h"
-#include "core/model/priority_counts.h"
+#include "core/model/shard_number.h"
+#include "core/model/tenant_counts.h"
 #include "core/policy/operation_outcome.h"
 #include "engine/intake/publish.h"
 #include "engine/shard/messages.h"
@@ -90,6 +92,9 @@ struct BatchAudit {
 /// Applied in this order: publishes, settlements, revivals, late_deliveries, cancels, circuits,
 /// audits.
 struct Batch {
+  /// The version of the catalogue that the publishes were planned with, if several nodes share the
+  /// store. nullopt: it does not matter.
+  std::optional<CatalogVersion> catalog_seen = std::nullopt;
   std::vector<Publish> publishes;
   std::vector<Settlement> settlements;
   std::vector<Revive> revivals;
@@ -124,7 +129,13 @@ struct Refused {
   bool operator==(const Refused&) const = default;
 };
 
-using PublishReceipt = std::variant<Accepted, Duplicate, Refused>;
+/// Nothing was stored, because the catalogue has changed since Batch::catalog_seen: other webhooks
+/// may match. Apply the changes and plan the publish again.
+struct Outdated {
+  bool operator==(const Outdated&) const = default;
+};
+
+using PublishReceipt = std::variant<Accepted, Duplicate, Refused, Outdated>;
 
 /// A delivery that became a dead letter, as far as the audit log shows it.
 struct NewDeadLetter {
@@ -160,28 +171,39 @@ struct BatchReceipt {
   std::vector<NewDeadLetter> new_dead_letters;
   /// Change in the number of dead letters, by tenant. No zeros.
   std::map<TenantId, std::int64_t> dead_letter_changes;
-  /// Change in the number of waiting deliveries.
-  PriorityCounts waiting_change;
+  /// Change in the number of waiting deliveries, by the tenant of their events. No zeros.
+  TenantCounts waiting_change;
   /// Outcomes of deliveries that belong to operations. Already added to the stored operations.
   OutcomeChanges outcomes;
+  /// Shards that another node has taken since: their settlements and circuits were not stored. See
+  /// Peers::join.
+  std::vector<ShardNumber> lost;
+  /// There is something for shards that this node does not hold: their nodes should be woken.
+  bool handed_over = false;
 };
 
-/// The deliveries added by publishes and late_deliveries. All of them wait.
-[[nodiscard]] inline PriorityCounts count_added(const BatchReceipt& receipt) {
-  PriorityCounts added;
+/// The number of deliveries added by publishes and late_deliveries.
+[[nodiscard]] inline std::int64_t count_added(const BatchReceipt& receipt) {
+  std::int64_t added = 0;
   for (const PublishReceipt& publish : receipt.publishes) {
     if (const Accepted* accepted = std::get_if<Accepted>(&publish)) {
-      for (const Delivery& delivery : accepted->deliveries) {
-        ++added[delivery.priority];
-      }
+      added += std::ssize(accepted->deliveries);
     }
   }
   for (const std::optional<Delivery>& late : receipt.late_deliveries) {
-    if (late) {
-      ++added[late->priority];
-    }
+    added += late ? 1 : 0;
   }
   return added;
+}
+
+/// Adds the deliveries of an accepted publish, all of which wait, to the change.
+inline void add_waiting(const Publish& publish, const Accepted& accepted, TenantCounts& change) {
+  if (!accepted.deliveries.empty()) {
+    PriorityCounts& of_tenant = change[publish.event.tenant_id];
+    for (const Delivery& delivery : accepted.deliveries) {
+      ++of_tenant[delivery.priority];
+    }
+  }
 }
 
 /// Whether the change that the audit entry describes succeeded.

@@ -135,6 +135,11 @@ bool is_same(const ChannelConfig& wanted, const NotificationChannel& stored) {
   return wanted.name == stored.name && wanted.kind == stored.kind;
 }
 
+bool is_wanted(const NotificationChannel& stored, const config::Config& config) {
+  return std::ranges::any_of(config.channels,
+                             [&](const ChannelConfig& wanted) { return is_same(wanted, stored); });
+}
+
 }  // namespace
 
 Result<void> store_configured_channels(Store& store, const config::Config& config,
@@ -153,9 +158,7 @@ Result<void> store_configured_channels(Store& store, const config::Config& confi
       POSTRIDER_CHECK(channels.put(wanted, found == stored.end() ? nullptr : &*found));
     }
     for (const NotificationChannel& channel : stored) {
-      const bool is_wanted = std::ranges::any_of(
-          config.channels, [&](const ChannelConfig& wanted) { return is_same(wanted, channel); });
-      if (!is_wanted) {
+      if (!is_wanted(channel, config)) {
         POSTRIDER_CHECK(channels.remove(channel));
       }
     }

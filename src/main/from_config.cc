@@ -11,6 +11,7 @@
 #include "api/resources/own_host.h"
 #include "cli/text/version.h"
 #include "config/settings.h"
+#include "runtime/observability/cluster_samples.h"
 
 namespace postrider {
 
@@ -27,6 +28,24 @@ std::size_t worker_count(const config::Config& config, std::size_t cores) {
 std::string user_agent(const config::Config& config) {
   return config.user_agent.empty() ? fmt::format("Postrider/{}", cli::version())
                                    : config.user_agent;
+}
+
+std::string pool_id(const config::Config& config) {
+  return config.store.reveal().empty() ? "all" : pool_label(config.cluster.pool);
+}
+
+std::string node_address(const config::Config& config, const std::string& host_name) {
+  return config.cluster.address.empty() ? fmt::format("{} ({})", host_name, config.listen)
+                                        : config.cluster.address;
+}
+
+LeaseOptions lease_options(const NodeIdentity& identity, Millis length) {
+  // Of the default length: a margin of 6 s, and 200 ms between two turns.
+  return {.node = identity.id,
+          .pool = identity.pool,
+          .length = length,
+          .margin = lease_margin(length),
+          .turn_pause = length / 75};
 }
 
 namespace {
@@ -140,6 +159,7 @@ api::ApiOptions api_options(const config::Config& config) {
   options.public_url = config.public_url;
   options.frame_ancestors = config.portal.frame_ancestors;
   options.branding = branding(config.portal);
+  options.key_session = config.portal.key_session;
   options.tls = !config.tls.certificate.empty();
   if (const auto listen = api::parse_listen_address(config.listen)) {
     options.listen_address = IpAddress::parse(listen->address().to_string()).value_or(IpAddress{});

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 
 #include "adapters/otlp/otlp_exporter.h"
 #include "api/http/http_server.h"
@@ -19,6 +20,15 @@ namespace postrider {
 [[nodiscard]] std::size_t worker_count(const config::Config& config, std::size_t cores);
 
 [[nodiscard]] std::string user_agent(const config::Config& config);
+
+/// How this server's slots are labelled in metrics.
+[[nodiscard]] std::string pool_id(const config::Config& config);
+
+/// How this server is shown to operators. `host_name` is the machine's.
+[[nodiscard]] std::string node_address(const config::Config& config, const std::string& host_name);
+
+/// The margin and the pauses follow the length of a lease.
+[[nodiscard]] LeaseOptions lease_options(const NodeIdentity& identity, Millis length);
 
 /// Limits for all workers together.
 [[nodiscard]] ShardOptions shard_options(const config::Config& config);

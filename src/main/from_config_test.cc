@@ -28,6 +28,7 @@ TEST(FromConfig, TheDefaultsAreThoseOfTheComponents) {
   EXPECT_EQ(api.key_rate, std::nullopt);
   EXPECT_TRUE(api.user_agent.starts_with("Postrider/"));
   EXPECT_EQ(api.frame_ancestors, api::ApiOptions{}.frame_ancestors);
+  EXPECT_EQ(api.key_session, api::ApiOptions{}.key_session);
 }
 
 TEST(FromConfig, ShareAndReserveScaleWithInFlightMax) {
@@ -45,6 +46,23 @@ TEST(FromConfig, ShareAndReserveScaleWithInFlightMax) {
 
   engine.tenant_in_flight_max = 7;
   EXPECT_EQ(shard_options(config).tenant_in_flight_max, 7u);
+}
+
+TEST(FromConfig, MetricsNameTheWorkerPoolOfASharedStore) {
+  config::Config config;
+  EXPECT_EQ(pool_id(config), "all");
+  config.store = Secret<std::string>{"postgres://localhost/p"};
+  EXPECT_EQ(pool_id(config), "default");
+  config.cluster.pool = "eu";
+  EXPECT_EQ(pool_id(config), "eu");
+}
+
+TEST(FromConfig, AServerIsShownByItsHostNameUnlessItsAddressIsSet) {
+  config::Config config;
+  config.listen = "0.0.0.0:80";
+  EXPECT_EQ(node_address(config, "hooks-1"), "hooks-1 (0.0.0.0:80)");
+  config.cluster.address = "hooks.example.com";
+  EXPECT_EQ(node_address(config, "hooks-1"), "hooks.example.com");
 }
 
 TEST(FromConfig, ZeroWebhooksPerTenantMeansNoLimit) {
@@ -151,6 +169,7 @@ TEST(FromConfig, EveryApiSettingIsPassedOn) {
   config.require_known_tenants = true;
   config.public_url = "https://hooks.example.com";
   config.portal = {.title = "Hooks", .logo_url = "", .primary_color = "#112233"};
+  config.portal.key_session = std::chrono::minutes{5};
   config.metrics_open = false;
   config.user_agent = "Example/1";
   const api::ApiOptions options = api_options(config);
@@ -166,6 +185,7 @@ TEST(FromConfig, EveryApiSettingIsPassedOn) {
   EXPECT_EQ(options.address_rate, (RateLimit{.count = 4, .period = 1s, .burst = 5}));
   EXPECT_TRUE(options.require_known_tenants);
   EXPECT_EQ(options.public_url, "https://hooks.example.com");
+  EXPECT_EQ(options.key_session, std::chrono::minutes{5});
   EXPECT_EQ(options.branding,
             (Branding{.title = "Hooks", .logo_url = std::nullopt, .primary_color = "#112233"}));
   EXPECT_FALSE(options.open_metrics);

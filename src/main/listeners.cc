@@ -33,10 +33,12 @@ std::string text_of(const asio::ip::tcp::endpoint& endpoint) {
 
 }  // namespace
 
-Listeners::Listeners(Node& node, const api::Router& router, const api::Router& monitoring)
+Listeners::Listeners(Node& node, const api::Router& router, const api::Router& monitoring,
+                     api::HeadRecheck recheck_head)
     : node_(node),
       router_(router),
       monitoring_(monitoring),
+      recheck_head_(std::move(recheck_head)),
       connection_shares_(std::make_shared<api::SharedShares>(ShareRules{})) {}
 
 Result<api::HttpServerOptions> Listeners::options(const config::Config& config) const {
@@ -44,6 +46,7 @@ Result<api::HttpServerOptions> Listeners::options(const config::Config& config) 
   options.connection_shares = connection_shares_;
   options.observer = access_log_;
   options.check_head = [this](const api::HttpRequest& head) { return router_.check_head(head); };
+  options.recheck_head = recheck_head_;
   if (!config.tls.certificate.empty()) {
     POSTRIDER_TRY(options.tls, api::load_tls_identity(
                                    {.certificate = config.tls.certificate, .key = config.tls.key}));

@@ -21,8 +21,9 @@ namespace postrider {
 /// object.
 class Listeners {
  public:
-  /// `monitoring` serves `metrics_listen`, if that is set.
-  Listeners(Node& node, const api::Router& router, const api::Router& monitoring);
+  /// `monitoring` serves `metrics_listen`, if that is set. `recheck_head` may be empty.
+  Listeners(Node& node, const api::Router& router, const api::Router& monitoring,
+            api::HeadRecheck recheck_head);
 
   /// The error message is a sentence, for example that the address is in use or the certificate
   /// cannot be read.
@@ -58,6 +59,7 @@ class Listeners {
   Node& node_;
   const api::Router& router_;
   const api::Router& monitoring_;
+  api::HeadRecheck recheck_head_;
   std::shared_ptr<api::SharedShares> connection_shares_;
   std::shared_ptr<AccessLog> access_log_ = std::make_shared<AccessLog>();
   std::vector<Opened> servers_;  // That for monitoring, if any, is the last.

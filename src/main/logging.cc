@@ -135,16 +135,16 @@ void report_assertion(const char* expression, const char* file, int line) noexce
 }
 
 [[noreturn]] void report_termination() noexcept {
-  std::string_view what = "an exception that is not a std::exception";
+  std::string_view what = "std::terminate was called";
   const std::exception_ptr thrown = std::current_exception();
   try {
     if (thrown) {
       std::rethrow_exception(thrown);
     }
-    what = "std::terminate was called";
   } catch (const std::exception& exception) {
     what = exception.what();  // Valid as long as `thrown`.
-  } catch (...) {             // `what` says so.
+  } catch (...) {
+    what = "an exception that is not a std::exception";
   }
   report_crash(what);
   std::abort();

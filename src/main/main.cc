@@ -12,6 +12,7 @@
 #include "adapters/zstd/line_reader.h"
 #include "api/ui/dashboard_file.h"
 #include "cli/commands/command_line.h"
+#include "main/data_copy.h"
 #include "main/outbox_setup.h"
 #include "main/serve.h"
 #include "main/store_maintenance.h"
@@ -30,6 +31,7 @@ int main(int argc, char** argv) {
            },
        .migrate = migrate,
        .backup = back_up,
+       .copy = copy_data,
        .init_outbox = init_outbox,
        .report_usage = report_usage},
       {.environment = environment_variable,

@@ -1,11 +1,7 @@
 #include "main/serve.h"
 
-#include <cerrno>
 #include <csignal>
 #include <cstdio>
-#include <fstream>
-#include <iterator>
-#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
@@ -19,6 +15,7 @@
 #include "config/load.h"
 #include "config/log_format_hint.h"
 #include "config/print.h"
+#include "main/config_file.h"
 #include "main/logging.h"
 #include "main/server.h"
 #include "runtime/observability/attempt_log.h"
@@ -26,22 +23,12 @@
 namespace postrider {
 namespace {
 
-Result<std::string> read_file(const std::string& path) {
-  std::ifstream file{path, std::ios::binary};
-  std::string text{std::istreambuf_iterator<char>{file}, std::istreambuf_iterator<char>{}};
-  if (!file.is_open() || file.bad()) {
-    return fail(Errc::invalid, fmt::format("Cannot read the configuration file {}: {}.", path,
-                                           std::generic_category().message(errno)));
-  }
-  return text;
-}
-
 config::Sources sources_of(const cli::ServeOptions& options) {
   return {.profile = options.profile,
           .file = options.config_file,
           .variables = environment_variables(""),
           .overrides = options.overrides,
-          .read_file = read_file};
+          .read_file = read_config_file};
 }
 
 /// What the arguments say about the configuration, although they are wrong.
@@ -50,7 +37,7 @@ config::Sources sources_of(const std::vector<std::string>& arguments) {
                           .file = {},
                           .variables = environment_variables(""),
                           .overrides = {},
-                          .read_file = read_file};
+                          .read_file = read_config_file};
   const auto add = [&sources](std::string_view name, const std::string& value) {
     if (name == "--config") {
       sources.file = value;

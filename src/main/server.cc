@@ -4,11 +4,13 @@
 #include <cstdio>
 #include <cstring>
 #include <exception>
+#include <functional>
 #include <thread>
 #include <utility>
 #include <vector>
 
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/host_name.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
@@ -23,9 +25,9 @@
 #include "adapters/openssl/openssl_crypto.h"
 #include "adapters/openssl/signer.h"
 #include "adapters/otlp/otlp_exporter.h"
-#include "adapters/sqlite/database/sqlite_store.h"
-#include "adapters/sqlite/database/store_check.h"
+#include "adapters/postgres/waiting.h"
 #include "adapters/system/clock_file.h"
+#include "adapters/system/node_file.h"
 #include "adapters/system/private_directory.h"
 #include "adapters/system/system_clock.h"
 #include "adapters/zstd/zstd_archive.h"
@@ -33,6 +35,7 @@
 #include "api/json/archive_json.h"
 #include "api/resources/routes.h"
 #include "api/resources/sessions.h"
+#include "api/resources/shared_answer.h"
 #include "api/ui/dashboard.h"
 #include "cli/text/version.h"
 #include "config/load.h"
@@ -48,8 +51,10 @@
 #include "main/server_samples.h"
 #include "main/settings_in_force.h"
 #include "main/source_wiring.h"
+#include "main/store.h"
 #include "main/store_incident.h"
 #include "main/vault.h"
+#include "runtime/cluster/catalog_lock.h"
 #include "runtime/delivery/node.h"
 #include "runtime/observability/attempt_log.h"
 
@@ -99,6 +104,19 @@ Result<void> open_other_archive(const config::Config& wanted, RetentionChange& c
   return {};
 }
 
+void warn_about_keys(const config::Config& config) {
+  if (config.secrets.key_file.empty() && !config.secrets.key) {
+    spdlog::warn(
+        "secrets.plain detail=\"No secrets key is configured: webhook secrets are stored in clear "
+        "text. Use --secrets-key-file.\"");
+  }
+  if (config.admin_key && config.admin_key->reveal().size() < admin_key_bytes_safe) {
+    spdlog::warn(
+        "admin_key.short detail=\"The admin key has fewer than {} characters and can be guessed.\"",
+        admin_key_bytes_safe);
+  }
+}
+
 class RunningServer final : public Server {
  public:
   explicit RunningServer(ServerOptions options)
@@ -112,8 +130,12 @@ class RunningServer final : public Server {
   void run_until_signal() override;
 
  private:
-  Result<NodeParts> open_parts(const SqliteOptions& store, const FittedLimits& limits);
+  Result<NodeParts> open_parts(const StoreOptions& store, const FittedLimits& limits);
   [[nodiscard]] FittedLimits fitted(const config::Config& config) const;
+  [[nodiscard]] NodeOptions node_options(const FittedLimits& limits, const NodeIdentity& identity,
+                                         NotificationOptions notifications) const;
+  /// Opens the listeners, and the sources of events, of the node that is about to start.
+  [[nodiscard]] Result<void> listen(const FittedLimits& limits, const std::string& store_id);
   [[nodiscard]] std::string clock_file() const { return config_.data + "/clock"; }
   /// Notes for the next start by how much the wall clock was set.
   void write_clock_file_soon();
@@ -139,6 +161,11 @@ class RunningServer final : public Server {
   std::shared_ptr<const api::Dashboard> dashboard_;
   std::uint64_t descriptors_ = 0;
   AdminKey admin_key_;
+  // Set when the server stops, so that a database that does not answer delays it by seconds only.
+  std::shared_ptr<postgres::Interruption> interruption_ =
+      std::make_shared<postgres::Interruption>();
+  std::function<std::vector<MetricSample>()> store_samples_;
+  std::unique_ptr<NodeFile> node_file_;  // Null if the store is embedded. Outlives the node.
   std::unique_ptr<Node> node_;
   api::Router router_;
   api::Router monitoring_router_;
@@ -164,25 +191,22 @@ FittedLimits RunningServer::fitted(const config::Config& config) const {
   return limits;
 }
 
-Result<NodeParts> RunningServer::open_parts(const SqliteOptions& store,
-                                            const FittedLimits& limits) {
-  POSTRIDER_TRY(Store opened, open_sqlite_store(store));
-  NodeParts parts{.store = std::move(opened),
-                  .readers = {},
+Result<NodeParts> RunningServer::open_parts(const StoreOptions& store, const FittedLimits& limits) {
+  POSTRIDER_TRY(OpenedStore opened, open_store(config_, store));
+  NodeParts parts{.store = std::move(opened.store),
+                  .readers = std::move(opened.readers),
                   .clock = make_system_clock(read_clock_file(clock_file())),
                   .make_transport = transport_maker(limits),
                   .make_sign = make_sign,
                   .make_schema_check = make_schema_check};
   POSTRIDER_TRY(parts.archive, open_archive(config_.retention));
   parts.archive_line = api::write_archive_line;
-  parts.store_check = make_sqlite_store_check(store);
+  parts.store_check = std::move(opened.check);
+  parts.cluster = std::move(opened.cluster);
+  store_samples_ = std::move(opened.samples);
   parts.mailer = make_mailer(config_.smtp);
   if (!config_.tracing.endpoint.empty()) {
     parts.span_exporter = otlp::make_otlp_exporter(otlp_options(config_.tracing));
-  }
-  for (std::size_t i = 0; i < reader_count; ++i) {
-    POSTRIDER_TRY(Reader reader, open_sqlite_reader(store));
-    parts.readers.push_back(std::move(reader));
   }
   return parts;
 }
@@ -195,13 +219,21 @@ Result<void> RunningServer::start() {
   descriptors_ = raise_descriptor_limit();
   const FittedLimits limits = fitted(config_);
   POSTRIDER_TRY(const std::shared_ptr<AesVault> vault, open_vault(config_.secrets));
-  POSTRIDER_TRY(NodeParts parts, open_parts({.directory = config_.data,
-                                             .vfs = std::string{},
-                                             .shrinks = config_.retention.shrinking_store,
-                                             .accept_data_loss = options_.accept_data_loss,
-                                             .digest = sha256,
-                                             .vault = vault},
-                                            limits));
+  const NodeIdentity identity{.id = NodeId{UuidGenerator{random_seed()}.next(clock_->now().wall)},
+                              .pool = config_.cluster.pool,
+                              .address = node_address(config_, boost::asio::ip::host_name())};
+  if (!config_.store.reveal().empty()) {
+    POSTRIDER_TRY(node_file_, open_node_file(config_.data, identity.id, boot_id()));
+  }
+  POSTRIDER_TRY(NodeParts parts,
+                open_parts({.accept_data_loss = options_.accept_data_loss,
+                            .vault = vault,
+                            .interruption = interruption_,
+                            .now = clock_->now().wall,
+                            .readers = reader_count,
+                            .identity = identity,
+                            .predecessor = node_file_ ? node_file_->predecessor() : std::nullopt},
+                           limits));
   if (vault) {
     parts.reload_keys = [secrets = config_.secrets, vault] {
       return reload_vault(*vault, secrets);
@@ -212,35 +244,54 @@ Result<void> RunningServer::start() {
   POSTRIDER_CHECK(record_incident(parts.store, new_alert_id(opened_at), opened_at));
   POSTRIDER_TRY(const RegistryContents registry, parts.store.registry->load());
   admin_key_ = choose_admin_key(config_.admin_key, registry.keys, parts.clock->now().wall);
-  POSTRIDER_CHECK(add_missing_event_types(*parts.store.event_types, config_.event_types,
-                                          parts.clock->now().wall));
   POSTRIDER_TRY(NotificationOptions notifications, notification_options(config_));
   UuidGenerator channel_ids{random_seed()};
-  POSTRIDER_CHECK(store_configured_channels(
-      parts.store, config_,
-      {.crypto = openssl_crypto(), .ids = channel_ids, .now = parts.clock->now().wall}));
-  const NodeOptions node_options{.worker_count = limits.config.io_threads,
-                                 .seed = random_seed(),
-                                 .url_policy = url_policy(config_),
-                                 .user_agent = user_agent(config_),
-                                 .shard = shard_options(limits.config),
-                                 .retention = retention_options(config_.retention),
-                                 .alerts = alert_limits(config_.alerts),
-                                 .check_rows_per_second = config_.check_rows_per_second,
-                                 .webhooks_per_tenant_max = webhooks_per_tenant_max(config_),
-                                 .notifications = std::move(notifications),
-                                 .tracing = tracing_options(config_.tracing)};
-  POSTRIDER_TRY(node_, make_node(node_options, std::move(parts),
-                                 {.key = admin_key_.to_store, .link = admin_key_.link}));
+  POSTRIDER_CHECK(with_catalog_locked(parts.store, [&]() -> Result<void> {
+    const WallTime now = parts.clock->now().wall;
+    POSTRIDER_CHECK(add_missing_event_types(*parts.store.event_types, config_.event_types, now));
+    return store_configured_channels(parts.store, config_,
+                                     {.crypto = openssl_crypto(), .ids = channel_ids, .now = now});
+  }));
+  POSTRIDER_TRY(
+      node_, make_node(node_options(limits, identity, std::move(notifications)), std::move(parts),
+                       {.key = admin_key_.to_store, .link = admin_key_.link}));
+  POSTRIDER_CHECK(listen(limits, store_id));
+  node_->start();
+  announce();
+  spdlog::info("server.ready address={} duration_ms={}", listeners_->url(),
+               since(begun_at_).count());
+  flush_log();
+  warn_about_keys(config_);
+  return {};
+}
 
+NodeOptions RunningServer::node_options(const FittedLimits& limits, const NodeIdentity& identity,
+                                        NotificationOptions notifications) const {
+  return {.worker_count = limits.config.io_threads,
+          .seed = random_seed(),
+          .url_policy = url_policy(config_),
+          .user_agent = user_agent(config_),
+          .pool_id = pool_id(config_),
+          .shard = shard_options(limits.config),
+          .retention = retention_options(config_.retention),
+          .alerts = alert_limits(config_.alerts),
+          .check_rows_per_second = config_.check_rows_per_second,
+          .webhooks_per_tenant_max = webhooks_per_tenant_max(config_),
+          .notifications = std::move(notifications),
+          .tracing = tracing_options(config_.tracing),
+          .lease = lease_options(identity, config_.cluster.lease)};
+}
+
+Result<void> RunningServer::listen(const FittedLimits& limits, const std::string& store_id) {
   api_ = api::add_routes(router_, node_->service(), current_api_options());
   api::add_monitoring_routes(monitoring_router_, node_->service(), api_);
   // Before the listeners are open: only a running node can close them.
   POSTRIDER_TRY(std::vector<SourceParts> sources, make_sources(config_, *node_, api_, store_id));
-  listeners_ = std::make_unique<Listeners>(*node_, router_, monitoring_router_);
+  listeners_ = std::make_unique<Listeners>(*node_, router_, monitoring_router_,
+                                           api::make_head_recheck(router_, node_->service(), api_));
   POSTRIDER_CHECK(listeners_->open(limits.config));
   spdlog::info("server.started version={} pid={} data=\"{}\"", cli::version(), ::getpid(),
-               log_safe(config_.data));
+               log_safe(shown_store(config_)));
   // The system may have chosen the port.
   config_.targets.addresses.own = listeners_->endpoint();
   apply_targets();
@@ -248,22 +299,8 @@ Result<void> RunningServer::start() {
   node_->add_samples(
       [this] { return listeners_ ? listeners_->samples() : std::vector<MetricSample>{}; });
   node_->add_samples([api = api_] { return api->meters().samples(); });
-  node_->add_samples([directory = config_.data] { return server_samples(directory); });
-  node_->start();
-  announce();
-  spdlog::info("server.ready address={} duration_ms={}", listeners_->url(),
-               since(begun_at_).count());
-  flush_log();
-  if (!vault) {
-    spdlog::warn(
-        "secrets.plain detail=\"No secrets key is configured: webhook secrets are stored in clear "
-        "text. Use --secrets-key-file.\"");
-  }
-  if (config_.admin_key && config_.admin_key->reveal().size() < admin_key_bytes_safe) {
-    spdlog::warn(
-        "admin_key.short detail=\"The admin key has fewer than {} characters and can be guessed.\"",
-        admin_key_bytes_safe);
-  }
+  node_->add_samples(server_samples);
+  node_->add_samples(store_samples_);
   return {};
 }
 
@@ -282,7 +319,7 @@ void RunningServer::announce() const {
   const Banner banner{
       .at = clock_->now().wall,
       .address = listeners_->url(),
-      .data = config_.data,
+      .data = shown_store(config_),
       .admin_key = admin_key_.to_show ? admin_key_.to_show->reveal() : std::string{},
       .sign_in_url = sign_in_link()};
   const bool json = options_.json || config_.log_format == config::LogFormat::json;
@@ -408,6 +445,7 @@ void RunningServer::shut_down() {
   if (listeners_ && !listeners_->empty()) {
     listeners_->drain();
   }
+  interruption_->set();
   node_->stop();
   write_clock_file_now();
   listeners_.reset();
@@ -417,13 +455,13 @@ void RunningServer::shut_down() {
 }  // namespace
 
 Result<std::unique_ptr<Server>> start_server(ServerOptions options) {
-  auto server = std::make_unique<RunningServer>(std::move(options));
   try {
+    auto server = std::make_unique<RunningServer>(std::move(options));
     POSTRIDER_CHECK(server->start());
+    return server;
   } catch (const std::exception& error) {  // An event loop or a thread could not be made.
     return fail(Errc::unavailable, fmt::format("The server cannot start: {}.", error.what()));
   }
-  return server;
 }
 
 }  // namespace postrider

@@ -3,19 +3,17 @@
 #include <algorithm>
 #include <iterator>
 
-#include "adapters/sqlite/database/store_size.h"
 #include "adapters/system/process_samples.h"
 #include "cli/text/version.h"
 
 namespace postrider {
 
-std::vector<MetricSample> server_samples(const std::string& directory) {
+std::vector<MetricSample> server_samples() {
   std::vector<MetricSample> samples{{.name = "postrider_build_info",
                                      .help = "Always 1; the label is the version of the server",
                                      .labels = {{"version", std::string{cli::version()}}},
                                      .value = 1}};
   std::ranges::move(process_samples(), std::back_inserter(samples));
-  std::ranges::move(store_size_samples(directory), std::back_inserter(samples));
   return samples;
 }
 

@@ -11,7 +11,7 @@
 
 #include "core/base/ids.h"
 #include "core/base/result.h"
-#include "core/model/priority_counts.h"
+#include "core/model/tenant_counts.h"
 #include "core/model/webhook.h"
 #include "core/policy/breaker.h"
 
@@ -31,6 +31,9 @@ class Catalog {
 
   /// In id order. Fails with invalid if secrets are sealed under a key that was not given.
   [[nodiscard]] virtual Result<std::vector<Webhook>> load_webhooks() = 0;
+
+  /// Returns nullopt if there is no such webhook. Fails as load_webhooks does.
+  [[nodiscard]] virtual Result<std::optional<Webhook>> find_webhook(WebhookId id) = 0;
   /// Adds or replaces the webhook; its circuit is kept. Durable when it returns, like every change
   /// here.
   [[nodiscard]] virtual Result<void> put_webhook(const Webhook& webhook) = 0;
@@ -39,9 +42,10 @@ class Catalog {
   /// cancel_waiting. Fails with not_found.
   [[nodiscard]] virtual Result<void> remove_webhook(WebhookId id, WallTime now) = 0;
   /// Cancels at most `limit` waiting deliveries of a webhook, which may have been removed. Returns
-  /// how many it cancelled: in total less than `limit` if none is left.
-  [[nodiscard]] virtual Result<PriorityCounts> cancel_waiting(WebhookId id, WallTime now,
-                                                              std::uint32_t limit) = 0;
+  /// how many it cancelled, by the tenant of their events: in total less than `limit` if none is
+  /// left.
+  [[nodiscard]] virtual Result<TenantCounts> cancel_waiting(WebhookId id, WallTime now,
+                                                            std::uint32_t limit) = 0;
 
   /// Marks a webhook whose retry policy changed, so that its waiting deliveries must be brought
   /// forward. The mark stays until Ledger::bring_forward has finished, also after a crash.

@@ -10,6 +10,9 @@ class Clock {
  public:
   virtual ~Clock() = default;
   [[nodiscard]] virtual Moment now() const = 0;
+  /// Monotonic time that goes on while the machine is suspended, unlike Moment::mono. For leases.
+  /// Not for timeouts: a suspension must not end all requests that are in flight.
+  [[nodiscard]] virtual MonoTime boot_time() const { return now().mono; }
 
  protected:
   Clock() = default;

@@ -22,6 +22,7 @@
 #include "core/model/delivery_record.h"
 #include "core/model/event.h"
 #include "core/model/page.h"
+#include "core/model/tenant_counts.h"
 #include "core/policy/breaker.h"
 #include "core/request/request_shape.h"
 
@@ -42,6 +43,14 @@ struct WebhookHealth {
   std::map<DeliveryState, std::uint64_t> deliveries;
 
   bool operator==(const WebhookHealth&) const = default;
+};
+
+/// When the latest successful and the latest failed attempt of a webhook began.
+struct LatestResults {
+  std::optional<WallTime> last_success_at;
+  std::optional<WallTime> last_failure_at;
+
+  bool operator==(const LatestResults&) const = default;
 };
 constexpr std::uint32_t health_attempts_max = 1000;
 constexpr std::uint32_t open_periods_max = 250;
@@ -84,6 +93,12 @@ class History {
   /// The times in which the webhook's circuit was open, newest first. `next` is a time.
   [[nodiscard]] virtual Result<Listed<OpenPeriod>> list_open_periods(WebhookId id,
                                                                      const Page& page) = 0;
+  /// The stored circuits of these webhooks, without those that never changed.
+  [[nodiscard]] virtual Result<std::map<WebhookId, CircuitRecord>> circuits_of(
+      const std::vector<WebhookId>& ids) = 0;
+  /// See Ledger::recent_calls.
+  [[nodiscard]] virtual Result<std::vector<PastCall>> recent_calls(WebhookId id,
+                                                                   const CallsToRestore& which) = 0;
   /// The stored circuits that are not closed.
   [[nodiscard]] virtual Result<std::map<WebhookId, CircuitState>> open_circuits() = 0;
 
@@ -110,6 +125,12 @@ class History {
   /// its history.
   [[nodiscard]] virtual Result<std::optional<TenantId>> tenant_of_removed(WebhookId id) = 0;
   [[nodiscard]] virtual Result<WebhookHealth> webhook_health(WebhookId id) = 0;
+  /// The latest results of these webhooks, without those that have none. Reads one row for each.
+  [[nodiscard]] virtual Result<std::map<WebhookId, LatestResults>> latest_results(
+      const std::vector<WebhookId>& ids) = 0;
+  /// See Ledger::count_waiting. For a store that several nodes share, where the count may take
+  /// long and must not delay what is stored.
+  [[nodiscard]] virtual Result<TenantCounts> waiting_counts() = 0;
   /// Dead letters by tenant: the initial value of the metric.
   [[nodiscard]] virtual Result<std::map<TenantId, std::uint64_t>> dead_letter_counts() = 0;
 

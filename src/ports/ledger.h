@@ -93,6 +93,7 @@ struct FannedOut {
   std::vector<Part> parts;     // Ends early if the events are large.
   std::uint64_t left_out = 0;  // Webhooks that were removed.
   bool finished = false;       // The tenant has no note left.
+  bool handed_over = false;    // See BatchReceipt::handed_over.
 };
 
 /// A step holds about this much payload in memory at most, and one event.
@@ -137,7 +138,8 @@ class Ledger {
                                                                    const CallsToRestore& which) = 0;
 
   /// Performs one step in one transaction. Deliveries that are already due are skipped. See
-  /// Catalog::mark_rescheduling.
+  /// Catalog::mark_rescheduling. Fails with conflict, and keeps the mark, if this node does not
+  /// hold the webhook's shard; see Peers::join.
   [[nodiscard]] virtual Result<BroughtForward> bring_forward(const BringForward& order) = 0;
 
   /// Performs one step in one transaction. The deliveries of an event come behind all others, like
@@ -149,9 +151,10 @@ class Ledger {
   /// startup and recovery; after that BatchReceipt::fanouts and fan_out tell.
   [[nodiscard]] virtual Result<std::map<TenantId, std::uint64_t>> open_fanouts() = 0;
 
-  /// The number of waiting deliveries. Scans their index: for startup and recovery only, after that
-  /// BatchReceipt::waiting_change is added up.
-  [[nodiscard]] virtual Result<PriorityCounts> count_waiting() = 0;
+  /// The number of waiting deliveries, by the tenant of their events. Scans their index: for
+  /// startup and recovery only, after that BatchReceipt::waiting_change is added up. A node that
+  /// shares the store asks History::waiting_counts instead.
+  [[nodiscard]] virtual Result<TenantCounts> count_waiting() = 0;
 
   /// Events by id, in the given order, for payloads that are no longer cached. Missing events are
   /// left out.

@@ -93,6 +93,15 @@ class RetentionWriter {
  public:
   virtual ~RetentionWriter() = default;
 
+  /// Removes at once the events of the oldest month of which every event has expired, with
+  /// everything that depends on them, if the store keeps months apart. Only for events that are
+  /// not archived. Dead letters are counted exactly; the other counts may be estimates. Returns
+  /// nullopt if there is no such month.
+  [[nodiscard]] virtual Result<std::optional<Removed>> remove_month(
+      const RetentionCutoffs& /*cutoffs*/) {
+    return std::nullopt;
+  }
+
   /// Removes these and everything that depends on them, in one transaction. Keeps what was revived
   /// meanwhile and events that hold a live idempotency key (P3). Statistics are not changed.
   /// Sequences are never reused.

@@ -2,6 +2,7 @@
 //
 // Owned by one thread, which makes all calls except `interrupt`. Calls block for a bounded time.
 // Errors: unavailable, with a sentence for the operator. The caller then calls `connect` again.
+// `begin` can also fail with conflict.
 #pragma once
 
 #include <cstdint>
@@ -40,7 +41,15 @@ class RowStatusSink {
 
   virtual Result<void> connect() = 0;
 
-  /// Writes all rows in one transaction. The outcomes are in the order of the rows.
+  /// Waits until no other server of this store is between `begin` and the end of its `write`, and
+  /// keeps all others out until the next `write` or `end`. A server that calls neither for some
+  /// seconds loses its connection. Fails with conflict if the others take long: call it again.
+  virtual Result<void> begin() = 0;
+  /// Instead of `write`, if there is nothing to be written.
+  virtual Result<void> end() = 0;
+
+  /// Writes all rows in one transaction. The outcomes are in the order of the rows. Needs no
+  /// `begin` if no other server uses the store.
   virtual Result<std::vector<RowWriteOutcome>> write(const std::vector<RowWrite>& rows) = 0;
 
   /// Removes at most `limit` rows that were delivered longer ago than `age`. Returns the number.

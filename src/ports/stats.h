@@ -64,14 +64,14 @@ inline void sort_by_volume(std::vector<WebhookTally>& webhooks) {
   });
 }
 
-/// The lowest success rate of deliveries first, then the lowest of attempts, then by volume. Those
-/// without a rate come last.
+/// The lowest success rate of deliveries first, then the lowest of attempts, then by volume. While
+/// no delivery of a webhook has settled, the rate of its attempts takes the place of both. Webhooks
+/// without an attempt come last.
 inline void sort_worst_first(std::vector<WebhookTally>& webhooks) {
-  const auto rank = [](std::optional<double> rate) { return rate.value_or(2); };
   sort_by_volume(webhooks);
-  std::ranges::stable_sort(webhooks, {}, [&](const WebhookTally& each) {
-    return std::pair{rank(each.tally.delivery_success_rate()),
-                     rank(each.tally.attempt_success_rate())};
+  std::ranges::stable_sort(webhooks, {}, [](const WebhookTally& each) {
+    const double attempts = each.tally.attempt_success_rate().value_or(2);  // The last.
+    return std::pair{each.tally.delivery_success_rate().value_or(attempts), attempts};
   });
 }
 

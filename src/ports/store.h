@@ -16,6 +16,7 @@
 #include "ports/ledger.h"
 #include "ports/notifications.h"
 #include "ports/operations.h"
+#include "ports/peers.h"
 #include "ports/registry.h"
 #include "ports/request_keys.h"
 #include "ports/retention.h"
@@ -47,9 +48,12 @@ struct Store {
   std::unique_ptr<RequestKeyWriter> request_keys;
   std::unique_ptr<RetentionWriter> retention;
   std::unique_ptr<SourceRowWriter> source_rows;
+  std::unique_ptr<Peers> peers = nullptr;  // Null: only one node can use the store.
 
   /// Runs `body`, which may call any role, as one transaction. If it fails, nothing is changed. A
-  /// Ledger::commit inside is durable only when this returns.
+  /// Ledger::commit inside is durable only when this returns. A store that several nodes share runs
+  /// `body` again if another node was in the way, so its effects outside of the store must be those
+  /// of the last run.
   std::function<Result<void>(const std::function<Result<void>()>& body)> atomically;
 
   std::optional<StoreIncident> incident = std::nullopt;  // From opening it.

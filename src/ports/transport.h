@@ -14,8 +14,9 @@ namespace postrider {
 
 struct OutboundRequest {
   TargetUrl url;
-  std::string bytes;  // The complete request: head and body.
-  Millis timeout{0};  // One deadline for DNS, connect, TLS, write and read.
+  std::string bytes;        // The complete request: head and body.
+  Millis timeout{0};        // One deadline for DNS, connect, TLS, write and read.
+  std::uint16_t group = 0;  // See Transport::end.
 };
 
 /// Connections. Totals since the start, except for `idle`.
@@ -37,6 +38,10 @@ class Transport {
   /// Replaces the address policy. A forbidden address is neither connected to nor reused any more
   /// (P11). A request that already has a connection is not interrupted.
   virtual void change_addresses(AddressPolicy addresses) = 0;
+
+  /// Ends the active requests of a group with a network failure; every `done` has run when it
+  /// returns.
+  virtual void end(std::uint16_t group) = 0;
 
   /// Ends all active requests with a network failure; every `done` has run when `stop` returns.
   /// Later requests fail the same way, asynchronously.

@@ -91,6 +91,12 @@ TEST_P(CatalogContract, WebhooksRoundTrip) {
   EXPECT_EQ(*catalog().load_webhooks(), (std::vector<Webhook>{unusual_webhook(first_), bare}));
 }
 
+TEST_P(CatalogContract, FindsOneWebhook) {
+  ASSERT_TRUE(catalog().put_webhook(unusual_webhook(first_)).has_value());
+  EXPECT_EQ(*catalog().find_webhook(first_), unusual_webhook(first_));
+  EXPECT_EQ(*catalog().find_webhook(second_), std::nullopt);
+}
+
 TEST_P(CatalogContract, PuttingAWebhookAgainReplacesItAndKeepsItsCircuit) {
   ASSERT_TRUE(catalog().put_webhook(unusual_webhook(first_)).has_value());
   commit({.circuits = {{first_, open_circuit()}}});

@@ -156,6 +156,47 @@ TEST_P(HistoryContract, OpenCircuitsAreThoseThatAreNotClosed) {
   EXPECT_TRUE(history().open_circuits()->empty());
 }
 
+TEST_P(HistoryContract, CircuitsOfWebhooksAreThoseThatWereStored) {
+  using Circuits = std::map<WebhookId, CircuitRecord>;
+  const WebhookId third = StoreScript::webhook(3);
+  for (const WebhookId id : {first_, second_, third}) {
+    ASSERT_TRUE(catalog().put_webhook(sample_webhook(id)).has_value());
+  }
+  const CircuitRecord open{.state = CircuitState::open,
+                           .openings_in_row = 2,
+                           .changed_at = store_epoch + Millis{1},
+                           .open_until = store_epoch + Millis{2},
+                           .forced_until = store_epoch + Millis{3},
+                           .forced_open = true,
+                           .failing_since = store_epoch + Millis{4},
+                           .counting_since = store_epoch + Millis{5},
+                           .opened_at = store_epoch + Millis{6},
+                           .times_opened = 7};
+  const CircuitRecord closed{.changed_at = store_epoch};
+  commit({.circuits = {{first_, open}, {second_, closed}}});
+  store_->reopen();
+  EXPECT_EQ(history().circuits_of({first_, second_, third, WebhookId{}}).value(),
+            (Circuits{{first_, open}, {second_, closed}}));
+  EXPECT_EQ(history().circuits_of({second_}).value(), (Circuits{{second_, closed}}));
+  EXPECT_TRUE(history().circuits_of({})->empty());
+}
+
+TEST_P(HistoryContract, RecentCallsAreThoseThatTheLedgerReads) {
+  for (const char result : std::string_view{"+--+"}) {
+    script_.now += seconds{1};
+    const Delivery delivery = accept(first_);
+    settle(result == '+' ? script_.success(delivery) : script_.retry(delivery, script_.now));
+    settle(script_.success(accept(second_)));
+  }
+  store_->reopen();
+  EXPECT_EQ(results(history().recent_calls(first_, everything)), "+--+");
+  EXPECT_EQ(history().recent_calls(first_, everything).value(),
+            ledger().recent_calls(first_, everything).value());
+  const CallsToRestore few{.since = script_.now, .limit = 9, .count_min = 2};
+  EXPECT_EQ(results(history().recent_calls(first_, few)), "-+");
+  EXPECT_EQ(results(history().recent_calls(WebhookId{}, everything)), "");
+}
+
 TEST_P(HistoryContract, OpenPeriodsOfAnUnknownWebhookAreIgnored) {
   const Delivery delivery = accept(first_);
   commit({.circuits = {{first_, {}, {period(seconds{1})}}}});

@@ -363,6 +363,23 @@ TEST_P(HistoryContract, HealthCountsOnlyTheLatestAttemptsButKeepsTheLastSuccess)
   EXPECT_EQ(health->last_failure_at, script_.now);
 }
 
+TEST_P(HistoryContract, ReadsTheLatestResultsOfSeveralWebhooks) {
+  settle(script_.success(accept(first_)));
+  script_.now += Millis{10};
+  settle(script_.success(accept(first_)));
+  script_.now += Millis{10};
+  settle(script_.retry(accept(second_), script_.now));
+  const WebhookId untried = StoreScript::webhook(3);
+  accept(untried);
+  using Results = std::map<WebhookId, LatestResults>;
+  const LatestResults success{.last_success_at = store_epoch + Millis{10}, .last_failure_at = {}};
+  const LatestResults failure{.last_success_at = {}, .last_failure_at = script_.now};
+  EXPECT_EQ(*history().latest_results({second_, untried, StoreScript::webhook(9), first_}),
+            (Results{{first_, success}, {second_, failure}}));
+  EXPECT_EQ(*history().latest_results({first_}), (Results{{first_, success}}));
+  EXPECT_EQ(*history().latest_results({}), Results{});
+}
+
 TEST_P(HistoryContract, DeadLettersAreCountedPerTenant) {
   const Delivery a = accept(first_);
   settle(script_.death(a, gone));

@@ -97,7 +97,7 @@ TEST_P(LedgerContract, CancelledDeliveryThatItsReceiverAcceptsSucceeds) {
   const Settlement success = script_.success(delivery);
   for (int twice = 0; twice < 2; ++twice) {
     const BatchReceipt receipt = commit({.settlements = {success}});
-    EXPECT_EQ(receipt.waiting_change, PriorityCounts{});  // The cancel was counted before.
+    EXPECT_EQ(receipt.waiting_change, TenantCounts{});  // The cancel was counted before.
     const DeliveryRecord accepted = record(delivery.id);
     EXPECT_EQ(accepted.delivery.state, DeliveryState::succeeded);
     EXPECT_EQ(accepted.delivery.attempt_count, 1u);

@@ -98,13 +98,19 @@ TEST_P(PublishContract, SequenceOfAnEventIsItsPublishOrderAndNeverChanges) {
 
 TEST_P(PublishContract, ReceiptHasTheChangeOfTheWaitingCount) {
   PriorityCounts waiting;
+  const auto of_tenant = [](const PriorityCounts& counts) {
+    TenantCounts all{{{"acme", counts}}};
+    all.remove_zeros();
+    return all;
+  };
   const auto expect_change = [&](const BatchReceipt& receipt, const PriorityCounts& change) {
-    EXPECT_EQ(receipt.waiting_change.values, change.values);
+    EXPECT_EQ(receipt.waiting_change, of_tenant(change));
     waiting += change;
-    EXPECT_EQ(ledger().count_waiting()->values, waiting.values);
+    EXPECT_EQ(*ledger().count_waiting(), of_tenant(waiting));
+    EXPECT_EQ(*history().waiting_counts(), of_tenant(waiting));
   };
   const PriorityCounts none;
-  EXPECT_EQ(*ledger().count_waiting(), none);
+  EXPECT_EQ(*ledger().count_waiting(), TenantCounts{});
   const Publish publish = script_.publish({first_, second_, first_}, {.key = "k"});
   Publish urgent = script_.publish({first_});
   urgent.deliveries[0].priority = Priority::high;
@@ -134,9 +140,35 @@ TEST_P(PublishContract, ReceiptHasTheChangeOfTheWaitingCount) {
       .delivery_id = deliveries[0].id, .now = script_.now, .of = CancelOf::dead_letter};
   expect_change(commit({.cancels = {discard}}), none);
   store_->reopen();
-  EXPECT_EQ(ledger().count_waiting()->values, (PriorityCounts{{1, 1, 0}}.values));
-  EXPECT_EQ(catalog().cancel_waiting(first_, script_.now, 9)->values,
-            (PriorityCounts{{1, 1, 0}}.values));
+  EXPECT_EQ(*ledger().count_waiting(), of_tenant({{1, 1, 0}}));
+  EXPECT_EQ(*catalog().cancel_waiting(first_, script_.now, 9), of_tenant({{1, 1, 0}}));
+}
+
+TEST_P(PublishContract, WaitingDeliveriesAreCountedForTheTenantOfTheirEvent) {
+  const auto publish_for = [this](const TenantId& tenant_id) {
+    Publish publish = script_.publish({first_});  // The webhook moves from tenant to tenant.
+    publish.event.tenant_id = tenant_id;
+    const BatchReceipt receipt = commit({.publishes = {publish}});
+    EXPECT_EQ(receipt.waiting_change, (TenantCounts{{{tenant_id, {{0, 1, 0}}}}}));
+    return std::get<Accepted>(receipt.publishes.front()).deliveries.front();
+  };
+  const Delivery before = publish_for("before");
+  const Delivery moved = publish_for("after");
+  publish_for("after");
+  EXPECT_EQ(*ledger().count_waiting(),
+            (TenantCounts{{{"before", {{0, 1, 0}}}, {"after", {{0, 2, 0}}}}}));
+  EXPECT_EQ(commit({.settlements = {script_.success(before)}}).waiting_change,
+            (TenantCounts{{{"before", {{0, -1, 0}}}}}));
+  EXPECT_EQ(commit({.settlements = {script_.success(moved)}}).waiting_change,
+            (TenantCounts{{{"after", {{0, -1, 0}}}}}));
+  const Revive revival{.delivery_id = before.id, .now = script_.now, .priority = {}};
+  EXPECT_EQ(commit({.revivals = {revival}}).waiting_change,
+            (TenantCounts{{{"before", {{0, 1, 0}}}}}));
+  store_->reopen();
+  const TenantCounts left{{{"before", {{0, 1, 0}}}, {"after", {{0, 1, 0}}}}};
+  EXPECT_EQ(*ledger().count_waiting(), left);
+  EXPECT_EQ(*catalog().cancel_waiting(first_, script_.now, 9), left);
+  EXPECT_EQ(*ledger().count_waiting(), TenantCounts{});
 }
 
 // ---------------------------------------------------------------- idempotency (P3)

@@ -262,7 +262,7 @@ TEST_P(LedgerContract, EverySettlementDoesToEveryStoredDeliveryWhatTheRuleSays) 
       expected.revived_meanwhile.push_back(wanted.delivery);
     }
     if (decision.effect == SettlementEffect::apply && !is_waiting(wanted.delivery.state)) {
-      --expected.waiting_change[wanted.delivery.priority];
+      --expected.waiting_change["acme"][wanted.delivery.priority];
       expected.dead_letter_changes["acme"] +=
           wanted.delivery.state == DeliveryState::dead_letter ? 1 : 0;
     }
@@ -279,7 +279,7 @@ TEST_P(LedgerContract, ASettlementWithAnotherSequenceIsIgnored) {
   const BatchReceipt receipt = commit({.settlements = {success}});
   EXPECT_EQ(record(delivery.id).delivery, delivery);
   EXPECT_TRUE(attempts(delivery.id).empty());
-  EXPECT_EQ(receipt.waiting_change, PriorityCounts{});
+  EXPECT_EQ(receipt.waiting_change, TenantCounts{});
   EXPECT_TRUE(receipt.revived_meanwhile.empty());
 }
 

@@ -211,8 +211,10 @@ TEST_P(StatsContract, TheWorstWebhookComesFirstIfAsked) {
     settle(script_.retry(delivery, script_.now));
     return record(delivery.id).delivery;
   };
-  const WebhookId unsettled = StoreScript::webhook(5);
-  accept(unsettled);
+  const WebhookId untried = StoreScript::webhook(5);
+  accept(untried);
+  const WebhookId always_failing = StoreScript::webhook(6);
+  fail_once(fail_once(accept(always_failing)));
   settle(script_.success(accept(first_)));
   settle(script_.success(fail_once(accept(second_))));
   settle(script_.success(accept(StoreScript::webhook(3))));
@@ -224,8 +226,8 @@ TEST_P(StatsContract, TheWorstWebhookComesFirstIfAsked) {
   for (const WebhookTally& each : webhooks) {
     order.push_back(each.webhook_id);
   }
-  EXPECT_EQ(order, (std::vector<WebhookId>{StoreScript::webhook(4), StoreScript::webhook(3),
-                                           second_, first_, unsettled}));
+  EXPECT_EQ(order, (std::vector<WebhookId>{always_failing, StoreScript::webhook(4),
+                                           StoreScript::webhook(3), second_, first_, untried}));
 }
 
 TEST_P(StatsContract, StatisticsSurviveARestart) {

@@ -1,6 +1,6 @@
 """Reads alerts from the API and the metrics page."""
 
-from harness import metric, metrics_page, wait_for
+from harness import DEADLINE, metric, metrics_page, wait_for
 
 
 def alerts(api, **query):
@@ -23,13 +23,13 @@ def active_alerts(api, kind):
     return metric(metrics_page(api), f'postrider_alerts_active{{kind="{kind}"}}')
 
 
-def wait_resolved(api, raised):
+def wait_resolved(api, raised, deadline=DEADLINE):
     """Waits until this alert is resolved and returns it."""
     def find():
         same = [item for item in alerts(api, kind=raised["kind"], status="resolved")
                 if item["id"] == raised["id"]]
         return same[0] if same else None
-    alert = wait_for(find, f"{raised['kind']} to be resolved")
+    alert = wait_for(find, f"{raised['kind']} to be resolved", deadline)
     assert alert["resolved_at"] >= alert["raised_at"]
     assert active_alerts(api, raised["kind"]) == len(
         alerts(api, kind=raised["kind"], status="active"))

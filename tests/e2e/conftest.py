@@ -1,5 +1,6 @@
 """Fixtures: one shared server and receiver for most tests, private servers for some."""
 
+import contextlib
 import itertools
 import pathlib
 import ssl
@@ -10,17 +11,62 @@ import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
+import stores  # noqa: E402
+from cluster import Cluster  # noqa: E402
 from consumer import install  # noqa: E402
 from harness import BINARY, Server  # noqa: E402
 from receiver import Receiver  # noqa: E402
+from stores import PostgresServer  # noqa: E402
 from world import World  # noqa: E402
 
 _tenants = itertools.count(1)
 
 
-def pytest_configure():
+# Tests that are not run on PostgreSQL: {test: reason}.
+_left_out = {}
+
+
+def pytest_configure(config):
     if not pathlib.Path(BINARY).exists():
         pytest.exit(f"{BINARY} does not exist; run `make build` first", returncode=4)
+    config.addinivalue_line("markers", "embedded_store(reason): about the files of SQLite.")
+    config.addinivalue_line("markers", "durable_store: PostgreSQL calls fsync.")
+
+
+def pytest_collection_modifyitems(config, items):
+    if not stores.ON_POSTGRES:
+        return
+    for item in items:
+        if marker := item.get_closest_marker("embedded_store"):
+            _left_out[item.nodeid] = marker.args[0]
+    config.hook.pytest_deselected(items=[item for item in items if item.nodeid in _left_out])
+    items[:] = [item for item in items if item.nodeid not in _left_out]
+
+
+def pytest_sessionfinish(session):
+    if hasattr(session.config, "workeroutput"):  # One of several processes.
+        session.config.workeroutput["left_out"] = _left_out
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node):
+    _left_out.update(getattr(node, "workeroutput", {}).get("left_out", {}))
+
+
+def pytest_terminal_summary(terminalreporter):
+    if _left_out:
+        terminalreporter.section("not run on PostgreSQL")
+        for test, reason in sorted(_left_out.items()):
+            terminalreporter.line(f"{test}: {reason}")
+
+
+def pytest_unconfigure():
+    stores.close()
+
+
+@pytest.fixture(autouse=True)
+def kind_of_store(request):
+    stores.use_durable(request.node.get_closest_marker("durable_store") is not None)
 
 
 @pytest.fixture(scope="session")
@@ -112,6 +158,58 @@ def own_server(tmp_path):
     finally:
         for server in servers:
             server.kill()
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory):
+    """Three nodes on one database, for the tests of a file that leave them as they are."""
+    with PostgresServer(settings={"max_connections": 100}) as postgres:
+        made = Cluster(tmp_path_factory.mktemp("cluster"), postgres)
+        try:
+            yield made.start()
+            made.stop()
+        finally:
+            made.end()
+
+
+@pytest.fixture
+def apis(cluster):
+    """A client of each node."""
+    clients = [node.api() for node in cluster.nodes]
+    yield clients
+    for client in clients:
+        client.close()
+
+
+@pytest.fixture
+def spread(cluster, make_world):
+    """A world that talks to the first node."""
+    made = make_world(cluster.nodes[0])
+    yield made
+    made.clean()
+
+
+@pytest.fixture(scope="module")
+def cluster_postgres():
+    """For the clusters of a file's tests that leave the server of the database alone."""
+    with PostgresServer(settings={"max_connections": 200}) as postgres:
+        yield postgres
+
+
+@pytest.fixture
+def make_cluster(tmp_path, cluster_postgres):
+    """Creates the cluster of one test. With `settings` its PostgreSQL server is its own, which
+    calls fsync and may be stopped and killed."""
+    with contextlib.ExitStack() as ends:
+        def make(count=3, arguments=(), settings=None):
+            postgres = cluster_postgres
+            if settings is not None:
+                postgres = ends.enter_context(
+                    PostgresServer(fsync=True, settings={"max_connections": 100, **settings}))
+            made = Cluster(tmp_path, postgres, arguments)
+            ends.callback(made.end)
+            return made.start(count)
+        yield make
 
 
 @pytest.fixture(scope="session")

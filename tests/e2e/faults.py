@@ -4,6 +4,7 @@ import contextlib
 import pathlib
 import subprocess
 
+import stores
 from harness import wait_for
 
 
@@ -27,3 +28,9 @@ def injected(server, fault, log):
         process.terminate()  # Detaches from the server; its system calls work again.
         process.wait()
         process.stderr.close()
+
+
+def failing_store(server, log, fault):
+    """The store fails while the block runs: on SQLite as `injected` says, on PostgreSQL because the
+    database is away."""
+    return stores.away(server.data) if stores.ON_POSTGRES else injected(server, fault, log)

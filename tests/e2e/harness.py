@@ -10,6 +10,7 @@ import signal
 import subprocess
 import time
 
+import stores
 from log_lines import check_log
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -198,10 +199,10 @@ class Server:
         self.runs += 1
         command = [*self.wrapper, BINARY, "serve", "--data", str(self.data),
                    "--listen", self.listen, *self.arguments]
+        environment = {**self.environment, **stores.environment(self.data, self.environment)}
         with self.stdout_file.open("wb") as stdout, self.stderr_file.open("wb") as stderr:
             self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=stdout,
-                                            stderr=stderr, env=self.environment,
-                                            cwd=self.directory)
+                                            stderr=stderr, env=environment, cwd=self.directory)
         return self
 
     def start(self):
@@ -298,12 +299,3 @@ def run_command(*arguments, environment=None, directory=None, deadline=DEADLINE,
                           env={**os.environ, "POSTRIDER_ADMIN_KEY": ADMIN_KEY,
                                **(environment or {})})
     return done.returncode, done.stdout, done.stderr
-
-
-def integrity_check(data):
-    """Runs SQLite's integrity check. The store must not be open. Returns \"ok\" if it passes."""
-    files = sorted(pathlib.Path(data).glob("*.db"))
-    assert files, f"no database in {data}: {sorted(os.listdir(data))}"
-    done = subprocess.run(["sqlite3", str(files[0]), "PRAGMA integrity_check"],
-                          capture_output=True, text=True, check=True)
-    return done.stdout.strip()

@@ -18,9 +18,17 @@ CIRCUIT = {"window": "count", "window_calls": 4, "minimum_throughput": 2,
 SAMPLE = re.compile(r'^(\w+)(?:\{(.*)\})? (\S+)$', re.MULTILINE)
 
 
-def documented():
-    """{name: (type, labels)} of the tables in docs/metrics.md."""
+# The section about metrics that only a server on a database has.
+SHARED = "Servers that share a store"
+
+
+def documented(shared=False):
+    """{name: (type, labels)} of the tables in docs/metrics.md. `shared`: with a store that several
+    servers can share."""
     page = (ROOT / "docs" / "metrics.md").read_text()
+    assert f"\n## {SHARED}\n" in page
+    if not shared:
+        page = re.sub(rf"^## {SHARED}\n.*?(?=^## )", "", page, flags=re.MULTILINE | re.DOTALL)
     rows = re.findall(r"^\| `(\w+)` \| (\w+) \| (.+?) \| .+ \|$", page, re.MULTILINE)
     table = {name: (kind, frozenset(re.findall(r"`(\w+)`", labels))) for name, kind, labels in rows}
     assert len(table) == len(rows), "a metric is documented twice"

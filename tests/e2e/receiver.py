@@ -6,6 +6,7 @@ request.
 """
 
 import asyncio
+import contextlib
 import dataclasses
 import itertools
 import threading
@@ -50,7 +51,8 @@ OK = Reply()
 
 @dataclasses.dataclass
 class Request:
-    """One received request. `ended` is None until it has been answered."""
+    """One received request. `ended` is None until it has been answered or the sender has closed the
+    connection. `answered` stays None in the latter case."""
 
     number: int
     path: str
@@ -60,6 +62,7 @@ class Request:
     unix_time: float
     connection: int
     ended: float = None
+    answered: int = None  # The status.
 
     def header(self, name):
         values = [value for key, value in self.headers if key == name]
@@ -215,7 +218,7 @@ class Receiver:
         try:
             if gate:
                 await gate.wait()
-            return await self._answer(reply, reader, writer)
+            return await self._answer(request, reply, reader, writer)
         finally:
             with self._lock:
                 state.in_flight -= 1
@@ -238,7 +241,7 @@ class Receiver:
         return Request(next(self._numbers), path, headers, body, time.monotonic(), time.time(),
                        connection)
 
-    async def _answer(self, reply, reader, writer):
+    async def _answer(self, request, reply, reader, writer):
         if isinstance(reply, Close):
             return False
         if isinstance(reply, Hang):
@@ -250,10 +253,23 @@ class Receiver:
             if reply.abort:
                 writer.transport.abort()
             return False
-        if reply.delay:
-            await asyncio.sleep(reply.delay)
+        if reply.delay and not await self._pause(reply.delay, reader):
+            return False
         lines = [f"HTTP/1.1 {reply.status} Status", f"Content-Length: {len(reply.body)}"]
         lines += [f"{name}: {value}" for name, value in reply.headers]
         writer.write("\r\n".join(lines).encode() + b"\r\n\r\n" + reply.body)
         await writer.drain()
+        request.answered = reply.status
+        return True
+
+    async def _pause(self, seconds, reader):
+        """Returns False as soon as the sender has closed the connection."""
+        closed = asyncio.ensure_future(reader.read(1))
+        done, _ = await asyncio.wait([closed], timeout=seconds)
+        if done:
+            assert closed.result() == b"", "a request before the answer to the one before it"
+            return False
+        closed.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await closed
         return True

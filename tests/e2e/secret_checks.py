@@ -4,8 +4,8 @@ import base64
 import hashlib
 import hmac
 import json
-import sqlite3
 
+import stores
 from receiver import Reply
 
 
@@ -35,13 +35,9 @@ def echo(request):
 def in_database(server, sql, *values):
     """Runs SQL on the store of a stopped server. Returns the selected rows."""
     assert server.process is None
-    with sqlite3.connect(server.data / "postrider.db") as database:
-        rows = database.execute(sql, values).fetchall()
-    database.close()
-    return rows
+    return stores.run_sql(server.data, sql, *values)
 
 
 def bytes_on_disk(server):
-    """The contents of all files in the data directory."""
-    return b"".join(file.read_bytes() for file in sorted(server.data.rglob("*"))
-                    if file.is_file())
+    """The contents of the store and of all files in the data directory."""
+    return stores.contents(server.data)

@@ -3,10 +3,10 @@
 import concurrent.futures
 import contextlib
 import http.client
-import subprocess
 
 from harness import wait_for
 from receiver import Reply
+from secret_checks import in_database
 
 
 def test_changes_are_logged_with_who_made_them_and_without_secrets(world):
@@ -73,9 +73,7 @@ def test_an_edited_audit_log_fails_verification(own_server):
     assert api.get("/v1/audit-log?limit=1")["data"][0]["hash"] == before["head"]
     api.close()
     server.stop()
-    database = next(server.data.glob("*.db"))
-    subprocess.run(["sqlite3", str(database),
-                    "UPDATE audit_entry SET subject = 't9' WHERE sequence = 4"], check=True)
+    in_database(server, "UPDATE audit_entry SET subject = 't9' WHERE sequence = 4")
     server.start()
     api = server.api()
     edited = api.get("/v1/audit-log/verify")

@@ -21,6 +21,11 @@ def rows(table):
     return [line.split() for line in table.splitlines()[1:]]
 
 
+def test_nodes_says_that_an_embedded_store_is_not_shared(cli):
+    assert cli.json("nodes") == {"shared": False, "data": [], "pool_shards_free": None}
+    assert "no other server shares it" in cli.text("nodes")
+
+
 # ---------------------------------------------------------------- webhooks
 
 def test_a_webhook_is_created_changed_and_deleted_from_the_command_line(cli, world):

@@ -16,6 +16,7 @@ def findings(result, code=0):
     return {item["check"]: item for item in json.loads(stdout)}
 
 
+@pytest.mark.embedded_store("the command looks at a data directory")
 def test_every_check_passes_on_a_healthy_server(own_server):
     server = own_server().start()
     cli = Cli(server.port)

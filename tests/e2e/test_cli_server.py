@@ -94,7 +94,7 @@ COMMANDS = [
     ["webhooks", "create", "https://example.com/a"],
     ["webhooks", "update", "whk_x", "--url", "https://example.com/a"],
     ["events", "list"], ["deliveries", "list"], ["dlq", "list"], ["operations", "list"],
-    ["keys", "list"], ["doctor"],
+    ["keys", "list"], ["nodes"], ["doctor"],
 ]
 
 

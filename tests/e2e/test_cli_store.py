@@ -9,6 +9,8 @@ import threading
 import pytest
 from harness import Server, run_command
 
+pytestmark = pytest.mark.embedded_store("the commands copy and migrate the files of SQLite")
+
 
 def backup(server, target, *arguments):
     return run_command("backup", "--data", str(server.data), "--to", str(target), *arguments)

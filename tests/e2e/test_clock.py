@@ -1,12 +1,13 @@
 """Jumps of the wall clock neither delay deliveries nor bring them forward (P9)."""
 
 import datetime
-import sqlite3
 
 import pytest
 
 from receiver import Reply
+from secret_checks import in_database
 from shifted_clock import ShiftedClock
+from stores import ON_POSTGRES
 
 DAY_MS = 24 * 3600 * 1000
 SOON = {"base_delay_ms": 3_000, "max_delay_ms": 3_000}
@@ -14,9 +15,9 @@ SOON = {"base_delay_ms": 3_000, "max_delay_ms": 3_000}
 
 def set_back_a_day(server):
     """Changes the store of a stopped server as if the clock had been a day ahead until now."""
-    with sqlite3.connect(server.data / "postrider.db") as database:
-        database.execute(f"UPDATE delivery SET due = due + {DAY_MS}")
-        database.execute(f"UPDATE lane SET last_failure_at = last_failure_at + {DAY_MS}")
+    waiting, latest = ("waiting", "webhook_stats") if ON_POSTGRES else ("delivery", "lane")
+    in_database(server, f"UPDATE {waiting} SET due = due + {DAY_MS}")
+    in_database(server, f"UPDATE {latest} SET last_failure_at = last_failure_at + {DAY_MS}")
 
 
 def test_a_retry_keeps_its_delay_if_the_clock_was_set_back(own_server, make_world):

@@ -3,12 +3,13 @@
 import json
 import os
 import pathlib
+import re
 import signal
 import tomllib
 
 import pytest
 
-from harness import ROOT, run_command, wait_for
+from harness import ADMIN_KEY, ROOT, run_command, wait_for
 
 
 def print_config(tmp_path, text=None, *arguments, environment=None):
@@ -113,6 +114,18 @@ def test_a_missing_file_and_a_mistyped_variable_are_named(tmp_path):
     assert code == 2 and "POSTRIDER_IO_THREADS must be an integer from 0 to 256" in stderr
 
 
+def test_settings_of_a_cluster_need_a_store(tmp_path):
+    code, _, stderr = run_command("serve", "--pool", "eu", directory=tmp_path)
+    assert code == 2
+    assert stderr == ("postrider: flag --pool: cluster.pool requires store: only servers that "
+                      "share a PostgreSQL database form a cluster.\n")
+    code, stdout, stderr = print_config(
+        tmp_path, "[cluster]\nlease_ms = 5000\n", "--pool", "eu",
+        environment={"POSTRIDER_STORE": "postgres://localhost/p"})
+    assert (code, stderr) == (0, "")
+    assert tomllib.loads(stdout)["cluster"] == {"lease_ms": 5000, "pool": "eu", "address": ""}
+
+
 def test_the_configuration_reference_is_up_to_date():
     code, stdout, _ = run_command("serve", "--print-reference")
     assert code == 0
@@ -192,6 +205,19 @@ def test_a_reload_of_an_invalid_file_is_refused_and_changes_nothing(own_server, 
     assert publish(running.api, 2000) == 413
     assert "config.reloaded" in running.reload("[events]\ndata_bytes_max = 4096\n")
     assert publish(running.api, 2000) == 202
+
+
+def test_a_reload_changes_the_length_of_sessions(own_server, tmp_path):
+    running = ReloadableServer(own_server, tmp_path, "[portal]\nkey_session_ms = 600000\n")
+
+    def length():
+        client = running.server.api(key=None)
+        answer = client.request("POST", "/v1/sessions", {"key": ADMIN_KEY})
+        client.close()
+        return re.search(r"Max-Age=(\d+)", answer.headers["set-cookie"]).group(1)
+    assert length() == "600"
+    assert "portal.key_session_ms" in running.reload("[portal]\nkey_session_ms = 60000\n")
+    assert length() == "60"
 
 
 def test_a_reload_changes_the_allowed_targets(tmp_path, own_server, receiver):

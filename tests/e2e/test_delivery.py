@@ -240,3 +240,7 @@ def test_a_webhook_shows_when_it_last_succeeded_and_failed(world):
         read = world.api.get(f"/v1/webhooks/{hook.id}")
         return read["last_success_at"] and read["last_failure_at"]
     wait_for(both_known, "last_success_at and last_failure_at")
+    read = world.api.get(f"/v1/webhooks/{hook.id}")
+    [listed] = world.api.get(f"/v1/webhooks?tenant_id={world.tenant}")["data"]
+    for member in ("last_success_at", "last_failure_at"):
+        assert listed[member] == read[member]

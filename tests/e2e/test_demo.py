@@ -8,11 +8,9 @@ import sys
 
 from harness import BINARY, DEADLINE, ROOT, Api, sign_in, wait_for
 
+sys.path.insert(0, str(ROOT / "tests" / "servers"))
 
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+from program import free_port  # noqa: E402
 
 
 def demo(port, output):

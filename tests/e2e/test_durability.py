@@ -2,9 +2,13 @@
 
 import signal
 
+import pytest
+
 from harness import refuses_publishing, wait_for
 from receiver import Hang, Reply
 from world import SLOW
+
+pytestmark = pytest.mark.durable_store
 
 
 def test_sigterm_finishes_attempts_in_flight_and_exits_with_0(own_server, make_world):

@@ -238,6 +238,7 @@ def test_a_data_directory_of_somebody_else_that_is_open_is_refused():
     assert "chmod 700 /usr" in done.stderr and "Other users" in done.stderr, done.stderr
 
 
+@pytest.mark.embedded_store("the command copies the files of SQLite")
 def test_a_backup_is_private(own_server, tmp_path):
     server = own_server().start()
     backup = tmp_path / "backup.db"

@@ -2,47 +2,42 @@
 
 import contextlib
 import pathlib
-import socket
 
 import pytest
 
 import guide
 from harness import BINARY, ROOT
 from outbox import PostgresServer
+from program import free_port
 
 GUIDE = ROOT / "docs" / "guide"
 PAGES = sorted(page for page in GUIDE.glob("*.md") if guide.steps_of(page))
 
 
-def free_ports(count):
-    sockets = [socket.socket() for _ in range(count)]
-    for each in sockets:
-        each.bind(("127.0.0.1", 0))
-    ports = [each.getsockname()[1] for each in sockets]
-    for each in sockets:
-        each.close()
-    return ports
-
-
 @contextlib.contextmanager
 def environment_of(page):
-    """Starts what the readers of a page are assumed to have."""
+    """Starts what the readers of a page are assumed to have. Gives environment and replacements."""
     if page.stem.startswith("source-outbox"):
         with PostgresServer() as postgres:
-            yield {"DATABASE_URL": postgres.address()}
+            yield {"DATABASE_URL": postgres.address()}, {}
+    elif page.stem == "postgresql":
+        with PostgresServer() as postgres:
+            yield ({"PGHOST": str(postgres.root), "PGPORT": str(postgres.port),
+                    "PGUSER": "postgres"}, {":5432": f":{postgres.port}"})
     else:
-        yield {}
+        yield {}, {}
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_the_commands_of_a_page_print_what_it_shows(page):
-    server, receiver, redis, prometheus = free_ports(4)
-    replacements = {":8080": f":{server}", ":9000": f":{receiver}", ":6379": f":{redis}",
-                    ":9090": f":{prometheus}", "/usr/local/share/postrider": str(ROOT / "deploy"),
+    server, second, receiver, redis, prometheus = (free_port() for _ in range(5))
+    replacements = {":8080": f":{server}", ":8081": f":{second}", ":9000": f":{receiver}",
+                    ":6379": f":{redis}", ":9090": f":{prometheus}",
+                    "/usr/local/share/postrider": str(ROOT / "deploy"),
                     "scrape_interval: 15s": "scrape_interval: 1s"}
-    with environment_of(page) as environment:
-        guide.run_page(page, GUIDE / "quick-start.md", pathlib.Path(BINARY).parent, replacements,
-                       environment)
+    with environment_of(page) as (environment, more_replacements):
+        guide.run_page(page, GUIDE / "quick-start.md", pathlib.Path(BINARY).parent,
+                       replacements | more_replacements, environment)
 
 
 def test_the_main_pages_of_the_guide_contain_commands():

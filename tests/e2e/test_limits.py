@@ -120,7 +120,7 @@ def test_tenant_in_flight_max_limits_one_tenant(limited_world):
 
 def test_a_busy_webhook_does_not_starve_webhooks_of_other_threads(limited_world):
     world = limited_world("engine.in_flight_max=1", "engine.tenant_in_flight_max=1")
-    busy = world.hook("busy", events=["busy.*"])
+    busy = world.hook("busy", Reply(delay=0.005), events=["busy.*"])  # All take some seconds.
     for start in range(0, 2000, 1000):
         world.publish_batch([{"type": "busy.a", "data": {"n": number}}
                              for number in range(start, start + 1000)])

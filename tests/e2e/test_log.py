@@ -6,6 +6,8 @@ import re
 import signal
 
 import pytest
+
+import stores
 from harness import ADMIN_KEY, refuses_publishing, run_command, wait_for
 from log_lines import check_documented, parse, parse_json
 from receiver import Close, Hang, Reply
@@ -138,7 +140,7 @@ def test_the_life_of_a_server(own_server):
     started, ready, stopping, stopped = life
     version = run_command("version")[1].split()[1]
     assert (started["version"], started["pid"], started["data"]) == (
-        version, pid, str(server.data))
+        version, pid, stores.shown(server.data))
     assert ready["address"] == f"http://127.0.0.1:{server.port}"
     assert (stopping["signal"], stopping["deadline_ms"]) == ("SIGTERM", 30_000)
     assert 0 <= stopped["duration_ms"] <= stopped["uptime_ms"]
@@ -254,6 +256,7 @@ def test_the_environment_decides_how_wrong_arguments_are_reported(tmp_path):
         assert code == 2 and stderr.startswith(begins)
 
 
+@pytest.mark.embedded_store("the lock is on the data directory")
 def test_two_servers_on_one_directory(own_server, tmp_path):
     server = own_server().start()
     code, stdout, stderr = run_command("serve", "--data", str(server.data), "--listen",

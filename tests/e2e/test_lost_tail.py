@@ -9,6 +9,8 @@ import pytest
 
 from harness import Server, run_command
 
+pytestmark = pytest.mark.embedded_store("it replaces and truncates the files of SQLite")
+
 
 def database(server):
     return server.data / "postrider.db"

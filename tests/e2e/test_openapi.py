@@ -8,11 +8,11 @@ import pytest
 
 from bad_framing import COMMON, exchange
 from contract import Contract, from_fragments
+from faults import failing_store
 from harness import DEADLINE, ROOT, wait_for
 from provoke import PROVOKED_ELSEWHERE, PROVOKERS, SUCCESSES
 from resources import FILLERS, VALUES, Resources, required_parameters, start_server
 from sweep import Client
-from test_store_faults import injected
 from test_stream import Stream
 
 CONTRACT = Contract(from_fragments())
@@ -341,7 +341,7 @@ def test_a_failing_store_is_answered_as_documented(
     resources.event({"tenant_id": "resources"})
     assert prepared
     fault = "fdatasync,fsync,pread64:error=EIO"
-    with injected(server, fault, tmp_path / "strace.log"):
+    with failing_store(server, tmp_path / "strace.log", fault):
         for operation, path, request in prepared:
             answer = resources.send(operation, path=path, **request)
             if operation.id == "listAlerts" and answer.status == 200:

@@ -11,10 +11,10 @@ import subprocess
 
 import pytest
 
-from harness import (integrity_check, metric, metrics_page, run_command, wait_for,
-                     wait_metric)
+from harness import metric, metrics_page, run_command, wait_for, wait_metric
 from receiver import Reply
 from secret_checks import bytes_on_disk, in_database, key_of
+from stores import integrity_check
 from world import SLOW
 
 # The interval of the sweeps depends on the shortest age.
@@ -193,6 +193,7 @@ def test_kill_9_during_archiving_loses_no_event(own_server, make_world, tmp_path
     assert integrity_check(server.data) == "ok"
 
 
+@pytest.mark.embedded_store("it is about the file of SQLite")
 def test_the_database_file_shrinks_after_removal(own_server, make_world):
     server = own_server().start()
     world = make_world(server)
@@ -304,7 +305,7 @@ def test_the_history_of_a_deleted_webhook_is_archived_and_removed_after_its_age(
         world.api.delete(f"/v1/webhooks/{hook.id}")
     server.stop()
     in_database(server, "UPDATE removed_webhook SET removed_at = removed_at - ?"
-                " WHERE webhook_id = (SELECT min(webhook_id) FROM removed_webhook)",
+                " WHERE webhook_id = (SELECT webhook_id FROM removed_webhook ORDER BY 1 LIMIT 1)",
                 90 * 86_400_000)
     server.start()
     world.api = server.api()

@@ -2,10 +2,11 @@
 
 import json
 import random
-import sqlite3
 import threading
 
 import pytest
+
+from secret_checks import in_database
 
 WORDS = 60
 WORD_LENGTH = 4000  # A data of 240 KB: WORDS strings of this length.
@@ -66,10 +67,8 @@ OLD_DATA = (5, -9223372036854775808, [-9223372036854775808], "a" * 4000)
 
 def store_old_schemas(server):
     """As an earlier version could have stored them."""
-    with sqlite3.connect(server.data / "postrider.db") as database:
-        for name, (schema, _) in OLD_SCHEMAS.items():
-            database.execute("UPDATE event_type_entry SET schema = ? WHERE name = ?",
-                             (schema, name))
+    for name, (schema, _) in OLD_SCHEMAS.items():
+        in_database(server, "UPDATE event_type_entry SET schema = ? WHERE name = ?", schema, name)
 
 
 def test_a_stored_schema_that_is_refused_now_does_not_harm_the_server(own_server):

@@ -147,7 +147,8 @@ def test_a_sealed_value_moved_to_another_webhook_is_detected(own_server, make_wo
     world.hook("first")
     world.hook("second")
     server.stop()
-    in_database(server, "UPDATE webhook SET secret = (SELECT secret FROM webhook ORDER BY id)")
+    in_database(server, "UPDATE webhook SET secret = (SELECT secret FROM webhook"
+                " ORDER BY id LIMIT 1)")
     assert "damaged or was moved" in startup_error(server)
 
 

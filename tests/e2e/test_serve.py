@@ -9,6 +9,7 @@ import time
 
 import pytest
 
+import stores
 from harness import DEADLINE, Api, refuses_publishing, wait_for
 from receiver import Hang
 
@@ -188,7 +189,7 @@ def test_the_address_and_a_new_key_are_announced_once(own_server):
     server.port = wait_for(server._find_port, "the server's address")
     announced = json.loads(server.stdout_file.read_text())
     assert announced["address"] == f"http://127.0.0.1:{server.port}"
-    assert announced["data"] == str(server.data)
+    assert announced["data"] == stores.shown(server.data)
     wait_for(lambda: server.api(announced["admin_key"]).request(
         "GET", "/v1/webhooks").status == 200, "the new key to be accepted")
     server.stop()

@@ -2,7 +2,7 @@
 
 from harness import metric, metrics_page, wait_for, wait_metric
 from receiver import Reply
-from world import FAST
+from world import FAST, SLOW, World
 
 
 def stats_of(world, **query):
@@ -52,6 +52,97 @@ def test_attempts_are_counted_by_outcome(world):
     one = stats_of(world, webhook_id=good.id, bucket="5m")
     assert one["total"]["attempts"] == 1
     assert [item["webhook_id"] for item in one["webhooks"]["data"]] == [good.id]
+
+
+def test_a_webhook_whose_attempts_all_fail_is_the_worst_before_a_delivery_has_settled(world):
+    world.hook("good", name="Good")
+    world.hook("dead", Reply(404), name="Dead")
+    world.hook("failing", Reply(503), name="Failing", retry_config=FAST | {"max_attempts": 100},
+               circuit_breaker_config={"enabled": False})
+    paused = world.hook("paused", name="Paused")
+    world.api.post(f"/v1/webhooks/{paused.id}/pause")
+    world.publish()
+
+    def ranked():
+        rows = stats_of(world, sort="worst")["webhooks"]["data"]
+        by_name = {row["name"]: row for row in rows}
+        done = {"Good", "Dead", "Failing"} <= by_name.keys() and by_name["Failing"]["attempts"] >= 2
+        return rows if done and all(row["attempts"] for row in rows[:3]) else None
+    rows = wait_for(ranked, "the attempts to be counted")
+    assert [row["name"] for row in rows] == ["Failing", "Dead", "Good", "Paused"]
+    assert (rows[0]["delivery_success_rate"], rows[0]["success_rate"]) == (None, 0)
+
+
+# ---------------------------------------------------------------- the load at this moment
+
+def load_of(api, **query):
+    words = "&".join(f"{name}={value}" for name, value in query.items())
+    return api.get(f"/v1/stats?{words}")["now"]
+
+
+def load(waiting=0, in_flight=0, dead_letters=0, open_circuits=0):
+    return {"waiting": waiting, "in_flight": in_flight, "dead_letters": dead_letters,
+            "open_circuits": open_circuits}
+
+
+def wait_load(api, expected, **query):
+    wait_for(lambda: load_of(api, **query) == expected, f"the load {expected} of {query}")
+
+
+def test_the_load_of_each_tenant_is_exact(own_server, receiver):
+    """With several io threads, across retries, a restart and the removal of a webhook."""
+    server = own_server("--set", "io_threads=4").start()
+    acme = World(server.api(), receiver, "acme")
+    other = World(server.api(), receiver, "other")
+    held = [acme.hook(f"held{number}") for number in range(8)]  # On all io threads.
+    for hook in held:
+        acme.api.post(f"/v1/webhooks/{hook.id}/pause")
+    receiver.hold(other.path("slow"))
+    slow = [other.hook("slow"), other.hook("slow2", Reply(404)),
+            other.hook("slow3", Reply(500), retry_config=SLOW)]
+    acme.publish_numbered(5)
+    other.publish_numbered(2)
+    keys = {tenant: server.api(acme.api.post(
+        "/v1/api-keys", {"scope": "tenant", "tenant_id": tenant}, expect=201)["key"])
+        for tenant in ("acme", "other", "idle")}
+
+    # In flight: two to `slow`. Dead: two of `slow2`. Waiting: two of `slow3`.
+    of_other = load(waiting=2, in_flight=2, dead_letters=2)
+    wait_load(acme.api, of_other, tenant_id="other")
+    assert load_of(keys["other"]) == of_other
+    assert load_of(keys["acme"]) == load(waiting=40)
+    assert load_of(keys["idle"]) == load()
+    assert load_of(keys["acme"], tenant_id="other") == load(), "of another tenant"
+    assert load_of(acme.api) == load(waiting=42, in_flight=2, dead_letters=2)
+    assert load_of(acme.api, webhook_id=held[0].id) is None
+
+    acme.api.request("PATCH", f"/v1/webhooks/{held[0].id}/circuit-breaker",
+                     {"action": "force_open"})
+    wait_load(keys["acme"], load(waiting=40, open_circuits=1))
+    receiver.release(other.path("slow"))
+    wait_load(keys["other"], load(waiting=2, dead_letters=2))
+    [retried, *_] = other.api.all("/v1/dlq?tenant_id=other")
+    other.api.post(f"/v1/webhooks/{slow[1].id}/pause")
+    other.api.post(f"/v1/deliveries/{retried['id']}/retry", expect=202)
+    wait_load(keys["other"], load(waiting=3, dead_letters=1))
+
+    for client in (acme.api, other.api, *keys.values()):
+        client.close()
+    server.stop()
+    server.start()
+    api = server.api()
+    wait_load(api, load(waiting=40, open_circuits=1), tenant_id="acme")
+    wait_load(api, load(waiting=3, dead_letters=1), tenant_id="other")
+    api.delete(f"/v1/webhooks/{held[0].id}")
+    wait_load(api, load(waiting=35), tenant_id="acme")
+    for item in api.all(f"/v1/deliveries?webhook_id={held[1].id}"):
+        api.post(f"/v1/deliveries/{item['id']}/cancel", expect=200)
+    wait_load(api, load(waiting=30), tenant_id="acme")
+    for hook in held[2:]:
+        api.post(f"/v1/webhooks/{hook.id}/resume")
+    wait_load(api, load(), tenant_id="acme")
+    wait_load(api, load(waiting=3, dead_letters=1))
+    api.close()
 
 
 def test_the_view_of_seven_days_shows_the_worst_webhook_first(world):

@@ -9,6 +9,8 @@ import pytest
 from cli import Cli
 from harness import run_command, wait_for
 
+pytestmark = pytest.mark.embedded_store("it overwrites pages of SQLite")
+
 PAGE = 4096
 FAST_CHECK = ("--set", "store_check.rows_per_second=1000000")
 

@@ -9,6 +9,7 @@ import pytest
 from harness import ADMIN_KEY, DEADLINE, wait_for
 from receiver import Reply
 from test_circuit import BREAKER
+from test_fanout import make_hooks, publish
 from world import SLOW
 
 
@@ -120,6 +121,41 @@ def test_filters_narrow_the_stream(server, world):
     stream.close()
 
 
+def test_new_deliveries_are_streamed_before_their_first_attempt(server, world):
+    paused = world.hook("paused")
+    world.api.post(f"/v1/webhooks/{paused.id}/pause")
+    other = world.hook("other", events=["other.*"])
+    stream = Stream(server, tenant_id=world.tenant, status="pending")
+    of_other = Stream(server, webhook_id=other.id)
+    published = world.publish("a.b")
+    created = stream.wait("created")["data"]
+    assert created.pop("at") and created == {
+        "webhook_id": paused.id, "tenant_id": world.tenant, "event_type": "a.b", "count": 1}
+    # A streamed delivery is already in the store.
+    assert world.delivery(published["id"], paused)["status"] == "pending"
+    world.publish("other.one")
+    assert of_other.next() == {"retry": "2000"}
+    assert of_other.wait("created")["data"]["event_type"] == "other.one"
+    for each in (stream, of_other):
+        each.close()
+
+
+def test_a_large_fan_out_is_streamed_as_a_few_events(own_server):
+    server = own_server("--set", "limits.webhooks_per_tenant=0").start()
+    api = server.api()
+    hooks = make_hooks(api, 300, "acme")
+    stream = Stream(server, tenant_id="acme", webhook_id=hooks[0])
+    assert publish(api, "acme")["deliveries"] == 300
+    events = []
+    while sum(event["count"] for event in events) < 300:
+        events.append(stream.wait("created")["data"])
+    assert sum(event["count"] for event in events) == 300
+    assert {event["webhook_id"] for event in events} == {None}
+    assert len(events) < 30
+    stream.close()
+    api.close()
+
+
 def test_circuit_changes_and_alerts_are_streamed(server, world):
     hook = world.hook("hook", Reply(500), max_in_flight=1, retry_config=SLOW,
                       circuit_breaker_config={**BREAKER, "sleep_window_ms": 600_000,
@@ -157,7 +193,7 @@ def test_resuming_from_an_unknown_event_id_starts_with_a_reset(server, world):
     assert stream.next().get("retry") == "2000"
     assert stream.next()["event"] == "reset"
     world.publish()
-    assert stream.next()["event"] == "delivery"
+    assert stream.next()["event"] == "created"
     stream.close()
 
 

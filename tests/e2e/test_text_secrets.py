@@ -264,8 +264,7 @@ def test_a_database_of_an_earlier_version_shows_what_verifies(own_server, make_w
     generated = text_hook(world, scheme)
     own = text_hook(world, scheme, "own", secret="x" * 24)
     server.stop()
-    in_database(server, "UPDATE webhook SET secret = x'" + "fe" * 32 + "' WHERE secret <> ?",
-                b"x" * 24)
+    in_database(server, "UPDATE webhook SET secret = ? WHERE secret <> ?", b"\xfe" * 32, b"x" * 24)
     if sealed:
         key = tmp_path / "key"
         key.write_text("00" * 32)

@@ -1,23 +1,34 @@
-"""pgbouncer in transaction mode in front of a PostgresServer."""
+"""pgbouncer in transaction mode in front of a PostgresServer.
 
+As a program it prints one line of JSON with its address and port when it is ready, and ends when
+its standard input closes:
+
+    tests/servers/pgbouncer.py SERVER_PORT DATABASE POOL_SIZE
+"""
+
+import json
 import os
 import pathlib
 import shutil
 import subprocess
+import sys
 import tempfile
 import time
 
 import psycopg2
 
-from postgres import PASSWORD, USER, free_port, run_as_other_user
+from postgres import PASSWORD, USER, run_as_other_user
+from program import free_port
 
 START_MAX_S = 30
 
 
 class PgBouncer:
+    """`server` has a port."""
+
     def __init__(self, server, database, pool_size=4):
         self.port = free_port()
-        self.address = server.address(self.port, database)
+        self.address = f"postgres://{USER}:{PASSWORD}@127.0.0.1:{self.port}/{database}"
         self.root = pathlib.Path(tempfile.mkdtemp(prefix="pgb-"))
         (self.root / "users").write_text(f'"{USER}" "{PASSWORD}"\n', "ascii")
         (self.root / "pgbouncer.ini").write_text(
@@ -52,3 +63,19 @@ class PgBouncer:
         self.process.kill()
         self.process.wait(timeout=30)
         shutil.rmtree(self.root, ignore_errors=True)
+
+
+class _Server:
+    def __init__(self, port):
+        self.port = port
+
+
+def main(arguments):
+    port, database, pool_size = arguments
+    with PgBouncer(_Server(int(port)), database, int(pool_size)) as pool:
+        print(json.dumps({"address": pool.address, "port": pool.port}), flush=True)
+        sys.stdin.read()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

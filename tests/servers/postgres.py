@@ -24,6 +24,10 @@ import time
 
 import psycopg2
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+
+from program import free_port  # noqa: E402
+
 PROGRAMS = pathlib.Path("/usr/lib/postgresql/15/bin")
 USER = "app"
 PASSWORD = "app-7d1f-password"
@@ -109,12 +113,6 @@ def _template():
     return data
 
 
-def free_port():
-    with contextlib.closing(socket.socket()) as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
-
 def _children(pid):
     with contextlib.suppress(OSError):
         return [int(child) for child in
@@ -182,6 +180,11 @@ class PostgresServer:
         if self.process is not None and self.process.poll() is None:
             self.process.send_signal(signal.SIGINT)
             self.process.wait(timeout=60)
+
+    def crash(self):
+        """Ends at once, without a checkpoint, as `pg_ctl stop -m immediate` does."""
+        self.process.send_signal(signal.SIGQUIT)
+        self.process.wait(timeout=60)
 
     def kill(self):
         """Ends every process of the server as a power failure would."""

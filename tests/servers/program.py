@@ -1,6 +1,7 @@
 """What the servers of tests have in common: private directories, free ports, life and death."""
 
 import pathlib
+import random
 import shutil
 import socket
 import subprocess
@@ -10,10 +11,29 @@ import time
 START_SECONDS_MAX = 60.0
 
 
+PORT_MIN = 10_000
+_reserved = []  # Open as long as this process lives.
+
+
 def free_port():
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return found.getsockname()[1]
+    """A port that stays free until a server of this process listens on it.
+
+    It is below the range of ports that the kernel gives to outgoing connections, free on every
+    address, and reserved, by the name of a socket, against other processes that call this.
+    """
+    end = int(pathlib.Path("/proc/sys/net/ipv4/ip_local_port_range").read_text("ascii").split()[0])
+    for port in random.sample(range(PORT_MIN, end), 200):
+        reservation = socket.socket(socket.AF_UNIX)
+        try:
+            reservation.bind(f"\0postrider-port-{port}")
+            with socket.socket() as probe:
+                probe.bind(("0.0.0.0", port))
+        except OSError:
+            reservation.close()
+            continue
+        _reserved.append(reservation)
+        return port
+    raise AssertionError(f"no free port from {PORT_MIN} to {end}")
 
 
 def listens(port):

@@ -5,6 +5,7 @@
     proxy.hang()                            # Connections stay open, no byte passes.
     proxy.refuse()                          # Resets all connections and refuses new ones.
     proxy.cut_after(1000)                   # Resets the next connection after 1000 bytes to it.
+    proxy.cut_at_commit(Commit.lost)        # Resets a connection at its COMMIT. See Commit.
     proxy.resume()                          # Passes everything again.
 
 As a program it prints its port as JSON, takes the same commands as lines on stdin, answers each
@@ -14,11 +15,36 @@ with a line `done`, and ends when stdin closes:
 """
 
 import asyncio
+import enum
 import json
 import sys
 import threading
 
+from postgres_messages import FrontendMessages
+
 CHUNK_BYTES = 65_536
+
+
+class Commit(enum.Enum):
+    """What becomes of the transaction whose connection is cut. PostgreSQL only."""
+
+    lost = 1  # The COMMIT does not reach the server: nothing is stored.
+    unknown = 2  # It was sent. Whether it is stored is a matter of luck.
+    stored = 3  # It is stored, but the client does not get the answer.
+
+
+class _CommitCut:
+    """Waits for the n-th COMMIT of all connections."""
+
+    def __init__(self, how, count):
+        self.how = how
+        self.count = count
+        self.done = threading.Event()
+
+    def reaches(self, commits):
+        """Whether the COMMIT is among these."""
+        self.count -= commits
+        return self.count <= 0 < self.count + commits
 
 
 class _Link:
@@ -31,6 +57,8 @@ class _Link:
         self.ways = []
         self.answer_bytes_left = proxy.answer_bytes_left
         proxy.answer_bytes_left = None
+        self.messages = FrontendMessages() if proxy.reads_messages else None
+        self.cut = None  # A _CommitCut that this link ends with the server's answer.
 
     def reset(self):
         for transport in self.transports:
@@ -62,16 +90,38 @@ class _Link:
             if is_answer and self.answer_bytes_left is not None:
                 data = data[:self.answer_bytes_left]
                 self.answer_bytes_left -= len(data)
+            if self.messages and self._is_cut(data, writer, is_answer):
+                return
             writer.write(data)
             if not data or self.answer_bytes_left == 0:
                 return
             await writer.drain()
 
+    def _is_cut(self, data, writer, is_answer):
+        """Whether the connection ends here because of a COMMIT."""
+        if is_answer:
+            if self.cut is None or b"COMMIT\0" not in data:
+                return False
+            self.cut.done.set()
+            return True
+        cut = self.proxy.commit_cut
+        commits = self.messages.commits(data)
+        if cut is None or not cut.reaches(commits):
+            return False
+        self.proxy.commit_cut = None
+        if cut.how is Commit.stored:
+            self.cut = cut
+            return False
+        if cut.how is Commit.unknown:
+            writer.write(data)
+        cut.done.set()
+        return True
+
 
 class Proxy:
     """Runs on its own thread. Every method may be called from the test's thread."""
 
-    def __init__(self, server_port, server_host="127.0.0.1"):
+    def __init__(self, server_port, server_host="127.0.0.1", reads_messages=False):
         self.server_host = server_host
         self.server_port = server_port
         self.port = 0
@@ -79,6 +129,8 @@ class Proxy:
         self.accepted = 0  # Connections since the start.
         self.open = None  # Set unless bytes are held back.
         self.answer_bytes_left = None  # Of the next connection.
+        self.reads_messages = reads_messages  # As cut_at_commit needs.
+        self.commit_cut = None
         self._listener = None
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="proxy", daemon=True)
@@ -106,8 +158,17 @@ class Proxy:
         self.answer_bytes_left = answer_bytes
         self._run(self._open())
 
+    def cut_at_commit(self, how, count=1):
+        """Resets the connection that sends the n-th COMMIT from now on. Returns an event that is
+        set when it has happened."""
+        assert self.reads_messages
+        cut = _CommitCut(how, count)
+        self.commit_cut = cut
+        return cut.done
+
     def resume(self):
         self.answer_bytes_left = None
+        self.commit_cut = None
         self._run(self._open())
 
     def _run(self, task):

@@ -17,12 +17,14 @@ constexpr Micros prompt_max = std::chrono::seconds{5};
 
 std::string host_of(const Webhook& webhook) { return parse_target_url(webhook.url, {})->host; }
 
-/// Describes how the last start exceeds the limit. Empty if it does not.
-std::string excess_of(const std::optional<RateLimit>& limit, const std::vector<MonoTime>& starts) {
+}  // namespace
+
+std::string excess_of(const std::optional<RateLimit>& limit, const std::vector<MonoTime>& starts,
+                      double rate) {
   for (std::size_t first = 0; limit && first < starts.size(); ++first) {
     const double waited = static_cast<double>((starts.back() - starts[first]).count());
     const double earned =
-        waited * limit->count / static_cast<double>(Micros{limit->period}.count());
+        rate * waited * limit->count / static_cast<double>(Micros{limit->period}.count());
     const auto taken = static_cast<double>(starts.size() - first);
     if (taken > limit->burst + earned + 1e-6) {
       return fmt::format("{} attempts in {} us", taken, waited);
@@ -30,8 +32,6 @@ std::string excess_of(const std::optional<RateLimit>& limit, const std::vector<M
   }
   return {};
 }
-
-}  // namespace
 
 void Checks::violate(const std::string& what) {
   violations_.push_back(
@@ -45,7 +45,7 @@ void Checks::admitted(const Delivery& delivery) {
 void Checks::attempt_started(const StartAttempt& start) {
   const Delivery& delivery = start.delivery;
   const std::string name = delivery.id.to_string();
-  attempts_due_.erase(delivery.id);
+  attempted(delivery.id);
   const auto found = known_webhooks_.find(delivery.webhook_id);
   if (found == known_webhooks_.end()) {
     violate("an attempt to a removed webhook: " + name);

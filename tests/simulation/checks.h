@@ -21,6 +21,11 @@
 
 namespace postrider::sim {
 
+/// Describes how the last start exceeds the limit, which is that of a clock that runs `rate` times
+/// as fast. Empty if it does not.
+[[nodiscard]] std::string excess_of(const std::optional<RateLimit>& limit,
+                                    const std::vector<MonoTime>& starts, double rate = 1);
+
 class Checks {
  public:
   Checks(const Scenario& scenario, const MemoryStore& durable, const Timeline& timeline)
@@ -50,6 +55,8 @@ class Checks {
   void attempt_started(const StartAttempt& start);
   /// `sent` is false if the attempt was abandoned.
   void attempt_ended(DeliveryId delivery_id, bool sent);
+  /// An attempt was made, also of a revived delivery.
+  void attempted(DeliveryId id) { attempts_due_.erase(id); }
   void settle_requested(DeliveryId id) { unsettled_.insert(id); }
   void settled(DeliveryId id) {
     unsettled_.erase(id);
@@ -77,6 +84,9 @@ class Checks {
   /// P2. Call when nothing is left to do.
   void check_end();
 
+  /// Something else is wrong.
+  void violate(const std::string& what);
+
   [[nodiscard]] const std::vector<std::string>& violations() const { return violations_; }
 
  private:
@@ -88,7 +98,6 @@ class Checks {
   };
   using Starts = std::vector<MonoTime>;
 
-  void violate(const std::string& what);
   void check_notes(const Delivery& delivery, const Webhook& webhook);
   void check_reached(EventId id, const std::vector<WebhookId>& receivers);
   void check_order(const Delivery& delivery, const Webhook& webhook);

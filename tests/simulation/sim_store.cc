@@ -19,7 +19,13 @@ constexpr std::uint32_t event_loads_failing = 30;
 Batch gather(const std::vector<SimJob>& jobs) {
   Batch batch;
   const auto collect = Overloaded{
-      [&](const SimPublish& job) { batch.publishes.push_back(job.publish); },
+      [&](const SimPublish& job) {
+        batch.publishes.push_back(job.publish);
+        if (job.planned_with) {
+          batch.catalog_seen =
+              std::min(*job.planned_with, batch.catalog_seen.value_or(*job.planned_with));
+        }
+      },
       [&](const SimSettle& job) {
         std::ranges::copy(job.settlements, std::back_inserter(batch.settlements));
       },
@@ -53,10 +59,8 @@ std::vector<LaneDelivery> deliveries_of(const SimSettle& job) {
 
 }  // namespace
 
-SimStore::SimStore(MemoryStore& durable, Parts parts)
-    : parts_(std::move(parts)),
-      ledger_(make_memory_ledger(durable)),
-      catalog_(make_memory_catalog(durable)) {}
+SimStore::SimStore(std::unique_ptr<Ledger> ledger, std::unique_ptr<Catalog> catalog, Parts parts)
+    : parts_(std::move(parts)), ledger_(std::move(ledger)), catalog_(std::move(catalog)) {}
 
 void SimStore::submit(SimJob job) {
   queue_.push_back(std::move(job));
@@ -67,6 +71,7 @@ void SimStore::submit(SimJob job) {
 
 void SimStore::begin_turn() {
   busy_ = true;
+  request_lost_ = parts_.is_cut_off();
   under_way_ = std::exchange(queue_, {});
   const auto longest = static_cast<std::uint64_t>(Micros{parts_.scenario->commit_time_max}.count());
   const Micros time{static_cast<std::int64_t>(parts_.random->below(longest + 1))};
@@ -79,11 +84,28 @@ void SimStore::begin_turn() {
 
 void SimStore::end_turn() {
   std::vector<SimJob> jobs = *std::exchange(under_way_, std::nullopt);
-  RepliesByShard replies(parts_.scenario->shard_count);
-  if (broken_) {
-    recover(replies);
+  auto replies = std::make_shared<RepliesByShard>(parts_.scenario->shard_count);
+  const bool is_cut_off = parts_.is_cut_off();
+  if (broken_ && !is_cut_off) {
+    recover(*replies);
   }
-  commit(jobs, replies);
+  if (is_cut_off && (request_lost_ || broken_)) {
+    std::ranges::copy(gather(jobs).circuits, std::back_inserter(unsaved_circuits_));
+    fail(jobs, *replies);
+  } else {
+    commit(jobs, *replies);
+  }
+  parts_.arrive([this, life = life_, replies] {
+    if (life == life_) {
+      finish_turn(*replies);
+    }
+  });
+}
+
+void SimStore::finish_turn(RepliesByShard& replies) {
+  for (const std::function<void()>& done : std::exchange(done_, {})) {
+    done();
+  }
   for (std::size_t shard = 0; shard < replies.size(); ++shard) {
     if (!replies[shard].empty()) {
       parts_.deliver(shard, std::move(replies[shard]));
@@ -98,19 +120,23 @@ void SimStore::end_turn() {
 void SimStore::commit(std::vector<SimJob>& jobs, RepliesByShard& replies) {
   Batch batch = gather(jobs);
   std::ranges::copy(std::exchange(unsaved_circuits_, {}), std::back_inserter(batch.circuits));
-  if (troubled_ && chance(parts_.scenario->commit_fails)) {
+  if (parts_.is_cut_off() || (troubled_ && chance(parts_.scenario->commit_fails))) {
     if (chance(parts_.scenario->commit_ambiguous)) {
       POSTRIDER_ASSERT(ledger_->commit(batch).has_value());
     }
     unsaved_circuits_ = std::move(batch.circuits);
-    broken_ = true;
-    answer_failure(jobs, replies);
+    fail(jobs, replies);
     return;
   }
   Result<BatchReceipt> receipt = ledger_->commit(batch);
   POSTRIDER_ASSERT(receipt.has_value());
   answer(jobs, batch, *receipt, replies);
   perform(jobs, replies);
+}
+
+void SimStore::fail(std::vector<SimJob>& jobs, RepliesByShard& replies) {
+  broken_ = true;
+  answer_failure(jobs, replies);
 }
 
 void SimStore::recover(RepliesByShard& replies) {
@@ -168,6 +194,7 @@ void SimStore::answer(std::vector<SimJob>& jobs, Batch& batch, BatchReceipt& rec
     turns_.add(tenant_id, deliveries);
   }
   queue_fan_out();
+  parts_.committed(replies);
   std::size_t next_publish = 0;
   for (SimJob& job : jobs) {
     if (auto* publish = std::get_if<SimPublish>(&job)) {
@@ -175,7 +202,7 @@ void SimStore::answer(std::vector<SimJob>& jobs, Batch& batch, BatchReceipt& rec
       if (const auto* accepted = std::get_if<Accepted>(&each)) {
         admit_deliveries(batch.publishes[next_publish], *accepted, replies);
       }
-      publish->done(each);
+      done_.emplace_back([done = std::move(publish->done), each] { done(each); });
       ++next_publish;
     } else if (const auto* settle = std::get_if<SimSettle>(&job)) {
       replies[settle->shard].inputs.emplace_back(Settled{deliveries_of(*settle)});
@@ -190,8 +217,13 @@ void SimStore::answer(std::vector<SimJob>& jobs, Batch& batch, BatchReceipt& rec
 }
 
 void SimStore::answer_failure(std::vector<SimJob>& jobs, RepliesByShard& replies) {
+  std::vector<SimJob> again;
   const auto refuse = Overloaded{
-      [](SimPublish& job) { job.done(fail(Errc::unavailable, "The disk failed.")); },
+      [this](SimPublish& job) {
+        done_.emplace_back([done = std::move(job.done)] {
+          done(postrider::fail(Errc::unavailable, "The disk failed."));
+        });
+      },
       [&](SimSettle& job) {
         replies[job.shard].inputs.emplace_back(StoreFailed{deliveries_of(job)});
       },
@@ -200,12 +232,12 @@ void SimStore::answer_failure(std::vector<SimJob>& jobs, RepliesByShard& replies
       },
       [&](SimLoadEvents& job) {
         replies[job.shard].completions.push_back(
-            [done = job.done] { done(fail(Errc::unavailable, "The disk failed.")); });
+            [done = job.done] { done(postrider::fail(Errc::unavailable, "The disk failed.")); });
       },
       // Their callers try again.
       [this](SimReschedule& job) { queue_.emplace_back(job); },
       [this](SimFanOut&) { fan_out_queued_ = false; },
-      [this](SimCatalog& job) { queue_.emplace_back(job); },
+      [&](SimCatalog& job) { again.emplace_back(job); },
       // Their callers give up. Circuits are kept by `commit`.
       [](SimCircuit&) {},
       [](SimRevive&) {},
@@ -215,6 +247,7 @@ void SimStore::answer_failure(std::vector<SimJob>& jobs, RepliesByShard& replies
   for (SimJob& job : jobs) {
     std::visit(refuse, job);
   }
+  queue_.insert(queue_.begin(), again.begin(), again.end());
 }
 
 void SimStore::perform(std::vector<SimJob>& jobs, RepliesByShard& replies) {
@@ -248,7 +281,7 @@ void SimStore::load_lane(const LoadLane& query, ShardReplies& replies) {
 void SimStore::load_events(SimLoadEvents& load, ShardReplies& replies) {
   Result<std::vector<Event>> events = ledger_->load_events(load.ids);
   if (troubled_ && chance(event_loads_failing)) {
-    events = fail(Errc::unavailable, "The disk failed.");
+    events = postrider::fail(Errc::unavailable, "The disk failed.");
   }
   replies.completions.push_back([done = load.done, events = std::move(events)] { done(events); });
 }
@@ -272,15 +305,21 @@ void SimStore::reschedule(BringForward order, RepliesByShard& replies) {
       Rescheduled{order.webhook_id, std::move(done->moved)});
 }
 
+void SimStore::forget_circuits(ShardNumber shard) {
+  std::erase_if(unsaved_circuits_,
+                [shard](const SaveCircuit& save) { return shard_of(save.webhook_id) == shard; });
+}
+
 void SimStore::crash() {
   ++life_;
   queue_.clear();
   unsaved_circuits_.clear();
+  done_.clear();
   turns_ = {};
   fan_out_queued_ = false;
   broken_ = false;
   busy_ = false;
-  if (under_way_ && chance(500)) {
+  if (under_way_ && !request_lost_ && chance(500)) {
     POSTRIDER_ASSERT(ledger_->commit(gather(*under_way_)).has_value());
   }
   under_way_.reset();

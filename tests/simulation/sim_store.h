@@ -24,6 +24,7 @@ namespace postrider::sim {
 struct SimPublish {
   Publish publish;
   std::function<void(const Result<PublishReceipt>&)> done;
+  std::optional<CatalogVersion> planned_with = std::nullopt;  // See Batch::catalog_seen.
 };
 struct SimSettle {
   std::size_t shard = 0;
@@ -58,7 +59,8 @@ struct SimReschedule {
 };
 /// One step of making deliveries from notes. The next step queues behind newer jobs.
 struct SimFanOut {};
-/// A change to the catalogue, performed after the turn's commit.
+/// A change to the catalogue, or what else is done after the turn's commit. Tried again after a
+/// failure, before all newer jobs.
 struct SimCatalog {
   std::function<void(Catalog&, RepliesByShard&)> run;
 };
@@ -83,13 +85,25 @@ class SimStore {
     std::function<void(const Delivery&)> revived;
     /// A failed commit may be stored after all: the lanes must look.
     std::function<void(const std::vector<LaneBacklog>&, RepliesByShard&)> recovered;
+
+    // With a database that several nodes share.
+    /// A commit succeeded. What is added to the replies comes before the commit's own.
+    std::function<void(RepliesByShard&)> committed = [](RepliesByShard&) {};
+    /// Whether the database cannot be reached now.
+    std::function<bool()> is_cut_off = [] { return false; };
+    /// Brings the answers of a turn to the node. They may be delayed.
+    std::function<void(std::function<void()>)> arrive = [](const auto& act) { act(); };
   };
 
-  SimStore(MemoryStore& durable, Parts parts);
+  SimStore(std::unique_ptr<Ledger> ledger, std::unique_ptr<Catalog> catalog, Parts parts);
 
   void submit(SimJob job);
+  /// For jobs that are performed: calls `act` when their turn is answered, before the replies.
+  void at_end(std::function<void()> act) { done_.push_back(std::move(act)); }
   /// Drops everything queued. The transaction in progress is stored or lost.
   void crash();
+  /// Forgets unsaved circuits of the shard: another node decides about them now.
+  void forget_circuits(ShardNumber shard);
   /// Continues with the notes that are stored. Call after a start.
   void resume_fanouts();
   /// Ends all failures.
@@ -100,9 +114,13 @@ class SimStore {
  private:
   void begin_turn();
   void end_turn();
+  /// Gives the answers of a turn.
+  void finish_turn(RepliesByShard& replies);
   void commit(std::vector<SimJob>& jobs, RepliesByShard& replies);
   void answer(std::vector<SimJob>& jobs, Batch& batch, BatchReceipt& receipt,
               RepliesByShard& replies);
+  /// The answer to the turn's commit does not come.
+  void fail(std::vector<SimJob>& jobs, RepliesByShard& replies);
   void answer_failure(std::vector<SimJob>& jobs, RepliesByShard& replies);
   void perform(std::vector<SimJob>& jobs, RepliesByShard& replies);
   void load_lane(const LoadLane& query, ShardReplies& replies);
@@ -120,12 +138,14 @@ class SimStore {
   std::unique_ptr<Catalog> catalog_;
   std::vector<SimJob> queue_;
   std::optional<std::vector<SimJob>> under_way_;
+  std::vector<std::function<void()>> done_;  // To be called at the end of the turn.
   std::vector<SaveCircuit> unsaved_circuits_;
   FanoutTurns turns_;
   bool fan_out_queued_ = false;
   std::uint64_t life_ = 0;  // Counts crashes: what was scheduled before one does not happen.
   bool busy_ = false;       // Until the last answer of a turn is given.
   bool broken_ = false;
+  bool request_lost_ = false;  // The database was cut off when the turn began.
   bool troubled_ = true;
 };
 

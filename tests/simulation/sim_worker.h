@@ -1,5 +1,5 @@
 // A model of one worker: a production ShardHost whose ports are the simulated store, the virtual
-// clock and a simulated network. Private to the simulation. Destroyed by a crash.
+// clock and a simulated network. Destroyed by a crash.
 #pragma once
 
 #include <cstdint>
@@ -13,29 +13,31 @@
 #include "runtime/delivery/shard_host.h"
 #include "runtime/delivery/shard_ports.h"
 
-#include "tests/simulation/world_state.h"
+#include "tests/simulation/sim_home.h"
 
 namespace postrider::sim {
 
-class World::SimWorker final : public Transport,
-                               private StoreQueue,
-                               private ShardLoop,
-                               private ShardOwner,
-                               private ShardTrace {
+class SimWorker final : public Transport,
+                        private StoreQueue,
+                        private ShardLoop,
+                        private ShardOwner,
+                        private ShardTrace {
  public:
-  /// `world` must outlive this object.
-  SimWorker(World& world, std::size_t index);
+  /// `seed` differs from worker to worker and from life to life.
+  SimWorker(const SimWorkerParts& parts, std::size_t index, std::uint64_t seed);
 
   [[nodiscard]] ShardHost& host() { return host_; }
 
   // Transport
   void send(OutboundRequest request, std::function<void(Outcome)> done) override;
   void change_addresses(AddressPolicy) override {}
+  void end(std::uint16_t group) override;
   void stop() override;
 
  private:
   struct Flight {
-    DeliveryId delivery_id;
+    SimRequest request;
+    std::uint16_t group = 0;
     std::function<void(Outcome)> done;
   };
 
@@ -50,17 +52,22 @@ class World::SimWorker final : public Transport,
   void post(std::function<void()> task) override;
   // ShardOwner
   void disable_webhook(WebhookId id, const std::string& reason) override;
-  void reschedule(WebhookId id) override { world_.reschedule(id); }
+  void reschedule(WebhookId id) override { home_.reschedule(id); }
   void alert_changed(const AlertChange& change) override;
+  void circuit_command_returned(const CircuitCommanded&) override {}
+  void shard_handed_back(ShardNumber shard) override { home_.handed_back(shard); }
   void shard_drained() override;
   // ShardTrace
-  void before_step(const Input& input) override;
+  void before_step(const Input& input) override { home_.before_step(input); }
   void after_step(const Commands& commands) override;
 
-  void attempt_ended(DeliveryId id, bool sent);
   void finish(std::uint64_t flight, const Outcome& outcome);
+  void cut(std::uint64_t flight);
 
-  World& world_;
+  SimHome& home_;
+  const Scenario& scenario_;
+  SplitMix64& random_;
+  const Clock& clock_;
   std::size_t index_;
   std::uint64_t alarm_number_ = 0;  // Of the latest alarm; earlier ones are replaced.
   std::uint64_t next_flight_ = 0;

@@ -2,18 +2,18 @@
 // check per promise.
 // Replay a failing seed with `simulate --seed S --trace`.
 #include <cstdint>
-#include <random>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "tests/simulation/seeds.h"
 #include "tests/simulation/world.h"
 
 namespace postrider::sim {
 namespace {
 
-constexpr std::uint64_t fixed_seed_count = 500;
-constexpr int fresh_seed_count = 20;  // Different in every run, so that time finds bugs.
+constexpr int fixed_seed_count = 500;
+constexpr int fresh_seed_count = 20;
 
 void expect_clean(std::uint64_t seed) {
   SCOPED_TRACE(fmt::format("replay with: simulate --seed {} --trace", seed));
@@ -25,24 +25,11 @@ void expect_clean(std::uint64_t seed) {
 }
 
 TEST(Simulation, KeepsEveryPromiseInTheFixedSeeds) {
-  for (std::uint64_t seed = 1; seed <= fixed_seed_count; ++seed) {
-    expect_clean(seed);
-    if (testing::Test::HasFailure()) {
-      return;  // Report one failing seed at a time.
-    }
-  }
+  check_fixed_seeds(fixed_seed_count, expect_clean);
 }
 
 TEST(Simulation, KeepsEveryPromiseInFreshSeeds) {
-  std::random_device entropy;
-  for (int i = 0; i < fresh_seed_count; ++i) {
-    const std::uint64_t seed = entropy();
-    fmt::print("fresh seed {}\n", seed);
-    expect_clean(seed);
-    if (testing::Test::HasFailure()) {
-      return;
-    }
-  }
+  check_fresh_seeds(fresh_seed_count, expect_clean);
 }
 
 TEST(Simulation, PublishesAndAttemptsALot) {

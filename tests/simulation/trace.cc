@@ -44,6 +44,14 @@ std::string text_of(const RaiseAlert& alert) {
   return fmt::format("alert {} {}", to_string(alert.kind), alert.webhook_id.to_string());
 }
 
+std::string text_of(const EndAttempts& end) { return fmt::format("end attempts {}", end.shard); }
+
+std::string text_of(const CircuitCommandReturned& returned) {
+  return fmt::format("command returned {}", returned.command.webhook_id.to_string());
+}
+
+std::string text_of(const ShardHandedBack& back) { return fmt::format("back {}", back.shard); }
+
 std::string text_of(const Drained&) { return "drained"; }
 
 }  // namespace

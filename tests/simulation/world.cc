@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
-#include "tests/simulation/sim_worker.h"
 #include "tests/simulation/world_state.h"
 
 namespace postrider::sim {
@@ -26,7 +25,7 @@ World::World(const Scenario& scenario, std::function<void(const std::string&)> l
       random_(scenario.seed ^ 0x5eedull),
       clock_(timeline_),
       checks_(scenario_, durable_, timeline_),
-      store_(durable_,
+      store_(make_memory_ledger(durable_), make_memory_catalog(durable_),
              {.timeline = &timeline_,
               .random = &random_,
               .scenario = &scenario_,

@@ -3,12 +3,9 @@
 
 #include "runtime/delivery/placement.h"
 
-#include "tests/simulation/sim_worker.h"
 #include "tests/simulation/world_state.h"
 
 namespace postrider::sim {
-
-World::~World() = default;
 
 void World::boot() {
   note("boot");
@@ -25,7 +22,15 @@ void World::boot() {
                      [this, shard, reserved] { workers_[shard]->host().feed(reserved); });
       });
   for (std::size_t shard = 0; shard < scenario_.shard_count; ++shard) {
-    workers_.push_back(std::make_unique<SimWorker>(*this, shard));
+    workers_.push_back(
+        std::make_unique<SimWorker>(SimWorkerParts{.home = *this,
+                                                   .scenario = scenario_,
+                                                   .random = random_,
+                                                   .clock = clock_,
+                                                   .allowance = allowance_->of(shard),
+                                                   .metrics = *metrics_,
+                                                   .stream = stream_},
+                                    shard, scenario_.seed + life_ * 100 + shard));
   }
   load_lanes();
   for (const WebhookId id : durable_.rescheduling) {

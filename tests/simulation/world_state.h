@@ -22,7 +22,9 @@
 
 #include "tests/simulation/checks.h"
 #include "tests/simulation/scenario.h"
+#include "tests/simulation/sim_home.h"
 #include "tests/simulation/sim_store.h"
+#include "tests/simulation/sim_worker.h"
 #include "tests/simulation/timeline.h"
 #include "tests/simulation/world.h"
 
@@ -32,18 +34,36 @@ constexpr Micros drain_deadline = std::chrono::minutes{1};  // Longer than any a
 
 /// One run. Everything random comes from one generator, so changing the order of draws changes what
 /// a seed does.
-class World {
+class World final : private SimHome {
  public:
   World(const Scenario& scenario, std::function<void(const std::string&)> log);
 
-  ~World();
   World(const World&) = delete;
   World& operator=(const World&) = delete;
 
   RunResult run();
 
  private:
-  class SimWorker;
+  // SimHome: world_worker.cc.
+  void later(Micros delay, std::function<void()> act) override;
+  void later_at(MonoTime at, std::function<void()> act) override;
+  void elsewhere(Micros delay, std::function<void()> act) override;
+  void note(const std::string& line) override;
+  void submit(SimJob job) override { store_.submit(std::move(job)); }
+  void disable_webhook(WebhookId id) override;
+  void reschedule(WebhookId id) override;
+  void handed_back(ShardNumber) override {}
+  void drained(const ShardView& view) override;
+  void before_step(const Input& input) override;
+  void after_step(ShardHost& host, const Commands& commands) override;
+  void request_sent(const SimRequest& request) override;
+  void request_ended(const SimRequest&) override {}
+  void accepted(DeliveryId id) override { checks_.accepted(id); }
+  void ambiguous(DeliveryId id) override { checks_.ambiguous(id); }
+  [[nodiscard]] bool is_troubled() const override {
+    return timeline_.mono() < MonoTime{} + scenario_.trouble_time;
+  }
+  void attempt_ended(DeliveryId id, bool sent);
 
   // The node's life: world_node.cc.
   void boot();
@@ -57,14 +77,12 @@ class World {
   void deliver(std::size_t shard, ShardReplies replies);
   void recovered(const std::vector<LaneBacklog>& backlog, RepliesByShard& replies);
   static void reply(RepliesByShard& replies, WebhookId webhook_id, Input input);
-  void reschedule(WebhookId id);
 
   // The course of a run: world.cc.
   void schedule_everything();
   void jump_wall_clock();
   void end_faults();
   [[nodiscard]] bool at_rest() const;
-  void note(const std::string& line);
 
   // Publishers and users: world_users.cc.
   void publish(Event draft, bool keyed);

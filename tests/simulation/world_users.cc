@@ -197,7 +197,7 @@ void World::remove_webhook(WebhookId id) {
 /// Works in small steps, so that a crash can happen between them.
 void World::cancel_waiting(WebhookId id) {
   store_.submit(SimCatalog{[this, id](Catalog& catalog, RepliesByShard&) {
-    const Result<PriorityCounts> cancelled = catalog.cancel_waiting(id, timeline_.now().wall, 2);
+    const Result<TenantCounts> cancelled = catalog.cancel_waiting(id, timeline_.now().wall, 2);
     if (!cancelled || cancelled->total() == 2) {
       cancel_waiting(id);
     }

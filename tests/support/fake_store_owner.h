@@ -19,7 +19,9 @@ class FakeStoreOwner final : public StoreThreadOwner {
   std::function<void(const Batch&, const BatchReceipt&)> on_committed;
   std::function<void(const std::string& reason)> on_failed;
   std::function<void(const std::vector<LaneBacklog>&, RepliesByShard&)> on_recovered;
+  std::function<void(RepliesByShard&)> on_catalog_changed;
   std::function<void(std::uint32_t failures_in_row)> on_failures_counted;
+  std::function<Result<void>(RepliesByShard&)> on_admission;
 
   void deliver(std::size_t worker, ShardReplies replies) override {
     if (on_deliver) {
@@ -39,6 +41,14 @@ class FakeStoreOwner final : public StoreThreadOwner {
   void store_recovered(const std::vector<LaneBacklog>& backlog, RepliesByShard& replies) override {
     if (on_recovered) {
       on_recovered(backlog, replies);
+    }
+  }
+  Result<void> before_admission(const BatchReceipt&, Store&, RepliesByShard& replies) override {
+    return on_admission ? on_admission(replies) : Result<void>{};
+  }
+  void catalog_changed(Store&, RepliesByShard& replies) override {
+    if (on_catalog_changed) {
+      on_catalog_changed(replies);
     }
   }
   void failures_counted(std::uint32_t failures_in_row) override {

@@ -51,6 +51,13 @@ class FaultyHistory final : public History {
   Result<Listed<OpenPeriod>> list_open_periods(WebhookId id, const Page& page) override {
     return real_->list_open_periods(id, page);
   }
+  Result<std::map<WebhookId, CircuitRecord>> circuits_of(
+      const std::vector<WebhookId>& ids) override {
+    return real_->circuits_of(ids);
+  }
+  Result<std::vector<PastCall>> recent_calls(WebhookId id, const CallsToRestore& which) override {
+    return real_->recent_calls(id, which);
+  }
   Result<std::map<WebhookId, CircuitState>> open_circuits() override {
     return real_->open_circuits();
   }
@@ -70,6 +77,14 @@ class FaultyHistory final : public History {
     return real_->tenant_of_removed(id);
   }
   Result<WebhookHealth> webhook_health(WebhookId id) override { return real_->webhook_health(id); }
+  Result<std::map<WebhookId, LatestResults>> latest_results(
+      const std::vector<WebhookId>& ids) override {
+    return real_->latest_results(ids);
+  }
+  Result<TenantCounts> waiting_counts() override {
+    POSTRIDER_CHECK(check());
+    return real_->waiting_counts();
+  }
   Result<std::map<TenantId, std::uint64_t>> dead_letter_counts() override {
     return real_->dead_letter_counts();
   }

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -30,7 +31,9 @@ using StoreFaultPlan = std::function<std::optional<StoreFault>(std::uint64_t cal
 
 class FaultyLedger final : public Ledger {
  public:
-  FaultyLedger(Ledger& real, StoreFaultPlan plan) : real_(real), plan_(std::move(plan)) {}
+  /// The first `outdated` batches get the receipt Outdated for each publish, which is not a fault.
+  FaultyLedger(Ledger& real, StoreFaultPlan plan, std::uint32_t outdated = 0)
+      : real_(real), plan_(std::move(plan)), outdated_(outdated) {}
 
   Result<BatchReceipt> commit(const Batch& batch) override {
     if (broken_) {
@@ -38,7 +41,7 @@ class FaultyLedger final : public Ledger {
     }
     const std::optional<StoreFault> fault = next_fault();
     if (!fault) {
-      return real_.commit(batch);
+      return commit_or_refuse(batch);
     }
     broken_ = true;
     if (*fault == StoreFault::ambiguous) {
@@ -103,6 +106,9 @@ class FaultyLedger final : public Ledger {
     if (broken_) {
       return injected_failure();
     }
+    if (of_others.contains(order.webhook_id)) {
+      return fail(Errc::conflict, "Another node works this webhook.");
+    }
     const std::optional<StoreFault> fault = next_fault();
     if (!fault) {
       return real_.bring_forward(order);
@@ -114,7 +120,7 @@ class FaultyLedger final : public Ledger {
     return injected_failure();
   }
 
-  Result<PriorityCounts> count_waiting() override {
+  Result<TenantCounts> count_waiting() override {
     if (broken_ || next_fault()) {
       return injected_failure();
     }
@@ -130,9 +136,23 @@ class FaultyLedger final : public Ledger {
 
   [[nodiscard]] std::uint64_t faults_fired() const { return faults_fired_; }
 
+  std::set<WebhookId> of_others;  // Webhooks that another server works. Set before any thread runs.
+
  private:
   static tl::unexpected<Error> injected_failure() {
     return fail(Errc::unavailable, "Injected store failure.");
+  }
+
+  Result<BatchReceipt> commit_or_refuse(const Batch& batch) {
+    if (outdated_ == 0 || batch.publishes.empty()) {
+      return real_.commit(batch);
+    }
+    --outdated_;
+    Batch rest = batch;
+    rest.publishes.clear();
+    POSTRIDER_TRY(BatchReceipt receipt, real_.commit(rest));
+    receipt.publishes.assign(batch.publishes.size(), Outdated{});
+    return receipt;
   }
 
   std::optional<StoreFault> next_fault() {
@@ -143,6 +163,7 @@ class FaultyLedger final : public Ledger {
 
   Ledger& real_;
   StoreFaultPlan plan_;
+  std::uint32_t outdated_;
   bool broken_ = false;
   std::uint64_t calls_ = 0;
   std::uint64_t faults_fired_ = 0;

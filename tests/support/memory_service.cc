@@ -1,6 +1,7 @@
 #include "tests/support/memory_service.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/base/assert.h"
 #include "core/policy/retry.h"
@@ -30,11 +31,21 @@ MemoryService::MemoryService()
   changes_.observe(*this);
 }
 
-void MemoryService::add_key(ApiKey key) {
-  const AuditEntry entry;
+void MemoryService::add_key(ApiKey key) { apply_now(RegistryChange{AddKey{std::move(key)}}); }
+
+void MemoryService::apply_now(const RegistryChange& change) {
+  AuditEntry entry;
+  entry.at = moment.wall;
   DirectChange direct{*this, entry};
-  POSTRIDER_ASSERT(
-      changes_.change_registry(direct.context, AddKey{std::move(key)}, std::nullopt).has_value());
+  POSTRIDER_ASSERT(changes_.change_registry(direct.context, change, std::nullopt).has_value());
+}
+
+Awaitable<void> MemoryService::catch_up() {
+  ++catch_ups;
+  if (const auto change = std::exchange(on_catch_up, nullptr)) {
+    change();
+  }
+  co_return;
 }
 
 void MemoryService::record_key_use(const AccessKey& key) {
@@ -104,6 +115,13 @@ void MemoryService::settle(DeliveryId id, DeliveryState state, const Outcome& ou
 
 Awaitable<Result<std::vector<PublishReceipt>>> MemoryService::publish(
     std::vector<EventDraft> drafts, bool all_or_nothing) {
+  if (outdated_publishes > 0) {
+    --outdated_publishes;
+    if (const auto change = std::exchange(on_outdated, nullptr)) {
+      change();
+    }
+    co_return std::vector<PublishReceipt>(drafts.size(), Outdated{});
+  }
   std::vector<Publish> publishes;
   for (EventDraft& draft : drafts) {
     Publish& publish = publishes.emplace_back();
@@ -257,6 +275,16 @@ Awaitable<Result<LaneView>> MemoryService::lane_view(WebhookId id) {
     co_return fail(Errc::not_found, "There is no such lane.");
   }
   co_return found->second;
+}
+
+Awaitable<LaneViews> MemoryService::lane_views(std::vector<WebhookId> ids) {
+  LaneViews views;
+  for (const WebhookId id : ids) {
+    if (const auto found = lanes.find(id); found != lanes.end()) {
+      views.insert(*found);
+    }
+  }
+  co_return views;
 }
 
 Awaitable<Result<LaneView>> MemoryService::command_circuit(CircuitCommanded command,

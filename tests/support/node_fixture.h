@@ -36,6 +36,7 @@ class SharedClock final : public Clock {
  public:
   explicit SharedClock(const Clock& clock) : clock_(clock) {}
   [[nodiscard]] Moment now() const override { return clock_.now(); }
+  [[nodiscard]] MonoTime boot_time() const override { return clock_.boot_time(); }
 
  private:
   const Clock& clock_;
@@ -88,6 +89,10 @@ class NodeFixture : public testing::Test {
   /// resume within 20 seconds, or on another thread.
   template <class Call>
   auto ask(Call call, std::size_t worker = 0) {
+    return ask_node(*node_, std::move(call), worker);
+  }
+  template <class Call>
+  static auto ask_node(Node& node, Call call, std::size_t worker = 0) {
     using Answer = typename std::invoke_result_t<Call>::value_type;
     auto run = [](Call each) -> Awaitable<Answer> {
       const std::thread::id home = std::this_thread::get_id();
@@ -102,7 +107,7 @@ class NodeFixture : public testing::Test {
       }
     };
     std::future<Answer> answer = boost::asio::co_spawn(
-        *node_->io_contexts()[worker], run(std::move(call)), boost::asio::use_future);
+        *node.io_contexts()[worker], run(std::move(call)), boost::asio::use_future);
     if (answer.wait_for(std::chrono::seconds{20}) != std::future_status::ready) {
       throw std::runtime_error{"The call was not answered."};
     }

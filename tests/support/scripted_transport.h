@@ -98,7 +98,7 @@ class ScriptedTransport final : public Transport {
   void send(OutboundRequest request, std::function<void(Outcome)> done) override {
     const std::string host = request.url.authority();
     const std::uint64_t number = ++opened_;
-    in_flight_->emplace(number, std::move(done));
+    in_flight_->emplace(number, Request{request.group, std::move(done)});
     receivers_.arrive(host, std::move(request.bytes));
     if (stopped_) {
       boost::asio::post(io_, [this, number] { finish(number, lost()); });
@@ -112,6 +112,17 @@ class ScriptedTransport final : public Transport {
     });
   }
   void change_addresses(AddressPolicy) override {}
+  void end(std::uint16_t group) override {
+    std::vector<std::uint64_t> ending;
+    for (const auto& [number, request] : *in_flight_) {
+      if (request.group == group) {
+        ending.push_back(number);
+      }
+    }
+    for (const std::uint64_t number : ending) {
+      finish(number, lost());
+    }
+  }
   void stop() override {
     stopped_ = true;
     while (!in_flight_->empty()) {
@@ -129,13 +140,17 @@ class ScriptedTransport final : public Transport {
   void finish(std::uint64_t number, Outcome outcome) {
     const auto found = in_flight_->find(number);
     if (found != in_flight_->end()) {
-      const std::function<void(Outcome)> done = std::move(found->second);
+      const std::function<void(Outcome)> done = std::move(found->second.done);
       in_flight_->erase(found);
       done(std::move(outcome));
     }
   }
 
-  using InFlight = std::map<std::uint64_t, std::function<void(Outcome)>>;
+  struct Request {
+    std::uint16_t group = 0;
+    std::function<void(Outcome)> done;
+  };
+  using InFlight = std::map<std::uint64_t, Request>;
 
   boost::asio::io_context& io_;
   ScriptedReceivers& receivers_;

@@ -8,8 +8,15 @@
 
 namespace postrider::test {
 
-ServerProcess::ServerProcess(std::string_view name) {
-  const std::string script = std::string{POSTRIDER_SERVERS} + "/" + std::string{name} + ".py";
+ServerProcess::ServerProcess(std::string_view name, const std::vector<std::string>& arguments) {
+  std::vector<std::string> words{"python3",
+                                 std::string{POSTRIDER_SERVERS} + "/" + std::string{name} + ".py"};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  std::vector<char*> pointers;
+  for (std::string& word : words) {
+    pointers.push_back(word.data());
+  }
+  pointers.push_back(nullptr);
   int input[2];
   int output[2];
   POSTRIDER_ASSERT(::pipe2(input, O_CLOEXEC) == 0);
@@ -19,7 +26,7 @@ ServerProcess::ServerProcess(std::string_view name) {
   if (child_ == 0) {
     ::dup2(input[0], STDIN_FILENO);
     ::dup2(output[1], STDOUT_FILENO);
-    ::execl("/usr/bin/python3", "python3", script.c_str(), nullptr);
+    ::execv("/usr/bin/python3", pointers.data());
     ::_exit(127);
   }
   ::close(input[0]);
@@ -36,11 +43,14 @@ ServerProcess::~ServerProcess() {
 }
 
 std::string ServerProcess::member(std::string_view name) const {
-  const std::string start = "\"" + std::string{name} + "\": \"";
+  const std::string start = "\"" + std::string{name} + "\": ";
   const std::size_t at = ready_.find(start);
   POSTRIDER_ASSERT(at != std::string::npos);
   const std::size_t begin = at + start.size();
-  return ready_.substr(begin, ready_.find('"', begin) - begin);
+  if (ready_[begin] == '"') {
+    return ready_.substr(begin + 1, ready_.find('"', begin + 1) - begin - 1);
+  }
+  return ready_.substr(begin, ready_.find_first_of(",}", begin) - begin);
 }
 
 void ServerProcess::command(std::string_view line) {

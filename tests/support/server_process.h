@@ -4,6 +4,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <sys/types.h>
 
@@ -12,12 +13,12 @@ namespace postrider::test {
 class ServerProcess {
  public:
   /// Runs `tests/servers/<name>.py` and waits until it is ready. Aborts if that fails.
-  explicit ServerProcess(std::string_view name);
+  explicit ServerProcess(std::string_view name, const std::vector<std::string>& arguments = {});
   ~ServerProcess();
   ServerProcess(const ServerProcess&) = delete;
   ServerProcess& operator=(const ServerProcess&) = delete;
 
-  /// A text member of the line of JSON that the program printed first.
+  /// A member, text or number, of the line of JSON that the program printed first.
   [[nodiscard]] std::string member(std::string_view name) const;
 
   /// Sends a line, such as `stop` or `start`, and waits for the line that answers it.

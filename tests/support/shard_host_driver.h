@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -28,6 +29,7 @@ class ShardHostDriver final : private StoreQueue,
                               private ShardLoop,
                               private ShardOwner,
                               private ShardTrace,
+                              private SendPermit,
                               private Transport {
  public:
   struct Sent {
@@ -60,7 +62,8 @@ class ShardHostDriver final : private StoreQueue,
                                          return std::string{"signature"};
                                        };
                                      },
-                                 .trace = this});
+                                 .trace = this,
+                                 .permit = this});
   }
 
   [[nodiscard]] ShardHost& host() { return *host_; }
@@ -152,6 +155,9 @@ class ShardHostDriver final : private StoreQueue,
   std::vector<Disabled> disabled;
   std::vector<WebhookId> rescheduled;
   std::vector<AlertChange> alerts;
+  std::set<ShardNumber> not_permitted;  // The parts for which nothing may be sent.
+  std::vector<CircuitCommanded> returned;
+  std::vector<ShardNumber> handed_back;
   int drained = 0;
   std::vector<AddressPolicy> address_policies;
   std::vector<Input> inputs;
@@ -194,9 +200,20 @@ class ShardHostDriver final : private StoreQueue,
     rescheduled.push_back(id);
   }
   void alert_changed(const AlertChange& change) override { alerts.push_back(change); }
+  void circuit_command_returned(const CircuitCommanded& command) override {
+    calls.emplace_back("command_returned");
+    returned.push_back(command);
+  }
+  void shard_handed_back(ShardNumber shard) override {
+    calls.emplace_back("handed_back");
+    handed_back.push_back(shard);
+  }
   void shard_drained() override {
     calls.emplace_back("drained");
     ++drained;
+  }
+  [[nodiscard]] bool may_send(ShardNumber shard) const override {
+    return !not_permitted.contains(shard);
   }
   void before_step(const Input& input) override { inputs.push_back(input); }
   void after_step(const Commands& step) override {
@@ -208,12 +225,24 @@ class ShardHostDriver final : private StoreQueue,
   void change_addresses(AddressPolicy addresses) override {
     address_policies.push_back(std::move(addresses));
   }
-  void stop() override {
-    Outcome lost;
-    lost.failure = FailureCategory::network;
-    while (!in_flight.empty()) {
-      finish(lost);
+  void end(std::uint16_t group) override {
+    std::deque<Sent> ending;
+    for (Sent& each : std::exchange(in_flight, {})) {
+      (each.request.group == group ? ending : in_flight).push_back(std::move(each));
     }
+    for (Sent& each : ending) {
+      each.done(lost());
+    }
+  }
+  void stop() override {
+    while (!in_flight.empty()) {
+      finish(lost());
+    }
+  }
+  [[nodiscard]] static Outcome lost() {
+    Outcome outcome;
+    outcome.failure = FailureCategory::network;
+    return outcome;
   }
 
   std::uint8_t webhooks_ = 0;

@@ -53,7 +53,7 @@ class StoreHarness {
     all.push_back(make_memory_reader(memory));
     all.front().history =
         std::make_unique<FaultyHistory>(std::move(all.front().history), readers_fail);
-    readers.emplace(std::move(all));
+    readers.emplace(std::move(all), clock);
   }
 
   ~StoreHarness() { stop(); }

@@ -1,12 +1,12 @@
-// Writes src/api/schema.d.ts from the fragments of the OpenAPI document, which the server merges
-// in the same way (src/api/openapi/document.cc). A change of the contract that the pages do not
-// follow then fails the type check.
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+// Writes generated/contract.d.ts from the fragments of the OpenAPI document, which the server
+// merges in the same way (src/api/openapi/document.cc). A change of the contract that the pages do
+// not follow then fails the type check.
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 
 import openapiTS, { astToString } from "openapi-typescript";
 
 const fragments = new URL("../../src/api/openapi/", import.meta.url);
-const target = new URL("../src/api/schema.d.ts", import.meta.url);
+const target = new URL("../generated/contract.d.ts", import.meta.url);
 
 function merge(document, fragment) {
   for (const [name, value] of Object.entries(fragment)) {
@@ -28,4 +28,7 @@ try {
 } catch {
   // The first run.
 }
-if (before !== text) writeFileSync(target, text);
+if (before !== text) {
+  mkdirSync(new URL(".", target), { recursive: true });
+  writeFileSync(target, text);
+}

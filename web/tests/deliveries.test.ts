@@ -111,6 +111,17 @@ test("what is shown is exported as CSV and JSON", async () => {
   expect(exported.map((each) => each.event_type).sort()).toEqual(["paused.one", "slow.one"]);
 });
 
+test("the live tail shows a new delivery before its first attempt", async () => {
+  const { page } = world;
+  await world.goto("/deliveries?event_type=paused.*");
+  await page.locator("[data-stream=live]").waitFor();
+  await row("paused.one").waitFor();
+  await world.publish("paused.two");
+  // Much sooner than the list would be read again without the stream.
+  await row("paused.two").locator("[data-status=pending]").waitFor({ timeout: 8_000 });
+  expect(await row("paused.two").textContent()).toContain("0 / ");
+});
+
 test("the live tail shows a new delivery without reload, and moves nothing under a reader", async () => {
   const { page } = world;
   for (let index = 0; index < 60; index++) await world.publish("shop.sold", { index });

@@ -84,7 +84,7 @@ test("a blocked delivery tells its blocker, and goes on by itself", async () => 
   await world.publish("held.two");
   const second = await delivery("held.two", "pending");
   await world.goto(`/deliveries/${second.id}`);
-  await page.getByText(/^Circuit open, until in \d+ min/).waitFor();
+  await page.getByText(/^Circuit open, ends in \d+ min/).waitFor();
   await page.getByRole("heading", { name: "Held back by the circuit" }).waitFor();
   await page.getByRole("cell", { name: "opened by hand" }).waitFor();
   await page.getByRole("button", { name: "Cancel delivery" }).click();

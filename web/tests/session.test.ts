@@ -85,13 +85,13 @@ test("an expired session leads to the sign-in page and back to the same place", 
     { session_seconds: 4 },
   );
   expectProblem(/401/);
-  await page.getByRole("link", { name: "Alerts" }).click();
+  await page.getByRole("link", { name: "Alerts", exact: true }).click();
   await page.getByText("Past", { exact: true }).click();
   await page.getByText("The session has ended").waitFor();
   expect(await page.content()).not.toContain("Dead letters");
   await page.getByRole("textbox", { name: "API key" }).fill(world.server.key);
   await page.getByRole("button", { name: "Sign in" }).click();
-  await page.getByRole("heading", { name: "Alerts" }).waitFor();
+  await page.getByRole("heading", { name: "Alerts", exact: true }).waitFor();
   expect(page.url()).toContain("/alerts?status=resolved");
   expect(problems).toEqual([]);
   await page.context().close();
@@ -156,7 +156,7 @@ test("the keyboard is enough: palette, skip link, visible focus", async () => {
   await page.keyboard.type("dead");
   await page.getByRole("button", { name: "Webhooks with “dead” in name or URL" }).waitFor();
   await page.keyboard.press("Enter");
-  await page.getByRole("heading", { name: "Dead letters" }).waitFor();
+  await page.getByRole("heading", { name: "Dead letters", exact: true }).waitFor();
   await page.keyboard.press("/");
   await page.keyboard.type("ten");
   await page.keyboard.press("Escape");

@@ -1,25 +1,17 @@
 #include "adapters/amqp/amqp_address.h"
 
-#include <charconv>
 #include <optional>
 #include <utility>
 
 #include <fmt/format.h>
+
+#include "core/base/parse_number.h"
 
 namespace postrider::amqp {
 namespace {
 
 tl::unexpected<Error> refuse(std::string_view problem) {
   return fail(Errc::invalid, fmt::format("The address of RabbitMQ {}.", problem));
-}
-
-std::optional<std::uint16_t> number(std::string_view text) {
-  std::uint16_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size()) {
-    return std::nullopt;
-  }
-  return value;
 }
 
 int hex_digit(char c) {
@@ -94,7 +86,7 @@ Result<void> read_host(Address& address, std::string_view text) {
   }
   address.host = text;
   if (port) {
-    const std::optional<std::uint16_t> value = number(*port);
+    const std::optional<std::uint16_t> value = parse_number<std::uint16_t>(*port);
     if (!value || *value == 0) {
       return refuse("has a port that is not a number from 1 to 65535");
     }
@@ -111,7 +103,7 @@ Result<void> read_query(Address& address, std::string_view query) {
     if (pair != "heartbeat") {
       return refuse("has an unknown parameter; only `heartbeat` is supported");
     }
-    const std::optional<std::uint16_t> seconds = number(value.value_or(""));
+    const std::optional<std::uint16_t> seconds = parse_number<std::uint16_t>(value.value_or(""));
     if (!seconds || *seconds == 0 || *seconds > 3'600) {
       return refuse("has a heartbeat that is not a number of seconds from 1 to 3600");
     }

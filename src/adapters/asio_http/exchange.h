@@ -3,6 +3,7 @@
 // the deadline wheel. It ends exactly once and holds a reference to itself until then.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
@@ -55,6 +56,9 @@ class Exchange final : public ConnectionUser,
 
   /// Fails the request unless it has ended. `done` has been called when this returns.
   void stop();
+
+  /// See Transport::end.
+  [[nodiscard]] std::uint16_t group() const { return request_.group; }
 
  private:
   enum class Stage : std::uint8_t {

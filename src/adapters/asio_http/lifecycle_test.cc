@@ -53,6 +53,55 @@ TEST_F(Lifecycle, StopEndsEverythingBeforeItReturns) {
   EXPECT_TRUE(receiver.wait_for_ended(3));
 }
 
+TEST_F(Lifecycle, EndEndsTheRequestsOfOneGroupBeforeItReturns) {
+  const ScriptedReceiver holding{[](Peer& peer) { peer.hold(); }};
+  const ScriptedReceiver answering{ScriptedReceiver::answering(ok_response())};
+  std::vector<Outcome> ended;
+  const auto send = [&](std::uint16_t group, std::string_view host, std::uint16_t port) {
+    OutboundRequest request = request_to(host, port);
+    request.group = group;
+    transport().send(std::move(request),
+                     [&](Outcome outcome) { ended.push_back(std::move(outcome)); });
+  };
+  send(1, "127.0.0.1", holding.port());
+  send(2, "127.0.0.1", holding.port());
+  send(1, "127.0.0.1", holding.port());
+  run_until([&] { return holding.connections() == 3; });
+  send(1, "10.0.0.1", 80);  // Fails inside send().
+  transport().end(1);
+  ASSERT_EQ(ended.size(), 3u);
+  EXPECT_EQ(ended[0].failure, FailureCategory::network);
+  EXPECT_EQ(ended[1].failure, FailureCategory::network);
+  EXPECT_EQ(ended[2].failure, FailureCategory::blocked_address) << "its own failure";
+  EXPECT_TRUE(holding.wait_for_ended(2));
+  transport().end(1);
+  transport().end(3);
+  EXPECT_EQ(ended.size(), 3u) << "nothing is left to end";
+
+  send(1, "127.0.0.1", answering.port());
+  run_until([&] { return ended.size() == 4; });
+  EXPECT_EQ(ended[3].http_status, 200) << "later requests of the group are not affected";
+  EXPECT_EQ(answering.requests(), 1u);
+  transport().stop();
+  EXPECT_EQ(ended.size(), 5u);
+}
+
+TEST_F(Lifecycle, DoneMaySendAndDestroyTheTransportWhileAGroupIsEnded) {
+  const ScriptedReceiver receiver{[](Peer& peer) { peer.hold(); }};
+  int ended = 0;
+  transport().send(request_to("127.0.0.1", receiver.port()), [&](const Outcome&) {
+    ++ended;
+    transport().send(request_to("127.0.0.1", receiver.port()), [&](const Outcome&) { ++ended; });
+  });
+  transport().send(request_to("127.0.0.1", receiver.port()), [&](const Outcome&) {
+    ++ended;
+    transport_.reset();
+  });
+  run_until([&] { return receiver.connections() == 2; });
+  transport().end(0);
+  EXPECT_EQ(ended, 3) << "the request that was sent meanwhile ended with the transport";
+}
+
 TEST_F(Lifecycle, StopReportsARequestThatFailedInsideSend) {
   int calls = 0;
   transport().send(request_to("10.0.0.1", 80), [&](const Outcome& outcome) {

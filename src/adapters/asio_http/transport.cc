@@ -1,6 +1,7 @@
 #include "adapters/asio_http/transport.h"
 
 #include <utility>
+#include <vector>
 
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
@@ -52,6 +53,18 @@ class Core : public boost::intrusive_ref_counter<Core, boost::thread_unsafe_coun
     if (!ticking_) {
       tick_after(DeadlineWheel::tick);
       ticking_ = true;
+    }
+  }
+
+  void end(std::uint16_t group) {
+    std::vector<boost::intrusive_ptr<Exchange>> ending;  // A `done` may start and end others.
+    for (Exchange& exchange : active_) {
+      if (exchange.group() == group) {
+        ending.emplace_back(&exchange);
+      }
+    }
+    for (const boost::intrusive_ptr<Exchange>& exchange : ending) {
+      exchange->stop();
     }
   }
 
@@ -129,6 +142,11 @@ class AsioHttpTransport final : public AsioTransport {
 
   void send(OutboundRequest request, std::function<void(Outcome)> done) override {
     core_->send(std::move(request), std::move(done));
+  }
+
+  void end(std::uint16_t group) override {
+    const boost::intrusive_ptr<Core> keep = core_;  // A `done` may destroy the transport.
+    keep->end(group);
   }
 
   void stop() override {

@@ -7,6 +7,8 @@
 #include <string>
 #include <system_error>
 
+#include "core/base/parse_number.h"
+
 namespace postrider::json_schema {
 namespace {
 
@@ -47,15 +49,13 @@ const JsonNode* child_of(const JsonNode& parent, std::string_view step) {
   if (parent.kind != JsonKind::array) {
     return find_member(parent, decode_tildes(step));
   }
-  std::uint32_t index = 0;
-  const auto [end, error] = std::from_chars(step.data(), step.data() + step.size(), index);
-  const bool is_index = error == std::errc{} && end == step.data() + step.size();
+  const auto index = parse_number<std::uint32_t>(step);
   const bool is_padded = step.size() > 1 && step.starts_with('0');
-  if (!is_index || is_padded || index >= parent.count) {
+  if (!index || is_padded || *index >= parent.count) {
     return nullptr;
   }
   JsonChildren::Iterator element = JsonChildren{parent}.begin();
-  for (; index > 0; --index) {
+  for (std::uint32_t at = 0; at < *index; ++at) {
     ++element;
   }
   return &*element;

@@ -24,6 +24,12 @@ class MemoryCatalog final : public Catalog {
     return webhooks;
   }
 
+  Result<std::optional<Webhook>> find_webhook(WebhookId id) override {
+    const std::lock_guard guard{store_.mutex};
+    const auto found = store_.webhooks.find(id);
+    return found == store_.webhooks.end() ? std::nullopt : std::optional{found->second};
+  }
+
   Result<void> put_webhook(const Webhook& webhook) override {
     const std::lock_guard guard{store_.mutex};
     store_.webhooks[webhook.id] = webhook;
@@ -43,7 +49,7 @@ class MemoryCatalog final : public Catalog {
     return {};
   }
 
-  Result<PriorityCounts> cancel_waiting(WebhookId id, WallTime now, std::uint32_t limit) override {
+  Result<TenantCounts> cancel_waiting(WebhookId id, WallTime now, std::uint32_t limit) override {
     const std::lock_guard guard{store_.mutex};
     std::vector<std::int64_t> first;
     if (const auto lane = store_.waiting.find(id); lane != store_.waiting.end()) {
@@ -51,10 +57,10 @@ class MemoryCatalog final : public Catalog {
       std::ranges::copy(waiting | std::views::take(limit), std::back_inserter(first));
     }
     OutcomeChanges outcomes;
-    PriorityCounts cancelled;
+    TenantCounts cancelled;
     for (const std::int64_t sequence : first) {
       DeliveryRecord record = store_.deliveries.at(sequence);
-      ++cancelled[record.delivery.priority];
+      ++cancelled[record.tenant_id][record.delivery.priority];
       mark_cancelled(store_, record, now, outcomes);
       put(store_, std::move(record));
     }

@@ -309,6 +309,23 @@ class MemoryHistory final : public History {
     return listed;
   }
 
+  Result<std::map<WebhookId, CircuitRecord>> circuits_of(
+      const std::vector<WebhookId>& ids) override {
+    const std::lock_guard guard{store_.mutex};
+    std::map<WebhookId, CircuitRecord> circuits;
+    for (const WebhookId id : ids) {
+      if (const auto found = store_.circuits.find(id); found != store_.circuits.end()) {
+        circuits.insert(*found);
+      }
+    }
+    return circuits;
+  }
+
+  Result<std::vector<PastCall>> recent_calls(WebhookId id, const CallsToRestore& which) override {
+    const std::lock_guard guard{store_.mutex};
+    return postrider::recent_calls(store_, id, which);
+  }
+
   Result<std::map<WebhookId, CircuitState>> open_circuits() override {
     const std::lock_guard guard{store_.mutex};
     std::map<WebhookId, CircuitState> circuits;
@@ -408,6 +425,32 @@ class MemoryHistory final : public History {
       }
     }
     return health;
+  }
+
+  Result<std::map<WebhookId, LatestResults>> latest_results(
+      const std::vector<WebhookId>& ids) override {
+    const std::lock_guard guard{store_.mutex};
+    std::map<WebhookId, LatestResults> results;
+    for (const WebhookId& id : ids) {
+      const LatestResults latest{.last_success_at = find_time(store_.last_success_at, id),
+                                 .last_failure_at = find_time(store_.last_failure_at, id)};
+      if (latest != LatestResults{}) {
+        results.emplace(id, latest);
+      }
+    }
+    return results;
+  }
+
+  Result<TenantCounts> waiting_counts() override {
+    const std::lock_guard guard{store_.mutex};
+    TenantCounts waiting;
+    for (const auto& [webhook_id, sequences] : store_.waiting) {
+      for (const std::int64_t sequence : sequences) {
+        const DeliveryRecord& record = store_.deliveries.at(sequence);
+        ++waiting[record.tenant_id][record.delivery.priority];
+      }
+    }
+    return waiting;
   }
 
   Result<std::map<TenantId, std::uint64_t>> dead_letter_counts() override {

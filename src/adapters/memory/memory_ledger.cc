@@ -36,7 +36,7 @@ class MemoryLedger final : public Ledger {
       receipt.revivals.push_back(revive(order, receipt));
     }
     for (const AddLateDelivery& order : batch.late_deliveries) {
-      receipt.late_deliveries.push_back(add_late_delivery(order));
+      receipt.late_deliveries.push_back(add_late_delivery(order, receipt));
     }
     for (const Cancel& order : batch.cancels) {
       receipt.cancels.push_back(cancel(order, receipt));
@@ -56,7 +56,7 @@ class MemoryLedger final : public Ledger {
     }
     add_to_operations(store_, receipt.outcomes);
     std::erase_if(receipt.dead_letter_changes, [](const auto& each) { return each.second == 0; });
-    receipt.waiting_change += count_added(receipt);
+    receipt.waiting_change.remove_zeros();
     return receipt;
   }
 
@@ -85,27 +85,7 @@ class MemoryLedger final : public Ledger {
 
   Result<std::vector<PastCall>> recent_calls(WebhookId id, const CallsToRestore& which) override {
     const std::lock_guard guard{store_.mutex};
-    std::vector<PastCall> calls;
-    const auto recorded = store_.attempts_recorded.find(id);
-    if (recorded == store_.attempts_recorded.end()) {
-      return calls;
-    }
-    for (auto key = recorded->second.rbegin();
-         key != recorded->second.rend() && calls.size() < which.limit; ++key) {
-      const Attempt& attempt = store_.attempts.at(*key);
-      const WallTime began = attempt.outcome.executed_at;
-      const WallTime ended =
-          later(began, std::chrono::duration_cast<Millis>(attempt.outcome.duration));
-      if (ended < which.since && calls.size() >= which.count_min) {
-        break;
-      }
-      calls.push_back({.began = began,
-                       .ended = ended,
-                       .failed = attempt.failure_category.has_value(),
-                       .timed_out = attempt.failure_category == FailureCategory::timeout});
-    }
-    std::ranges::reverse(calls);
-    return calls;
+    return postrider::recent_calls(store_, id, which);
   }
 
   Result<BroughtForward> bring_forward(const BringForward& order) override {
@@ -175,15 +155,8 @@ class MemoryLedger final : public Ledger {
     return open;
   }
 
-  Result<PriorityCounts> count_waiting() override {
-    const std::lock_guard guard{store_.mutex};
-    PriorityCounts waiting;
-    for (const auto& [webhook_id, sequences] : store_.waiting) {
-      for (const std::int64_t sequence : sequences) {
-        ++waiting[store_.deliveries.at(sequence).delivery.priority];
-      }
-    }
-    return waiting;
+  Result<TenantCounts> count_waiting() override {
+    return make_memory_history(store_)->waiting_counts();
   }
 
   Result<std::vector<Event>> load_events(const std::vector<EventId>& ids) override {
@@ -228,6 +201,7 @@ class MemoryLedger final : public Ledger {
       const PublishPlan& plan = (*plans)[i];
       if (std::holds_alternative<Fresh>(plan)) {
         Accepted accepted = store_publish(group[i]);
+        add_waiting(group[i], accepted, receipt.waiting_change);
         track_source_row(store_, group[i], group[i].event.id);
         if (accepted.fanned_out > 0) {
           receipt.fanouts[group[i].event.tenant_id] += accepted.fanned_out;
@@ -335,7 +309,7 @@ class MemoryLedger final : public Ledger {
     return delivery;
   }
 
-  std::optional<Delivery> add_late_delivery(const AddLateDelivery& order) {
+  std::optional<Delivery> add_late_delivery(const AddLateDelivery& order, BatchReceipt& receipt) {
     const auto found = store_.event_sequences.find(order.delivery.event_id);
     if (found == store_.event_sequences.end()) {
       return std::nullopt;
@@ -360,6 +334,7 @@ class MemoryLedger final : public Ledger {
     const DeliveryRecord record = store_delivery(delivery, stored.event->tenant_id, order.now);
     webhook_tally(record, order.now).deliveries += 1;
     tenant_tally(record.tenant_id, order.now).deliveries += 1;
+    ++receipt.waiting_change[record.tenant_id][delivery.priority];
     unsettle_source_rows(store_, delivery.event_id);
     return delivery;
   }
@@ -409,7 +384,7 @@ class MemoryLedger final : public Ledger {
     record.updated_at = settled_at(settlement);
     if (!is_waiting(stored.state)) {
       record.completed_at = record.updated_at;
-      --receipt.waiting_change[stored.priority];
+      --receipt.waiting_change[record.tenant_id][stored.priority];
       add_settled(record);
       if (const auto operation = operation_of(store_, stored)) {
         receipt.outcomes[*operation].add(stored.state, record.updated_at);
@@ -481,11 +456,12 @@ class MemoryLedger final : public Ledger {
     }
     DeliveryRecord record = *found;
     Delivery& delivery = record.delivery;
+    PriorityCounts& waiting_change = receipt.waiting_change[record.tenant_id];
     if (delivery.state == DeliveryState::dead_letter) {
       --receipt.dead_letter_changes[record.tenant_id];
     }
     if (is_waiting(delivery.state)) {
-      --receipt.waiting_change[delivery.priority];  // A revival may change the priority.
+      --waiting_change[delivery.priority];  // A revival may change the priority.
     } else {
       remove_settled(record);
       record.completed_at.reset();
@@ -495,7 +471,7 @@ class MemoryLedger final : public Ledger {
       }
     }
     delivery = revived(delivery, order);
-    ++receipt.waiting_change[delivery.priority];
+    ++waiting_change[delivery.priority];
     record.updated_at = order.now;
     put(store_, record);
     unsettle_source_rows(store_, delivery.event_id);
@@ -515,7 +491,7 @@ class MemoryLedger final : public Ledger {
       --receipt.dead_letter_changes[record.tenant_id];
       remove_settled(record);
     } else {
-      --receipt.waiting_change[record.delivery.priority];
+      --receipt.waiting_change[record.tenant_id][record.delivery.priority];
     }
     mark_cancelled(store_, record, order.now, receipt.outcomes);
     put(store_, record);

@@ -13,6 +13,7 @@ class MemoryNotificationWriter final : public NotificationWriter {
   Result<std::vector<NotificationChannel>> load_channels() override {
     const std::lock_guard guard{store_.mutex};
     std::vector<NotificationChannel> channels;
+    channels.reserve(store_.channels.size());
     for (const auto& [id, channel] : store_.channels) {
       channels.push_back(channel);
     }

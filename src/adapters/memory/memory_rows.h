@@ -1,10 +1,13 @@
 // Helpers that the memory store's ports share: finding and replacing a delivery and its index
-// entries, looking up times, and appending to the audit log. Hold the store's mutex.
+// entries, looking up times and calls, and appending to the audit log. Hold the store's mutex.
 #pragma once
 
+#include <algorithm>
+#include <chrono>
 #include <map>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "core/base/assert.h"
 #include "ports/audit_chain.h"
@@ -86,6 +89,32 @@ inline void append_audit(MemoryStore& store, const AuditEntry& entry) {
   POSTRIDER_ASSERT(store.digest != nullptr);
   const AuditRecord last = store.audit.empty() ? AuditRecord{} : store.audit.back();
   store.audit.push_back(chain_entry(last, entry, store.digest));
+}
+
+/// See Ledger::recent_calls.
+[[nodiscard]] inline std::vector<PastCall> recent_calls(const MemoryStore& store, WebhookId id,
+                                                        const CallsToRestore& which) {
+  std::vector<PastCall> calls;
+  const auto recorded = store.attempts_recorded.find(id);
+  if (recorded == store.attempts_recorded.end()) {
+    return calls;
+  }
+  for (auto key = recorded->second.rbegin();
+       key != recorded->second.rend() && calls.size() < which.limit; ++key) {
+    const Attempt& attempt = store.attempts.at(*key);
+    const WallTime began = attempt.outcome.executed_at;
+    const WallTime ended =
+        later(began, std::chrono::duration_cast<Millis>(attempt.outcome.duration));
+    if (ended < which.since && calls.size() >= which.count_min) {
+      break;
+    }
+    calls.push_back({.began = began,
+                     .ended = ended,
+                     .failed = attempt.failure_category.has_value(),
+                     .timed_out = attempt.failure_category == FailureCategory::timeout});
+  }
+  std::ranges::reverse(calls);
+  return calls;
 }
 
 }  // namespace postrider

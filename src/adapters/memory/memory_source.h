@@ -16,7 +16,7 @@ namespace postrider {
 /// The calls of EventSource that can be made to fail.
 enum class SourceCall : std::uint8_t { connect, receive, settle, lag };
 
-/// Whether a call fails, and whether the server performs it all the same.
+/// Whether a call fails, and whether the server still performs it.
 enum class SourceFault : std::uint8_t { none, not_performed, performed };
 
 struct MemoryRejected {

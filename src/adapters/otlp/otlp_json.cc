@@ -1,7 +1,6 @@
 #include "adapters/otlp/otlp_json.h"
 
 #include <algorithm>
-#include <charconv>
 #include <iterator>
 #include <optional>
 #include <variant>
@@ -10,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "core/base/overloaded.h"
+#include "core/base/parse_number.h"
 #include "core/json/json_string.h"
 
 namespace postrider::otlp {
@@ -104,9 +104,7 @@ void append_span(std::string& out, const Span& span) {
 
 std::optional<std::uint64_t> as_number(const boost::json::value& value) {
   if (const boost::json::string* text = value.if_string()) {
-    std::uint64_t number = 0;
-    const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), number);
-    return error == std::errc{} ? std::optional{number} : std::nullopt;
+    return parse_number<std::uint64_t>({text->data(), text->size()});
   }
   const std::int64_t* number = value.if_int64();
   return number && *number >= 0 ? std::optional{static_cast<std::uint64_t>(*number)} : std::nullopt;

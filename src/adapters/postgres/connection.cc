@@ -1,5 +1,6 @@
 #include "adapters/postgres/connection.h"
 
+#include <algorithm>
 #include <charconv>
 #include <utility>
 
@@ -39,6 +40,41 @@ std::string value_of(const PQconninfoOption* options, std::string_view keyword) 
   return {};
 }
 
+/// One of the servers that an address names. Empty members are those of the address.
+struct Host {
+  std::string name;
+  std::string address;
+  std::string port;
+};
+
+std::vector<std::string> split(const std::string& list) {
+  std::vector<std::string> parts;
+  for (std::size_t begin = 0; begin <= list.size();) {
+    const std::size_t end = std::min(list.find(',', begin), list.size());
+    parts.push_back(list.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return parts;
+}
+
+/// The part of a list that belongs to a host. A list of one belongs to all.
+std::string part(const std::vector<std::string>& parts, std::size_t host) {
+  return parts.size() == 1 ? parts.front() : host < parts.size() ? parts[host] : "";
+}
+
+std::vector<Host> hosts_of(const PQconninfoOption* address) {
+  const std::vector<std::string> names = split(value_of(address, "host"));
+  const std::vector<std::string> addresses = split(value_of(address, "hostaddr"));
+  const std::vector<std::string> ports = split(value_of(address, "port"));
+  std::vector<Host> hosts(std::max(names.size(), addresses.size()));
+  for (std::size_t i = 0; i < hosts.size(); ++i) {
+    hosts[i] = {.name = part(names, i), .address = part(addresses, i), .port = part(ports, i)};
+  }
+  return hosts;
+}
+
+const char* or_null(const std::string& text) { return text.empty() ? nullptr : text.c_str(); }
+
 /// The class of an SQLSTATE says what the caller can do (appendix A of PostgreSQL's manual).
 Errc code_of(std::string_view sqlstate) {
   const std::string_view group = sqlstate.substr(0, 2);
@@ -55,33 +91,33 @@ Errc code_of(std::string_view sqlstate) {
 
 }  // namespace
 
-Rows::Rows(pg_result* result) : result_(result) {}
+TextRows::TextRows(pg_result* result) : result_(result) {}
 
-void Rows::Clear::operator()(pg_result* result) const { PQclear(result); }
+void TextRows::Clear::operator()(pg_result* result) const { PQclear(result); }
 
-int Rows::count() const { return PQntuples(result_.get()); }
+int TextRows::count() const { return PQntuples(result_.get()); }
 
-bool Rows::is_null(int row, int column) const {
+bool TextRows::is_null(int row, int column) const {
   return PQgetisnull(result_.get(), row, column) != 0;
 }
 
-std::string_view Rows::text(int row, int column) const {
+std::string_view TextRows::text(int row, int column) const {
   return {PQgetvalue(result_.get(), row, column),
           static_cast<std::size_t>(PQgetlength(result_.get(), row, column))};
 }
 
-std::optional<std::string> Rows::text_or_null(int row, int column) const {
+std::optional<std::string> TextRows::text_or_null(int row, int column) const {
   return is_null(row, column) ? std::nullopt : std::optional{std::string{text(row, column)}};
 }
 
-std::int64_t Rows::integer(int row, int column) const {
+std::int64_t TextRows::integer(int row, int column) const {
   const std::string_view digits = text(row, column);
   std::int64_t value = 0;
   std::from_chars(digits.data(), digits.data() + digits.size(), value);
   return value;
 }
 
-std::int64_t Rows::affected() const {
+std::int64_t TextRows::affected() const {
   const std::string_view digits{PQcmdTuples(result_.get())};
   std::int64_t value = 0;
   std::from_chars(digits.data(), digits.data() + digits.size(), value);
@@ -99,24 +135,44 @@ Connection::Connection(pg_conn* connection, const ConnectOptions& options,
 Result<Connection> Connection::open(const ConnectOptions& options,
                                     const Interruption& interruption) {
   POSTRIDER_TRY(const ParsedAddress address, parse(options.address.reveal()));
-  // Later entries override those in the address. Null values are ignored.
   const bool verifies = !options.ca_file.empty();
   const bool has_mode = !value_of(address.get(), "sslmode").empty();
-  const char* const keywords[] = {"dbname",      "client_encoding", "fallback_application_name",
-                                  "sslrootcert", "sslmode",         nullptr};
-  const char* const values[] = {options.address.reveal().c_str(),
-                                "UTF8",
-                                "postrider",
-                                verifies ? options.ca_file.c_str() : nullptr,
-                                verifies && !has_mode ? "verify-full" : nullptr,
-                                nullptr};
-  Connection connection{PQconnectStartParams(keywords, values, 1), options, interruption};
-  if (connection.connection_ == nullptr) {
-    return fail(Errc::unavailable, "There is not enough memory for a database connection.");
+  // libpq would try the next server only after one that does not answer has used up all the time.
+  const std::vector<Host> hosts = hosts_of(address.get());
+  std::optional<Error> error;
+  for (const Host& host : hosts) {
+    // Later entries override those in the address. Null values are ignored.
+    const char* const keywords[] = {"dbname",
+                                    "client_encoding",
+                                    "fallback_application_name",
+                                    "sslrootcert",
+                                    "sslmode",
+                                    "host",
+                                    "hostaddr",
+                                    "port",
+                                    nullptr};
+    const char* const values[] = {options.address.reveal().c_str(),
+                                  "UTF8",
+                                  "postrider",
+                                  verifies ? options.ca_file.c_str() : nullptr,
+                                  verifies && !has_mode ? "verify-full" : nullptr,
+                                  or_null(host.name),
+                                  or_null(host.address),
+                                  or_null(host.port),
+                                  nullptr};
+    Connection connection{PQconnectStartParams(keywords, values, 1), options, interruption};
+    if (connection.connection_ == nullptr) {
+      return fail(Errc::unavailable, "There is not enough memory for a database connection.");
+    }
+    connection.password_ = Secret<std::string>{value_of(address.get(), "password")};
+    const Result<void> connected =
+        connection.finish_connecting(options.connect_max / static_cast<int>(hosts.size()));
+    if (connected) {
+      return connection;
+    }
+    error = connected.error();
   }
-  connection.password_ = Secret<std::string>{value_of(address.get(), "password")};
-  POSTRIDER_CHECK(connection.finish_connecting(options.connect_max));
-  return connection;
+  return tl::make_unexpected(*std::move(error));
 }
 
 Result<void> Connection::finish_connecting(Millis connect_max) {
@@ -156,7 +212,7 @@ Result<void> Connection::wait_until(Direction direction, Deadline& deadline) {
   return {};
 }
 
-Result<Rows> Connection::execute(const std::string& sql, const Parameters& parameters) {
+Result<TextRows> Connection::execute(const std::string& sql, const TextParameters& parameters) {
   sqlstate_.clear();
   if (!is_open()) {
     return lost("The connection to the database is closed.");
@@ -170,10 +226,12 @@ Result<Rows> Connection::execute(const std::string& sql, const Parameters& param
                         values.data(), nullptr, nullptr, 0) == 0) {
     return lost(PQerrorMessage(connection_.get()));
   }
-  return results();
+  return results(statement_max_);
 }
 
-Result<Rows> Connection::script(const std::string& sql) {
+Result<TextRows> Connection::script(const std::string& sql) { return script(sql, statement_max_); }
+
+Result<TextRows> Connection::script(const std::string& sql, Millis max) {
   sqlstate_.clear();
   if (!is_open()) {
     return lost("The connection to the database is closed.");
@@ -181,10 +239,10 @@ Result<Rows> Connection::script(const std::string& sql) {
   if (PQsendQuery(connection_.get(), sql.c_str()) == 0) {
     return lost(PQerrorMessage(connection_.get()));
   }
-  Result<Rows> rows = results();
+  Result<TextRows> rows = results(max);
   if (!rows && is_open() && PQtransactionStatus(connection_.get()) != PQTRANS_IDLE) {
     std::string sqlstate = sqlstate_;
-    if (PQsendQuery(connection_.get(), "ROLLBACK") == 0 || !results()) {
+    if (PQsendQuery(connection_.get(), "ROLLBACK") == 0 || !results(statement_max_)) {
       return lost(rows.error().message);
     }
     sqlstate_ = std::move(sqlstate);
@@ -192,8 +250,8 @@ Result<Rows> Connection::script(const std::string& sql) {
   return rows;
 }
 
-Result<Rows> Connection::results() {
-  Deadline deadline{statement_max_};
+Result<TextRows> Connection::results(Millis max) {
+  Deadline deadline{max};
   POSTRIDER_CHECK(flush(deadline));
   return collect(deadline);
 }
@@ -207,16 +265,16 @@ Result<void> Connection::flush(Deadline& deadline) {
     if (left < 0) {
       return lost(PQerrorMessage(connection_.get()));
     }
-    POSTRIDER_CHECK(wait_until(Direction::write, deadline));
     // The server may be waiting for us to read.
+    POSTRIDER_CHECK(wait_until(Direction::either, deadline));
     if (PQconsumeInput(connection_.get()) == 0) {
       return lost(PQerrorMessage(connection_.get()));
     }
   }
 }
 
-Result<Rows> Connection::collect(Deadline& deadline) {
-  Rows last;
+Result<TextRows> Connection::collect(Deadline& deadline) {
+  TextRows last;
   std::optional<Error> error;
   while (true) {
     while (PQisBusy(connection_.get()) != 0) {
@@ -229,7 +287,7 @@ Result<Rows> Connection::collect(Deadline& deadline) {
     if (result == nullptr) {
       break;
     }
-    Rows rows{result};
+    TextRows rows{result};
     const ExecStatusType status = PQresultStatus(result);
     if (status == PGRES_COPY_IN || status == PGRES_COPY_OUT || status == PGRES_COPY_BOTH) {
       return lost("COPY is not supported.");
@@ -247,18 +305,23 @@ Result<Rows> Connection::collect(Deadline& deadline) {
 }
 
 Result<bool> Connection::wait_for_notification(Millis wait_max) {
+  return wait_for_notification({.max = wait_max, .interruption = interruption_});
+}
+
+Result<bool> Connection::wait_for_notification(const NotificationWait& wanted) {
   if (!is_open()) {
     return lost("The connection to the database is closed.");
   }
-  const Deadline deadline{wait_max};
+  const Deadline deadline{wanted.max};
   bool notified = false;
   while (true) {
     while (PGnotify* const notification = PQnotifies(connection_.get())) {
+      notified = notified || wanted.ignored_payload.empty() ||
+                 notification->extra != wanted.ignored_payload;
       PQfreemem(notification);
-      notified = true;
     }
-    if (notified || wait(PQsocket(connection_.get()), Direction::read, interruption_, deadline) !=
-                        Woken::ready) {
+    if (notified || wait(PQsocket(connection_.get()), Direction::read, wanted.interruption,
+                         deadline) != Woken::ready) {
       return notified;
     }
     if (PQconsumeInput(connection_.get()) == 0) {

@@ -1,5 +1,5 @@
 // A C++ wrapper of libpq: connection, statements, notifications, errors as Result. Independent of
-// the tables. The only place that includes libpq. A connection is used by one thread.
+// the tables. Only this and store/database include libpq. A connection is used by one thread.
 //
 // No call blocks longer than its deadline, except for the resolution of the server's name, which
 // libpq leaves to the C library. Messages never contain the password.
@@ -25,10 +25,10 @@ struct pg_result;
 namespace postrider::postgres {
 
 /// The rows of one statement, as text.
-class Rows {
+class TextRows {
  public:
-  Rows() = default;
-  explicit Rows(pg_result* result);
+  TextRows() = default;
+  explicit TextRows(pg_result* result);
 
   [[nodiscard]] int count() const;
   [[nodiscard]] bool is_null(int row, int column) const;
@@ -49,16 +49,21 @@ class Rows {
 };
 
 /// A parameter `$1`, `$2`, … as text; nullopt: NULL.
-using Parameters = std::vector<std::optional<std::string>>;
+using TextParameters = std::vector<std::optional<std::string>>;
 
 struct ConnectOptions {
   Secret<std::string> address;  // A URI or `key=value …`, as libpq takes them.
   /// The certificates that the server's must be signed by. Requires TLS and the right host name,
   /// unless the address has its own `sslmode`. Empty: as the address says.
   std::string ca_file;
-  Millis connect_max{10'000};
+  Millis connect_max{10'000};  // Divided among the servers, if the address names several.
   Millis statement_max{10'000};
+  /// The server ends a session that pauses longer in a transaction: one that is lost or suspended
+  /// must not keep its locks.
+  Millis idle_in_transaction_max{30'000};
 };
+
+class Pipeline;
 
 class Connection {
  public:
@@ -77,16 +82,26 @@ class Connection {
   ///   duplicate key): the same statement may succeed later,
   /// - invalid if the server refuses the statement: a missing table or privilege.
   /// A statement that ran out of time leaves the connection closed.
-  [[nodiscard]] Result<Rows> execute(const std::string& sql, const Parameters& parameters = {});
+  [[nodiscard]] Result<TextRows> execute(const std::string& sql,
+                                         const TextParameters& parameters = {});
 
   /// Runs several statements in one transaction, without parameters, in one exchange with the
   /// server. Returns the rows of the last statement. Errors as in `execute`. If the text has its
   /// own BEGIN, the transaction is rolled back after an error.
-  [[nodiscard]] Result<Rows> script(const std::string& sql);
+  [[nodiscard]] Result<TextRows> script(const std::string& sql);
+  /// The same, for at most `max`.
+  [[nodiscard]] Result<TextRows> script(const std::string& sql, Millis max);
 
   /// Waits for a notification on any channel that was LISTENed to. Takes all that have arrived.
   /// False if the time is over or `interruption` is set. Fails with unavailable.
   [[nodiscard]] Result<bool> wait_for_notification(Millis wait_max);
+  struct NotificationWait {
+    Millis max{0};
+    /// Notifications with this payload are taken but do not count.
+    std::string_view ignored_payload;
+    const Interruption* interruption = nullptr;  // Instead of the connection's.
+  };
+  [[nodiscard]] Result<bool> wait_for_notification(const NotificationWait& wanted);
 
   /// Of the last failure of a statement. Empty if the server did not answer.
   [[nodiscard]] const std::string& sqlstate() const { return sqlstate_; }
@@ -99,7 +114,12 @@ class Connection {
   [[nodiscard]] static std::string literal(std::string_view text);
   [[nodiscard]] static std::string identifier(std::string_view name);
 
+  /// How long a statement may take.
+  [[nodiscard]] Millis statement_max() const { return statement_max_; }
+
  private:
+  friend class Pipeline;  // Several statements in one exchange (store/database/pipeline.h).
+
   struct Close {
     void operator()(pg_conn* connection) const;
   };
@@ -108,8 +128,8 @@ class Connection {
 
   [[nodiscard]] Result<void> finish_connecting(Millis connect_max);
   [[nodiscard]] Result<void> flush(Deadline& deadline);
-  [[nodiscard]] Result<Rows> results();
-  [[nodiscard]] Result<Rows> collect(Deadline& deadline);
+  [[nodiscard]] Result<TextRows> results(Millis max);
+  [[nodiscard]] Result<TextRows> collect(Deadline& deadline);
   [[nodiscard]] Result<void> wait_until(Direction direction, Deadline& deadline);
   [[nodiscard]] tl::unexpected<Error> lost(std::string_view what);
   [[nodiscard]] tl::unexpected<Error> refused(pg_result* result);

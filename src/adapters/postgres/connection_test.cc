@@ -31,8 +31,8 @@ class ConnectionTest : public testing::Test {
 TEST_F(ConnectionTest, ParametersAndValuesKeepTheirText) {
   Connection connection = connect();
   const std::string odd = "a'b\"c\\d\n\xC3\xA4";
-  const Result<Rows> rows = connection.execute("SELECT $1::text, $2::text, $3::bigint, $4::boolean",
-                                               {odd, std::nullopt, "-42", "true"});
+  const Result<TextRows> rows = connection.execute(
+      "SELECT $1::text, $2::text, $3::bigint, $4::boolean", {odd, std::nullopt, "-42", "true"});
   ASSERT_TRUE(rows.has_value()) << rows.error().message;
   ASSERT_EQ(rows->count(), 1);
   EXPECT_EQ(rows->text(0, 0), odd);
@@ -45,8 +45,8 @@ TEST_F(ConnectionTest, ParametersAndValuesKeepTheirText) {
 TEST_F(ConnectionTest, QuotedTextIsTheSameText) {
   Connection connection = connect();
   const std::string odd = "a'b\"c\\d";
-  const Result<Rows> rows = connection.script("SELECT 1 AS " + Connection::identifier(odd) + "; " +
-                                              "SELECT " + Connection::literal(odd));
+  const Result<TextRows> rows = connection.script("SELECT 1 AS " + Connection::identifier(odd) +
+                                                  "; " + "SELECT " + Connection::literal(odd));
   ASSERT_TRUE(rows.has_value()) << rows.error().message;
   EXPECT_EQ(rows->text(0, 0), odd);
 }
@@ -58,7 +58,7 @@ TEST_F(ConnectionTest, AScriptIsOneTransaction) {
   EXPECT_EQ(connection.sqlstate(), "22012");
   EXPECT_FALSE(connection.script("BEGIN; INSERT INTO script_test VALUES (1); SELECT 1/0; COMMIT"));
   EXPECT_EQ(connection.sqlstate(), "22012");
-  const Result<Rows> rows = connection.execute("SELECT count(*) FROM script_test");
+  const Result<TextRows> rows = connection.execute("SELECT count(*) FROM script_test");
   ASSERT_TRUE(rows.has_value()) << rows.error().message;
   EXPECT_EQ(rows->integer(0, 0), 0);
   EXPECT_EQ(connection.execute("INSERT INTO script_test SELECT generate_series(1, 3)")->affected(),
@@ -80,7 +80,7 @@ TEST_F(ConnectionTest, ErrorsSayWhatTheCallerCanDo) {
                         {"DO $$ BEGIN RAISE deadlock_detected; END $$", Errc::conflict, "40P01"},
                         {"DO $$ BEGIN RAISE disk_full; END $$", Errc::unavailable, "53100"}};
   for (const Case& c : cases) {
-    const Result<Rows> rows = connection.execute(c.sql);
+    const Result<TextRows> rows = connection.execute(c.sql);
     ASSERT_FALSE(rows.has_value()) << c.sql;
     EXPECT_EQ(rows.error().code, c.code) << c.sql;
     EXPECT_EQ(connection.sqlstate(), c.sqlstate) << c.sql;
@@ -102,11 +102,27 @@ TEST_F(ConnectionTest, ANotificationEndsTheWait) {
   EXPECT_EQ(listener.wait_for_notification(Millis{60'000}), false);
 }
 
+TEST_F(ConnectionTest, ANotificationWithAnIgnoredPayloadDoesNotEndTheWait) {
+  Connection listener = connect();
+  ASSERT_TRUE(listener.execute("LISTEN some_channel").has_value());
+  Interruption other;
+  const auto wait = [&](Millis max) {
+    return listener.wait_for_notification(
+        {.max = max, .ignored_payload = "own", .interruption = &other});
+  };
+  ASSERT_TRUE(connect().execute("NOTIFY some_channel, 'own'").has_value());
+  EXPECT_EQ(wait(Millis{20}), false);
+  ASSERT_TRUE(connect().execute("NOTIFY some_channel, 'theirs'").has_value());
+  EXPECT_EQ(wait(Millis{60'000}), true);
+  other.set();
+  EXPECT_EQ(wait(Millis{60'000}), false);
+}
+
 TEST_F(ConnectionTest, AStatementThatTakesTooLongClosesTheConnection) {
   Result<Connection> connection = Connection::open(
       {.address = Secret{server().member("address")}, .statement_max = Millis{50}}, interruption_);
   ASSERT_TRUE(connection.has_value()) << connection.error().message;
-  const Result<Rows> rows = connection->execute("SELECT pg_sleep(60)");
+  const Result<TextRows> rows = connection->execute("SELECT pg_sleep(60)");
   ASSERT_FALSE(rows.has_value());
   EXPECT_EQ(rows.error().code, Errc::unavailable);
   EXPECT_EQ(rows.error().message, "The database server did not answer in time.");
@@ -129,7 +145,7 @@ TEST_F(ConnectionTest, AConnectionThatTheServerEndedIsUnavailable) {
   ASSERT_TRUE(
       other.execute("SELECT pg_terminate_backend($1)", {std::to_string(connection.server_pid())})
           .has_value());
-  const Result<Rows> rows = connection.execute("SELECT 1");
+  const Result<TextRows> rows = connection.execute("SELECT 1");
   ASSERT_FALSE(rows.has_value());
   EXPECT_EQ(rows.error().code, Errc::unavailable);
   EXPECT_FALSE(connection.is_open());
@@ -143,6 +159,23 @@ TEST_F(ConnectionTest, NoMessageContainsThePassword) {
   const Error refused = open_error("postgres://hidden-word:hidden-word@127.0.0.1:1/hidden-word");
   EXPECT_EQ(refused.code, Errc::unavailable);
   EXPECT_EQ(refused.message.find("hidden-word"), std::string::npos) << refused.message;
+}
+
+TEST_F(ConnectionTest, ServersAreTriedInTurn) {
+  const std::string address = server().member("address");
+  const std::string before = address.substr(0, address.find('@') + 1);
+  const std::string host =
+      address.substr(before.size(), address.find('/', before.size()) - before.size());
+  for (const std::string& first : {server().member("silent_address"), std::string{"127.0.0.1:1"}}) {
+    const Result<Connection> opened = Connection::open(
+        {.address = Secret{before + first + "," + host + "/app?target_session_attrs=read-write"},
+         .connect_max = Millis{4'000}},
+        interruption_);
+    ASSERT_TRUE(opened.has_value()) << opened.error().message;
+  }
+  const Error error =
+      open_error(before + server().member("silent_address") + ",127.0.0.1:1/app", Millis{40});
+  EXPECT_EQ(error.code, Errc::unavailable);
 }
 
 TEST_F(ConnectionTest, AnInterruptionEndsAConnectionThatIsNotAnswered) {

@@ -73,8 +73,8 @@ class OutboxCursorSource final : public EventSource {
   Result<std::vector<SourceRecord>> read_page(std::size_t rows_max);
   Result<void> open_step();
   /// Checks the state that every reading statement returns. False: the lease is lost.
-  Result<bool> check_read(const Rows& rows, const Snapshot& snapshot);
-  std::vector<SourceRecord> take_batch(const Rows& rows, OpenStep step, bool ends_step);
+  Result<bool> check_read(const TextRows& rows, const Snapshot& snapshot);
+  std::vector<SourceRecord> take_batch(const TextRows& rows, OpenStep step, bool ends_step);
 
   Result<void> pause(Millis span);
   Result<bool> wait_for_notification(Millis span);
@@ -85,8 +85,8 @@ class OutboxCursorSource final : public EventSource {
   [[nodiscard]] tl::unexpected<Error> foreign();
   /// All failures of statements become unavailable and close the connection: the caller connects
   /// again, and writers do not notify a reader that is not there.
-  Result<Rows> execute(const std::string& sql, const Parameters& parameters = {});
-  Result<Rows> script(const std::string& sql);
+  Result<TextRows> execute(const std::string& sql, const TextParameters& parameters = {});
+  Result<TextRows> script(const std::string& sql);
   tl::unexpected<Error> disconnected(Error error);
   [[nodiscard]] tl::unexpected<Error> not_connected() const;
 
@@ -106,19 +106,20 @@ class OutboxCursorSource final : public EventSource {
   std::size_t rows_since_space_ = 0;
 };
 
-Result<Rows> OutboxCursorSource::execute(const std::string& sql, const Parameters& parameters) {
+Result<TextRows> OutboxCursorSource::execute(const std::string& sql,
+                                             const TextParameters& parameters) {
   if (!connection_) {
     return not_connected();
   }
-  Result<Rows> rows = connection_->execute(sql, parameters);
+  Result<TextRows> rows = connection_->execute(sql, parameters);
   return rows ? std::move(rows) : disconnected(std::move(rows).error());
 }
 
-Result<Rows> OutboxCursorSource::script(const std::string& sql) {
+Result<TextRows> OutboxCursorSource::script(const std::string& sql) {
   if (!connection_) {
     return not_connected();
   }
-  Result<Rows> rows = connection_->script(sql);
+  Result<TextRows> rows = connection_->script(sql);
   return rows ? std::move(rows) : disconnected(std::move(rows).error());
 }
 
@@ -150,7 +151,7 @@ Result<void> OutboxCursorSource::open_connection() {
       Connection::open({.address = options_.address, .ca_file = options_.ca_file}, interruption_));
   POSTRIDER_TRY(table_, inspect_outbox(*connection_, name));
   if (table_.notifies) {
-    POSTRIDER_TRY(const Rows listening,
+    POSTRIDER_TRY(const TextRows listening,
                   execute(fmt::format("LISTEN \"postrider_{}\"", table_.oid)));
   }
   return take_lease();
@@ -165,10 +166,11 @@ tl::unexpected<Error> OutboxCursorSource::foreign() {
 }
 
 Result<void> OutboxCursorSource::take_lease() {
-  POSTRIDER_TRY(const Rows rows, execute(postgres::take_lease(table_), {owner(), options_.name}));
+  POSTRIDER_TRY(const TextRows rows,
+                execute(postgres::take_lease(table_), {owner(), options_.name}));
   epoch_.reset();
   if (rows.count() == 0) {
-    POSTRIDER_TRY(const Rows cursors,
+    POSTRIDER_TRY(const TextRows cursors,
                   execute("SELECT count(*) FROM " + qualified(table_.name, "_cursor")));
     return cursors.integer(0, 0) > 0
                ? Result<void>{}
@@ -201,7 +203,7 @@ Result<void> OutboxCursorSource::renew_if_needed(Millis left) {
   if (left >= renewal_margin) {
     return {};
   }
-  POSTRIDER_TRY(const Rows renewed, execute(renew_lease(table_), {std::to_string(*epoch_)}));
+  POSTRIDER_TRY(const TextRows renewed, execute(renew_lease(table_), {std::to_string(*epoch_)}));
   if (renewed.affected() == 0) {
     epoch_.reset();
   }
@@ -212,7 +214,7 @@ void OutboxCursorSource::release() {
   if (connection_ && epoch_) {
     interruption_.set();  // Do not wait long for a server that hangs.
     // If it fails, the lease ends by itself.
-    [[maybe_unused]] const Result<Rows> released =
+    [[maybe_unused]] const Result<TextRows> released =
         execute(release_lease(table_), {std::to_string(*epoch_)});
   }
 }
@@ -285,7 +287,7 @@ Result<void> OutboxCursorSource::fall_asleep() {
   if (!table_.notifies) {
     return {};
   }
-  POSTRIDER_TRY(const Rows locked,
+  POSTRIDER_TRY(const TextRows locked,
                 execute(fmt::format("SELECT pg_try_advisory_lock({}, {})", wake_lock,
                                     static_cast<std::int32_t>(table_.oid))));
   is_asleep_ = locked.boolean(0, 0);
@@ -295,7 +297,7 @@ Result<void> OutboxCursorSource::fall_asleep() {
 Result<void> OutboxCursorSource::wake_up() {
   if (is_asleep_) {
     is_asleep_ = false;
-    POSTRIDER_TRY(const Rows unlocked,
+    POSTRIDER_TRY(const TextRows unlocked,
                   execute(fmt::format("SELECT pg_advisory_unlock({}, {})", wake_lock,
                                       static_cast<std::int32_t>(table_.oid))));
   }
@@ -316,7 +318,7 @@ Result<std::vector<SourceRecord>> OutboxCursorSource::read(std::size_t rows_max)
   return records;
 }
 
-Result<bool> OutboxCursorSource::check_read(const Rows& rows, const Snapshot& snapshot) {
+Result<bool> OutboxCursorSource::check_read(const TextRows& rows, const Snapshot& snapshot) {
   now_ms_ = rows.integer(0, read_now_ms);
   if (rows.integer(0, read_epoch) != *epoch_) {
     epoch_.reset();
@@ -335,7 +337,7 @@ Result<bool> OutboxCursorSource::check_read(const Rows& rows, const Snapshot& sn
 }
 
 Result<std::vector<SourceRecord>> OutboxCursorSource::read_step(std::size_t rows_max) {
-  POSTRIDER_TRY(const Rows rows, script(next_step(table_, position_.finished, rows_max)));
+  POSTRIDER_TRY(const TextRows rows, script(next_step(table_, position_.finished, rows_max)));
   const std::optional<Snapshot> snapshot =
       rows.count() == 0 ? std::nullopt : parse_snapshot(rows.text(0, read_snapshot));
   if (!snapshot) {
@@ -361,7 +363,7 @@ Result<std::vector<SourceRecord>> OutboxCursorSource::read_step(std::size_t rows
 }
 
 Result<void> OutboxCursorSource::open_step() {
-  POSTRIDER_TRY(const Rows bounds, script(step_bounds(table_, position_.finished)));
+  POSTRIDER_TRY(const TextRows bounds, script(step_bounds(table_, position_.finished)));
   const std::optional<Snapshot> snapshot = parse_snapshot(bounds.text(0, bounds_snapshot));
   if (!snapshot || bounds.boolean(0, bounds_is_foreign)) {
     return foreign();
@@ -377,7 +379,7 @@ Result<void> OutboxCursorSource::open_step() {
 Result<std::vector<SourceRecord>> OutboxCursorSource::read_page(std::size_t rows_max) {
   const OpenStep step = *position_.open;
   const std::int64_t end = std::min(step.until, step.after + page_span);
-  POSTRIDER_TRY(const Rows rows, script(next_page(table_, position_, end, rows_max)));
+  POSTRIDER_TRY(const TextRows rows, script(next_page(table_, position_, end, rows_max)));
   const std::optional<Snapshot> now =
       rows.count() == 0 ? std::nullopt : parse_snapshot(rows.text(0, read_snapshot));
   if (!now) {
@@ -402,7 +404,7 @@ Result<std::vector<SourceRecord>> OutboxCursorSource::read_page(std::size_t rows
   return take_batch(rows, step, is_complete && is_last && end == step.until);
 }
 
-std::vector<SourceRecord> OutboxCursorSource::take_batch(const Rows& rows, OpenStep step,
+std::vector<SourceRecord> OutboxCursorSource::take_batch(const TextRows& rows, OpenStep step,
                                                          bool ends_step) {
   ReadBatch batch{.step = std::move(step), .positions = {}, .ends_step = ends_step};
   std::vector<SourceRecord> records;
@@ -447,14 +449,14 @@ Result<void> OutboxCursorSource::settle(const std::vector<SettledRecord>& record
     return {};
   }
   const OpenStep open = next.open.value_or(OpenStep{});
-  Parameters parameters = {
+  TextParameters parameters = {
       to_text(next.finished), next.open ? std::optional{to_text(open.snapshot)} : std::nullopt,
       std::to_string(open.after), std::to_string(open.until), std::to_string(*epoch_)};
   if (!rejected.empty()) {
     parameters.push_back(fmt::format("{{{}}}", fmt::join(rejected, ",")));
     parameters.push_back(array_text(reasons));
   }
-  POSTRIDER_TRY(const Rows moved, execute(move_cursor(table_, !rejected.empty()), parameters));
+  POSTRIDER_TRY(const TextRows moved, execute(move_cursor(table_, !rejected.empty()), parameters));
   if (moved.integer(0, 0) == 0) {
     epoch_.reset();
     return fail(Errc::unavailable, "Another node has taken over this outbox.");
@@ -471,7 +473,7 @@ Result<void> OutboxCursorSource::tidy_space() {
   }
   space_due_ms_ = now_ms_ + space_interval_ms;
   rows_since_space_ = 0;
-  POSTRIDER_TRY(const Rows rows, execute(bucket_state(table_)));
+  POSTRIDER_TRY(const TextRows rows, execute(bucket_state(table_)));
   if (rows.count() == 0) {
     return {};  // New rows go to the first bucket for ever.
   }
@@ -482,10 +484,10 @@ Result<void> OutboxCursorSource::tidy_space() {
   }
   const SpacePlan plan = plan_space(state);
   if (plan.next_bucket) {
-    POSTRIDER_TRY(const Rows changed, execute(use_bucket(table_, *plan.next_bucket)));
+    POSTRIDER_TRY(const TextRows changed, execute(use_bucket(table_, *plan.next_bucket)));
   }
   for (const int bucket : plan.to_empty) {
-    const Result<Rows> emptied =
+    const Result<TextRows> emptied =
         connection_->script(empty_bucket(table_, bucket, position_.finished));
     // A transaction that is still open uses the bucket. It is tried again later.
     if (!emptied && emptied.error().code != Errc::conflict) {
@@ -500,7 +502,7 @@ Result<SourceLag> OutboxCursorSource::lag() {
     return connection_ ? Result<SourceLag>{SourceLag{}} : not_connected();
   }
   const std::optional<OpenStep>& open = position_.open;
-  POSTRIDER_TRY(const Rows rows,
+  POSTRIDER_TRY(const TextRows rows,
                 script(count_unread(table_, open ? open->snapshot : position_.finished)));
   const bool is_estimate = rows.integer(0, lag_rows) > lag_rows_max;
   std::int64_t messages = rows.integer(0, is_estimate ? lag_span : lag_rows);
@@ -510,7 +512,7 @@ Result<SourceLag> OutboxCursorSource::lag() {
   }
   if (open) {
     messages += open->until - open->after;
-    POSTRIDER_TRY(const Rows age, script(age_behind(table_, open->after)));
+    POSTRIDER_TRY(const TextRows age, script(age_behind(table_, open->after)));
     if (age.count() > 0 && !age.is_null(0, 0)) {
       lag.oldest_age = Millis{std::max<std::int64_t>(age.integer(0, 0), 0)};
     }

@@ -49,7 +49,7 @@ class OutboxBench final : public SourceBench {
   std::string key_of(const SourceRecord& record) override { return field(record, "resource_id"); }
   std::vector<KeptMessage> rejected() override {
     Session session;
-    const postgres::Rows rows =
+    const postgres::TextRows rows =
         session.run("SELECT row->>'resource_id', reason FROM " + table_ + "_rejected");
     std::vector<KeptMessage> kept;
     for (int row = 0; row < rows.count(); ++row) {
@@ -467,7 +467,7 @@ TEST_F(OutboxCursorSource, EveryReadUsesTheIndexThatItIsWrittenFor) {
       .open = postgres::OpenStep{.snapshot = {}, .after = 10, .until = 2'000}};
   const auto plan = [&](const std::string& script) {
     const std::size_t end = script.find(";\n") + 2;
-    const postgres::Rows rows =
+    const postgres::TextRows rows =
         session_.run(script.substr(0, end) + "EXPLAIN " + script.substr(end));
     std::string text;
     for (int row = 0; row < rows.count(); ++row) {

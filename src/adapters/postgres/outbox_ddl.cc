@@ -101,7 +101,7 @@ Result<void> apply_outbox_ddl(const Secret<std::string>& address, const std::str
   POSTRIDER_TRY(
       postgres::Connection connection,
       postgres::Connection::open({.address = address, .statement_max = Millis{60'000}}, never));
-  POSTRIDER_TRY(const postgres::Rows done, connection.script(ddl));
+  POSTRIDER_TRY(const postgres::TextRows done, connection.script(ddl));
   return {};
 }
 

@@ -30,6 +30,14 @@ class OutboxStatusSink : public testing::Test {
     EXPECT_TRUE(connected.has_value()) << connected.error().message;
   }
 
+  [[nodiscard]] std::unique_ptr<RowStatusSink> make_sink(const std::string& node,
+                                                         const StatusWriterWaits& waits = {}) {
+    auto sink = make_outbox_status_sink(
+        {.name = "orders", .address = server_address(), .table = table_, .node = node}, waits);
+    EXPECT_TRUE(sink->connect().has_value());
+    return sink;
+  }
+
   /// A row that was handed over to node-a.
   void add(int number, const std::string& change = "status = status") {
     session_.run(
@@ -49,7 +57,7 @@ class OutboxStatusSink : public testing::Test {
 
   /// status, attempts, last_error, next_attempt_at, delivered_at, under way, generation.
   std::string row(int number = 1) {
-    const Rows rows = session_.run(fmt::format(
+    const TextRows rows = session_.run(fmt::format(
         "SELECT concat_ws(' | ', status, attempts, coalesce(last_error, '-'),"
         " coalesce((extract(epoch FROM next_attempt_at) * 1000)::bigint = {}, false),"
         " coalesce((extract(epoch FROM delivered_at) * 1000)::bigint::text, '-'),"
@@ -164,6 +172,36 @@ TEST_F(OutboxStatusSink, ADeletedRowIsMissingAndALockedOneIsLeftForLater) {
   other.run("ROLLBACK");
   EXPECT_EQ(write({{id(2), 0, delivered}}), Outcomes{written});
   EXPECT_EQ(row(1), "");
+}
+
+TEST_F(OutboxStatusSink, TheServersOfAStoreWriteOneAfterTheOther) {
+  add(1);
+  const auto other = make_sink("node-a", {.others_max = Millis{20}});
+  const auto stranger = make_sink("node-b");
+  ASSERT_TRUE(sink_->begin().has_value());
+  const Result<void> begun = other->begin();
+  ASSERT_FALSE(begun.has_value());
+  EXPECT_EQ(begun.error().code, Errc::conflict);
+  EXPECT_TRUE(stranger->begin().has_value());
+  EXPECT_EQ(write(delivered), written);
+  EXPECT_TRUE(other->begin().has_value());  // On the same connection.
+  EXPECT_TRUE(other->end().has_value());
+  EXPECT_TRUE(sink_->begin().has_value());
+  EXPECT_TRUE(sink_->end().has_value());
+}
+
+TEST_F(OutboxStatusSink, AServerThatWasSuspendedKeepsNobodyFromWriting) {
+  add(1);
+  const auto suspended = make_sink("node-a", {.idle_max = Millis{50}});
+  ASSERT_TRUE(suspended->begin().has_value());
+  ASSERT_TRUE(sink_->begin().has_value());  // When the other's connection is closed.
+  EXPECT_EQ(write(delivered), written);
+  const auto outcomes = suspended->write({{id(1), 0, retrying}});
+  ASSERT_FALSE(outcomes.has_value());
+  EXPECT_EQ(outcomes.error().code, Errc::unavailable);
+  EXPECT_EQ(row(), "delivered | 3 | - | f | 1800000000123 | f | 1");
+  ASSERT_TRUE(suspended->connect().has_value());
+  EXPECT_TRUE(suspended->begin().has_value());
 }
 
 TEST_F(OutboxStatusSink, OldDeliveredRowsAreRemovedInSmallSteps) {

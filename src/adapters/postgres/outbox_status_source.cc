@@ -69,13 +69,14 @@ class OutboxStatusSource final : public EventSource {
       }
     }
     batch_.clear();
-    POSTRIDER_TRY([[maybe_unused]] const Rows done,
+    POSTRIDER_TRY([[maybe_unused]] const TextRows done,
                   session_.script(end_claim(session_.table(), outcome)));
     return {};
   }
 
   Result<SourceLag> lag() override {
-    POSTRIDER_TRY(const Rows rows, session_.script(count_due(session_.table(), session_.node())));
+    POSTRIDER_TRY(const TextRows rows,
+                  session_.script(count_due(session_.table(), session_.node())));
     SourceLag lag{.messages = static_cast<std::uint64_t>(rows.integer(0, 0))};
     if (!rows.is_null(0, 1)) {
       lag.oldest_age = Millis{std::max<std::int64_t>(rows.integer(0, 1), 0)};
@@ -88,7 +89,7 @@ class OutboxStatusSource final : public EventSource {
  private:
   /// Leaves a transaction open if there are rows.
   Result<std::vector<SourceRecord>> claim(std::size_t rows_max) {
-    POSTRIDER_TRY(const Rows rows,
+    POSTRIDER_TRY(const TextRows rows,
                   session_.script(claim_rows(session_.table(), session_.node(), rows_max)));
     std::vector<SourceRecord> records;
     for (int row = 0; row < rows.count(); ++row) {
@@ -96,12 +97,12 @@ class OutboxStatusSource final : public EventSource {
       batch_.push_back(records.back().receipt);
     }
     if (records.empty()) {
-      POSTRIDER_TRY([[maybe_unused]] const Rows ended, session_.script("ROLLBACK"));
+      POSTRIDER_TRY([[maybe_unused]] const TextRows ended, session_.script("ROLLBACK"));
     }
     return records;
   }
 
-  [[nodiscard]] SourceRecord read_record(const Rows& rows, int row) const {
+  [[nodiscard]] SourceRecord read_record(const TextRows& rows, int row) const {
     const std::string id{rows.text(row, claim_id)};
     SourceRecord record{.receipt = id, .fields = {}};
     record.row = RecordRow{

@@ -48,7 +48,7 @@ class StatusBench final : public SourceBench {
   std::string key_of(const SourceRecord& record) override { return field(record, "resource_id"); }
   std::vector<KeptMessage> rejected() override {
     Session session;
-    const postgres::Rows rows =
+    const postgres::TextRows rows =
         session.run("SELECT resource_id, last_error FROM " + table_ + " WHERE status = 'failed'");
     std::vector<KeptMessage> kept;
     for (int row = 0; row < rows.count(); ++row) {

@@ -53,12 +53,12 @@ Result<void> check_privileges(Connection& connection, const TableName& table) {
       Connection::literal(qualified(table, "_cursor")),
       Connection::literal(qualified(table, "_bucket")),
       Connection::literal(qualified(table, "_rejected")));
-  POSTRIDER_TRY(const Rows missing, connection.execute(sql));
+  POSTRIDER_TRY(const TextRows missing, connection.execute(sql));
   if (missing.count() == 0) {
     return {};
   }
   const std::string relation{missing.text(0, 1)};
-  POSTRIDER_TRY(const Rows found, connection.execute("SELECT to_regclass($1)", {relation}));
+  POSTRIDER_TRY(const TextRows found, connection.execute("SELECT to_regclass($1)", {relation}));
   if (found.is_null(0, 0)) {
     return unsuitable(table, fmt::format("is incomplete: {} does not exist", relation));
   }
@@ -68,7 +68,7 @@ Result<void> check_privileges(Connection& connection, const TableName& table) {
 }
 
 Result<void> read_columns(Connection& connection, OutboxTable& table) {
-  POSTRIDER_TRY(const Rows rows,
+  POSTRIDER_TRY(const TextRows rows,
                 connection.execute("SELECT attname, format_type(atttypid, NULL) FROM pg_attribute"
                                    " WHERE attrelid = $1::oid AND attnum > 0 AND NOT attisdropped"
                                    " ORDER BY attnum",
@@ -133,7 +133,7 @@ std::string qualified(const TableName& table, std::string_view suffix) {
 }
 
 Result<OutboxTable> inspect_outbox(Connection& connection, const TableName& name) {
-  POSTRIDER_TRY(const Rows facts,
+  POSTRIDER_TRY(const TextRows facts,
                 connection.execute("SELECT to_regclass($1)::oid, pg_backend_pid(),"
                                    " current_setting('server_version_num'),"
                                    " current_setting('server_encoding') = 'UTF8',"

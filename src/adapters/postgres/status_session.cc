@@ -1,7 +1,12 @@
 #include "adapters/postgres/status_session.h"
 
+#include <string_view>
+#include <utility>
+
 namespace postrider::postgres {
 namespace {
+
+constexpr std::string_view lock_not_available = "55P03";
 
 tl::unexpected<Error> not_connected() {
   return fail(Errc::unavailable, "The database is not connected.");
@@ -27,15 +32,27 @@ Result<void> StatusSession::open() {
   return {};
 }
 
-Result<Rows> StatusSession::execute(const std::string& sql, const Parameters& parameters) {
+Result<TextRows> StatusSession::execute(const std::string& sql, const TextParameters& parameters) {
   return connection_ ? checked(connection_->execute(sql, parameters)) : not_connected();
 }
 
-Result<Rows> StatusSession::script(const std::string& sql) {
+Result<TextRows> StatusSession::script(const std::string& sql) {
   return connection_ ? checked(connection_->script(sql)) : not_connected();
 }
 
-Result<Rows> StatusSession::checked(Result<Rows> rows) {
+Result<void> StatusSession::lock(const std::string& sql) {
+  if (!connection_) {
+    return not_connected();
+  }
+  Result<TextRows> done = connection_->script(sql);
+  if (!done && connection_->is_open() && connection_->sqlstate() == lock_not_available) {
+    return tl::make_unexpected(done.error());
+  }
+  POSTRIDER_TRY([[maybe_unused]] const TextRows rows, checked(std::move(done)));
+  return {};
+}
+
+Result<TextRows> StatusSession::checked(Result<TextRows> rows) {
   if (!rows) {
     return lost(rows.error());
   }

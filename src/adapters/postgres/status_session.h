@@ -24,8 +24,11 @@ class StatusSession {
   [[nodiscard]] Result<void> connect();
 
   /// See Connection.
-  [[nodiscard]] Result<Rows> execute(const std::string& sql, const Parameters& parameters);
-  [[nodiscard]] Result<Rows> script(const std::string& sql);
+  [[nodiscard]] Result<TextRows> execute(const std::string& sql, const TextParameters& parameters);
+  [[nodiscard]] Result<TextRows> script(const std::string& sql);
+  /// As `script`. If it waits for a lock longer than its `lock_timeout`, it fails with conflict and
+  /// the connection stays open.
+  [[nodiscard]] Result<void> lock(const std::string& sql);
 
   [[nodiscard]] const std::string& node() const { return options_.node; }
   /// As it was when the connection was made.
@@ -34,7 +37,7 @@ class StatusSession {
 
  private:
   [[nodiscard]] Result<void> open();
-  [[nodiscard]] Result<Rows> checked(Result<Rows> rows);
+  [[nodiscard]] Result<TextRows> checked(Result<TextRows> rows);
   [[nodiscard]] tl::unexpected<Error> lost(const Error& error);
 
   OutboxOptions options_;

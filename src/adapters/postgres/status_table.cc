@@ -39,7 +39,7 @@ std::string due(const std::string& node) {
 }
 
 Result<void> read_columns(Connection& connection, StatusTable& table, std::int64_t oid) {
-  POSTRIDER_TRY(const Rows rows,
+  POSTRIDER_TRY(const TextRows rows,
                 connection.execute("SELECT attname, format_type(atttypid, NULL) FROM pg_attribute"
                                    " WHERE attrelid = $1::oid AND attnum > 0 AND NOT attisdropped"
                                    " ORDER BY attnum",
@@ -71,7 +71,7 @@ Result<void> read_columns(Connection& connection, StatusTable& table, std::int64
 }
 
 Result<void> check_id(Connection& connection, const StatusTable& table, std::int64_t oid) {
-  POSTRIDER_TRY(const Rows rows,
+  POSTRIDER_TRY(const TextRows rows,
                 connection.execute("SELECT EXISTS (SELECT 1 FROM pg_index i JOIN pg_attribute a"
                                    " ON a.attrelid = i.indrelid AND a.attnum = i.indkey[0]"
                                    " WHERE i.indrelid = $1::oid AND i.indisunique AND i.indnatts ="
@@ -85,7 +85,7 @@ Result<void> check_id(Connection& connection, const StatusTable& table, std::int
 
 Result<void> check_privileges(Connection& connection, const StatusTable& table) {
   const std::string name = qualified(table.name);
-  POSTRIDER_TRY(const Rows rows,
+  POSTRIDER_TRY(const TextRows rows,
                 connection.execute("SELECT p, current_user FROM unnest(ARRAY['SELECT', 'UPDATE'])"
                                    " p WHERE NOT has_table_privilege($1, p) LIMIT 1",
                                    {name}));
@@ -104,9 +104,10 @@ std::string ids(const StatusTable& table, const std::vector<std::string>& texts)
 }  // namespace
 
 Result<StatusTable> inspect_status_outbox(Connection& connection, const TableName& name) {
-  POSTRIDER_TRY(const Rows facts, connection.execute("SELECT to_regclass($1)::oid,"
-                                                     " current_setting('server_encoding') = 'UTF8'",
-                                                     {qualified(name)}));
+  POSTRIDER_TRY(const TextRows facts,
+                connection.execute("SELECT to_regclass($1)::oid,"
+                                   " current_setting('server_encoding') = 'UTF8'",
+                                   {qualified(name)}));
   if (facts.is_null(0, 0)) {
     return unsuitable_table(name, "status", "does not exist");
   }

@@ -31,14 +31,14 @@ class Session {
   }
 
   /// One or more statements. Fails the test on an error.
-  Rows run(const std::string& sql) {
-    Result<Rows> rows = connection_->script(sql);
+  TextRows run(const std::string& sql) {
+    Result<TextRows> rows = connection_->script(sql);
     EXPECT_TRUE(rows.has_value()) << sql << ": " << rows.error().message;
-    return rows ? *std::move(rows) : Rows{};
+    return rows ? *std::move(rows) : TextRows{};
   }
 
   std::string value(const std::string& sql) {
-    const Rows rows = run(sql);
+    const TextRows rows = run(sql);
     return rows.count() > 0 ? std::string{rows.text(0, 0)} : std::string{};
   }
 

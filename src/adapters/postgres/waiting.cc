@@ -2,16 +2,20 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <system_error>
 
 #include <poll.h>
 #include <sys/eventfd.h>
-#include <sys/timerfd.h>
 #include <unistd.h>
 
 #include "core/base/assert.h"
 
 namespace postrider::postgres {
 namespace {
+
+constexpr Millis poll_max = std::chrono::hours{1};  // Fits the parameter of poll().
 
 itimerspec after(Millis span) {
   // A timer of zero would be disarmed.
@@ -20,6 +24,18 @@ itimerspec after(Millis span) {
   spec.it_value.tv_sec = ms / 1'000;
   spec.it_value.tv_nsec = ms == 0 ? 1 : (ms % 1'000) * 1'000'000;
   return spec;
+}
+
+short events_of(Direction direction) {
+  switch (direction) {
+    case Direction::read:
+      return POLLIN;
+    case Direction::write:
+      return POLLOUT;
+    case Direction::either:
+      break;
+  }
+  return POLLIN | POLLOUT;
 }
 
 }  // namespace
@@ -31,7 +47,9 @@ Descriptor::~Descriptor() {
 }
 
 Interruption::Interruption() : event_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
-  POSTRIDER_ASSERT(event_.get() >= 0);
+  if (event_.get() < 0) {
+    throw std::system_error(errno, std::generic_category(), "eventfd");
+  }
 }
 
 void Interruption::set() {
@@ -50,16 +68,25 @@ bool Interruption::is_set() const {
   return ::poll(&polled, 1, 0) > 0;
 }
 
-Deadline::Deadline(Millis span)
-    : timer_(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK)) {
-  POSTRIDER_ASSERT(timer_.get() >= 0);
-  const itimerspec spec = after(span);
-  POSTRIDER_ASSERT(::timerfd_settime(timer_.get(), 0, &spec, nullptr) == 0);
+Deadline::Deadline(Millis span) {
+  sigevent nothing{};
+  nothing.sigev_notify = SIGEV_NONE;
+  has_timer_ = ::timer_create(CLOCK_MONOTONIC, &nothing, &timer_) == 0;
+  if (has_timer_) {
+    const itimerspec spec = after(span);
+    POSTRIDER_ASSERT(::timer_settime(timer_, 0, &spec, nullptr) == 0);
+  }
+}
+
+Deadline::~Deadline() {
+  if (has_timer_) {
+    ::timer_delete(timer_);
+  }
 }
 
 Millis Deadline::left() const {
   itimerspec left{};
-  POSTRIDER_ASSERT(::timerfd_gettime(timer_.get(), &left) == 0);
+  POSTRIDER_ASSERT(!has_timer_ || ::timer_gettime(timer_, &left) == 0);
   const bool is_over = left.it_value.tv_sec == 0 && left.it_value.tv_nsec == 0;
   // Rounded up, so that zero means the end.
   return is_over ? Millis{0}
@@ -69,18 +96,17 @@ Millis Deadline::left() const {
 void Deadline::shorten(Millis span) {
   if (span < left()) {
     const itimerspec spec = after(span);
-    POSTRIDER_ASSERT(::timerfd_settime(timer_.get(), 0, &spec, nullptr) == 0);
+    POSTRIDER_ASSERT(::timer_settime(timer_, 0, &spec, nullptr) == 0);
   }
 }
 
 Woken wait(int socket, Direction direction, const Interruption* interruption,
            const Deadline& deadline) {
   while (true) {
-    pollfd polled[3] = {
-        {socket, static_cast<short>(direction == Direction::read ? POLLIN : POLLOUT), 0},
-        {interruption == nullptr ? -1 : interruption->descriptor(), POLLIN, 0},
-        {deadline.descriptor(), POLLIN, 0}};
-    if (::poll(polled, 3, -1) < 0) {
+    pollfd polled[2] = {{socket, events_of(direction), 0},
+                        {interruption == nullptr ? -1 : interruption->descriptor(), POLLIN, 0}};
+    const Millis left = std::min(deadline.left(), poll_max);
+    if (::poll(polled, 2, static_cast<int>(left.count())) < 0) {
       POSTRIDER_ASSERT(errno == EINTR || errno == ENOMEM);
       continue;
     }
@@ -90,7 +116,7 @@ Woken wait(int socket, Direction direction, const Interruption* interruption,
     if (polled[1].revents != 0) {
       return Woken::interrupted;
     }
-    if (polled[2].revents != 0) {
+    if (left == Millis{0}) {
       return Woken::expired;
     }
   }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <ctime>
 
 #include "core/base/time.h"
 
@@ -24,6 +25,7 @@ class Descriptor {
 /// Stays set until `clear`. All functions can be called by any thread.
 class Interruption {
  public:
+  /// Throws std::system_error if the process has no descriptor left.
   Interruption();
 
   void set();
@@ -35,22 +37,27 @@ class Interruption {
   Descriptor event_;  // An eventfd.
 };
 
-/// The end of a time span that starts with the construction.
+/// The end of a time span that starts with the construction. Needs no descriptor: a statement can
+/// be waited for when the process has none left.
 class Deadline {
  public:
+  /// Over at once if the system has no timer.
   explicit Deadline(Millis span);
+  ~Deadline();
+  Deadline(const Deadline&) = delete;
+  Deadline& operator=(const Deadline&) = delete;
 
-  [[nodiscard]] int descriptor() const { return timer_.get(); }
   /// Makes it end after `span` from now, unless it ends before.
   void shorten(Millis span);
   /// Zero if it is over.
   [[nodiscard]] Millis left() const;
 
  private:
-  Descriptor timer_;  // A timerfd.
+  timer_t timer_{};  // Signals nothing; it is only asked for the rest.
+  bool has_timer_ = false;
 };
 
-enum class Direction : std::uint8_t { read, write };
+enum class Direction : std::uint8_t { read, write, either };
 enum class Woken : std::uint8_t { ready, interrupted, expired };
 
 /// Waits until `socket` is ready, or only for the other two if it is negative. With a null

@@ -1,6 +1,9 @@
 #include "adapters/postgres/waiting.h"
 
+#include <system_error>
+
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 namespace postrider::postgres {
@@ -29,6 +32,19 @@ TEST(Waiting, ADeadlineIsOnlyShortened) {
   Deadline late{Millis{3'600'000}};
   late.shorten(Millis{1});
   EXPECT_EQ(wait(-1, Direction::read, nullptr, late), Woken::expired);
+}
+
+TEST(Waiting, ADeadlineNeedsNoDescriptor) {
+  rlimit usual{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &usual), 0);
+  const rlimit none{.rlim_cur = 0, .rlim_max = usual.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
+  const Deadline deadline{Millis{1}};
+  const Deadline late{Millis{3'600'000}};
+  EXPECT_THROW(Interruption{}, std::system_error);
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &usual), 0);
+  EXPECT_EQ(wait(-1, Direction::read, nullptr, deadline), Woken::expired);
+  EXPECT_GT(late.left(), Millis{3'500'000});
 }
 
 TEST(Waiting, AReadySocketWins) {

@@ -1,8 +1,9 @@
 #include "adapters/redis/redis_address.h"
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
+
+#include "core/base/parse_number.h"
 
 namespace postrider::redis {
 namespace {
@@ -39,14 +40,6 @@ std::optional<std::string> decode_percent(std::string_view text) {
     index += 2;
   }
   return decoded;
-}
-
-template <class Number>
-std::optional<Number> whole_number(std::string_view text) {
-  Number number = 0;
-  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
-  const bool is_whole = failure == std::errc{} && end == text.data() + text.size();
-  return is_whole ? std::optional{number} : std::nullopt;
 }
 
 Result<void> read_login(RedisAddress& address, std::string_view login) {
@@ -92,7 +85,7 @@ Result<void> read_host(RedisAddress& address, std::string_view text) {
     return {};
   }
   const std::optional<std::uint16_t> number =
-      port.starts_with(':') ? whole_number<std::uint16_t>(port.substr(1)) : std::nullopt;
+      port.starts_with(':') ? parse_number<std::uint16_t>(port.substr(1)) : std::nullopt;
   if (!number || *number == 0) {
     return refuse("The port of the address is not a number from 1 to 65535.");
   }
@@ -104,7 +97,7 @@ Result<void> read_database(RedisAddress& address, std::string_view path) {
   if (path.empty()) {
     return {};
   }
-  const std::optional<std::uint32_t> number = whole_number<std::uint32_t>(path);
+  const std::optional<std::uint32_t> number = parse_number<std::uint32_t>(path);
   if (!number) {
     return refuse("The database of the address is not a number. Write redis://host:6379/0.");
   }

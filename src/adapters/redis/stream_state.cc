@@ -1,9 +1,10 @@
 #include "adapters/redis/stream_state.h"
 
 #include <algorithm>
-#include <charconv>
 
 #include <fmt/format.h>
+
+#include "core/base/parse_number.h"
 
 namespace postrider::redis {
 namespace {
@@ -11,13 +12,6 @@ namespace {
 using Kind = Reply::Kind;
 
 constexpr std::uint64_t clock_time_min = 1'000'000'000'000;  // In 2001.
-
-std::optional<std::uint64_t> whole_number(std::string_view text) {
-  std::uint64_t number = 0;
-  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
-  const bool is_whole = failure == std::errc{} && end == text.data() + text.size();
-  return is_whole ? std::optional{number} : std::nullopt;
-}
 
 /// A map, which Redis sends as a list of names and values. Returns nullptr if it has no such name.
 const Reply* value_of(const Reply& map, std::string_view name) {
@@ -42,8 +36,8 @@ std::optional<StreamId> StreamId::parse(std::string_view text) {
   if (dash == std::string_view::npos) {
     return std::nullopt;
   }
-  const std::optional<std::uint64_t> time = whole_number(text.substr(0, dash));
-  const std::optional<std::uint64_t> sequence = whole_number(text.substr(dash + 1));
+  const std::optional<std::uint64_t> time = parse_number<std::uint64_t>(text.substr(0, dash));
+  const std::optional<std::uint64_t> sequence = parse_number<std::uint64_t>(text.substr(dash + 1));
   return time && sequence ? std::optional{StreamId{*time, *sequence}} : std::nullopt;
 }
 
@@ -74,8 +68,8 @@ std::optional<Millis> age_of(const StreamId& id, const Reply& time) {
   if (time.at(1) == nullptr || id.time < clock_time_min) {
     return std::nullopt;
   }
-  const std::optional<std::uint64_t> seconds = whole_number(time.items[0].text);
-  const std::optional<std::uint64_t> micros = whole_number(time.items[1].text);
+  const std::optional<std::uint64_t> seconds = parse_number<std::uint64_t>(time.items[0].text);
+  const std::optional<std::uint64_t> micros = parse_number<std::uint64_t>(time.items[1].text);
   if (!seconds || !micros) {
     return std::nullopt;
   }

@@ -44,6 +44,7 @@ std::size_t read_message(char* to, std::size_t size, std::size_t count, void* da
   return length;
 }
 
+// NOLINTNEXTLINE(readability-function-size): libcurl defines the parameters.
 int follow(CURL*, curl_infotype type, char* bytes, std::size_t size, void* data) {
   auto& session = *static_cast<Session*>(data);
   if (type == CURLINFO_HEADER_IN) {
@@ -54,6 +55,7 @@ int follow(CURL*, curl_infotype type, char* bytes, std::size_t size, void* data)
   return 0;
 }
 
+// NOLINTNEXTLINE(readability-function-size): libcurl defines the parameters.
 int is_stopping(void* data, curl_off_t, curl_off_t, curl_off_t, curl_off_t) {
   return static_cast<Session*>(data)->stopping->load() ? 1 : 0;
 }

@@ -1,6 +1,8 @@
 #include "adapters/system/system_clock.h"
 
+#include <ctime>
 #include <mutex>
+
 namespace postrider {
 namespace {
 
@@ -17,6 +19,13 @@ class SystemClock final : public Clock {
     const std::lock_guard lock{mutex_};
     now.steady = steady_wall_.read(now);
     return now;
+  }
+
+  [[nodiscard]] MonoTime boot_time() const override {
+    timespec now{};
+    ::clock_gettime(CLOCK_BOOTTIME, &now);
+    return MonoTime{std::chrono::seconds{now.tv_sec} +
+                    std::chrono::duration_cast<Micros>(std::chrono::nanoseconds{now.tv_nsec})};
   }
 
  private:

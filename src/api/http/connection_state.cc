@@ -41,6 +41,11 @@ Problem too_many_connections() {
       "Too many connections are open, from this address or in all. Try again in a moment.");
 }
 
+/// Whether the refusal depends on who the caller is, which other servers may know better.
+bool is_about_caller(const Problem& problem) {
+  return problem.status == 401 || problem.status == 403;
+}
+
 RequestLimits limits_of(const HttpServerOptions& options) {
   return {.header_bytes_max = options.header_bytes_max, .body_bytes_max = options.body_bytes_max};
 }
@@ -81,58 +86,72 @@ bool ConnectionState::take_extra_place(const ShareOwner& owner) {
 }
 
 ConnectionState::Step ConnectionState::parse() {
+  using Parsed = RequestParser::Step;
   for (;;) {
     const auto bytes = input_.cdata();
     const RequestParser::Progress progress =
         parser_.advance({static_cast<const char*>(bytes.data()), bytes.size()});
     input_.consume(progress.consumed);
-    if (progress.step == Step::refused) {
+    if (progress.step == Parsed::refused) {
       return refuse(key_required_ ? too_many_connections() : parser_.problem());
     }
-    if (progress.step == Step::header_done) {
+    if (progress.step == Parsed::header_done) {
       continue;  // The body may have arrived with the header.
     }
-    if (!parser_.header_is_done()) {
-      return progress.step;
+    is_whole_ = progress.step == Parsed::done;
+    if (parser_.header_is_done() && !head_checked_ && (!is_whole_ || key_required_)) {
+      return check_head();
     }
-    const bool is_whole = progress.step == Step::done;
-    if ((!is_whole || key_required_) && !head_checked_ && !check_head()) {
-      return Step::refused;
-    }
-    if (!is_whole && !take_body_share()) {
-      return Step::refused;
-    }
-    return progress.step;
+    return take_body();
   }
 }
 
-bool ConnectionState::check_head() {
+ConnectionState::Step ConnectionState::check_head() {
   HttpRequest& head = parser_.head();
   head.remote_ip = client_ip(head);
   head.note = watch_.note(shared_.options);
-  BodyPermit permit{.body_bytes_max = shared_.options.body_bytes_max,
-                    .owner = {ShareKind::address, client_group(head.remote_ip)}};
-  if (shared_.options.check_head) {
-    tl::expected<BodyPermit, Problem> decided = shared_.options.check_head(head);
-    if (!decided && !key_required_) {
-      refuse(std::move(decided.error()));
-      return false;
-    }
-    permit = decided ? *std::move(decided) : permit;
+  if (!shared_.options.check_head) {
+    return apply_decision(BodyPermit{.body_bytes_max = shared_.options.body_bytes_max,
+                                     .owner = {ShareKind::address, client_group(head.remote_ip)}});
   }
-  if (key_required_ && !take_extra_place(permit.owner)) {
-    refuse(too_many_connections());
-    return false;
+  const tl::expected<BodyPermit, Problem> decided = shared_.options.check_head(head);
+  if (!decided && shared_.options.recheck_head && is_about_caller(decided.error())) {
+    problem_ = decided.error();
+    return Step::recheck;
   }
-  if (!parser_.limit_body(permit.body_bytes_max)) {
-    refuse(parser_.problem());
-    return false;
+  return apply_decision(decided);
+}
+
+asio::awaitable<ConnectionState::Step> ConnectionState::recheck_head() {
+  enter(Phase::handling);
+  auto deciding = shared_.options.recheck_head(parser_.head(), std::move(problem_));
+  const tl::expected<BodyPermit, Problem> decided = co_await std::move(deciding);
+  co_return apply_decision(decided);
+}
+
+ConnectionState::Step ConnectionState::apply_decision(
+    const tl::expected<BodyPermit, Problem>& decided) {
+  if (!decided && !key_required_) {
+    return refuse(decided.error());
   }
-  body_owner_ = std::move(permit.owner);
-  head.head_checked = true;
+  if (key_required_ && (!decided || !take_extra_place(decided->owner))) {
+    return refuse(too_many_connections());
+  }
+  if (!parser_.limit_body(decided->body_bytes_max)) {
+    return refuse(parser_.problem());
+  }
+  body_owner_ = decided->owner;
+  parser_.head().head_checked = true;
   head_checked_ = true;
   continue_due_ = parser_.expects_continue() && parser_.body_bytes_buffered() == 0;
-  return true;
+  return take_body();
+}
+
+ConnectionState::Step ConnectionState::take_body() {
+  if (is_whole_) {
+    return Step::done;
+  }
+  return !parser_.header_is_done() || take_body_share() ? Step::need_more : Step::refused;
 }
 
 bool ConnectionState::take_body_share() {

@@ -12,9 +12,11 @@
 
 #include <boost/asio/awaitable.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
+#include <tl/expected.hpp>
 
 #include "core/policy/shares.h"
 
+#include "api/http/head_check.h"
 #include "api/http/http.h"
 #include "api/http/http_server.h"
 #include "api/http/request_parser.h"
@@ -41,7 +43,12 @@ struct ConnectionShared {
 
 class ConnectionState {
  public:
-  using Step = RequestParser::Step;
+  enum class Step : std::uint8_t {
+    need_more,  // Read more input and parse again.
+    recheck,    // Call recheck_head().
+    done,       // The request is complete.
+    refused,    // See refuse().
+  };
   enum class Phase : std::uint8_t { idle, header, body, handling, writing, streaming, lingering };
 
   ConnectionState(const ConnectionState&) = delete;
@@ -56,6 +63,8 @@ class ConnectionState {
   void require_key();
   /// Parses the input that has arrived. Stops at the end of one request.
   Step parse();
+  /// Decides about the request's body once more, after a wait. Returns every step but `recheck`.
+  boost::asio::awaitable<Step> recheck_head();
   /// Makes `problem` the next response and the last one of this connection.
   Step refuse(Problem problem);
   Step refuse_slow();
@@ -89,7 +98,10 @@ class ConnectionState {
  private:
   /// Decides whether the request's body is read. Runs once per request, and only if its body did
   /// not arrive together with its header or the connection is over a limit.
-  [[nodiscard]] bool check_head();
+  Step check_head();
+  Step apply_decision(const tl::expected<BodyPermit, Problem>& decided);
+  /// Continues with a request whose body may be read.
+  Step take_body();
   /// Takes memory for the body: all of it if its length is known, otherwise what has arrived.
   [[nodiscard]] bool take_body_share();
   /// Takes a place for this connection, which is over a limit.
@@ -110,7 +122,8 @@ class ConnectionState {
   std::size_t body_share_bytes_ = 0;       // Held of that share.
   std::uint64_t deadline_tick_ = 0;
   std::uint64_t requests_ = 0;
-  bool head_checked_ = false;     // check_head() has admitted the current request.
+  bool head_checked_ = false;     // The current request's body may be read.
+  bool is_whole_ = false;         // Its body has arrived.
   bool peer_is_trusted_ = false;  // The peer is a trusted proxy: use its X-Forwarded-For.
 };
 

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <functional>
 
+#include <boost/asio/awaitable.hpp>
 #include <tl/expected.hpp>
 
 #include "core/policy/shares.h"
@@ -21,5 +22,11 @@ struct BodyPermit {
 
 /// Returns the problem to answer with if the request is refused. `head` has no body yet.
 using HeadCheck = std::function<tl::expected<BodyPermit, Problem>(const HttpRequest& head)>;
+
+/// Checks a request again that a HeadCheck refused with 401 or 403, after it has waited for changes
+/// of other servers. `refusal` is the answer if there is nothing to wait for. `head` outlives the
+/// awaitable; this object need not.
+using HeadRecheck = std::function<boost::asio::awaitable<tl::expected<BodyPermit, Problem>>(
+    HttpRequest& head, Problem refusal)>;
 
 }  // namespace postrider::api

@@ -25,7 +25,7 @@ struct HttpRequest {
   std::string body;
   std::string remote_ip;
   std::string request_id;                              // From X-Request-Id, or generated.
-  bool head_checked = false;                           // A HeadCheck has admitted it.
+  bool head_checked = false;                           // It has been counted: see HeadCheck.
   std::map<std::string, std::string> path_parameters;  // Filled by the router: `{id}`.
   /// For the observer of requests. Null if there is none. Valid until the handler has answered.
   RequestNote* note = nullptr;

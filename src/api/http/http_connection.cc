@@ -47,6 +47,10 @@ asio::awaitable<void> HttpConnection<Stream>::serve() {
   }
   while (!closed_) {
     Step step = parse();
+    if (step == Step::recheck) {
+      auto rechecking = recheck_head();
+      step = co_await std::move(rechecking);
+    }
     if (step == Step::need_more) {
       if (continue_due_) {
         co_await send_continue();

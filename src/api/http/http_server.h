@@ -53,6 +53,8 @@ struct HttpServerOptions {
 
   /// Decides about a request whose body has not arrived yet. If empty, every body is read.
   HeadCheck check_head;
+  /// If empty, a refusal by check_head is final.
+  HeadRecheck recheck_head;
   /// For the Date header. If empty, the header is omitted. Called a few times a second.
   std::function<Moment()> now;
   /// For requests without a usable X-Request-Id. If empty, ids are numbered.

@@ -1,11 +1,12 @@
 #include "api/http/listen_address.h"
 
-#include <charconv>
 #include <cstdint>
 #include <string>
 
 #include <boost/asio/ip/address.hpp>
 #include <fmt/format.h>
+
+#include "core/base/parse_number.h"
 
 namespace postrider::api {
 
@@ -22,10 +23,8 @@ Result<ip::tcp::endpoint> parse_listen_address(std::string_view text) {
     return refuse();
   }
   std::string_view host = text.substr(0, colon);
-  const std::string_view digits = text.substr(colon + 1);
-  std::uint16_t port = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), port);
-  if (error != std::errc{} || end != digits.data() + digits.size()) {
+  const auto port = parse_number<std::uint16_t>(text.substr(colon + 1));
+  if (!port) {
     return refuse();
   }
 
@@ -40,7 +39,7 @@ Result<ip::tcp::endpoint> parse_listen_address(std::string_view text) {
   if (bad_address || address.is_v6() != bracketed) {
     return refuse();
   }
-  return ip::tcp::endpoint{address, port};
+  return ip::tcp::endpoint{address, *port};
 }
 
 }  // namespace postrider::api

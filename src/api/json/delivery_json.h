@@ -18,9 +18,6 @@
 
 namespace postrider::api {
 
-/// The current state of the lanes of some webhooks.
-using LaneViews = std::map<WebhookId, LaneView>;
-
 /// The stored state, or `in_flight` if the lane is sending the delivery now.
 [[nodiscard]] std::string_view shown_status(const Delivery& delivery, const LaneViews& lanes);
 

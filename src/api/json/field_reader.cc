@@ -1,11 +1,11 @@
 #include "api/json/field_reader.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
 #include <fmt/format.h>
 
+#include "core/base/parse_number.h"
 #include "core/base/range_time.h"
 
 #include "api/json/json_writer.h"
@@ -17,16 +17,6 @@ constexpr std::size_t errors_shown_max = 25;  // Keeps the response small.
 constexpr std::size_t name_shown_max = 64;    // A client may send field names of any length.
 constexpr std::size_t inner_path_shown_max = 256;
 constexpr std::size_t members_max = 64;  // More than any object of the API has. Bits of read_.
-
-template <class Number>
-std::optional<Number> parse_number(std::string_view text) {
-  Number number{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc{} || end != text.data() + text.size()) {
-    return std::nullopt;
-  }
-  return number;
-}
 
 }  // namespace
 

@@ -52,6 +52,11 @@ void write_members(JsonWriter& writer, const DeliveryUpdate& stream_event) {
   writer.close_object();
 }
 
+void write_members(JsonWriter& writer, const DeliveriesCreated& stream_event) {
+  writer.member("event_type", stream_event.event_type);
+  writer.member("count", stream_event.count);
+}
+
 void write_members(JsonWriter& writer, const CircuitUpdate& stream_event) {
   writer.member("from", to_string(stream_event.from));
   writer.member("to", to_string(stream_event.to));
@@ -63,6 +68,7 @@ void write_members(JsonWriter& writer, const AlertUpdate& stream_event) {
 }
 
 std::string_view name_of(const DeliveryUpdate&) { return "delivery"; }
+std::string_view name_of(const DeliveriesCreated&) { return "created"; }
 std::string_view name_of(const CircuitUpdate&) { return "circuit"; }
 std::string_view name_of(const AlertUpdate&) { return "alert"; }
 

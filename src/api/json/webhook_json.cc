@@ -128,8 +128,8 @@ void write_webhook(JsonWriter& writer, const Webhook& webhook, const WebhookDeta
   writer.member("created_at", webhook.created_at);
   writer.member("updated_at", webhook.updated_at);
   writer.member("secret_set_at", webhook.secret_set_at);
-  writer.member("last_success_at", details.last_success_at);
-  writer.member("last_failure_at", details.last_failure_at);
+  writer.member("last_success_at", details.latest.last_success_at);
+  writer.member("last_failure_at", details.latest.last_failure_at);
   writer.key("circuit");
   if (details.lane != nullptr) {
     write_circuit(writer, details.lane->circuit);

@@ -12,6 +12,7 @@
 #include "core/policy/webhook_caps.h"
 #include "engine/shard/shard_view.h"
 #include "ports/crypto.h"
+#include "ports/history.h"
 
 #include "api/json/field_reader.h"
 #include "api/json/json_writer.h"
@@ -45,8 +46,7 @@ void read_secret(ObjectReader& reader, Webhook& webhook);
 /// What the JSON of a webhook contains besides its settings. Unset values are written as null.
 struct WebhookDetails {
   const LaneView* lane = nullptr;
-  std::optional<WallTime> last_success_at = std::nullopt;
-  std::optional<WallTime> last_failure_at = std::nullopt;
+  LatestResults latest = {};
   bool with_secret = false;  // Set only in the response to the creation.
   std::optional<std::string> public_key = std::nullopt;
   /// Set if the webhook has just been switched on: the events since then can be replayed.

@@ -54,18 +54,6 @@ Parsed<WebhookRef> path_webhook(const Snapshots& snapshots, const HttpRequest& r
   return webhook;
 }
 
-Awaitable<LaneViews> view_lanes(LaneControl& lanes, std::vector<WebhookId> webhook_ids) {
-  LaneViews views;
-  for (const WebhookId id : webhook_ids) {
-    auto pending = lanes.lane_view(id);
-    Result<LaneView> view = co_await std::move(pending);
-    if (view) {
-      views.emplace(id, *std::move(view));
-    }
-  }
-  co_return views;
-}
-
 std::vector<WebhookId> webhooks_of_waiting(const std::vector<DeliveryRecord>& records) {
   std::set<WebhookId> ids;
   for (const DeliveryRecord& record : records) {

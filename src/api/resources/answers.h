@@ -40,10 +40,6 @@ template <class SomeId>
 [[nodiscard]] Parsed<WebhookRef> path_webhook(const Snapshots& snapshots,
                                               const HttpRequest& request);
 
-/// Views the lanes of these webhooks. Webhooks without a lane are left out.
-[[nodiscard]] Awaitable<LaneViews> view_lanes(LaneControl& lanes,
-                                              std::vector<WebhookId> webhook_ids);
-
 /// The webhooks of those deliveries that wait: their lanes know more than the store does.
 [[nodiscard]] std::vector<WebhookId> webhooks_of_waiting(
     const std::vector<DeliveryRecord>& records);

@@ -7,6 +7,7 @@
 
 #include "api/resources/api_options.h"
 #include "api/resources/api_shares.h"
+#include "api/resources/catch_ups.h"
 #include "api/resources/request_limiter.h"
 #include "api/resources/route_meters.h"
 #include "runtime/store/snapshot.h"
@@ -21,12 +22,14 @@ class ApiControl {
   void change(ApiOptions options) { options_.replace(std::move(options)); }
 
   [[nodiscard]] RequestLimiter& limiter() { return limiter_; }
+  [[nodiscard]] CatchUps& catch_ups() { return catch_ups_; }
   [[nodiscard]] const ApiShares& shares() const { return shares_; }
   [[nodiscard]] RouteMeters& meters() { return meters_; }
 
  private:
   Snapshot<ApiOptions> options_;
   RequestLimiter limiter_;
+  CatchUps catch_ups_;
   const ApiShares shares_;
   RouteMeters meters_;
 };

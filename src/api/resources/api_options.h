@@ -54,6 +54,7 @@ struct ApiOptions {
   std::string public_url;  // Where people reach this server. Empty: the listener's address.
   bool tls = false;        // The listener speaks TLS.
   Branding branding = {};  // Of sessions without their own.
+  Millis key_session = std::chrono::hours{12};  // The length of a session opened with a key.
   // Where it listens. The default is every address.
   IpAddress listen_address = {};
   std::size_t body_bytes_max = std::size_t{16} * 1024 * 1024;  // Of a batch of events.

@@ -29,6 +29,7 @@ struct Services {
       : clock(all),
         ids(all),
         snapshots(all),
+        shared_store(all),
         publishing(all),
         webhooks(all),
         lanes(all),
@@ -48,6 +49,7 @@ struct Services {
   const Clock& clock;
   IdGenerator& ids;
   const Snapshots& snapshots;
+  SharedStore& shared_store;
   Publishing& publishing;
   WebhookChanges& webhooks;
   LaneControl& lanes;
@@ -66,6 +68,7 @@ struct Services {
 };
 
 struct ApiShares;
+struct PublishTries;
 
 /// Whose share a request uses: the operator's for keys with scope admin, the tenant's for its keys,
 /// otherwise that of the key, or of the address if there is no key.
@@ -84,6 +87,8 @@ struct Context {
   /// The queries of this caller, who takes turns with others.
   [[nodiscard]] OwnedQueries queries() const { return {services.queries, share_owner(caller)}; }
   std::optional<RequestKey> request_key = std::nullopt;  // Set: carry this request out once.
+  /// Of a publish, if several servers share the store. Otherwise null.
+  std::shared_ptr<PublishTries> tries = nullptr;
 };
 
 /// A handler's coroutine.

@@ -56,7 +56,7 @@ Awaitable<Reply> answer_list(Context context, DeliveryQuery asked) {
   if (!listed) {
     co_return tl::make_unexpected(to_problem(listed.error()));
   }
-  auto pending_lanes = view_lanes(context.services.lanes, webhooks_of_waiting(listed->items));
+  auto pending_lanes = context.services.lanes.lane_views(webhooks_of_waiting(listed->items));
   const LaneViews lanes = co_await std::move(pending_lanes);
   if (asked.filter.circuit_blocked) {
     keep_blocked(listed->items, asked.filter, lanes);
@@ -167,7 +167,7 @@ Awaitable<Reply> get_delivery(Context context, HttpRequest request) {
   if (!detail) {
     co_return tl::make_unexpected(to_problem(detail.error(), "delivery", id.to_string()));
   }
-  auto pending_lanes = view_lanes(context.services.lanes, webhooks_of_waiting({detail->record}));
+  auto pending_lanes = context.services.lanes.lane_views(webhooks_of_waiting({detail->record}));
   const LaneViews lanes = co_await std::move(pending_lanes);
   const auto directory = context.services.snapshots.directory();
   const WallTime now = context.services.clock.now().steady;

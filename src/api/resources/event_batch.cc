@@ -10,6 +10,7 @@
 #include "api/resources/answers.h"
 #include "api/resources/event_type_gate.h"
 #include "api/resources/publish_answer.h"
+#include "api/resources/publish_tries.h"
 #include "api/resources/publishing.h"
 #include "api/resources/resources.h"
 
@@ -192,6 +193,21 @@ Parsed<void> check_items(const std::vector<Item>& items) {
   return tl::make_unexpected(std::move(whole));
 }
 
+/// Fails if an item was refused because of the catalogue, which may have changed: the request is
+/// tried again when this server has caught up.
+Parsed<void> check_current(const Context& context, const std::vector<Item>& items) {
+  if (context.tries == nullptr) {
+    return {};
+  }
+  const auto refused = std::ranges::find_if(
+      items, [](const Item& item) { return !item && is_due_to_catalog(item.error()); });
+  context.tries->has_refused = refused != items.end();
+  if (context.tries->has_refused && !context.tries->is_current) {
+    return tl::make_unexpected(refused->error());
+  }
+  return {};
+}
+
 /// The result of each item so far: an event that was handed to the store, or its problem.
 using Submitted = std::vector<Parsed<SubmittedEvent>>;
 
@@ -280,6 +296,7 @@ Awaitable<Reply> publish_batch(Context context, HttpRequest request) {
   }
   if (!batch.atomic) {
     check_each(context, batch.items);
+    POSTRIDER_CO_CHECK(check_current(context, batch.items));
   }
   Submitted submitted;
   std::vector<EventDraft> drafts;

@@ -153,7 +153,7 @@ Awaitable<Reply> get_event(Context context, HttpRequest request) {
     co_return tl::make_unexpected(to_problem(detail.error(), "event", id.to_string()));
   }
   auto pending_lanes =
-      view_lanes(context.services.lanes, webhooks_of_waiting(detail->deliveries.items));
+      context.services.lanes.lane_views(webhooks_of_waiting(detail->deliveries.items));
   const LaneViews lanes = co_await std::move(pending_lanes);
   const auto directory = context.services.snapshots.directory();
   co_return json_answer(200, write_detail(*detail, lanes, *directory));

@@ -61,6 +61,11 @@ Awaitable<Reply> answer_again(ReplayRule replay, Context context, HttpRequest re
   if (use.digest != context.request_key->digest) {
     co_return tl::make_unexpected(reused());
   }
+  SharedStore& store = context.services.shared_store;
+  if (store.is_shared()) {  // Another server may have created it.
+    auto catching_up = store.catch_up();
+    co_await std::move(catching_up);
+  }
   Reply reply = tl::make_unexpected(not_shown_again());
   if (replay.show != nullptr) {
     HttpRequest get = request_for(request, use.subject);

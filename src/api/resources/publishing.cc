@@ -1,14 +1,34 @@
 #include "api/resources/publishing.h"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
+#include <string_view>
+#include <variant>
 
 #include <fmt/format.h>
 
 #include "api/resources/answers.h"
+#include "api/resources/publish_tries.h"
 
 namespace postrider::api {
 namespace {
+
+constexpr std::string_view outdated_code = "catalog_outdated";
+
+/// Without the code for a used-up quota: the client sends such a publish again anyway.
+constexpr std::array<std::string_view, 8> catalog_codes = {
+    "tenant_suspended",           "unknown_tenant",     "unknown_event_type",
+    "event_type_archived",        "schema_violation",   "validation_budget_exceeded",
+    "event_type_schema_unusable", "batch_exceeds_quota"};
+
+Problem catalog_outdated() {
+  return {.status = 503,
+          .code = std::string{outdated_code},
+          .title = "Temporarily unavailable",
+          .detail = "Webhooks, tenants or event types have changed meanwhile. Nothing was stored.",
+          .errors = {}};
+}
 
 Problem over_quota(Millis wait) {
   if (wait == Millis::max()) {
@@ -53,7 +73,48 @@ EventCounts count_by_tenant(const std::vector<EventDraft>& drafts) {
   return counts;
 }
 
+/// The events that no earlier try has taken from the quotas.
+EventCounts not_charged(const PublishTries& tries, const EventCounts& counts) {
+  EventCounts missing;
+  for (const auto& [tenant_id, count] : counts) {
+    const auto counted = tries.counted.find(tenant_id);
+    const auto charged = tries.charged.find(tenant_id);
+    const std::uint32_t wanted = count + (counted == tries.counted.end() ? 0 : counted->second);
+    const std::uint32_t taken = charged == tries.charged.end() ? 0 : charged->second;
+    if (wanted > taken) {
+      missing[tenant_id] = wanted - taken;
+    }
+  }
+  return missing;
+}
+
+void add(EventCounts& sum, const EventCounts& counts) {
+  for (const auto& [tenant_id, count] : counts) {
+    sum[tenant_id] += count;
+  }
+}
+
+QuotaWait take_quota(const Context& context, const EventCounts& counts) {
+  PublishTries* const tries = context.tries.get();
+  if (tries == nullptr) {
+    return context.services.publishing.take_quota(counts);
+  }
+  const EventCounts missing = not_charged(*tries, counts);
+  const QuotaWait wait = context.services.publishing.take_quota(missing);
+  if (!wait) {
+    add(tries->charged, missing);
+    add(tries->counted, counts);
+  }
+  return wait;
+}
+
 }  // namespace
+
+bool is_outdated(const Problem& problem) { return problem.code == outdated_code; }
+
+bool is_due_to_catalog(const Problem& problem) {
+  return std::ranges::find(catalog_codes, problem.code) != catalog_codes.end();
+}
 
 Parsed<void> check_tenant_known(const Context& context, const TenantId& tenant_id) {
   if (tenant_id == reserved_tenant) {
@@ -93,7 +154,7 @@ Parsed<void> check_drafts(const Context& context, const std::vector<EventDraft>&
     }
   }
   if (access->limits_events()) {
-    if (const QuotaWait wait = context.services.publishing.take_quota(count_by_tenant(drafts))) {
+    if (const QuotaWait wait = take_quota(context, count_by_tenant(drafts))) {
       return tl::make_unexpected(over_quota(*wait));
     }
   }
@@ -108,7 +169,7 @@ Parsed<void> check_draft(const Context& context, const EventDraft& draft) {
     return tl::make_unexpected(publishing_suspended());
   }
   if (access->limits_events()) {
-    if (const QuotaWait wait = context.services.publishing.take_quota({{tenant_id, 1}})) {
+    if (const QuotaWait wait = take_quota(context, {{tenant_id, 1}})) {
       return tl::make_unexpected(over_quota(*wait));
     }
   }
@@ -124,6 +185,10 @@ Awaitable<Parsed<std::vector<PublishReceipt>>> publish_drafts(Context context,
     const Error& error = receipts.error();
     co_return tl::make_unexpected(error.code == Errc::conflict ? fanout_backlog_full(error)
                                                                : to_problem(error));
+  }
+  // All receipts of one call are outdated, or none is.
+  if (!receipts->empty() && std::holds_alternative<Outdated>(receipts->front())) {
+    co_return tl::make_unexpected(catalog_outdated());
   }
   co_return *std::move(receipts);
 }

@@ -27,6 +27,14 @@ std::optional<Micros> RequestLimiter::take(const std::string& client, const Rate
   return bucket.tokens.available_at(now) - now;
 }
 
+bool RequestLimiter::has_token(const std::string& client, const RateLimit& limit, MonoTime now) {
+  const std::lock_guard lock{mutex_};
+  const auto found = buckets_.find(client);
+  // A changed limit applies from the next take().
+  return found == buckets_.end() || found->second.limit != limit ||
+         found->second.tokens.available_at(now) <= now;
+}
+
 /// Removes full buckets: they equal new ones. If none is full, removes all: a few requests too many
 /// are better than refusing a client because of others.
 void RequestLimiter::make_room(MonoTime now) {

@@ -1,5 +1,6 @@
 // Limits the requests of a client: one token bucket per API key, and one per address for requests
-// without a valid key, which slows down guessing of keys. Any thread.
+// without a valid key, which slows down guessing of keys. Each server counts for itself. Any
+// thread.
 #pragma once
 
 #include <mutex>
@@ -18,6 +19,8 @@ class RequestLimiter {
   /// between calls.
   [[nodiscard]] std::optional<Micros> take(const std::string& client, const RateLimit& limit,
                                            MonoTime now);
+  /// Whether take() would take a token.
+  [[nodiscard]] bool has_token(const std::string& client, const RateLimit& limit, MonoTime now);
 
  private:
   void make_room(MonoTime now);

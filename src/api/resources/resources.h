@@ -149,6 +149,9 @@ Awaitable<Reply> list_sources(Context context, HttpRequest request);
 Awaitable<Reply> pause_source(Context context, HttpRequest request);
 Awaitable<Reply> resume_source(Context context, HttpRequest request);
 
+// nodes.cc
+Awaitable<Reply> list_nodes(Context context, HttpRequest request);
+
 // settings.cc
 Awaitable<Reply> list_settings(Context context, HttpRequest request);
 

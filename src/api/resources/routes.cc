@@ -13,38 +13,18 @@
 //                      repeated request is answered (idempotent_request.h).
 #include "api/resources/routes.h"
 
-#include <algorithm>
 #include <array>
-#include <chrono>
 #include <string>
 #include <string_view>
+#include <utility>
 
-#include "api/http/client_address.h"
-#include "api/http/request_observer.h"
-#include "api/json/event_json.h"
-#include "api/json/json_body.h"
-#include "api/resources/api_shares.h"
-#include "api/resources/auth.h"
-#include "api/resources/context.h"
-#include "api/resources/guarded_stream.h"
-#include "api/resources/idempotent_request.h"
-#include "api/resources/own_host.h"
-#include "api/resources/publishing.h"
+#include "api/resources/guard.h"
 #include "api/resources/resources.h"
-#include "api/tenancy/tenant_service.h"
+#include "api/resources/shared_answer.h"
 #include "api/ui/dashboard_routes.h"
 
 namespace postrider::api {
 namespace {
-
-struct Entry {
-  std::string_view method;
-  std::string_view pattern;
-  Access access;
-  Resource resource;
-  Tenants tenants = Tenants::shut_out;
-  ReplayRule replay = {};
-};
 
 constexpr ReplayRule as_webhook{201, get_webhook};
 constexpr ReplayRule as_event_type{201, get_event_type};
@@ -158,6 +138,7 @@ constexpr std::array entries = {
     Entry{"GET", "/v1/sources", Access::read, list_sources},
     Entry{"POST", "/v1/sources/{name}/pause", Access::admin, pause_source},
     Entry{"POST", "/v1/sources/{name}/resume", Access::admin, resume_source},
+    Entry{"GET", "/v1/nodes", Access::read, list_nodes},
     Entry{"GET", "/v1/settings", Access::admin, list_settings},
     Entry{"GET", "/healthz", Access::open, get_health},
     Entry{"GET", "/readyz", Access::open, get_readiness},
@@ -174,19 +155,6 @@ constexpr std::array monitoring_entries = {
     Entry{"GET", "/readyz", Access::open, get_readiness},
     Entry{"GET", "/metrics", Access::open, get_metrics},
 };
-
-constexpr std::size_t token_body_bytes_max = 4ul * 1024;  // Anybody may send it.
-
-/// The largest body that a route can use.
-std::size_t body_bytes_max(const Entry& entry, const ApiOptions& options) {
-  if (entry.resource == publish_batch) {
-    return options.body_bytes_max;
-  }
-  if (entry.resource == publish_event) {
-    return options.data_bytes_max + small_body_bytes_max;
-  }
-  return entry.access == Access::open ? token_body_bytes_max : small_body_bytes_max;
-}
 
 /// Measures one request. The meter and the clock must outlive the request.
 struct RequestTimer {
@@ -215,154 +183,24 @@ Awaitable<HttpResponse> render_reply(Awaitable<Reply> handling, RequestTimer tim
 
 Awaitable<HttpResponse> render_problem(Problem problem) { co_return render(problem); }
 
-/// Restricts the service to the caller's tenant, if the caller has one.
-Context make_context(Service& service, const ApiControl& control, Caller caller) {
-  std::shared_ptr<Service> restricted =
-      caller.tenant_id ? make_tenant_service(service, *caller.tenant_id) : nullptr;
-  return {.services = Services{restricted ? *restricted : service},
-          .options = control.options(),
-          .caller = std::move(caller),
-          .restricted = std::move(restricted),
-          .shares = &control.shares()};
-}
-
-Problem too_many(Micros wait) {
-  using std::chrono::seconds;
-  return {.status = 429,
-          .code = "rate_limited",
-          .title = "Too many requests",
-          .detail = "This client has made too many requests. Retry after the time in Retry-After.",
-          .errors = {},
-          .retry_after = std::max(std::chrono::ceil<seconds>(wait), seconds{1})};
-}
-
-/// Stands before every handler.
-struct Guard {
-  Service* service = nullptr;
-  std::shared_ptr<ApiControl> control;
-  const Entry* entry = nullptr;
-  bool limited = true;  // See is_limited().
-  RouteMeter* meter = nullptr;
-
-  /// Requests without a valid key are counted by address, the others by key. The sessions of a key
-  /// count as that key.
-  [[nodiscard]] Parsed<void> check_rate(const ApiOptions& options, const std::string& remote_ip,
-                                        const KeyRef& key, MonoTime now) const {
-    const std::optional<RateLimit>& limit = key ? options.key_rate : options.address_rate;
-    if (!limit || !limited) {
-      return {};
-    }
-    const std::string client = key ? acting_key(key->key()).to_string() : client_group(remote_ip);
-    if (const auto wait = control->limiter().take(client, *limit, now)) {
-      return tl::make_unexpected(too_many(*wait));
-    }
-    return {};
-  }
-
-  /// What the observer of requests is told, whether or not the request is allowed.
-  void begin_note(const HttpRequest& request, RequestNote& note) const {
-    note.route = entry->pattern;
-    note.is_routine = !limited;
-    if (const std::optional<TraceContext> trace = read_trace_headers(request)) {
-      note.trace_id = trace->trace_id;
-    }
-  }
-
-  /// A scraper on this machine needs no key, but a web page in a browser on this machine does.
-  [[nodiscard]] Access access_for(const HttpRequest& request, const ApiOptions& options) const {
-    const std::optional<IpAddress> client = IpAddress::parse(request.remote_ip);
-    const bool is_open = entry->resource == get_metrics && options.open_metrics && client &&
-                         is_loopback(*client) &&
-                         is_loopback_host(request.header("host").value_or("localhost"));
-    return is_open && !request.header("authorization") ? Access::open : entry->access;
-  }
-
-  /// Checks key and rate. Each request is counted once.
-  [[nodiscard]] Parsed<Caller> identify(const HttpRequest& request, const Moment& now) const {
-    if (request.note != nullptr) {
-      begin_note(request, *request.note);
-    }
-    const std::shared_ptr<const ApiOptions> options = control->options();
-    const std::shared_ptr<const AccessSnapshot> access = service->access();
-    Parsed<Caller> caller = authenticate(request, {access_for(request, *options), entry->tenants},
-                                         {*access, *options->crypto, now.wall});
-    if (!request.head_checked) {
-      const KeyRef key = caller ? caller->key : nullptr;
-      POSTRIDER_CHECK(check_rate(*options, request.remote_ip, key, now.mono));
-    }
-    return caller;
-  }
-
-  /// A session is a use of the key that opened it.
-  void record_use(const KeyRef& caller) const {
-    const KeyRef key =
-        caller->key().session ? service->access()->find_key(acting_key(caller->key())) : caller;
-    if (key != nullptr) {
-      service->record_key_use(*key);
-    }
-  }
-
-  /// Before the body arrives. Whatever the header alone can decide is decided here.
-  [[nodiscard]] Parsed<BodyPermit> check_head(const HttpRequest& head) const {
-    POSTRIDER_TRY(const Caller caller, identify(head, service->now()));
-    if (entry->access == Access::publish && caller.tenant_id) {
-      POSTRIDER_CHECK(check_not_suspended(*service, *caller.tenant_id));
-    }
-    return BodyPermit{.body_bytes_max = body_bytes_max(*entry, *control->options()),
-                      .owner = share_owner(caller)};
-  }
-
-  [[nodiscard]] Parsed<Context> admit(const HttpRequest& request, const Moment& now) const {
-    POSTRIDER_TRY(Caller caller, identify(request, now));
-    if (caller.key != nullptr) {
-      record_use(caller.key);
-    }
-    return make_context(*service, *control, std::move(caller));
-  }
-};
-
-/// Probes and scrapers report when something is wrong. The dashboard costs no more than a 404, and
-/// a browser loads many files at once.
-bool is_limited(const Entry& entry) {
-  return entry.resource != get_health && entry.resource != get_readiness &&
-         entry.resource != get_metrics && entry.resource != get_dashboard;
-}
-
 Handler make_handler(const Guard& guard) {
-  return [guard, resource = guard.entry->resource,
-          replay = guard.entry->replay](HttpRequest request) -> Awaitable<HttpResponse> {
+  return [guard](HttpRequest request) -> Awaitable<HttpResponse> {
     const Moment now = guard.service->now();
     const RequestTimer timer{.meter = guard.meter, .clock = guard.service, .start = now.mono};
-    Parsed<Context> context = guard.admit(request, now);
-    if (!context) {
-      timer.end(context.error().status);
-      return render_problem(std::move(context.error()));
+    if (guard.service->is_shared()) {
+      return render_reply(answer_shared(guard, std::move(request)), timer);
     }
-    Service& all = *guard.service;
-    if (replay.status != 0) {
-      return render_reply(
-          answer_idempotently({all, resource, replay}, *std::move(context), std::move(request)),
-          timer);
+    Identity caller = guard.identify(request, now);
+    if (!caller) {
+      timer.end(caller.error().status);
+      return render_problem(std::move(caller.error()));
     }
-    const KeyRef key = context->caller.key;
-    const bool may_stream = key != nullptr && request.method == "GET";
-    auto handling = resource(*std::move(context), std::move(request));
-    return render_reply(may_stream ? guard_stream(std::move(handling), {all, all, key->key().id})
-                                   : std::move(handling),
-                        timer);
+    return render_reply(handle(guard, guard.admit(*std::move(caller)), std::move(request)), timer);
   };
 }
 
 HeadCheck make_check(const Guard& guard) {
   return [guard](const HttpRequest& head) { return guard.check_head(head); };
-}
-
-Guard make_guard(Service& service, const std::shared_ptr<ApiControl>& control, const Entry& entry) {
-  return {.service = &service,
-          .control = control,
-          .entry = &entry,
-          .limited = is_limited(entry),
-          .meter = &control->meters().of(entry.method, entry.pattern)};
 }
 
 void add(Router& router, const Guard& guard) {

@@ -50,6 +50,13 @@ TEST(SessionRoutes, AKeyOpensASessionWithItsRights) {
   EXPECT_EQ(world.call("GET", "/v1/api-keys").at("data.1"), "(none)") << "sessions are no keys";
 }
 
+TEST(SessionRoutes, ASessionOfAKeyLastsAsLongAsTheSettingSays) {
+  ApiWorld world{[](ApiOptions& options) { options.key_session = std::chrono::minutes{90}; }};
+  const Answer opened = world.call("POST", "/v1/sessions", admin, json_type);
+  EXPECT_TRUE(opened.header("Set-Cookie").ends_with("Max-Age=5400"));
+  EXPECT_EQ(opened.at("expires_at"), "2026-01-01T01:30:00.000Z");
+}
+
 TEST(SessionRoutes, EveryScopeCanSignIn) {
   ApiWorld world;
   const std::tuple<const char*, const char*, const char*> cases[] = {

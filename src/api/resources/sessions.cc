@@ -2,7 +2,6 @@
 #include "api/resources/sessions.h"
 
 #include <algorithm>
-#include <chrono>
 #include <utility>
 
 #include <fmt/format.h>
@@ -25,7 +24,6 @@ namespace postrider::api {
 namespace {
 
 constexpr TextRule credential_rule{.bytes_max = 512, .multiline = false};
-constexpr Millis key_session_life = std::chrono::hours{12};
 
 /// Exactly one is set.
 struct Credentials {
@@ -85,7 +83,7 @@ Parsed<Opening> open_with_key(const Context& context, const std::string& text) {
   const auto access = context.services.snapshots.access();
   POSTRIDER_TRY(const KeyRef key, find_api_key(text, {*access, *context.options->crypto,
                                                       context.services.clock.now().wall}));
-  return Opening{make_session(context, key->key(), key_session_life), std::nullopt};
+  return Opening{make_session(context, key->key(), context.options->key_session), std::nullopt};
 }
 
 Parsed<Opening> open_with_link(const Context& context, const std::string& token) {

@@ -14,6 +14,7 @@
 #include "api/resources/event_type_gate.h"
 #include "api/resources/publishing.h"
 #include "api/resources/source_targets.h"
+#include "runtime/store/outdated_publish.h"
 
 namespace postrider::api {
 namespace {
@@ -53,7 +54,10 @@ RecordOutcome outcome_of(EventId id, const PublishReceipt& receipt) {
     return RecordRejected{fmt::format("The idempotency key was used for {} with another body.",
                                       duplicate->first_id.to_string())};
   }
-  return RecordStored{.event_id = id, .duplicate = false};
+  if (std::holds_alternative<Accepted>(receipt)) {
+    return RecordStored{.event_id = id, .duplicate = false};
+  }
+  return RecordDeferred{};
 }
 
 /// One message: the event to publish, or what is wrong with it.
@@ -76,6 +80,20 @@ void add_origin(EventDraft& draft, const SourceRecord& record, const SourceIntak
         .source = options.source, .row_id = record.row->id, .generation = record.row->generation};
   }
 }
+
+/// Messages that are published in one transaction.
+struct Part {
+  std::vector<std::size_t> places;  // Among the messages, of each draft.
+  std::vector<EventDraft> drafts;
+  std::size_t bytes = 0;
+};
+
+/// The messages of one call and what became of them.
+struct Call {
+  const std::vector<SourceRecord>& records;
+  std::vector<RecordOutcome> outcomes;
+  bool is_current = false;  // The snapshots were brought up to date for this call.
+};
 
 class Intake final : public SourceIntake {
  public:
@@ -100,10 +118,16 @@ class Intake final : public SourceIntake {
   /// Chooses the webhook of a message that names its receiver.
   [[nodiscard]] Parsed<void> choose_target(const Context& context, const SourceRecord& record,
                                            EventDraft& draft);
+  [[nodiscard]] Parsed<WebhookId> find_or_add_target(const Context& context, const TargetKey& key,
+                                                     const SourceTarget& target);
+  /// Reads a refused message once more after catching up, because another server may have changed
+  /// the catalogue.
+  [[nodiscard]] Draft read_current(Call& call, std::size_t place);
+  void add(Part& part, Call& call, std::size_t place);
   [[nodiscard]] Parsed<std::vector<PublishReceipt>> store(const Context& context,
                                                           std::vector<EventDraft> drafts);
-  void flush(const Context& context, std::vector<EventDraft>& drafts,
-             const std::vector<std::size_t>& places, std::vector<RecordOutcome>& outcomes);
+  void flush(Part part, Call& call);
+  void catch_up();
 
   boost::asio::io_context& io_;
   Service& service_;
@@ -159,6 +183,33 @@ Parsed<std::vector<PublishReceipt>> Intake::store(const Context& context,
   return run_on(io_, publish_drafts(context, std::move(drafts), /*all_or_nothing=*/false));
 }
 
+Awaitable<Parsed<bool>> wait_for_others(SharedStore& store) {
+  auto catching_up = store.catch_up();
+  co_await std::move(catching_up);
+  co_return true;
+}
+
+void Intake::catch_up() {
+  if (service_.is_shared()) {
+    (void)run_on(io_, wait_for_others(service_));  // If it fails, the next step does too.
+  }
+}
+
+Parsed<WebhookId> Intake::find_or_add_target(const Context& context, const TargetKey& key,
+                                             const SourceTarget& target) {
+  if (const std::optional<WebhookId> known = targets_.find(context, key)) {
+    return *known;
+  }
+  catch_up();
+  if (const std::optional<WebhookId> known = targets_.find(context, key)) {
+    return *known;
+  }
+  POSTRIDER_TRY(const WebhookId added,
+                run_on(io_, add_target(context, options_.source, key, target)));
+  targets_.remember(key, added);
+  return added;
+}
+
 Parsed<void> Intake::choose_target(const Context& context, const SourceRecord& record,
                                    EventDraft& draft) {
   if (!record.target) {
@@ -166,61 +217,73 @@ Parsed<void> Intake::choose_target(const Context& context, const SourceRecord& r
   }
   const TargetKey key = target_key(*context.options->crypto, draft.event.tenant_id, *record.target,
                                    options_.store_id);
-  draft.only_to = targets_.find(context, key);
-  if (!draft.only_to) {
-    POSTRIDER_TRY(const WebhookId added,
-                  run_on(io_, add_target(context, options_.source, key, *record.target)));
-    draft.only_to = added;
-    targets_.remember(key, added);
-  }
+  POSTRIDER_TRY(draft.only_to, find_or_add_target(context, key, *record.target));
   return {};
 }
 
-void Intake::flush(const Context& context, std::vector<EventDraft>& drafts,
-                   const std::vector<std::size_t>& places, std::vector<RecordOutcome>& outcomes) {
-  std::vector<EventId> ids;
-  ids.reserve(drafts.size());
-  for (const EventDraft& draft : drafts) {
-    ids.push_back(draft.event.id);
+Draft Intake::read_current(Call& call, std::size_t place) {
+  const SourceRecord& record = call.records[place];
+  Draft draft = read(context(), record);
+  if (!draft && is_due_to_catalog(draft.error()) && !std::exchange(call.is_current, true)) {
+    catch_up();
+    draft = read(context(), record);
   }
-  const Parsed<std::vector<PublishReceipt>> receipts = store(context, std::move(drafts));
-  for (std::size_t index = 0; index < places.size(); ++index) {
-    outcomes[places[index]] =
-        receipts ? outcome_of(ids[index], (*receipts)[index]) : outcome_of(receipts.error());
+  return draft;
+}
+
+void Intake::add(Part& part, Call& call, std::size_t place) {
+  Draft draft = read_current(call, place);
+  if (draft) {
+    if (const Parsed<void> chosen = choose_target(context(), call.records[place], *draft);
+        !chosen) {
+      draft = tl::make_unexpected(chosen.error());
+    }
   }
-  drafts.clear();
+  if (!draft) {
+    call.outcomes[place] = outcome_of(draft.error());
+    return;
+  }
+  part.bytes += draft->event.data.size();
+  part.drafts.push_back(*std::move(draft));
+  part.places.push_back(place);
+}
+
+/// Reads the messages again while the catalogue keeps changing. After too many tries they stay
+/// deferred.
+void Intake::flush(Part part, Call& call) {
+  for (int tries = 0; tries < publish_tries_max && !part.drafts.empty(); ++tries) {
+    std::vector<EventId> ids;
+    ids.reserve(part.drafts.size());
+    for (const EventDraft& draft : part.drafts) {
+      ids.push_back(draft.event.id);
+    }
+    const Parsed<std::vector<PublishReceipt>> receipts = store(context(), std::move(part.drafts));
+    if (receipts || !is_outdated(receipts.error())) {
+      for (std::size_t index = 0; index < ids.size(); ++index) {
+        call.outcomes[part.places[index]] =
+            receipts ? outcome_of(ids[index], (*receipts)[index]) : outcome_of(receipts.error());
+      }
+      return;
+    }
+    call.is_current = true;
+    const std::vector<std::size_t> places = std::exchange(part, {}).places;
+    for (const std::size_t place : places) {
+      add(part, call, place);
+    }
+  }
 }
 
 std::vector<RecordOutcome> Intake::publish(const std::vector<SourceRecord>& records) {
-  const Context current = context();
-  std::vector<RecordOutcome> outcomes(records.size(), RecordDeferred{});
-  std::vector<EventDraft> drafts;
-  std::vector<std::size_t> places;  // Of the drafts among the records.
-  std::size_t bytes = 0;
-  for (std::size_t index = 0; index < records.size(); ++index) {
-    Draft draft = read(current, records[index]);
-    if (draft) {
-      if (const Parsed<void> chosen = choose_target(current, records[index], *draft); !chosen) {
-        draft = tl::make_unexpected(chosen.error());
-      }
-    }
-    if (!draft) {
-      outcomes[index] = outcome_of(draft.error());
-      continue;
-    }
-    bytes += draft->event.data.size();
-    drafts.push_back(*std::move(draft));
-    places.push_back(index);
-    if (bytes >= publish_bytes_max) {
-      flush(current, drafts, places, outcomes);
-      places.clear();
-      bytes = 0;
+  Call call{.records = records, .outcomes = {records.size(), RecordDeferred{}}};
+  Part part;
+  for (std::size_t place = 0; place < records.size(); ++place) {
+    add(part, call, place);
+    if (part.bytes >= publish_bytes_max) {
+      flush(std::exchange(part, {}), call);
     }
   }
-  if (!drafts.empty()) {
-    flush(current, drafts, places, outcomes);
-  }
-  return outcomes;
+  flush(std::move(part), call);
+  return std::move(call.outcomes);
 }
 
 }  // namespace

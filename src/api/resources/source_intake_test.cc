@@ -9,6 +9,7 @@
 #include "adapters/memory/memory_store.h"
 #include "adapters/openssl/openssl_crypto.h"
 #include "runtime/sources/source_runner.h"
+#include "runtime/store/outdated_publish.h"
 
 #include "tests/support/memory_service.h"
 
@@ -223,6 +224,55 @@ TEST_F(SourceIntakeTest, UsesTheOptionsInForce) {
   control_->change(options);
   EXPECT_TRUE(reason_of(intake_->publish({message("b")})[0])
                   .starts_with("This server serves registered tenants only."));
+}
+
+TEST_F(SourceIntakeTest, AnOutdatedMessageIsReadAgain) {
+  service_.shared = true;
+  service_.outdated_publishes = 2;
+  service_.on_outdated = [this] {
+    ApiOptions options = make_options();
+    options.require_known_tenants = true;
+    control_->change(options);
+    RegisteredTenant tenant;
+    tenant.id = "t";
+    service_.apply_now(AddTenant{tenant});
+  };
+  SourceRecord known = message("a");
+  known.fields.push_back({"tenant_id", "t"});
+  const auto outcomes = intake_->publish({known, message("b")});
+  EXPECT_TRUE(std::holds_alternative<RecordStored>(outcomes[0]));
+  EXPECT_TRUE(reason_of(outcomes[1]).starts_with("This server serves registered tenants only."));
+  EXPECT_EQ(stored_events(), 1u);
+}
+
+TEST_F(SourceIntakeTest, MessagesAreDeferredWhenTheCatalogueNeverStopsChanging) {
+  service_.shared = true;
+  service_.outdated_publishes = publish_tries_max;
+  const auto outcomes = intake_->publish({message("a"), message("b")});
+  EXPECT_TRUE(is_deferred(outcomes[0]));
+  EXPECT_TRUE(is_deferred(outcomes[1]));
+  EXPECT_EQ(stored_events(), 0u);
+  EXPECT_EQ(service_.outdated_publishes, 0u);
+  EXPECT_TRUE(std::holds_alternative<RecordStored>(intake_->publish({message("a")})[0]));
+}
+
+TEST_F(SourceIntakeTest, AMessageIsNotRejectedBeforeTheServerHasCaughtUp) {
+  ApiOptions options = make_options();
+  options.require_known_tenants = true;
+  control_->change(options);
+  service_.shared = true;
+  service_.on_catch_up = [this] {
+    RegisteredTenant tenant;
+    tenant.id = "t";
+    service_.apply_now(AddTenant{tenant});
+  };
+  SourceRecord known = message("a");
+  known.fields.push_back({"tenant_id", "t"});
+  const auto outcomes = intake_->publish({known, message("b"), message("c")});
+  EXPECT_TRUE(std::holds_alternative<RecordStored>(outcomes[0]));
+  EXPECT_NE(reason_of(outcomes[1]), "(not rejected)");
+  EXPECT_NE(reason_of(outcomes[2]), "(not rejected)");
+  EXPECT_EQ(service_.catch_ups, 1u) << "once for all messages of a call";
 }
 
 // The whole path with a failing store: nothing is lost, nothing is stored twice.

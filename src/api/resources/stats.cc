@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <chrono>
 #include <map>
 #include <span>
@@ -11,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "core/base/enum_names.h"
+#include "core/base/parse_number.h"
 
 #include "api/json/list_answer.h"
 #include "api/json/query_reader.h"
@@ -61,13 +61,10 @@ Parsed<std::uint32_t> offset_of(const PageQuery& page) {
   if (!page.position) {
     return page.offset;
   }
-  std::uint32_t offset = 0;
-  const char* const end = page.position->data() + page.position->size();
-  const auto [rest, error] = std::from_chars(page.position->data(), end, offset);
-  if (error != std::errc{} || rest != end) {
-    return tl::make_unexpected(invalid_cursor());
+  if (const auto offset = parse_number<std::uint32_t>(*page.position)) {
+    return *offset;
   }
-  return offset;
+  return tl::make_unexpected(invalid_cursor());
 }
 
 void read_range(QueryReader& query, WallTime now, StatsQuery& asked) {
@@ -209,8 +206,10 @@ Awaitable<Reply> get_stats(Context context, HttpRequest request) {
     co_return tl::make_unexpected(to_problem(numbers.error()));
   }
   const std::shared_ptr<const Directory> directory = context.services.snapshots.directory();
-  const bool is_whole = !asked.filter.tenant_id && !asked.filter.webhook_id;
-  const auto load = is_whole ? context.services.status.current_load() : std::nullopt;
+  std::optional<CurrentLoad> load;
+  if (!asked.filter.webhook_id) {
+    load = context.services.status.current_load(asked.filter.tenant_id);
+  }
   co_return json_answer(200, write_stats(asked, *numbers, *directory, load));
 }
 

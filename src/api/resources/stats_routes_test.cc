@@ -110,14 +110,36 @@ TEST_F(StatsRoutes, FiltersByWebhookTenantAndTime) {
   EXPECT_EQ(past.at("buckets.0.start"), "2025-01-01T00:00:00.000Z");
 }
 
-TEST_F(StatsRoutes, ShowTheCurrentLoadOfTheWholeServerOnly) {
-  world_.service().load = CurrentLoad{.waiting = 4, .in_flight = 3, .dead_letters = 2};
+TEST_F(StatsRoutes, ShowTheCurrentLoadOfTheServerOrOfATenant) {
+  world_.service().load = {.waiting = 4, .in_flight = 3, .dead_letters = 2};
+  world_.service().tenant_loads["acme"] = {.waiting = 1, .in_flight = 1, .open_circuits = 1};
   const Answer all = world_.call("GET", "/v1/stats");
   EXPECT_EQ(all.at("now.waiting"), "4");
   EXPECT_EQ(all.at("now.in_flight"), "3");
   EXPECT_EQ(all.at("now.dead_letters"), "2");
   EXPECT_EQ(all.at("now.open_circuits"), "0");
-  EXPECT_EQ(world_.call("GET", "/v1/stats?tenant_id=acme").at("now"), "null");
+  const Answer acme = world_.call("GET", "/v1/stats?tenant_id=acme");
+  EXPECT_EQ(acme.at("now.waiting"), "1");
+  EXPECT_EQ(acme.at("now.open_circuits"), "1");
+  EXPECT_EQ(world_.call("GET", "/v1/stats?tenant_id=other").at("now.waiting"), "0");
+  const std::string webhook = world_.make_webhook();
+  EXPECT_EQ(world_.call("GET", "/v1/stats?webhook_id=" + webhook).at("now"), "null");
+}
+
+TEST_F(StatsRoutes, ShowATenantItsOwnLoadOnly) {
+  world_.service().load = {.waiting = 4};
+  world_.service().tenant_loads["acme"] = {.waiting = 1};
+  world_.service().tenant_loads["other"] = {.waiting = 3};
+  const Answer key =
+      world_.call("POST", "/v1/api-keys", R"({"scope":"tenant","tenant_id":"acme"})");
+  const auto waiting = [&](const std::string& query) {
+    return world_
+        .call("GET", "/v1/stats" + query, "", {{"authorization", "Bearer " + key.at("key")}})
+        .at("now.waiting");
+  };
+  EXPECT_EQ(waiting(""), "1");
+  EXPECT_EQ(waiting("?tenant_id=acme"), "1");
+  EXPECT_EQ(waiting("?tenant_id=other"), "0");
 }
 
 TEST_F(StatsRoutes, RejectsInvalidQueries) {

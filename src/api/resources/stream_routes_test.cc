@@ -65,9 +65,25 @@ TEST(StreamJson, DeliveryIsOneLineOfJsonWithItsPosition) {
       "\n\n");
 }
 
+TEST(StreamJson, WritesNewDeliveriesOfOneWebhookOrOfSeveral) {
+  StreamEvent created{.at = wall_from_unix_ms(0),
+                      .webhook_id = WebhookId{},
+                      .tenant_id = "acme",
+                      .what = DeliveriesCreated{.event_type = "order.paid", .count = 3}};
+  EXPECT_EQ(
+      write_stream_event({1, 2}, created),
+      "id: 1-2\nevent: created\n"
+      R"(data: {"at":"1970-01-01T00:00:00.000Z","webhook_id":"whk_00000000000000000000000000",)"
+      R"("tenant_id":"acme","event_type":"order.paid","count":3})"
+      "\n\n");
+  created.webhook_id.reset();
+  EXPECT_NE(write_stream_event({1, 3}, created).find(R"("webhook_id":null,"tenant_id":"acme")"),
+            std::string::npos);
+}
+
 TEST(StreamJson, WritesCircuitChangesAndAlerts) {
   const StreamEvent circuit{.at = wall_from_unix_ms(0),
-                            .webhook_id = {},
+                            .webhook_id = WebhookId{},
                             .tenant_id = "",
                             .what = CircuitUpdate{CircuitState::closed, CircuitState::open}};
   EXPECT_EQ(

@@ -1,24 +1,29 @@
 #include "api/resources/webhook_answer.h"
 
+#include <map>
+#include <utility>
+
 #include "api/json/webhook_json.h"
 #include "api/resources/answers.h"
 
 namespace postrider::api {
 namespace {
 
+using LatestById = std::map<WebhookId, LatestResults>;
+
 /// Errors are shown as null after a change.
 struct WebhookStatus {
   Result<LaneView> lane;
-  Result<WebhookHealth> health;
+  Result<LatestById> latest;
 };
 
 Awaitable<WebhookStatus> read_status(Context context, WebhookId id) {
   auto pending_lane = context.services.lanes.lane_view(id);
   Result<LaneView> lane = co_await std::move(pending_lane);
-  const auto query = [id](Reader& reader) { return reader.history->webhook_health(id); };
-  auto pending_health = context.queries().read(query);
-  Result<WebhookHealth> health = co_await std::move(pending_health);
-  co_return WebhookStatus{std::move(lane), std::move(health)};
+  const auto query = [id](Reader& reader) { return reader.history->latest_results({id}); };
+  auto pending_latest = context.queries().read(query);
+  Result<LatestById> latest = co_await std::move(pending_latest);
+  co_return WebhookStatus{std::move(lane), std::move(latest)};
 }
 
 HttpResponse write_answer(const Context& context, const Webhook& webhook,
@@ -29,9 +34,8 @@ HttpResponse write_answer(const Context& context, const Webhook& webhook,
       public_key(*context.options->crypto, webhook.signature.scheme, webhook.secret);
   standing.replay_since = replay_since;
   standing.lane = status.lane ? &*status.lane : nullptr;
-  if (status.health) {
-    standing.last_success_at = status.health->last_success_at;
-    standing.last_failure_at = status.health->last_failure_at;
+  if (status.latest && !status.latest->empty()) {
+    standing.latest = status.latest->begin()->second;
   }
   std::string body;
   JsonWriter writer{body};
@@ -44,8 +48,8 @@ HttpResponse write_answer(const Context& context, const Webhook& webhook,
 Awaitable<Reply> show_webhook(Context context, WebhookRef webhook) {
   auto pending = read_status(context, webhook->id);
   const WebhookStatus status = co_await std::move(pending);
-  if (!status.health) {
-    co_return tl::make_unexpected(to_problem(status.health.error()));
+  if (!status.latest) {
+    co_return tl::make_unexpected(to_problem(status.latest.error()));
   }
   co_return write_answer(context, *webhook, status);
 }

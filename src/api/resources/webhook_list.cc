@@ -73,6 +73,12 @@ struct WebhookQuery {
   IdPage page;
 };
 
+/// What is known about the webhooks of a page besides their settings.
+struct PageDetails {
+  LaneViews lanes;
+  std::map<WebhookId, LatestResults> latest;
+};
+
 Parsed<WebhookQuery> read_query(const HttpRequest& request) {
   QueryReader query{request};
   WebhookQuery asked;
@@ -93,12 +99,14 @@ Parsed<WebhookQuery> read_query(const HttpRequest& request) {
   return asked;
 }
 
-std::string write_page(const ListedById<WebhookRef>& page, const LaneViews& lanes,
+std::string write_page(const ListedById<WebhookRef>& page, const PageDetails& details,
                        const Crypto& crypto) {
-  const auto write_item = [&lanes, &crypto](JsonWriter& writer, const WebhookRef& webhook) {
-    const auto lane = lanes.find(webhook->id);
+  const auto write_item = [&details, &crypto](JsonWriter& writer, const WebhookRef& webhook) {
+    const auto lane = details.lanes.find(webhook->id);
+    const auto latest = details.latest.find(webhook->id);
     write_webhook(writer, *webhook,
-                  {.lane = lane == lanes.end() ? nullptr : &lane->second,
+                  {.lane = lane == details.lanes.end() ? nullptr : &lane->second,
+                   .latest = latest == details.latest.end() ? LatestResults{} : latest->second,
                    .public_key = public_key(crypto, webhook->signature.scheme, webhook->secret)});
   };
   return write_list(page, ListKind::webhooks, write_item);
@@ -128,9 +136,16 @@ Awaitable<Reply> list_webhooks(Context context, HttpRequest request) {
   for (const WebhookRef& webhook : page.items) {
     ids.push_back(webhook->id);
   }
-  auto pending = view_lanes(context.services.lanes, std::move(ids));
-  const LaneViews lanes = co_await std::move(pending);
-  co_return json_answer(200, write_page(page, lanes, *context.options->crypto));
+  const auto query = [ids](Reader& reader) { return reader.history->latest_results(ids); };
+  auto reading = context.queries().read(query);
+  Result<std::map<WebhookId, LatestResults>> latest = co_await std::move(reading);
+  if (!latest) {
+    co_return tl::make_unexpected(to_problem(latest.error()));
+  }
+  auto pending = context.services.lanes.lane_views(std::move(ids));
+  LaneViews lanes = co_await std::move(pending);
+  const PageDetails details{std::move(lanes), *std::move(latest)};
+  co_return json_answer(200, write_page(page, details, *context.options->crypto));
 }
 
 }  // namespace postrider::api

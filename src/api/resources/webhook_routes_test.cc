@@ -360,6 +360,31 @@ TEST(WebhookRoutes, HealthCombinesLaneAndHistory) {
   EXPECT_EQ(health.at("last_success_at"), "2026-01-01T00:00:00.000Z");
 }
 
+TEST(WebhookRoutes, ListsAndSingleReadsShowTheLatestResults) {
+  ApiWorld world;
+  const std::string failing = world.make_webhook(R"("tenant_id":"acme")");
+  const std::string idle = world.make_webhook(R"("tenant_id":"other")");
+  const auto deliver = [&](DeliveryState state, int http_status) {
+    const std::string event = world.publish(R"({"type":"a","data":1,"tenant_id":"acme"})");
+    world.settle(world.delivery_of(event), state, http_status);
+  };
+  deliver(DeliveryState::succeeded, 200);
+  world.service().moment.wall += seconds{5};
+  deliver(DeliveryState::retrying, 500);
+  for (const Answer& one :
+       {world.call("GET", "/v1/webhooks/" + failing), world.call("GET", "/v1/webhooks/" + idle)}) {
+    const Answer listed =
+        world.call("GET", "/v1/webhooks?tenant_id=" + one.at("tenant_id") + "&limit=1");
+    for (const char* member : {"last_success_at", "last_failure_at"}) {
+      EXPECT_EQ(listed.at(std::string{"data.0."} + member), one.at(member)) << one.body;
+    }
+  }
+  const Answer all = world.call("GET", "/v1/webhooks");
+  EXPECT_EQ(all.at("data.0.last_success_at"), "null") << "the newest webhook comes first";
+  EXPECT_EQ(all.at("data.1.last_success_at"), "2026-01-01T00:00:00.000Z");
+  EXPECT_EQ(all.at("data.1.last_failure_at"), "2026-01-01T00:00:05.000Z");
+}
+
 TEST(WebhookRoutes, FailingStoreIsReportedAndNothingChanges) {
   ApiWorld world;
   const std::string path = "/v1/webhooks/" + world.make_webhook(R"("name":"a")");

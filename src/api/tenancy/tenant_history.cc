@@ -84,6 +84,17 @@ class TenantHistory final : public History {
     return webhooks_->find(id) == nullptr ? Listed<OpenPeriod>{} : all_.list_open_periods(id, page);
   }
 
+  Result<std::map<WebhookId, CircuitRecord>> circuits_of(
+      const std::vector<WebhookId>& ids) override {
+    std::vector<WebhookId> mine = ids;
+    std::erase_if(mine, [this](WebhookId id) { return webhooks_->find(id) == nullptr; });
+    return all_.circuits_of(mine);
+  }
+
+  Result<std::vector<PastCall>> recent_calls(WebhookId id, const CallsToRestore& which) override {
+    return webhooks_->find(id) == nullptr ? std::vector<PastCall>{} : all_.recent_calls(id, which);
+  }
+
   Result<std::map<WebhookId, CircuitState>> open_circuits() override {
     POSTRIDER_TRY(auto circuits, all_.open_circuits());
     std::erase_if(circuits,
@@ -144,6 +155,19 @@ class TenantHistory final : public History {
 
   Result<WebhookHealth> webhook_health(WebhookId id) override {
     return webhooks_->find(id) == nullptr ? WebhookHealth{} : all_.webhook_health(id);
+  }
+
+  Result<std::map<WebhookId, LatestResults>> latest_results(
+      const std::vector<WebhookId>& ids) override {
+    std::vector<WebhookId> mine = ids;
+    std::erase_if(mine, [this](WebhookId id) { return webhooks_->find(id) == nullptr; });
+    return all_.latest_results(mine);
+  }
+
+  Result<TenantCounts> waiting_counts() override {
+    POSTRIDER_TRY(TenantCounts counts, all_.waiting_counts());
+    std::erase_if(counts.tenants, [this](const auto& item) { return item.first != tenant_id_; });
+    return counts;
   }
 
   Result<std::map<TenantId, std::uint64_t>> dead_letter_counts() override {

@@ -79,6 +79,10 @@ class TenantService final : public Service {
   [[nodiscard]] std::shared_ptr<const ChannelDirectory> channels() const override {
     return std::make_shared<const ChannelDirectory>(all_.channels()->only(tenant_id_));
   }
+  bool is_shared() const override { return all_.is_shared(); }
+  Awaitable<void> catch_up() override { return all_.catch_up(); }
+  /// Tenants do not see the servers.
+  std::optional<ClusterStatus> cluster() const override { return std::nullopt; }
   void record_key_use(const AccessKey& key) override { all_.record_key_use(key); }
   QuotaWait take_quota(const EventCounts& counts) override { return all_.take_quota(counts); }
 
@@ -116,6 +120,7 @@ class TenantService final : public Service {
     co_return not_for_tenants();
   }
   Awaitable<Result<LaneView>> lane_view(WebhookId id) override;
+  Awaitable<LaneViews> lane_views(std::vector<WebhookId> ids) override;
   Awaitable<Result<LaneView>> command_circuit(CircuitCommanded command, AuditEntry entry) override;
   Awaitable<void> run_query(ShareOwner owner, ReaderQuery query) override;
 
@@ -132,7 +137,10 @@ class TenantService final : public Service {
                                                              std::optional<StreamPosition> seen,
                                                              std::function<void()> wake) override;
   std::string metrics_text() override { return {}; }
-  std::optional<CurrentLoad> current_load() override { return std::nullopt; }
+  CurrentLoad current_load(const std::optional<TenantId>& tenant_id) override {
+    return tenant_id.value_or(tenant_id_) == tenant_id_ ? all_.current_load(tenant_id_)
+                                                        : CurrentLoad{};
+  }
   [[nodiscard]] std::optional<std::string> not_ready() const override { return all_.not_ready(); }
 
  private:
@@ -348,6 +356,12 @@ Awaitable<Result<LaneView>> TenantService::lane_view(WebhookId id) {
     co_return no_such_webhook();
   }
   auto pending = all_.lane_view(id);
+  co_return co_await std::move(pending);
+}
+
+Awaitable<LaneViews> TenantService::lane_views(std::vector<WebhookId> ids) {
+  std::erase_if(ids, [this](WebhookId id) { return !owns(id); });
+  auto pending = all_.lane_views(std::move(ids));
   co_return co_await std::move(pending);
 }
 

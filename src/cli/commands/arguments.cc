@@ -122,6 +122,7 @@ Command parse(CLI::App& app, std::vector<std::string> arguments, const Environme
   commands["dlq"] = add_dlq(root);
   commands["operations"] = add_operations(root);
   commands["sources"] = add_sources(root);
+  commands["nodes"] = add_nodes(root);
   commands["channels"] = add_channels(root);
   commands["replay"] = add_replay(root);
   commands["verify"] = add_verify(root);
@@ -129,6 +130,7 @@ Command parse(CLI::App& app, std::vector<std::string> arguments, const Environme
   commands["doctor"] = add_doctor(root);
   commands["migrate"] = add_migrate(root);
   commands["backup"] = add_backup(root);
+  commands["copy"] = add_copy(root);
   commands["outbox"] = add_outbox(root);
   commands["archive"] = add_archive(root);
   commands["completion"] = add_completion(root);

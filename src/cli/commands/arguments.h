@@ -38,7 +38,7 @@ struct Task {
 
 using Command =
     std::variant<ServeOptions, ListenOptions, SendOptions, MigrateOptions, BackupOptions,
-                 OutboxInitOptions, VersionOptions, Task, HelpText, UsageError>;
+                 CopyStoreOptions, OutboxInitOptions, VersionOptions, Task, HelpText, UsageError>;
 
 /// `arguments` does not contain the name of the program.
 [[nodiscard]] Command parse_arguments(std::vector<std::string> arguments,

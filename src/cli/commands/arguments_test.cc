@@ -322,5 +322,26 @@ TEST(Arguments, VersionIsACommandAndAFlag) {
   EXPECT_TRUE(parse_as<VersionOptions>({"version", "--json"}).json);
 }
 
+TEST(CopyArguments, NameTheStoresAndTheKeyAsSettings) {
+  const auto options =
+      parse_as<CopyStoreOptions>({"copy", "--from", "sqlite:/d", "--to=postgres://u@h/n",
+                                  "--secrets-key-file", "/k", "--verify-only", "--json"});
+  std::map<std::string, std::string> settings;
+  for (const config::Override& each : options.overrides) {
+    settings[each.key] = each.value;
+  }
+  EXPECT_EQ(settings,
+            (std::map<std::string, std::string>{
+                {"data", "/d"}, {"store", "postgres://u@h/n"}, {"secrets.key_file", "/k"}}));
+  EXPECT_TRUE(options.verify_only && options.json);
+  EXPECT_TRUE(parse_as<CopyStoreOptions>({"copy"}).overrides.empty());
+}
+
+TEST(CopyArguments, RefuseAStoreOfAnotherKind) {
+  EXPECT_THAT(error_of({"copy", "--from", "/d"}).message, testing::HasSubstr("sqlite:DIR"));
+  EXPECT_THAT(error_of({"copy", "--from", "sqlite:"}).message, testing::HasSubstr("sqlite:DIR"));
+  EXPECT_THAT(error_of({"copy", "--to", ""}).message, testing::HasSubstr("--to"));
+}
+
 }  // namespace
 }  // namespace postrider::cli

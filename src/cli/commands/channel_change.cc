@@ -31,15 +31,16 @@ void add_fields(Syntax syntax, ChannelFlags& flags) {
   syntax.option("--secret SECRET", flags.secret,
                 "Signing secret of a channel of kind webhook, instead of a generated one");
   syntax.option("--only KIND", flags.only,
-                "Tell only about alerts of this kind, or operation_finished; may be repeated");
+                "Send only alerts of this kind, or operation_finished; may be repeated");
   syntax
       .option("--severity SEVERITY", flags.severity,
-              "Tell only about alerts of this severity or a higher one")
+              "Send only alerts of this severity or a higher one")
       .one_of({"info", "warning", "critical"});
-  syntax.option("--webhook ID", flags.webhooks, "Tell only about this webhook; may be repeated");
-  syntax.flag("--no-resolved", flags.no_resolved, "Do not tell when an alert is resolved");
+  syntax.option("--webhook ID", flags.webhooks,
+                "Send only alerts about this webhook; may be repeated");
+  syntax.flag("--no-resolved", flags.no_resolved, "Send no message when an alert is resolved");
   syntax.option("--group-window-ms MS", flags.group_window_ms,
-                "Tell alerts of one kind within this time in one message");
+                "Combine alerts of one kind within this time in one message");
   syntax.option("--per-hour N", flags.per_hour, "Send at most this many messages an hour");
   syntax.option("--data JSON", flags.data,
                 "Other fields: a JSON object, @FILE, or - for standard input");

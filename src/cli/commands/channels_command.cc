@@ -55,7 +55,7 @@ void add_list(Group& group) {
     return session.show_page({.path = "/v1/notification-channels", .query = std::move(query)},
                              columns);
   };
-  Syntax syntax = group.add("list", "List notification channels", run);
+  const Syntax syntax = group.add("list", "List notification channels", run);
   flags->add(syntax, {"--kind KIND", "kind", "Only channels of this kind"});
   flags->add(syntax, {"--tenant ID", "tenant_id", "Only channels of this tenant"});
   flags->add_page(syntax);

@@ -20,20 +20,24 @@
 namespace postrider::cli {
 namespace {
 
+/// Whether `value` may contain a password: addresses of databases may.
+bool is_secret(std::string_view flag, std::string_view value) {
+  constexpr std::array<std::string_view, 3> flags = {"--key", "--secret", "--dsn"};
+  return std::ranges::find(flags, flag) != flags.end() ||
+         (flag == "--to" && value.starts_with("postgres"));
+}
+
 /// Overwrites secrets among the arguments, which every user of the machine can list.
 void hide_secrets(int argc, char** argv) {
-  constexpr std::array<std::string_view, 3> secret = {"--key", "--secret", "--dsn"};
-  const auto hide = [](char* text) { std::fill_n(text, std::strlen(text), '*'); };
   for (int i = 1; i < argc; ++i) {
     const std::string_view word = argv[i];
     const std::size_t equals = word.find('=');
-    if (std::ranges::find(secret, word.substr(0, equals)) == secret.end()) {
-      continue;
+    char* value = equals == std::string_view::npos ? nullptr : argv[i] + equals + 1;
+    if (value == nullptr && i + 1 < argc) {
+      value = argv[i + 1];
     }
-    if (equals != std::string_view::npos) {
-      hide(argv[i] + equals + 1);
-    } else if (i + 1 < argc) {
-      hide(argv[i + 1]);
+    if (value != nullptr && is_secret(word.substr(0, equals), value)) {
+      std::fill_n(value, std::strlen(value), '*');
     }
   }
 }
@@ -49,6 +53,7 @@ struct Runner {
   int operator()(const SendOptions& options) const { return run_send(options); }
   int operator()(const MigrateOptions& options) const { return handlers.migrate(options); }
   int operator()(const BackupOptions& options) const { return handlers.backup(options); }
+  int operator()(const CopyStoreOptions& options) const { return handlers.copy(options); }
   int operator()(const OutboxInitOptions& options) const { return handlers.init_outbox(options); }
   int operator()(const VersionOptions& options) const { return run_version(options); }
   int operator()(const Task& task) const { return task.run(ports); }

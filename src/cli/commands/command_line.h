@@ -24,6 +24,7 @@ struct CommandHandlers {
   std::function<int(const ServeOptions&)> serve;
   std::function<int(const MigrateOptions&)> migrate;
   std::function<int(const BackupOptions&)> backup;
+  std::function<int(const CopyStoreOptions&)> copy;
   std::function<int(const OutboxInitOptions&)> init_outbox;
   /// Reports wrong arguments of `serve` in the format of its log. Returns false if that is text.
   std::function<bool(const std::vector<std::string>& arguments, std::string_view reason)>

@@ -38,6 +38,10 @@ struct Flag {
 // The settings that have a flag; all others need --set.
 constexpr Flag flags[] = {
     {"--data", "data", "DIR", "Data directory (default ./postrider-data)"},
+    {"--store", "store", "ADDRESS",
+     "PostgreSQL database, postgres://user@host/name, in place of the data directory"},
+    {"--pool", "cluster.pool", "NAME",
+     "Worker pool of this server among those on the database (default: the default pool)"},
     {"--listen", "listen", "ADDR:PORT",
      "Address of the API and the dashboard (default 127.0.0.1:8080)"},
     {"--io-threads", "io_threads", "N",

@@ -1,8 +1,11 @@
-// The options of `postrider migrate` and `postrider backup`. Main implements both commands, because
-// they need the store.
+// The options of `postrider migrate`, `postrider backup` and `postrider copy`. Main implements
+// these commands, because they need the store.
 #pragma once
 
 #include <string>
+#include <vector>
+
+#include "config/layer.h"
 
 namespace postrider::cli {
 
@@ -16,6 +19,13 @@ struct BackupOptions {
   std::string data_directory;
   std::string to;
   bool force = false;  // Replace an existing file.
+  bool json = false;
+};
+
+struct CopyStoreOptions {
+  std::string config_file;
+  std::vector<config::Override> overrides;  // Of the data directory, the database and the key.
+  bool verify_only = false;                 // Compare an earlier copy with its original.
   bool json = false;
 };
 

@@ -29,6 +29,7 @@ class Subcommand {
 [[nodiscard]] std::unique_ptr<Subcommand> add_dlq(Syntax root);
 [[nodiscard]] std::unique_ptr<Subcommand> add_operations(Syntax root);
 [[nodiscard]] std::unique_ptr<Subcommand> add_sources(Syntax root);
+[[nodiscard]] std::unique_ptr<Subcommand> add_nodes(Syntax root);
 [[nodiscard]] std::unique_ptr<Subcommand> add_channels(Syntax root);
 [[nodiscard]] std::unique_ptr<Subcommand> add_replay(Syntax root);
 [[nodiscard]] std::unique_ptr<Subcommand> add_verify(Syntax root);
@@ -36,6 +37,7 @@ class Subcommand {
 [[nodiscard]] std::unique_ptr<Subcommand> add_doctor(Syntax root);
 [[nodiscard]] std::unique_ptr<Subcommand> add_migrate(Syntax root);
 [[nodiscard]] std::unique_ptr<Subcommand> add_backup(Syntax root);
+[[nodiscard]] std::unique_ptr<Subcommand> add_copy(Syntax root);
 [[nodiscard]] std::unique_ptr<Subcommand> add_outbox(Syntax root);
 [[nodiscard]] std::unique_ptr<Subcommand> add_archive(Syntax root);
 [[nodiscard]] std::unique_ptr<Subcommand> add_completion(Syntax root);

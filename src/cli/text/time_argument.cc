@@ -1,9 +1,8 @@
 #include "cli/text/time_argument.h"
 
-#include <charconv>
-
 #include <fmt/format.h>
 
+#include "core/base/parse_number.h"
 #include "core/base/range_time.h"
 
 namespace postrider::cli {
@@ -32,13 +31,12 @@ std::optional<std::chrono::seconds> parse_duration(std::string_view text) {
   constexpr std::uint32_t count_max = 100'000;
   const std::optional<std::chrono::seconds> unit =
       text.empty() ? std::nullopt : unit_of(text.back());
-  std::uint32_t count = 0;
-  const std::string_view digits = text.substr(0, text.empty() ? 0 : text.size() - 1);
-  const auto [stop, error] = std::from_chars(digits.data(), digits.data() + digits.size(), count);
-  if (!unit || error != std::errc{} || stop != digits.data() + digits.size() || count > count_max) {
+  const auto count =
+      parse_number<std::uint32_t>(text.substr(0, text.empty() ? 0 : text.size() - 1));
+  if (!unit || !count || *count > count_max) {
     return std::nullopt;
   }
-  return *unit * static_cast<std::int64_t>(count);
+  return *unit * static_cast<std::int64_t>(*count);
 }
 
 std::optional<WallTime> parse_time_argument(std::string_view text, WallTime now) {

@@ -1,11 +1,11 @@
 #include "core/json/json_rewrite.h"
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <utility>
 #include <vector>
 
+#include "core/base/parse_number.h"
 #include "core/json/json_cursor.h"
 #include "core/json/json_number.h"
 #include "core/json/json_string.h"
@@ -26,11 +26,9 @@ struct Member {
 constexpr std::uint64_t no_index = 0xffff'ffff;  // Larger than all array indexes.
 
 std::uint64_t array_index(std::string_view key) {
-  std::uint64_t index = 0;
-  const auto [end, error] = std::from_chars(key.data(), key.data() + key.size(), index);
-  const bool is_number = error == std::errc{} && end == key.data() + key.size();
   const bool is_canonical = key.size() == 1 || !key.starts_with('0');
-  return is_number && is_canonical ? std::min(index, no_index) : no_index;
+  const std::uint64_t index = parse_number<std::uint64_t>(key).value_or(no_index);
+  return is_canonical ? std::min(index, no_index) : no_index;
 }
 
 void append_unit(std::string& out, std::uint32_t unit) {

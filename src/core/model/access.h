@@ -133,7 +133,7 @@ struct SignInLink {
 };
 
 /// A key with the same id is replaced; its sessions and links are removed. With `keys_max`, fails
-/// with conflict if the key's tenant has so many keys.
+/// with conflict if the key's tenant already has that many keys.
 struct AddKey {
   ApiKey key;
   std::optional<std::size_t> keys_max = std::nullopt;

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "core/base/parse_number.h"
+
 namespace postrider {
 namespace {
 
@@ -25,13 +27,7 @@ std::optional<unsigned> parse_decimal(std::string_view text, unsigned maximum) {
 }
 
 std::optional<std::uint16_t> parse_group(std::string_view text) {
-  std::uint16_t group = 0;
-  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), group, 16);
-  if (text.empty() || text.size() > 4 || parsed.ec != std::errc{} ||
-      parsed.ptr != text.data() + text.size()) {
-    return std::nullopt;
-  }
-  return group;
+  return text.size() <= 4 ? parse_number<std::uint16_t>(text, 16) : std::nullopt;
 }
 
 std::optional<IpAddress> parse_v4(std::string_view text) {

@@ -2,9 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 
 #include <fmt/format.h>
+
+#include "core/base/parse_number.h"
 
 namespace postrider {
 namespace {
@@ -168,12 +169,11 @@ Result<void> read_v6(std::string_view text, TargetUrl& url) {
 }
 
 Result<std::uint16_t> read_port(std::string_view text, const AddressPolicy& policy) {
-  std::uint16_t port = 0;
-  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), port);
-  if (text.empty() || parsed.ec != std::errc{} || parsed.ptr != text.data() + text.size() ||
-      text.front() == '0') {
+  const auto parsed = parse_number<std::uint16_t>(text);
+  if (!parsed || text.front() == '0') {
     return refuse("The URL's port must be a number from 1 to 65535 without leading zeros.");
   }
+  const std::uint16_t port = *parsed;
   if (policy.allow_private || port == port_https || port == port_http) {
     return port;
   }

@@ -49,7 +49,7 @@ std::string one_line(std::string_view text) {
 
 /// `Name <address>` with the name encoded.
 std::string encode_mailbox(std::string_view mailbox) {
-  const std::string line = one_line(mailbox);
+  std::string line = one_line(mailbox);
   const std::size_t bracket = line.rfind('<');
   if (bracket == std::string::npos || bracket == 0) {
     return line;
@@ -86,7 +86,7 @@ std::string_view mailbox_address(std::string_view mailbox) {
 }
 
 std::string encode_header_text(std::string_view text) {
-  const std::string line = one_line(text);
+  std::string line = one_line(text);
   bool is_plain = !line.starts_with(' ') && line.find("=?") == std::string::npos;
   for (const char letter : line) {
     is_plain = is_plain && static_cast<unsigned char>(letter) < 0x80;

@@ -256,7 +256,10 @@ std::string MessageTexts::render(MessagePart part, const TemplateScope& scope) c
   if (must_be_json(part) && !check_json(text)) {
     return built_in_[index].render(scope);
   }
-  return part == MessagePart::subject ? std::string{trim(text, white_space)} : text;
+  if (part == MessagePart::subject) {
+    return std::string{trim(text, white_space)};
+  }
+  return text;
 }
 
 }  // namespace postrider

@@ -143,7 +143,7 @@ struct CallWindow {
   bool operator==(const CallWindow&) const = default;
 };
 
-/// So many timeouts in a row open the circuit.
+/// Returns whether this many timeouts in a row open the circuit.
 [[nodiscard]] bool exceeds_timeouts(const BreakerPolicy& policy, std::uint32_t timeouts_in_row);
 
 class Breaker {

@@ -127,7 +127,7 @@ bool AlertRules::is_undecided(const Evaluation& evaluation, AlertKind kind) cons
   if (!state.restored[static_cast<std::size_t>(kind)]) {
     return false;
   }
-  const Millis age = evaluation.now - started_.value_or(evaluation.now);
+  const Millis age = evaluation.now - state.known_since.value_or(evaluation.now);
   switch (kind) {
     case AlertKind::dead_letters:
       return age < limits_.dead_letters_window;
@@ -214,8 +214,8 @@ void AlertRules::count_on(const Evaluation& evaluation) {
 }
 
 std::vector<AlertChange> AlertRules::on_attempt(const AttemptSummary& attempt, WallTime now) {
-  started_ = started_.value_or(now);
   WebhookState& state = webhooks_[attempt.webhook_id];
+  state.known_since = state.known_since.value_or(now);
   if (attempt.attempted) {
     state.dns.add({.total = 1, .part = attempt.dns_failed ? 1u : 0u}, now, limits_.dns_window);
     state.failures.add({.total = 1, .part = attempt.failed ? 1u : 0u}, now, limits_.share_window);
@@ -242,9 +242,9 @@ void AlertRules::on_circuit(WebhookId webhook_id, CircuitState state, WallTime s
 }
 
 std::vector<AlertChange> AlertRules::evaluate(WallTime now) {
-  started_ = started_.value_or(now);
   std::vector<AlertChange> changes;
   for (auto& [webhook_id, state] : webhooks_) {
+    state.known_since = state.known_since.value_or(now);
     if (!too_many_failures(state, now)) {
       state.failing_since.reset();
     } else if (!state.failing_since) {

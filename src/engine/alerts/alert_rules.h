@@ -2,8 +2,8 @@
 // letters in an hour, a host name that does not resolve, too many failures for too long, a circuit
 // that stays open. Stores and sends nothing.
 //
-// What happened before the start is not known. An alert from before the start therefore stays
-// active until there is enough evidence since, or until its window has passed.
+// What happened before the start, or on another node, is not known. An alert from then therefore
+// stays active until there is enough evidence since, or until its window has passed.
 //
 // Pure. One instance per io thread, for the webhooks of that thread. All times are steady wall
 // times.
@@ -64,7 +64,7 @@ class AlertRules {
   /// Replaces the limits. Shares are counted anew if their window changes.
   void change(const AlertLimits& limits);
 
-  /// At startup: the alert was active when the server stopped.
+  /// The alert was active when the server stopped, or when the webhook came from another node.
   void restore(const Alert& alert);
   void forget(WebhookId webhook_id) { webhooks_.erase(webhook_id); }
 
@@ -83,6 +83,7 @@ class AlertRules {
     std::optional<WallTime> failing_since;  // Since when the share of failures is too large.
     std::optional<WallTime> open_since;     // Since when the circuit is not closed.
     bool is_open = false;                   // With open_since: open, otherwise half open.
+    std::optional<WallTime> known_since;    // The first time that was passed in.
     std::optional<PermanentFailures> permanent;
     std::array<bool, alert_kind_count> raised{};
     std::array<bool, alert_kind_count> restored{};  // Raised before the start.
@@ -109,7 +110,6 @@ class AlertRules {
   static void count_on(const Evaluation& evaluation);
 
   AlertLimits limits_;
-  std::optional<WallTime> started_;                       // The first time that was passed in.
   std::unordered_map<WebhookId, WebhookState> webhooks_;  // Webhooks with recent activity.
 };
 

@@ -143,6 +143,14 @@ TEST_F(Alerts, ARestoredAlertResolvesEarlierIfEnoughAttemptsAreGood) {
   EXPECT_EQ(attempt(false, noon), (std::vector<AlertChange>{over(AlertKind::dns_failing)}));
 }
 
+TEST_F(Alerts, AnAlertOfAWebhookThatComesFromAnotherNodeKeepsItsWindow) {
+  EXPECT_TRUE(rules_.on_attempt({.webhook_id = other}, noon).empty());
+  rules_.restore(active(AlertKind::dead_letters));
+  EXPECT_TRUE(rules_.evaluate(noon + 2h).empty());
+  EXPECT_TRUE(rules_.evaluate(noon + 3h - 1ms).empty());
+  EXPECT_EQ(rules_.evaluate(noon + 3h), (std::vector<AlertChange>{over(AlertKind::dead_letters)}));
+}
+
 TEST_F(Alerts, ARestoredAlertIsNotRaisedTwice) {
   rules_.restore(active(AlertKind::dead_letters));
   for (int i = 0; i < 11; ++i) {

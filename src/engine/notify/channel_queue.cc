@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/base/assert.h"
+#include "core/base/earliest.h"
 #include "core/base/growth.h"
 #include "engine/notify/notification_plan.h"
 
@@ -25,13 +26,6 @@ AlertSubject subject_of(const Notification& notification) {
           .webhook_id = facts.webhook_id,
           .tenant_id = facts.tenant_id,
           .source = facts.source};
-}
-
-std::optional<WallTime> earlier(std::optional<WallTime> one, std::optional<WallTime> other) {
-  if (!one || !other) {
-    return one ? one : other;
-  }
-  return std::min(*one, *other);
 }
 
 /// A time before the restart counts; one that a wrong clock wrote does not.
@@ -85,6 +79,13 @@ void ChannelQueue::add(Notification notification, WallTime now, NotificationOutc
 }
 
 void ChannelQueue::restore(Notification notification, WallTime now, NotificationOutcomes& settled) {
+  const auto is_same = [&](const Member& member) {
+    return member.notification.id == notification.id;
+  };
+  if (flight_ && std::ranges::any_of(flight_->members, is_same)) {
+    flight_->handed_over = false;
+    return;
+  }
   const WallTime since = waiting_since(notification, now);
   add(Member{.notification = std::move(notification), .since = since, .not_before = now}, now,
       settled);
@@ -235,6 +236,22 @@ void ChannelQueue::hold_back_all(const std::string& reason, NotificationOutcomes
   failing_ = false;
 }
 
+void ChannelQueue::hand_over() {
+  groups_.clear();
+  partials_.clear();
+  held_.clear();
+  summary_retry_at_.reset();
+  surplus_ = 0;
+  told_.clear();
+  limit_ = {};
+  failures_in_row_ = 0;
+  failing_ = false;
+  if (flight_) {
+    const Notification& first = flight_->members.front().notification;
+    flight_->handed_over = first.transition != NotificationTransition::test;
+  }
+}
+
 // ---------------------------------------------------------------- taking
 
 std::optional<WallTime> ChannelQueue::due_of(const Group& group) {
@@ -257,14 +274,14 @@ std::optional<WallTime> ChannelQueue::due() const {
   }
   std::optional<WallTime> first;
   for (const auto& [key, group] : groups_) {
-    first = earlier(first, due_of(group));
+    first = earliest(first, due_of(group));
   }
   for (const Partial& partial : partials_) {
-    first = earlier(first, partial.retry_at);
+    first = earliest(first, std::optional{partial.retry_at});
   }
   if (!held_.empty()) {
     const WallTime ready = summary_retry_at_.value_or(held_.front().since);
-    first = earlier(first, std::max(ready, limit_.room_at(per_hour_max())));
+    first = earliest(first, std::optional{std::max(ready, limit_.room_at(per_hour_max()))});
   }
   return first;
 }
@@ -386,13 +403,15 @@ void ChannelQueue::finish(const SendResult& result, WallTime now, NotificationOu
   POSTRIDER_ASSERT(flight_.has_value());
   Flight flight = *std::exchange(flight_, std::nullopt);
   if (result.verdict == SendVerdict::sent) {
-    finish_sent(std::move(flight), result, now, settled);
+    finish_sent(flight, result, now, settled);
+  } else if (flight.handed_over) {
+    finish_handed_over(flight, now);
   } else {
     finish_failed(std::move(flight), result, now, settled);
   }
 }
 
-void ChannelQueue::finish_sent(Flight flight, const SendResult& result, WallTime now,
+void ChannelQueue::finish_sent(const Flight& flight, const SendResult& result, WallTime now,
                                NotificationOutcomes& settled) {
   failures_in_row_ = 0;
   failing_ = false;
@@ -486,6 +505,12 @@ void ChannelQueue::finish_failed(Flight flight, const SendResult& result, WallTi
   flight.members = std::move(kept);
   if (!flight.members.empty()) {
     put_back(std::move(flight), result, retry_at);
+  }
+}
+
+void ChannelQueue::finish_handed_over(const Flight& flight, WallTime now) {
+  for (const Member& member : flight.members) {
+    release(member.notification, now);
   }
 }
 

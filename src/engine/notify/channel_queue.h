@@ -46,17 +46,20 @@ class ChannelQueue {
   /// The channel has been changed.
   void change(ChannelRef channel) { channel_ = std::move(channel); }
 
-  /// At startup: the raising of the alert was told; a message was sent.
+  /// At startup, or after another server: the raising of the alert was told; a message was sent.
   void remember_told(AlertId id) { told_.insert(id); }
   void remember_sent(WallTime at) { limit_.sent(at); }
 
   // `settled` gets what is settled without being sent.
 
   void add(Notification notification, WallTime now, NotificationOutcomes& settled);
-  /// The same for one that was made before the start.
+  /// The same for one that was made before the start, or that another server has not sent.
   void restore(Notification notification, WallTime now, NotificationOutcomes& settled);
   /// Settles all that waits as held back.
   void hold_back_all(const std::string& reason, NotificationOutcomes& settled);
+  /// Another server continues. Forgets what waits, except tests, and what was told and sent. A
+  /// message that is being sent is not tried again, unless it is restored.
+  void hand_over();
 
   /// When `take` is to be called. nullopt: not before something is added or finished.
   [[nodiscard]] std::optional<WallTime> due() const;
@@ -113,6 +116,7 @@ class ChannelQueue {
   struct Flight {
     OutgoingMessage message;
     std::vector<Member> members;
+    bool handed_over = false;  // If it fails, another server tries again.
   };
 
   [[nodiscard]] Audience audience_of(const Notification& notification) const;
@@ -143,10 +147,11 @@ class ChannelQueue {
   [[nodiscard]] std::optional<OutgoingMessage> take_group(WallTime now,
                                                           NotificationOutcomes& settled);
 
-  void finish_sent(Flight flight, const SendResult& result, WallTime now,
+  void finish_sent(const Flight& flight, const SendResult& result, WallTime now,
                    NotificationOutcomes& settled);
   void finish_failed(Flight flight, const SendResult& result, WallTime now,
                      NotificationOutcomes& settled);
+  void finish_handed_over(const Flight& flight, WallTime now);
   void put_back(Flight flight, const SendResult& result, WallTime retry_at);
   void note_told(const Notification& notification, WallTime now);
   void release(const Notification& raised, WallTime now);

@@ -492,6 +492,57 @@ TEST_F(ChannelQueueTest, AfterARestartNobodyWaitsForTheWindowAgain) {
   EXPECT_EQ(now_, noon + 1min);
 }
 
+// ---------------------------------------------------------------- another server continues
+
+TEST_F(ChannelQueueTest, SendsNothingThatWasHandedOverButATest) {
+  raise(1);
+  const NotificationId test = add(make(2, Transition::test));
+  queue_.hand_over();
+  EXPECT_EQ(send(), 1u);
+  EXPECT_EQ(state(test), State::sent);
+  EXPECT_FALSE(wait());
+  EXPECT_EQ(settled_.size(), 1u);
+  EXPECT_EQ(queue_.waiting(), 0u);
+}
+
+TEST_F(ChannelQueueTest, KnowsOnlyWhatItIsToldAfterAnotherServer) {
+  raise(1);
+  EXPECT_EQ(send(), 1u);
+  raise(2);
+  EXPECT_EQ(send(), 1u);
+  queue_.hand_over();
+  queue_.remember_told(alert(2));
+  const NotificationId unknown = resolve(1);
+  const NotificationId known = resolve(2);
+  EXPECT_EQ(send(), 1u);
+  EXPECT_EQ(state(unknown), State::held_back);
+  EXPECT_EQ(state(known), State::sent);
+}
+
+TEST_F(ChannelQueueTest, AMessageThatIsBeingSentIsTriedAgainByTheOtherServer) {
+  raise(1);
+  ASSERT_TRUE(wait());
+  queue_.hand_over();
+  finish(SendVerdict::postponed);
+  EXPECT_TRUE(settled_.empty());
+  EXPECT_EQ(queue_.waiting(), 0u);
+  EXPECT_FALSE(wait());
+}
+
+TEST_F(ChannelQueueTest, AMessageThatIsBeingSentIsNotSentTwiceAfterItIsRestored) {
+  const Notification raised = make(1, Transition::raised);
+  add(raised);
+  ASSERT_TRUE(wait());
+  queue_.hand_over();
+  queue_.restore(raised, now_, settled_);
+  EXPECT_EQ(queue_.waiting(), 1u);
+  finish(SendVerdict::postponed);
+  EXPECT_EQ(queue_.waiting(), 1u);
+  EXPECT_EQ(send(), 1u);
+  EXPECT_EQ(state(raised.id), State::sent);
+  EXPECT_FALSE(wait());
+}
+
 TEST_F(ChannelQueueTest, MemoryIsBounded) {
   for (std::size_t i = 0; i < waiting_per_channel_max; ++i) {
     raise(1);

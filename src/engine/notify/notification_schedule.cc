@@ -72,6 +72,14 @@ void NotificationSchedule::add(Notification notification, WallTime now) {
   change_queue(id, [&](ChannelQueue& queue) { queue.add(std::move(notification), now, settled_); });
 }
 
+void NotificationSchedule::hand_over() {
+  for (auto& [id, queue] : queues_) {
+    waiting_ -= queue.waiting();
+    queue.hand_over();
+    waiting_ += queue.waiting();
+  }
+}
+
 void NotificationSchedule::restore(Notification notification, WallTime now) {
   const ChannelId id = notification.channel_id;
   change_queue(id,

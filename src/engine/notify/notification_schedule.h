@@ -39,7 +39,10 @@ class NotificationSchedule {
 
   void add(Notification notification, WallTime now);
 
-  // At startup.
+  /// See ChannelQueue.
+  void hand_over();
+
+  // At startup, or after another server.
   void restore(Notification notification, WallTime now);
   void remember_told(ChannelId channel, AlertId id);
   void remember_sent(ChannelId channel, WallTime at);

@@ -164,6 +164,18 @@ TEST_F(ScheduleTest, AChangedWindowHoldsForWhatComes) {
   EXPECT_EQ(schedule_.wake_at(), noon + 1min);
 }
 
+TEST_F(ScheduleTest, CountsWhatIsLeftAfterItWasHandedOver) {
+  raise(mail);
+  raise(mail, AlertKind::dns_failing);
+  raise(chat);
+  EXPECT_EQ(next(), mail);
+  schedule_.hand_over();
+  EXPECT_EQ(schedule_.waiting(), 1u);
+  EXPECT_EQ(next(), ChannelId{});
+  finish(mail, SendVerdict::sent);
+  EXPECT_EQ(schedule_.waiting(), 0u);
+}
+
 TEST_F(ScheduleTest, RemembersWhatWasBeforeTheStart) {
   schedule_.remember_told(mail, AlertId{{7}});
   schedule_.remember_sent(mail, noon - 1min);

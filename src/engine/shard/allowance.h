@@ -92,7 +92,10 @@ class Allowance {
   /// The shard has none any more. The index may be reused.
   virtual void leave_host(HostIndex index) = 0;
 
-  /// The widest rank that `take` may accept. A hint that may be outdated at once.
+  /// The total number of slots. This and `candidates` are hints: another thread may change them at
+  /// any time.
+  [[nodiscard]] virtual std::uint32_t in_flight_max() const = 0;
+  /// The widest rank that `take` may accept.
   [[nodiscard]] virtual SlotRank candidates() const = 0;
   /// Takes a slot of the tenant, the host and the total, and a token of the tenant and the total,
   /// or nothing. A refusal by a slot limit also holds for every attempt with less right to a slot:

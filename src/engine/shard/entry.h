@@ -43,10 +43,4 @@ struct Entry {
   return delivery.attempt_count > 0 && delivery.trigger == Trigger::scheduled;
 }
 
-/// The earlier of two times, ignoring nullopt.
-template <class Time>
-[[nodiscard]] std::optional<Time> earliest(std::optional<Time> a, std::optional<Time> b) {
-  return a && b ? std::min(a, b) : (a ? a : b);
-}
-
 }  // namespace postrider

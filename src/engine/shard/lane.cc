@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/base/assert.h"
+#include "core/base/earliest.h"
 #include "core/policy/retry.h"
 
 namespace postrider {
@@ -90,6 +91,23 @@ void Lane::remove() {
   }
 }
 
+void Lane::stop() {
+  stopped_ = true;
+  forget_waiting();
+}
+
+void Lane::forget_unsettled(std::vector<DeliveryId>& forgotten) {
+  for (auto next = entries_.begin(); next != entries_.end();) {
+    const auto each = next++;
+    if (each->second.stage == EntryStage::unsettled) {
+      --unsettled_count_;
+      window_->end(each->second);
+      forgotten.push_back(each->first);
+      entries_.erase(each);
+    }
+  }
+}
+
 void Lane::admit(Delivery delivery, const WindowBounds& bounds) {
   POSTRIDER_ASSERT(is_waiting(delivery.state));
   const auto found = entries_.find(delivery.id);
@@ -99,6 +117,9 @@ void Lane::admit(Delivery delivery, const WindowBounds& bounds) {
   }
   Entry& entry = found->second;
   if (entry.stage != EntryStage::waiting) {
+    if (delivery.revivals == entry.delivery.revivals) {
+      return;  // Not revived: another server has handed over what was loaded before.
+    }
     entry.cancelled = false;
     entry.revival = Revival{.due = delivery.due,
                             .priority = delivery.priority,
@@ -226,7 +247,7 @@ Entry* Lane::next(Priority priority, Candidates candidates, WallTime now) const 
 
 void Lane::start(Entry& entry, MonoTime now) {
   POSTRIDER_ASSERT(entry.stage == EntryStage::waiting);
-  POSTRIDER_ASSERT(!closed() && !slots_full());
+  POSTRIDER_ASSERT(!closed() && !stopped_ && !slots_full());
   window_->start(entry);
   --waiting_[static_cast<std::size_t>(entry.delivery.priority)];
   entry.stage = EntryStage::in_flight;
@@ -281,7 +302,7 @@ void Lane::abandon(DeliveryId id, double draw, const WindowBounds& bounds) {
   Entry* entry = find(id, EntryStage::in_flight);
   POSTRIDER_ASSERT(entry != nullptr);
   --in_flight_count_;
-  if (entry->cancelled) {
+  if (entry->cancelled || stopped_) {
     window_->end(*entry);
     entries_.erase(id);
     return;
@@ -305,7 +326,7 @@ void Lane::settle(DeliveryId id, const WindowBounds& bounds) {
     return;
   }
   --unsettled_count_;
-  if (!entry->cancelled && !entry->revival && is_waiting(entry->delivery.state)) {
+  if (!entry->cancelled && !entry->revival && !stopped_ && is_waiting(entry->delivery.state)) {
     requeue(*entry, bounds);
     return;
   }
@@ -377,7 +398,7 @@ LaneReadiness Lane::evaluate(Moment now, const WindowBounds& bounds) {
   if (!removed_) {
     readiness.wake_at = breaker_.wakes_at(webhook_->breaker, now.wall);
   }
-  if (closed()) {
+  if (closed() || stopped_) {
     forget_waiting();
     return readiness;
   }
@@ -391,6 +412,10 @@ LaneReadiness Lane::evaluate(Moment now, const WindowBounds& bounds) {
   }
   check_load(now, bounds, readiness);
   if (slots_full()) {
+    return readiness;
+  }
+  if (held_until_ > now.mono) {
+    readiness.wake_mono_at = earliest(readiness.wake_mono_at, std::optional{held_until_});
     return readiness;
   }
   const WindowReadiness waiting = window_->readiness(now.wall);
@@ -422,7 +447,8 @@ void Lane::check_load(Moment now, const WindowBounds& bounds, LaneReadiness& rea
 }
 
 bool Lane::needs_load(Moment now, const WindowBounds& bounds) const {
-  const bool open = !closed() && breaker_.retry_at(webhook_->breaker, now.wall) == now.wall;
+  const bool open =
+      !closed() && !stopped_ && breaker_.retry_at(webhook_->breaker, now.wall) == now.wall;
   LaneReadiness readiness;
   if (open) {
     check_load(now, bounds, readiness);

@@ -64,6 +64,19 @@ class Lane {
   /// Nothing starts any more. Attempts in flight are completed and not retried.
   void remove();
   [[nodiscard]] bool removed() const { return removed_; }
+  /// Starts no attempt any more, because another node will work the webhook. Attempts in flight are
+  /// completed, and the store keeps the waiting deliveries.
+  void stop();
+  /// Call when this node works the webhook again before the lane was removed.
+  void resume() { stopped_ = false; }
+  [[nodiscard]] bool stopped() const { return stopped_; }
+  /// Removes the waiting deliveries from memory. The store still has them.
+  void forget_waiting();
+  /// Removes the deliveries from memory whose settlements are not known to be stored, and adds them
+  /// to `forgotten`.
+  void forget_unsettled(std::vector<DeliveryId>& forgotten);
+  /// Nothing starts before this time.
+  void hold_until(MonoTime at) { held_until_ = at; }
   [[nodiscard]] bool empty() const { return entries_.empty(); }
   /// While its tenant is suspended nothing starts. Attempts in flight are completed.
   void set_suspended(bool suspended) { suspended_ = suspended; }
@@ -115,6 +128,7 @@ class Lane {
 
   /// The lane needs a page from the store now.
   [[nodiscard]] bool needs_load(Moment now, const WindowBounds& bounds) const;
+  /// A user has decided that nothing is sent.
   [[nodiscard]] bool closed() const {
     return removed_ || suspended_ || !webhook_->active || webhook_->paused;
   }
@@ -158,7 +172,6 @@ class Lane {
   void enqueue(Entry& entry, Arrival arrival, const WindowBounds& bounds);
   void requeue(Entry& entry, const WindowBounds& bounds);
   void forget(Entry& entry);
-  void forget_waiting();
   void change_ordering(Ordering ordering);
   [[nodiscard]] bool check_slow(MonoTime now);
   void check_load(Moment now, const WindowBounds& bounds, LaneReadiness& readiness) const;
@@ -173,7 +186,9 @@ class Lane {
   std::optional<TokenBucket> bucket_;
   LaneStanding standing_;
   std::optional<MonoTime> slow_check_at_;  // When an attempt in flight may have become slow.
+  MonoTime held_until_ = MonoTime::min();
   bool removed_ = false;
+  bool stopped_ = false;
   bool suspended_ = false;
   bool rate_limited_ = false;
   bool disabled_ = false;

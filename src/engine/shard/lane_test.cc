@@ -186,6 +186,7 @@ TEST_F(LaneTest, AnAbandonedDeliveryTakesOverItsRevival) {
   start(lane);
   Delivery revived = exhausted;
   revived.budget_used = 0;
+  revived.revivals = 1;
   revived.trigger = Trigger::manual;
   revived.priority = Priority::high;
   lane.admit(revived, bounds_);

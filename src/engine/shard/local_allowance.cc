@@ -30,6 +30,7 @@ class LocalAllowance final : public Allowance {
   }
   void leave_host(HostIndex index) override { POSTRIDER_ASSERT(hosts_[index] == 0); }
 
+  [[nodiscard]] std::uint32_t in_flight_max() const override { return limits_.in_flight_max; }
   [[nodiscard]] SlotRank candidates() const override { return rank_hint(limits_, total_.taken); }
 
   [[nodiscard]] Permit take(const SlotUse& use, const SlotClaim& claim, MonoTime now) override {

@@ -14,6 +14,7 @@
 #include "core/model/alert.h"
 #include "core/model/attempt.h"
 #include "core/model/delivery.h"
+#include "core/model/lease.h"
 #include "core/model/webhook.h"
 #include "core/policy/breaker.h"
 #include "core/policy/webhook_caps.h"
@@ -54,11 +55,13 @@ struct AttemptFinished {
 };
 
 /// StartAttempt could not be performed for a local reason (payload unreadable, a shortage, shutting
-/// down). Nothing was sent and nothing was learnt about the receiver. The delivery waits again.
+/// down, the part was lost). Nothing was learnt about the receiver. The delivery waits again.
 struct AttemptAbandoned {
   WebhookId webhook_id;
   DeliveryId delivery_id;
   Shortage shortage = Shortage::none;
+  /// Nothing may be sent for the webhook at the moment: its part is about to be lost (P8).
+  bool not_permitted = false;
 };
 
 /// Identifies the delivery of a settlement, and its lane.
@@ -94,9 +97,11 @@ struct Rescheduled {
   std::vector<Delivery> deliveries;
 };
 
-/// The webhook was deleted. Its waiting deliveries are already cancelled in the store.
+/// The webhook was deleted, and its waiting deliveries are already cancelled in the store. Or, with
+/// `handed_over`, another node works it from now on: what is in flight is settled as always.
 struct WebhookRemoved {
   WebhookId webhook_id;
+  bool handed_over = false;
 };
 
 /// A tenant was suspended or resumed. The lanes of a suspended tenant start nothing, including
@@ -122,20 +127,54 @@ struct DeliveryCancelled {
 
 enum class CircuitAction : std::uint8_t { reset, force_open, force_close };
 
-/// A user changed the state of a circuit.
+/// A user changed the state of a circuit. With leases it may come when the webhook has no lane
+/// here: then it waits for the lane, or CircuitCommandReturned follows.
 struct CircuitCommanded {
   WebhookId webhook_id;
   CircuitAction action = CircuitAction::reset;
   std::optional<Millis> duration;  // nullopt: until reset.
+
+  bool operator==(const CircuitCommanded&) const = default;
 };
 
 /// A slot that this shard was refused before is now free and reserved for it: a slot of the tenant,
 /// of the host, or of the total (neither is set). The shard uses it in this step or releases it.
+/// Also sent without a slot when a limit has grown: the shard asks again, also for tokens.
 struct SlotReserved {
   std::optional<TenantId> tenant_id = {};
   std::optional<std::string> host = {};
 
   bool operator==(const SlotReserved&) const = default;
+};
+
+// The next two come only with ShardOptions::leased. Then every webhook belongs to a part
+// (shard_of), and inputs about webhooks of parts that are not worked are ignored. A part is
+// acquired once with an epoch, and epochs grow.
+
+/// The webhooks of this part may be worked from now on. Settlements are stored under the epoch.
+/// The WebhookChanged of its webhooks follow, with `at_start`. A ShardLost with this epoch may have
+/// come before: then it is ignored. All answers to what was asked of the store before the part was
+/// last handed back have come.
+struct ShardAcquired {
+  ShardNumber shard = 0;
+  Epoch epoch = 0;
+
+  bool operator==(const ShardAcquired&) const = default;
+};
+
+/// Start no attempt of this part's webhooks any more. Attempts in flight end by themselves and are
+/// settled, unless `at_once` is set: the lease is about to end, so EndAttempts follows, and what is
+/// not settled is forgotten. It may still be stored: the ledger checks whether the lease was held.
+///
+/// Comes a second time with `at_once` if the shard cannot be kept until it is handed back. May come
+/// before its ShardAcquired, because it does not wait for the store. Answered by ShardHandedBack,
+/// once for each epoch.
+struct ShardLost {
+  ShardNumber shard = 0;
+  Epoch epoch = 0;
+  bool at_once = false;
+
+  bool operator==(const ShardLost&) const = default;
 };
 
 /// The alarm set by SetAlarm went off. A spurious one does no harm.
@@ -149,7 +188,7 @@ struct DrainRequested {};
 using Input = std::variant<Admitted, LaneLoaded, LaneLoadFailed, AttemptFinished, AttemptAbandoned,
                            Settled, StoreFailed, WebhookChanged, Rescheduled, WebhookRemoved,
                            TenantSuspension, TenantLimited, DeliveryCancelled, CircuitCommanded,
-                           SlotReserved, AlarmRang, DrainRequested>;
+                           SlotReserved, ShardAcquired, ShardLost, AlarmRang, DrainRequested>;
 
 // ---------------------------------------------------------------- commands
 
@@ -228,12 +267,36 @@ struct RaiseAlert {
   std::optional<AlertMeasure> measure = std::nullopt;
 };
 
+/// End the requests of this part's webhooks now. Their attempts are abandoned.
+struct EndAttempts {
+  ShardNumber shard = 0;
+
+  bool operator==(const EndAttempts&) const = default;
+};
+
+/// Hand the command over to the node that works the webhook: it has no lane here. If its part is
+/// ending, comes before the ShardHandedBack.
+struct CircuitCommandReturned {
+  CircuitCommanded command;
+
+  bool operator==(const CircuitCommandReturned&) const = default;
+};
+
+/// The answer to ShardLost: nothing of the shard is in flight, everything of it is settled or
+/// forgotten, and its lanes are gone.
+struct ShardHandedBack {
+  ShardNumber shard = 0;
+
+  bool operator==(const ShardHandedBack&) const = default;
+};
+
 /// The answer to DrainRequested.
 struct Drained {};
 
 /// All commands. The runtime performs them and decides nothing.
-using Command = std::variant<StartAttempt, Settle, LoadLane, Reschedule, SetAlarm, SaveCircuit,
-                             DisableWebhook, RaiseAlert, Drained>;
+using Command =
+    std::variant<StartAttempt, Settle, LoadLane, Reschedule, SetAlarm, SaveCircuit, DisableWebhook,
+                 RaiseAlert, EndAttempts, CircuitCommandReturned, ShardHandedBack, Drained>;
 using Commands = std::vector<Command>;
 
 }  // namespace postrider

@@ -17,6 +17,7 @@ class Origins {
  public:
   /// More concurrent attempts than this of unproven webhooks of one origin prove nothing more.
   explicit Origins(std::uint32_t trials_max) : trials_max_(trials_max) {}
+  void set_trials_max(std::uint32_t trials_max) { trials_max_ = trials_max; }
 
   /// Call when a lane gets the URL. Gives its origin a small index, which is reused after its last
   /// lane and attempt have left.

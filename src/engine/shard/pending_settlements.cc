@@ -36,6 +36,13 @@ void PendingSettlements::fail(const std::vector<LaneDelivery>& deliveries, MonoT
   }
 }
 
+void PendingSettlements::forget(const std::vector<DeliveryId>& ids) {
+  for (const DeliveryId id : ids) {
+    pending_.erase(id);
+  }
+  std::erase_if(failed_, [this](DeliveryId id) { return !pending_.contains(id); });
+}
+
 void PendingSettlements::revive(DeliveryId id, const Revival& revival) {
   const auto found = pending_.find(id);
   if (found != pending_.end() && found->second.failed) {

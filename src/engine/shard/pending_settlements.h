@@ -30,6 +30,9 @@ class PendingSettlements {
   void confirm(DeliveryId id, MonoTime now);
   void fail(const std::vector<LaneDelivery>& deliveries, MonoTime now);
 
+  /// These may be stored or not; nobody waits for it any more.
+  void forget(const std::vector<DeliveryId>& ids);
+
   /// A user revived the delivery. Changes a failed settlement so that it does not undo the revival.
   /// A settlement that is being stored cannot be changed.
   void revive(DeliveryId id, const Revival& revival);

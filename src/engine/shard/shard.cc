@@ -51,10 +51,15 @@ Commands Shard::step(Input input, Moment now) {
   state.resubmit_settlements();
   state.start_ready_deliveries();
   state.request_loads();
+  state.finish_lost_parts();
   state.finish_drain();
   state.set_alarm();
   return std::exchange(state.commands, {});
 }
+
+bool Shard::works(ShardNumber shard) const { return state_->parts.works(shard); }
+
+bool Shard::has_lane(WebhookId webhook_id) const { return state_->lanes.find(webhook_id); }
 
 std::optional<LaneView> Shard::view(WebhookId webhook_id, Moment now) const {
   const Lane* lane = state_->lanes.find(webhook_id);
@@ -81,6 +86,10 @@ std::vector<RateLimitUse> Shard::take_rate_limit_uses() {
     }
   }
   return uses;
+}
+
+TenantLoadChanges Shard::take_tenant_load_changes() {
+  return std::exchange(state_->tenant_load_changes, {});
 }
 
 }  // namespace postrider

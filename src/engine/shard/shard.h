@@ -14,6 +14,7 @@
 
 #include "core/base/ids.h"
 #include "core/base/time.h"
+#include "core/model/shard_number.h"
 #include "core/policy/token_bucket.h"
 #include "engine/shard/messages.h"
 #include "engine/shard/shard_view.h"
@@ -38,6 +39,9 @@ struct ShardOptions {
   /// A webhook whose attempts have all failed for this long is disabled. Zero: never.
   Millis disable_after = std::chrono::hours{24 * 5};
   WebhookCaps caps = {};  // Of every tenant without caps of its own.
+  /// Whether webhooks are worked only from ShardAcquired to ShardLost of their part; several nodes
+  /// share them then. Otherwise this process works them all, always.
+  bool leased = false;
 };
 
 class Allowance;
@@ -56,11 +60,17 @@ class Shard {
   /// Processes one input. By value, because an outcome's bytes move into the settlement.
   [[nodiscard]] Commands step(Input input, Moment now);
 
+  /// True between ShardAcquired and ShardLost, and always without leases.
+  [[nodiscard]] bool works(ShardNumber shard) const;
+  [[nodiscard]] bool has_lane(WebhookId webhook_id) const;
   /// Returns nullopt if the webhook has no lane.
   [[nodiscard]] std::optional<LaneView> view(WebhookId webhook_id, Moment now) const;
   [[nodiscard]] ShardView view() const;
   /// The webhooks whose rate limits were used, changed or reached since the last call.
   [[nodiscard]] std::vector<RateLimitUse> take_rate_limit_uses();
+  /// How the tenants' loads changed since the last call. A lane counts for the current tenant of
+  /// its webhook.
+  [[nodiscard]] TenantLoadChanges take_tenant_load_changes();
 
  private:
   std::unique_ptr<ShardState> state_;

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "core/base/assert.h"
+#include "core/base/earliest.h"
 #include "core/policy/retry.h"
 #include "engine/shard/shard_state.h"
 
@@ -18,6 +19,10 @@ constexpr std::uint32_t window_share = 8;
 // Wall and monotonic time drift apart. Waking once a day costs nothing and prevents overflow.
 constexpr Micros alarm_ahead_max = std::chrono::hours{24};
 
+std::uint32_t trials_max(const Allowance& allowance) {
+  return std::max(allowance.in_flight_max() / 64, 4u);
+}
+
 }  // namespace
 
 ShardState::ShardState(ShardOptions shard_options, std::uint64_t seed, Allowance* shared)
@@ -26,7 +31,8 @@ ShardState::ShardState(ShardOptions shard_options, std::uint64_t seed, Allowance
       allowance(shared ? *shared : *own_allowance),
       random(seed),
       ids(SplitMix64{seed}.next()),
-      origins(std::max(shard_options.in_flight_max / 64, 4u)),
+      parts(shard_options.leased),
+      origins(trials_max(allowance)),
       pending({.min = shard_options.store_retry_min, .max = shard_options.store_retry_max}),
       loads(shard_options.loads_max) {
   POSTRIDER_ASSERT(options.window_max > 0);
@@ -34,7 +40,10 @@ ShardState::ShardState(ShardOptions shard_options, std::uint64_t seed, Allowance
   POSTRIDER_ASSERT(options.loads_max > 0);
 }
 
-void ShardState::begin_step(Moment moment) { now = Moment{moment.steady, moment.mono}; }
+void ShardState::begin_step(Moment moment) {
+  now = Moment{moment.steady, moment.mono};
+  origins.set_trials_max(trials_max(allowance));
+}
 
 WindowBounds ShardState::bounds() const {
   const std::uint32_t room = options.waiting_max - std::min(waiting_count, options.waiting_max);
@@ -59,7 +68,10 @@ void ShardState::wake_due_lanes() {
 void ShardState::evaluate_touched_lanes() {
   for (const LaneIndex index : lanes.take_touched()) {
     Lane& lane = lanes.at(index);
-    if (lane.removed() && lane.empty()) {
+    if (lane.stopped()) {
+      lane.forget_waiting();
+    }
+    if ((lane.removed() || lane.stopped()) && lane.empty()) {
       remove_lane(lane);
     } else {
       evaluate(lane);
@@ -118,13 +130,28 @@ void ShardState::update_totals(const Lane& lane) {
   ++totals.circuits[static_cast<std::size_t>(circuit)];
   added.circuit = circuit;
   added.present = true;
+  count_for_tenant(lane, {.in_flight = lane.in_flight_count(),
+                          .open_circuits = circuit == CircuitState::open ? 1 : 0});
 }
 
-/// Removes a lane that is empty and whose webhook was removed.
+/// Replaces what the lane contributes to its tenant.
+void ShardState::count_for_tenant(const Lane& lane, const TenantLoad& load) {
+  TenantLoad& added = lane_totals_[lane.index()].load;
+  if (added == load) {
+    return;
+  }
+  TenantLoad& change = tenant_load_changes[tenants.at(lane.tenant()).id];
+  change.in_flight += load.in_flight - added.in_flight;
+  change.open_circuits += load.open_circuits - added.open_circuits;
+  added = load;
+}
+
+/// Removes a lane that is empty and that is not needed: its webhook was removed, or its part lost.
 void ShardState::remove_lane(Lane& lane) {
   const LaneIndex index = lane.index();
   update_totals(lane);
   --totals.circuits[static_cast<std::size_t>(lane_totals_[index].circuit)];
+  count_for_tenant(lane, {});
   lane_totals_[index] = {};
   share.remove(index);
   wall_timers.set(index, std::nullopt);
@@ -133,6 +160,7 @@ void ShardState::remove_lane(Lane& lane) {
   leave_host(lane);
   origins.leave(lane.origin());
   rate_reports.forget(index);
+  parts.remove_lane(shard_of(lane.webhook().id), index);
   lanes.remove(lane);
 }
 

@@ -47,6 +47,15 @@ struct Printer {
   std::string operator()(const Reschedule& reschedule) const {
     return "reschedule " + reschedule.webhook_id.to_string();
   }
+  std::string operator()(const EndAttempts& end) const {
+    return fmt::format("end attempts {}", end.shard);
+  }
+  std::string operator()(const CircuitCommandReturned& returned) const {
+    return "command returned " + returned.command.webhook_id.to_string();
+  }
+  std::string operator()(const ShardHandedBack& back) const {
+    return fmt::format("handed back {}", back.shard);
+  }
   std::string operator()(const Drained&) const { return "drained"; }
 };
 

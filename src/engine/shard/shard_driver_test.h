@@ -1,6 +1,7 @@
 // Drives a Shard in tests: a manual clock, helpers for common inputs, and a list of the commands.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -73,9 +74,16 @@ class ShardDriver {
     commands_ = std::move(others);
     return taken;
   }
+  /// Whether there are commands of one kind.
+  template <class Kind>
+  [[nodiscard]] bool has() const {
+    return std::ranges::any_of(
+        commands_, [](const Command& command) { return std::holds_alternative<Kind>(command); });
+  }
   [[nodiscard]] std::vector<DeliveryId> take_started();
   [[nodiscard]] const std::vector<std::string>& log() const { return log_; }
 
+  [[nodiscard]] bool has_lane(WebhookId webhook) const { return shard_.has_lane(webhook); }
   [[nodiscard]] LaneView view(WebhookId webhook) const { return *shard_.view(webhook, now_); }
   [[nodiscard]] ShardView totals() const { return shard_.view(); }
   [[nodiscard]] Shard& shard() { return shard_; }

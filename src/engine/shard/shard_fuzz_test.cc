@@ -12,7 +12,7 @@
 namespace postrider {
 namespace {
 
-class ShardFuzz : public testing::TestWithParam<Ordering> {};
+class ShardFuzz : public testing::TestWithParam<test::ShardWorldOptions> {};
 
 TEST_P(ShardFuzz, EverythingReachesAFinalState) {
   for (std::uint64_t seed = 1; seed <= 100; ++seed) {
@@ -39,9 +39,16 @@ TEST_P(ShardFuzz, TheSameSeedAndInputsGiveTheSameCommands) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Orderings, ShardFuzz,
-                         testing::Values(Ordering::none, Ordering::per_event_type,
-                                         Ordering::strict),
-                         [](const auto& param) { return std::string{to_string(param.param)}; });
+                         testing::Values(test::ShardWorldOptions{Ordering::none, false},
+                                         test::ShardWorldOptions{Ordering::per_event_type, false},
+                                         test::ShardWorldOptions{Ordering::strict, false},
+                                         test::ShardWorldOptions{Ordering::none, true},
+                                         test::ShardWorldOptions{Ordering::per_event_type, true},
+                                         test::ShardWorldOptions{Ordering::strict, true}),
+                         [](const auto& param) {
+                           return std::string{to_string(param.param.ordering)} +
+                                  (param.param.leased ? "_leased" : "");
+                         });
 
 }  // namespace
 }  // namespace postrider

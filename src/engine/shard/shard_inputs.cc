@@ -11,6 +11,10 @@
 namespace postrider {
 namespace {
 
+// A lane without permission usually belongs to a part that is about to be lost. Short, in case the
+// permission was renewed in the meantime.
+constexpr Millis not_permitted_pause{200};
+
 /// The slot of an attempt in flight.
 SlotUse slot_of(const Lane& lane, const Entry& entry) {
   return {.tenant = lane.tenant(), .host = entry.host, .unproven = entry.unproven};
@@ -46,6 +50,10 @@ RaiseAlert circuit_opened_alert(const Webhook& webhook, const Breaker& breaker, 
 void ShardState::on(Admitted& input) {
   for (Delivery& delivery : input.deliveries) {
     Lane* lane = lanes.find(delivery.webhook_id);
+    if (!lane && parts.is_leased()) {
+      parts.came_early(delivery.webhook_id, delivery.due);
+      continue;
+    }
     if (!lane || lane->removed()) {
       cancel_unknown(std::move(delivery));
       continue;
@@ -60,9 +68,10 @@ void ShardState::on(Admitted& input) {
 }
 
 /// The webhook was removed after the event was matched and before it was committed. The delivery
-/// must not stay pending forever.
+/// must not stay pending forever. With leases this node may work the webhook no longer, or not know
+/// it yet: the store thread looks and cancels.
 void ShardState::cancel_unknown(Delivery delivery) {
-  if (pending.contains(delivery.id)) {
+  if (parts.is_leased() || pending.contains(delivery.id)) {
     return;
   }
   delivery.state = DeliveryState::cancelled;
@@ -95,6 +104,10 @@ void ShardState::on(AttemptFinished& input) {
   const Entry* entry = lane ? lane->in_flight(input.delivery_id) : nullptr;
   if (!entry) {
     return;  // Not started by this shard.
+  }
+  if (parts.ends_at_once(shard_of(input.webhook_id))) {
+    abandon(*lane, {.webhook_id = input.webhook_id, .delivery_id = input.delivery_id});
+    return;
   }
   shortage.on_attempt();
   const Webhook& webhook = lane->webhook();
@@ -155,21 +168,28 @@ void ShardState::disable(Lane& lane, const std::string& reason,
 
 void ShardState::on(AttemptAbandoned& input) {
   Lane* lane = lanes.find(input.webhook_id);
-  const Entry* entry = lane ? lane->in_flight(input.delivery_id) : nullptr;
-  if (!entry) {
-    return;
+  if (lane && lane->in_flight(input.delivery_id)) {
+    abandon(*lane, input);
   }
-  const SlotUse slot = slot_of(*lane, *entry);
+}
+
+void ShardState::abandon(Lane& lane, const AttemptAbandoned& input) {
+  const Entry* entry = lane.in_flight(input.delivery_id);
+  POSTRIDER_ASSERT(entry != nullptr);
+  const SlotUse slot = slot_of(lane, *entry);
   const Priority priority = entry->delivery.priority;
   const double draw = random.draw();
   if (input.shortage == Shortage::server) {
     shortage.on_shortage(now.mono, draw);
   }
-  with_circuit(*lane, [](Breaker& breaker) { breaker.on_abandoned(); });
+  if (input.not_permitted) {
+    lane.hold_until(now.mono + not_permitted_pause);
+  }
+  with_circuit(lane, [](Breaker& breaker) { breaker.on_abandoned(); });
   origins.attempt_abandoned(entry->origin, entry->unproven);
-  lane->abandon(input.delivery_id, draw, bounds());
+  lane.abandon(input.delivery_id, draw, bounds());
   give_back_slot(slot, priority);
-  touch(*lane);
+  touch(lane);
 }
 
 void ShardState::on(Settled& input) {
@@ -186,9 +206,20 @@ void ShardState::on(StoreFailed& input) { pending.fail(input.deliveries, now.mon
 
 void ShardState::on(WebhookChanged& input) {
   POSTRIDER_ASSERT(input.webhook != nullptr);
+  const WebhookId id = input.webhook->id;
+  if (!lanes.find(id) && !parts.works(shard_of(id))) {
+    return;
+  }
   Lane& lane = lane_of(input);
   if (input.backlog_due) {
     lane.store_has_more(*input.backlog_due);
+  }
+  const LeasedParts::Early early = parts.take_early(id);
+  if (early.due) {
+    lane.store_has_more(*early.due);
+  }
+  if (early.command) {
+    apply(*early.command, lane);
   }
   shorten_open_time(lane);
   touch(lane);
@@ -198,32 +229,16 @@ void ShardState::on(WebhookChanged& input) {
 Lane& ShardState::lane_of(const WebhookChanged& input) {
   const Webhook& webhook = *input.webhook;
   if (Lane* known = lanes.find(webhook.id)) {
-    if (known->webhook().tenant_id != webhook.tenant_id) {
-      move_lane(*known, webhook.tenant_id);
+    if (parts.works(shard_of(webhook.id))) {
+      known->resume();
     }
-    const bool reactivated = webhook.active && !known->webhook().active;
-    const BreakerPolicy breaker_before = known->webhook().breaker;
-    if (!same_schedule(known->webhook().retry, webhook.retry)) {
-      commands.emplace_back(Reschedule{webhook.id});
-    }
-    known->change(input.webhook, now.mono);
-    apply_tenant_rules(*known);
-    update_host(*known);
-    origins.leave(known->origin());
-    known->move_to_origin(origins.join(webhook.url));
-    rate_reports.add(known->index(), 0);
-    if (reactivated) {
-      with_circuit(*known, [](Breaker& breaker) { breaker.forget_failures(); });
-    }
-    if (webhook.breaker.enabled && !breaker_before.enabled) {
-      with_circuit(*known, [this](Breaker& breaker) { breaker.restart_window(now.wall); });
-    }
-    force_open_by_policy(*known, breaker_before.force_open_until);
+    change_lane(*known, input.webhook);
     return *known;
   }
   const TenantIndex tenant = join_tenant(webhook.tenant_id);
   Lane& lane = lanes.add(tenant, input.webhook, now.mono);
   share.add(lane.index(), tenant);
+  parts.add_lane(shard_of(webhook.id), lane.index());
   apply_tenant_rules(lane);
   update_host(lane);
   lane.move_to_origin(origins.join(webhook.url));
@@ -243,6 +258,31 @@ Lane& ShardState::lane_of(const WebhookChanged& input) {
     rate_reports.add(lane.index(), 0);
   }
   return lane;
+}
+
+void ShardState::change_lane(Lane& lane, const std::shared_ptr<const Webhook>& changed) {
+  const Webhook& webhook = *changed;
+  if (lane.webhook().tenant_id != webhook.tenant_id) {
+    move_lane(lane, webhook.tenant_id);
+  }
+  const bool reactivated = webhook.active && !lane.webhook().active;
+  const BreakerPolicy breaker_before = lane.webhook().breaker;
+  if (!same_schedule(lane.webhook().retry, webhook.retry)) {
+    commands.emplace_back(Reschedule{webhook.id});
+  }
+  lane.change(changed, now.mono);
+  apply_tenant_rules(lane);
+  update_host(lane);
+  origins.leave(lane.origin());
+  lane.move_to_origin(origins.join(webhook.url));
+  rate_reports.add(lane.index(), 0);
+  if (reactivated) {
+    with_circuit(lane, [](Breaker& breaker) { breaker.forget_failures(); });
+  }
+  if (webhook.breaker.enabled && !breaker_before.enabled) {
+    with_circuit(lane, [this](Breaker& breaker) { breaker.restart_window(now.wall); });
+  }
+  force_open_by_policy(lane, breaker_before.force_open_until);
 }
 
 /// Applies a changed `force_open_until`. Raises no alert: a user did this on purpose.
@@ -279,6 +319,7 @@ void ShardState::shorten_open_time(Lane& lane) {
 void ShardState::move_lane(Lane& lane, const TenantId& tenant_id) {
   const TenantIndex from = lane.tenant();
   const TenantIndex to = join_tenant(tenant_id);
+  count_for_tenant(lane, {});
   share.remove(lane.index());
   allowance.move(from, to, lane.in_flight_count(), lane.unproven_count());
   if (tenants.at(from).parked == Parked::slots) {
@@ -299,8 +340,12 @@ void ShardState::on(Rescheduled& input) {
 
 void ShardState::on(WebhookRemoved& input) {
   Lane* lane = lanes.find(input.webhook_id);
+  const LeasedParts::Early early = parts.take_early(input.webhook_id);
+  if (early.command && input.handed_over) {
+    commands.emplace_back(CircuitCommandReturned{*early.command});
+  }
   if (lane) {
-    lane->remove();
+    input.handed_over ? lane->stop() : lane->remove();
     touch(*lane);
   }
 }
@@ -356,25 +401,32 @@ void ShardState::on(DeliveryCancelled& input) {
 
 void ShardState::on(CircuitCommanded& input) {
   Lane* lane = lanes.find(input.webhook_id);
-  if (!lane || lane->removed()) {
-    return;
+  if (!lane) {
+    if (parts.is_leased() && !parts.came_early(input)) {
+      commands.emplace_back(CircuitCommandReturned{input});
+    }
+  } else if (!lane->removed()) {
+    apply(input, *lane);
+    touch(*lane);
   }
+}
+
+void ShardState::apply(const CircuitCommanded& command, Lane& lane) {
   const std::optional<WallTime> until =
-      input.duration ? std::optional{later(now.wall, *input.duration)} : std::nullopt;
-  const CircuitRecord before = lane->breaker().record();
-  switch (input.action) {
+      command.duration ? std::optional{later(now.wall, *command.duration)} : std::nullopt;
+  const CircuitRecord before = lane.breaker().record();
+  switch (command.action) {
     case CircuitAction::reset:
-      lane->breaker().reset(now.wall);
+      lane.breaker().reset(now.wall);
       break;
     case CircuitAction::force_open:
-      lane->breaker().force_open(now.wall, until);
+      lane.breaker().force_open(now.wall, until);
       break;
     case CircuitAction::force_close:
-      lane->breaker().force_close(now.wall, until);
+      lane.breaker().force_close(now.wall, until);
       break;
   }
-  save_circuit(*lane, before);  // A user did this on purpose, so it raises no alert.
-  touch(*lane);
+  save_circuit(lane, before);  // A user did this on purpose, so it raises no alert.
 }
 
 void ShardState::on(SlotReserved& input) {
@@ -387,7 +439,7 @@ void ShardState::on(SlotReserved& input) {
     return;  // Every step tries to use a slot of the total. Or the tenant has no lanes now.
   }
   reserved_tenants.push_back(*tenant);
-  if (tenants.at(*tenant).parked == Parked::slots) {
+  if (tenants.at(*tenant).parked != Parked::no) {
     unpark(*tenant);
   }
 }

@@ -20,6 +20,7 @@ class ShardInputs : public testing::Test {
     delivery.budget_used = 0;
     delivery.trigger = Trigger::manual;
     delivery.due = driver_.wall();
+    ++delivery.revivals;
     return delivery;
   }
 
@@ -167,6 +168,18 @@ TEST_F(ShardInputs, ARevivalInFlightGivesAnotherAttemptAfterAFailure) {
   EXPECT_EQ(settled.delivery.budget_used, 0u);
   driver_.settled(settled);
   EXPECT_EQ(start().attempt_number, 2u);
+}
+
+TEST_F(ShardInputs, ADeliveryThatComesTwiceIsNotRevived) {
+  const Delivery delivery = driver_.admit(webhook_);
+  const StartAttempt started = start();
+  driver_.feed(Admitted{{delivery}});
+  driver_.finish(started, answered(503));
+  const Settlement retry = settlement();
+  EXPECT_EQ(retry.delivery.budget_used, 1u);
+  driver_.settled(retry);
+  EXPECT_TRUE(nothing_started());
+  EXPECT_TRUE(driver_.take<LoadLane>().empty());
 }
 
 TEST_F(ShardInputs, ARevivalInFlightEndsWithASuccess) {

@@ -137,6 +137,7 @@ TEST_F(ShardOrder, ARevivedDeliveryIsNotOvertaken) {
   Delivery revived = first;
   revived.trigger = Trigger::manual;
   revived.attempt_count = 1;
+  revived.revivals = 1;
   driver_.feed(Admitted{{revived}});
   driver_.settled(driver_.take<Settle>().at(0).settlement);
   EXPECT_TRUE(driver_.take<StartAttempt>().empty());

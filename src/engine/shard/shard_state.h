@@ -2,7 +2,8 @@
 // every touched lane, starts what may start, and collects the commands.
 //
 // shard_inputs.cc applies the inputs, shard_dispatch.cc starts deliveries and sets the alarm,
-// shard_hosts.cc limits the requests to one host, shard_view.cc builds the views.
+// shard_hosts.cc limits the requests to one host, shard_leases.cc acquires and hands back parts of
+// the webhooks, shard_view.cc builds the views.
 #pragma once
 
 #include <algorithm>
@@ -20,6 +21,7 @@
 #include "engine/shard/fair_share.h"
 #include "engine/shard/hosts.h"
 #include "engine/shard/lane_table.h"
+#include "engine/shard/leased_parts.h"
 #include "engine/shard/load_queue.h"
 #include "engine/shard/origins.h"
 #include "engine/shard/pending_settlements.h"
@@ -78,6 +80,12 @@ struct ShardState {
   /// ready.
   void update_host_wait(const Lane& lane, ReadyPriorities& ready);
 
+  // ------------------------------------------------------------ shard_leases.cc
+
+  void on(ShardAcquired& input);
+  void on(ShardLost& input);
+  void finish_lost_parts();
+
   // ------------------------------------------------------------ shard_view.cc
 
   [[nodiscard]] LaneView view(const Lane& lane, Moment steady) const;
@@ -89,7 +97,7 @@ struct ShardState {
   [[nodiscard]] WindowBounds bounds() const;
   /// The rank of the lane's first attempts. So few slots that they are not shared out need none.
   [[nodiscard]] SlotRank rank_of(const Lane& lane) const {
-    if (options.in_flight_max < shared_slots_min) {
+    if (allowance.in_flight_max() < shared_slots_min) {
       return SlotRank::proven;
     }
     const SlotRank rank = lane.rank();
@@ -120,6 +128,7 @@ struct ShardState {
   UuidGenerator ids;
 
   LaneTable lanes;
+  LeasedParts parts;
   Tenants tenants;
   std::unordered_set<TenantId> suspended;                 // Also tenants without a lane.
   std::unordered_map<TenantId, WebhookCaps> tenant_caps;  // Other than options.caps.
@@ -142,6 +151,7 @@ struct ShardState {
 
   ShardView totals;
   RateReports rate_reports;
+  TenantLoadChanges tenant_load_changes;
   std::uint32_t waiting_count = 0;  // The sum of totals.waiting.
   bool draining = false;
   bool drained = false;
@@ -151,6 +161,7 @@ struct ShardState {
   void evaluate(Lane& lane);
   void wake_circuit(Lane& lane);
   void update_totals(const Lane& lane);
+  void count_for_tenant(const Lane& lane, const TenantLoad& load);
   void remove_lane(Lane& lane);
   [[nodiscard]] TenantIndex join_tenant(const TenantId& id);
   void leave_tenant(TenantIndex index);
@@ -159,12 +170,15 @@ struct ShardState {
   void park_for_rate(TenantIndex index, MonoTime again_at);
   void unpark(TenantIndex index);
   void cancel_unknown(Delivery delivery);
+  void abandon(Lane& lane, const AttemptAbandoned& input);
   void disable(Lane& lane, const std::string& reason,
                std::optional<AlertMeasure> measure = std::nullopt);
   [[nodiscard]] Lane& lane_of(const WebhookChanged& input);
+  void change_lane(Lane& lane, const std::shared_ptr<const Webhook>& changed);
   void move_lane(Lane& lane, const TenantId& tenant_id);
   /// Applies what holds for all webhooks of the lane's tenant.
   void apply_tenant_rules(Lane& lane);
+  void apply(const CircuitCommanded& command, Lane& lane);
   void force_open_by_policy(Lane& lane, std::optional<WallTime> until_before);
   void shorten_open_time(Lane& lane);
   struct ChosenDelivery {
@@ -193,6 +207,7 @@ struct ShardState {
     std::array<std::uint32_t, priority_count> waiting{};
     CircuitState circuit = CircuitState::closed;
     bool present = false;
+    TenantLoad load;  // The contribution to its tenant.
   };
   std::vector<LaneTotals> lane_totals_;  // By lane.
 };

@@ -39,6 +39,9 @@ Block first_block(const ShardState& state, const Lane& lane, Moment now) {
   if (const BlockReason reason = state.shard_block(); reason != BlockReason::none) {
     return {.reason = reason, .until = {}};
   }
+  if (lane.stopped()) {
+    return {.reason = BlockReason::drain, .until = {}};
+  }
   if (lane.suspended()) {
     return {.reason = BlockReason::suspended, .until = {}};
   }

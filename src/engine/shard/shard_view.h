@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -41,6 +42,8 @@ struct LaneView {
   std::optional<double> tokens;       // In the webhook's own bucket.
 };
 
+using LaneViews = std::map<WebhookId, LaneView>;
+
 struct ShardView {
   std::uint32_t lanes = 0;
   std::uint32_t in_flight = 0;
@@ -50,6 +53,15 @@ struct ShardView {
   std::array<std::uint32_t, 3> circuits{};              // Lanes by CircuitState.
   std::uint64_t rate_limited_total = 0;                 // How often a bucket made a lane wait.
 };
+
+/// What the lanes of one tenant do, or how that changed.
+struct TenantLoad {
+  std::int64_t in_flight = 0;
+  std::int64_t open_circuits = 0;
+
+  bool operator==(const TenantLoad&) const = default;
+};
+using TenantLoadChanges = std::map<TenantId, TenantLoad>;
 
 /// How a webhook used its rate limits since the last report.
 struct RateLimitUse {

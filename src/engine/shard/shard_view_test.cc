@@ -95,5 +95,67 @@ TEST(LaneView, ReadingAViewChangesNothing) {
   EXPECT_TRUE(driver.take<StartAttempt>().empty());
 }
 
+// ---------------------------------------------------------------- loads of tenants
+
+TEST(TenantLoads, FollowTheAttemptsInFlightOfEachTenant) {
+  ShardDriver driver;
+  const auto of = [](const char* tenant) {
+    return [tenant](Webhook& each) { each.tenant_id = tenant; };
+  };
+  const WebhookId acme = driver.add_webhook(of("acme"));
+  const WebhookId other = driver.add_webhook(of("other"));
+  EXPECT_TRUE(driver.shard().take_tenant_load_changes().empty());
+  driver.admit_many(acme, 2);
+  driver.admit(other);
+  EXPECT_EQ(driver.shard().take_tenant_load_changes(),
+            (TenantLoadChanges{{"acme", {.in_flight = 2}}, {"other", {.in_flight = 1}}}));
+  EXPECT_TRUE(driver.shard().take_tenant_load_changes().empty());
+  driver.finish_and_settle(driver.take<StartAttempt>().at(0), answered(200));
+  EXPECT_EQ(driver.shard().take_tenant_load_changes(),
+            (TenantLoadChanges{{"acme", {.in_flight = -1}}}));
+}
+
+TEST(TenantLoads, CountOpenCircuitsButNoHalfOpenOnes) {
+  ShardDriver driver;
+  const WebhookId webhook = driver.add_webhook([](Webhook& each) {
+    each.tenant_id = "acme";
+    each.breaker.enabled = true;
+  });
+  driver.feed(CircuitCommanded{webhook, CircuitAction::force_open, 1h});
+  EXPECT_EQ(driver.shard().take_tenant_load_changes(),
+            (TenantLoadChanges{{"acme", {.open_circuits = 1}}}));
+  driver.ring_after(1h);
+  EXPECT_EQ(driver.view(webhook).circuit.state, CircuitState::half_open);
+  EXPECT_EQ(driver.shard().take_tenant_load_changes(),
+            (TenantLoadChanges{{"acme", {.open_circuits = -1}}}));
+}
+
+TEST(TenantLoads, MoveWithTheWebhookToAnotherTenant) {
+  ShardDriver driver;
+  const WebhookId webhook = driver.add_webhook([](Webhook& each) { each.tenant_id = "before"; });
+  driver.admit(webhook);
+  EXPECT_EQ(driver.shard().take_tenant_load_changes(),
+            (TenantLoadChanges{{"before", {.in_flight = 1}}}));
+  driver.change_webhook(webhook, [](Webhook& each) { each.tenant_id = "after"; });
+  EXPECT_EQ(driver.shard().take_tenant_load_changes(),
+            (TenantLoadChanges{{"before", {.in_flight = -1}}, {"after", {.in_flight = 1}}}));
+}
+
+TEST(TenantLoads, EndWithTheLane) {
+  ShardDriver driver;
+  const WebhookId webhook = driver.add_webhook([](Webhook& each) {
+    each.tenant_id = "acme";
+    each.breaker.enabled = true;
+  });
+  driver.admit(webhook);
+  driver.feed(CircuitCommanded{webhook, CircuitAction::force_open, 1h});
+  EXPECT_EQ(driver.shard().take_tenant_load_changes(),
+            (TenantLoadChanges{{"acme", {.in_flight = 1, .open_circuits = 1}}}));
+  driver.feed(WebhookRemoved{webhook});
+  driver.finish_and_settle(driver.take<StartAttempt>().at(0), answered(200));
+  EXPECT_EQ(driver.shard().take_tenant_load_changes(),
+            (TenantLoadChanges{{"acme", {.in_flight = -1, .open_circuits = -1}}}));
+}
+
 }  // namespace
 }  // namespace postrider

@@ -22,6 +22,7 @@ std::string ShardWorld::unfinished() const {
 
 void ShardWorld::check_start(const StartAttempt& start) {
   EXPECT_TRUE(store_.rows.contains(start.delivery.id));
+  EXPECT_TRUE(is_worked(start.delivery.webhook_id));
   if (ordering_ == Ordering::none) {
     return;
   }
@@ -61,7 +62,11 @@ void ShardWorld::check() const {
     EXPECT_EQ(driver_.view(id).in_flight.size(), count);
   }
   for (const WebhookId id : webhooks_) {
-    EXPECT_LE(driver_.view(id).window_count, 8u);
+    if (driver_.has_lane(id)) {
+      EXPECT_LE(driver_.view(id).window_count, 8u);
+    } else {
+      EXPECT_FALSE(is_worked(id));
+    }
   }
 }
 

@@ -10,9 +10,10 @@ namespace postrider::test {
 
 using namespace std::chrono_literals;
 
-ShardWorld::ShardWorld(std::uint64_t seed, Ordering ordering)
+ShardWorld::ShardWorld(std::uint64_t seed, ShardWorldOptions options)
     : random_(seed),
-      ordering_(ordering),
+      ordering_(options.ordering),
+      leased_(options.leased),
       driver_({.in_flight_max = 6,
                .tenant_in_flight_max = 4,
                .first_attempt_reserve = 2,
@@ -21,13 +22,14 @@ ShardWorld::ShardWorld(std::uint64_t seed, Ordering ordering)
                .waiting_max = 20,
                .unsettled_max = 10,
                .loads_max = 2,
-               .load_ahead = 5s},
+               .load_ahead = 5s,
+               .leased = options.leased},
               seed) {
   for (int i = 0; i < 4; ++i) {
     webhooks_.push_back(driver_.add_webhook([&](Webhook& webhook) {
       webhook.tenant_id = i < 2 ? "one" : "two";
       webhook.url = fmt::format("https://host-{}.example/", i % 2);
-      webhook.ordering = ordering;
+      webhook.ordering = options.ordering;
       webhook.max_in_flight = 3;
       webhook.retry = retry_policy(RetryPreset::quick);
       webhook.breaker = breaker_policy(BreakerPreset::standard);
@@ -36,6 +38,10 @@ ShardWorld::ShardWorld(std::uint64_t seed, Ordering ordering)
         webhook.rate_limit = RateLimit{.count = 5, .period = 1s, .burst = 2};
       }
     }));
+    parts_[shard_of(webhooks_.back())];
+  }
+  for (const auto& [shard, part] : parts_) {
+    ask_for(shard);
   }
 }
 
@@ -57,6 +63,9 @@ bool ShardWorld::run_until_final() {
   for (const char* tenant : {"one", "two"}) {
     driver_.feed(TenantSuspension{.tenant_id = tenant, .suspended = false});
   }
+  for (const auto& [shard, part] : parts_) {
+    ask_for(shard);
+  }
   for (int i = 0; i < 20'000; ++i) {
     collect();
     if (!in_flight_.empty()) {
@@ -76,7 +85,7 @@ bool ShardWorld::run_until_final() {
 }
 
 void ShardWorld::random_action() {
-  switch (random_.below(12)) {
+  switch (random_.below(leased_ ? 14 : 12)) {
     case 0:
     case 1:
     case 2:
@@ -97,6 +106,10 @@ void ShardWorld::random_action() {
       break;
     case 10:
       act_as_user();
+      break;
+    case 12:
+    case 13:
+      acquire_or_lose();
       break;
     default:
       if (store_.broken && with_probability(50)) {
@@ -123,7 +136,9 @@ void ShardWorld::finish_one() {
   const StartAttempt start = in_flight_[chosen];
   in_flight_.erase(in_flight_.begin() + static_cast<std::ptrdiff_t>(chosen));
   if (with_faults_ && with_probability(5)) {
-    driver_.feed(AttemptAbandoned{start.delivery.webhook_id, start.delivery.id});
+    driver_.feed(AttemptAbandoned{.webhook_id = start.delivery.webhook_id,
+                                  .delivery_id = start.delivery.id,
+                                  .not_permitted = leased_ && with_probability(50)});
     return;
   }
   const bool ok = !with_faults_ || with_probability(60);
@@ -191,6 +206,8 @@ void ShardWorld::run_store() {
         driver_.store_failed(*settlement);
       } else if (const auto* load = std::get_if<LoadLane>(&job)) {
         driver_.feed(LaneLoadFailed{load->webhook_id});
+      } else if (const auto* acquire = std::get_if<Acquire>(&job)) {
+        jobs_.push_back(*acquire);  // Tried again.
       }
     }
   } else {
@@ -244,6 +261,8 @@ void ShardWorld::answer(const std::deque<Job>& jobs) {
   for (const Job& job : jobs) {
     if (const auto* load = std::get_if<LoadLane>(&job)) {
       driver_.feed(store_.load(*load));
+    } else if (const auto* asked = std::get_if<Acquire>(&job)) {
+      acquire(*asked);
     }
   }
 }
@@ -251,20 +270,38 @@ void ShardWorld::answer(const std::deque<Job>& jobs) {
 void ShardWorld::recover() {
   store_.broken = false;
   for (const WebhookId id : webhooks_) {
-    const LaneLoaded page = store_.load({.webhook_id = id,
-                                         .ordering = Ordering::none,
-                                         .due_before = wall_time_max,
-                                         .limit = 10'000});
-    if (!page.deliveries.empty()) {
-      WebhookChanged changed{
-          .webhook = driver_.webhook(id), .circuit = {}, .backlog_due = page.deliveries[0].due};
-      driver_.feed(std::move(changed));
-    }
+    tell(id, false);
   }
   collect();
 }
 
+/// Says what the store has for the webhook.
+void ShardWorld::tell(WebhookId id, bool at_start) {
+  const LaneLoaded page = store_.load(
+      {.webhook_id = id, .ordering = Ordering::none, .due_before = wall_time_max, .limit = 10'000});
+  WebhookChanged changed{.webhook = driver_.webhook(id), .circuit = {}, .at_start = at_start};
+  if (!page.deliveries.empty()) {
+    changed.backlog_due = page.deliveries[0].due;
+  }
+  if (at_start || changed.backlog_due) {
+    driver_.feed(std::move(changed));
+  }
+}
+
 void ShardWorld::collect() {
+  do {
+    collect_once();
+    for (const EndAttempts& end : driver_.take<EndAttempts>()) {
+      end_attempts(end.shard);
+    }
+    for (const ShardHandedBack& back : driver_.take<ShardHandedBack>()) {
+      part_handed_back(back.shard);
+    }
+  } while (driver_.has<StartAttempt>() || driver_.has<EndAttempts>() ||
+           driver_.has<ShardHandedBack>());
+}
+
+void ShardWorld::collect_once() {
   for (StartAttempt& start : driver_.take<StartAttempt>()) {
     check_start(start);
     in_flight_.push_back(std::move(start));

@@ -3,20 +3,28 @@
 
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <string>
 #include <variant>
 #include <vector>
 
 #include "core/base/random.h"
+#include "core/model/lease.h"
 #include "engine/shard/model_store_test.h"
 #include "engine/shard/shard_driver_test.h"
 
 namespace postrider::test {
 
+/// `leased`: the webhooks are shared with other nodes, which do nothing themselves.
+struct ShardWorldOptions {
+  Ordering ordering = Ordering::none;
+  bool leased = false;
+};
+
 /// Checks the invariants after every step. Single-threaded.
 class ShardWorld {
  public:
-  ShardWorld(std::uint64_t seed, Ordering ordering);
+  ShardWorld(std::uint64_t seed, ShardWorldOptions options);
 
   void run_with_faults(int steps);
   /// Returns false if a delivery never reaches a final state.
@@ -34,7 +42,18 @@ class ShardWorld {
   struct Cancel {
     DeliveryId id;
   };
-  using Job = std::variant<Publish, Settlement, LoadLane, Revive, Cancel>;
+  /// Read what waits for the webhooks of a part, and acquire it.
+  struct Acquire {
+    ShardNumber shard = 0;
+    Epoch epoch = 0;
+  };
+  using Job = std::variant<Publish, Settlement, LoadLane, Revive, Cancel, Acquire>;
+
+  enum class PartState : std::uint8_t { absent, asked, worked, ending };
+  struct Part {
+    PartState state = PartState::absent;
+    Epoch epoch = 0;
+  };
 
   bool with_probability(std::uint64_t percent) { return random_.below(100) < percent; }
 
@@ -48,7 +67,17 @@ class ShardWorld {
   void commit(const Job& job);
   void answer(const std::deque<Job>& jobs);
   void recover();
+  void tell(WebhookId id, bool at_start);
   void collect();
+  void collect_once();
+
+  // shard_world_leases_test.cc
+  void acquire_or_lose();
+  void ask_for(ShardNumber shard);
+  void acquire(const Acquire& job);
+  void end_attempts(ShardNumber shard);
+  void part_handed_back(ShardNumber shard);
+  [[nodiscard]] bool is_worked(WebhookId id) const;
   /// P4: no earlier delivery of the same line waits in the store, and none is in flight.
   void check_start(const StartAttempt& start);
   /// The last transaction failed and may have been stored; the store has not recovered yet.
@@ -58,11 +87,13 @@ class ShardWorld {
 
   SplitMix64 random_;
   Ordering ordering_;
+  bool leased_;
   ShardDriver driver_;
   std::vector<WebhookId> webhooks_;
   ModelStore store_;
   std::deque<Job> jobs_;
   std::vector<StartAttempt> in_flight_;
+  std::map<ShardNumber, Part> parts_;  // Those with webhooks.
   bool with_faults_ = true;
 };
 

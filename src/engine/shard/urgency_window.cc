@@ -3,6 +3,7 @@
 #include <tuple>
 
 #include "core/base/assert.h"
+#include "core/base/earliest.h"
 #include "engine/shard/window.h"
 
 namespace postrider {

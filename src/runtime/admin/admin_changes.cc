@@ -9,24 +9,12 @@
 #include <fmt/format.h>
 
 #include "runtime/admin/api_key_use.h"
+#include "runtime/admin/lane_notices.h"
 #include "runtime/background/removed_webhook_cleanup.h"
-#include "runtime/delivery/placement.h"
 #include "runtime/store/idempotent_request.h"
 
 namespace postrider {
 namespace {
-
-void notify_lane(RepliesByShard& replies, WebhookId id, Input input) {
-  replies[worker_of(id, replies.size())].inputs.push_back(std::move(input));
-}
-
-/// Tells every shard, because a tenant may have lanes in any of them.
-void notify_suspension(RepliesByShard& replies, const AccessSnapshot& access, const TenantId& id) {
-  for (ShardReplies& shard : replies) {
-    shard.inputs.emplace_back(
-        TenantSuspension{.tenant_id = id, .suspended = access.is_suspended(id)});
-  }
-}
 
 /// The tenant that the change suspends or resumes; null for other changes.
 const TenantId* suspension_of(const RegistryChange& change) {
@@ -35,13 +23,6 @@ const TenantId* suspension_of(const RegistryChange& change) {
   }
   const auto* resume = std::get_if<ResumeTenant>(&change);
   return resume != nullptr ? &resume->tenant_id : nullptr;
-}
-
-/// Tells every shard the limits of the tenant.
-void notify_limits(RepliesByShard& replies, const AccessSnapshot& access, const TenantId& id) {
-  for (ShardReplies& shard : replies) {
-    shard.inputs.emplace_back(TenantLimited{.tenant_id = id, .limits = access.limits_of(id)});
-  }
 }
 
 /// The session that the change opens; null for other changes.
@@ -82,6 +63,21 @@ AuditEntry removal_entry(const AuditEntry& cause, const Webhook& webhook) {
   entry.tenant_id = webhook.tenant_id;
   entry.detail = R"({"because":"tenant.delete"})";
   return entry;
+}
+
+/// Cancels deliveries of the webhooks, which are about to be removed: as many as one step may.
+Result<TenantCounts> cancel_some(const ChangeContext& context, const Directory& webhooks) {
+  TenantCounts cancelled;
+  for (const auto& [id, webhook] : webhooks.all()) {
+    const auto left = static_cast<std::uint32_t>(cancel_step_max - cancelled.total());
+    if (left == 0) {
+      break;
+    }
+    POSTRIDER_TRY(const TenantCounts step,
+                  context.store.catalog->cancel_waiting(id, context.entry.at, left));
+    cancelled += step;
+  }
+  return cancelled;
 }
 
 /// The entry of a change that the server makes by itself.
@@ -194,12 +190,13 @@ Result<void> AdminChanges::remove_webhook(const ChangeContext& context, WebhookI
 }
 
 Result<void> AdminChanges::erase_webhook(const ChangeContext& context, WebhookId id) {
-  PriorityCounts cancelled;
+  TenantCounts cancelled;
   const auto write = [&]() -> Result<void> {
-    POSTRIDER_CHECK(context.store.catalog->remove_webhook(id, context.entry.at));
-    // Most webhooks have few waiting deliveries: cancel them at once, so that reads show it.
+    // Most webhooks have few waiting deliveries: cancel them at once, so that reads show it. Before
+    // the webhook, because settlements lock rows in this order, too.
     POSTRIDER_TRY(cancelled,
                   context.store.catalog->cancel_waiting(id, context.entry.at, cancel_step_max));
+    POSTRIDER_CHECK(context.store.catalog->remove_webhook(id, context.entry.at));
     return complete(context);
   };
   POSTRIDER_CHECK(context.store.atomically(write));
@@ -255,14 +252,13 @@ Result<void> AdminChanges::remove_tenant(const ChangeContext& context, const Ten
                             theirs.all().size()));
   }
   const std::shared_ptr<const ChannelDirectory> known = channels();
-  PriorityCounts cancelled;
+  TenantCounts cancelled;
   const auto write = [&]() -> Result<void> {
+    POSTRIDER_TRY(cancelled, cancel_some(context, theirs));
     for (const auto& [webhook_id, webhook] : theirs.all()) {
       POSTRIDER_CHECK(context.store.catalog->remove_webhook(webhook_id, context.entry.at));
-      const auto left = static_cast<std::uint32_t>(cancel_step_max - cancelled.total());
-      POSTRIDER_TRY(const PriorityCounts step,
-                    context.store.catalog->cancel_waiting(webhook_id, context.entry.at, left));
-      cancelled += step;
+    }
+    for (const auto& [webhook_id, webhook] : theirs.all()) {
       POSTRIDER_CHECK(context.store.audit->append(removal_entry(context.entry, *webhook)));
     }
     for (const ChannelRef& channel : known->of(id)) {

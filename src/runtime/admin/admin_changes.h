@@ -38,7 +38,7 @@ class WebhookObserver {
   virtual void webhook_stored(const Webhook& webhook) = 0;
   virtual void webhook_removed(WebhookId id) = 0;
   /// Deliveries that waited for removed webhooks are cancelled. More may follow.
-  virtual void deliveries_cancelled(const PriorityCounts& cancelled) = 0;
+  virtual void deliveries_cancelled(const TenantCounts& cancelled) = 0;
 
  protected:
   ~WebhookObserver() = default;
@@ -93,6 +93,15 @@ class AdminChanges {
   /// Stores `swept`: the webhook without its expired secrets.
   [[nodiscard]] Result<void> sweep_secrets(const SystemChange& context, Webhook swept,
                                            WallTime now);
+
+  // What another server on the same store has changed. It is stored and audited already. See
+  // taken_changes.cc.
+
+  /// Does nothing if the webhook is known as it is.
+  void take_webhook(RepliesByShard& replies, Webhook webhook);
+  void drop_webhook(RepliesByShard& replies, WebhookId id);
+  void take_access(RepliesByShard& replies, AccessSnapshot access);
+  void take_channels(ChannelDirectory channels);
 
   /// Call before the first change. The most webhooks of a tenant without its own limit; nullopt:
   /// unlimited.

@@ -24,6 +24,9 @@ class AdminService : public Service {
     return event_types_.catalog();
   }
   std::shared_ptr<const ChannelDirectory> channels() const override { return changes_.channels(); }
+  bool is_shared() const override { return false; }
+  Awaitable<void> catch_up() override { co_return; }
+  std::optional<ClusterStatus> cluster() const override { return std::nullopt; }
   QuotaWait take_quota(const EventCounts& counts) override {
     return quota_.try_take(*changes_.access(), counts, now().mono);
   }

@@ -105,12 +105,13 @@ Result<void> AdminChanges::add_test_notification(const ChangeContext& context,
                 fmt::format("A notification channel can be tested {} times an hour. Try later.",
                             tests_per_hour_max));
   }
-  tests_.emplace_back(channel->id, context.entry.at);
-  return context.store.atomically([&]() -> Result<void> {
+  POSTRIDER_CHECK(context.store.atomically([&]() -> Result<void> {
     POSTRIDER_CHECK(take_request_key(context.store, key, test.id.to_string(), context.entry.at));
     POSTRIDER_CHECK(context.store.notifications->add(std::array{test}));
     return context.store.audit->append(context.entry);
-  });
+  }));
+  tests_.emplace_back(channel->id, context.entry.at);
+  return {};
 }
 
 }  // namespace postrider

@@ -5,6 +5,8 @@
 
 #include "ports/audit.h"
 
+#include "runtime/cluster/catalog_lock.h"
+
 namespace postrider {
 namespace {
 
@@ -28,12 +30,16 @@ AuditEntry entry_of(std::string action, std::string subject, WallTime at) {
   return entry;
 }
 
-}  // namespace
+/// A server that was started at the same time may have stored the same key.
+bool is_stored(const AccessSnapshot& access, const ApiKey& key) {
+  const KeyRef known = access.find_key(key.id);
+  return known && known->key().sha256 == key.sha256;
+}
 
-Result<AccessSnapshot> load_access(Store& store, const StartAccess& added, WallTime now) {
+Result<AccessSnapshot> load(Store& store, const StartAccess& added, WallTime now) {
   POSTRIDER_TRY(RegistryContents registry, store.registry->load());
   AccessSnapshot access{std::move(registry)};
-  if (added.key) {
+  if (added.key && !is_stored(access, *added.key)) {
     const ApiKey& key = *added.key;
     POSTRIDER_CHECK(make_change(store, access, AddKey{key},
                                 entry_of("api_key.create", key.id.to_string(), key.created_at)));
@@ -48,6 +54,17 @@ Result<AccessSnapshot> load_access(Store& store, const StartAccess& added, WallT
   }
   POSTRIDER_CHECK(store.registry->apply(SweepExpired{now}));
   return access.with(SweepExpired{now}, now);
+}
+
+}  // namespace
+
+Result<AccessSnapshot> load_access(Store& store, const StartAccess& added, WallTime now) {
+  AccessSnapshot access;
+  POSTRIDER_CHECK(with_catalog_locked(store, [&]() -> Result<void> {
+    POSTRIDER_TRY(access, load(store, added, now));
+    return {};
+  }));
+  return access;
 }
 
 }  // namespace postrider

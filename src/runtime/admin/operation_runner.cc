@@ -39,7 +39,8 @@ struct OperationRunner::Run {
   bool busy = false;    // Waits for a reader or for the store thread.
 };
 
-OperationRunner::OperationRunner(OperationRunnerParts parts) : parts_(std::move(parts)) {}
+OperationRunner::OperationRunner(OperationRunnerParts parts)
+    : parts_(std::move(parts)), suspended_(parts_.leader != nullptr && !parts_.leader->is_set()) {}
 OperationRunner::~OperationRunner() = default;
 
 Result<Operation> OperationRunner::add(const ChangeContext& context, const Operation& operation,
@@ -74,9 +75,17 @@ Result<Operation> OperationRunner::cancel(const ChangeContext& context, Operatio
 
 void OperationRunner::resume(std::vector<Operation> unfinished) {
   parts_.loop->post([this, unfinished = std::move(unfinished)] {
+    suspended_ = false;
     for (const Operation& operation : unfinished) {
       start_run(operation);
     }
+  });
+}
+
+void OperationRunner::suspend() {
+  parts_.loop->post([this] {
+    suspended_ = true;
+    runs_.clear();
   });
 }
 
@@ -88,8 +97,8 @@ void OperationRunner::stop() {
 }
 
 void OperationRunner::start_run(Operation operation) {
-  if (stopping_) {
-    return;  // It is stored; the next start of the server runs it.
+  if (stopping_ || suspended_) {
+    return;  // It is stored; the next start of the server or another server runs it.
   }
   const OperationId id = operation.id;
   const auto [added, is_new] =
@@ -296,6 +305,7 @@ void OperationRunner::commit(Run& run, ChunkPlan plan) {
 
 Result<Operation> OperationRunner::change_stored(Store& store, OperationId id, const Change& change,
                                                  Committed& committed) {
+  committed = {};
   POSTRIDER_TRY(Operation operation, store.operations->find(id));
   if (has_work(operation)) {
     POSTRIDER_TRY(operation, change(store, std::move(operation), committed));
@@ -308,6 +318,9 @@ void OperationRunner::change(Run& run, Change change) {
   run.busy = true;
   auto job = [this, id = run.operation.id, change = std::move(change)](
                  Store& store, RepliesByShard& replies) -> Result<void> {
+    if (parts_.leader != nullptr && !parts_.leader->is_set()) {
+      return {};  // `suspend` ends the run.
+    }
     Result<Operation> result = fail(Errc::unavailable, "The store did not answer.");
     Committed committed;
     const Result<void> stored = store.atomically([&] {

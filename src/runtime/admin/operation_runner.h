@@ -21,6 +21,7 @@
 
 #include "runtime/admin/admin_changes.h"
 #include "runtime/background/event_loop.h"
+#include "runtime/cluster/leader_flag.h"
 #include "runtime/observability/batch_stream_events.h"
 #include "runtime/store/reader_pool.h"
 #include "runtime/store/store_thread.h"
@@ -43,10 +44,12 @@ struct OperationRunnerParts {
   /// thread. Empty: nobody else wants to know.
   std::function<void(const Operation&)> ended = {};
   std::function<Uuid()> new_uuid;
+  const LeaderFlag* leader = nullptr;  // Only the leader runs operations. Null: always.
 };
 
 class OperationRunner {
  public:
+  /// Suspended at first if another server is the leader.
   explicit OperationRunner(OperationRunnerParts parts);
   ~OperationRunner();
   OperationRunner(const OperationRunner&) = delete;
@@ -61,8 +64,11 @@ class OperationRunner {
   /// has ended. Store thread.
   [[nodiscard]] Result<Operation> cancel(const ChangeContext& context, OperationId id);
 
-  /// Continues the operations that the last run of the server left unfinished. Any thread.
+  /// Runs these operations too, which an earlier run of the server or another server left
+  /// unfinished. Any thread.
   void resume(std::vector<Operation> unfinished);
+  /// Runs nothing until `resume` is called: another server does. Any thread.
+  void suspend();
   /// Starts nothing new. A chunk that is already queued may or may not be committed; both are
   /// correct. Any thread.
   void stop();
@@ -105,6 +111,7 @@ class OperationRunner {
 
   OperationRunnerParts parts_;
   std::map<OperationId, std::unique_ptr<Run>> runs_;  // The operations that have work left.
+  bool suspended_;
   bool stopping_ = false;
 };
 

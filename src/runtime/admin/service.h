@@ -20,6 +20,7 @@
 #include <boost/asio/awaitable.hpp>
 
 #include "core/base/result.h"
+#include "core/model/lease.h"
 #include "core/policy/shares.h"
 #include "engine/admin/access_snapshot.h"
 #include "engine/admin/channel_directory.h"
@@ -62,6 +63,25 @@ class Snapshots {
   [[nodiscard]] virtual std::map<KeyId, KeyRef> api_keys() const = 0;
   [[nodiscard]] virtual std::shared_ptr<const EventTypeCatalog> event_types() const = 0;
   [[nodiscard]] virtual std::shared_ptr<const ChannelDirectory> channels() const = 0;
+};
+
+/// The servers that share the store, as this one saw them last.
+struct ClusterStatus {
+  NodeId self;
+  ClusterView view;  // With the leases of this server's pool.
+};
+
+/// Several servers may share the store. Each has snapshots of its own.
+class SharedStore {
+ public:
+  virtual ~SharedStore() = default;
+
+  [[nodiscard]] virtual bool is_shared() const = 0;
+  /// Returns when the snapshots include everything that any of the servers had answered before this
+  /// call. Returns at once if the store is not shared, and if it fails.
+  virtual Awaitable<void> catch_up() = 0;
+  /// Returns nullopt if the store is not shared, or before the first contact with the others.
+  [[nodiscard]] virtual std::optional<ClusterStatus> cluster() const = 0;
 };
 
 struct EventDraft {
@@ -117,6 +137,8 @@ class LaneControl {
 
   /// Fails with not_found.
   virtual Awaitable<Result<LaneView>> lane_view(WebhookId id) = 0;
+  /// Webhooks without a lane are left out. What their circuits count may be missing.
+  virtual Awaitable<LaneViews> lane_views(std::vector<WebhookId> ids) = 0;
   virtual Awaitable<Result<LaneView>> command_circuit(CircuitCommanded command,
                                                       AuditEntry entry) = 0;
 };
@@ -299,8 +321,8 @@ class ServerStatus {
   virtual ~ServerStatus() = default;
 
   [[nodiscard]] virtual std::string metrics_text() = 0;
-  /// nullopt for a tenant: it is counted over all tenants only.
-  [[nodiscard]] virtual std::optional<CurrentLoad> current_load() = 0;
+  /// Of all tenants, or of one.
+  [[nodiscard]] virtual CurrentLoad current_load(const std::optional<TenantId>& tenant_id) = 0;
   /// Returns nullopt if the server is ready, otherwise the reason why it is not.
   [[nodiscard]] virtual std::optional<std::string> not_ready() const = 0;
 };
@@ -309,6 +331,7 @@ class ServerStatus {
 class Service : public Clock,
                 public IdGenerator,
                 public Snapshots,
+                public SharedStore,
                 public Publishing,
                 public WebhookChanges,
                 public LaneControl,

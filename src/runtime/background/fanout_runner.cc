@@ -9,6 +9,13 @@
 #include "runtime/store/receipt_replies.h"
 
 namespace postrider {
+namespace {
+
+// Other jobs do not notice a look that is this quick. Longer ones may take this part of the time.
+constexpr Micros quick_look{2'000};
+constexpr int look_share = 20;
+
+}  // namespace
 
 void FanoutRunner::add(const std::map<TenantId, std::uint64_t>& fanouts) {
   {
@@ -26,6 +33,19 @@ void FanoutRunner::reload() {
     must_reload_ = true;
   }
   queue_step();
+}
+
+void FanoutRunner::look() {
+  if (parts_.leader != nullptr && !parts_.leader->is_set()) {
+    return;
+  }
+  {
+    const std::lock_guard lock{mutex_};
+    if (parts_.clock->now().mono < next_look_) {
+      return;
+    }
+  }
+  reload();
 }
 
 FanoutAdmission FanoutRunner::admit(const TenantId& tenant_id) const {
@@ -62,7 +82,10 @@ void FanoutRunner::end_step() {
 Result<std::optional<TenantId>> FanoutRunner::next_tenant(Store& store) {
   const std::lock_guard lock{mutex_};
   if (must_reload_) {
+    const MonoTime begun = parts_.clock->now().mono;
     POSTRIDER_TRY(auto open, store.ledger->open_fanouts());
+    const MonoTime ended = parts_.clock->now().mono;
+    next_look_ = ended - begun > quick_look ? ended + (ended - begun) * look_share : ended;
     must_reload_ = false;
     turns_.reset(std::move(open));
   }
@@ -71,7 +94,7 @@ Result<std::optional<TenantId>> FanoutRunner::next_tenant(Store& store) {
 
 Result<bool> FanoutRunner::perform(Store& store, RepliesByShard& replies) {
   POSTRIDER_TRY(const std::optional<TenantId> tenant_id, next_tenant(store));
-  if (!tenant_id) {
+  if (!tenant_id || (parts_.leader != nullptr && !parts_.leader->is_set())) {
     return false;
   }
   const std::shared_ptr<const Directory> directory = parts_.changes->directory();
@@ -85,6 +108,11 @@ Result<bool> FanoutRunner::perform(Store& store, RepliesByShard& replies) {
                              .exists = [&](WebhookId id) { return directory->find(id) != nullptr; },
                              .new_id = [this] { return DeliveryId{parts_.new_uuid()}; }}));
   step_size_ = next_fanout_step(step_size_, parts_.clock->now().mono - begun.mono);
+  const Result<void> admissible = parts_.made ? parts_.made(done, store, replies) : Result<void>{};
+  if (!admissible) {
+    reload();  // The deliveries are made. Their lanes look when the store has recovered.
+    return tl::make_unexpected(admissible.error());
+  }
   const std::uint64_t made = publish(done, replies);
   const std::lock_guard lock{mutex_};
   turns_.end_turn(*tenant_id, made + done.left_out, done.finished);
@@ -106,9 +134,10 @@ Result<void> FanoutRunner::take_step(Store& store, RepliesByShard& replies) {
 /// The next step waits until the shards have taken the deliveries of this one, so that their inputs
 /// do not pile up.
 std::uint64_t FanoutRunner::publish(FannedOut& done, RepliesByShard& replies) {
-  PriorityCounts added;
+  parts_.stream->publish(done);
+  TenantCounts added;
   for (FannedOut::Part& part : done.parts) {
-    added[part.event.priority] += std::ssize(part.deliveries);
+    added[part.event.tenant_id][part.event.priority] += std::ssize(part.deliveries);
     admit_event(std::make_shared<const Event>(std::move(part.event)), part.deliveries, replies);
   }
   parts_.metrics->waiting_changed(added);

@@ -17,6 +17,8 @@
 #include "ports/ledger.h"
 
 #include "runtime/admin/admin_changes.h"
+#include "runtime/cluster/leader_flag.h"
+#include "runtime/observability/batch_stream_events.h"
 #include "runtime/store/store_thread.h"
 
 namespace postrider {
@@ -29,7 +31,11 @@ class FanoutRunner {
     StoreThread* store = nullptr;
     Metrics* metrics = nullptr;
     const AdminChanges* changes = nullptr;
+    BatchStreamPublisher* stream = nullptr;
     std::function<Uuid()> new_uuid;
+    const LeaderFlag* leader = nullptr;  // Only the leader makes deliveries. Null: always.
+    /// Called before deliveries are admitted to their lanes, if other servers share the store.
+    std::function<Result<void>(const FannedOut&, Store&, RepliesByShard&)> made = {};
   };
 
   FanoutRunner(const FanoutBacklogLimits& limits, Parts parts)
@@ -38,8 +44,13 @@ class FanoutRunner {
   /// New notes were stored. Store thread, or before it starts.
   void add(const std::map<TenantId, std::uint64_t>& fanouts);
 
-  /// Reads again which notes there are: a batch that failed may be stored.
+  /// Reads again which notes there are: a batch that failed may be stored, or another server has
+  /// added or finished some.
   void reload();
+
+  /// The same if this server leads, unless it takes long and was done lately. Other servers may
+  /// have added some. Call whenever something may have changed.
+  void look();
 
   /// Takes no further step; the next start of the server continues. Any thread.
   void stop() { stopped_ = true; }
@@ -66,6 +77,7 @@ class FanoutRunner {
   FanoutTurns turns_;         // Guarded by mutex_.
   bool stepping_ = false;     // Guarded by mutex_. Until the shards have taken the deliveries.
   bool must_reload_ = false;  // Guarded by mutex_.
+  MonoTime next_look_{};      // Guarded by mutex_.
   std::uint32_t step_size_ = fanout_step_first;  // Store thread only.
   std::atomic<bool> stopped_{false};
 };

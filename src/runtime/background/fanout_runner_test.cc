@@ -27,6 +27,7 @@ class FanoutRunnerTest : public testing::Test {
       known.push_back(webhook);
     }
     changes_.emplace(Directory{known}, AccessSnapshot{}, ChannelDirectory{});
+    publisher_.emplace(hub_, *changes_, clock_);
   }
 
   static WebhookId id_of(std::uint32_t number) {
@@ -59,6 +60,7 @@ class FanoutRunnerTest : public testing::Test {
                                         .store = thread_.get(),
                                         .metrics = metrics_.get(),
                                         .changes = &*changes_,
+                                        .stream = &*publisher_,
                                         .new_uuid = [this] { return ids_.next(epoch); }});
   }
 
@@ -90,12 +92,34 @@ class FanoutRunnerTest : public testing::Test {
   std::unique_ptr<Metrics> metrics_ = make_metrics();
   UuidGenerator ids_{1};
   std::optional<AdminChanges> changes_;
+  StreamHub hub_{{.epoch = 1}};
+  std::optional<BatchStreamPublisher> publisher_;
   std::map<EventId, std::uint32_t> admitted_;
   std::vector<EventId> order_;
   test::FakeStoreOwner owner_;
   std::unique_ptr<StoreThread> thread_;
   std::optional<FanoutRunner> runner_;
 };
+
+TEST_F(FanoutRunnerTest, TellsTheStreamOncePerStepHowManyDeliveriesWereMade) {
+  Store store = make_memory_store(memory_);
+  note(*store.ledger, "giant", 2 * fanout_step_max + 7);
+  const std::map<TenantId, std::uint64_t> fanouts = store.ledger->open_fanouts().value();
+  auto subscription = hub_.subscribe({.tenant_id = "giant"}, std::nullopt, [] {});
+  ASSERT_TRUE(subscription.has_value());
+  open(std::move(store));
+  runner_->add(fanouts);
+  run();
+  std::uint64_t told = 0;
+  const StreamHub::Batch seen = (*subscription)->take();
+  for (const StreamHub::Item& item : seen.items) {
+    EXPECT_EQ(item.stream_event->at, epoch);
+    told += std::get<DeliveriesCreated>(item.stream_event->what).count;
+  }
+  EXPECT_EQ(told, 2 * fanout_step_max + 7);
+  EXPECT_EQ(seen.items.size(), order_.size()) << "one for each step";
+  EXPECT_FALSE(seen.dropped);
+}
 
 TEST_F(FanoutRunnerTest, MakesAllDeliveriesInStepsAndTenantsTakeTurns) {
   Store store = make_memory_store(memory_);

@@ -110,6 +110,9 @@ void Housekeeping::record(const AlertChange& change) {
     recorder_.change(change, change.subject.tenant_id, now);
     return;
   }
+  if (!works(*change.subject.webhook_id)) {
+    return;  // Another server records its alerts.
+  }
   const WebhookRef webhook = parts_.changes->directory()->find(*change.subject.webhook_id);
   // The webhook may have been deleted or enabled again since the alert was noticed.
   const bool outdated = !webhook || (change.subject.kind == AlertKind::webhook_disabled &&
@@ -150,6 +153,20 @@ void Housekeeping::webhook_removed(WebhookId id) {
   write_alerts_soon();
 }
 
+void Housekeeping::take_over(Alert alert) {
+  const AlertSubject subject = alert.subject;
+  recorder_.take_over(std::move(alert));
+  if (subject.kind != AlertKind::webhook_disabled) {
+    return;
+  }
+  const WebhookRef webhook = parts_.changes->directory()->find(*subject.webhook_id);
+  if (webhook && webhook->active) {
+    recorder_.change({.subject = subject, .active = false, .detail = {}}, *webhook,
+                     parts_.clock->now().wall);
+    write_alerts_soon();
+  }
+}
+
 void Housekeeping::write_alerts_soon() {
   if (recorder_.has_unwritten()) {
     parts_.store->submit(
@@ -158,6 +175,9 @@ void Housekeeping::write_alerts_soon() {
 }
 
 void Housekeeping::check_secret_age(const Webhook& webhook, WallTime now) {
+  if (!works(webhook.id)) {
+    return;
+  }
   const AlertSubject subject{AlertKind::secret_old, webhook.id};
   if (!secret_is_old(webhook, now)) {
     recorder_.change({.subject = subject, .active = false, .detail = {}}, std::nullopt, now);
@@ -181,14 +201,27 @@ Result<void> Housekeeping::sweep_secrets(Store& store, RepliesByShard& replies) 
   const std::shared_ptr<const Directory> directory = parts_.changes->directory();
   for (const auto& [id, webhook] : directory->all()) {
     check_secret_age(*webhook, now);
-    if (has_ended_secrets(*webhook, now)) {
-      Webhook swept = *webhook;
-      swept.old_secrets = live_secrets(swept, now);
-      POSTRIDER_CHECK(parts_.changes->sweep_secrets({store, replies}, std::move(swept), now));
-      spdlog::info("webhook.old_secret_ended webhook={}", id.to_string());
+    if (has_ended_secrets(*webhook, now) && works(id)) {
+      POSTRIDER_CHECK(sweep_secrets(id, store, replies));
     }
   }
   return {};
+}
+
+Result<void> Housekeeping::sweep_secrets(WebhookId id, Store& store, RepliesByShard& replies) {
+  const auto change = [&]() -> Result<void> {
+    const WallTime now = parts_.clock->now().wall;
+    const WebhookRef webhook = parts_.changes->directory()->find(id);
+    if (!webhook || !has_ended_secrets(*webhook, now)) {
+      return {};
+    }
+    Webhook swept = *webhook;
+    swept.old_secrets = live_secrets(swept, now);
+    POSTRIDER_CHECK(parts_.changes->sweep_secrets({store, replies}, std::move(swept), now));
+    spdlog::info("webhook.old_secret_ended webhook={}", id.to_string());
+    return {};
+  };
+  return parts_.make_change ? parts_.make_change(store, replies, change) : change();
 }
 
 }  // namespace postrider

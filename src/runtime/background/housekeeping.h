@@ -36,6 +36,11 @@ class Housekeeping final : public AlertSink {
     RemovedWebhookCleanup* cleanup = nullptr;        // Resumed on every tick.
     RetryRescheduler* rescheduler = nullptr;         // Resumed on every tick.
     std::function<Result<void>()> reload_keys = {};  // Reads the sealing keys again. May be empty.
+    /// Whether the webhook is this server's. Empty: all are.
+    std::function<bool(WebhookId)> works = {};
+    /// Runs a change of webhooks on the store thread; see CatalogFollower::change. Empty: at once.
+    std::function<Result<void>(Store&, RepliesByShard&, const std::function<Result<void>()>&)>
+        make_change = {};
   };
 
   Housekeeping(AlertRecorder recorder, Parts parts);
@@ -55,6 +60,13 @@ class Housekeeping final : public AlertSink {
   void store_failed(std::uint32_t in_row);
   void webhook_stored(const Webhook& webhook);
   void webhook_removed(WebhookId id);
+  /// See AlertRecorder, as for the next. Resolves the alert about a disabled webhook that was
+  /// enabled while no server recorded its alerts.
+  void take_over(Alert alert);
+  void hand_over(const std::function<bool(WebhookId)>& is_handed_over) {
+    recorder_.hand_over(is_handed_over);
+  }
+  void hand_over(AlertKind kind) { recorder_.hand_over(kind); }
 
  private:
   void tick();  // Loop thread.
@@ -62,7 +74,9 @@ class Housekeeping final : public AlertSink {
   Awaitable<Result<ResealStep>> reseal_some(std::optional<WebhookId> after, std::size_t origin);
   void record(const AlertChange& change);
   void write_alerts_soon();
+  [[nodiscard]] bool works(WebhookId id) const { return !parts_.works || parts_.works(id); }
   [[nodiscard]] Result<void> sweep_secrets(Store& store, RepliesByShard& replies);
+  [[nodiscard]] Result<void> sweep_secrets(WebhookId id, Store& store, RepliesByShard& replies);
   void check_secret_age(const Webhook& webhook, WallTime now);
 
   AlertRecorder recorder_;

@@ -26,7 +26,7 @@ class FaultyCatalog final : public Catalog {
     std::vector<std::optional<WebhookId>> steps;  // Where each began.
     std::uint32_t webhooks = 5;
     std::optional<std::size_t> failing_step;
-    int cancel_failures = 0;  // So many calls of cancel_waiting fail.
+    int cancel_failures = 0;  // The number of calls of cancel_waiting that fail.
   };
 
   FaultyCatalog(std::unique_ptr<Catalog> real, State& state)
@@ -48,11 +48,14 @@ class FaultyCatalog final : public Catalog {
   }
 
   Result<std::vector<Webhook>> load_webhooks() override { return real_->load_webhooks(); }
+  Result<std::optional<Webhook>> find_webhook(WebhookId id) override {
+    return real_->find_webhook(id);
+  }
   Result<void> put_webhook(const Webhook& webhook) override { return real_->put_webhook(webhook); }
   Result<void> remove_webhook(WebhookId id, WallTime now) override {
     return real_->remove_webhook(id, now);
   }
-  Result<PriorityCounts> cancel_waiting(WebhookId id, WallTime now, std::uint32_t limit) override {
+  Result<TenantCounts> cancel_waiting(WebhookId id, WallTime now, std::uint32_t limit) override {
     if (state_.cancel_failures > 0) {
       --state_.cancel_failures;
       return fail(Errc::unavailable, "The catalog is made to fail.");
@@ -88,7 +91,7 @@ class HousekeepingTest : public testing::Test, public WebhookObserver {
   // WebhookObserver
   void webhook_stored(const Webhook& webhook) override { housekeeping_->webhook_stored(webhook); }
   void webhook_removed(WebhookId id) override { housekeeping_->webhook_removed(id); }
-  void deliveries_cancelled(const PriorityCounts&) override {}
+  void deliveries_cancelled(const TenantCounts&) override {}
 
   void start(std::vector<Alert> active = {}) {
     memory_.webhooks.emplace(webhook_.id, webhook_);
@@ -319,6 +322,25 @@ TEST_F(HousekeepingTest, ResolvesTheAlertOfADisabledWebhookWhenItIsEnabled) {
     switch_on(edited);
     return edited;
   });
+  EXPECT_FALSE(is_active(AlertKind::webhook_disabled));
+}
+
+TEST_F(HousekeepingTest, ResolvesTheAlertItTakesOverOfAWebhookThatWasEnabledMeanwhile) {
+  start();
+  Alert of_earlier_server;
+  of_earlier_server.id = AlertId{{9}};
+  of_earlier_server.subject = {AlertKind::webhook_disabled, webhook_.id};
+  of_earlier_server.raised_at = ManualClock::start;
+  {
+    const std::lock_guard lock{memory_.mutex};
+    memory_.alerts.emplace(1, of_earlier_server);
+  }
+  ASSERT_TRUE(is_active(AlertKind::webhook_disabled));
+  harness_->on_store([&](Store&, RepliesByShard&) {
+    housekeeping_->take_over(of_earlier_server);
+    return Result<void>{};
+  });
+  harness_->settle();
   EXPECT_FALSE(is_active(AlertKind::webhook_disabled));
 }
 

@@ -24,8 +24,9 @@ class RemovedWebhookCleanup {
   /// All parameters must outlive this object.
   RemovedWebhookCleanup(const Clock& clock, StoreThread& store, Metrics& metrics);
 
-  /// The webhook is removed and may have waiting deliveries. May also be called before the store
-  /// thread starts.
+  /// The webhook is unknown and may have waiting deliveries. They are cancelled unless the store
+  /// has the webhook: another server may have added it. May also be called before the store thread
+  /// starts.
   void add(WebhookId id) { task_.add(id); }
 
   /// `observe` is called after each step that has cancelled deliveries. Call before the first

@@ -18,7 +18,7 @@ class CountingCatalog final : public Catalog {
   explicit CountingCatalog(std::map<WebhookId, std::uint32_t> waiting)
       : waiting_(std::move(waiting)) {}
 
-  Result<PriorityCounts> cancel_waiting(WebhookId id, WallTime, std::uint32_t limit) override {
+  Result<TenantCounts> cancel_waiting(WebhookId id, WallTime, std::uint32_t limit) override {
     ++steps;
     if (failures_left > 0) {
       --failures_left;
@@ -26,11 +26,14 @@ class CountingCatalog final : public Catalog {
     }
     const std::uint32_t taken = std::min(limit, waiting_[id]);
     waiting_[id] -= taken;
-    return PriorityCounts{{0, taken, 0}};
+    return TenantCounts{{{"acme", {{0, taken, 0}}}}};
   }
   [[nodiscard]] std::uint32_t left(WebhookId id) const { return waiting_.at(id); }
 
   Result<std::vector<Webhook>> load_webhooks() override { return std::vector<Webhook>{}; }
+  Result<std::optional<Webhook>> find_webhook(WebhookId id) override {
+    return id == stored ? std::optional{Webhook{}} : std::nullopt;
+  }
   Result<void> put_webhook(const Webhook&) override { return {}; }
   Result<void> remove_webhook(WebhookId, WallTime) override { return {}; }
   Result<void> mark_rescheduling(WebhookId) override { return {}; }
@@ -44,6 +47,7 @@ class CountingCatalog final : public Catalog {
 
   int steps = 0;
   int failures_left = 0;
+  std::optional<WebhookId> stored;  // This one is not removed.
 
  private:
   std::map<WebhookId, std::uint32_t> waiting_;
@@ -94,12 +98,13 @@ TEST_F(RemovedWebhookCleanupTest, CancelsAllDeliveriesInBoundedSteps) {
   open({{webhook(1), 3 * cancel_step_max}, {webhook(2), 1}});
   removed_webhook_cleanup_->add(webhook(1));
   removed_webhook_cleanup_->add(webhook(2));
-  metrics_->waiting_counted({{0, 3 * cancel_step_max + 1 + 7, 0}});
+  metrics_->waiting_counted({{{"acme", {{0, 3 * cancel_step_max + 1 + 7, 0}}}}});
   thread_->start();
   thread_->stop();
   EXPECT_EQ(catalog_->left(webhook(1)), 0u);
   EXPECT_EQ(catalog_->left(webhook(2)), 0u);
   EXPECT_EQ(metrics_->facts(0).waiting, 7) << "what waits is counted along";
+  EXPECT_EQ(metrics_->current_load("acme").waiting, 7);
   EXPECT_EQ(catalog_->steps, 5)
       << "three full steps, one that finds nothing, and the other webhook";
 }
@@ -128,6 +133,19 @@ TEST_F(RemovedWebhookCleanupTest, ResumesAfterAFailure) {
   on_store([&] { removed_webhook_cleanup_->resume(); });
   on_store([] {});
   EXPECT_EQ(catalog_->left(webhook(1)), 0u);
+}
+
+TEST_F(RemovedWebhookCleanupTest, AWebhookThatAnotherServerHasAddedKeepsItsDeliveries) {
+  open({{webhook(1), 1}, {webhook(2), 1}});
+  catalog_->stored = webhook(1);
+  thread_->start();
+  on_store([&] {
+    removed_webhook_cleanup_->add(webhook(1));
+    removed_webhook_cleanup_->add(webhook(2));
+  });
+  thread_->stop();
+  EXPECT_EQ(catalog_->left(webhook(1)), 1u);
+  EXPECT_EQ(catalog_->left(webhook(2)), 0u);
 }
 
 TEST_F(RemovedWebhookCleanupTest, StopsWithTheServerAndLeavesTheRestToTheNextStart) {

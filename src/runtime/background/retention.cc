@@ -14,6 +14,7 @@ namespace {
 constexpr Millis interval_min{100};
 constexpr Millis interval_max = std::chrono::hours{1};
 constexpr std::int64_t sweeps_per_age = 24;
+constexpr Millis leader_check_period{1'000};
 constexpr std::size_t archived_max = 100'000;  // Keys of one archive file: a few megabytes.
 constexpr std::uint32_t stats_turn_max = 2'000;
 constexpr std::uint32_t periods_turn_max = 2'000;
@@ -66,9 +67,11 @@ bool Retention::pause(Millis duration) {
   return !wake_.wait_for(lock, duration, [this] { return stopping_; });
 }
 
-bool Retention::wait_for_sweep() {
+bool Retention::wait_for_sweep(bool is_due) {
   std::unique_lock lock{mutex_};
-  wake_.wait_for(lock, sweep_interval(options_), [this] { return stopping_ || pending_change_; });
+  const Millis interval = sweep_interval(options_);
+  wake_.wait_for(lock, is_due ? std::min(interval, leader_check_period) : interval,
+                 [this] { return stopping_ || pending_change_; });
   if (std::optional<RetentionChange> change = std::exchange(pending_change_, std::nullopt)) {
     options_ = change->options;
     if (change->other_archive) {
@@ -95,11 +98,18 @@ bool Retention::is_change_pending() {
   return pending_change_.has_value();
 }
 
+/// A sweep that comes due while another server leads is made as soon as this one does.
 void Retention::run() {
-  while (wait_for_sweep()) {
-    sweep();
+  bool is_due = false;
+  while (wait_for_sweep(is_due)) {
+    is_due = !leads();
+    if (!is_due) {
+      sweep();
+    }
   }
 }
+
+bool Retention::leads() const { return parts_.leader == nullptr || parts_.leader->is_set(); }
 
 /// Events first: their dead letters are removed with them.
 void Retention::sweep() {
@@ -107,12 +117,30 @@ void Retention::sweep() {
   const RetentionCutoffs cutoffs = cutoffs_at(options_.ages, now);
   remove_ended_operations(now);  // Not archived, so a failing archive must not keep them.
   const ExpiredQuery query{.cutoffs = cutoffs};
-  if (remove_expired(&RetentionReader::expired_events, query) &&
+  if (remove_months(cutoffs) && remove_expired(&RetentionReader::expired_events, query) &&
       remove_expired(&RetentionReader::expired_dead_letters, query) && remove_webhooks(cutoffs)) {
     remove_old_stats(now);
     remove_old_periods(cutoffs);
-    release_space();
   }
+  release_space();  // Even if the archive fails.
+}
+
+bool Retention::remove_months(const RetentionCutoffs& cutoffs) {
+  if (parts_.archive != nullptr) {
+    return true;
+  }
+  std::optional<Removed> removed;
+  const auto act = [&](Store& store) -> Result<void> {
+    POSTRIDER_TRY(removed, store.retention->remove_month(cutoffs));
+    return {};
+  };
+  do {
+    if (!on_store(act)) {
+      return false;
+    }
+    count(removed.value_or(Removed{}));
+  } while (removed && !is_change_pending());
+  return !removed;
 }
 
 bool Retention::remove_expired(FindExpired find, ExpiredQuery query) {
@@ -260,7 +288,7 @@ void Retention::remove_ended_operations(WallTime now) {
 }
 
 void Retention::release_space() {
-  for (bool more = true; more;) {
+  for (bool more = true; more && !is_change_pending();) {
     const auto act = [&](Store& store) -> Result<void> {
       POSTRIDER_TRY(more, store.retention->release_space());
       return {};

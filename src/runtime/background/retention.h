@@ -19,6 +19,7 @@
 #include "ports/clock.h"
 #include "ports/retention.h"
 
+#include "runtime/cluster/leader_flag.h"
 #include "runtime/observability/metrics.h"
 #include "runtime/store/reader_pool.h"
 #include "runtime/store/store_thread.h"
@@ -53,6 +54,7 @@ class Retention {
     Metrics* metrics = nullptr;
     ReaderPool* readers = nullptr;
     StoreThread* store = nullptr;
+    const LeaderFlag* leader = nullptr;          // Only the leader works. Null: always.
     std::unique_ptr<Archive> archive = nullptr;  // Null: expired events are removed without a copy.
     std::function<std::string(const ExpiredEvent&)> archive_line = nullptr;  // One line of JSON.
   };
@@ -73,7 +75,8 @@ class Retention {
 
   void run();
   void sweep();
-  /// False if it was cut short; the next sweep starts over.
+  /// This and the following ones return false if they were cut short; the next sweep starts over.
+  [[nodiscard]] bool remove_months(const RetentionCutoffs& cutoffs);
   [[nodiscard]] bool remove_expired(FindExpired find, ExpiredQuery query);
   [[nodiscard]] bool remove_webhooks(const RetentionCutoffs& cutoffs);
   [[nodiscard]] bool remove_all(const std::vector<ExpiredKey>& keys,
@@ -93,9 +96,10 @@ class Retention {
   void count(const Removed& removed);
   /// Returns false if it is time to stop.
   [[nodiscard]] bool pause(Millis duration);
-  /// Waits for the next sweep or for a change, and applies the change. Returns false if it is time
-  /// to stop.
-  [[nodiscard]] bool wait_for_sweep();
+  /// Waits for the next sweep or for a change, and applies the change. `is_due`: a sweep waits for
+  /// this server to lead. Returns false if it is time to stop.
+  [[nodiscard]] bool wait_for_sweep(bool is_due);
+  [[nodiscard]] bool leads() const;
   [[nodiscard]] bool is_change_pending();
 
   RetentionOptions options_;

@@ -60,17 +60,25 @@ class ListArchive final : public Archive {
   State& state_;
 };
 
-/// Fails so many times, and has so much space to give back.
+/// Fails, removes months and releases space as often as `State` says.
 class FaultyRetentionWriter final : public RetentionWriter {
  public:
   struct State {
     std::atomic<int> failures{0};
+    std::atomic<int> months{0};  // Each has ten events and a dead letter of `acme`.
     std::atomic<int> space{0};
   };
 
   FaultyRetentionWriter(std::unique_ptr<RetentionWriter> real, State& state)
       : real_(std::move(real)), state_(state) {}
 
+  Result<std::optional<Removed>> remove_month(const RetentionCutoffs&) override {
+    if (state_.months == 0) {
+      return std::nullopt;
+    }
+    --state_.months;
+    return Removed{.events = 10, .deliveries = 1, .attempts = 3, .dead_letters = {{"acme", 1}}};
+  }
   Result<Removed> remove(const std::vector<ExpiredKey>& keys,
                          const RetentionCutoffs& cutoffs) override {
     if (state_.failures > 0) {
@@ -139,7 +147,7 @@ class RetentionTest : public testing::Test {
   void run(bool archiving) {
     std::vector<Reader> readers;
     readers.push_back(make_memory_reader(store_));
-    readers_ = std::make_unique<ReaderPool>(std::move(readers));
+    readers_ = std::make_unique<ReaderPool>(std::move(readers), clock_);
     Store store = make_memory_store(store_);
     store.retention = std::make_unique<FaultyRetentionWriter>(std::move(store.retention), writer_);
     thread_ = std::make_unique<StoreThread>(StoreThreadOptions{.recover_pause = 1ms},
@@ -242,6 +250,35 @@ TEST_F(RetentionTest, RemovesADeadLetterByItsOwnAgeAndCountsIt) {
   EXPECT_TRUE(has_metric("postrider_retention_removed_total{kind=\"delivery\"} 1"));
   EXPECT_TRUE(has_metric("postrider_retention_removed_total{kind=\"attempt\"} 1"));
   EXPECT_EQ(events_left(), 2u) << "the event stays until its own age";
+}
+
+TEST_F(RetentionTest, RemovesWholeMonthsFirst) {
+  writer_.months = 3;
+  publish(1, 1s);
+  metrics_->dead_letters_changed("acme", 4);
+  run(false);
+  EXPECT_TRUE(eventually(
+      [this] { return has_metric("postrider_retention_removed_total{kind=\"event\"} 31"); }));
+  EXPECT_EQ(writer_.months, 0);
+  EXPECT_TRUE(has_metric("webhook_dlq_size{tenant_id=\"acme\"} 1"));
+  EXPECT_TRUE(has_metric("postrider_retention_removed_total{kind=\"attempt\"} 9"));
+}
+
+TEST_F(RetentionTest, RemovesNoWholeMonthThatIsNotArchived) {
+  writer_.months = 1;
+  publish(1, 1s);
+  run(true);
+  EXPECT_TRUE(eventually([this] { return events_left() == 0; }));
+  EXPECT_TRUE(wait_for_sweeps(2));
+  EXPECT_EQ(writer_.months, 1);
+}
+
+TEST_F(RetentionTest, GivesBackSpaceEvenWhileTheArchiveFails) {
+  archive_.failing = true;
+  publish(1, 1s);
+  run(true);
+  EXPECT_TRUE(wait_for_sweeps(2));
+  EXPECT_EQ(events_left(), 1u);
 }
 
 TEST_F(RetentionTest, RemovesStatisticsOfTheirAgeAndKeepsYoungerOnes) {

@@ -35,22 +35,29 @@ Result<IncrementalStoreTask::Progress> RetryRescheduler::step(WebhookId id, Stor
     return IncrementalStoreTask::Progress::finished;
   }
   const auto place = places_.find(id);
-  POSTRIDER_TRY(BroughtForward done,
-                store.ledger->bring_forward(
-                    {.webhook_id = id,
-                     .policy = webhook->retry,
-                     .now = clock_.now().steady,
-                     .after = place == places_.end() ? std::nullopt : std::optional{place->second},
-                     .limit = reschedule_step_max}));
-  if (!done.moved.empty()) {
-    replies[worker_of(id, replies.size())].inputs.emplace_back(
-        Rescheduled{.webhook_id = id, .deliveries = std::move(done.moved)});
-  }
-  if (!done.next) {
+  Result<BroughtForward> done = store.ledger->bring_forward(
+      {.webhook_id = id,
+       .policy = webhook->retry,
+       .now = clock_.now().steady,
+       .after = place == places_.end() ? std::nullopt : std::optional{place->second},
+       .limit = reschedule_step_max});
+  if (!done && done.error().code == Errc::conflict) {
+    // Another server works the webhook now. It finds the mark in the store and begins anew.
     places_.erase(id);
     return IncrementalStoreTask::Progress::finished;
   }
-  places_[id] = *done.next;
+  if (!done) {
+    return tl::make_unexpected(std::move(done).error());
+  }
+  if (!done->moved.empty()) {
+    replies[worker_of(id, replies.size())].inputs.emplace_back(
+        Rescheduled{.webhook_id = id, .deliveries = std::move(done->moved)});
+  }
+  if (!done->next) {
+    places_.erase(id);
+    return IncrementalStoreTask::Progress::finished;
+  }
+  places_[id] = *done->next;
   return IncrementalStoreTask::Progress::unfinished;
 }
 

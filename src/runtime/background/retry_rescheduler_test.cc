@@ -7,6 +7,7 @@
 #include "adapters/memory/memory_store.h"
 
 #include "tests/support/fake_store_owner.h"
+#include "tests/support/faulty_ledger.h"
 #include "tests/support/manual_clock.h"
 #include "tests/support/test_digest.h"
 
@@ -28,8 +29,10 @@ class RetryReschedulerTest : public testing::Test {
     webhook->retry.delay_base = 1s;
     webhook->retry.jitter = {};
     id_ = webhook->id;
-    changes_.emplace(known == Known::yes ? Directory{{webhook}} : Directory{}, AccessSnapshot{},
-                     ChannelDirectory{});
+    const auto lost = std::make_shared<Webhook>();  // Its turn comes first.
+    lost_ = lost->id;
+    changes_.emplace(known == Known::yes ? Directory{{lost, webhook}} : Directory{},
+                     AccessSnapshot{}, ChannelDirectory{});
     Publish publish;
     for (std::uint32_t i = 0; i < waiting; ++i) {
       Delivery delivery;
@@ -44,6 +47,11 @@ class RetryReschedulerTest : public testing::Test {
     Store store = make_memory_store(memory_);
     ASSERT_TRUE(store.ledger->commit({.publishes = {publish}}));
     ASSERT_TRUE(store.catalog->mark_rescheduling(id_));
+    real_ledger_ = std::move(store.ledger);
+    auto ledger = std::make_unique<test::FaultyLedger>(*real_ledger_,
+                                                       [](std::uint64_t) { return std::nullopt; });
+    ledger->of_others.insert(lost_);
+    store.ledger = std::move(ledger);
     owner_.on_deliver = [this](std::size_t, const ShardReplies& replies) { count(replies); };
     thread_ = std::make_unique<StoreThread>(StoreThreadOptions{},
                                             StoreThread::Parts{.store = std::move(store),
@@ -74,6 +82,8 @@ class RetryReschedulerTest : public testing::Test {
   std::unique_ptr<Metrics> metrics_ = make_metrics();
   UuidGenerator ids_{1};
   WebhookId id_;
+  WebhookId lost_;  // Another server works it.
+  std::unique_ptr<Ledger> real_ledger_;
   std::optional<AdminChanges> changes_;
   std::vector<std::size_t> told_;
   test::FakeStoreOwner owner_;
@@ -124,6 +134,18 @@ TEST_F(RetryReschedulerTest, StartsOverWhenThePolicyChangesAgain) {
   for (const auto& [sequence, record] : memory_.deliveries) {
     EXPECT_EQ(record.delivery.due, epoch + 500ms);
   }
+}
+
+/// It finds the mark.
+TEST_F(RetryReschedulerTest, LeavesAWebhookToTheServerThatWorksItNow) {
+  open(reschedule_step_max + 7);
+  memory_.rescheduling.insert(lost_);
+  retry_rescheduler_->add(lost_);
+  retry_rescheduler_->add(id_);
+  thread_->start();
+  thread_->stop();
+  EXPECT_EQ(still_waiting_long(), 0u);
+  EXPECT_EQ(memory_.rescheduling, std::set<WebhookId>{lost_});
 }
 
 TEST_F(RetryReschedulerTest, ForgetsARemovedWebhook) {

@@ -69,11 +69,7 @@ class StoreCheckerTest : public testing::Test {
   test::ManualClock clock_;
   test::ManualLoop loop_{clock_};
   ListSink sink_;
-  ReaderPool readers_{[] {
-    std::vector<Reader> readers;
-    readers.emplace_back();
-    return readers;
-  }()};
+  ReaderPool readers_{std::vector<Reader>(1), clock_};
   std::unique_ptr<StoreChecker> checker_;
 };
 

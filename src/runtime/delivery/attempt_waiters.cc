@@ -6,8 +6,10 @@
 
 namespace postrider {
 
-void AttemptWaiters::add(DeliveryId id, MonoTime deadline, Done done) {
-  waiters_.insert_or_assign(id, Waiter{.done = std::move(done), .deadline = deadline});
+void AttemptWaiters::add(const LaneDelivery& delivery, MonoTime deadline, Done done) {
+  waiters_.insert_or_assign(delivery.delivery_id, Waiter{.done = std::move(done),
+                                                         .deadline = deadline,
+                                                         .shard = shard_of(delivery.webhook_id)});
 }
 
 void AttemptWaiters::attempted(const Settlement& settlement) {
@@ -47,10 +49,19 @@ void AttemptWaiters::fail_all(const Error& error) {
   }
 }
 
+void AttemptWaiters::handed_back(ShardNumber shard) {
+  end_without_attempt([shard](const Waiter& waiter) { return waiter.shard == shard; });
+}
+
 void AttemptWaiters::expire(MonoTime now) {
+  end_without_attempt([now](const Waiter& waiter) { return waiter.deadline <= now; });
+}
+
+template <class Which>
+void AttemptWaiters::end_without_attempt(Which which) {
   std::vector<DeliveryId> ids;
   for (const auto& [id, waiter] : waiters_) {
-    if (waiter.deadline <= now) {
+    if (which(waiter)) {
       ids.push_back(id);
     }
   }

@@ -15,11 +15,12 @@ namespace postrider {
 
 class AttemptWaiters {
  public:
-  /// The settlement with the attempt, nullopt if the deadline passed, or why there will be none.
+  /// The settlement with the attempt; nullopt if the deadline has passed or another node will make
+  /// the attempt; or the reason why there will be none.
   using Done = std::function<void(Result<std::optional<Settlement>>)>;
 
   /// `done` runs once: when the attempt is on disk, at the deadline, or on failure.
-  void add(DeliveryId id, MonoTime deadline, Done done);
+  void add(const LaneDelivery& delivery, MonoTime deadline, Done done);
 
   /// The attempt was made and is not on disk yet.
   void attempted(const Settlement& settlement);
@@ -27,6 +28,8 @@ class AttemptWaiters {
   void fail(DeliveryId id, const Error& error);
   void fail_all(const Error& error);
 
+  /// The attempts of these webhooks are made by another node.
+  void handed_back(ShardNumber shard);
   /// Ends those whose deadline has passed.
   void expire(MonoTime now);
   /// Returns nullopt if nobody waits.
@@ -36,9 +39,12 @@ class AttemptWaiters {
   struct Waiter {
     Done done;
     MonoTime deadline;
+    ShardNumber shard = 0;
     std::optional<Settlement> settlement = std::nullopt;  // Made, not yet on disk.
   };
 
+  template <class Which>
+  void end_without_attempt(Which which);
   void end(DeliveryId id, Result<std::optional<Settlement>> result);
 
   std::unordered_map<DeliveryId, Waiter> waiters_;  // A few tens at most.

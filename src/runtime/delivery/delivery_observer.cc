@@ -79,8 +79,7 @@ void DeliveryObserver::webhook_unusable(WebhookId id, const Error& error) {
                log_safe(error.message));
 }
 
-void DeliveryObserver::stream(WebhookId id, const Webhook* webhook,
-                              std::variant<DeliveryUpdate, CircuitUpdate, AlertUpdate> what) {
+void DeliveryObserver::stream(WebhookId id, const Webhook* webhook, StreamEvent::What what) {
   if (webhook) {
     stream_.publish({.at = clock_.now().wall,
                      .webhook_id = id,

@@ -38,13 +38,17 @@ class DeliveryObserver {
   /// The URL policy does not allow the webhook's URL.
   void webhook_unusable(WebhookId id, const Error& error);
   void webhook_removed(WebhookId id) { metrics_.webhook_removed(id); }
+  void tenant_loads_changed(const TenantLoadChanges& changes) {
+    if (!changes.empty()) {
+      metrics_.tenant_loads_changed(changes);
+    }
+  }
   void shard_seen(std::size_t index, const ShardView& view, std::uint32_t in_flight_max) {
     metrics_.shard_seen(index, view, in_flight_max);
   }
 
  private:
-  void stream(WebhookId id, const Webhook* webhook,
-              std::variant<DeliveryUpdate, CircuitUpdate, AlertUpdate> what);
+  void stream(WebhookId id, const Webhook* webhook, StreamEvent::What what);
 
   const Clock& clock_;
   Metrics& metrics_;

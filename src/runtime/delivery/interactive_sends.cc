@@ -86,4 +86,12 @@ Awaitable<Result<TestSent>> InteractiveSends::send_test(Worker& home, Worker& ow
   co_return sent;
 }
 
+Awaitable<Result<TestSent>> InteractiveSends::limited(Awaitable<Result<TestSent>> send) {
+  const RunningCount count{running_};
+  if (!count.within(at_once_max_)) {
+    co_return fail(Errc::unavailable, "Too many receivers are being tried out. Retry soon.");
+  }
+  co_return co_await std::move(send);
+}
+
 }  // namespace postrider

@@ -14,11 +14,13 @@ class InteractiveSends {
  public:
   explicit InteractiveSends(std::uint32_t at_once_max) : at_once_max_(at_once_max) {}
 
-  // `home` is the worker whose thread this is. Both fail with unavailable if too many run.
+  // `home` is the worker whose thread this is. All fail with unavailable if too many run.
   Awaitable<Result<Outcome>> probe(Worker& home, Probe probe);
 
   /// `owner` is the worker with the webhook's lane. `test.done` is set here.
   Awaitable<Result<TestSent>> send_test(Worker& home, Worker& owner, TestSend test);
+  /// `send` sends a test in another way. It does not begin if too many run.
+  Awaitable<Result<TestSent>> limited(Awaitable<Result<TestSent>> send);
 
  private:
   std::uint32_t at_once_max_;

@@ -12,6 +12,7 @@
 #include "runtime/delivery/running_node.h"
 #include "runtime/notifications/load_notifications.h"
 #include "runtime/observability/attempt_log.h"
+#include "runtime/observability/cluster_samples.h"
 #include "runtime/observability/transport_samples.h"
 
 namespace postrider {
@@ -46,7 +47,7 @@ RunningNode::RunningNode(NodeOptions options, NodeParts parts, NodeContents cont
                             .channels = std::move(contents.channels)}),
       options_(std::move(options)),
       clock_(std::move(parts.clock)),
-      metrics_(make_metrics()),
+      metrics_(make_metrics(options_.pool_id)),
       tracer_(parts.span_exporter
                   ? std::make_unique<Tracer>(options_.tracing, std::move(parts.span_exporter))
                   : nullptr),
@@ -58,11 +59,24 @@ RunningNode::RunningNode(NodeOptions options, NodeParts parts, NodeContents cont
   for (Reader& reader : parts.readers) {
     reader.alerts = with_unwritten(std::move(reader.alerts), unwritten_alerts_);
   }
-  readers_ = std::make_unique<ReaderPool>(std::move(parts.readers));
+  readers_ = std::make_unique<ReaderPool>(std::move(parts.readers), *clock_);
+  make_cluster(parts, contents.catalog_seen);
   make_store(parts);
   make_workers(parts);
+  if (cluster_) {
+    cluster_->connect({.store = store_.get(),
+                       .workers = &workers_,
+                       .cleanup = removed_webhook_cleanup_.get(),
+                       .rescheduler = retry_rescheduler_.get()});
+  }
   make_retention(parts);
   make_operations();
+  if (cluster_) {
+    std::erase_if(contents.alerts, [](const Alert& each) {
+      // They follow with their shards, or when this server leads.
+      return each.subject.webhook_id || each.subject.kind == AlertKind::notifications_failing;
+    });
+  }
   make_housekeeping(contents.alerts, std::move(parts.reload_keys));
   make_alert_monitor();
   make_notifier(std::move(parts.mailer));
@@ -79,8 +93,12 @@ RunningNode::RunningNode(NodeOptions options, NodeParts parts, NodeContents cont
   metrics_->add_samples([this] { return collect_transport_samples(); });
   metrics_->add_samples([this] { return metrics_->rate_limits().samples(clock_->now().mono); });
   metrics_->add_samples([this] { return fanout_samples(fanout_runner_->remaining()); });
+  metrics_->add_samples([this] { return to_samples({readers_->use(), store_->use()}); });
   metrics_->add_samples([this] { return notifier_->samples(); });
   metrics_->add_samples([this] { return to_samples(tracer_ ? tracer_->counts() : SpanCounts{}); });
+  if (cluster_) {
+    metrics_->add_samples([this] { return to_samples(cluster_->status(), cluster_->activity()); });
+  }
   changes_.limit_webhooks(options_.webhooks_per_tenant_max);
 }
 
@@ -89,6 +107,7 @@ void RunningNode::make_retention(NodeParts& parts) {
                                    .metrics = metrics_.get(),
                                    .readers = readers_.get(),
                                    .store = store_.get(),
+                                   .leader = &leader_,
                                    .archive = std::move(parts.archive),
                                    .archive_line = std::move(parts.archive_line)};
   retention_ = std::make_unique<Retention>(options_.retention, std::move(retention_parts));
@@ -113,15 +132,19 @@ void RunningNode::make_store(NodeParts& parts) {
   removed_webhook_cleanup_ = std::make_unique<RemovedWebhookCleanup>(*clock_, *store_, *metrics_);
   removed_webhook_cleanup_->on_cancelled([this] { status_writers_.examine_all(); });
   retry_rescheduler_ = std::make_unique<RetryRescheduler>(*clock_, *store_, changes_);
-  fanout_runner_ = std::make_unique<FanoutRunner>(
-      options_.fanout, FanoutRunner::Parts{.clock = clock_.get(),
-                                           .store = store_.get(),
-                                           .metrics = metrics_.get(),
-                                           .changes = &changes_,
-                                           .new_uuid = [this] { return new_uuid(); }});
+  FanoutRunner::Parts fanout{.clock = clock_.get(),
+                             .store = store_.get(),
+                             .metrics = metrics_.get(),
+                             .changes = &changes_,
+                             .stream = &stream_publisher_,
+                             .new_uuid = [this] { return new_uuid(); },
+                             .leader = &leader_};
+  add_cluster_parts(fanout);
+  fanout_runner_ = std::make_unique<FanoutRunner>(options_.fanout, std::move(fanout));
 }
 
 void RunningNode::make_workers(NodeParts& parts) {
+  options_.shard.leased = cluster_ != nullptr;
   const auto wake = [this](std::size_t worker, SlotReserved reserved) {
     workers_[worker]->feed_later(std::move(reserved));
   };
@@ -142,7 +165,8 @@ void RunningNode::make_workers(NodeParts& parts) {
                              .stream = stream_,
                              .make_transport = parts.make_transport,
                              .make_sign = parts.make_sign,
-                             .tracer = tracer_.get()};
+                             .tracer = tracer_.get(),
+                             .permit = cluster_ ? &cluster_->permit() : nullptr};
     workers_.push_back(std::make_unique<Worker>(std::move(host_options), std::move(worker_parts)));
   }
 }
@@ -152,6 +176,9 @@ void RunningNode::batch_committed(const Batch& batch, const BatchReceipt& receip
   status_writers_.committed(batch, receipt);
   if (!receipt.fanouts.empty()) {
     fanout_runner_->add(receipt.fanouts);
+  }
+  if (cluster_ && (receipt.handed_over || !receipt.fanouts.empty())) {
+    cluster_->wake_others();
   }
   examine_operations(receipt.outcomes);
 }
@@ -171,18 +198,26 @@ void RunningNode::make_operations() {
       .committed =
           [this](const Batch& batch, const BatchReceipt& receipt) {
             status_writers_.committed(batch, receipt);
+            if (cluster_ && receipt.handed_over) {
+              cluster_->wake_others();
+            }
             examine_operations(receipt.outcomes);
           },
       .ended = [this](const Operation& operation) { notify_operation(operation); },
-      .new_uuid = [this] { return new_uuid(); }});
+      .new_uuid = [this] { return new_uuid(); },
+      .leader = &leader_});
 }
 
 void RunningNode::load_counts(const std::map<TenantId, std::uint64_t>& dead_letters,
-                              const PriorityCounts& waiting) {
+                              const TenantCounts& waiting) {
   for (const auto& [tenant_id, count] : dead_letters) {
     metrics_->dead_letters_changed(tenant_id, static_cast<std::int64_t>(count));
   }
-  metrics_->waiting_counted(waiting);
+  if (cluster_) {
+    count_waiting();
+  } else {
+    metrics_->waiting_counted(waiting);
+  }
 }
 
 void RunningNode::set_sources(std::vector<SourceParts> sources) {
@@ -190,7 +225,8 @@ void RunningNode::set_sources(std::vector<SourceParts> sources) {
   status_writers_.make(sources, {.store = store_.get(),
                                  .readers = readers_.get(),
                                  .clock = clock_.get(),
-                                 .seed = options_.seed});
+                                 .seed = options_.seed,
+                                 .is_shared = cluster_ != nullptr});
   sources_ = std::make_unique<SourceHub>(std::move(sources), *clock_, options_.seed);
 }
 
@@ -213,7 +249,9 @@ void RunningNode::restore_alerts(const std::vector<Alert>& alerts,
   alert_monitor_->recall(ended);
   for (const Alert& alert : alerts) {
     if (alert.subject.webhook_id) {
-      owner(*alert.subject.webhook_id).restore_alert(alert);
+      if (!cluster_) {
+        owner(*alert.subject.webhook_id).restore_alert(alert);
+      }
     } else {
       alert_monitor_->restore(alert);
     }
@@ -241,6 +279,7 @@ void RunningNode::make_housekeeping(std::vector<Alert> alerts,
                             .cleanup = removed_webhook_cleanup_.get(),
                             .rescheduler = retry_rescheduler_.get(),
                             .reload_keys = std::move(reload_keys)};
+  add_cluster_parts(parts);
   housekeeping_ = std::make_unique<Housekeeping>(std::move(recorder), std::move(parts));
   changes_.observe(*this);
 }
@@ -252,13 +291,6 @@ void RunningNode::webhook_removed(WebhookId id) {
 
 void RunningNode::load_lanes(std::map<WebhookId, LoadedCircuit> circuits,
                              const std::vector<LaneBacklog>& backlog) {
-  std::map<WebhookId, WallTime> due;
-  for (const LaneBacklog& lane : backlog) {
-    due.emplace(lane.webhook_id, lane.due);
-    if (!changes_.directory()->find(lane.webhook_id)) {
-      removed_webhook_cleanup_->add(lane.webhook_id);
-    }
-  }
   for (const auto& [serial, tenant] : changes_.access()->tenants()) {
     for (const auto& worker : workers_) {
       if (tenant->suspended_at) {
@@ -267,6 +299,16 @@ void RunningNode::load_lanes(std::map<WebhookId, LoadedCircuit> circuits,
       if (tenant->limits != TenantLimits{}) {
         worker->feed_later(TenantLimited{.tenant_id = tenant->id, .limits = tenant->limits});
       }
+    }
+  }
+  if (cluster_) {
+    return;  // The lanes follow with their shards.
+  }
+  std::map<WebhookId, WallTime> due;
+  for (const LaneBacklog& lane : backlog) {
+    due.emplace(lane.webhook_id, lane.due);
+    if (!changes_.directory()->find(lane.webhook_id)) {
+      removed_webhook_cleanup_->add(lane.webhook_id);
     }
   }
   for (const auto& [id, webhook] : changes_.directory()->all()) {
@@ -337,6 +379,9 @@ void RunningNode::start() {
   sources_->start();
   status_writers_.start();
   notifier_->start();
+  if (cluster_) {
+    cluster_->start();
+  }
 }
 
 void RunningNode::change_alert_limits(const AlertLimits& limits) {
@@ -372,6 +417,17 @@ void RunningNode::drain(std::function<void()> drained) {
   sources_->stop_receiving();
   operations_->stop();
   fanout_runner_->stop();
+  if (cluster_) {
+    cluster_->leave();  // drain_workers() follows.
+  } else {
+    drain_workers();
+  }
+}
+
+void RunningNode::drain_workers() {
+  if (drain_requested_.exchange(true)) {
+    return;
+  }
   for (const auto& worker : workers_) {
     worker->drain();
   }
@@ -407,6 +463,7 @@ void RunningNode::stop() {
   for (const auto& worker : workers_) {
     worker->abandon();
   }
+  drain_workers();  // If the other servers have not taken the shards yet.
   {
     // Deliveries that were handed back need one pass through the loops and a last commit.
     std::unique_lock lock{drain_mutex_};
@@ -414,7 +471,13 @@ void RunningNode::stop() {
   }
   status_writers_.stop();
   write_key_uses();
+  if (cluster_) {
+    cluster_->stop_receiving();
+  }
   store_->stop();
+  if (cluster_) {
+    cluster_->stop();
+  }
   readers_->stop();
   for (const auto& worker : workers_) {
     worker->stop();
@@ -435,6 +498,9 @@ void RunningNode::store_recovered(const std::vector<LaneBacklog>& backlog,
   status_writers_.examine_all();
   const std::shared_ptr<const Directory> directory = changes_.directory();
   for (const LaneBacklog& lane : backlog) {
+    if (!works(lane.webhook_id)) {
+      continue;
+    }
     if (const WebhookRef webhook = directory->find(lane.webhook_id)) {
       replies[worker_of(lane.webhook_id, replies.size())].inputs.emplace_back(
           WebhookChanged{.webhook = webhook, .circuit = std::nullopt, .backlog_due = lane.due});
@@ -446,8 +512,9 @@ void RunningNode::store_recovered(const std::vector<LaneBacklog>& backlog,
 
 void RunningNode::disable_webhook(WebhookId id, const std::string& reason) {
   store_->submit(StoreTask{[this, id, reason](Store& store, RepliesByShard& replies) {
-    const Result<void> done =
-        changes_.disable_webhook({store, replies}, id, reason, clock_->now().wall);
+    const Result<void> done = make_change(store, replies, [&] {
+      return changes_.disable_webhook({store, replies}, id, reason, clock_->now().wall);
+    });
     if (!done) {
       spdlog::error("webhook.disable_failed webhook={} reason=\"{}\"", id.to_string(),
                     log_safe(done.error().message));
@@ -458,16 +525,33 @@ void RunningNode::disable_webhook(WebhookId id, const std::string& reason) {
 
 Result<std::unique_ptr<Node>> make_node(NodeOptions options, NodeParts parts,
                                         const StartAccess& added) {
+  CatalogVersion catalog_seen = 0;
+  const bool is_shared = parts.cluster.leases != nullptr;
+  if (is_shared) {
+    parts.store.peers->join(options.lease.pool);
+    POSTRIDER_TRY(catalog_seen, parts.store.peers->catalog_version());
+  }
   POSTRIDER_TRY(std::vector<Webhook> webhooks, parts.store.catalog->load_webhooks());
+  std::vector<WebhookRef> refs;
+  refs.reserve(webhooks.size());
+  for (Webhook& webhook : webhooks) {
+    refs.push_back(std::make_shared<const Webhook>(std::move(webhook)));
+  }
   POSTRIDER_CHECK(reseal_all(*parts.store.catalog));
-  POSTRIDER_TRY(auto circuits, load_circuits(parts.store, webhooks, parts.clock->now().steady));
+  std::map<WebhookId, LoadedCircuit> circuits;
+  if (!is_shared) {
+    POSTRIDER_TRY(circuits, load_circuits(parts.store, refs, parts.clock->now().steady));
+  }
   POSTRIDER_TRY(const auto rescheduling, parts.store.catalog->load_rescheduling());
   POSTRIDER_TRY(EventTypeCatalog event_types,
                 load_event_types(*parts.store.event_types, parts.make_schema_check));
   POSTRIDER_TRY(std::vector<NotificationChannel> channels,
                 parts.store.notifications->load_channels());
   POSTRIDER_TRY(const std::vector<LaneBacklog> backlog, parts.store.ledger->backlog());
-  POSTRIDER_TRY(const PriorityCounts waiting, parts.store.ledger->count_waiting());
+  TenantCounts waiting;
+  if (!is_shared) {
+    POSTRIDER_TRY(waiting, parts.store.ledger->count_waiting());
+  }
   POSTRIDER_TRY(const auto fanouts, parts.store.ledger->open_fanouts());
   POSTRIDER_TRY(std::vector<Operation> operations, parts.store.operations->load_unfinished());
   POSTRIDER_TRY(const std::vector<Alert> alerts, parts.store.alerts->load_active());
@@ -484,25 +568,23 @@ Result<std::unique_ptr<Node>> make_node(NodeOptions options, NodeParts parts,
     POSTRIDER_TRY(dead_letters, parts.readers.front().history->dead_letter_counts());
   }
   POSTRIDER_TRY(AccessSnapshot access, load_access(parts.store, added, parts.clock->now().wall));
-  std::vector<WebhookRef> refs;
-  refs.reserve(webhooks.size());
-  for (Webhook& webhook : webhooks) {
-    refs.push_back(std::make_shared<const Webhook>(std::move(webhook)));
-  }
   auto node =
       std::make_unique<RunningNode>(std::move(options), std::move(parts),
                                     NodeContents{.directory = Directory{std::move(refs)},
                                                  .access = std::move(access),
                                                  .event_types = std::move(event_types),
                                                  .channels = ChannelDirectory{std::move(channels)},
-                                                 .alerts = alerts});
+                                                 .alerts = alerts,
+                                                 .catalog_seen = catalog_seen});
   POSTRIDER_CHECK(node->open());
   node->restore_alerts(alerts, ended);
   node->load_lanes(std::move(circuits), backlog);
-  node->load_reschedules(rescheduling, backlog);
   node->load_counts(dead_letters, waiting);
   node->load_fanouts(fanouts);
-  node->load_operations(std::move(operations));
+  if (!is_shared) {
+    node->load_reschedules(rescheduling, backlog);
+    node->load_operations(std::move(operations));
+  }
   node->load_notifications(std::move(notifications));
   return node;
 }

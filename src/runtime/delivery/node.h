@@ -20,6 +20,7 @@
 #include "runtime/admin/load_access.h"
 #include "runtime/admin/service.h"
 #include "runtime/background/retention.h"
+#include "runtime/cluster/cluster.h"
 #include "runtime/delivery/worker.h"
 #include "runtime/notifications/message_sender.h"
 #include "runtime/observability/tracer.h"
@@ -32,7 +33,8 @@ struct NodeOptions {
   std::uint64_t seed = 0;  // From real entropy in production.
   UrlPolicy url_policy;
   std::string user_agent;
-  ShardOptions shard;  // The limits hold for all workers together.
+  std::string pool_id = "all";  // The label of this server's slots in metrics.
+  ShardOptions shard;           // The limits hold for all workers together.
   RetentionOptions retention = {};
   AlertLimits alerts = {};
   std::uint32_t check_rows_per_second = 0;  // Of the background check of the store; 0: off.
@@ -42,6 +44,7 @@ struct NodeOptions {
   FanoutBacklogLimits fanout = {};
   NotificationOptions notifications = {};
   TracingOptions tracing = {};
+  LeaseOptions lease = {};  // Used if the store is shared.
 };
 
 /// Made by main, the only place that knows the adapters.
@@ -59,6 +62,7 @@ struct NodeParts {
   /// Reloads the keys that secrets are sealed with. Empty: they do not change.
   std::function<Result<void>()> reload_keys = {};
   std::unique_ptr<SpanExporter> span_exporter = nullptr;  // Null: tracing is off.
+  Cluster::Ports cluster = {};                            // Null: no other server shares the store.
 };
 
 class Node {

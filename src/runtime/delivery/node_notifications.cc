@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <future>
 #include <utility>
+#include <variant>
 
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/post.hpp>
@@ -10,6 +11,7 @@
 #include "engine/intake/intake.h"
 
 #include "runtime/delivery/running_node.h"
+#include "runtime/store/outdated_publish.h"
 
 namespace postrider {
 namespace {
@@ -45,6 +47,15 @@ void RunningNode::make_notifier(std::unique_ptr<Mailer> mailer) {
                            .publish = [this](Event event, WebhookId id) {
                              return publish_notification(std::move(event), id);
                            }});
+  if (cluster_) {
+    shared_notifications_ = std::make_unique<SharedNotifications>(SharedNotifications::Parts{
+        .clock = clock_.get(),
+        .store = store_.get(),
+        .readers = readers_.get(),
+        .notifier = notifier_.get(),
+        .unwritten = unwritten_alerts_.get(),
+        .take_over = [this](const Alert& alert) { housekeeping_->take_over(alert); }});
+  }
   notification_maker_ = std::make_unique<NotificationMaker>(
       NotificationMaker::Parts{.new_uuid = uuid,
                                .channels = channels,
@@ -57,19 +68,30 @@ void RunningNode::load_notifications(NotificationsBefore before) {
   for (const Alert& alert : before.untold) {
     unwritten_alerts_->notify(notify_alert(alert, NotificationTransition::raised));
   }
-  notifier_->restore(std::move(before));
+  if (!cluster_) {  // Otherwise the server that leads loads them.
+    notifier_->restore(std::move(before));
+  }
+}
+
+void RunningNode::submit_notifications(const std::vector<Notification>& made) {
+  if (cluster_) {
+    shared_notifications_->submit(made);
+  } else {
+    notifier_->submit(made);
+  }
 }
 
 std::vector<Notification> RunningNode::notify_alert(const Alert& alert,
                                                     NotificationTransition transition) {
   std::vector<Notification> made =
       notification_maker_->of_alert(alert, transition, clock_->now().wall);
-  notifier_->submit(made);
+  submit_notifications(made);
   return made;
 }
 
 void RunningNode::notify_operation(const Operation& operation) {
-  std::vector<Notification> made = notification_maker_->of_operation(operation, clock_->now().wall);
+  const std::vector<Notification> made =
+      notification_maker_->of_operation(operation, clock_->now().wall);
   if (made.empty() || std::ranges::count(told_operations_, operation.id) > 0) {
     return;
   }
@@ -77,14 +99,14 @@ void RunningNode::notify_operation(const Operation& operation) {
   if (told_operations_.size() > told_operations_max) {
     told_operations_.pop_front();
   }
-  notifier_->submit(made);
+  submit_notifications(made);
   unwritten_alerts_->notify(made);
   settle_notifications({});
 }
 
 void RunningNode::examine_operations(const OutcomeChanges& outcomes) {
-  if (outcomes.empty()) {
-    return;
+  if (outcomes.empty() || !leader_.is_set()) {
+    return;  // The server that leads learns of it by the catalogue.
   }
   std::vector<OperationId> ids;
   for (const auto& [id, change] : outcomes) {
@@ -108,33 +130,39 @@ void RunningNode::settle_notifications(NotificationOutcomes outcomes) {
 }
 
 Result<void> RunningNode::publish_notification(Event event, WebhookId webhook_id) {
-  std::vector<Publish> publishes(1);
-  publishes.front().event = std::move(event);
-  publishes.front().only_to = webhook_id;
-  PublishPlanner planner{changes_.directory(), std::move(publishes)};
-  while (!planner.advance(planning_effort_max)) {
-  }
-  PublishJob job{.publishes = {}, .origin = 0, .done = {}};
-  {
-    const std::lock_guard lock{ids_mutex_};
-    job.publishes = std::move(planner).finish(ids_, clock_->now().steady);
-  }
-  if (job.publishes.front().deliveries.empty()) {
-    return fail(Errc::unavailable, "The webhook of the channel is gone.");
-  }
   using Receipts = Result<std::vector<PublishReceipt>>;
-  auto stored = std::make_shared<std::promise<Receipts>>();
-  std::future<Receipts> receipts = stored->get_future();
-  // Only the job owns the promise: if it is dropped, the wait ends.
-  job.done = [stored = std::move(stored)](Receipts done) { stored->set_value(std::move(done)); };
-  if (!store_->try_publish(std::move(job))) {
-    return fail(Errc::unavailable, "The server's queue is full.");
+  for (int tries = 0; tries < publish_tries_max; ++tries) {
+    std::vector<Publish> publishes(1);
+    publishes.front().event = event;
+    publishes.front().only_to = webhook_id;
+    PublishPlanner planner{changes_.directory(), std::move(publishes)};
+    while (!planner.advance(planning_effort_max)) {
+    }
+    PublishJob job{.publishes = {}, .origin = 0, .done = {}};
+    {
+      const std::lock_guard lock{ids_mutex_};
+      job.publishes = std::move(planner).finish(ids_, clock_->now().steady);
+    }
+    if (job.publishes.front().deliveries.empty()) {
+      return fail(Errc::unavailable, "The webhook of the channel is gone.");
+    }
+    auto stored = std::make_shared<std::promise<Receipts>>();
+    std::future<Receipts> pending = stored->get_future();
+    // Only the job owns the promise: if it is dropped, the wait ends.
+    job.done = [stored = std::move(stored)](Receipts done) { stored->set_value(std::move(done)); };
+    if (!store_->try_publish(std::move(job))) {
+      return fail(Errc::unavailable, "The server's queue is full.");
+    }
+    try {
+      const Receipts receipts = pending.get();
+      if (!receipts || !std::holds_alternative<Outdated>(receipts->front())) {
+        return receipts.map([](const std::vector<PublishReceipt>&) {});
+      }
+    } catch (const std::future_error&) {
+      return fail(Errc::unavailable, "The server is shutting down.");
+    }
   }
-  try {
-    return receipts.get().map([](const std::vector<PublishReceipt>&) {});
-  } catch (const std::future_error&) {
-    return fail(Errc::unavailable, "The server is shutting down.");
-  }
+  return fail(Errc::unavailable, "The webhooks are changing too fast.");
 }
 
 Awaitable<Result<Notification>> RunningNode::send_test_notification(Notification test,

@@ -35,11 +35,14 @@ class WatchedCatalog final : public Catalog {
       : real_(std::move(real)), gate_(gate), reseals_(reseals) {}
 
   Result<std::vector<Webhook>> load_webhooks() override { return real_->load_webhooks(); }
+  Result<std::optional<Webhook>> find_webhook(WebhookId id) override {
+    return real_->find_webhook(id);
+  }
   Result<void> put_webhook(const Webhook& webhook) override { return real_->put_webhook(webhook); }
   Result<void> remove_webhook(WebhookId id, WallTime now) override {
     return real_->remove_webhook(id, now);
   }
-  Result<PriorityCounts> cancel_waiting(WebhookId id, WallTime now, std::uint32_t limit) override {
+  Result<TenantCounts> cancel_waiting(WebhookId id, WallTime now, std::uint32_t limit) override {
     gate_.pass();
     return real_->cancel_waiting(id, now, limit);
   }

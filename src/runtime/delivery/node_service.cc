@@ -93,6 +93,7 @@ Awaitable<Result<std::vector<PublishReceipt>>> RunningNode::publish(std::vector<
                                                                     bool all_or_nothing) {
   Result<void> possible = check_publishing();
   const std::size_t from = origin();
+  const std::optional<CatalogVersion> seen = catalog_seen();  // Before the directory is read.
   PublishPlanner planner{changes_.directory(), to_publishes(std::move(drafts), all_or_nothing)};
   while (possible && !planner.advance(planning_effort_max)) {
     auto turn = boost::asio::post(workers_[from]->io(), boost::asio::use_awaitable);
@@ -102,7 +103,7 @@ Awaitable<Result<std::vector<PublishReceipt>>> RunningNode::publish(std::vector<
   if (!possible) {
     co_return tl::make_unexpected(possible.error());
   }
-  PublishJob job{.publishes = {}, .origin = from, .done = {}};
+  PublishJob job{.publishes = {}, .origin = from, .done = {}, .catalog_seen = seen};
   {
     const std::lock_guard lock{ids_mutex_};
     job.publishes = std::move(planner).finish(ids_, clock_->now().steady);
@@ -125,8 +126,9 @@ Awaitable<Result<std::vector<PublishReceipt>>> RunningNode::publish(std::vector<
 Awaitable<Result<void>> RunningNode::run_on_store_thread(AuditEntry entry, Change change) {
   const std::size_t from = origin();
   auto begin = [this, from, &entry, &change](const std::function<void(Result<void>)>& resume) {
-    auto run = [from, resume, entry, change](Store& store, RepliesByShard& replies) {
-      const Result<void> done = change({store, replies, entry});
+    auto run = [this, from, resume, entry, change](Store& store, RepliesByShard& replies) {
+      const Result<void> done =
+          make_change(store, replies, [&] { return change({store, replies, entry}); });
       replies[from].completions.push_back([resume, done] { resume(done); });
       return done;
     };
@@ -207,8 +209,9 @@ Awaitable<Result<TestSent>> RunningNode::send_test(WebhookRef webhook, Event eve
   }
   const DeliveryId id{new_uuid()};
   TestSend test = plan_test(*webhook, std::move(event), id, clock_->now().steady);
-  auto pending =
-      interactive_sends_.send_test(*workers_[origin()], owner(webhook->id), std::move(test));
+  auto pending = works(webhook->id) ? interactive_sends_.send_test(
+                                          *workers_[origin()], owner(webhook->id), std::move(test))
+                                    : interactive_sends_.limited(send_remote_test(std::move(test)));
   Result<TestSent> sent = co_await std::move(pending);
   if (!sent && key) {
     Change forget = [taken = *key](const ChangeContext& context) {
@@ -238,23 +241,62 @@ Awaitable<Result<std::uint64_t>> RunningNode::reseal_secrets(AuditEntry entry) {
   co_return co_await std::move(pending);
 }
 
-Awaitable<Result<LaneView>> RunningNode::lane_view(WebhookId id) {
+Awaitable<std::optional<LaneView>> RunningNode::own_lane_view(WebhookId id) {
   boost::asio::io_context& home = workers_[origin()]->io();
-  auto begin = [this, &home, id](const std::function<void(Result<LaneView>)>& resume) {
+  auto begin = [this, &home, id](const std::function<void(std::optional<LaneView>)>& resume) {
     owner(id).run_on_shard([&home, id, resume](Shard& shard, Moment now) {
-      Result<LaneView> answer = fail(Errc::not_found, "There is no such webhook.");
-      if (std::optional<LaneView> view = shard.view(id, now)) {
-        answer = *std::move(view);
-      }
-      boost::asio::post(home, [resume, answer = std::move(answer)] { resume(answer); });
+      boost::asio::post(home, [resume, view = shard.view(id, now)] { resume(view); });
     });
   };
-  co_return co_await await_callback<Result<LaneView>>(begin);
+  co_return co_await await_callback<std::optional<LaneView>>(begin);
+}
+
+/// A server that has a shard may lack a lane of it: it is giving the shard away, or does not work
+/// the tenant yet.
+Awaitable<Result<LaneView>> RunningNode::lane_view(WebhookId id) {
+  if (works(id)) {
+    auto pending = own_lane_view(id);
+    if (std::optional<LaneView> view = co_await std::move(pending)) {
+      co_return *std::move(view);
+    }
+  }
+  if (!cluster_) {
+    co_return fail(Errc::not_found, "There is no such webhook.");
+  }
+  auto stored = stored_lane_view(id);
+  co_return co_await std::move(stored);
+}
+
+Awaitable<LaneViews> RunningNode::lane_views(std::vector<WebhookId> ids) {
+  LaneViews views;
+  std::vector<WebhookId> elsewhere;
+  for (const WebhookId id : ids) {
+    std::optional<LaneView> view;
+    if (works(id)) {
+      auto pending = own_lane_view(id);
+      view = co_await std::move(pending);
+    }
+    if (view) {
+      views.emplace(id, *std::move(view));
+    } else {
+      elsewhere.push_back(id);
+    }
+  }
+  if (cluster_ && !elsewhere.empty()) {
+    auto pending = stored_lane_views(std::move(elsewhere));
+    LaneViews stored = co_await std::move(pending);
+    views.merge(stored);
+  }
+  co_return views;
 }
 
 Awaitable<Result<LaneView>> RunningNode::command_circuit(CircuitCommanded command,
                                                          AuditEntry entry) {
   const WebhookId id = command.webhook_id;
+  if (!works(id)) {
+    auto pending = command_remote_circuit(command, std::move(entry));
+    co_return co_await std::move(pending);
+  }
   // The lane stores its circuit itself, a moment later. The request is audited before that.
   Change note = [this, id](const ChangeContext& context) {
     return changes_.end_forced_opening(context, id);
@@ -265,13 +307,15 @@ Awaitable<Result<LaneView>> RunningNode::command_circuit(CircuitCommanded comman
     co_return tl::make_unexpected(noted.error());
   }
   owner(id).feed_later(command);
-  auto pending = lane_view(id);  // Queued behind the command on the same thread.
-  const Result<LaneView> view = co_await std::move(pending);
-  if (view && view->circuit.state == CircuitState::closed) {
-    housekeeping_->on_alert_change(
-        {.subject = {AlertKind::circuit_opened, id}, .active = false, .detail = {}});
+  auto pending = own_lane_view(id);  // Queued behind the command on the same thread.
+  if (std::optional<LaneView> view = co_await std::move(pending)) {
+    co_return *std::move(view);
   }
-  co_return view;
+  if (!cluster_) {
+    co_return fail(Errc::not_found, "There is no such webhook.");
+  }
+  auto waiting = await_circuit(command);
+  co_return co_await std::move(waiting);
 }
 
 Awaitable<void> RunningNode::run_query(ShareOwner owner, ReaderQuery query) {
@@ -302,6 +346,9 @@ Awaitable<Result<SourceView>> RunningNode::pause_source(std::string name, bool p
 std::optional<std::string> RunningNode::not_ready() const {
   if (draining_) {
     return "The server is shutting down.";
+  }
+  if (cluster_ && !cluster_->has_joined()) {
+    return "The server is starting: it has not taken its part of the webhooks yet.";
   }
   return store_->failure();
 }

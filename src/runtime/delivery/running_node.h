@@ -9,6 +9,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -21,6 +22,8 @@
 #include "runtime/background/removed_webhook_cleanup.h"
 #include "runtime/background/retry_rescheduler.h"
 #include "runtime/background/store_checker.h"
+#include "runtime/cluster/leader_flag.h"
+#include "runtime/cluster/shared_notifications.h"
 #include "runtime/delivery/interactive_sends.h"
 #include "runtime/delivery/load_circuits.h"
 #include "runtime/delivery/node.h"
@@ -43,12 +46,15 @@ struct NodeContents {
   EventTypeCatalog event_types;
   ChannelDirectory channels;
   std::vector<Alert> alerts;  // The active ones.
+  /// The catalogue before it was loaded, if other servers share the store.
+  CatalogVersion catalog_seen = 0;
 };
 
 class RunningNode final : public Node,
                           public AdminService,
                           private ShardOwner,
                           private StoreThreadOwner,
+                          private ClusterOwner,
                           private WebhookObserver {
  public:
   RunningNode(NodeOptions options, NodeParts parts, NodeContents contents);
@@ -85,6 +91,7 @@ class RunningNode final : public Node,
                                                          std::optional<RequestKey> key) override;
   Awaitable<Result<std::uint64_t>> reseal_secrets(AuditEntry entry) override;
   Awaitable<Result<LaneView>> lane_view(WebhookId id) override;
+  Awaitable<LaneViews> lane_views(std::vector<WebhookId> ids) override;
   Awaitable<Result<LaneView>> command_circuit(CircuitCommanded command, AuditEntry entry) override;
   Awaitable<void> run_query(ShareOwner owner, ReaderQuery query) override;
   Result<std::unique_ptr<StreamHub::Subscription>> subscribe(StreamFilter filter,
@@ -96,8 +103,15 @@ class RunningNode final : public Node,
   Awaitable<Result<SourceView>> pause_source(std::string name, bool paused,
                                              AuditEntry entry) override;
   std::string metrics_text() override { return metrics_->text(); }
-  std::optional<CurrentLoad> current_load() override { return metrics_->current_load(); }
+  CurrentLoad current_load(const std::optional<TenantId>& tenant_id) override {
+    return metrics_->current_load(tenant_id);
+  }
   std::optional<std::string> not_ready() const override;
+  bool is_shared() const override { return cluster_ != nullptr; }
+  Awaitable<void> catch_up() override;
+  std::optional<ClusterStatus> cluster() const override {
+    return cluster_ ? cluster_->status() : std::nullopt;
+  }
 
   [[nodiscard]] Result<void> open();
   /// Before start(): the alerts that were active when the server stopped, and the deliveries that
@@ -118,7 +132,7 @@ class RunningNode final : public Node,
   /// Before start(): continues the fan-outs that the last run did not finish.
   void load_fanouts(const std::map<TenantId, std::uint64_t>& open) { fanout_runner_->add(open); }
   void load_counts(const std::map<TenantId, std::uint64_t>& dead_letters,
-                   const PriorityCounts& waiting);
+                   const TenantCounts& waiting);
 
  private:
   void make_store(NodeParts& parts);
@@ -134,6 +148,7 @@ class RunningNode final : public Node,
   /// Store thread. Makes the notifications about an alert and hands them to the notifier.
   [[nodiscard]] std::vector<Notification> notify_alert(const Alert& alert,
                                                        NotificationTransition transition);
+  void submit_notifications(const std::vector<Notification>& made);
   /// Store thread. Tells that an operation has ended, once.
   void notify_operation(const Operation& operation);
   /// Store thread. Looks whether operations ended because of these outcomes.
@@ -148,24 +163,54 @@ class RunningNode final : public Node,
 
   /// On the store thread.
   Awaitable<Result<void>> run_on_store_thread(AuditEntry entry, Change change) override;
+  /// Store thread. Makes a change of the catalogue, which other servers may be changing too.
+  [[nodiscard]] Result<void> make_change(Store& store, RepliesByShard& replies,
+                                         const std::function<Result<void>()>& change);
+
+  // Several servers on one store; see node_cluster.cc.
+  [[nodiscard]] Result<void> resume_operations(Store& store);
+  /// Store thread, or before start(). Counts the waiting deliveries of the whole store.
+  void count_waiting();
+  void make_cluster(NodeParts& parts, CatalogVersion seen);
+  void add_cluster_parts(Housekeeping::Parts& parts);
+  void add_cluster_parts(FanoutRunner::Parts& parts);
+  /// Any thread. nullopt if the store is not shared.
+  [[nodiscard]] std::optional<CatalogVersion> catalog_seen() const;
+  [[nodiscard]] bool is_ordered_here(const Delivery& delivery) const;
+  /// Whether this server works the webhook.
+  [[nodiscard]] bool works(WebhookId id) const;
+  void drain_workers();
+  Awaitable<Result<LaneView>> stored_lane_view(WebhookId id);
+  Awaitable<LaneViews> stored_lane_views(std::vector<WebhookId> ids);
+  Awaitable<Result<LaneView>> command_remote_circuit(CircuitCommanded command, AuditEntry entry);
+  Awaitable<Result<LaneView>> await_circuit(CircuitCommanded command);
+  Awaitable<Result<TestSent>> send_remote_test(TestSend test);
+  Awaitable<void> pause_here(Millis duration);
   void write_key_uses();
+  /// nullopt: no worker has the lane.
+  Awaitable<std::optional<LaneView>> own_lane_view(WebhookId id);
 
   // ShardOwner. Any thread.
   void disable_webhook(WebhookId id, const std::string& reason) override;
   void reschedule(WebhookId id) override { retry_rescheduler_->add_later(id); }
   void alert_changed(const AlertChange& change) override { housekeeping_->on_alert_change(change); }
+  void circuit_command_returned(const CircuitCommanded& command) override;
+  void shard_handed_back(ShardNumber shard) override;
   void shard_drained() override;
 
   // WebhookObserver. Store thread only.
   void webhook_stored(const Webhook& webhook) override { housekeeping_->webhook_stored(webhook); }
   void webhook_removed(WebhookId id) override;
-  void deliveries_cancelled(const PriorityCounts& cancelled) override {
+  void deliveries_cancelled(const TenantCounts& cancelled) override {
     metrics_->waiting_cancelled(cancelled);
     status_writers_.examine_all();
   }
 
   // StoreThreadOwner. Store thread only.
   void deliver(std::size_t worker, ShardReplies replies) override {
+    if (cluster_) {
+      cluster_->keep_own(replies.inputs);
+    }
     workers_[worker]->receive(std::move(replies));
   }
   void batch_committed(const Batch& batch, const BatchReceipt& receipt) override;
@@ -174,6 +219,19 @@ class RunningNode final : public Node,
   void failures_counted(std::uint32_t failures_in_row) override {
     housekeeping_->store_failed(failures_in_row);
   }
+  Result<void> before_admission(const BatchReceipt& receipt, Store& store,
+                                RepliesByShard& replies) override;
+  void catalog_changed(Store& store, RepliesByShard& replies) override;
+
+  // ClusterOwner. Store thread, except for the last two.
+  void alerts_taken(const std::vector<Alert>& alerts) override;
+  void alerts_dropped(const std::function<bool(WebhookId)>& is_dropped) override;
+  Result<void> start_leading(Store& store) override;
+  void stop_leading() override;
+  void operations_changed() override;
+  Result<void> refresh(Store& store) override;
+  void servers_counted(std::uint32_t alive) override;
+  void shards_left() override { drain_workers(); }
 
   NodeOptions options_;
   std::unique_ptr<Clock> clock_;
@@ -185,6 +243,14 @@ class RunningNode final : public Node,
   std::uint64_t next_group_ = 0;  // Guarded by ids_mutex_.
   StreamHub stream_;
   BatchStreamPublisher stream_publisher_;
+  std::unique_ptr<Cluster> cluster_;  // Null: no other server shares the store.
+  LeaderFlag leader_;
+  std::uint32_t servers_ = 1;  // That share the limits. The lease keeper's thread only.
+  // Of the server that leads. Store thread only, as the three after it.
+  std::set<OperationId> open_operations_;
+  MonoTime refreshed_at_{};
+  Micros refresh_period_{0};
+  bool is_counting_ = false;
   std::unique_ptr<StoreThread> store_;
   std::unique_ptr<RemovedWebhookCleanup> removed_webhook_cleanup_;
   std::unique_ptr<RetryRescheduler> retry_rescheduler_;
@@ -198,7 +264,8 @@ class RunningNode final : public Node,
   std::unique_ptr<StoreChecker> store_checker_;  // Null: off.
   std::unique_ptr<NotificationMaker> notification_maker_;
   std::unique_ptr<Notifier> notifier_;
-  std::deque<OperationId> told_operations_;  // The latest. Store thread only.
+  std::unique_ptr<SharedNotifications> shared_notifications_;  // Null: the store is not shared.
+  std::deque<OperationId> told_operations_;                    // The latest. Store thread only.
   InteractiveSends interactive_sends_;
   std::unique_ptr<ReaderPool> readers_;
   std::unique_ptr<Retention> retention_;
@@ -206,6 +273,7 @@ class RunningNode final : public Node,
   std::unique_ptr<SourceHub> sources_;
   StatusWriters status_writers_;
   std::atomic<bool> draining_{false};
+  std::atomic<bool> drain_requested_{false};  // Of the workers.
   std::mutex drain_mutex_;
   std::condition_variable all_drained_;
   std::size_t workers_draining_ = 0;  // Guarded by drain_mutex_.

@@ -52,6 +52,7 @@ void ShardHost::feed(Input input) {
     std::visit([this](auto& each) { perform(std::move(each)); }, command);
   }
   flush_soon();
+  end_attempts();
 }
 
 void ShardHost::feed_later(Input input) {
@@ -62,7 +63,11 @@ void ShardHost::feed_later(Input input) {
 void ShardHost::prepare(const Input& input) {
   const auto act = Overloaded{
       [this](const WebhookChanged& changed) { remember(changed); },
-      [this](const WebhookRemoved& removed) { forget(removed.webhook_id); },
+      [this](const WebhookRemoved& removed) {
+        if (!removed.handed_over) {  // Otherwise attempts may still need it.
+          forget(removed.webhook_id);
+        }
+      },
       [this](const LaneLoaded& page) { events_.read_ahead(page.deliveries); },
       [this](const Settled& settled) { waiters_.settled(settled); },
       [this](const DrainRequested&) {
@@ -81,6 +86,8 @@ void ShardHost::prepare(const Input& input) {
       [](const DeliveryCancelled&) {},
       [](const CircuitCommanded&) {},
       [](const SlotReserved&) {},
+      [](const ShardAcquired&) {},
+      [](const ShardLost&) {},
       [](const AlarmRang&) {},
   };
   std::visit(act, input);
@@ -88,6 +95,13 @@ void ShardHost::prepare(const Input& input) {
 
 void ShardHost::remember(const WebhookChanged& changed) {
   const Webhook& webhook = *changed.webhook;
+  if (options_.shard.leased) {
+    const ShardNumber part = shard_of(webhook.id);
+    if (!shard_.works(part) && !shard_.has_lane(webhook.id)) {
+      return;  // The shard ignores it too.
+    }
+    webhooks_[part].insert(webhook.id);
+  }
   if (changed.circuit) {
     circuits_[webhook.id] = changed.circuit->state;
     observer_.circuit_restored(webhook.id, changed.circuit->state);
@@ -103,10 +117,24 @@ void ShardHost::remember(const WebhookChanged& changed) {
 }
 
 void ShardHost::forget(WebhookId id) {
+  if (const auto part = webhooks_.find(shard_of(id)); part != webhooks_.end()) {
+    part->second.erase(id);
+  }
   circuits_.erase(id);
   targets_.erase(id);
   alert_rules_.forget(id);
   observer_.webhook_removed(id);
+}
+
+/// Alerts are not resolved by this: the next owner of the part continues them.
+void ShardHost::forget_part(ShardNumber shard) {
+  auto webhooks = webhooks_.extract(shard);
+  if (!webhooks.empty()) {
+    for (const WebhookId id : webhooks.mapped()) {
+      forget(id);
+    }
+  }
+  waiters_.handed_back(shard);
 }
 
 const Target* ShardHost::find_target(WebhookId id) const {
@@ -152,7 +180,14 @@ void ShardHost::send(const StartAttempt& command, const EventRef& event) {
     feed_later(AttemptAbandoned{webhook_id, delivery_id});
     return;
   }
-  const WallTime now = parts_.clock.now().wall;
+  const Moment moment = parts_.clock.now();
+  const ShardNumber part = shard_of(webhook_id);
+  if (parts_.permit && !parts_.permit->may_send(part)) {
+    feed_later(AttemptAbandoned{
+        .webhook_id = webhook_id, .delivery_id = delivery_id, .not_permitted = true});
+    return;
+  }
+  const WallTime now = moment.wall;
   const Target* target = find_target(webhook_id);
   if (!target) {
     feed_later(AttemptFinished{
@@ -164,10 +199,11 @@ void ShardHost::send(const StartAttempt& command, const EventRef& event) {
       .delivery_id = delivery_id, .attempt_number = command.attempt_number, .now = now};
   OutboundRequest request{.url = target->url,
                           .bytes = target->request->fill(*event, stamp, target->signs),
-                          .timeout = command.timeout};
+                          .timeout = command.timeout,
+                          .group = part};
   auto done = [this, webhook_id, delivery_id, shape = target->stored_shape(),
                now](Outcome outcome) mutable {
-    if (abandoning_) {
+    if (abandoning_ || ended_ == shard_of(webhook_id)) {
       feed(AttemptAbandoned{webhook_id, delivery_id});
       return;
     }
@@ -195,7 +231,8 @@ void ShardHost::probe(Probe probe) {
       .delivery_id = DeliveryId{probe.event.id.bytes}, .attempt_number = 1, .now = now};
   OutboundRequest request{.url = target->url,
                           .bytes = target->request->fill(probe.event, stamp, target->signs),
-                          .timeout = probe.timeout};
+                          .timeout = probe.timeout,
+                          .group = shard_count};  // Of no part.
   parts_.transport.send(std::move(request), std::move(probe.done));
 }
 
@@ -210,8 +247,21 @@ void ShardHost::events_loaded(const EventLoads::Load& load, Result<std::vector<E
   flush_soon();
 }
 
-void ShardHost::await_attempt(DeliveryId id, Millis patience, AttemptWaiters::Done done) {
-  waiters_.add(id, parts_.clock.now().mono + patience, std::move(done));
+/// Behind the commands of the step, because `done` feeds the shard.
+void ShardHost::end_attempts() {
+  for (const ShardNumber part : std::exchange(ending_, {})) {
+    ended_ = part;
+    parts_.transport.end(part);
+    ended_.reset();
+    for (const StartAttempt& start : events_.take_waiting(part)) {
+      feed(AttemptAbandoned{start.delivery.webhook_id, start.delivery.id});
+    }
+  }
+}
+
+void ShardHost::await_attempt(const LaneDelivery& delivery, Millis patience,
+                              AttemptWaiters::Done done) {
+  waiters_.add(delivery, parts_.clock.now().mono + patience, std::move(done));
   arm_alarm();
 }
 
@@ -257,6 +307,9 @@ void ShardHost::perform(SaveCircuit command) {
   if (from != to) {
     observer_.circuit_changed(id, {from, to}, find_webhook(id));
     from = to;
+    if (to == CircuitState::closed) {
+      end_outage(id);
+    }
   }
   if (const auto unsaved = unsaved_circuits_.find(id); unsaved != unsaved_circuits_.end()) {
     add_unsaved_periods(command, unsaved->second);
@@ -270,12 +323,26 @@ void ShardHost::perform(const DisableWebhook& command) {
 
 void ShardHost::perform(RaiseAlert command) {
   observer_.alert_raised(command, find_webhook(command.webhook_id));
-  const bool recovered = command.kind == AlertKind::circuit_recovered;
-  parts_.owner.alert_changed(
-      {.subject = {recovered ? AlertKind::circuit_opened : command.kind, command.webhook_id},
-       .active = !recovered,
-       .detail = std::move(command.detail),
-       .measure = command.measure});
+  if (command.kind == AlertKind::circuit_recovered) {
+    return;  // SaveCircuit has ended the outage.
+  }
+  parts_.owner.alert_changed({.subject = {command.kind, command.webhook_id},
+                              .active = true,
+                              .detail = std::move(command.detail),
+                              .measure = command.measure});
+}
+
+void ShardHost::perform(const EndAttempts& command) { ending_.push_back(command.shard); }
+
+void ShardHost::perform(const CircuitCommandReturned& command) {
+  parts_.owner.circuit_command_returned(command.command);
+}
+
+void ShardHost::perform(const ShardHandedBack& command) {
+  flush_circuits();
+  flush_settlements();
+  forget_part(command.shard);
+  parts_.owner.shard_handed_back(command.shard);
 }
 
 void ShardHost::perform(const Drained&) {
@@ -349,6 +416,12 @@ void ShardHost::watch_circuit(WebhookId id, const CircuitRecord& record) {
   alert_rules_.on_circuit(id, record.state, std::min(record.changed_at, now));
 }
 
+/// Whatever closed the circuit: its next opening is another outage.
+void ShardHost::end_outage(WebhookId id) {
+  parts_.owner.alert_changed(
+      {.subject = {AlertKind::circuit_opened, id}, .active = false, .detail = {}});
+}
+
 // ---------------------------------------------------------------- batches for the store
 
 void ShardHost::flush_soon() {
@@ -365,7 +438,8 @@ void ShardHost::flush() {
   flush_settlements();
   flush_event_loads();
   observer_.rate_limits_used(shard_.take_rate_limit_uses());
-  observer_.shard_seen(options_.index, shard_.view(), options_.shard.in_flight_max);
+  observer_.tenant_loads_changed(shard_.take_tenant_load_changes());
+  observer_.shard_seen(options_.index, shard_.view(), parts_.allowance.in_flight_max());
 }
 
 /// A webhook that fails every other time gets a new record with every attempt. Saving the latest

@@ -10,8 +10,10 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
+#include "core/model/shard_number.h"
 #include "core/net/target_url.h"
 #include "engine/alerts/alert_rules.h"
 #include "engine/shard/allowance.h"
@@ -59,7 +61,8 @@ struct ShardHostParts {
   StreamHub& stream;
   MakeSign make_sign;
   ShardTrace* trace = nullptr;
-  Tracer* tracer = nullptr;  // Null: tracing is off.
+  Tracer* tracer = nullptr;            // Null: tracing is off.
+  const SendPermit* permit = nullptr;  // Null: all webhooks are this node's, always.
 };
 
 class ShardHost {
@@ -81,15 +84,16 @@ class ShardHost {
   void change_url_policy(UrlPolicy policy);
   void probe(Probe probe);
 
-  /// `done` runs once: when the next attempt of the delivery is on disk, when `patience` is over,
-  /// or on failure.
-  void await_attempt(DeliveryId id, Millis patience, AttemptWaiters::Done done);
+  /// `done` runs once: when the next attempt of the delivery is on disk, when `patience` is over or
+  /// the webhook's part is handed back, or on failure.
+  void await_attempt(const LaneDelivery& delivery, Millis patience, AttemptWaiters::Done done);
   void fail_waiter(DeliveryId id, const Error& error) { waiters_.fail(id, error); }
 
   /// Raises and resolves alerts that depend on time. Call periodically.
   void check_alerts();
   void change_alert_limits(const AlertLimits& limits) { alert_rules_.change(limits); }
-  /// Before the first input: an alert that was active when the server stopped.
+  /// Before the first WebhookChanged of its webhook: an alert that was active when the server
+  /// stopped, or when another node handed the webhook's part back.
   void restore_alert(const Alert& alert) { alert_rules_.restore(alert); }
 
   [[nodiscard]] Shard& shard() { return shard_; }
@@ -98,6 +102,7 @@ class ShardHost {
   void prepare(const Input& input);
   void remember(const WebhookChanged& changed);
   void forget(WebhookId id);
+  void forget_part(ShardNumber shard);
 
   // One for each command.
   void perform(StartAttempt command);
@@ -108,10 +113,14 @@ class ShardHost {
   void perform(SaveCircuit command);
   void perform(const DisableWebhook& command);
   void perform(RaiseAlert command);
+  void perform(const EndAttempts& command);
+  void perform(const CircuitCommandReturned& command);
+  void perform(const ShardHandedBack& command);
   void perform(const Drained& command);
 
   void send(const StartAttempt& command, const EventRef& event);
   void feed_later(Input input);
+  void end_attempts();
   void events_loaded(const EventLoads::Load& load, Result<std::vector<Event>> events);
   [[nodiscard]] const Target* find_target(WebhookId id) const;
   [[nodiscard]] const Webhook* find_webhook(WebhookId id) const;
@@ -120,6 +129,7 @@ class ShardHost {
   void watch_attempt(const Settlement& settlement);
   void trace(const Settlement& settlement);
   void watch_circuit(WebhookId id, const CircuitRecord& record);
+  void end_outage(WebhookId id);
 
   void flush_soon();
   void flush();
@@ -134,6 +144,8 @@ class ShardHost {
   EventLoads events_;
   std::unordered_map<WebhookId, std::unique_ptr<Target>> targets_;
   std::unordered_map<WebhookId, CircuitState> circuits_;  // As last seen, to notice changes.
+  /// The webhooks of each part. Only with leases.
+  std::unordered_map<ShardNumber, std::unordered_set<WebhookId>> webhooks_;
   AttemptWaiters waiters_;
   AlertRules alert_rules_;
   std::optional<MonoTime> shard_alarm_;
@@ -144,6 +156,8 @@ class ShardHost {
   std::unordered_map<WebhookId, SaveCircuit> unsaved_circuits_;  // The latest of each webhook.
 
   bool abandoning_ = false;
+  std::vector<ShardNumber> ending_;     // Parts whose attempts are to be ended now.
+  std::optional<ShardNumber> ended_{};  // The part whose attempts are being ended.
 };
 
 }  // namespace postrider

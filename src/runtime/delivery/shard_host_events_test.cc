@@ -167,6 +167,21 @@ TEST(ShardHost, RaisesAndResolvesTheAlertOfACircuit) {
   EXPECT_FALSE(driver.alerts.front().active);
 }
 
+/// Otherwise its next outage would be part of this one, and nobody would be told.
+TEST(ShardHost, ResolvesTheAlertOfACircuitThatAUserCloses) {
+  for (const CircuitAction action : {CircuitAction::reset, CircuitAction::force_close}) {
+    ShardHostDriver driver;
+    const WebhookId webhook = driver.add_webhook(fails_fast);
+    open_circuit(driver, webhook);
+    ASSERT_FALSE(driver.alerts.empty());
+    driver.alerts.clear();
+    driver.host().feed(CircuitCommanded{webhook, action, {}});
+    ASSERT_EQ(driver.alerts.size(), 1u);
+    EXPECT_EQ(driver.alerts.front().subject, (AlertSubject{AlertKind::circuit_opened, webhook}));
+    EXPECT_FALSE(driver.alerts.front().active);
+  }
+}
+
 TEST(ShardHost, RaisesTheAlertOfManyDeadLettersAndResolvesItLater) {
   ShardHostDriver driver{{.alerts = {.dead_letters_max = 2, .permanent_failures = false}}};
   const WebhookId webhook = driver.add_webhook([](Webhook& each) { each.retry.attempts_max = 1; });
@@ -294,7 +309,8 @@ TEST(ShardHost, GivesAWaiterTheAttemptOnceItIsStored) {
   const WebhookId webhook = driver.add_webhook();
   std::optional<Waited> waited;
   const auto [event, delivery] = driver.make_delivery(webhook);
-  driver.host().await_attempt(delivery.id, 5s, [&](Waited result) { waited = std::move(result); });
+  driver.host().await_attempt({webhook, delivery.id}, 5s,
+                              [&](Waited result) { waited = std::move(result); });
   ShardReplies replies;
   replies.events.push_back(event);
   replies.inputs.emplace_back(Admitted{{delivery}});
@@ -311,7 +327,7 @@ TEST(ShardHost, GivesAWaiterTheAttemptOnceItIsStored) {
 TEST(ShardHost, EndsAWaiterAtItsDeadline) {
   ShardHostDriver driver;
   std::optional<Waited> waited;
-  driver.host().await_attempt(DeliveryId{}, 5s, [&](Waited result) { waited = std::move(result); });
+  driver.host().await_attempt({}, 5s, [&](Waited result) { waited = std::move(result); });
   EXPECT_EQ(driver.alarm, driver.clock.now().mono + 5s);
   driver.clock.advance(4s);
   driver.alarm.reset();
@@ -331,7 +347,7 @@ TEST(ShardHost, KeepsTheShardsAlarmWhileACallerWaits) {
   driver.finish(status(500));
   driver.confirm_settlements();
   const MonoTime retry = *driver.alarm;
-  driver.host().await_attempt(DeliveryId{}, 24h, [](const Waited&) {});
+  driver.host().await_attempt({}, 24h, [](const Waited&) {});
   EXPECT_EQ(*driver.alarm, retry);
   driver.ring();
   EXPECT_EQ(driver.in_flight.size(), 1u);
@@ -343,7 +359,7 @@ TEST(ShardHost, FailsWaitersThatCannotBeServed) {
   const auto wait = [&](std::uint8_t number) {
     DeliveryId id;
     id.bytes[15] = number;
-    driver.host().await_attempt(id, 5s,
+    driver.host().await_attempt({{}, id}, 5s,
                                 [&](const Waited& result) { errors.push_back(result.error()); });
     return id;
   };

@@ -7,7 +7,9 @@
 #include <vector>
 
 #include "core/base/result.h"
+#include "core/base/time.h"
 #include "core/model/event.h"
+#include "core/model/shard_number.h"
 #include "engine/alerts/alert_rules.h"
 #include "engine/shard/shard.h"
 
@@ -52,11 +54,25 @@ class ShardOwner {
   virtual void reschedule(WebhookId id) = 0;
   /// An alert of a webhook was raised or resolved.
   virtual void alert_changed(const AlertChange& change) = 0;
+  /// See the CircuitCommandReturned command.
+  virtual void circuit_command_returned(const CircuitCommanded& command) = 0;
+  /// See the ShardHandedBack command. Everything about it was submitted to the store before.
+  virtual void shard_handed_back(ShardNumber shard) = 0;
   /// The shard has nothing in flight and nothing unsettled, and starts nothing more.
   virtual void shard_drained() = 0;
 
  protected:
   ~ShardOwner() = default;
+};
+
+/// Whether this node may still send for the webhooks of a shard (P8). Asked before each attempt:
+/// the process may have been paused since it last heard about its leases. Any thread.
+class SendPermit {
+ public:
+  [[nodiscard]] virtual bool may_send(ShardNumber shard) const = 0;
+
+ protected:
+  ~SendPermit() = default;
 };
 
 /// Sees everything that enters and leaves the shard. For tests; production has none.

@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <utility>
+#include <variant>
 
 #include <boost/asio/post.hpp>
 
 #include "core/base/assert.h"
+
+#include "runtime/store/outdated_publish.h"
 
 namespace postrider {
 namespace {
@@ -37,7 +40,8 @@ Result<void> Worker::open() {
                                                                       .metrics = parts_.metrics,
                                                                       .stream = parts_.stream,
                                                                       .make_sign = parts_.make_sign,
-                                                                      .tracer = parts_.tracer});
+                                                                      .tracer = parts_.tracer,
+                                                                      .permit = parts_.permit});
   return {};
 }
 
@@ -83,19 +87,29 @@ void Worker::change_url_policy(UrlPolicy policy) {
 
 void Worker::send_test(TestSend test) {
   asio::post(io_, [this, test = std::move(test)]() mutable {
-    const DeliveryId id = test.publish.deliveries.front().id;
-    host_->await_attempt(id, test.patience, std::move(test.done));
-    PublishJob job{.publishes = {}, .origin = index_, .done = {}};
-    job.publishes.push_back(std::move(test.publish));
-    job.done = [this, id](const Result<std::vector<PublishReceipt>>& receipts) {
-      if (!receipts) {
-        host_->fail_waiter(id, receipts.error());
-      }
-    };
-    if (!parts_.store.try_publish(std::move(job))) {
-      host_->fail_waiter(id, Error{Errc::unavailable, "The server's queue is full. Retry soon."});
-    }
+    const Delivery& delivery = test.publish.deliveries.front();
+    host_->await_attempt({delivery.webhook_id, delivery.id}, test.patience, std::move(test.done));
+    publish_test(std::make_shared<const Publish>(std::move(test.publish)), publish_tries_max);
   });
+}
+
+/// A test is for one webhook, so that a change of the catalogue does not change its plan.
+void Worker::publish_test(std::shared_ptr<const Publish> publish, int tries_left) {
+  const DeliveryId id = publish->deliveries.front().id;
+  PublishJob job{.publishes = {*publish}, .origin = index_, .done = {}};
+  job.done = [this, id, publish = std::move(publish),
+              tries_left](const Result<std::vector<PublishReceipt>>& receipts) {
+    if (!receipts) {
+      host_->fail_waiter(id, receipts.error());
+    } else if (std::holds_alternative<Outdated>(receipts->front()) && tries_left > 1) {
+      publish_test(publish, tries_left - 1);
+    } else if (std::holds_alternative<Outdated>(receipts->front())) {
+      host_->fail_waiter(id, Error{Errc::unavailable, "The webhooks are changing. Retry soon."});
+    }
+  };
+  if (!parts_.store.try_publish(std::move(job))) {
+    host_->fail_waiter(id, Error{Errc::unavailable, "The server's queue is full. Retry soon."});
+  }
 }
 
 void Worker::check_alerts() {
@@ -104,6 +118,10 @@ void Worker::check_alerts() {
 
 void Worker::change_alert_limits(const AlertLimits& limits) {
   asio::post(io_, [this, limits] { host_->change_alert_limits(limits); });
+}
+
+void Worker::restore_alert_later(const Alert& alert) {
+  asio::post(io_, [this, alert] { host_->restore_alert(alert); });
 }
 
 void Worker::settle(std::vector<Settlement> settlements) {

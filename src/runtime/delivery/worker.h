@@ -43,7 +43,8 @@ struct WorkerParts {
   StreamHub& stream;
   MakeTransport make_transport;
   MakeSign make_sign;
-  Tracer* tracer = nullptr;  // Null: tracing is off.
+  Tracer* tracer = nullptr;            // Null: tracing is off.
+  const SendPermit* permit = nullptr;  // See ShardHostParts.
 };
 
 class Worker final : private StoreQueue, private ShardLoop {
@@ -86,8 +87,13 @@ class Worker final : private StoreQueue, private ShardLoop {
   /// See ShardHost::check_alerts. Call periodically.
   void check_alerts();
   void change_alert_limits(const AlertLimits& limits);
+  /// An active alert about a webhook that this server works from now on.
+  void restore_alert_later(const Alert& alert);
 
  private:
+  /// Calls itself again if the store refuses the test as Outdated.
+  void publish_test(std::shared_ptr<const Publish> publish, int tries_left);
+
   // StoreQueue
   void settle(std::vector<Settlement> settlements) override;
   void save_circuit(SaveCircuit save) override;

@@ -6,6 +6,7 @@
 
 #include "adapters/memory/memory_store.h"
 #include "runtime/limits/shared_allowance.h"
+#include "runtime/store/outdated_publish.h"
 
 #include "tests/support/fake_store_owner.h"
 #include "tests/support/faulty_ledger.h"
@@ -19,17 +20,21 @@ using namespace std::chrono_literals;
 using test::eventually;
 using Waited = Result<std::optional<Settlement>>;
 
+constexpr auto no_faults = [](std::uint64_t) { return std::optional<test::StoreFault>{}; };
+
 /// One worker with a store thread over the memory store.
 class WorkerTest : public testing::Test, private ShardOwner {
  protected:
-  void open(StoreThreadOptions store_options = {}, test::StoreFaultPlan faults = {}) {
+  void open(StoreThreadOptions store_options = {}, test::StoreFaultPlan faults = {},
+            std::uint32_t outdated = 0) {
     owner_.on_deliver = [this](std::size_t, ShardReplies replies) {
       worker_->receive(std::move(replies));
     };
     Store store = make_memory_store(memory_);
     real_ledger_ = make_memory_ledger(memory_);
     if (faults) {
-      store.ledger = std::make_unique<test::FaultyLedger>(*real_ledger_, std::move(faults));
+      store.ledger =
+          std::make_unique<test::FaultyLedger>(*real_ledger_, std::move(faults), outdated);
     }
     store_.emplace(store_options, StoreThread::Parts{.store = std::move(store),
                                                      .clock = &clock_,
@@ -109,6 +114,8 @@ class WorkerTest : public testing::Test, private ShardOwner {
   void disable_webhook(WebhookId, const std::string&) override {}
   void reschedule(WebhookId) override {}
   void alert_changed(const AlertChange&) override {}
+  void circuit_command_returned(const CircuitCommanded&) override {}
+  void shard_handed_back(ShardNumber) override {}
   void shard_drained() override { ++drained_; }
 };
 
@@ -156,6 +163,24 @@ TEST_F(WorkerTest, RefusesATestWhenTheStoreQueueIsFull) {
 
 TEST_F(WorkerTest, FailsATestThatCannotBeStored) {
   open({}, test::fail_nth(0, test::StoreFault::lost));
+  start();
+  const Waited waited = send_test(1min).get();
+  ASSERT_FALSE(waited);
+  EXPECT_EQ(waited.error().code, Errc::unavailable);
+  EXPECT_EQ(receivers_.count("a.example"), 0u);
+}
+
+TEST_F(WorkerTest, ATestIsPublishedAgainWhenTheCatalogueHasChanged) {
+  open({}, no_faults, publish_tries_max - 1);
+  start();
+  receivers_.answer("a.example", 204);
+  const Waited waited = send_test(1min).get();
+  ASSERT_TRUE(waited && *waited);
+  EXPECT_EQ(receivers_.count("a.example"), 1u);
+}
+
+TEST_F(WorkerTest, FailsATestWhenTheCatalogueNeverStopsChanging) {
+  open({}, no_faults, publish_tries_max);
   start();
   const Waited waited = send_test(1min).get();
   ASSERT_FALSE(waited);

@@ -11,16 +11,15 @@ namespace postrider {
 class SharedAllowance::Part final : public Allowance {
  public:
   Part(SharedAllowance& shared, std::size_t worker)
-      : shared_(shared),
-        limits_(shared.limits_),
-        worker_(worker),
-        place_{.worker = worker},
-        has_rates_(limits_.tenant_rate || limits_.total_rate) {}
+      : shared_(shared), worker_(worker), place_{.worker = worker} {}
 
   void join(TenantIndex index, const TenantId& id, MonoTime now) override;
   void leave(TenantIndex index) override;
   void join_host(HostIndex index, const std::string& name) override;
   void leave_host(HostIndex index) override;
+  [[nodiscard]] std::uint32_t in_flight_max() const override {
+    return shared_.slot_limits_.total.load(std::memory_order_relaxed);
+  }
   [[nodiscard]] SlotRank candidates() const override;
   [[nodiscard]] Permit take(const SlotUse& use, const SlotClaim& claim, MonoTime now) override;
   void give_back(const SlotUse& use) override;
@@ -50,23 +49,24 @@ class SharedAllowance::Part final : public Allowance {
 
   [[nodiscard]] SlotCeilings ceilings_for(const SlotUse& use, const SlotClaim& claim) const;
   [[nodiscard]] Permit take_slots(const SlotUse& use, const SlotClaim& claim, MonoTime now);
+  [[nodiscard]] Permit try_take_slots(const SlotUse& use, const SlotClaim& claim, MonoTime now);
   [[nodiscard]] Permit ask_tokens(Tenant& tenant, MonoTime now);
 
   SharedAllowance& shared_;
-  const AllowanceLimits& limits_;
   std::size_t worker_;
   SlotPool::Place place_;
-  bool has_rates_;
   std::vector<Member> tenants_;    // By TenantIndex.
   std::vector<HostMember> hosts_;  // By HostIndex.
 };
 
 SharedAllowance::SharedAllowance(const AllowanceLimits& limits, std::size_t worker_count, Wake wake)
-    : limits_(limits),
+    : has_host_limit_(limits.host_in_flight_max.has_value()),
+      has_rates_(limits.tenant_rate || limits.total_rate),
+      tenant_rate_(limits.tenant_rate),
+      total_rate_(limits.total_rate),
       wake_(std::move(wake)),
       slots_([this](std::size_t worker) { wake_(worker, SlotReserved{}); }) {
-  POSTRIDER_ASSERT(limits_.in_flight_max > 0 && limits_.tenant_in_flight_max > 0);
-  POSTRIDER_ASSERT(limits_.host_in_flight_max.value_or(1) > 0);
+  set_slot_limits(limits);
   for (std::size_t worker = 0; worker < worker_count; ++worker) {
     parts_.push_back(std::make_unique<Part>(*this, worker));
   }
@@ -75,6 +75,73 @@ SharedAllowance::SharedAllowance(const AllowanceLimits& limits, std::size_t work
 SharedAllowance::~SharedAllowance() = default;
 
 Allowance& SharedAllowance::of(std::size_t worker) { return *parts_[worker]; }
+
+AllowanceLimits SharedAllowance::slot_limits() const {
+  constexpr auto relaxed = std::memory_order_relaxed;
+  return {.in_flight_max = slot_limits_.total.load(relaxed),
+          .tenant_in_flight_max = slot_limits_.tenant.load(relaxed),
+          .first_attempt_reserve = slot_limits_.first_attempt_reserve.load(relaxed),
+          .host_in_flight_max =
+              has_host_limit_ ? std::optional{slot_limits_.host.load(relaxed)} : std::nullopt};
+}
+
+void SharedAllowance::set_slot_limits(const AllowanceLimits& limits) {
+  POSTRIDER_ASSERT(limits.in_flight_max > 0 && limits.tenant_in_flight_max > 0);
+  POSTRIDER_ASSERT(limits.host_in_flight_max.value_or(1) > 0);
+  POSTRIDER_ASSERT(limits.host_in_flight_max.has_value() == has_host_limit_);
+  slot_limits_.total = limits.in_flight_max;
+  slot_limits_.tenant = limits.tenant_in_flight_max;
+  slot_limits_.first_attempt_reserve = limits.first_attempt_reserve;
+  slot_limits_.host = limits.host_in_flight_max.value_or(1);
+}
+
+void SharedAllowance::change(const AllowanceLimits& limits, MonoTime now) {
+  const std::lock_guard lock{change_mutex_};
+  set_slot_limits(limits);
+  if (has_rates_) {
+    change_rates(limits, now);
+  }
+  changes_.fetch_add(1);
+  wake_waiting();
+}
+
+void SharedAllowance::change_rates(const AllowanceLimits& limits, MonoTime now) {
+  const std::lock_guard lock{tenants_mutex_};
+  const std::lock_guard tokens_lock{tokens_mutex_};
+  POSTRIDER_ASSERT(limits.tenant_rate.has_value() == tenant_rate_.has_value());
+  POSTRIDER_ASSERT(limits.total_rate.has_value() == total_rate_.has_value());
+  tenant_rate_ = limits.tenant_rate;
+  total_rate_ = limits.total_rate;
+  if (tokens_) {
+    tokens_->change(*total_rate_, now);
+    for (const std::size_t worker : tokens_->workers_waiting()) {
+      wake_(worker, SlotReserved{});
+    }
+  }
+  if (!tenant_rate_) {
+    return;
+  }
+  for (const auto& [id, tenant] : tenants_) {
+    tenant->tokens->change(*tenant_rate_, now);
+    for (const std::size_t worker : tenant->tokens->workers_waiting()) {
+      wake_(worker, {.tenant_id = id});
+    }
+  }
+}
+
+void SharedAllowance::wake_waiting() {
+  slots_.wake_waiting();
+  {
+    const std::lock_guard lock{tenants_mutex_};
+    for (const auto& [id, tenant] : tenants_) {
+      tenant->slots.wake_waiting();
+    }
+  }
+  const std::lock_guard lock{hosts_mutex_};
+  for (const auto& [name, host] : hosts_) {
+    host->slots.wake_waiting();
+  }
+}
 
 void SharedAllowance::Part::join(TenantIndex index, const TenantId& id, MonoTime now) {
   tenants_.resize(std::max<std::size_t>(tenants_.size(), index + 1));
@@ -85,8 +152,9 @@ void SharedAllowance::Part::join(TenantIndex index, const TenantId& id, MonoTime
       shared.wake_(worker, {.tenant_id = id});
     };
     tenant = std::make_unique<Tenant>(std::move(wake));
-    if (limits_.tenant_rate) {
-      tenant->tokens.emplace(*limits_.tenant_rate, now);
+    const std::lock_guard tokens_lock{shared_.tokens_mutex_};
+    if (shared_.tenant_rate_) {
+      tenant->tokens.emplace(*shared_.tenant_rate_, now);
     }
   }
   ++tenant->workers;
@@ -128,23 +196,24 @@ void SharedAllowance::Part::leave_host(HostIndex index) {
 }
 
 SlotRank SharedAllowance::Part::candidates() const {
-  return rank_hint(limits_, shared_.slots_.taken());
+  return rank_hint(shared_.slot_limits(), shared_.slots_.taken());
 }
 
 SlotCeilings SharedAllowance::Part::ceilings_for(const SlotUse& use, const SlotClaim& claim) const {
   const Tenant& tenant = *tenants_[use.tenant].tenant;
   constexpr auto relaxed = std::memory_order_relaxed;
-  return slot_ceilings(limits_, {.claim = claim,
-                                 .unproven = use.unproven,
-                                 .total = {.taken = shared_.slots_.taken(),
-                                           .unproven = shared_.unproven_.load(relaxed)},
-                                 .tenant = {.taken = tenant.in_flight.load(relaxed),
-                                            .unproven = tenant.unproven.load(relaxed)},
-                                 .active_tenants = shared_.active_tenants_.load(relaxed)});
+  return slot_ceilings(
+      shared_.slot_limits(),
+      {.claim = claim,
+       .unproven = use.unproven,
+       .total = {.taken = shared_.slots_.taken(), .unproven = shared_.unproven_.load(relaxed)},
+       .tenant = {.taken = tenant.in_flight.load(relaxed),
+                  .unproven = tenant.unproven.load(relaxed)},
+       .active_tenants = shared_.active_tenants_.load(relaxed)});
 }
 
 Permit SharedAllowance::Part::take(const SlotUse& use, const SlotClaim& claim, MonoTime now) {
-  if (!has_rates_) {
+  if (!shared_.has_rates_) {
     return take_slots(use, claim, now);  // The usual case: no lock.
   }
   const Member& member = tenants_[use.tenant];
@@ -163,9 +232,20 @@ Permit SharedAllowance::Part::take(const SlotUse& use, const SlotClaim& claim, M
   return slots;
 }
 
+Permit SharedAllowance::Part::take_slots(const SlotUse& use, const SlotClaim& claim, MonoTime now) {
+  while (true) {  // Repeated only while the limits are being changed.
+    const std::uint64_t changes = shared_.changes_;
+    const Permit permit = try_take_slots(use, claim, now);
+    if (permit.refused_by == Limit::none || changes == shared_.changes_) {
+      return permit;
+    }
+  }
+}
+
 /// Takes the total slot first: a tenant or host slot that is reserved for this worker stays
 /// reserved while the worker waits for a total slot, so that it gets both in the end.
-Permit SharedAllowance::Part::take_slots(const SlotUse& use, const SlotClaim& claim, MonoTime now) {
+Permit SharedAllowance::Part::try_take_slots(const SlotUse& use, const SlotClaim& claim,
+                                             MonoTime now) {
   Member& member = tenants_[use.tenant];
   const SlotCeilings ceilings = ceilings_for(use, claim);
   const MonoTime again_at = ceilings.shared_out ? now + share_retry_pause : MonoTime{};
@@ -181,7 +261,7 @@ Permit SharedAllowance::Part::take_slots(const SlotUse& use, const SlotClaim& cl
   }
   if (use.host != no_host) {
     HostMember& host = hosts_[use.host];
-    if (!host.host->slots.take(host.place, *limits_.host_in_flight_max)) {
+    if (!host.host->slots.take(host.place, shared_.slot_limits_.host)) {
       member.tenant->slots.give_back(member.place, 1);
       shared_.slots_.give_back(place_, 1);
       return {.refused_by = Limit::host_slots};
@@ -214,8 +294,8 @@ void SharedAllowance::end(Tenant& tenant, std::uint32_t count, std::uint32_t unp
 }
 
 Permit SharedAllowance::Part::ask_tokens(Tenant& tenant, MonoTime now) {
-  if (limits_.total_rate && !shared_.tokens_) {
-    shared_.tokens_.emplace(*limits_.total_rate, now);
+  if (shared_.total_rate_ && !shared_.tokens_) {
+    shared_.tokens_.emplace(*shared_.total_rate_, now);
   }
   if (tenant.tokens) {
     if (const MonoTime at = tenant.tokens->ask(worker_, now); at > now) {
@@ -260,7 +340,7 @@ bool SharedAllowance::Part::slots_taken(const SlotUse& use, const SlotClaim& cla
 }
 
 std::optional<MonoTime> SharedAllowance::Part::token_at(TenantIndex index, MonoTime now) const {
-  if (!has_rates_) {
+  if (!shared_.has_rates_) {
     return std::nullopt;
   }
   const std::lock_guard lock{shared_.tokens_mutex_};

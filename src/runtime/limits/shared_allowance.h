@@ -24,8 +24,8 @@ namespace postrider {
 
 class SharedAllowance {
  public:
-  /// Must feed `reserved` to the worker's shard later. Called on any thread, under a lock: it must
-  /// not call back.
+  /// Must feed `reserved` to the worker's shard later, which asks again then. Called on any thread,
+  /// under a lock: it must not call back.
   using Wake = std::function<void(std::size_t worker, SlotReserved reserved)>;
 
   SharedAllowance(const AllowanceLimits& limits, std::size_t worker_count, Wake wake);
@@ -36,9 +36,21 @@ class SharedAllowance {
   /// The allowance of one worker. That worker's thread only.
   [[nodiscard]] Allowance& of(std::size_t worker);
 
+  /// Changes the limits. Attempts in flight go on, also above a smaller limit; no more start until
+  /// there are fewer. If a limit grows, the workers that wait for it are woken. Buckets keep their
+  /// tokens as TokenBucket::change does. The same limits must be set as before. Any thread.
+  void change(const AllowanceLimits& limits, MonoTime now);
+
  private:
   class Part;
   struct Tenant;
+
+  /// The limits on slots, without rates. While they are changed some may still be the old ones;
+  /// they are never compared with each other beyond saturating arithmetic.
+  [[nodiscard]] AllowanceLimits slot_limits() const;
+  void set_slot_limits(const AllowanceLimits& limits);
+  void change_rates(const AllowanceLimits& limits, MonoTime now);
+  void wake_waiting();
 
   void begin(Tenant& tenant, std::uint32_t count, std::uint32_t unproven);
   void end(Tenant& tenant, std::uint32_t count, std::uint32_t unproven);
@@ -60,12 +72,27 @@ class SharedAllowance {
     std::uint32_t workers = 0;  // That use the host. Guarded by hosts_mutex_.
   };
 
-  AllowanceLimits limits_;
+  struct SlotLimits {
+    std::atomic<std::uint32_t> total{1};
+    std::atomic<std::uint32_t> tenant{1};
+    std::atomic<std::uint32_t> first_attempt_reserve{0};
+    std::atomic<std::uint32_t> host{1};
+  };
+
+  std::mutex change_mutex_;  // Locked before all others.
+  SlotLimits slot_limits_;
+  // Counted after the limits are set and before the waiting workers are woken. A worker that was
+  // refused asks again if it sees a new number: it joined the queue too late to be woken.
+  std::atomic<std::uint64_t> changes_{0};
+  const bool has_host_limit_;
+  const bool has_rates_;
+  std::optional<RateLimit> tenant_rate_;  // Guarded by tokens_mutex_, as the next.
+  std::optional<RateLimit> total_rate_;
   Wake wake_;
   SlotPool slots_;
   std::atomic<std::uint32_t> unproven_{0};
   std::atomic<std::uint32_t> active_tenants_{0};  // Those with attempts in flight.
-  std::mutex tenants_mutex_;
+  std::mutex tenants_mutex_;                      // Locked before tokens_mutex_.
   std::unordered_map<TenantId, std::unique_ptr<Tenant>> tenants_;
   std::mutex hosts_mutex_;
   std::unordered_map<std::string, std::unique_ptr<Host>> hosts_;

@@ -53,6 +53,21 @@ void SharedTokenBucket::take(std::size_t worker, MonoTime now) {
   }
 }
 
+void SharedTokenBucket::change(const RateLimit& limit, MonoTime now) {
+  bucket_.change(limit, now);
+  for (std::size_t place = 0; place < turns_.size(); ++place) {
+    turns_[place].at = bucket_.available_at(now, static_cast<std::uint32_t>(place) + 1);
+  }
+}
+
+std::vector<std::size_t> SharedTokenBucket::workers_waiting() const {
+  std::vector<std::size_t> workers;
+  for (const Turn& turn : turns_) {
+    workers.push_back(turn.worker);
+  }
+  return workers;
+}
+
 MonoTime SharedTokenBucket::free_at(MonoTime now) const {
   return bucket_.available_at(now, static_cast<std::uint32_t>(turns_.size()) + 1);
 }

@@ -25,6 +25,11 @@ class SharedTokenBucket {
   /// After `ask` returned `now`.
   void take(std::size_t worker, MonoTime now);
 
+  /// See TokenBucket::change. The turns are kept. Their workers must ask again to learn when they
+  /// come now.
+  void change(const RateLimit& limit, MonoTime now);
+  [[nodiscard]] std::vector<std::size_t> workers_waiting() const;
+
   /// Returns when there is a token that is not reserved for a turn.
   [[nodiscard]] MonoTime free_at(MonoTime now) const;
 

@@ -92,6 +92,15 @@ void SlotPool::serve_queue(std::size_t giver) {
   }
 }
 
+void SlotPool::wake_waiting() {
+  const std::lock_guard lock{mutex_};
+  for (const Waiter& waiter : queue_) {
+    if (!waiter.has_slot) {
+      wake_(waiter.worker);
+    }
+  }
+}
+
 void SlotPool::leave(Place& place) {
   if (!place.waits) {
     return;

@@ -32,6 +32,8 @@ class SlotPool {
   /// Takes slots even above the limit.
   void add(std::uint32_t count) { taken_.fetch_add(count); }
   void give_back(const Place& place, std::uint32_t count);
+  /// The limits have grown: wakes the workers in the queue, so that they ask again. Any thread.
+  void wake_waiting();
   /// Leaves the queue. A slot that was reserved for the worker goes to the next one.
   void leave(Place& place);
 

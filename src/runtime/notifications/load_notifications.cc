@@ -92,12 +92,19 @@ Result<NotificationsBefore> load_notifications(NotificationWriter& writer,
   if (!reader) {
     return before;
   }
-  POSTRIDER_CHECK(load_told(*reader, before));
   POSTRIDER_TRY(const std::vector<NotificationChannel> channels, writer.load_channels());
-  for (const NotificationChannel& channel : channels) {
-    POSTRIDER_CHECK(load_sent(*reader, channel.id, now - MessageLimit::period, before));
-  }
+  POSTRIDER_CHECK(load_told_and_sent(*reader, channels, now, before));
   return before;
+}
+
+Result<void> load_told_and_sent(NotificationReader& reader,
+                                const std::vector<NotificationChannel>& channels, WallTime now,
+                                NotificationsBefore& before) {
+  POSTRIDER_CHECK(load_told(reader, before));
+  for (const NotificationChannel& channel : channels) {
+    POSTRIDER_CHECK(load_sent(reader, channel.id, now - MessageLimit::period, before));
+  }
+  return {};
 }
 
 }  // namespace postrider

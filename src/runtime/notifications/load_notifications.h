@@ -17,4 +17,10 @@ namespace postrider {
                                                              const std::vector<Alert>& alerts,
                                                              WallTime now);
 
+/// Adds to `before`, which has the active alerts and what waits, what was told and sent. For a
+/// server that continues after another one.
+[[nodiscard]] Result<void> load_told_and_sent(NotificationReader& reader,
+                                              const std::vector<NotificationChannel>& channels,
+                                              WallTime now, NotificationsBefore& before);
+
 }  // namespace postrider

@@ -114,6 +114,24 @@ void Notifier::submit_test(Notification test, std::function<void(NotificationOut
   wake_.notify_all();
 }
 
+void Notifier::hand_over() {
+  const std::lock_guard lock{mutex_};
+  std::erase_if(submitted_, [](const Notification& each) {
+    return each.transition != NotificationTransition::test;
+  });
+  taken_over_.reset();
+  must_hand_over_ = true;
+  is_handed_over_ = true;
+}
+
+void Notifier::take_over(NotificationsBefore before) {
+  {
+    const std::lock_guard lock{mutex_};
+    taken_over_ = std::move(before);
+  }
+  wake_.notify_all();
+}
+
 std::set<ChannelId> Notifier::failing() const {
   const std::lock_guard lock{mutex_};
   return failing_;
@@ -152,7 +170,7 @@ void Notifier::run() {
     const WallTime now = parts_.clock->now().steady;
     const Millis pause = next ? std::clamp(*next - now, Millis{0}, wait_max) : wait_max;
     lock.lock();
-    wake_.wait_for(lock, pause, [this] { return stopping_ || !submitted_.empty(); });
+    wake_.wait_for(lock, pause, [this] { return stopping_ || taken_over_ || !submitted_.empty(); });
   }
 }
 
@@ -167,11 +185,29 @@ std::optional<WallTime> Notifier::work() {
 
 void Notifier::take_submitted() {
   std::vector<Notification> submitted;
+  bool hands_over = false;
+  std::optional<NotificationsBefore> taken_over;
   {
     const std::lock_guard lock{mutex_};
     submitted.swap(submitted_);
+    hands_over = std::exchange(must_hand_over_, false);
+    taken_over = std::exchange(taken_over_, std::nullopt);
+    if (taken_over) {
+      // Their outcomes may not have been stored when these were loaded.
+      std::erase_if(taken_over->waiting,
+                    [this](const Notification& each) { return settled_since_.contains(each.id); });
+      settled_since_.clear();
+      is_handed_over_ = false;
+    }
+  }
+  if (hands_over) {
+    schedule_.hand_over();
+    rules_ = {};
   }
   schedule_.change(parts_.channels());  // At least as new as what was submitted.
+  if (taken_over) {
+    restore(*std::move(taken_over));
+  }
   const WallTime now = parts_.clock->now().steady;
   for (Notification& notification : submitted) {
     schedule_.add(std::move(notification), now);
@@ -228,9 +264,23 @@ void Notifier::hand_over_settled() {
       }
     }
   }
+  std::vector<NotificationId> ids;
+  for (const NotificationOutcome& outcome : settled) {
+    if (outcome.state != NotificationState::waiting) {
+      ids.push_back(outcome.id);
+    }
+  }
   parts_.settle(std::move(settled));
+  note_settled(ids);
   for (auto& [done, outcome] : tests) {
     done(std::move(outcome));
+  }
+}
+
+void Notifier::note_settled(const std::vector<NotificationId>& ids) {
+  const std::lock_guard lock{mutex_};
+  if (is_handed_over_) {
+    settled_since_.insert(ids.begin(), ids.end());
   }
 }
 
@@ -243,6 +293,9 @@ void Notifier::update_failing() {
   {
     const std::lock_guard lock{mutex_};
     failing_ = failing;
+    if (must_hand_over_) {
+      return;  // The alert is another server's.
+    }
   }
   for (const AlertChange& change : rules_.evaluate(*parts_.channels(), errors)) {
     parts_.alerts->on_alert_change(change);

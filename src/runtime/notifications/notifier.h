@@ -28,7 +28,7 @@
 
 namespace postrider {
 
-/// What the last run left.
+/// What the last run or another server left.
 struct NotificationsBefore {
   struct Told {
     ChannelId channel_id;
@@ -77,6 +77,11 @@ class Notifier {
   /// The same for a test. `done` is called once with what became of it, on any thread; or never, if
   /// the server stops.
   void submit_test(Notification test, std::function<void(NotificationOutcome)> done);
+  /// Another server continues. Forgets everything but tests and messages that are being sent.
+  void hand_over();
+  /// This server continues after another one, or again. Call after hand_over(), if it has sent
+  /// anything before. All that was settled before hand_over() must be stored already.
+  void take_over(NotificationsBefore before);
   [[nodiscard]] std::set<ChannelId> failing() const;
   [[nodiscard]] std::vector<MetricSample> samples() const;
 
@@ -87,6 +92,7 @@ class Notifier {
  private:
   void run();
   void take_submitted();
+  void note_settled(const std::vector<NotificationId>& ids);
   void send_due();
   void hand_over_settled();
   void update_failing();
@@ -96,9 +102,13 @@ class Notifier {
   Parts parts_;
   MessageSender sender_;
 
-  mutable std::mutex mutex_;  // Guards the seven below.
+  mutable std::mutex mutex_;  // Guards the eleven below.
   std::condition_variable wake_;
   std::vector<Notification> submitted_;
+  bool must_hand_over_ = false;
+  std::optional<NotificationsBefore> taken_over_;
+  bool is_handed_over_ = false;
+  std::set<NotificationId> settled_since_;  // Since hand_over(), by messages that were being sent.
   std::map<NotificationId, std::function<void(NotificationOutcome)>> tests_;
   std::set<ChannelId> failing_;
   NotificationTally tally_;

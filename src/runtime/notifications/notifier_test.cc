@@ -280,6 +280,59 @@ TEST_F(NotifierTest, ContinuesWithWhatTheLastRunLeft) {
   EXPECT_EQ(mails_.accepted.back().subject, "[Postrider] Circuit recovered: Orders");
 }
 
+TEST_F(NotifierTest, AnotherServerContinues) {
+  notifier_->submit({make(mail)});
+  notifier_->work();
+  notifier_->submit({make(theirs)});
+  notifier_->hand_over();
+  work_on();
+  EXPECT_TRUE(mails_.accepted.empty());
+  EXPECT_TRUE(settled_.empty());
+}
+
+TEST_F(NotifierTest, DoesNotSendAgainWhatItWasSendingWhenItHandedOver) {
+  const Notification sending = make(mail);
+  const Notification other = make(theirs);
+  mails_.judge = [&](const Mail& each) {
+    if (each.to == "ops@example.com" && mails_.accepted.empty()) {
+      notifier_->hand_over();
+    }
+    return MailOutcome{};
+  };
+  notifier_->submit({sending});
+  work_on();
+  ASSERT_EQ(settled_.size(), 1u);
+  EXPECT_EQ(settled_[0].id, sending.id);
+  // Loaded before its outcome was stored.
+  NotificationsBefore before;
+  before.waiting = {sending, other};
+  notifier_->take_over(before);
+  work_on();
+  ASSERT_EQ(settled_.size(), 2u);
+  EXPECT_EQ(settled_[1].id, other.id);
+}
+
+TEST_F(NotifierTest, TheServerThatContinuesResolvesTheAlertAboutAFailingChannel) {
+  mails_.judge = [](const Mail&) { return MailOutcome{MailVerdict::refused, "550 no", 550}; };
+  notifier_->submit({make(mail)});
+  work_on();
+  ASSERT_EQ(alerts_.changes.size(), 1u);
+  notifier_->hand_over();
+  notifier_->work();
+  EXPECT_EQ(alerts_.changes.size(), 1u);
+  Alert alert;
+  alert.subject = alerts_.changes[0].subject;
+  alert.detail = alerts_.changes[0].detail;
+  NotificationsBefore before;
+  before.alerts = {alert};
+  before.waiting = {make(mail)};
+  mails_.judge = nullptr;
+  notifier_->take_over(before);
+  work_on();
+  ASSERT_EQ(alerts_.changes.size(), 2u);
+  EXPECT_FALSE(alerts_.changes[1].active);
+}
+
 TEST_F(NotifierTest, TheThreadSendsWhatIsSubmittedAndStops) {
   notifier_->start();
   Notification test = make(mail, Transition::test);

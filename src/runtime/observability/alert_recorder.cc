@@ -48,10 +48,36 @@ std::string name_of(const Webhook& webhook) {
 
 AlertRecorder::AlertRecorder(std::vector<Alert> active, Parts parts) : parts_(std::move(parts)) {
   for (Alert& alert : active) {
-    const AlertSubject subject = alert.subject;
-    parts_.metrics->alerts_changed(subject.kind, 1);
-    active_.insert_or_assign(subject, std::move(alert));
+    take_over(std::move(alert));
   }
+}
+
+void AlertRecorder::take_over(Alert alert) {
+  const AlertSubject subject = alert.subject;
+  if (active_.insert_or_assign(subject, std::move(alert)).second) {
+    parts_.metrics->alerts_changed(subject.kind, 1);
+  }
+}
+
+void AlertRecorder::hand_over(const std::function<bool(WebhookId)>& is_handed_over) {
+  forget([&](const AlertSubject& subject) {
+    return subject.webhook_id && is_handed_over(*subject.webhook_id);
+  });
+}
+
+void AlertRecorder::hand_over(AlertKind kind) {
+  forget([kind](const AlertSubject& subject) { return subject.kind == kind; });
+}
+
+template <class Goes>
+void AlertRecorder::forget(Goes goes) {
+  std::erase_if(active_, [&](const auto& each) {
+    const bool is_forgotten = goes(each.first);
+    if (is_forgotten) {
+      parts_.metrics->alerts_changed(each.first.kind, -1);
+    }
+    return is_forgotten;
+  });
 }
 
 void AlertRecorder::change(const AlertChange& change, std::optional<TenantId> tenant_id,

@@ -47,6 +47,13 @@ class AlertRecorder {
   void change(const AlertChange& change, std::optional<TenantId> tenant_id, WallTime now);
   /// The same for an alert about this webhook. The alert names it.
   void change(const AlertChange& change, const Webhook& webhook, WallTime now);
+  /// Another server has raised this alert, and this one continues with it.
+  void take_over(Alert alert);
+  /// Another server continues with the alerts about these webhooks.
+  void hand_over(const std::function<bool(WebhookId)>& is_handed_over);
+  /// Another server continues with the alerts of this kind.
+  void hand_over(AlertKind kind);
+
   /// Resolves all alerts of a removed webhook.
   void resolve_all(WebhookId webhook_id, WallTime now);
 
@@ -56,6 +63,8 @@ class AlertRecorder {
 
  private:
   void change(const AlertChange& change, Alert alert);
+  template <class Goes>
+  void forget(Goes goes);
   void raise(const AlertChange& change, Alert alert);
   void count_on(Alert& active, Alert alert);
   void resolve(std::map<AlertSubject, Alert>::iterator active, WallTime now);

@@ -74,6 +74,19 @@ TEST_F(AlertRecorderTest, RaisesOnceAndResolvesOnce) {
   EXPECT_EQ(stored()[0].resolved_at, noon + 2s);
 }
 
+TEST_F(AlertRecorderTest, DoesNotResolveWhatAnotherServerContinuesWith) {
+  AlertRecorder recorder = make_recorder();
+  recorder.change(change(AlertKind::dns_failing, true), "acme", noon);
+  recorder.change(change(AlertKind::circuit_opened, true), "acme", noon);
+  recorder.hand_over(AlertKind::dns_failing);
+  recorder.change(change(AlertKind::dns_failing, false), "acme", noon + 1s);
+  recorder.change(change(AlertKind::circuit_opened, false), "acme", noon + 1s);
+  ASSERT_TRUE(recorder.write(roles_).has_value());
+  ASSERT_EQ(stored().size(), 2u);
+  EXPECT_FALSE(stored()[0].resolved_at);
+  EXPECT_TRUE(stored()[1].resolved_at);
+}
+
 TEST_F(AlertRecorderTest, NamesTheWebhookWithoutTheQueryOfItsUrl) {
   AlertRecorder recorder = make_recorder();
   Webhook named;

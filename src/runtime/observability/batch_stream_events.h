@@ -12,9 +12,9 @@
 
 namespace postrider {
 
-/// Settlements, late deliveries, revivals and cancellations. Deliveries of a webhook that is not in
-/// the directory are left out: their tenant is unknown, and an event must not reach another tenant
-/// (P11).
+/// New deliveries, settlements, revivals and cancellations. Apart from publishes, deliveries of a
+/// webhook that is not in the directory are left out: their tenant is unknown, and an event must
+/// not reach another tenant (P11).
 [[nodiscard]] std::vector<StreamEvent> stream_events_of(const Batch& batch,
                                                         const BatchReceipt& receipt,
                                                         const Directory& directory, WallTime now);
@@ -28,6 +28,8 @@ class BatchStreamPublisher {
 
   /// Call after the batch is committed, before it is answered.
   void publish(const Batch& batch, const BatchReceipt& receipt);
+  /// Call after a step of a fan-out is committed.
+  void publish(const FannedOut& made);
 
  private:
   StreamHub& hub_;

@@ -54,9 +54,28 @@ TEST(BatchStreamEvents, ASettlementIsAnEventOfItsWebhooksTenant) {
   EXPECT_EQ(update.dead, settlement.dead);
 }
 
-TEST(BatchStreamEvents, LateDeliveriesRevivalsAndCancellationsThatWorkedAreEvents) {
+TEST(BatchStreamEvents, NewDeliveriesAreCountedForEachWebhook) {
+  Publish publish;
+  publish.event.tenant_id = "acme";
   BatchReceipt receipt;
-  receipt.late_deliveries = {delivery(1, DeliveryState::pending), std::nullopt};
+  receipt.publishes = {Accepted{.deliveries = {delivery(1, DeliveryState::pending),
+                                               delivery(3, DeliveryState::pending)}},
+                       Duplicate{}, Accepted{.deliveries = {delivery(1, DeliveryState::pending)}}};
+  receipt.late_deliveries = {delivery(2, DeliveryState::pending), std::nullopt,
+                             delivery(9, DeliveryState::pending)};
+  const std::vector<StreamEvent> events =
+      stream_events_of({.publishes = {publish, publish, publish}}, receipt, directory, now);
+  std::vector<std::tuple<TenantId, std::uint8_t, std::uint64_t>> created;
+  for (const StreamEvent& event : events) {
+    EXPECT_EQ(event.at, now);
+    created.emplace_back(event.tenant_id, event.webhook_id->bytes[15],
+                         std::get<DeliveriesCreated>(event.what).count);
+  }
+  EXPECT_EQ(created, (decltype(created){{"acme", 1, 2}, {"acme", 3, 1}, {"other", 2, 1}}));
+}
+
+TEST(BatchStreamEvents, RevivalsAndCancellationsThatWorkedAreEvents) {
+  BatchReceipt receipt;
   receipt.revivals = {fail(Errc::conflict, "Moved on."), delivery(1, DeliveryState::retrying)};
   receipt.cancels = {delivery(2, DeliveryState::cancelled), fail(Errc::not_found, "Unknown.")};
   const std::vector<StreamEvent> events = stream_events_of({}, receipt, directory, now);
@@ -65,8 +84,7 @@ TEST(BatchStreamEvents, LateDeliveriesRevivalsAndCancellationsThatWorkedAreEvent
     EXPECT_EQ(event.at, now);
     states.push_back(std::get<DeliveryUpdate>(event.what).delivery.state);
   }
-  EXPECT_EQ(states, (std::vector{DeliveryState::pending, DeliveryState::retrying,
-                                 DeliveryState::cancelled}));
+  EXPECT_EQ(states, (std::vector{DeliveryState::retrying, DeliveryState::cancelled}));
 }
 
 TEST(BatchStreamEvents, LeavesOutDeliveriesOfUnknownWebhooks) {  // P11

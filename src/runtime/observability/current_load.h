@@ -1,4 +1,4 @@
-// What the server is busy with at the moment, over all tenants.
+// What is being worked on at the moment, for all tenants or for one.
 #pragma once
 
 #include <cstdint>

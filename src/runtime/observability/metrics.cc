@@ -11,6 +11,7 @@
 
 #include "runtime/observability/circuit_states.h"
 #include "runtime/observability/metric_families.h"
+#include "runtime/observability/tenant_numbers.h"
 
 namespace postrider {
 namespace {
@@ -26,7 +27,7 @@ std::string_view status_of(const std::optional<FailureCategory>& failure) {
   return *failure == FailureCategory::timeout ? "timeout" : "failure";
 }
 
-/// The automatic retries among so many attempts.
+/// The number of automatic retries among `budget_used` attempts.
 std::uint32_t retries(std::uint32_t budget_used) { return std::max(budget_used, 1u) - 1; }
 
 /// Adds what `refresh_gauges` shows.
@@ -195,7 +196,9 @@ class PrometheusAttemptMeter final : public AttemptMeter {
 
 class PrometheusMetrics final : public Metrics {
  public:
-  PrometheusMetrics() { show_from_start(families_); }
+  explicit PrometheusMetrics(std::string pool_id) : pool_id_(std::move(pool_id)) {
+    show_from_start(families_);
+  }
 
   std::unique_ptr<AttemptMeter> make_attempt_meter() override {
     return std::make_unique<PrometheusAttemptMeter>(families_);
@@ -244,14 +247,16 @@ class PrometheusMetrics final : public Metrics {
         .Increment(static_cast<double>(change));
   }
 
-  void waiting_counted(const PriorityCounts& waiting) override {
+  void waiting_counted(const TenantCounts& waiting) override {
     const std::lock_guard lock{mutex_};
-    waiting_ = waiting;
+    waiting_ = waiting.by_priority();
+    numbers_.set_waiting(waiting);
   }
 
-  void waiting_changed(const PriorityCounts& change) override {
+  void waiting_changed(const TenantCounts& change) override {
     const std::lock_guard lock{mutex_};
-    waiting_ += change;
+    waiting_ += change.by_priority();
+    numbers_.add_waiting(change);
   }
 
   void watch_slow_attempts(Millis longer_than) override {
@@ -259,10 +264,11 @@ class PrometheusMetrics final : public Metrics {
     (void)take_slow();  // They were measured against another limit.
   }
 
-  void waiting_cancelled(const PriorityCounts& cancelled) override {
+  void waiting_cancelled(const TenantCounts& cancelled) override {
     deliveries_entered(DeliveryState::cancelled, cancelled.total());
     const std::lock_guard lock{mutex_};
-    waiting_ -= cancelled;
+    waiting_ -= cancelled.by_priority();
+    numbers_.remove_waiting(cancelled);
   }
 
   RateLimitMeter& rate_limits() override { return rate_limits_; }
@@ -285,33 +291,27 @@ class PrometheusMetrics final : public Metrics {
       facts.in_flight += seen.view.in_flight;
       facts.in_flight_max = seen.in_flight_max;  // The same for all workers.
     }
-    for (const auto& [tenant_id, count] : dead_letters_) {
-      if (count > dead_letters_max) {
-        facts.dead_letters.emplace(tenant_id, count);
-      }
-    }
+    facts.dead_letters = numbers_.dead_letters_over(dead_letters_max);
     return facts;
   }
 
-  CurrentLoad current_load() override {
+  CurrentLoad current_load(const std::optional<TenantId>& tenant_id) override {
     const std::lock_guard lock{mutex_};
-    ShardView all;
-    for (const auto& [worker, seen] : shards_) {
-      add(seen.view, all);
-    }
-    CurrentLoad load{.in_flight = all.in_flight,
-                     .open_circuits = all.circuits[static_cast<std::size_t>(CircuitState::open)]};
-    load.waiting = std::max<std::int64_t>(waiting_.total() - load.in_flight, 0);
-    for (const auto& [tenant_id, count] : dead_letters_) {
-      load.dead_letters += count;
-    }
-    return load;
+    return tenant_id ? numbers_.of(*tenant_id) : numbers_.total();
   }
 
   void dead_letters_changed(std::string_view tenant_id, std::int64_t change) override {
-    count_dead_letters(tenant_id, change);
+    {
+      const std::lock_guard lock{mutex_};
+      numbers_.add_dead_letters(TenantId{tenant_id}, change);
+    }
     families_.dlq_size.Add({{"tenant_id", families_.tenants.label(tenant_id)}})
         .Increment(static_cast<double>(change));
+  }
+
+  void tenant_loads_changed(const TenantLoadChanges& changes) override {
+    const std::lock_guard lock{mutex_};
+    numbers_.add_loads(changes);
   }
 
   void shard_seen(std::size_t worker, const ShardView& view, std::uint32_t in_flight_max) override {
@@ -370,15 +370,6 @@ class PrometheusMetrics final : public Metrics {
     return sample_sources_;
   }
 
-  void count_dead_letters(std::string_view tenant_id, std::int64_t change) {
-    const std::lock_guard lock{mutex_};
-    const auto found = dead_letters_.try_emplace(TenantId{tenant_id}, 0).first;
-    found->second += change;
-    if (found->second == 0) {
-      dead_letters_.erase(found);
-    }
-  }
-
   /// Returns the number of closed circuits.
   std::uint32_t refresh_gauges() {
     const std::lock_guard lock{mutex_};
@@ -392,7 +383,7 @@ class PrometheusMetrics final : public Metrics {
       in_flight_max = seen.in_flight_max;
     }
     // All workers share the slots, so they are one pool.
-    families_.utilization.Add({{"pool_id", "all"}}).Set(all.in_flight / in_flight_max);
+    families_.utilization.Add({{"pool_id", pool_id_}}).Set(all.in_flight / in_flight_max);
     families_.rate_limited.Increment(static_cast<double>(all.rate_limited_total) -
                                      families_.rate_limited.Value());
     families_.waiting.Set(static_cast<double>(waiting_.total()));
@@ -411,18 +402,21 @@ class PrometheusMetrics final : public Metrics {
     return all.circuits[static_cast<std::size_t>(CircuitState::closed)];
   }
 
+  const std::string pool_id_;
   MetricFamilies families_;
   CircuitStates circuits_;
   RateLimitMeter rate_limits_;
   std::mutex mutex_;  // Guards the four below.
   PriorityCounts waiting_;
-  std::unordered_map<TenantId, std::int64_t> dead_letters_;  // All tenants, without zeros.
+  TenantNumbers numbers_;
   std::vector<CollectSamples> sample_sources_;
   std::map<std::size_t, SeenShard> shards_;
 };
 
 }  // namespace
 
-std::unique_ptr<Metrics> make_metrics() { return std::make_unique<PrometheusMetrics>(); }
+std::unique_ptr<Metrics> make_metrics(std::string pool_id) {
+  return std::make_unique<PrometheusMetrics>(std::move(pool_id));
+}
 
 }  // namespace postrider

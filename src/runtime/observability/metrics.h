@@ -13,7 +13,7 @@
 
 #include "core/model/attempt.h"
 #include "core/model/delivery.h"
-#include "core/model/priority_counts.h"
+#include "core/model/tenant_counts.h"
 #include "core/policy/breaker.h"
 #include "engine/alerts/server_alert_rules.h"
 #include "engine/shard/shard_view.h"
@@ -62,7 +62,7 @@ class Metrics {
   virtual void attempt_postponed() = 0;
   /// A delivery became a dead letter without an attempt, after `budget_used` attempts.
   virtual void delivery_given_up(std::uint32_t budget_used) = 0;
-  /// So many deliveries entered the state, without an attempt.
+  /// Counts deliveries that entered the state without an attempt.
   virtual void deliveries_entered(DeliveryState state, std::int64_t count) = 0;
   /// `reason`: `queue_full`, `fanout_backlog`, `store`, `draining`.
   virtual void publish_refused(std::string_view reason) = 0;
@@ -74,13 +74,15 @@ class Metrics {
   /// Adds `change`, which may be negative, to the active alerts of a kind.
   virtual void alerts_changed(AlertKind kind, std::int64_t change) = 0;
   /// Sets the number of waiting deliveries in the store.
-  virtual void waiting_counted(const PriorityCounts& waiting) = 0;
+  virtual void waiting_counted(const TenantCounts& waiting) = 0;
   /// Adds `change` to the number of waiting deliveries.
-  virtual void waiting_changed(const PriorityCounts& change) = 0;
+  virtual void waiting_changed(const TenantCounts& change) = 0;
   /// These waiting deliveries were cancelled.
-  virtual void waiting_cancelled(const PriorityCounts& cancelled) = 0;
+  virtual void waiting_cancelled(const TenantCounts& cancelled) = 0;
   /// Adds `change`, which may be negative, to the dead letters of a tenant.
   virtual void dead_letters_changed(std::string_view tenant_id, std::int64_t change) = 0;
+  /// Adds `changes` to the current loads of the tenants.
+  virtual void tenant_loads_changed(const TenantLoadChanges& changes) = 0;
   virtual void shard_seen(std::size_t worker, const ShardView& view,
                           std::uint32_t in_flight_max) = 0;
 
@@ -93,7 +95,8 @@ class Metrics {
   /// letters.
   [[nodiscard]] virtual ServerFacts facts(std::int64_t dead_letters_max) = 0;
 
-  [[nodiscard]] virtual CurrentLoad current_load() = 0;
+  /// Of all tenants, or of one.
+  [[nodiscard]] virtual CurrentLoad current_load(const std::optional<TenantId>& tenant_id) = 0;
 
   /// `kind`: `event`, `delivery`, `attempt`, `dead_letter`, `operation`, `webhook`.
   virtual void retention_removed(std::string_view kind, std::uint64_t count) = 0;
@@ -106,6 +109,7 @@ class Metrics {
   [[nodiscard]] virtual std::string text() = 0;
 };
 
-[[nodiscard]] std::unique_ptr<Metrics> make_metrics();
+/// `pool_id` labels the slots that all workers share.
+[[nodiscard]] std::unique_ptr<Metrics> make_metrics(std::string pool_id = "all");
 
 }  // namespace postrider

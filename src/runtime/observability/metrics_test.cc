@@ -121,11 +121,15 @@ TEST(Metrics, AddUpTheWorkers) {
                        .circuits = {1, 1, 1},
                        .rate_limited_total = 4},
                       10);
-  metrics->waiting_counted({{100, 2, 40}});
+  metrics->waiting_counted({{{"a", {{100, 2, 40}}}}});
   metrics->dead_letters_changed("a", 3);
   metrics->dead_letters_changed("b", 4);
-  EXPECT_EQ(metrics->current_load(),
+  metrics->tenant_loads_changed({{"a", {.in_flight = 5, .open_circuits = 1}}});
+  metrics->tenant_loads_changed({{"b", {.in_flight = 1, .open_circuits = 1}}});
+  EXPECT_EQ(metrics->current_load(std::nullopt),
             (CurrentLoad{.waiting = 136, .in_flight = 6, .dead_letters = 7, .open_circuits = 2}));
+  EXPECT_EQ(metrics->current_load("a"),
+            (CurrentLoad{.waiting = 137, .in_flight = 5, .dead_letters = 3, .open_circuits = 1}));
   const std::string text = metrics->text();
   EXPECT_TRUE(has_line(text, "webhook_queue_depth{priority=\"high\"} 98"));
   EXPECT_TRUE(has_line(text, "webhook_queue_depth{priority=\"normal\"} 0"));
@@ -145,6 +149,12 @@ TEST(Metrics, AddUpTheWorkers) {
   EXPECT_TRUE(has_line(metrics->text(), "webhook_rate_limited_requests_total 7"));
 }
 
+TEST(Metrics, NameTheWorkerPoolWhoseSlotsAreShown) {
+  const auto metrics = make_metrics("eu");
+  metrics->shard_seen(0, {.in_flight = 3}, 12);
+  EXPECT_TRUE(has_line(metrics->text(), "webhook_worker_pool_utilization{pool_id=\"eu\"} 0.25"));
+}
+
 TEST(Metrics, CountCommitsFailuresAndRefusals) {
   const std::unique_ptr<Metrics> metrics = make_metrics();
   metrics->committed({.publishes = 3, .settlements = 4, .duration = Micros{2'000'000}});
@@ -155,7 +165,7 @@ TEST(Metrics, CountCommitsFailuresAndRefusals) {
   metrics->publish_refused("store");
   metrics->delivery_given_up(3);
   metrics->deliveries_entered(DeliveryState::pending, 5);
-  metrics->waiting_cancelled({{1, 2, 0}});
+  metrics->waiting_cancelled({{{"a", {{1, 2, 0}}}}});
   metrics->alert_raised(AlertKind::queue_deep);
   metrics->alerts_changed(AlertKind::queue_deep, 2);
   metrics->alerts_changed(AlertKind::queue_deep, -1);
@@ -234,9 +244,9 @@ TEST(Metrics, SummarizeTheServerForAlerts) {
                .tenant_id = "t",
                .duration = Micros{1'000'001}});
   metrics->delivery_given_up(1);
-  metrics->waiting_counted({{4, 6, 0}});
-  metrics->waiting_changed({{0, 5, 0}});
-  metrics->waiting_changed({{0, -7, 0}});
+  metrics->waiting_counted({{{"a", {{4, 6, 0}}}}});
+  metrics->waiting_changed({{{"a", {{0, 5, 0}}}}});
+  metrics->waiting_changed({{{"a", {{0, -7, 0}}}}});
   metrics->shard_seen(0, {.in_flight = 5}, 10);
   metrics->shard_seen(1, {.in_flight = 1}, 10);
   metrics->dead_letters_changed("few", 2);
@@ -258,7 +268,8 @@ TEST(Metrics, SummarizeTheServerForAlerts) {
   EXPECT_EQ(facts.dead_letters, (std::map<TenantId, std::int64_t>{{"many", 3}}));
   EXPECT_FALSE(metrics->facts(-1).dead_letters.contains("gone"));
   EXPECT_TRUE(has_line(metrics->text(), "postrider_deliveries_waiting 8"));
-  metrics->waiting_counted({{0, 0, 3}});  // Replaces the count, as after a store failure.
+  metrics->waiting_counted(
+      {{{"a", {{0, 0, 3}}}}});  // Replaces the count, as after a store failure.
   EXPECT_EQ(metrics->facts(2).waiting, 3);
 }
 

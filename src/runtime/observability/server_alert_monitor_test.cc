@@ -77,15 +77,15 @@ TEST_F(ServerAlertMonitorTest, ChecksAtOnceAndThenEverySecond) {
 
 TEST_F(ServerAlertMonitorTest, RaisesAndResolvesAnAlertAboutTheServer) {
   monitor_.start(loop_);
-  metrics_->waiting_counted({{0, 10, 0}});
+  metrics_->waiting_counted({{{"acme", {{0, 10, 0}}}}});
   advance(1s);
   EXPECT_TRUE(sink_.changes.empty());
-  metrics_->waiting_changed({{0, 1, 0}});
+  metrics_->waiting_changed({{{"acme", {{0, 1, 0}}}}});
   advance(1s);
   ASSERT_EQ(sink_.changes.size(), 1u);
   EXPECT_EQ(sink_.changes.front().subject, (AlertSubject{AlertKind::queue_deep, std::nullopt}));
   EXPECT_TRUE(sink_.changes.front().active);
-  metrics_->waiting_changed({{0, -1, 0}});
+  metrics_->waiting_changed({{{"acme", {{0, -1, 0}}}}});
   advance(level_calm + 1s);
   ASSERT_EQ(sink_.changes.size(), 2u);
   EXPECT_FALSE(sink_.changes.back().active);
@@ -102,7 +102,7 @@ TEST_F(ServerAlertMonitorTest, RaisesAnAlertAboutATenantWithTooManyDeadLetters) 
 
 TEST_F(ServerAlertMonitorTest, UsesChangedLimits) {
   monitor_.start(loop_);
-  metrics_->waiting_counted({{0, 5, 0}});
+  metrics_->waiting_counted({{{"acme", {{0, 5, 0}}}}});
   metrics_->dead_letters_changed("acme", 3);
   advance(1s);
   EXPECT_TRUE(sink_.changes.empty());

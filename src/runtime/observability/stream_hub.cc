@@ -1,11 +1,11 @@
 #include "runtime/observability/stream_hub.h"
 
 #include <algorithm>
-#include <charconv>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "core/base/parse_number.h"
 #include "core/filter/event_type_filter.h"
 
 namespace postrider {
@@ -14,13 +14,6 @@ namespace {
 template <class Value>
 bool contains(const std::vector<Value>& wanted, const Value& value) {
   return wanted.empty() || std::ranges::find(wanted, value) != wanted.end();
-}
-
-std::optional<std::uint64_t> parse_number(std::string_view text, int base) {
-  std::uint64_t value = 0;
-  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
-  return error == std::errc{} && rest == text.data() + text.size() ? std::optional{value}
-                                                                   : std::nullopt;
 }
 
 }  // namespace
@@ -46,8 +39,12 @@ bool admits(const StreamFilter& filter, const StreamEvent& stream_event) {
   if (filter.tenant_id && *filter.tenant_id != stream_event.tenant_id) {
     return false;
   }
-  if (!contains(filter.webhook_ids, stream_event.webhook_id)) {
+  if (stream_event.webhook_id && !contains(filter.webhook_ids, *stream_event.webhook_id)) {
     return false;
+  }
+  if (const auto* created = std::get_if<DeliveriesCreated>(&stream_event.what)) {
+    return contains(filter.states, DeliveryState::pending) &&
+           admits_type(filter.event_types, created->event_type);
   }
   if (const auto* about = std::get_if<DeliveryUpdate>(&stream_event.what)) {
     return contains(filter.states, about->delivery.state) &&
@@ -65,8 +62,8 @@ std::optional<StreamPosition> parse_stream_position(std::string_view text) {
   if (dash == std::string_view::npos) {
     return std::nullopt;
   }
-  const auto epoch = parse_number(text.substr(0, dash), 16);
-  const auto sequence = parse_number(text.substr(dash + 1), 10);
+  const auto epoch = parse_number<std::uint64_t>(text.substr(0, dash), 16);
+  const auto sequence = parse_number<std::uint64_t>(text.substr(dash + 1), 10);
   return epoch && sequence ? std::optional{StreamPosition{*epoch, *sequence}} : std::nullopt;
 }
 

@@ -32,6 +32,12 @@ struct DeliveryUpdate {
   std::optional<DeadReason> dead;
 };
 
+/// New deliveries, which wait for their first attempt.
+struct DeliveriesCreated {
+  std::string event_type;
+  std::uint64_t count = 0;
+};
+
 struct CircuitUpdate {
   CircuitState from = CircuitState::closed;
   CircuitState to = CircuitState::closed;
@@ -43,16 +49,19 @@ struct AlertUpdate {
 };
 
 struct StreamEvent {
+  using What = std::variant<DeliveryUpdate, DeliveriesCreated, CircuitUpdate, AlertUpdate>;
+
   WallTime at;
-  WebhookId webhook_id;
+  std::optional<WebhookId> webhook_id;  // nullopt: several webhooks of the tenant.
   TenantId tenant_id;
-  std::variant<DeliveryUpdate, CircuitUpdate, AlertUpdate> what;
+  What what;
 };
 
 [[nodiscard]] StreamEvent stream_events_of(const Settlement& settlement, TenantId tenant_id);
 
-/// Empty lists and nullopts do not restrict. `states` and `event_types` apply to deliveries: if one
-/// of them is set, only delivery updates are admitted.
+/// Empty lists and nullopts do not restrict. An event of several webhooks passes every list of
+/// webhooks. `states` and `event_types` apply to deliveries: if one of them is set, only events
+/// about deliveries are admitted.
 struct StreamFilter {
   std::optional<TenantId> tenant_id;
   std::vector<WebhookId> webhook_ids;

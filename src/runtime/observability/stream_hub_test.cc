@@ -107,6 +107,26 @@ TEST_F(StreamHubTest, FiltersForEachSubscriber) {
   EXPECT_EQ(sequences(typed->take()), (Sequences{2, 3})) << "a circuit has no event type";
 }
 
+TEST(StreamFilter, NewDeliveriesArePendingAndThoseOfSeveralWebhooksPassEveryListOfThem) {
+  const StreamEvent of_one{.at = start,
+                           .webhook_id = webhook(1),
+                           .tenant_id = "acme",
+                           .what = DeliveriesCreated{.event_type = "order.paid", .count = 3}};
+  StreamEvent of_several = of_one;
+  of_several.webhook_id.reset();
+  for (const StreamEvent& created : {of_one, of_several}) {
+    EXPECT_TRUE(admits({}, created));
+    EXPECT_TRUE(admits({.tenant_id = "acme", .webhook_ids = {webhook(1)}}, created));
+    EXPECT_TRUE(admits({.states = {DeliveryState::pending}}, created));
+    EXPECT_FALSE(admits({.states = {DeliveryState::succeeded}}, created));
+    EXPECT_TRUE(admits({.event_types = {"order.*"}}, created));
+    EXPECT_FALSE(admits({.event_types = {"order.sent"}}, created));
+    EXPECT_FALSE(admits({.tenant_id = "other"}, created));
+  }
+  EXPECT_FALSE(admits({.webhook_ids = {webhook(2)}}, of_one));
+  EXPECT_TRUE(admits({.webhook_ids = {webhook(2)}}, of_several));
+}
+
 TEST(StreamFilter, RestrictsByTenantWebhookTypeAndState) {
   const StreamEvent stream_event = delivery_update(1);
   EXPECT_TRUE(admits({}, stream_event));

@@ -21,9 +21,11 @@ void Tracer::committed(const Batch& batch, const BatchReceipt& receipt, const Co
   std::vector<Span> spans;
   for (std::size_t i = 0; i < batch.publishes.size(); ++i) {
     const Publish& publish = batch.publishes[i];
-    if (is_traced(publish) && !std::holds_alternative<Refused>(receipt.publishes[i])) {
-      std::ranges::move(publish_spans(publish, receipt.publishes[i], commit),
-                        std::back_inserter(spans));
+    const PublishReceipt& answer = receipt.publishes[i];
+    const bool is_known =
+        std::holds_alternative<Accepted>(answer) || std::holds_alternative<Duplicate>(answer);
+    if (is_traced(publish) && is_known) {
+      std::ranges::move(publish_spans(publish, answer, commit), std::back_inserter(spans));
     }
   }
   if (!spans.empty()) {

@@ -73,11 +73,12 @@ TEST_F(TracerTest, AnEventOutsideTheSampleHasNoContext) {
 TEST_F(TracerTest, ExportsTheSampledPublishesOfABatch) {
   tracer_.start();
   Batch batch;
-  batch.publishes = {sampled_publish(), Publish{}, sampled_publish(), sampled_publish()};
+  batch.publishes = {sampled_publish(), Publish{}, sampled_publish(), sampled_publish(),
+                     sampled_publish()};
   BatchReceipt receipt;
-  receipt.publishes = {Accepted{}, Accepted{}, Refused{}, Duplicate{}};
+  receipt.publishes = {Accepted{}, Accepted{}, Refused{}, Duplicate{}, Outdated{}};
   tracer_.committed(batch, receipt, {});
-  EXPECT_EQ(stop(), (Names{"publish", "commit", "publish", "commit"})) << "nothing was refused";
+  EXPECT_EQ(stop(), (Names{"publish", "commit", "publish", "commit"})) << "nothing of the others";
   EXPECT_EQ(tracer_.counts().exported, 4u);
 }
 

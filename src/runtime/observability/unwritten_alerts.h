@@ -22,7 +22,7 @@ class UnwrittenAlerts {
  public:
   [[nodiscard]] bool empty() const;
 
-  /// False if there are so many that a further alert must not be added.
+  /// False if the limit is reached: no further alert may be added.
   [[nodiscard]] bool has_room() const;
 
   void raise(Alert alert);

@@ -8,8 +8,8 @@
 
 namespace postrider {
 
-RowChanges::RowChanges(const std::vector<std::string>& sources, const RowChangeLimits& limits)
-    : limits_(limits) {
+RowChanges::RowChanges(const std::vector<std::string>& sources, const RowChangeOptions& options)
+    : options_(options), tracks_all_(!options.is_shared) {
   for (const std::string& name : sources) {
     sources_.push_back({.name = name, .changed = {}});
   }
@@ -22,7 +22,7 @@ RowChanges::Source& RowChanges::find(std::string_view name) {
 }
 
 void RowChanges::track_one(EventId event) {
-  if (tracked_.size() < limits_.tracked_max) {
+  if (!options_.is_shared && tracked_.size() < options_.tracked_max) {
     tracked_.insert(event);
   } else {
     tracks_all_ = false;
@@ -41,7 +41,7 @@ void RowChanges::change(Source& source, EventId event) {
   if (source.examine_all) {
     return;
   }
-  if (source.changed.size() >= limits_.changed_max) {
+  if (source.changed.size() >= options_.changed_max) {
     source.changed.clear();
     source.examine_all = true;
     return;

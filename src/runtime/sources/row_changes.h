@@ -2,7 +2,8 @@
 // reading: the store knows all rows that are not settled.
 //
 // The store thread adds changes, one thread per source takes them. A settlement of an event that
-// came from elsewhere costs one lookup.
+// came from elsewhere costs one lookup. If servers share the store, each learns only of what it
+// commits itself, and an event may have been published by another: every settlement is a change.
 #pragma once
 
 #include <condition_variable>
@@ -19,7 +20,8 @@
 
 namespace postrider {
 
-struct RowChangeLimits {
+struct RowChangeOptions {
+  bool is_shared = false;             // Other servers use the same store: nothing is tracked.
   std::size_t tracked_max = 100'000;  // About 5 MB. With more, every settlement is a change.
   std::size_t changed_max = 50'000;   // Per source. With more, all its rows are examined.
 };
@@ -27,7 +29,8 @@ struct RowChangeLimits {
 class RowChanges {
  public:
   /// Of the sources with these names. All their rows are to be examined at first.
-  explicit RowChanges(const std::vector<std::string>& sources, const RowChangeLimits& limits = {});
+  explicit RowChanges(const std::vector<std::string>& sources,
+                      const RowChangeOptions& options = {});
 
   /// A batch is on disk. Store thread.
   void committed(const Batch& batch, const BatchReceipt& receipt);
@@ -69,12 +72,12 @@ class RowChanges {
   void add_publishes(const Batch& batch, const BatchReceipt& receipt);
   [[nodiscard]] bool may_be_tracked(EventId event) const;
 
-  RowChangeLimits limits_;
+  RowChangeOptions options_;
   std::mutex mutex_;  // Guards the members below.
   std::condition_variable changed_;
   std::vector<Source> sources_;
   std::unordered_set<EventId> tracked_;
-  bool tracks_all_ = true;  // False: events with unsettled rows were left out.
+  bool tracks_all_;  // False: there are events with unsettled rows that are not in `tracked_`.
   bool stopped_ = false;
 };
 

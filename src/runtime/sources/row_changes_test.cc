@@ -11,7 +11,7 @@ using Events = std::vector<EventId>;
 
 class RowChangesTest : public testing::Test {
  protected:
-  static constexpr RowChangeLimits limits{.tracked_max = 3, .changed_max = 4};
+  static constexpr RowChangeOptions limits{.tracked_max = 3, .changed_max = 4};
 
   RowChangesTest() { finish_examination(); }
 
@@ -116,6 +116,15 @@ TEST_F(RowChangesTest, EverySettlementIsAChangeIfNotAllRowsCanBeTracked) {
   const Delivery other = store(false);
   settle(other);
   EXPECT_EQ(take().events, (Events{other.event_id}));
+}
+
+TEST_F(RowChangesTest, EverySettlementIsAChangeIfServersShareTheStore) {
+  RowChanges changes{{"orders"}, RowChangeOptions{.is_shared = true}};
+  (void)changes.take("orders", Millis{0});
+  changes.examined("orders", true);
+  const Delivery of_another_server = store(true);
+  changes.committed({.settlements = {script_.success(of_another_server)}}, {});
+  EXPECT_EQ(changes.take("orders", Millis{0}).events, (Events{of_another_server.event_id}));
 }
 
 TEST_F(RowChangesTest, AllRowsAreExaminedIfThereAreTooManyChanges) {

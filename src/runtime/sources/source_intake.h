@@ -13,7 +13,7 @@ class SourceIntake {
   virtual ~SourceIntake() = default;
 
   /// Blocks until the events are on disk (P1). The outcomes are in the order of the messages. May
-  /// defer messages whose events are on disk all the same: their keys make them duplicates later.
+  /// defer messages whose events are nevertheless on disk: their keys make them duplicates later.
   [[nodiscard]] virtual std::vector<RecordOutcome> publish(
       const std::vector<SourceRecord>& records) = 0;
 

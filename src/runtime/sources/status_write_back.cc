@@ -15,20 +15,35 @@
 namespace postrider {
 namespace {
 
-// One statement writes so many rows.
+// The rows that one statement writes.
 constexpr std::size_t rows_per_write = 500;
-// Collects the changes of a moment, so that a statement writes several rows.
+// Changes are collected for this long, so that one statement writes several rows.
 constexpr Millis collect_time{10};
-// Before a row is written again that another transaction had locked.
+// The pause before a row that another transaction had locked is written again.
 constexpr Millis locked_pause{50};
 constexpr Millis wait_for_changes{1'000};
 constexpr Millis clean_up_period{10'000};
 // A removal holds locks, so it is kept small.
 constexpr std::uint32_t removals_per_step = 500;
 
+// A server that ends before it has written what it stored tells nobody. Those that take its shards
+// examine all rows; this is for what concerned no shard of its own, and for sources that not all
+// servers have. An examination that takes long is made less often.
+constexpr Micros examine_period_min{std::chrono::minutes{5}};
+constexpr int examine_share = 20;
+
 /// A row that was never attempted has the status that its application gave it.
-bool has_news(const TrackedRow& row, const RowStatus& status) {
-  return status.state != RowState::pending || status.attempts > 0 || row.revision > 0;
+void keep_those_with_news(std::vector<TrackedRow>& rows) {
+  std::erase_if(rows, [](const TrackedRow& row) {
+    const RowStatus status = row_status(row.facts);
+    return status.state == RowState::pending && status.attempts == 0 && row.revision == 0;
+  });
+}
+
+std::vector<EventId> events_of(const std::vector<TrackedRow>& rows) {
+  std::vector<EventId> events;
+  std::ranges::transform(rows, std::back_inserter(events), &TrackedRow::event_id);
+  return events;
 }
 
 }  // namespace
@@ -81,16 +96,17 @@ void StatusWriteBack::stop() {
 }
 
 void StatusWriteBack::run() {
-  const auto is_stopping = [this] {
-    const std::lock_guard lock{mutex_};
-    return is_stopping_;
-  };
   while (!is_stopping()) {
     wait(step(wait_for_changes));
   }
   if (is_connected_) {
     (void)step(Millis{0});  // What fails is written after the next start.
   }
+}
+
+bool StatusWriteBack::is_stopping() const {
+  const std::lock_guard lock{mutex_};
+  return is_stopping_;
 }
 
 void StatusWriteBack::wait(Millis delay) {
@@ -108,8 +124,12 @@ Millis StatusWriteBack::step(Millis wait_max) {
   RowChanges::Taken taken =
       parts_.changes->take(options_.source, later_.empty() ? wait_max : locked_pause);
   std::ranges::move(std::exchange(later_, {}), std::back_inserter(taken.events));
+  taken.examine_all = taken.examine_all || is_examination_due();
   const bool idle = taken.events.empty() && !taken.examine_all;
-  Result<void> done = handle(std::move(taken));
+  Result<void> done = handle(taken);
+  if (!done && done.error().code == Errc::conflict) {
+    return locked_pause;
+  }
   if (done) {
     done = clean_up();
   }
@@ -133,13 +153,23 @@ Millis StatusWriteBack::failed(const Error& error) {
   return backoff_delay(failures_, reconnect_backoff, random_.draw());
 }
 
-Result<void> StatusWriteBack::handle(RowChanges::Taken taken) {
-  Result<void> done;
+bool StatusWriteBack::is_examination_due() const { return parts_.clock->now().mono >= examine_at_; }
+
+Result<void> StatusWriteBack::handle(const RowChanges::Taken& taken) {
+  Result<void> done = write_changes(taken.events);
   if (taken.examine_all) {
-    done = examine();
-    parts_.changes->examined(options_.source, done.has_value());
+    const Result<bool> examined = done ? examine() : tl::make_unexpected(done.error());
+    parts_.changes->examined(options_.source, examined.value_or(false));
+    if (!examined) {
+      return tl::make_unexpected(examined.error());
+    }
   }
-  std::span<const EventId> rest = taken.events;
+  return done;
+}
+
+Result<void> StatusWriteBack::write_changes(const std::vector<EventId>& events) {
+  std::span<const EventId> rest = events;
+  Result<void> done;
   while (done && !rest.empty()) {
     const auto chunk = rest.first(std::min(rest.size(), rows_per_write));
     done = write_events({chunk.begin(), chunk.end()});
@@ -152,36 +182,60 @@ Result<void> StatusWriteBack::handle(RowChanges::Taken taken) {
 }
 
 Result<void> StatusWriteBack::write_events(const std::vector<EventId>& events) {
-  POSTRIDER_TRY(const std::vector<TrackedRow> rows, parts_.rows->rows_of(options_.source, events));
-  return write(rows);
+  POSTRIDER_TRY(std::vector<TrackedRow> rows, parts_.rows->rows_of(options_.source, events));
+  return write(std::move(rows));
 }
 
-Result<void> StatusWriteBack::examine() {
+Result<bool> StatusWriteBack::examine() {
+  const MonoTime begun = parts_.clock->now().mono;
+  bool again = false;
   std::optional<RowCursor> after = RowCursor{};
   while (after) {
+    if (options_.is_shared && is_stopping()) {
+      return false;  // The other servers go on with it.
+    }
     POSTRIDER_TRY(TrackedRowPage page,
                   parts_.rows->unsettled(options_.source, *after, rows_per_write));
-    std::vector<EventId> events;
-    std::ranges::transform(page.rows, std::back_inserter(events), &TrackedRow::event_id);
-    parts_.changes->track(events);
-    POSTRIDER_CHECK(write(page.rows));
+    parts_.changes->track(events_of(page.rows));
+    POSTRIDER_CHECK(write(std::move(page.rows)));
     after = std::move(page.next);
+    // What changes meanwhile does not wait for the end.
+    const RowChanges::Taken taken = parts_.changes->take(options_.source, Millis{0});
+    again = again || taken.examine_all;
+    POSTRIDER_CHECK(write_changes(taken.events));
   }
-  return {};
+  if (options_.is_shared) {
+    const MonoTime now = parts_.clock->now().mono;
+    examine_at_ = now + std::max(examine_period_min, (now - begun) * examine_share);
+  }
+  return !again;
 }
 
-Result<void> StatusWriteBack::write(const std::vector<TrackedRow>& rows) {
-  std::vector<TrackedRow> changed;
+Result<void> StatusWriteBack::write(std::vector<TrackedRow> rows) {
+  keep_those_with_news(rows);
+  if (rows.empty()) {
+    return {};
+  }
+  if (!options_.is_shared) {
+    return write_current(rows);
+  }
+  // Another server may have written a later state since these were read.
+  POSTRIDER_CHECK(sink_->begin());
+  Result<std::vector<TrackedRow>> current = parts_.rows->rows_of(options_.source, events_of(rows));
+  if (current) {
+    keep_those_with_news(*current);
+  }
+  if (current && !current->empty()) {
+    return write_current(*current);
+  }
+  Result<void> ended = sink_->end();
+  return current ? ended : tl::make_unexpected(current.error());
+}
+
+Result<void> StatusWriteBack::write_current(const std::vector<TrackedRow>& rows) {
   std::vector<RowWrite> writes;
   for (const TrackedRow& row : rows) {
-    RowStatus status = row_status(row.facts);
-    if (has_news(row, status)) {
-      changed.push_back(row);
-      writes.push_back({row.row_id, row.generation, std::move(status)});
-    }
-  }
-  if (writes.empty()) {
-    return {};
+    writes.push_back({row.row_id, row.generation, row_status(row.facts)});
   }
   POSTRIDER_TRY(const std::vector<RowWriteOutcome> outcomes, sink_->write(writes));
   POSTRIDER_ASSERT(outcomes.size() == writes.size());
@@ -189,15 +243,15 @@ Result<void> StatusWriteBack::write(const std::vector<TrackedRow>& rows) {
   std::vector<EventId> settled;
   std::vector<EventId> again;
   for (std::size_t i = 0; i < writes.size(); ++i) {
-    const auto record = written_back(changed[i], writes[i].status.state, outcomes[i]);
+    const auto record = written_back(rows[i], writes[i].status.state, outcomes[i]);
     if (record) {
       records.push_back(*record);
     }
     if (record && record->settled) {
-      settled.push_back(changed[i].event_id);
+      settled.push_back(rows[i].event_id);
     }
     if (outcomes[i] == RowWriteOutcome::locked || outcomes[i] == RowWriteOutcome::ahead) {
-      again.push_back(changed[i].event_id);
+      again.push_back(rows[i].event_id);
     }
   }
   if (!records.empty()) {

@@ -3,6 +3,10 @@
 // Level-triggered: what is written is the current state of the row's event, and a row stays
 // unsettled in the store until its final status is known to be in the table. A crash or an outage
 // at any point therefore only delays the status.
+//
+// Servers that share a store write all rows alike: each what it has changed, and from time to time
+// everything that is unsettled. One at a time reads the state and writes it, so that none writes an
+// older state than the one before.
 #pragma once
 
 #include <condition_variable>
@@ -66,6 +70,7 @@ class StatusWriteBack {
     std::string source;
     Millis keep_delivered{0};  // Zero: delivered rows are never removed.
     std::uint64_t seed = 0;
+    bool is_shared = false;  // Other servers write the status of these rows too.
   };
   /// All must outlive this object.
   struct Parts {
@@ -96,10 +101,16 @@ class StatusWriteBack {
   void run();
   void wait(Millis delay);
   [[nodiscard]] Millis failed(const Error& error);
-  [[nodiscard]] Result<void> handle(RowChanges::Taken taken);
+  [[nodiscard]] bool is_stopping() const;
+  [[nodiscard]] bool is_examination_due() const;
+  [[nodiscard]] Result<void> handle(const RowChanges::Taken& taken);
+  [[nodiscard]] Result<void> write_changes(const std::vector<EventId>& events);
   [[nodiscard]] Result<void> write_events(const std::vector<EventId>& events);
-  [[nodiscard]] Result<void> examine();
-  [[nodiscard]] Result<void> write(const std::vector<TrackedRow>& rows);
+  /// False if there is more to be examined.
+  [[nodiscard]] Result<bool> examine();
+  [[nodiscard]] Result<void> write(std::vector<TrackedRow> rows);
+  /// All of the rows have news, and no other server writes.
+  [[nodiscard]] Result<void> write_current(const std::vector<TrackedRow>& rows);
   void count(const std::vector<RowWriteOutcome>& outcomes);
   [[nodiscard]] Result<void> clean_up();
 
@@ -112,6 +123,7 @@ class StatusWriteBack {
   bool is_connected_ = false;
   std::uint32_t failures_ = 0;  // In a row.
   std::optional<MonoTime> cleaned_at_;
+  MonoTime examine_at_ = MonoTime::max();  // Only if `is_shared`.
 
   mutable std::mutex mutex_;  // Guards the two below.
   std::condition_variable woken_;

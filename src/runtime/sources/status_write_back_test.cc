@@ -29,6 +29,8 @@ class TableSink final : public RowStatusSink {
   explicit TableSink(Table& table) : table_(table) {}
 
   Result<void> connect() override { return check(); }
+  Result<void> begin() override { return fail(Errc::conflict, "No other server is there."); }
+  Result<void> end() override { return {}; }
   Result<std::vector<RowWriteOutcome>> write(const std::vector<RowWrite>& rows) override {
     POSTRIDER_CHECK(check());
     std::vector<RowWriteOutcome> outcomes;

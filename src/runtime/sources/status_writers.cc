@@ -59,14 +59,15 @@ void StatusWriters::make(std::vector<SourceParts>& sources, const Parts& parts) 
   if (names.empty()) {
     return;
   }
-  changes_ = std::make_unique<RowChanges>(names);
+  changes_ = std::make_unique<RowChanges>(names, RowChangeOptions{.is_shared = parts.is_shared});
   rows_ = std::make_unique<StoredTrackedRows>(*parts.store, *parts.readers);
   for (SourceParts& source : sources) {
     if (source.row_status) {
       writers_.push_back(std::make_unique<StatusWriteBack>(
           StatusWriteBack::Options{.source = source.name,
                                    .keep_delivered = source.keep_delivered,
-                                   .seed = parts.seed + writers_.size()},
+                                   .seed = parts.seed + writers_.size(),
+                                   .is_shared = parts.is_shared},
           std::move(source.row_status),
           StatusWriteBack::Parts{
               .changes = changes_.get(), .rows = rows_.get(), .clock = parts.clock}));

@@ -25,6 +25,7 @@ class StatusWriters {
     ReaderPool* readers = nullptr;
     const Clock* clock = nullptr;
     std::uint64_t seed = 0;
+    bool is_shared = false;  // Other servers use the same store.
   };
 
   /// Takes the sinks of the sources. Call before the store thread starts.

@@ -26,6 +26,22 @@ void EventLoads::wait_for_event(StartAttempt start) {
   }
 }
 
+std::vector<StartAttempt> EventLoads::take_waiting(ShardNumber shard) {
+  std::vector<StartAttempt> taken;
+  for (auto& [id, starts] : asked_) {
+    std::erase_if(starts, [&](StartAttempt& start) {
+      const bool is_of_shard = shard_of(start.delivery.webhook_id) == shard;
+      if (is_of_shard) {
+        taken.push_back(std::move(start));
+      }
+      return is_of_shard;
+    });
+  }
+  // The map is unordered, and equal inputs must give equal outputs.
+  std::ranges::sort(taken, {}, [](const StartAttempt& start) { return start.delivery.id; });
+  return taken;
+}
+
 void EventLoads::read_ahead(const std::vector<Delivery>& deliveries) {
   for (const Delivery& delivery : deliveries) {
     if (queue_.size() >= queue_max) {

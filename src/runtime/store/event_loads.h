@@ -39,6 +39,8 @@ class EventLoads {
 
   /// The event of this attempt is not cached.
   void wait_for_event(StartAttempt start);
+  /// Removes and returns the attempts of these webhooks that wait.
+  [[nodiscard]] std::vector<StartAttempt> take_waiting(ShardNumber shard);
   /// These deliveries will be attempted in about this order.
   void read_ahead(const std::vector<Delivery>& deliveries);
 

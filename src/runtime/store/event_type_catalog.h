@@ -56,6 +56,9 @@ class EventTypeChanges {
 
   [[nodiscard]] std::shared_ptr<const EventTypeCatalog> catalog() const { return catalog_.get(); }
 
+  /// Takes what another server on the same store has changed.
+  void replace(EventTypeCatalog catalog) { catalog_.replace(std::move(catalog)); }
+
   /// Stored together with `entry` and `key`. Fails with whatever `edit` or the store fails with,
   /// and with conflict when there are event_types_max already.
   struct Change {

@@ -5,8 +5,11 @@
 
 namespace postrider {
 
-ReaderPool::ReaderPool(std::vector<Reader> readers)
-    : queue_(share_rules(readers.size())), readers_(std::move(readers)) {
+ReaderPool::ReaderPool(std::vector<Reader> readers, const Clock& clock)
+    : queue_(share_rules(readers.size())),
+      clock_(clock),
+      meter_("reader", readers.size()),
+      readers_(std::move(readers)) {
   for (Reader& reader : readers_) {
     threads_.emplace_back([this, &reader] { run(reader); });
   }
@@ -16,8 +19,10 @@ ReaderPool::~ReaderPool() { stop(); }
 
 void ReaderPool::submit(Job job, ShareOwner owner) {
   {
+    Queued queued{.job = std::move(job), .since = clock_.now().mono};
     const std::lock_guard lock{mutex_};
-    queue_.push(std::move(owner), std::move(job));
+    meter_.request_queued();
+    queue_.push(std::move(owner), std::move(queued));
   }
   wake_.notify_one();
 }
@@ -37,7 +42,7 @@ void ReaderPool::stop() {
 
 void ReaderPool::run(Reader& reader) {
   for (;;) {
-    std::optional<FairQueue<Job>::Turn> turn;
+    std::optional<FairQueue<Queued>::Turn> turn;
     {
       std::unique_lock lock{mutex_};
       wake_.wait(lock, [&] {
@@ -48,7 +53,9 @@ void ReaderPool::run(Reader& reader) {
     if (!turn) {
       return;
     }
-    turn->job(reader);
+    meter_.use_begun(1, clock_.now().mono - turn->job.since);
+    turn->job.job(reader);
+    meter_.use_ended();
     {
       const std::lock_guard lock{mutex_};
       queue_.end(turn->owner);

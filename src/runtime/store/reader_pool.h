@@ -8,7 +8,10 @@
 #include <vector>
 
 #include "engine/admin/fair_queue.h"
+#include "ports/clock.h"
 #include "ports/store.h"
+
+#include "runtime/store/connection_meter.h"
 
 namespace postrider {
 
@@ -16,7 +19,8 @@ class ReaderPool {
  public:
   using Job = std::function<void(Reader&)>;
 
-  explicit ReaderPool(std::vector<Reader> readers);
+  /// `clock` must outlive this object.
+  ReaderPool(std::vector<Reader> readers, const Clock& clock);
   ~ReaderPool();
   ReaderPool(const ReaderPool&) = delete;
   ReaderPool& operator=(const ReaderPool&) = delete;
@@ -27,14 +31,24 @@ class ReaderPool {
   /// Runs the queued jobs, then ends the threads.
   void stop();
 
+  /// Any thread.
+  [[nodiscard]] ConnectionUse use() const { return meter_.use(); }
+
  private:
+  struct Queued {
+    Job job;
+    MonoTime since;
+  };
+
   void run(Reader& reader);
 
   std::mutex mutex_;  // Guards the two below.
   std::condition_variable wake_;
-  FairQueue<Job> queue_;
+  FairQueue<Queued> queue_;
   bool stopping_ = false;
 
+  const Clock& clock_;
+  ConnectionMeter meter_;
   std::vector<Reader> readers_;
   std::vector<std::thread> threads_;
 };

@@ -8,10 +8,14 @@
 
 #include "adapters/memory/memory_store.h"
 
+#include "tests/support/manual_clock.h"
+
 namespace postrider {
 namespace {
 
 using namespace std::chrono_literals;
+
+const test::ManualClock still_clock;
 
 std::vector<Reader> make_readers(MemoryStore& store, int count) {
   std::vector<Reader> readers;
@@ -28,7 +32,7 @@ TEST(ReaderPool, GivesEachThreadAReaderOfItsOwn) {
   std::promise<Reader*> second;
   const std::shared_future<Reader*> first_reader = first.get_future().share();
   const std::shared_future<Reader*> second_reader = second.get_future().share();
-  ReaderPool pool{make_readers(store, 2)};
+  ReaderPool pool{make_readers(store, 2), still_clock};
   pool.submit([&](Reader& reader) {
     first.set_value(&reader);
     second_reader.wait_for(10s);
@@ -43,7 +47,7 @@ TEST(ReaderPool, GivesEachThreadAReaderOfItsOwn) {
 
 TEST(ReaderPool, OneOwnerCannotHoldEveryThread) {
   MemoryStore store;
-  ReaderPool pool{make_readers(store, 3)};
+  ReaderPool pool{make_readers(store, 3), still_clock};
   const ShareOwner greedy{ShareKind::tenant, "greedy"};
   std::promise<void> release;
   const std::shared_future<void> released = release.get_future().share();
@@ -70,7 +74,7 @@ TEST(ReaderPool, OneOwnerCannotHoldEveryThread) {
 
 TEST(ReaderPool, StopFinishesTheQueuedJobs) {  // P10
   MemoryStore store;
-  ReaderPool pool{make_readers(store, 2)};
+  ReaderPool pool{make_readers(store, 2), still_clock};
   std::atomic<int> done{0};
   for (int i = 0; i < 1'000; ++i) {
     pool.submit([&done](Reader&) { ++done; });
@@ -78,6 +82,30 @@ TEST(ReaderPool, StopFinishesTheQueuedJobs) {  // P10
   pool.stop();
   EXPECT_EQ(done, 1'000);
   pool.stop();
+}
+
+TEST(ReaderPool, CountsReadersInUseAndJobsThatWait) {
+  MemoryStore store;
+  test::ManualClock own_clock;
+  ReaderPool pool{make_readers(store, 1), own_clock};
+  std::promise<void> begun;
+  std::promise<void> release;
+  pool.submit([&](Reader&) {
+    begun.set_value();
+    release.get_future().wait_for(10s);
+  });
+  ASSERT_EQ(begun.get_future().wait_for(10s), std::future_status::ready);
+  pool.submit([](Reader&) {});
+  EXPECT_EQ(pool.use().connections, 1u);
+  EXPECT_EQ(pool.use().in_use, 1u);
+  EXPECT_EQ(pool.use().waiting, 1u);
+  own_clock.advance(2s);
+  release.set_value();
+  pool.stop();
+  EXPECT_EQ(pool.use().in_use, 0u);
+  EXPECT_EQ(pool.use().waiting, 0u);
+  EXPECT_EQ(pool.use().waits.count, 2u);
+  EXPECT_DOUBLE_EQ(pool.use().waits.sum, 2);
 }
 
 }  // namespace

@@ -68,7 +68,7 @@ void count_changes(const BatchReceipt& receipt, Metrics& metrics) {
   const auto is_done = [](const Result<Delivery>& result) { return result.has_value(); };
   metrics.deliveries_entered(
       DeliveryState::pending,
-      count_added(receipt).total() + std::ranges::count_if(receipt.revivals, is_done));
+      count_added(receipt) + std::ranges::count_if(receipt.revivals, is_done));
   metrics.deliveries_entered(DeliveryState::cancelled,
                              std::ranges::count_if(receipt.cancels, is_done));
   for (const auto& [tenant_id, change] : receipt.dead_letter_changes) {

@@ -45,6 +45,10 @@ Origins gather(std::vector<StoreJob>& jobs, Batch& batch) {
   Origins origins;
   const auto collect = Overloaded{
       [&](PublishJob& job) {
+        if (job.catalog_seen) {
+          batch.catalog_seen =
+              std::min(batch.catalog_seen.value_or(*job.catalog_seen), *job.catalog_seen);
+        }
         std::move(job.publishes.begin(), job.publishes.end(), std::back_inserter(batch.publishes));
         origins.publishes.push_back(&job);
       },
@@ -125,6 +129,13 @@ void answer(Origins& origins, Batch& batch, BatchReceipt& receipt, RepliesByShar
   }
 }
 
+void drop_admissions(RepliesByShard& replies) {
+  for (ShardReplies& each : replies) {
+    std::erase_if(each.inputs,
+                  [](const Input& input) { return std::holds_alternative<Admitted>(input); });
+  }
+}
+
 void answer_failure(Origins& origins, const Error& error, RepliesByShard& replies) {
   const tl::unexpected<Error> failure{error};
   for (PublishJob* job : origins.publishes) {
@@ -139,6 +150,14 @@ void answer_failure(Origins& origins, const Error& error, RepliesByShard& replie
   for (CancelJob* job : origins.cancels) {
     complete<Result<Delivery>>(replies, job->origin, job->done, failure);
   }
+}
+
+std::size_t deliveries_of(const std::vector<Publish>& publishes) {
+  std::size_t count = 0;
+  for (const Publish& publish : publishes) {
+    count += publish.deliveries.size();
+  }
+  return count;
 }
 
 std::size_t bytes_of(const std::vector<Publish>& publishes) {
@@ -182,27 +201,42 @@ void StoreThread::stop() {
 }
 
 bool StoreThread::try_publish(PublishJob&& job) {
+  const std::size_t publishes = job.publishes.size();
   const std::size_t bytes = bytes_of(job.publishes);
+  const std::size_t deliveries = deliveries_of(job.publishes);
+  const MonoTime now = parts_.clock->now().mono;
   {
     const std::lock_guard lock{mutex_};
-    if (publishes_queued_ + job.publishes.size() > options_.publishes_queued_max ||
+    if (publishes_queued_ + publishes > options_.publishes_queued_max ||
         publish_bytes_queued_ + bytes > options_.publish_bytes_queued_max) {
       return false;
     }
-    publishes_queued_ += job.publishes.size();
+    publishes_queued_ += publishes;
     publish_bytes_queued_ += bytes;
-    queue_.emplace_back(std::move(job));
+    enqueue({.job = std::move(job),
+             .since = now,
+             .deliveries = deliveries,
+             .publishes = publishes,
+             .bytes = bytes});
   }
   wake_.notify_one();
   return true;
 }
 
 void StoreThread::submit(StoreJob job) {
+  const auto* const publish = std::get_if<PublishJob>(&job);
+  const std::size_t deliveries = publish != nullptr ? deliveries_of(publish->publishes) : 0;
+  const MonoTime now = parts_.clock->now().mono;
   {
     const std::lock_guard lock{mutex_};
-    queue_.push_back(std::move(job));
+    enqueue({.job = std::move(job), .since = now, .deliveries = deliveries});
   }
   wake_.notify_one();
+}
+
+void StoreThread::enqueue(QueuedJob job) {
+  meter_.request_queued();
+  queue_.push_back(std::move(job));
 }
 
 std::optional<std::string> StoreThread::failure() const {
@@ -216,12 +250,13 @@ void StoreThread::set_failure(std::optional<std::string> reason) {
 }
 
 void StoreThread::run() {
-  while (std::optional<std::vector<StoreJob>> jobs = wait_for_jobs()) {
-    turn(*std::move(jobs));
+  while (wait_for_jobs()) {
+    turn();
+    meter_.use_ended();
   }
 }
 
-std::optional<std::vector<StoreJob>> StoreThread::wait_for_jobs() {
+bool StoreThread::wait_for_jobs() {
   std::unique_lock lock{mutex_};
   if (broken_) {
     // Recovers even if no job arrives.
@@ -229,17 +264,54 @@ std::optional<std::vector<StoreJob>> StoreThread::wait_for_jobs() {
   } else {
     wake_.wait(lock, [this] { return stopping_ || !queue_.empty(); });
   }
-  if (stopping_ && queue_.empty()) {
-    return std::nullopt;
-  }
-  publishes_queued_ = 0;
-  publish_bytes_queued_ = 0;
-  return std::exchange(queue_, {});
+  return !stopping_ || !queue_.empty();
 }
 
-void StoreThread::turn(std::vector<StoreJob> jobs) {
+std::size_t StoreThread::count_fitting() const {
+  std::size_t count = 0;
+  std::size_t deliveries = 0;
+  for (const QueuedJob& each : queue_) {
+    deliveries += each.deliveries;
+    if (count > 0 && deliveries > options_.turn_deliveries_max) {
+      break;
+    }
+    ++count;
+  }
+  return count;
+}
+
+std::vector<StoreJob> StoreThread::take_jobs(bool all) {
+  std::deque<QueuedJob> taken;
+  const MonoTime now = parts_.clock->now().mono;
+  {
+    const std::lock_guard lock{mutex_};
+    const std::size_t count = all ? queue_.size() : count_fitting();
+    if (count == queue_.size()) {
+      taken.swap(queue_);
+      publishes_queued_ = 0;
+      publish_bytes_queued_ = 0;
+    }
+    while (taken.size() < count) {
+      publishes_queued_ -= queue_.front().publishes;
+      publish_bytes_queued_ -= queue_.front().bytes;
+      taken.push_back(std::move(queue_.front()));
+      queue_.pop_front();
+    }
+  }
+  meter_.use_begun(taken.size(), taken.empty() ? Micros{0} : now - taken.front().since);
+  std::vector<StoreJob> jobs;
+  jobs.reserve(taken.size());
+  for (QueuedJob& each : taken) {
+    jobs.push_back(std::move(each.job));
+  }
+  return jobs;
+}
+
+void StoreThread::turn() {
   RepliesByShard replies(options_.worker_count);
-  commit(jobs, replies);
+  const bool works = ready(replies);
+  std::vector<StoreJob> jobs = take_jobs(!works);
+  works ? commit(jobs, replies) : refuse(jobs, replies);
   // Reading and tasks may take milliseconds. Those whose work is on disk do not wait for it.
   deliver(replies);
   for (StoreJob& job : jobs) {
@@ -262,28 +334,37 @@ bool StoreThread::ready(RepliesByShard& replies) {
   // A batch that failed may be stored after all, so the lanes must look.
   const Result<std::vector<LaneBacklog>> backlog =
       recovered.and_then([this] { return parts_.store.ledger->backlog(); });
-  const Result<PriorityCounts> waiting = backlog.and_then(
-      [this](const std::vector<LaneBacklog>&) { return parts_.store.ledger->count_waiting(); });
-  if (!waiting) {
+  const Result<void> counted =
+      backlog.and_then([this](const std::vector<LaneBacklog>&) { return count_waiting(); });
+  if (!counted) {
     count_failures(true);
     return false;
   }
-  parts_.metrics->waiting_counted(*waiting);
   parts_.owner->store_recovered(*backlog, replies);
   broken_ = false;
   set_failure(std::nullopt);
   return true;
 }
 
-void StoreThread::commit(std::vector<StoreJob>& jobs, RepliesByShard& replies) {
-  if (!ready(replies)) {
-    Batch batch;
-    Origins origins = gather(jobs, batch);
-    keep_unsaved(batch.circuits);
-    answer_failure(origins, Error{Errc::unavailable, "The store cannot write at the moment."},
-                   replies);
-    return;
+void StoreThread::refuse(std::vector<StoreJob>& jobs, RepliesByShard& replies) {
+  Batch batch;
+  Origins origins = gather(jobs, batch);
+  keep_unsaved(batch.circuits);
+  answer_failure(origins, Error{Errc::unavailable, "The store cannot write at the moment."},
+                 replies);
+}
+
+/// Servers that share a store count again from time to time anyway, and not on this thread.
+Result<void> StoreThread::count_waiting() {
+  if (parts_.store.peers) {
+    return {};
   }
+  POSTRIDER_TRY(const TenantCounts waiting, parts_.store.ledger->count_waiting());
+  parts_.metrics->waiting_counted(waiting);
+  return {};
+}
+
+void StoreThread::commit(std::vector<StoreJob>& jobs, RepliesByShard& replies) {
   Batch batch;
   batch.circuits.swap(unsaved_circuits_);
   Origins origins = gather(jobs, batch);
@@ -303,7 +384,17 @@ void StoreThread::commit(std::vector<StoreJob>& jobs, RepliesByShard& replies) {
     parts_.owner->batch_committed(batch, *receipt);
     count_changes(*receipt, *parts_.metrics);
     count_failures(false);
+    if (std::ranges::any_of(receipt->publishes, [](const PublishReceipt& each) {
+          return std::holds_alternative<Outdated>(each);
+        })) {
+      parts_.owner->catalog_changed(parts_.store, replies);
+    }
+    const Result<void> admissible = parts_.owner->before_admission(*receipt, parts_.store, replies);
     answer(origins, batch, *receipt, replies);
+    if (!admissible) {
+      drop_admissions(replies);
+      fail_store(admissible.error().message);
+    }
     return;
   }
   keep_unsaved(batch.circuits);
@@ -341,6 +432,12 @@ void StoreThread::keep_unsaved(std::vector<SaveCircuit>& circuits) {
   for (auto& [webhook_id, circuit] : latest) {
     unsaved_circuits_.push_back(std::move(circuit));
   }
+}
+
+void StoreThread::drop_unsaved_circuits(ShardNumber shard) {
+  std::erase_if(unsaved_circuits_, [shard](const SaveCircuit& circuit) {
+    return shard_of(circuit.webhook_id) == shard;
+  });
 }
 
 void StoreThread::perform(StoreJob& job, RepliesByShard& replies) {

@@ -1,5 +1,5 @@
-// The only thread that writes to the store. Each turn takes everything that queued up during the
-// previous one and commits it in one transaction: batches grow with load, latency stays about one
+// The only thread that writes to the store. Each turn takes what queued up during the previous one,
+// up to a limit, and commits it in one transaction: batches grow with load, latency stays about one
 // fsync.
 //
 // Replies go to io threads as ShardReplies, in the order in which the store performed the work: for
@@ -10,7 +10,9 @@
 
 #include <atomic>
 #include <condition_variable>
+#include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -21,6 +23,7 @@
 #include <vector>
 
 #include "core/base/result.h"
+#include "core/model/catalog_version.h"
 #include "engine/intake/publish.h"
 #include "engine/shard/messages.h"
 #include "ports/clock.h"
@@ -28,6 +31,7 @@
 
 #include "runtime/observability/metrics.h"
 #include "runtime/observability/tracer.h"
+#include "runtime/store/connection_meter.h"
 #include "runtime/store/shard_replies.h"
 
 namespace postrider {
@@ -37,6 +41,9 @@ struct PublishJob {
   std::vector<Publish> publishes;
   std::size_t origin = 0;
   std::function<void(Result<std::vector<PublishReceipt>>)> done;
+  /// The version of the catalogue that the publishes were planned with. nullopt: it does not
+  /// matter.
+  std::optional<CatalogVersion> catalog_seen = std::nullopt;
 };
 struct SettleJob {
   std::size_t worker = 0;
@@ -78,6 +85,9 @@ using StoreJob = std::variant<PublishJob, SettleJob, ReviveJob, CancelJob, Circu
 struct StoreThreadOptions {
   std::size_t publishes_queued_max = 50'000;         // About two seconds of work.
   std::size_t publish_bytes_queued_max = 64u << 20;  // Bounds memory while the disk is slow (P6).
+  /// Deliveries that one transaction adds for publishes: about a second of work, far below what a
+  /// statement may take. One job may add more. The rest waits for the next turn.
+  std::size_t turn_deliveries_max = 20'000;
   std::size_t worker_count = 1;
   Millis recover_pause{200};  // Between attempts to reopen a failed store.
 };
@@ -94,6 +104,13 @@ class StoreThreadOwner {
   /// The store works again. Batches that failed may be stored after all, so the lanes must look.
   virtual void store_recovered(const std::vector<LaneBacklog>& backlog,
                                RepliesByShard& replies) = 0;
+  /// Deliveries of this batch are about to be admitted to their lanes. If other servers share the
+  /// store, first admits what they had stored for the same lanes (P4). After a failure the lanes
+  /// get the deliveries when the store has recovered.
+  virtual Result<void> before_admission(const BatchReceipt& receipt, Store& store,
+                                        RepliesByShard& replies) = 0;
+  /// Publishes were refused because the catalogue has changed. Called before they are answered.
+  virtual void catalog_changed(Store& store, RepliesByShard& replies) = 0;
   /// The store has failed `failures_in_row` times in a row. 0: it has written again.
   virtual void failures_counted(std::uint32_t failures_in_row) = 0;
 
@@ -126,19 +143,42 @@ class StoreThread {
   /// Any thread. Never refused, because the engine bounds what it asks for.
   void submit(StoreJob job);
 
+  /// Store thread only. Forgets the circuits of the shard that could not be stored: another server
+  /// works it from now on.
+  void drop_unsaved_circuits(ShardNumber shard);
+
   /// Any thread. Why the store cannot write now. Returns nullopt if it can.
   [[nodiscard]] std::optional<std::string> failure() const;
 
+  /// Any thread. Each job is a request.
+  [[nodiscard]] ConnectionUse use() const { return meter_.use(); }
+
  private:
+  struct QueuedJob {
+    StoreJob job;
+    MonoTime since;
+    std::size_t deliveries = 0;  // That it adds.
+    std::size_t publishes = 0;   // Counted in publishes_queued_ …
+    std::size_t bytes = 0;       // … and in publish_bytes_queued_.
+  };
+
   void run();
-  /// Returns nullopt when the thread must end.
-  [[nodiscard]] std::optional<std::vector<StoreJob>> wait_for_jobs();
-  void turn(std::vector<StoreJob> jobs);
+  /// With the lock held.
+  void enqueue(QueuedJob job);
+  /// Returns false when the thread must end.
+  [[nodiscard]] bool wait_for_jobs();
+  /// The jobs of the next turn: all, or those whose deliveries fit.
+  [[nodiscard]] std::vector<StoreJob> take_jobs(bool all);
+  /// With the lock held. The number of jobs whose deliveries fit into one turn.
+  [[nodiscard]] std::size_t count_fitting() const;
+  void turn();
   void deliver(RepliesByShard& replies);
   void commit(std::vector<StoreJob>& jobs, RepliesByShard& replies);
+  void refuse(std::vector<StoreJob>& jobs, RepliesByShard& replies);
   void perform(StoreJob& job, RepliesByShard& replies);
   void keep_unsaved(std::vector<SaveCircuit>& circuits);
   [[nodiscard]] bool ready(RepliesByShard& replies);
+  [[nodiscard]] Result<void> count_waiting();
   void fail_store(const std::string& reason);
   void count_failures(bool failed);
   void set_failure(std::optional<std::string> reason);
@@ -148,11 +188,13 @@ class StoreThread {
 
   mutable std::mutex mutex_;  // Guards the five below.
   std::condition_variable wake_;
-  std::vector<StoreJob> queue_;
+  std::deque<QueuedJob> queue_;
   std::size_t publishes_queued_ = 0;
   std::size_t publish_bytes_queued_ = 0;
   bool stopping_ = false;
   std::optional<std::string> failure_;
+
+  ConnectionMeter meter_{"writer", 1};
 
   // Store thread only.
   std::vector<SaveCircuit> unsaved_circuits_;  // From failed batches.

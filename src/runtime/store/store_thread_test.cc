@@ -229,6 +229,22 @@ TEST_F(StoreThreadTest, CommitsQueuedJobsInOneTransaction) {
   EXPECT_NE(metrics_->text().find("postrider_store_commit_seconds_count 1"), std::string::npos);
 }
 
+TEST_F(StoreThreadTest, MeasuresHowLongTheFirstJobOfATurnWaited) {
+  open();
+  thread_->submit(publish_job(1));
+  clock_.advance(3s);
+  thread_->submit(publish_job(2));
+  EXPECT_EQ(thread_->use().waiting, 2u);
+  EXPECT_EQ(thread_->use().in_use, 0u);
+  thread_->start();
+  ASSERT_TRUE(replies_.wait_for(0, 2));
+  thread_->stop();
+  EXPECT_EQ(thread_->use().waiting, 0u);
+  EXPECT_EQ(thread_->use().in_use, 0u);
+  EXPECT_EQ(thread_->use().waits.count, 1u);
+  EXPECT_DOUBLE_EQ(thread_->use().waits.sum, 3);
+}
+
 TEST_F(StoreThreadTest, AnswersAPublishBeforeItRunsATaskOfTheSameTurn) {
   open();
   int answered_before = -1;

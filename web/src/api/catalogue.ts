@@ -26,3 +26,9 @@ async function readCatalogue(): Promise<EventTypeEntry[]> {
 export function useCatalogue() {
   return useQuery({ queryKey: ["catalogue"], queryFn: readCatalogue, staleTime: 60_000 });
 }
+
+/** The example of a type as text, or null if the catalogue has none. */
+export function exampleText(catalogue: EventTypeEntry[], type: string): string | null {
+  const example = catalogue.find((each) => each.name === type)?.example ?? null;
+  return example === null ? null : JSON.stringify(example, null, 2);
+}

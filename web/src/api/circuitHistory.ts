@@ -1,5 +1,5 @@
 import { api, body } from "./client.ts";
-import type { operations } from "./schema";
+import type { operations } from "#contract";
 
 type History = operations["listOpenPeriods"]["responses"][200]["content"]["application/json"];
 

@@ -3,7 +3,7 @@
 import createClient, { type Middleware } from "openapi-fetch";
 
 import { ApiProblem } from "./problem.ts";
-import type { paths } from "./schema";
+import type { paths } from "#contract";
 import type { ProblemBody } from "./types.ts";
 
 let csrfToken = "";

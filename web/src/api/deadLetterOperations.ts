@@ -1,6 +1,6 @@
 // Bulk retry and discard, and the count of what they would act on.
 import { api, body } from "./client.ts";
-import type { operations } from "./schema";
+import type { operations } from "#contract";
 import type { Operation, OperationCount } from "./types.ts";
 
 type RetryBody = NonNullable<operations["retryDeadLetters"]["requestBody"]>;

@@ -1,5 +1,5 @@
 import { api, body } from "./client.ts";
-import type { operations } from "./schema";
+import type { operations } from "#contract";
 
 type Create = operations["createPortalLink"];
 export type PortalLinkInput = Create["requestBody"]["content"]["application/json"];

@@ -1,6 +1,6 @@
 // POST /v1/webhooks/{id}/replay, also as a dry run.
 import { api, body } from "./client.ts";
-import type { operations } from "./schema";
+import type { operations } from "#contract";
 import type { Operation, OperationCount } from "./types.ts";
 
 export type ReplayRequest =

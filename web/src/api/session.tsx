@@ -3,7 +3,7 @@ import { createContext, useContext } from "react";
 
 import { setCsrfToken } from "./client.ts";
 import { ApiProblem } from "./problem.ts";
-import type { components } from "./schema";
+import type { components } from "#contract";
 import type { ProblemBody } from "./types.ts";
 
 export type Session = components["schemas"]["Session"];

@@ -2,17 +2,19 @@
 // after the last event it got.
 import { useEffect, useRef, useState } from "react";
 
+/** `created`: new deliveries, which wait for their first attempt. */
+const kinds = ["delivery", "created", "circuit", "alert", "reset"] as const;
+
 export interface StreamEvent {
-  kind: "delivery" | "circuit" | "alert" | "reset";
+  kind: (typeof kinds)[number];
   data: Record<string, unknown>;
 }
 
 export type StreamState = "connecting" | "live" | "interrupted";
 
-const kinds = ["delivery", "circuit", "alert", "reset"] as const;
-
-/** Events arrive in bursts. Pages get them together, at most once in this time. */
-const collectMs = 500;
+/** Events arrive in bursts. Pages get them together, at most once in `burstMs`. */
+const soonMs = 50;
+const burstMs = 500;
 const retryMs = 3_000;
 
 function parsed(text: string): Record<string, unknown> {
@@ -43,6 +45,7 @@ export function useStream(
     if (!enabled) return;
     let waiting: StreamEvent[] = [];
     let timer = 0;
+    let flushedAt = 0;
     let retry = 0;
     let source: EventSource;
 
@@ -50,11 +53,13 @@ export function useStream(
       const events = waiting;
       waiting = [];
       timer = 0;
+      flushedAt = Date.now();
       handler.current(events);
     };
     const add = (event: StreamEvent) => {
       waiting.push(event);
-      if (timer === 0) timer = window.setTimeout(flush, collectMs);
+      const waitMs = Math.max(soonMs, flushedAt + burstMs - Date.now());
+      if (timer === 0) timer = window.setTimeout(flush, waitMs);
     };
     const open = () => {
       source = new EventSource(search ? `/v1/stream?${search}` : "/v1/stream");

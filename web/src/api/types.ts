@@ -1,5 +1,5 @@
 // Short names for the types of the API. They are generated from its OpenAPI document.
-import type { components, operations } from "./schema";
+import type { components, operations } from "#contract";
 
 type Schemas = components["schemas"];
 

@@ -1,6 +1,6 @@
 // POST /v1/webhooks/preview: what a webhook would be and do. Nothing is stored or sent.
 import { api, body } from "./client.ts";
-import type { components } from "./schema";
+import type { components } from "#contract";
 
 export type WebhookPreview = components["schemas"]["WebhookPreview"];
 export type PlannedRetry = WebhookPreview["retry_schedule"][number];

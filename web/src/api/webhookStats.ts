@@ -1,6 +1,6 @@
 // GET /v1/stats/webhooks: what the attempts of some webhooks came to, hour by hour.
 import { api, body } from "./client.ts";
-import type { operations } from "./schema";
+import type { operations } from "#contract";
 
 type Answer = operations["getWebhookStats"]["responses"][200]["content"]["application/json"];
 export type WebhookHours = Answer["data"][number];

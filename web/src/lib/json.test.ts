@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 
-import { indentJson, jsonError, memberText } from "./json.ts";
+import { indentJson, isJson, jsonError, jsonErrorWords, memberText } from "./json.ts";
 
 const valid = [
   "0",
@@ -33,13 +33,20 @@ const invalid: [string, number, number][] = [
 
 test.each(valid)("%s is JSON", (text) => {
   expect(jsonError(text)).toBeNull();
+  expect(isJson(text)).toBe(true);
   expect(JSON.parse(text)).toBeDefined();
 });
 
 test.each(invalid)("%j fails in line %i, column %i", (text, line, column) => {
   expect(() => JSON.parse(text) as unknown).toThrow();
   expect(jsonError(text)).toMatchObject({ line, column });
+  expect(isJson(text)).toBe(false);
   expect(indentJson(text)).toBeNull();
+});
+
+test("an error in words names its place", () => {
+  expect(jsonErrorWords('{\n  "a": tru\n}')).toBe("Line 2, column 8: This is not a value.");
+  expect(jsonErrorWords("{}")).toBe("");
 });
 
 test("deep nesting is an error, not a crash", () => {

@@ -1,5 +1,5 @@
-// JSON as text. Publishers' data is shown and sent as it was written: parsing and writing it again
-// would change large numbers, `1.0` and repeated keys. Pure.
+// Reads JSON as text. Publishers' data is shown and sent as it was written: parsing and writing it
+// again would change large numbers, `1.0` and repeated keys. Pure.
 
 /** What is wrong with a JSON text and where, or null if it is valid. */
 export interface JsonError {
@@ -118,6 +118,13 @@ function scan(text: string, onToken: (token: Token, depth: number) => void): Jso
 }
 
 export const jsonError = (text: string): JsonError | null => scan(text, () => undefined);
+export const isJson = (text: string): boolean => jsonError(text) === null;
+
+/** `Line 2, column 8: This is not a value.`; empty if the text is valid. */
+export function jsonErrorWords(text: string): string {
+  const error = jsonError(text);
+  return error ? `Line ${error.line}, column ${error.column}: ${error.message}` : "";
+}
 
 /** The same value with one member per line, or null if the text is not JSON. */
 export function indentJson(text: string): string | null {

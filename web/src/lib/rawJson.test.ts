@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 
-import { jsonProblem, RawJson, writeJson } from "./rawJson.ts";
+import { RawJson, writeJson } from "./rawJson.ts";
 
 test("writes typed JSON byte for byte", () => {
   const data = new RawJson('{"n": 1.50, "id": 12345678901234567890}');
@@ -12,9 +12,4 @@ test("writes typed JSON byte for byte", () => {
 test("writes everything else like JSON.stringify", () => {
   const value = { a: [1, null, "x\n", true], b: { c: {} }, 'q"': "é" };
   expect(writeJson(value)).toBe(JSON.stringify(value));
-});
-
-test("says what is wrong", () => {
-  expect(jsonProblem("{}")).toBeNull();
-  expect(jsonProblem("{")).not.toBeNull();
 });

@@ -1,18 +1,7 @@
-// JSON that a visitor typed is sent as it was typed: JavaScript would turn 1.50 into 1.5 and round
-// large numbers. Pure.
+// Writes JSON that contains JSON as it was typed. See json.ts. Pure.
 
 export class RawJson {
   constructor(readonly text: string) {}
-}
-
-/** Why the text is not JSON, or null if it is. */
-export function jsonProblem(text: string): string | null {
-  try {
-    JSON.parse(text);
-    return null;
-  } catch (error) {
-    return error instanceof Error ? error.message : String(error);
-  }
 }
 
 /** Like JSON.stringify, but writes RawJson as its text. */

@@ -1,6 +1,5 @@
 // Ranges of time as filters: a quick range such as `24h` in `range`, or RFC 3339 times in `from`
 // and `to`. Pure.
-import type { TimeZoneMode } from "./format.ts";
 
 export interface RangeFilter {
   range?: string;
@@ -24,21 +23,4 @@ export function rangeTimes(filter: RangeFilter, now: number): { from?: string; t
     return { from: new Date(start).toISOString() };
   }
   return { from: filter.from, to: filter.to };
-}
-
-const pad = (value: number, length = 2) => value.toString().padStart(length, "0");
-
-/** A time for `<input type="datetime-local">`; empty if there is none. */
-export function toInput(at: string | undefined, zone: TimeZoneMode): string {
-  const time = new Date(at ?? "");
-  if (Number.isNaN(time.getTime())) return "";
-  if (zone === "utc") return time.toISOString().slice(0, 16);
-  const date = `${pad(time.getFullYear(), 4)}-${pad(time.getMonth() + 1)}-${pad(time.getDate())}`;
-  return `${date}T${pad(time.getHours())}:${pad(time.getMinutes())}`;
-}
-
-/** The time of such an input, or null while it is incomplete. */
-export function fromInput(text: string, zone: TimeZoneMode): string | null {
-  const time = new Date(zone === "utc" ? `${text}Z` : text);
-  return text === "" || Number.isNaN(time.getTime()) ? null : time.toISOString();
 }

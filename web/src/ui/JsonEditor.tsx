@@ -1,7 +1,7 @@
 import { Anchor, Group, Input, Text, Textarea } from "@mantine/core";
 import { type ReactNode, useId } from "react";
 
-import { indentJson, jsonError } from "~/lib/json.ts";
+import { indentJson, jsonErrorWords } from "~/lib/json.ts";
 
 interface Properties {
   label: string;
@@ -10,16 +10,19 @@ interface Properties {
   onChange: (text: string) => void;
   problem?: string | null; // What else is wrong with it, for example what the server said.
   required?: boolean;
+  placeholder?: string;
   rows?: number;
+  maxRows?: number;
 }
 
 /** A text field for JSON that says where it is wrong while one types. */
 export function JsonEditor(props: Properties) {
   const id = useId();
-  const wrong = props.value.trim() === "" ? null : jsonError(props.value);
-  const place = wrong && `Line ${wrong.line}, column ${wrong.column}: ${wrong.message}`;
-  const error = place ?? props.problem;
-  const indented = wrong ? null : indentJson(props.value);
+  const isEmpty = props.value.trim() === "";
+  const wrong = isEmpty ? "" : jsonErrorWords(props.value);
+  const missing = isEmpty && props.required ? "Write a JSON value." : "";
+  const error = wrong || missing || props.problem;
+  const indented = indentJson(props.value);
   return (
     <Input.Wrapper
       id={id}
@@ -34,7 +37,8 @@ export function JsonEditor(props: Properties) {
         error={Boolean(error)}
         autosize
         minRows={props.rows ?? 6}
-        maxRows={24}
+        maxRows={props.maxRows ?? 24}
+        placeholder={props.placeholder}
         mt={4}
         spellCheck={false}
         autoComplete="off"
@@ -44,7 +48,7 @@ export function JsonEditor(props: Properties) {
       />
       <Group justify="space-between" mt={4} mih={20}>
         <Text size="xs" c="dimmed">
-          {props.value.trim() !== "" && !wrong && "Valid JSON"}
+          {!isEmpty && !wrong && "Valid JSON"}
         </Text>
         {indented !== null && indented !== props.value && (
           <Anchor

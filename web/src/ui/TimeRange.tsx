@@ -1,7 +1,8 @@
 import { Select, TextInput } from "@mantine/core";
 import { useState } from "react";
 
-import { fromInput, quickRanges, type RangeFilter, toInput } from "~/lib/timeRange.ts";
+import { fromInput, toInput } from "~/lib/inputTime.ts";
+import { quickRanges, type RangeFilter } from "~/lib/timeRange.ts";
 
 import { useTimeZone } from "./preferences.ts";
 

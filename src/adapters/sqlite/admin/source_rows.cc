@@ -2,8 +2,9 @@
 
 #include <utility>
 
+#include "core/stored/attempt_detail.h"
+
 #include "adapters/sqlite/database/snapshot.h"
-#include "adapters/sqlite/ledger/attempt_detail.h"
 
 namespace postrider::sqlite {
 namespace {
@@ -118,7 +119,7 @@ class SqliteSourceRowReader final : public SourceRowReader {
                            .webhook_removed = query.integer(8) != 0};
       std::string error;
       if (!query.is_null(4) && !query.is_null(6)) {
-        POSTRIDER_TRY(error, unpack_error_message(query.bytes(7)));
+        POSTRIDER_TRY(error, stored::unpack_error_message(query.bytes(7)));
         delivery.failed_at = query.time(6);
         delivery.http_status = query.as_or_null<std::uint16_t>(5);
         delivery.error = error;

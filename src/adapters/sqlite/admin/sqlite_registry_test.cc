@@ -4,11 +4,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "adapters/sql/admin/audit_reader.h"
 #include "adapters/sqlite/database/data_directory.h"
 #include "adapters/sqlite/database/database.h"
 #include "adapters/sqlite/database/migrations.h"
 #include "adapters/sqlite/database/sqlite_store.h"
-#include "adapters/sqlite/history/audit_reader.h"
 
 #include "tests/support/open_sqlite.h"
 
@@ -106,7 +106,7 @@ TEST(SqliteAuditReader, FiltersBySubjectAndTenantUseTheirIndex) {
   sqlite::Database database = open_raw(store.options().directory);
   const auto plan = [&](const AuditFilter& filter) {
     const std::string sql =
-        "EXPLAIN QUERY PLAN " + sqlite::select_audit(filter, {.before = 1'000}).sql();
+        "EXPLAIN QUERY PLAN " + sql::select_audit(filter, {.before = 1'000}).sql();
     Result<sqlite::Statement> statement = database.prepare(sql);
     EXPECT_TRUE(statement.has_value()) << sql;
     std::string text;
@@ -118,6 +118,7 @@ TEST(SqliteAuditReader, FiltersBySubjectAndTenantUseTheirIndex) {
     return text;
   };
   EXPECT_THAT(plan({.subject = "s"}), testing::HasSubstr("audit_entry_subject"));
+  EXPECT_THAT(plan({.subject = "s", .tenant_id = "t"}), testing::HasSubstr("audit_entry_subject"));
   EXPECT_THAT(plan({.tenant_id = "t"}), testing::HasSubstr("audit_entry_tenant"));
   EXPECT_THAT(plan({.actor = "a"}), testing::HasSubstr("INTEGER PRIMARY KEY"));
 }

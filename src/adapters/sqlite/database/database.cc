@@ -57,93 +57,95 @@ int note_wal_pages(void* pages, sqlite3*, const char*, int count) {
   return SQLITE_OK;
 }
 
+struct Finalize {
+  void operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
+};
+
+class SqliteCursor final : public sql::Cursor {
+ public:
+  explicit SqliteCursor(sqlite3_stmt* statement) : statement_(statement) {}
+
+  // Binding fails for an index that the SQL does not have, which is a programming error, or without
+  // memory, which the next step reports.
+  void bind_null(int index) override {
+    POSTRIDER_ASSERT(sqlite3_bind_null(statement_.get(), index) != SQLITE_RANGE);
+  }
+
+  void bind_integer(int index, std::int64_t value) override {
+    POSTRIDER_ASSERT(sqlite3_bind_int64(statement_.get(), index, value) != SQLITE_RANGE);
+  }
+
+  void bind_real(int index, double value) override {
+    POSTRIDER_ASSERT(sqlite3_bind_double(statement_.get(), index, value) != SQLITE_RANGE);
+  }
+
+  void bind_text(int index, std::string_view text, bool copy) override {
+    // A null pointer would bind NULL instead of an empty text.
+    const char* data = text.data() == nullptr ? "" : text.data();
+    const int code = sqlite3_bind_text64(statement_.get(), index, data, text.size(),
+                                         copy ? SQLITE_TRANSIENT : SQLITE_STATIC, SQLITE_UTF8);
+    POSTRIDER_ASSERT(code != SQLITE_RANGE);
+  }
+
+  void bind_blob(int index, std::string_view bytes, bool copy) override {
+    const char* data = bytes.data() == nullptr ? "" : bytes.data();
+    const int code = sqlite3_bind_blob64(statement_.get(), index, data, bytes.size(),
+                                         copy ? SQLITE_TRANSIENT : SQLITE_STATIC);
+    POSTRIDER_ASSERT(code != SQLITE_RANGE);
+  }
+
+  Result<bool> next() override {
+    reset_errno();
+    const int code = sqlite3_step(statement_.get());
+    if (code == SQLITE_ROW) {
+      return true;
+    }
+    if (code == SQLITE_DONE) {
+      return false;
+    }
+    return failure(statement_.get(), code);
+  }
+
+  Result<void> run() override {
+    int code = SQLITE_ROW;
+    reset_errno();
+    while (code == SQLITE_ROW) {
+      code = sqlite3_step(statement_.get());
+    }
+    if (code != SQLITE_DONE) {
+      auto error = failure(statement_.get(), code);
+      reset();
+      return error;
+    }
+    reset();
+    return {};
+  }
+
+  void reset() override { sqlite3_reset(statement_.get()); }
+
+  [[nodiscard]] bool is_null(int column) const override {
+    return sqlite3_column_type(statement_.get(), column) == SQLITE_NULL;
+  }
+
+  [[nodiscard]] std::int64_t integer(int column) const override {
+    return sqlite3_column_int64(statement_.get(), column);
+  }
+
+  [[nodiscard]] double real(int column) const override {
+    return sqlite3_column_double(statement_.get(), column);
+  }
+
+  [[nodiscard]] std::string_view bytes(int column) const override {
+    const void* data = sqlite3_column_blob(statement_.get(), column);
+    const int size = sqlite3_column_bytes(statement_.get(), column);
+    return {static_cast<const char*>(data), data == nullptr ? 0 : static_cast<std::size_t>(size)};
+  }
+
+ private:
+  std::unique_ptr<sqlite3_stmt, Finalize> statement_;
+};
+
 }  // namespace
-
-Query::~Query() {
-  if (statement_ != nullptr) {
-    sqlite3_reset(statement_);
-  }
-}
-
-Result<bool> Query::next() {
-  reset_errno();
-  const int code = sqlite3_step(statement_);
-  if (code == SQLITE_ROW) {
-    return true;
-  }
-  if (code == SQLITE_DONE) {
-    return false;
-  }
-  return failure(statement_, code);
-}
-
-bool Query::is_null(int column) const {
-  return sqlite3_column_type(statement_, column) == SQLITE_NULL;
-}
-
-bool Query::is_integer(int column) const {
-  return sqlite3_column_type(statement_, column) == SQLITE_INTEGER;
-}
-
-bool Query::is_text(int column) const {
-  return sqlite3_column_type(statement_, column) == SQLITE_TEXT;
-}
-
-std::int64_t Query::integer(int column) const { return sqlite3_column_int64(statement_, column); }
-
-double Query::real(int column) const { return sqlite3_column_double(statement_, column); }
-
-std::string_view Query::bytes(int column) const {
-  const void* data = sqlite3_column_blob(statement_, column);
-  const int size = sqlite3_column_bytes(statement_, column);
-  return {static_cast<const char*>(data), data == nullptr ? 0 : static_cast<std::size_t>(size)};
-}
-
-void Statement::Finalize::operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
-
-// Binding fails for an index that the SQL does not have, which is a programming error, or without
-// memory, which the next step reports.
-void Statement::bind_integer(int index, std::int64_t value) {
-  POSTRIDER_ASSERT(sqlite3_bind_int64(statement_.get(), index, value) != SQLITE_RANGE);
-}
-
-void Statement::bind_real(int index, double value) {
-  POSTRIDER_ASSERT(sqlite3_bind_double(statement_.get(), index, value) != SQLITE_RANGE);
-}
-
-void Statement::bind_text(int index, std::string_view text, bool copy) {
-  // A null pointer would bind NULL instead of an empty text.
-  const char* data = text.data() == nullptr ? "" : text.data();
-  const int code = sqlite3_bind_text64(statement_.get(), index, data, text.size(),
-                                       copy ? SQLITE_TRANSIENT : SQLITE_STATIC, SQLITE_UTF8);
-  POSTRIDER_ASSERT(code != SQLITE_RANGE);
-}
-
-void Statement::bind_blob(int index, std::string_view bytes, bool copy) {
-  const char* data = bytes.data() == nullptr ? "" : bytes.data();
-  const int code = sqlite3_bind_blob64(statement_.get(), index, data, bytes.size(),
-                                       copy ? SQLITE_TRANSIENT : SQLITE_STATIC);
-  POSTRIDER_ASSERT(code != SQLITE_RANGE);
-}
-
-void Statement::bind_null(int index) {
-  POSTRIDER_ASSERT(sqlite3_bind_null(statement_.get(), index) != SQLITE_RANGE);
-}
-
-Result<void> Statement::run_bound() {
-  int code = SQLITE_ROW;
-  reset_errno();
-  while (code == SQLITE_ROW) {
-    code = sqlite3_step(statement_.get());
-  }
-  if (code != SQLITE_DONE) {
-    auto error = failure(statement_.get(), code);
-    sqlite3_reset(statement_.get());
-    return error;
-  }
-  sqlite3_reset(statement_.get());
-  return {};
-}
 
 void Database::Close::operator()(sqlite3* connection) const {
   // v2: a statement that outlives its connection keeps it alive instead of dangling.
@@ -190,14 +192,7 @@ Result<Statement> Database::prepare(std::string_view sql) {
   if (code != SQLITE_OK) {
     return failure(connection_.get(), code);
   }
-  return Statement{statement};
-}
-
-Result<void> Database::prepare_all(std::initializer_list<StatementToPrepare> statements) {
-  for (const StatementToPrepare& each : statements) {
-    POSTRIDER_TRY(*each.statement, prepare(each.sql));
-  }
-  return {};
+  return Statement{std::make_unique<SqliteCursor>(statement)};
 }
 
 Result<void> Database::copy_from(

@@ -9,12 +9,12 @@
 
 #include "ports/audit.h"
 
+#include "adapters/sql/admin/audit_reader.h"
+#include "adapters/sql/state_sql.h"
 #include "adapters/sqlite/database/data_directory.h"
 #include "adapters/sqlite/database/database.h"
-#include "adapters/sqlite/database/state_sql.h"
 #include "adapters/sqlite/database/table_walk.h"
 #include "adapters/sqlite/database/tail_check.h"
-#include "adapters/sqlite/history/audit_reader.h"
 
 namespace postrider {
 namespace {
@@ -26,7 +26,7 @@ using sqlite::TableShape;
 
 constexpr std::uint32_t audit_entries_at_once = 1'000;
 
-constexpr auto orphans_sql = sqlite::with_states(R"sql(
+constexpr auto orphans_sql = sql::with_states(R"sql(
   SELECT count(*) FROM delivery d
    WHERE d.state <= {last_waiting}
      AND (NOT EXISTS (SELECT 1 FROM event e WHERE e.sequence = d.event)
@@ -117,7 +117,7 @@ class DeepCheck {
   }
 
   Result<void> check_audit(const std::shared_ptr<Database>& database) {
-    const std::unique_ptr<AuditReader> audit = sqlite::make_audit_reader(database, options_.digest);
+    const std::unique_ptr<AuditReader> audit = sql::make_audit_reader(database, options_.digest);
     ChainWalk walk{.more = true};
     while (walk.more) {
       POSTRIDER_TRY(walk, audit->verify(walk.last, audit_entries_at_once));

@@ -1,11 +1,18 @@
 // Checks that queries use the intended indexes. With a million rows a wrong plan is an outage, and
 // no other test would notice it.
+#include <iterator>
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "ports/store_copy.h"
+
+#include "adapters/sql/admin/notifications.h"
+#include "adapters/sql/admin/operation_row.h"
+#include "adapters/sqlite/copy/copied_rows.h"
 #include "adapters/sqlite/database/data_directory.h"
 #include "adapters/sqlite/database/database.h"
 #include "adapters/sqlite/history/history_query.h"
@@ -123,6 +130,44 @@ TEST_F(QueryPlan, EngineQueriesNeverScanOrSort) {
     EXPECT_THAT(plan(std::string{sql}),
                 AllOf(HasSubstr("SEARCH"), Not(HasSubstr("SCAN")), Not(HasSubstr("TEMP B-TREE"))))
         << sql;
+  }
+}
+
+TEST_F(QueryPlan, OperationsWithWorkAndOldOnesAreFoundByIndex) {
+  const std::vector<std::string_view> queries = sql::operation_queries();
+  ASSERT_EQ(queries.size(), 2u);
+  EXPECT_THAT(plan(std::string{queries[0]}), HasSubstr("USING INDEX operation_unfinished"));
+  EXPECT_THAT(plan(std::string{queries[1]}), HasSubstr("USING INDEX operation_finished"));
+  for (const std::string_view sql : queries) {
+    EXPECT_THAT(plan(std::string{sql}), AllOf(Not(HasSubstr("SCAN")), Not(HasSubstr("TEMP"))));
+  }
+}
+
+TEST_F(QueryPlan, NotificationsAreNeverScannedOrSorted) {
+  const std::string indexes[] = {"notification_waiting (id>?)", "notification_made (made_at<?)",
+                                 "notification_channel_state (channel_id=?)",
+                                 "notification_channel_state (channel_id=?)"};
+  const std::vector<std::string_view> queries = sql::notification_queries();
+  ASSERT_EQ(queries.size(), std::size(indexes));
+  for (std::size_t i = 0; i < queries.size(); ++i) {
+    EXPECT_THAT(plan(std::string{queries[i]}),
+                AllOf(HasSubstr(indexes[i]), Not(HasSubstr("SCAN notification\n")),
+                      Not(HasSubstr("TEMP B-TREE"))));
+  }
+}
+
+TEST_F(QueryPlan, ACopyReadsEveryTableInItsOwnOrder) {
+  for (const std::string_view table : copied_tables) {
+    const sqlite::CopiedRows* const rows = sqlite::find_copied_rows(table);
+    if (rows == nullptr) {
+      EXPECT_EQ(table, "attempt");
+      continue;
+    }
+    for (const sqlite::CopiedPart& part : rows->parts) {
+      EXPECT_THAT(plan(fmt::format("SELECT v.* FROM {} ORDER BY {}", part.from, part.order)),
+                  AllOf(HasSubstr("SCAN"), Not(HasSubstr("TEMP B-TREE"))))
+          << table;
+    }
   }
 }
 

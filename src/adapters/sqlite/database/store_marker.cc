@@ -2,7 +2,6 @@
 
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <system_error>
 #include <utility>
 
@@ -10,6 +9,8 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "core/base/parse_number.h"
 
 #include "adapters/sqlite/database/data_directory.h"
 
@@ -43,13 +44,7 @@ std::optional<std::string_view> take_line(std::string_view& text, std::string_vi
 
 std::optional<std::int64_t> take_number(std::string_view& text, std::string_view name) {
   const std::optional<std::string_view> value = take_line(text, name);
-  std::int64_t number = 0;
-  if (!value || value->empty() ||
-      std::from_chars(value->data(), value->data() + value->size(), number).ptr !=
-          value->data() + value->size()) {
-    return std::nullopt;
-  }
-  return number;
+  return value ? parse_number<std::int64_t>(*value) : std::nullopt;
 }
 
 bool write_all(int descriptor, std::string_view text) {

@@ -107,15 +107,16 @@ void bind_key(Statement& statement, const Key& key, int first) {
   }
 }
 
-Key key_of(const Query& query, std::size_t columns) {
+/// Reads a row that begins with the columns of the key and then their types.
+Key key_of(const Query& query, int columns) {
   Key key;
-  for (std::size_t i = 0; i < columns; ++i) {
-    const int column = static_cast<int>(i);
+  for (int column = 0; column < columns; ++column) {
+    const std::string_view type = query.bytes(columns + column);
     KeyValue value;
-    if (query.is_integer(column)) {
+    if (type == "integer") {
       value.integer = query.integer(column);
     } else {
-      value.kind = query.is_text(column) ? KeyValue::Kind::text : KeyValue::Kind::blob;
+      value.kind = type == "text" ? KeyValue::Kind::text : KeyValue::Kind::blob;
       value.bytes = query.text(column);
     }
     key.push_back(std::move(value));
@@ -131,7 +132,8 @@ Result<WalkedPart> walk_rows(Database& database, const TableShape& table,
   POSTRIDER_TRY(
       Statement statement,
       database.prepare(fmt::format(
-          "SELECT {}, * FROM {} NOT INDEXED {} ORDER BY {} LIMIT {}", key, quoted(table.name),
+          "SELECT {}, typeof({}), * FROM {} NOT INDEXED {} ORDER BY {} LIMIT {}", key,
+          fmt::join(table.key, "), typeof("), quoted(table.name),
           after ? fmt::format("WHERE ({}) > {}", key, parameters(keys, 1)) : std::string{}, key,
           limits.rows_max)));
   if (after) {
@@ -147,9 +149,9 @@ Result<WalkedPart> walk_rows(Database& database, const TableShape& table,
     }
     ++part.rows;
     for (int i = 0; i < table.column_count; ++i) {
-      bytes += query.bytes(static_cast<int>(keys) + i).size();
+      bytes += query.bytes(static_cast<int>(2 * keys) + i).size();
     }
-    part.last = key_of(query, keys);
+    part.last = key_of(query, static_cast<int>(keys));
   }
   return part;
 }

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "adapters/sqlite/database/migrations.h"
+#include "adapters/sqlite/database/secure_delete.h"
 
 namespace postrider::sqlite {
 namespace {
@@ -29,9 +30,11 @@ constexpr std::string_view settings = R"sql(
 )sql";
 
 constexpr InternerSql tenant_names{"SELECT tenant FROM tenant WHERE name = ?1",
-                                   "INSERT INTO tenant (name) VALUES (?1) RETURNING tenant"};
+                                   "INSERT INTO tenant (name) VALUES (?1) RETURNING tenant",
+                                   "SELECT name FROM tenant WHERE tenant = ?1"};
 constexpr InternerSql type_names{"SELECT type FROM event_type WHERE name = ?1",
-                                 "INSERT INTO event_type (name) VALUES (?1) RETURNING type"};
+                                 "INSERT INTO event_type (name) VALUES (?1) RETURNING type",
+                                 "SELECT name FROM event_type WHERE type = ?1"};
 
 Result<std::int64_t> read_next_sequence(Database& database) {
   POSTRIDER_TRY(Statement statement,
@@ -175,6 +178,12 @@ Result<void> Writer::reopen() {
   return {};
 }
 
+Result<void> Writer::set_secure_delete(bool on) {
+  return sqlite::set_secure_delete(database(), on);
+}
+
+Result<void> Writer::purge_log() { return database().truncate_wal(); }
+
 Result<void> Writer::begin() {
   sequence_before_ = session_->next_sequence;
   changes_before_ = session_->database.total_changes();
@@ -191,8 +200,7 @@ Result<void> Writer::commit() {
                                .and_then([this] { return advance_position(); })
                                .and_then([this] { return session_->commit.run(); });
   if (!committed) {
-    roll_back(committed.error());
-    return committed;
+    return tl::make_unexpected(roll_back(std::move(committed).error()));
   }
   note_position();
   checkpoint_when_due();
@@ -214,7 +222,7 @@ void Writer::note_position() {
   }
 }
 
-void Writer::roll_back(const Error& cause) {
+Error Writer::roll_back(Error cause) {
   // Fails if SQLite has already rolled back, which is fine.
   [[maybe_unused]] const Result<void> undone = session_->database.execute("ROLLBACK");
   session_->next_sequence = sequence_before_;
@@ -225,6 +233,7 @@ void Writer::roll_back(const Error& cause) {
   if (cause.code == Errc::unavailable || cause.code == Errc::corrupt) {
     broken_ = cause;
   }
+  return cause;
 }
 
 void Writer::checkpoint_when_due() {

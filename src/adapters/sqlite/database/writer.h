@@ -10,6 +10,7 @@
 #include "core/base/ids.h"
 #include "core/base/result.h"
 
+#include "adapters/sql/writer.h"
 #include "adapters/sqlite/database/data_directory.h"
 #include "adapters/sqlite/database/database.h"
 #include "adapters/sqlite/database/sqlite_store.h"
@@ -21,12 +22,12 @@
 
 namespace postrider::sqlite {
 
-class Writer {
+/// After a disk failure in a transaction the writer is broken until `reopen` succeeds, because the
+/// contents of the file are unknown (P1).
+class Writer final : public sql::Writer {
  public:
   [[nodiscard]] static Result<std::unique_ptr<Writer>> open(const SqliteOptions& options);
-  ~Writer();
-  Writer(const Writer&) = delete;
-  Writer& operator=(const Writer&) = delete;
+  ~Writer() override;
 
   /// Everything that depends on the open connection.
   struct Session {
@@ -45,32 +46,11 @@ class Writer {
     int checkpoint_at_pages = 0;
   };
 
-  /// Runs `body` in a transaction and rolls back if it fails. After a disk failure the writer is
-  /// broken until `reopen` succeeds, because the contents of the file are unknown (P1). A nested
-  /// call joins the outer transaction.
-  template <class Body>
-  [[nodiscard]] std::invoke_result_t<Body> transact(const Body& body) {
-    POSTRIDER_CHECK(usable());
-    if (in_transaction_) {
-      return body();
-    }
-    POSTRIDER_CHECK(begin());
-    in_transaction_ = true;
-    auto result = body();
-    in_transaction_ = false;
-    if (!result) {
-      roll_back(result.error());
-      return result;
-    }
-    POSTRIDER_CHECK(commit());
-    return result;
-  }
-
   /// Runs `body`, which only reads, on one snapshot. Cheaper than a snapshot for each statement.
   template <class Body>
   [[nodiscard]] std::invoke_result_t<Body> read(const Body& body) {
     POSTRIDER_CHECK(usable());
-    if (in_transaction_) {
+    if (depth() > 0) {
       return body();
     }
     POSTRIDER_CHECK(session_->begin_read.run());
@@ -83,7 +63,7 @@ class Writer {
   }
 
   /// Fails with unavailable while broken.
-  [[nodiscard]] Result<void> usable() const;
+  [[nodiscard]] Result<void> usable() const override;
 
   /// Closes the connection and opens the file again. All statements prepared on it must have been
   /// destroyed.
@@ -91,17 +71,20 @@ class Writer {
 
   /// Call only if usable.
   [[nodiscard]] Session& session() { return *session_; }
-  [[nodiscard]] Database& database() { return session_->database; }
-  [[nodiscard]] Digest digest() const { return options_.digest; }
+  [[nodiscard]] Database& database() override { return session_->database; }
+  [[nodiscard]] Digest digest() const override { return options_.digest; }
+  [[nodiscard]] Result<void> lock_audit_chain() override { return {}; }
+  [[nodiscard]] Result<void> set_secure_delete(bool on) override;
+  [[nodiscard]] Result<void> purge_log() override;
   /// What was found when the store was opened.
   [[nodiscard]] const std::optional<StoreIncident>& incident() const { return incident_; }
 
  private:
   Writer(SqliteOptions options, DirectoryLock lock);
 
-  [[nodiscard]] Result<void> begin();
-  [[nodiscard]] Result<void> commit();
-  void roll_back(const Error& cause);
+  [[nodiscard]] Result<void> begin() override;
+  [[nodiscard]] Result<void> commit() override;
+  [[nodiscard]] Error roll_back(Error cause) override;
   [[nodiscard]] Result<void> advance_position();
   [[nodiscard]] Result<void> start_marker(const TailCheck& found);
   void note_position();
@@ -114,7 +97,6 @@ class Writer {
   std::int64_t base_ = 0;             // The position that the database file holds without its log.
   std::unique_ptr<Session> session_;  // Null only while broken.
   std::optional<Error> broken_;
-  bool in_transaction_ = false;
   std::int64_t sequence_before_ = 1;  // The value of next_sequence when the transaction began.
   std::int64_t changes_before_ = 0;   // The value of total_changes then.
 };

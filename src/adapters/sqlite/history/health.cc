@@ -5,7 +5,7 @@
 
 #include "ports/health_tally.h"
 
-#include "adapters/sqlite/database/state_sql.h"
+#include "adapters/sql/state_sql.h"
 
 namespace postrider::sqlite {
 namespace {
@@ -26,12 +26,12 @@ constexpr std::string_view attempts_sql = R"sql(
    LIMIT ?2
 )sql";
 
-constexpr auto waiting_sql = with_states(R"sql(
+constexpr auto waiting_sql = sql::with_states(R"sql(
   SELECT state, count(*) FROM delivery INDEXED BY delivery_due
    WHERE lane = ?1 AND state <= {last_waiting} GROUP BY state
 )sql");
 
-constexpr auto dead_sql = with_states(R"sql(
+constexpr auto dead_sql = sql::with_states(R"sql(
   SELECT state, count(*) FROM delivery INDEXED BY delivery_dead_lane
    WHERE lane = ?1 AND state = {dead_letter} GROUP BY state
 )sql");
@@ -79,6 +79,25 @@ Result<WebhookHealth> read_health(Database& database, WebhookId id) {
   POSTRIDER_CHECK(count_deliveries(database, waiting_sql, lane, health));
   POSTRIDER_CHECK(count_deliveries(database, dead_sql, lane, health));
   return health;
+}
+
+Result<std::map<WebhookId, LatestResults>> read_latest_results(Database& database,
+                                                               const std::vector<WebhookId>& ids) {
+  POSTRIDER_TRY(Statement statement, database.prepare(lane_sql));
+  std::map<WebhookId, LatestResults> results;
+  for (const WebhookId& id : ids) {
+    Query query = statement.query(id);
+    POSTRIDER_TRY(const bool found, query.next());
+    if (!found) {
+      continue;
+    }
+    const LatestResults latest{.last_success_at = query.time_or_null(1),
+                               .last_failure_at = query.time_or_null(2)};
+    if (latest != LatestResults{}) {
+      results.emplace(id, latest);
+    }
+  }
+  return results;
 }
 
 }  // namespace postrider::sqlite

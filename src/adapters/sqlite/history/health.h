@@ -2,6 +2,9 @@
 // several queries.
 #pragma once
 
+#include <map>
+#include <vector>
+
 #include "core/base/ids.h"
 #include "core/base/result.h"
 #include "ports/history.h"
@@ -11,5 +14,9 @@
 namespace postrider::sqlite {
 
 [[nodiscard]] Result<WebhookHealth> read_health(Database& database, WebhookId id);
+
+/// See History::latest_results.
+[[nodiscard]] Result<std::map<WebhookId, LatestResults>> read_latest_results(
+    Database& database, const std::vector<WebhookId>& ids);
 
 }  // namespace postrider::sqlite

@@ -8,13 +8,17 @@
 #include <utility>
 #include <vector>
 
+#include "core/stored/attempt_detail.h"
+
+#include "adapters/sql/admin/circuit_row.h"
+#include "adapters/sql/admin/request_shape_rows.h"
+#include "adapters/sql/state_sql.h"
 #include "adapters/sqlite/database/snapshot.h"
-#include "adapters/sqlite/database/state_sql.h"
 #include "adapters/sqlite/history/health.h"
 #include "adapters/sqlite/history/history_lists.h"
 #include "adapters/sqlite/history/history_rows.h"
-#include "adapters/sqlite/ledger/attempt_detail.h"
-#include "adapters/sqlite/ledger/request_shapes.h"
+#include "adapters/sqlite/ledger/circuit_store.h"
+#include "adapters/sqlite/ledger/lanes.h"
 #include "adapters/sqlite/ledger/rows.h"
 
 namespace postrider::sqlite {
@@ -58,10 +62,13 @@ constexpr std::string_view periods_sql = R"sql(
    WHERE webhook_id = ?1 AND opened_at < ?2 ORDER BY opened_at DESC LIMIT ?3 OFFSET ?4
 )sql";
 
+constexpr std::string_view circuit_sql =
+    "SELECT " POSTRIDER_CIRCUIT_COLUMNS " FROM circuit WHERE webhook_id = ?1";
+
 constexpr std::string_view open_circuits_sql =
     "SELECT webhook_id, state FROM circuit WHERE state <> 0";
 
-constexpr auto dead_counts_sql = with_states(R"sql(
+constexpr auto dead_counts_sql = sql::with_states(R"sql(
   SELECT (SELECT name FROM tenant WHERE tenant = d.tenant), count(*)
     FROM delivery d INDEXED BY delivery_dead_tenant WHERE d.state = {dead_letter} GROUP BY d.tenant
 )sql");
@@ -147,6 +154,15 @@ class SqliteHistory final : public History {
     }
   }
 
+  Result<std::map<WebhookId, CircuitRecord>> circuits_of(
+      const std::vector<WebhookId>& ids) override {
+    return snapshot(*database_, [&] { return read_circuits(ids); });
+  }
+
+  Result<std::vector<PastCall>> recent_calls(WebhookId id, const CallsToRestore& which) override {
+    return read_recent_calls(*database_, id, which);
+  }
+
   Result<std::map<WebhookId, CircuitState>> open_circuits() override {
     POSTRIDER_TRY(Statement statement, database_->prepare(open_circuits_sql));
     std::map<WebhookId, CircuitState> circuits;
@@ -215,6 +231,13 @@ class SqliteHistory final : public History {
     return snapshot(*database_, [&] { return read_health(*database_, id); });
   }
 
+  Result<std::map<WebhookId, LatestResults>> latest_results(
+      const std::vector<WebhookId>& ids) override {
+    return snapshot(*database_, [&] { return read_latest_results(*database_, ids); });
+  }
+
+  Result<TenantCounts> waiting_counts() override { return count_waiting(*database_); }
+
   Result<std::map<TenantId, std::uint64_t>> dead_letter_counts() override {
     POSTRIDER_TRY(Statement statement, database_->prepare(dead_counts_sql));
     std::map<TenantId, std::uint64_t> counts;
@@ -229,6 +252,19 @@ class SqliteHistory final : public History {
   }
 
  private:
+  Result<std::map<WebhookId, CircuitRecord>> read_circuits(const std::vector<WebhookId>& ids) {
+    POSTRIDER_TRY(Statement statement, database_->prepare(circuit_sql));
+    std::map<WebhookId, CircuitRecord> circuits;
+    for (const WebhookId id : ids) {
+      Query query = statement.query(id);
+      POSTRIDER_TRY(const bool found, query.next());
+      if (found) {
+        circuits.emplace(id, sql::read_circuit(query));
+      }
+    }
+    return circuits;
+  }
+
   Result<std::map<std::uint32_t, RequestShape>> read_requests(DeliveryId id) {
     POSTRIDER_TRY(Statement statement, database_->prepare(shapes_sql));
     std::map<std::uint32_t, RequestShape> requests;
@@ -239,10 +275,11 @@ class SqliteHistory final : public History {
       if (!found) {
         return requests;
       }
-      POSTRIDER_TRY(const std::uint32_t shape, unpack_shape_number(query.bytes(1)));
+      POSTRIDER_TRY(const std::uint32_t shape, stored::unpack_shape_number(query.bytes(1)));
       if (shape != 0 && !shapes.contains(shape)) {
         POSTRIDER_TRY(const WebhookId webhook_id, webhook_of(id));
-        POSTRIDER_TRY(shapes[shape], read_shape(*database_, {webhook_id, shape}, vault_.get()));
+        POSTRIDER_TRY(shapes[shape],
+                      sql::read_shape(*database_, {webhook_id, shape}, vault_.get()));
       }
       if (shapes[shape]) {
         requests.emplace(query.as<std::uint32_t>(0), *shapes[shape]);

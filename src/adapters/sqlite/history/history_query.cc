@@ -4,7 +4,7 @@
 
 #include "core/policy/breaker.h"
 
-#include "adapters/sqlite/database/state_sql.h"
+#include "adapters/sql/state_sql.h"
 #include "adapters/sqlite/ledger/rows.h"
 
 namespace postrider::sqlite {
@@ -55,7 +55,7 @@ void where_state(Select& select, const DeliveryFilter& filter) {
     for (const DeliveryState state : filter.states) {
       states.push_back(static_cast<int>(state));
     }
-    constexpr auto waits = with_states("+d.state <= {last_waiting}");
+    constexpr auto waits = sql::with_states("+d.state <= {last_waiting}");
     select.where(fmt::format("(+d.state IN ({}) OR ({} AND {}))", fmt::join(states, ", "),
                              std::string_view{waits}, circuit_is_open));
   } else if (!lists_dead_letters(filter)) {
@@ -119,28 +119,6 @@ std::string limit_clause(const Page& page) {
 }
 
 }  // namespace
-
-void Select::add(std::string_view condition) {
-  sql_.append(restricted_ ? " AND " : " WHERE ").append(condition);
-  restricted_ = true;
-}
-
-void Select::where_with(std::string_view condition, const std::vector<std::string>& values) {
-  add(condition);
-  for (const std::string& value : values) {
-    binders_.push_back(
-        [value](Statement& statement, int index) { statement.bind_at(index, value); });
-  }
-}
-
-Result<Statement> Select::prepare(Database& database) const {
-  POSTRIDER_TRY(Statement statement, database.prepare(sql_));
-  int index = 0;
-  for (const auto& bind : binders_) {
-    bind(statement, ++index);
-  }
-  return statement;
-}
 
 void where_between(Select& select, std::string_view column, std::optional<WallTime> from,
                    std::optional<WallTime> to) {
@@ -228,7 +206,7 @@ void where_indexed(Select& select, const DeliveryFilter& filter, const DeliveryT
     select.where_in("d.lane", terms.resource->lanes);
   }
   if (lists_dead_letters(filter)) {
-    select.where(with_states("d.state = {dead_letter}"));  // A literal, for the same reason.
+    select.where(sql::with_states("d.state = {dead_letter}"));  // A literal, for the same reason.
   }
 }
 

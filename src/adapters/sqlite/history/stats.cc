@@ -6,8 +6,9 @@
 #include <unordered_map>
 #include <utility>
 
+#include "core/stored/tally_bytes.h"
+
 #include "adapters/sqlite/database/snapshot.h"
-#include "adapters/sqlite/ledger/tally_bytes.h"
 
 namespace postrider::sqlite {
 namespace {
@@ -87,7 +88,7 @@ Result<void> add_rows(Query query, Sums& sums) {
     if (!found) {
       return {};
     }
-    POSTRIDER_TRY(const DeliveryTally tally, unpack_tally(query.bytes(1)));
+    POSTRIDER_TRY(const DeliveryTally tally, stored::unpack_tally(query.bytes(1)));
     sums[query.integer(0)].add(tally);
   }
 }
@@ -103,7 +104,7 @@ Result<void> for_each_open_span(Database& database, const Terms& terms, Take tak
     if (!found) {
       return {};
     }
-    POSTRIDER_TRY(const DeliveryTally tally, unpack_tally(query.bytes(2)));
+    POSTRIDER_TRY(const DeliveryTally tally, stored::unpack_tally(query.bytes(2)));
     take(query.integer(0), query.integer(1), tally);
   }
 }
@@ -131,7 +132,7 @@ Result<BySpan> sum_lane(Database& database, const Terms& terms) {
     Query query = at.query(span, *terms.lane, terms.tenant);
     POSTRIDER_TRY(bool found, query.next());
     while (found) {
-      POSTRIDER_TRY(const DeliveryTally tally, unpack_tally(query.bytes(0)));
+      POSTRIDER_TRY(const DeliveryTally tally, stored::unpack_tally(query.bytes(0)));
       sums[span].add(tally);
       POSTRIDER_TRY(found, query.next());
     }

@@ -37,6 +37,27 @@ constexpr std::string_view recent_calls_sql = R"sql(
    LIMIT ?2
 )sql";
 
+Result<std::vector<PastCall>> read_calls(Statement& statement, WebhookId id,
+                                         const CallsToRestore& which) {
+  std::vector<PastCall> calls;
+  Query query = statement.query(id, which.limit);
+  for (;;) {
+    POSTRIDER_TRY(const bool found, query.next());
+    const WallTime began = found ? query.time(0) : WallTime{};
+    const WallTime ended =
+        found ? later(began, std::chrono::duration_cast<Millis>(Micros{query.integer(1)})) : began;
+    if (!found || (ended < which.since && calls.size() >= which.count_min)) {
+      std::ranges::reverse(calls);
+      return calls;
+    }
+    const auto failure = query.as_or_null<FailureCategory>(2);
+    calls.push_back({.began = began,
+                     .ended = ended,
+                     .failed = failure.has_value(),
+                     .timed_out = failure == FailureCategory::timeout});
+  }
+}
+
 }  // namespace
 
 Result<CircuitStore> CircuitStore::open(Writer::Session& session) {
@@ -67,23 +88,13 @@ Result<void> CircuitStore::save(const SaveCircuit& circuit) {
 
 Result<std::vector<PastCall>> CircuitStore::recent_calls(WebhookId id,
                                                          const CallsToRestore& which) {
-  std::vector<PastCall> calls;
-  Query query = recent_calls_.query(id, which.limit);
-  for (;;) {
-    POSTRIDER_TRY(const bool found, query.next());
-    const WallTime began = found ? query.time(0) : WallTime{};
-    const WallTime ended =
-        found ? later(began, std::chrono::duration_cast<Millis>(Micros{query.integer(1)})) : began;
-    if (!found || (ended < which.since && calls.size() >= which.count_min)) {
-      std::ranges::reverse(calls);
-      return calls;
-    }
-    const auto failure = query.as_or_null<FailureCategory>(2);
-    calls.push_back({.began = began,
-                     .ended = ended,
-                     .failed = failure.has_value(),
-                     .timed_out = failure == FailureCategory::timeout});
-  }
+  return read_calls(recent_calls_, id, which);
+}
+
+Result<std::vector<PastCall>> read_recent_calls(Database& database, WebhookId id,
+                                                const CallsToRestore& which) {
+  POSTRIDER_TRY(Statement statement, database.prepare(recent_calls_sql));
+  return read_calls(statement, id, which);
 }
 
 }  // namespace postrider::sqlite

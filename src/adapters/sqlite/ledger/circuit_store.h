@@ -1,5 +1,4 @@
 // Writes the circuits of a batch, and reads the attempts that a circuit counts after a restart.
-// Store thread only.
 #pragma once
 
 #include <vector>
@@ -11,7 +10,7 @@
 
 namespace postrider::sqlite {
 
-/// Must be destroyed before the session.
+/// Must be destroyed before the session. Store thread only.
 class CircuitStore {
  public:
   [[nodiscard]] static Result<CircuitStore> open(Writer::Session& session);
@@ -32,5 +31,9 @@ class CircuitStore {
   Statement save_period_;
   Statement recent_calls_;
 };
+
+/// The same, of any connection.
+[[nodiscard]] Result<std::vector<PastCall>> read_recent_calls(Database& database, WebhookId id,
+                                                              const CallsToRestore& which);
 
 }  // namespace postrider::sqlite

@@ -5,8 +5,9 @@
 #include <string_view>
 #include <utility>
 
+#include "core/stored/trace_bytes.h"
+
 #include "adapters/sqlite/ledger/rows.h"
-#include "adapters/sqlite/ledger/trace_bytes.h"
 
 namespace postrider::sqlite {
 namespace {
@@ -209,11 +210,11 @@ Result<Delivery> FanoutWriter::make_delivery(const FannedOut::Part& part, const 
   delivery.sequence = session_->next_sequence++;
   POSTRIDER_TRY(const std::int64_t type, session_->types.number_of(delivery.event_type));
   POSTRIDER_TRY(LaneEntry * lane, session_->lanes.find_or_add(webhook_id, tenant));
-  const std::string trace = pack_mark(delivery.trace);
+  const std::string trace = stored::pack_mark(delivery.trace);
   POSTRIDER_CHECK(insert_delivery_.run(delivery.sequence, delivery.id, note.event, lane->lane,
                                        lane->last_delivery, lane->ordered, tenant, type,
                                        delivery.priority, delivery.state, delivery.trigger,
-                                       delivery.due, order.now, as_blob(trace)));
+                                       delivery.due, order.now, blob_or_null(trace)));
   lane->last_delivery = delivery.sequence;
   POSTRIDER_TRY(DeliveryTally * of_lane, session_->stats.of_lane(*lane, tenant, order.now));
   of_lane->published += 1;

@@ -1,8 +1,7 @@
 #include "adapters/sqlite/ledger/lane_cache.h"
 
 #include "core/base/assert.h"
-
-#include "adapters/sqlite/ledger/tally_bytes.h"
+#include "core/stored/tally_bytes.h"
 
 namespace postrider::sqlite {
 namespace {
@@ -31,7 +30,7 @@ constexpr std::string_view update_sql = R"sql(
 )sql";
 
 Result<LaneEntry> read_entry(const Query& query) {
-  POSTRIDER_TRY(DeliveryTally tally, unpack_tally(query.bytes(10)));
+  POSTRIDER_TRY(DeliveryTally tally, stored::unpack_tally(query.bytes(10)));
   return LaneEntry{.lane = query.integer(0),
                    .tenant = query.as_or_null<std::int64_t>(1),
                    .ordered = query.integer(2) != 0,
@@ -93,7 +92,7 @@ void LaneCache::mark_changed(LaneEntry& entry) {
 Result<void> LaneCache::write() {
   for (LaneEntry* entry : changed_) {
     packed_.clear();
-    pack_tally(entry->tally, packed_);
+    stored::pack_tally(entry->tally, packed_);
     POSTRIDER_CHECK(update_.run(entry->lane, entry->tenant, entry->ordered, entry->last_delivery,
                                 entry->last_attempt_delivery, entry->last_attempt_number,
                                 entry->last_success_at, entry->last_failure_at, entry->tally_span,

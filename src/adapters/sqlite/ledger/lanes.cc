@@ -4,43 +4,59 @@
 #include <limits>
 #include <utility>
 
-#include "adapters/sqlite/database/state_sql.h"
+#include "adapters/sql/state_sql.h"
 #include "adapters/sqlite/ledger/rows.h"
 
 namespace postrider::sqlite {
 namespace {
 
-constexpr auto due_page_sql = with_states("SELECT " POSTRIDER_DELIVERY_COLUMNS R"sql(
+// Reads the deliveries themselves only in the rare lane with deliveries of several tenants.
+constexpr auto count_waiting_sql = sql::with_states(R"sql(
+  SELECT t.name, w.priority, w.deliveries
+    FROM (SELECT lane, priority, count(*) AS deliveries FROM delivery INDEXED BY delivery_due
+           WHERE state <= {last_waiting} GROUP BY lane, priority) w
+    JOIN lane l ON l.lane = w.lane
+    JOIN tenant t ON t.tenant = l.tenant
+   UNION ALL
+  SELECT t.name, d.priority, count(*)
+    FROM lane l
+    CROSS JOIN delivery d INDEXED BY delivery_due ON d.lane = l.lane AND d.state <= {last_waiting}
+    CROSS JOIN tenant t ON t.tenant = d.tenant
+   WHERE l.tenant IS NULL
+   GROUP BY d.tenant, d.priority
+)sql");
+
+constexpr auto due_page_sql = sql::with_states("SELECT " POSTRIDER_DELIVERY_COLUMNS R"sql(
     FROM delivery d INDEXED BY delivery_due
    WHERE d.lane = ?1 AND d.priority = ?2 AND d.state <= {last_waiting}
    ORDER BY d.due, d.sequence LIMIT ?3
 )sql");
 
-constexpr auto type_page_sql = with_states("SELECT " POSTRIDER_DELIVERY_COLUMNS R"sql(
+constexpr auto type_page_sql = sql::with_states("SELECT " POSTRIDER_DELIVERY_COLUMNS R"sql(
     FROM delivery d INDEXED BY delivery_order
    WHERE d.lane = ?1 AND d.type = ?2 AND d.ordered = 1 AND d.state <= {last_waiting}
      AND d.sequence >= ?3
    ORDER BY d.sequence LIMIT ?4
 )sql");
 
-constexpr auto next_head_sql = with_states(R"sql(
+constexpr auto next_head_sql = sql::with_states(R"sql(
   SELECT type, sequence, due FROM delivery INDEXED BY delivery_order
    WHERE lane = ?1 AND type > ?2 AND ordered = 1 AND state <= {last_waiting}
    ORDER BY type, sequence LIMIT 1
 )sql");
 
-constexpr auto next_lane_sql = with_states(R"sql(
+constexpr auto next_lane_sql = sql::with_states(R"sql(
   SELECT lane, webhook_id, last_success_at, last_failure_at FROM lane
    WHERE lane = (SELECT d.lane FROM delivery d INDEXED BY delivery_due
                   WHERE d.lane > ?1 AND d.state <= {last_waiting} ORDER BY d.lane LIMIT 1)
 )sql");
 
-constexpr auto first_due_sql = with_states(R"sql(
+constexpr auto first_due_sql = sql::with_states(R"sql(
   SELECT due FROM delivery INDEXED BY delivery_due
    WHERE lane = ?1 AND priority = ?2 AND state <= {last_waiting} ORDER BY due LIMIT 1
 )sql");
 
-constexpr auto build_order_index_sql = with_states(R"sql(
+constexpr auto build_order_index_sql = sql::with_states(R"sql(
   UPDATE delivery INDEXED BY delivery_due SET ordered = 1
    WHERE lane = ?1 AND state <= {last_waiting}
 )sql");
@@ -226,6 +242,19 @@ Result<std::optional<WallTime>> Lanes::earliest_due(std::int64_t lane) {
     }
   }
   return earliest;
+}
+
+Result<TenantCounts> count_waiting(Database& database) {
+  POSTRIDER_TRY(Statement statement, database.prepare(count_waiting_sql));
+  TenantCounts waiting;
+  Query query = statement.query();
+  for (;;) {
+    POSTRIDER_TRY(const bool found, query.next());
+    if (!found) {
+      return waiting;
+    }
+    waiting[query.text(0)][query.as<Priority>(1)] += query.integer(2);
+  }
 }
 
 std::vector<std::string_view> lane_queries() {

@@ -1,6 +1,6 @@
 // Reads waiting deliveries: pages of one lane, and the backlog of all lanes. Uses only the partial
 // indexes of waiting deliveries, so the cost depends on the rows read, not on how many wait. Store
-// thread only.
+// thread only, except for the count.
 #pragma once
 
 #include <cstdint>
@@ -54,6 +54,9 @@ class Lanes {
   Statement first_due_;
   Statement build_order_index_;
 };
+
+/// See Ledger::count_waiting. Any thread.
+[[nodiscard]] Result<TenantCounts> count_waiting(Database& database);
 
 /// The SQL of these reads, so that a test can check the query plans.
 [[nodiscard]] std::vector<std::string_view> lane_queries();

@@ -1,7 +1,8 @@
 #include "adapters/sqlite/ledger/late_delivery_writer.h"
 
+#include "core/stored/trace_bytes.h"
+
 #include "adapters/sqlite/ledger/source_row_sql.h"
-#include "adapters/sqlite/ledger/trace_bytes.h"
 
 namespace postrider::sqlite {
 namespace {
@@ -38,7 +39,8 @@ Result<LateDeliveryWriter> LateDeliveryWriter::open(Writer::Session& session) {
 }
 
 Result<std::optional<Delivery>> LateDeliveryWriter::add(const AddLateDelivery& order,
-                                                        FanoutWriter& fanouts) {
+                                                        FanoutWriter& fanouts,
+                                                        BatchReceipt& receipt) {
   POSTRIDER_TRY(const std::optional<StoredEvent> event, find_event(order.delivery.event_id));
   if (!event) {
     return std::nullopt;
@@ -54,18 +56,20 @@ Result<std::optional<Delivery>> LateDeliveryWriter::add(const AddLateDelivery& o
   POSTRIDER_TRY(const std::int64_t type, session_->types.number_of(order.delivery.event_type));
   Delivery delivery = order.delivery;
   delivery.sequence = session_->next_sequence++;
-  const std::string trace = pack_mark(delivery.trace);
+  const std::string trace = stored::pack_mark(delivery.trace);
   POSTRIDER_CHECK(insert_.run(delivery.sequence, delivery.id, event->sequence, lane->lane,
                               lane->last_delivery, lane->ordered, event->tenant, type,
                               delivery.priority, delivery.state, delivery.trigger, delivery.due,
                               delivery.attempt_count, delivery.budget_used, order.now,
-                              order.operation, as_blob(trace)));
+                              order.operation, blob_or_null(trace)));
   POSTRIDER_CHECK(unsettle_rows_.run(delivery.sequence));
   lane->last_delivery = delivery.sequence;
   POSTRIDER_TRY(DeliveryTally * of_lane, session_->stats.of_lane(*lane, event->tenant, order.now));
   of_lane->deliveries += 1;
   POSTRIDER_TRY(DeliveryTally * of_tenant, session_->stats.of_tenant(event->tenant, order.now));
   of_tenant->deliveries += 1;
+  POSTRIDER_TRY(const std::string* tenant_id, session_->tenants.name_of(event->tenant));
+  ++receipt.waiting_change[*tenant_id][delivery.priority];
   session_->lanes.mark_changed(*lane);
   return delivery;
 }

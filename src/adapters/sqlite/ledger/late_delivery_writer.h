@@ -19,9 +19,9 @@ class LateDeliveryWriter {
   [[nodiscard]] static Result<LateDeliveryWriter> open(Writer::Session& session);
 
   /// Call within a transaction. Returns nullopt if the event is unknown or the webhook already has
-  /// a delivery of it, or will get one from a note.
+  /// a delivery of it, or will get one from a note. Updates the waiting change in `receipt`.
   [[nodiscard]] Result<std::optional<Delivery>> add(const AddLateDelivery& order,
-                                                    FanoutWriter& fanouts);
+                                                    FanoutWriter& fanouts, BatchReceipt& receipt);
 
  private:
   struct StoredEvent {

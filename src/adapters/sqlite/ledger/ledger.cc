@@ -7,9 +7,9 @@
 #include "core/base/assert.h"
 #include "ports/dead_letter_audit.h"
 
-#include "adapters/sqlite/admin/audit_writer.h"
-#include "adapters/sqlite/admin/operation_row.h"
-#include "adapters/sqlite/database/state_sql.h"
+#include "adapters/sql/admin/audit_writer.h"
+#include "adapters/sql/admin/operation_row.h"
+#include "adapters/sql/state_sql.h"
 #include "adapters/sqlite/ledger/circuit_store.h"
 #include "adapters/sqlite/ledger/fanout_writer.h"
 #include "adapters/sqlite/ledger/lanes.h"
@@ -24,10 +24,6 @@ namespace {
 
 constexpr std::string_view load_event_sql =
     "SELECT " POSTRIDER_EVENT_COLUMNS " FROM event e WHERE e.id = ?1";
-
-constexpr auto count_waiting_sql = with_states(
-    "SELECT priority, count(*) FROM delivery INDEXED BY delivery_due WHERE state <= {last_waiting}"
-    " GROUP BY lane, priority");
 
 /// All statements of one session.
 struct LedgerStatements {
@@ -109,18 +105,9 @@ class SqliteLedger final : public Ledger {
     return statements_->fanouts.open_fanouts();
   }
 
-  Result<PriorityCounts> count_waiting() override {
+  Result<TenantCounts> count_waiting() override {
     POSTRIDER_CHECK(usable());
-    POSTRIDER_TRY(Statement statement, writer_->database().prepare(count_waiting_sql));
-    PriorityCounts waiting;
-    Query query = statement.query();
-    for (;;) {
-      POSTRIDER_TRY(const bool found, query.next());
-      if (!found) {
-        return waiting;
-      }
-      waiting[query.as<Priority>(0)] += query.integer(1);
-    }
+    return sqlite::count_waiting(writer_->database());
   }
 
   Result<std::vector<Event>> load_events(const std::vector<EventId>& ids) override {
@@ -163,7 +150,7 @@ class SqliteLedger final : public Ledger {
     }
     for (const AddLateDelivery& order : batch.late_deliveries) {
       POSTRIDER_TRY(std::optional<Delivery> late,
-                    statements_->late_deliveries.add(order, statements_->fanouts));
+                    statements_->late_deliveries.add(order, statements_->fanouts, receipt));
       receipt.late_deliveries.push_back(std::move(late));
     }
     for (const Cancel& order : batch.cancels) {
@@ -175,16 +162,16 @@ class SqliteLedger final : public Ledger {
     }
     // A store without a digest has no audit log.
     if (!receipt.new_dead_letters.empty() && writer_->digest() != nullptr) {
-      POSTRIDER_CHECK(append_audits(*writer_, dead_letter_entries(receipt.new_dead_letters)));
+      POSTRIDER_CHECK(sql::append_audits(*writer_, dead_letter_entries(receipt.new_dead_letters)));
     }
     for (const BatchAudit& audit : batch.audits) {
       if (audit_applies(audit, receipt)) {
-        POSTRIDER_CHECK(append_audit(*writer_, audit.entry));
+        POSTRIDER_CHECK(sql::append_audit(*writer_, audit.entry));
       }
     }
-    POSTRIDER_CHECK(add_to_operations(writer_->database(), receipt.outcomes));
+    POSTRIDER_CHECK(sql::add_to_operations(writer_->database(), receipt.outcomes));
     std::erase_if(receipt.dead_letter_changes, [](const auto& each) { return each.second == 0; });
-    receipt.waiting_change += count_added(receipt);
+    receipt.waiting_change.remove_zeros();
     return receipt;
   }
 

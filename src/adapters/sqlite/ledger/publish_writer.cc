@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "core/base/overloaded.h"
+#include "core/stored/trace_bytes.h"
 
-#include "adapters/sqlite/database/state_sql.h"
-#include "adapters/sqlite/ledger/trace_bytes.h"
+#include "adapters/sql/state_sql.h"
 
 namespace postrider::sqlite {
 namespace {
@@ -39,7 +39,7 @@ constexpr std::string_view find_claim_sql = R"sql(
    WHERE c.tenant = ?1 AND c.key = ?2
 )sql";
 
-constexpr auto find_waiting_sql = with_states(R"sql(
+constexpr auto find_waiting_sql = sql::with_states(R"sql(
   SELECT 1 FROM delivery NOT INDEXED
    WHERE sequence >= ?1 AND sequence < ?1 + ?2 AND event = ?1 AND state <= {last_waiting}
    UNION ALL
@@ -115,6 +115,7 @@ Result<void> PublishWriter::store_group(std::span<const Publish> group, FanoutWr
       receipt.publishes.emplace_back(Refused{});
     } else {
       POSTRIDER_TRY(Accepted accepted, store_one(group[i], fanouts));
+      add_waiting(group[i], accepted, receipt.waiting_change);
       POSTRIDER_CHECK(track_row(group[i], group[i].event.id));
       if (accepted.fanned_out > 0) {
         receipt.fanouts[group[i].event.tenant_id] += accepted.fanned_out;
@@ -176,11 +177,11 @@ Result<void> PublishWriter::store_event(const Publish& publish, std::int64_t seq
   POSTRIDER_TRY(DeliveryTally * tally, session_->stats.of_tenant(tenant, event.created_at));
   tally->published += 1;
   tally->deliveries += deliveries;
-  const std::string trace = pack_trace(event.trace);
+  const std::string trace = stored::pack_trace(event.trace);
   return insert_event_.run(sequence, event.id, tenant, type, event.priority, event.timestamp,
                            event.created_at, deliveries, event.idempotency_key, event.resource_id,
                            event.source, event.ordering_key, event.metadata, event.data,
-                           event.source_id, as_blob(trace), state_of(event.trace));
+                           event.source_id, blob_or_null(trace), stored::state_of(event.trace));
 }
 
 Result<void> PublishWriter::store_delivery(const Delivery& delivery, const Publish& publish,
@@ -188,12 +189,12 @@ Result<void> PublishWriter::store_delivery(const Delivery& delivery, const Publi
   POSTRIDER_TRY(const std::int64_t tenant, session_->tenants.number_of(publish.event.tenant_id));
   POSTRIDER_TRY(const std::int64_t type, session_->types.number_of(delivery.event_type));
   POSTRIDER_TRY(LaneEntry * lane, session_->lanes.find_or_add(delivery.webhook_id, tenant));
-  const std::string trace = pack_mark(delivery.trace);
+  const std::string trace = stored::pack_mark(delivery.trace);
   POSTRIDER_CHECK(insert_delivery_.run(delivery.sequence, delivery.id, event_sequence, lane->lane,
                                        lane->last_delivery, lane->ordered, tenant, type,
                                        delivery.priority, delivery.state, delivery.trigger,
                                        delivery.due, delivery.attempt_count, delivery.budget_used,
-                                       publish.event.created_at, as_blob(trace)));
+                                       publish.event.created_at, blob_or_null(trace)));
   lane->last_delivery = delivery.sequence;
   POSTRIDER_TRY(DeliveryTally * tally,
                 session_->stats.of_lane(*lane, tenant, publish.event.created_at));

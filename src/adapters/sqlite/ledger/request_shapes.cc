@@ -4,6 +4,9 @@
 #include <string>
 #include <utility>
 
+#include "core/stored/shape_bytes.h"
+
+#include "adapters/sql/admin/request_shape_rows.h"
 #include "adapters/sqlite/database/secure_delete.h"
 
 namespace postrider::sqlite {
@@ -41,18 +44,6 @@ constexpr std::string_view remove_unused_sql = R"sql(
       LIMIT ?1)
 )sql";
 
-constexpr std::string_view range_sql = R"sql(
-  SELECT webhook_id, number, sealed, shape FROM request_shape
-   WHERE webhook_id > ?1 AND webhook_id <= ?2
-)sql";
-
-constexpr std::string_view reseal_sql =
-    "UPDATE request_shape SET sealed = 1, shape = ?3 WHERE webhook_id = ?1 AND number = ?2";
-
-ShapeColumns read_columns(const Query& query, int sealed_column) {
-  return {.shape = query.text(sealed_column + 1), .sealed = query.integer(sealed_column) != 0};
-}
-
 }  // namespace
 
 struct RequestShapeCache::StoredShape {
@@ -82,9 +73,9 @@ Result<std::uint32_t> RequestShapeCache::number_of(const RequestShapeRef& shape,
     return lane.shape_number;
   }
   std::string packed;
-  pack_shape(*shape, packed);
+  stored::pack_shape(*shape, packed);
   POSTRIDER_TRY(const std::vector<StoredShape> recent, load_recent(delivery.webhook_id));
-  ShapeKey key{delivery.webhook_id, recent.empty() ? 1 : recent.front().number + 1};
+  sql::ShapeKey key{delivery.webhook_id, recent.empty() ? 1 : recent.front().number + 1};
   std::int64_t named_below = no_bound;
   bool found = false;
   for (const StoredShape& each : recent) {
@@ -120,8 +111,8 @@ Result<std::vector<RequestShapeCache::StoredShape>> RequestShapeCache::load_rece
     StoredShape each{.number = query.as<std::uint32_t>(0),
                      .named_below = query.is_null(1) ? no_bound : query.integer(1),
                      .packed = {}};
-    Result<std::string> packed =
-        open_columns(read_columns(query, 2), {webhook_id, each.number}, vault_.get());
+    Result<std::string> packed = sql::open_columns(sql::read_shape_columns(query, 2),
+                                                   {webhook_id, each.number}, vault_.get());
     if (packed) {
       each.packed = *std::move(packed);
     }
@@ -129,9 +120,9 @@ Result<std::vector<RequestShapeCache::StoredShape>> RequestShapeCache::load_rece
   }
 }
 
-Result<void> RequestShapeCache::store(const ShapeKey& key, std::string packed,
+Result<void> RequestShapeCache::store(const sql::ShapeKey& key, std::string packed,
                                       std::int64_t next_sequence) {
-  const ShapeColumns columns = to_columns(std::move(packed), key, vault_.get());
+  const sql::ShapeColumns columns = sql::to_columns(std::move(packed), key, vault_.get());
   return with_secure_delete(*database_, [&]() -> Result<void> {
     POSTRIDER_CHECK(insert_.run(key.webhook_id, key.number, next_sequence, columns.sealed,
                                 Blob{columns.shape}));
@@ -139,59 +130,9 @@ Result<void> RequestShapeCache::store(const ShapeKey& key, std::string packed,
   });
 }
 
-Result<void> retire_shapes(Database& database, WebhookId webhook_id, std::int64_t next_sequence) {
-  POSTRIDER_TRY(Statement statement, database.prepare(retire_others_sql));
-  return statement.run(webhook_id, 0, next_sequence);
-}
-
 Result<void> remove_unused_shapes(Database& database, std::uint32_t limit) {
   POSTRIDER_TRY(Statement statement, database.prepare(remove_unused_sql));
   return with_secure_delete(database, [&] { return statement.run(limit); });
-}
-
-Result<std::optional<RequestShape>> read_shape(Database& database, const ShapeKey& key,
-                                               const Vault* vault) {
-  POSTRIDER_TRY(Statement statement,
-                database.prepare("SELECT sealed, shape FROM request_shape WHERE webhook_id = ?1 "
-                                 "AND number = ?2"));
-  Query query = statement.query(key.webhook_id, key.number);
-  POSTRIDER_TRY(const bool found, query.next());
-  if (!found) {
-    return fail(Errc::corrupt, "The stored request of an attempt is missing.");
-  }
-  const Result<std::string> packed = open_columns(read_columns(query, 0), key, vault);
-  if (!packed && packed.error().code == Errc::invalid) {
-    return std::nullopt;
-  }
-  POSTRIDER_CHECK(packed);
-  POSTRIDER_TRY(RequestShape shape, unpack_shape(*packed));
-  return shape;
-}
-
-Result<void> reseal_shapes(Database& database, const WebhookRange& range, const Vault& vault) {
-  POSTRIDER_TRY(Statement all, database.prepare(range_sql));
-  std::vector<std::pair<ShapeKey, ShapeColumns>> outdated;
-  {
-    Query query = all.query(range.after, range.last);
-    for (;;) {
-      POSTRIDER_TRY(const bool found, query.next());
-      if (!found) {
-        break;
-      }
-      ShapeColumns columns = read_columns(query, 2);
-      if (!columns.sealed || !vault.is_current(columns.shape)) {
-        outdated.emplace_back(ShapeKey{query.id<WebhookId>(0), query.as<std::uint32_t>(1)},
-                              std::move(columns));
-      }
-    }
-  }
-  POSTRIDER_TRY(Statement reseal, database.prepare(reseal_sql));
-  for (const auto& [key, columns] : outdated) {
-    POSTRIDER_TRY(std::string packed, open_columns(columns, key, &vault));
-    const ShapeColumns sealed = to_columns(std::move(packed), key, &vault);
-    POSTRIDER_CHECK(reseal.run(key.webhook_id, key.number, Blob{sealed.shape}));
-  }
-  return {};
 }
 
 }  // namespace postrider::sqlite

@@ -1,4 +1,5 @@
-// The stored shapes of requests. An attempt refers to the shape of its request by a number.
+// Stores the shapes of requests (sql/admin/request_shape_rows.h reads them). An attempt refers to
+// the shape of its request by a number.
 //
 // A shape is stored with the first attempt that has it. It is retired when another shape replaces
 // it or its webhook is removed; then only deliveries below a known sequence (`named_below`) can
@@ -7,7 +8,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <vector>
 
 #include "core/base/result.h"
@@ -15,9 +15,9 @@
 #include "core/request/request_shape.h"
 #include "ports/vault.h"
 
+#include "adapters/sql/sealed_shape.h"
 #include "adapters/sqlite/database/database.h"
 #include "adapters/sqlite/ledger/lane_cache.h"
-#include "adapters/sqlite/ledger/shape_bytes.h"
 
 namespace postrider::sqlite {
 
@@ -40,7 +40,7 @@ class RequestShapeCache {
   explicit RequestShapeCache(Database& database) : database_(&database) {}
 
   [[nodiscard]] Result<std::vector<StoredShape>> load_recent(WebhookId webhook_id);
-  [[nodiscard]] Result<void> store(const ShapeKey& key, std::string packed,
+  [[nodiscard]] Result<void> store(const sql::ShapeKey& key, std::string packed,
                                    std::int64_t next_sequence);
 
   Database* database_;
@@ -51,25 +51,7 @@ class RequestShapeCache {
   Statement reactivate_;
 };
 
-/// Retires the shapes of a removed webhook: only deliveries below `next_sequence` refer to them.
-[[nodiscard]] Result<void> retire_shapes(Database& database, WebhookId webhook_id,
-                                         std::int64_t next_sequence);
-
 /// Removes at most `limit` retired shapes that no stored delivery can refer to.
 [[nodiscard]] Result<void> remove_unused_shapes(Database& database, std::uint32_t limit);
-
-/// Returns nullopt if none of the vault's keys decrypts it. Fails with corrupt.
-[[nodiscard]] Result<std::optional<RequestShape>> read_shape(Database& database,
-                                                             const ShapeKey& key,
-                                                             const Vault* vault);
-
-struct WebhookRange {
-  WebhookId after;
-  WebhookId last;  // Inclusive.
-};
-
-/// Encrypts shapes that are stored in plain text or under an older key with the current key.
-[[nodiscard]] Result<void> reseal_shapes(Database& database, const WebhookRange& range,
-                                         const Vault& vault);
 
 }  // namespace postrider::sqlite

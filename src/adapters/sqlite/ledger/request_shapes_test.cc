@@ -1,296 +1,53 @@
-// Tests which shapes are stored and for how long, and that with a key the file contains no plain
-// text of them. The contract suite tests that attempts are read back with their shapes.
-#include "adapters/sqlite/ledger/request_shapes.h"
-
+#include <algorithm>
 #include <fstream>
 #include <iterator>
-#include <optional>
-#include <string>
-#include <vector>
 
-#include <gtest/gtest.h>
-
-#include "adapters/openssl/aes_vault.h"
 #include "adapters/sqlite/database/data_directory.h"
 
-#include "tests/contract/store_contract.h"
 #include "tests/support/open_sqlite.h"
+#include "tests/support/stored_shapes.h"
 
 namespace postrider::test {
 namespace {
 
-constexpr std::string_view canary = "canary-canary-canary";
-
-std::shared_ptr<const Vault> vault_of(const std::string& letters) {
-  std::vector<VaultKey> keys;
-  for (const char letter : letters) {
-    keys.emplace_back(std::string(32, letter));
-  }
-  return make_aes_vault(std::move(keys));
-}
-
-RequestShapeRef shape(const std::string& url) { return sample_shape(url); }
-
-class RequestShapes : public testing::Test {
- protected:
-  Delivery publish() {
-    Batch batch;
-    batch.publishes.push_back(script_.publish({webhook_}));
-    return std::get<Accepted>(commit(batch).publishes.front()).deliveries.front();
+class SqliteShapes final : public ShapeStore {
+ public:
+  OpenStore& open() override { return store_; }
+  void reopen_with(std::shared_ptr<const Vault> vault) override {
+    store_.reopen_with(std::move(vault));
   }
 
-  /// Records one more attempt of the delivery, with a request of this shape.
-  void attempt(Delivery& delivery, const RequestShapeRef& request) {
-    script_.request = request;
-    Batch batch;
-    batch.settlements.push_back(script_.retry(delivery, script_.now));
-    delivery = batch.settlements.front().delivery;
-    commit(batch);
-  }
-
-  void finish(Delivery& delivery, const RequestShapeRef& request) {
-    script_.request = request;
-    Batch batch;
-    batch.settlements.push_back(script_.success(delivery));
-    commit(batch);
-  }
-
-  BatchReceipt commit(const Batch& batch) {
-    Result<BatchReceipt> receipt = store_.store().ledger->commit(batch);
-    EXPECT_TRUE(receipt.has_value());
-    return *std::move(receipt);
-  }
-
-  void put_webhook() {
-    ASSERT_TRUE(store_.store().catalog->put_webhook(sample_webhook(webhook_)).has_value());
-  }
-
-  void remove_webhook() {
-    ASSERT_TRUE(store_.store().catalog->remove_webhook(webhook_, WallTime{}).has_value());
-  }
-
-  /// Removes everything that is older than an hour.
-  void remove_expired() {
-    script_.now += std::chrono::hours{2};
-    const RetentionCutoffs cutoffs =
-        cutoffs_at({.events = std::chrono::hours{1}, .dead_letters = Millis{0}}, script_.now);
-    const ExpiredPage page =
-        store_.reader().retention->expired_events({.cutoffs = cutoffs}).value();
-    std::vector<ExpiredKey> keys;
-    for (const ExpiredEvent& expired : page.items) {
-      keys.push_back(key_of(expired));
-    }
-    ASSERT_TRUE(store_.store().retention->remove(keys, cutoffs).has_value());
-  }
-
-  std::vector<std::string> urls(const Delivery& delivery) {
-    std::vector<std::string> found;
-    const auto requests = store_.reader().history->requests_of(delivery.id);
-    EXPECT_TRUE(requests.has_value());
-    const auto attempts = store_.reader().history->attempts_of(delivery.id);
-    EXPECT_TRUE(attempts.has_value());
-    for (const Attempt& each : *attempts) {
-      const auto request = requests->find(each.number);
-      found.push_back(request == requests->end() ? "none" : request->second.url);
-    }
-    return found;
-  }
-
-  std::int64_t count(const std::string& sql = "SELECT count(*) FROM request_shape") {
+  std::int64_t query(const std::string& sql) override {
     sqlite::Database database =
-        sqlite::Database::open({.file = sqlite::database_file(store_.options().directory),
-                                .access = sqlite::Access::read})
-            .value();
+        sqlite::Database::open({.file = file(), .access = sqlite::Access::read}).value();
     sqlite::Statement statement = database.prepare(sql).value();
     sqlite::Query query = statement.query();
     EXPECT_TRUE(query.next().value_or(false));
     return query.integer(0);
   }
 
-  bool file_contains_canary() const {
+  bool contains(std::string_view text) override {
     std::string all;
     for (const std::string suffix : {"", "-wal"}) {
-      std::ifstream file{sqlite::database_file(store_.options().directory).string() + suffix,
-                         std::ios::binary};
-      all.append(std::istreambuf_iterator<char>{file}, {});
+      std::ifstream bytes{file().string() + suffix, std::ios::binary};
+      all.append(std::istreambuf_iterator<char>{bytes}, {});
     }
-    return all.find(canary) != std::string::npos;
+    return all.find(text) != std::string::npos;
   }
 
-  std::uint32_t reseal(std::uint32_t limit = 10) {
-    std::uint32_t resealed = 0;
-    ResealStep step;
-    do {
-      step = store_.store().catalog->reseal_webhooks(step.next, limit).value();
-      resealed += step.resealed;
-    } while (step.next);
-    return resealed;
-  }
+  void skip_sequences() override {}  // They have no gaps.
 
-  using Urls = std::vector<std::string>;
+ private:
+  [[nodiscard]] std::filesystem::path file() const {
+    return sqlite::database_file(store_.options().directory);
+  }
 
   OpenSqlite store_;
-  StoreScript script_;
-  const WebhookId webhook_ = StoreScript::webhook(1);
 };
 
-TEST_F(RequestShapes, UnchangedShapeIsStoredOnce) {
-  put_webhook();
-  Delivery delivery = publish();
-  const RequestShapeRef same = shape("a");
-  for (int i = 0; i < 5; ++i) {
-    attempt(delivery, same);
-    attempt(delivery, shape("a"));
-  }
-  store_.reopen();
-  attempt(delivery, shape("a"));
-  EXPECT_EQ(count(), 1);
-  EXPECT_EQ(urls(delivery), Urls(11, "a"));
-}
-
-TEST_F(RequestShapes, EachAttemptKeepsItsShapeInAnyOrderOfCompletion) {
-  put_webhook();
-  Delivery delivery = publish();
-  const RequestShapeRef before = shape("before");
-  const RequestShapeRef after = shape("after");
-  for (const RequestShapeRef& each :
-       {before, after, before, after, RequestShapeRef{nullptr}, before}) {
-    attempt(delivery, each);
-  }
-  EXPECT_EQ(urls(delivery), (Urls{"before", "after", "before", "after", "none", "before"}));
-  EXPECT_EQ(count(), 2);
-}
-
-TEST_F(RequestShapes, RetiredShapeIsReactivatedByANewerDelivery) {
-  put_webhook();
-  Delivery first = publish();
-  attempt(first, shape("a"));
-  attempt(first, shape("b"));
-  Delivery second = publish();
-  finish(first, shape("a"));  // In flight during the change.
-  EXPECT_EQ(count("SELECT number FROM request_shape WHERE named_below IS NULL"), 2);
-  finish(second, shape("a"));  // The change was undone.
-  EXPECT_EQ(count("SELECT number FROM request_shape WHERE named_below IS NULL"), 1);
-  EXPECT_EQ(count(), 2);
-  remove_expired();
-  EXPECT_EQ(count("SELECT count(*) FROM request_shape WHERE number = 1"), 1);
-  EXPECT_EQ(count(), 1);
-}
-
-TEST_F(RequestShapes, ShapeOlderThanTheRecentOnesIsStoredAgain) {
-  put_webhook();
-  Delivery delivery = publish();
-  Urls expected;
-  for (int round = 0; round < 2; ++round) {
-    for (int i = 0; i < 9; ++i) {
-      expected.push_back(std::to_string(i));
-      attempt(delivery, shape(expected.back()));
-    }
-  }
-  EXPECT_EQ(urls(delivery), expected);
-  EXPECT_EQ(count(), 18);
-}
-
-TEST_F(RequestShapes, ShapesAreRemovedWithTheLastDeliveryThatCanReferToThem) {
-  put_webhook();
-  for (const char* url : {"a", "b"}) {
-    Delivery old = publish();
-    finish(old, shape(url));
-  }
-  Delivery waiting = publish();
-  attempt(waiting, shape("b"));
-  Delivery young = publish();
-  finish(young, shape("c"));
-  EXPECT_EQ(count(), 3);
-  remove_expired();  // The waiting delivery stays, and so do all shapes that were in use since
-                     // then.
-  EXPECT_EQ(urls(waiting), (Urls{"b"}));
-  EXPECT_EQ(count("SELECT count(*) FROM request_shape WHERE number = 1"), 0);
-  EXPECT_EQ(count(), 2);
-  finish(waiting, shape("c"));
-  EXPECT_EQ(urls(waiting), (Urls{"b", "c"}));
-  remove_expired();
-  EXPECT_EQ(count("SELECT number FROM request_shape"), 3);  // The one in use.
-  EXPECT_EQ(count(), 1);
-}
-
-TEST_F(RequestShapes, ShapesOfARemovedWebhookStayAsLongAsItsDeliveries) {
-  put_webhook();
-  Delivery delivery = publish();
-  attempt(delivery, shape("a"));
-  Delivery in_flight = publish();
-  remove_webhook();
-  finish(in_flight, shape("b"));
-  EXPECT_EQ(urls(delivery), (Urls{"a"}));
-  EXPECT_EQ(urls(in_flight), (Urls{"b"}));
-  EXPECT_EQ(count("SELECT count(*) FROM request_shape WHERE named_below IS NULL"), 0);
-  ASSERT_TRUE(store_.store().catalog->cancel_waiting(webhook_, script_.now, 10).has_value());
-  remove_expired();
-  EXPECT_EQ(count(), 0);
-}
-
-TEST_F(RequestShapes, RolledBackBatchStoresNoShape) {
-  put_webhook();
-  Delivery delivery = publish();
-  script_.request = shape("a");
-  Batch batch;
-  batch.settlements.push_back(script_.retry(delivery, script_.now));
-  const auto undone = [&]() -> Result<void> {
-    EXPECT_TRUE(store_.store().ledger->commit(batch).has_value());
-    return fail(Errc::conflict, "undone");
-  };
-  EXPECT_FALSE(store_.store().atomically(undone).has_value());
-  EXPECT_EQ(count(), 0);
-  commit(batch);
-  EXPECT_EQ(urls(delivery), (Urls{"a"}));
-}
-
-TEST_F(RequestShapes, WithAKeyTheFileContainsNoPlainText) {
-  put_webhook();
-  Delivery delivery = publish();
-  attempt(delivery, shape("plain-" + std::string{canary}));
-  EXPECT_TRUE(file_contains_canary());  // The search works.
-
-  store_.reopen_with(vault_of("a"));
-  remove_webhook();
-  EXPECT_EQ(reseal(1), 0u);  // The webhook is removed; its shapes are sealed anyway.
-  EXPECT_FALSE(file_contains_canary());
-  EXPECT_EQ(urls(delivery), (Urls{"plain-" + std::string{canary}}));
-
-  put_webhook();
-  Delivery next = publish();
-  attempt(next, shape("sealed-" + std::string{canary}));
-  attempt(next, shape("sealed-" + std::string{canary}));
-  EXPECT_EQ(count(), 2);
-  EXPECT_FALSE(file_contains_canary());
-  EXPECT_EQ(urls(next), Urls(2, "sealed-" + std::string{canary}));
-}
-
-TEST_F(RequestShapes, ResealingReplacesTheOldKey) {
-  store_.reopen_with(vault_of("a"));
-  put_webhook();
-  Delivery delivery = publish();
-  attempt(delivery, shape("a"));
-  store_.reopen_with(vault_of("ba"));
-  EXPECT_EQ(urls(delivery), (Urls{"a"}));
-  EXPECT_EQ(reseal(), 1u);
-  store_.reopen_with(vault_of("b"));
-  EXPECT_EQ(urls(delivery), (Urls{"a"}));
-}
-
-TEST_F(RequestShapes, WithoutTheKeyOldRequestsAreHiddenAndNewOnesRecorded) {
-  store_.reopen_with(vault_of("a"));
-  Delivery delivery = publish();
-  attempt(delivery, shape("a"));
-  for (const auto& vault : {std::shared_ptr<const Vault>{}, vault_of("b")}) {
-    store_.reopen_with(vault);
-    EXPECT_EQ(urls(delivery).front(), "none");
-    attempt(delivery, shape("b"));
-    EXPECT_EQ(urls(delivery).back(), "b");
-  }
-  // Resealing fails while some values cannot be decrypted.
-  EXPECT_EQ(store_.store().catalog->reseal_webhooks({}, 10).error().code, Errc::invalid);
-}
+INSTANTIATE_TEST_SUITE_P(Sqlite, StoredShapes,
+                         testing::Values(ShapeStoreFactory{
+                             "Sqlite", [] { return std::make_unique<SqliteShapes>(); }}));
 
 }  // namespace
 }  // namespace postrider::test

@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <utility>
 
-#include "adapters/sqlite/database/state_sql.h"
+#include "adapters/sql/state_sql.h"
 #include "adapters/sqlite/ledger/rows.h"
 
 namespace postrider::sqlite {
 namespace {
 
-constexpr auto page_sql = with_states("SELECT " POSTRIDER_DELIVERY_COLUMNS R"sql(
+constexpr auto page_sql = sql::with_states("SELECT " POSTRIDER_DELIVERY_COLUMNS R"sql(
     FROM delivery d INDEXED BY delivery_due
    WHERE d.lane = ?1 AND d.priority = ?2 AND d.state <= {last_waiting}
      AND (d.due, d.sequence) > (?3, ?4)

@@ -3,8 +3,8 @@
 #include <string>
 #include <utility>
 
-#include "adapters/sqlite/ledger/attempt_detail.h"
-#include "adapters/sqlite/ledger/trace_bytes.h"
+#include "core/stored/attempt_detail.h"
+#include "core/stored/trace_bytes.h"
 
 namespace postrider::sqlite {
 
@@ -22,7 +22,7 @@ Delivery read_delivery(const Query& query) {
           .budget_used = query.as<std::uint32_t>(10),
           .revivals = query.as<std::uint32_t>(11),
           .in_operation = query.integer(12) != 0,
-          .trace = unpack_mark(query.bytes(13))};
+          .trace = stored::unpack_mark(query.bytes(13))};
 }
 
 Result<DeliveryRecord> read_record(const Query& query) {
@@ -38,7 +38,7 @@ Result<DeliveryRecord> read_record(const Query& query) {
     record.dead = DeadReason{query.as<Classification>(20), query.text(21)};
   }
   if (!query.is_null(22)) {
-    POSTRIDER_TRY(std::string error_message, unpack_error_message(query.bytes(24)));
+    POSTRIDER_TRY(std::string error_message, stored::unpack_error_message(query.bytes(24)));
     record.last_attempt = {.executed_at = query.time(22),
                            .duration = Micros{query.integer(23)},
                            .error_message = std::move(error_message)};
@@ -61,7 +61,7 @@ Event read_event(const Query& query) {
           .timestamp = query.time(5),
           .created_at = query.time(6),
           .sequence = query.integer(0),
-          .trace = unpack_trace(query.bytes(14), query.bytes(15))};
+          .trace = stored::unpack_trace(query.bytes(14), query.bytes(15))};
 }
 
 Result<Attempt> read_attempt(const Query& query) {
@@ -75,7 +75,7 @@ Result<Attempt> read_attempt(const Query& query) {
   attempt.next_retry_at = query.time_or_null(6);
   attempt.failure_category = query.as_or_null<FailureCategory>(7);
   attempt.outcome.http_status = query.as_or_null<std::uint16_t>(8);
-  POSTRIDER_CHECK(unpack_detail(query.bytes(9), attempt.outcome));
+  POSTRIDER_CHECK(stored::unpack_detail(query.bytes(9), attempt.outcome));
   return attempt;
 }
 

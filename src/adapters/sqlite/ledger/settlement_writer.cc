@@ -4,10 +4,10 @@
 #include <utility>
 
 #include "core/base/assert.h"
+#include "core/stored/attempt_detail.h"
 #include "ports/settlement_rule.h"
 
-#include "adapters/sqlite/database/state_sql.h"
-#include "adapters/sqlite/ledger/attempt_detail.h"
+#include "adapters/sql/state_sql.h"
 #include "adapters/sqlite/ledger/rows.h"
 #include "adapters/sqlite/ledger/source_row_sql.h"
 
@@ -21,14 +21,14 @@ namespace {
   " WHERE sequence = ?1 AND id = ?2 AND state <= {last_waiting}" \
   " AND attempt_count <= ?3 AND revivals = ?12"
 
-constexpr auto apply_with_attempt_sql = with_states(R"sql(
+constexpr auto apply_with_attempt_sql = sql::with_states(R"sql(
   UPDATE delivery
      SET state = ?4, trigger = ?5, due = ?6, budget_used = ?7, updated_at = ?8, completed_at = ?9,
          dead_classification = ?10, dead_reason = ?11,
          attempt_count = ?13, last_failure = ?14, last_http_status = ?15
 )sql" POSTRIDER_SETTLEMENT_APPLIES);
 
-constexpr auto apply_sql = with_states(R"sql(
+constexpr auto apply_sql = sql::with_states(R"sql(
   UPDATE delivery
      SET state = ?4, trigger = ?5, due = ?6, budget_used = ?7, updated_at = ?8, completed_at = ?9,
          dead_classification = ?10, dead_reason = ?11,
@@ -40,7 +40,7 @@ constexpr std::string_view set_last_attempt_sql = R"sql(
    WHERE sequence = ?1
 )sql";
 
-constexpr auto succeed_cancelled_sql = with_states(R"sql(
+constexpr auto succeed_cancelled_sql = sql::with_states(R"sql(
   UPDATE delivery SET state = {succeeded}, updated_at = ?2, completed_at = ?2,
          dead_classification = NULL, dead_reason = NULL
    WHERE sequence = ?1
@@ -68,7 +68,7 @@ constexpr std::string_view revive_sql = R"sql(
    WHERE sequence = ?1
 )sql";
 
-constexpr auto cancel_sql = with_states(R"sql(
+constexpr auto cancel_sql = sql::with_states(R"sql(
   UPDATE delivery SET state = {cancelled}, updated_at = ?2, completed_at = ?2,
          operation = iif(?3, operation, NULL)
    WHERE sequence = ?1
@@ -122,7 +122,8 @@ Result<void> SettlementWriter::finish(const Settlement& settlement, const Delive
     receipt.new_dead_letters.push_back(new_dead_letter(settlement, std::move(tenant_id)));
   }
   if (!is_waiting(delivery.state)) {
-    --receipt.waiting_change[stored.priority];
+    POSTRIDER_TRY(PriorityCounts * waiting_change, waiting_change_of(stored, receipt));
+    --(*waiting_change)[stored.priority];
     if (stored.in_operation) {
       POSTRIDER_TRY(const std::optional<OperationId> operation, operation_of(delivery.sequence));
       if (operation) {
@@ -174,6 +175,18 @@ Result<void> SettlementWriter::settle_unapplied(const Settlement& settlement,
     receipt.revived_meanwhile.push_back(*std::move(stored));
   }
   return {};
+}
+
+/// The change for the delivery's tenant.
+Result<PriorityCounts*> SettlementWriter::waiting_change_of(const Delivery& delivery,
+                                                            BatchReceipt& receipt) {
+  POSTRIDER_TRY(const LaneEntry* lane, session_->lanes.find(delivery.webhook_id));
+  std::int64_t tenant = lane != nullptr ? lane->tenant.value_or(0) : 0;
+  if (tenant == 0) {
+    POSTRIDER_TRY(tenant, tenant_of(delivery));
+  }
+  POSTRIDER_TRY(const std::string* name, session_->tenants.name_of(tenant));
+  return &receipt.waiting_change[*name];
 }
 
 /// Returns the tenant of the delivery.
@@ -236,7 +249,7 @@ Result<bool> SettlementWriter::record_attempt(const Settlement& settlement) {
   POSTRIDER_TRY(const std::uint32_t shape,
                 shapes_.number_of(settlement.request, delivery, *lane, session_->next_sequence));
   detail_.clear();
-  pack_detail(attempt.outcome, shape, detail_);
+  stored::pack_detail(attempt.outcome, shape, detail_);
   POSTRIDER_CHECK(insert_attempt_.run(
       delivery.sequence, attempt.number, lane->last_attempt_delivery, lane->last_attempt_number,
       attempt.id, attempt.outcome.executed_at, attempt.outcome.duration, attempt.trigger,
@@ -331,14 +344,15 @@ Result<Result<Delivery>> SettlementWriter::revive(const Revive& order, BatchRece
   if (delivery->state == DeliveryState::dead_letter) {
     POSTRIDER_CHECK(count_dead_letter(delivery->sequence, -1, receipt));
   }
+  POSTRIDER_TRY(PriorityCounts * waiting_change, waiting_change_of(*delivery, receipt));
   if (is_waiting(delivery->state)) {
-    --receipt.waiting_change[delivery->priority];  // A revival may change the priority.
+    --(*waiting_change)[delivery->priority];  // A revival may change the priority.
   } else {
     POSTRIDER_CHECK(remove_from_stats(*delivery));
   }
   const auto joined = is_waiting(delivery->state) ? std::nullopt : order.operation;
   delivery = revived(*std::move(delivery), order);
-  ++receipt.waiting_change[delivery->priority];
+  ++(*waiting_change)[delivery->priority];
   POSTRIDER_CHECK(revive_.run(delivery->sequence, delivery->state, delivery->trigger,
                               delivery->priority, delivery->due, delivery->in_operation, joined));
   POSTRIDER_CHECK(unsettle_rows_.run(delivery->sequence));
@@ -357,7 +371,8 @@ Result<Result<Delivery>> SettlementWriter::cancel(const Cancel& order, BatchRece
     POSTRIDER_CHECK(count_dead_letter(delivery->sequence, -1, receipt));
     POSTRIDER_CHECK(remove_from_stats(*delivery));
   } else {
-    --receipt.waiting_change[delivery->priority];
+    POSTRIDER_TRY(PriorityCounts * waiting_change, waiting_change_of(*delivery, receipt));
+    --(*waiting_change)[delivery->priority];
     POSTRIDER_TRY(const std::optional<OperationId> operation, operation_of(delivery->sequence));
     if (operation) {
       receipt.outcomes[*operation].add(DeliveryState::cancelled, order.now);

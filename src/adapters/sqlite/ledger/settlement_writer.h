@@ -41,6 +41,8 @@ class SettlementWriter {
   [[nodiscard]] Result<std::optional<OperationId>> operation_of(std::int64_t sequence);
   [[nodiscard]] Result<std::int64_t> tenant_of(const Delivery& delivery);
   [[nodiscard]] Result<std::optional<Delivery>> find(DeliveryId id);
+  [[nodiscard]] Result<PriorityCounts*> waiting_change_of(const Delivery& delivery,
+                                                          BatchReceipt& receipt);
   [[nodiscard]] Result<TenantId> count_dead_letter(std::int64_t sequence, int change,
                                                    BatchReceipt& receipt);
 

@@ -1,8 +1,7 @@
 #include "adapters/sqlite/ledger/stats_accumulator.h"
 
+#include "core/stored/tally_bytes.h"
 #include "ports/stats.h"
-
-#include "adapters/sqlite/ledger/tally_bytes.h"
 
 namespace postrider::sqlite {
 namespace {
@@ -22,7 +21,7 @@ constexpr std::string_view put_tenant_sql =
 /// The tally in the first row of the query; an empty one if there is no row.
 Result<DeliveryTally> read_tally(Query query) {
   POSTRIDER_TRY(const bool found, query.next());
-  return unpack_tally(found ? query.bytes(0) : std::string_view{});
+  return stored::unpack_tally(found ? query.bytes(0) : std::string_view{});
 }
 
 }  // namespace
@@ -117,7 +116,7 @@ void StatsAccumulator::clear_cache() {
 
 std::string_view StatsAccumulator::pack(const DeliveryTally& tally) {
   packed_.clear();
-  pack_tally(tally, packed_);
+  stored::pack_tally(tally, packed_);
   return packed_;
 }
 

@@ -13,8 +13,8 @@ constexpr std::size_t names_cached_max = 65'536;
 
 Result<StringInterner> StringInterner::open(Database& database, const InternerSql& sql) {
   StringInterner interner;
-  POSTRIDER_CHECK(
-      database.prepare_all({{&interner.find_, sql.find}, {&interner.insert_, sql.insert}}));
+  POSTRIDER_CHECK(database.prepare_all(
+      {{&interner.find_, sql.find}, {&interner.insert_, sql.insert}, {&interner.name_, sql.name}}));
   return interner;
 }
 
@@ -43,6 +43,18 @@ Result<std::optional<std::int64_t>> StringInterner::find(std::string_view name) 
   const std::int64_t number = query.integer(0);
   remember(name, number);
   return number;
+}
+
+Result<const std::string*> StringInterner::name_of(std::int64_t number) {
+  if (const auto known = names_.find(number); known != names_.end()) {
+    return &known->second;
+  }
+  Query query = name_.query(number);
+  POSTRIDER_TRY(const bool found, query.next());
+  if (names_.size() >= names_cached_max) {
+    names_.clear();
+  }
+  return &names_.emplace(number, found ? query.text(0) : std::string{}).first->second;
 }
 
 void StringInterner::remember(std::string_view name, std::int64_t number) {

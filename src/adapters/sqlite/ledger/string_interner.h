@@ -18,6 +18,7 @@ namespace postrider::sqlite {
 struct InternerSql {
   std::string_view find;    // ?1 name -> number
   std::string_view insert;  // ?1 name -> number
+  std::string_view name;    // ?1 number -> name
 };
 
 /// One table of names, with a cache of recent ones.
@@ -30,8 +31,14 @@ class StringInterner {
   /// Returns nullopt if the name has no number.
   [[nodiscard]] Result<std::optional<std::int64_t>> find(std::string_view name);
 
+  /// Empty if no name has this number. Valid until the next call of a member.
+  [[nodiscard]] Result<const std::string*> name_of(std::int64_t number);
+
   /// Call after a rollback, because numbers assigned in that transaction are invalid.
-  void clear_cache() { numbers_.clear(); }
+  void clear_cache() {
+    numbers_.clear();
+    names_.clear();
+  }
 
  private:
   struct Hash {
@@ -45,7 +52,9 @@ class StringInterner {
 
   Statement find_;
   Statement insert_;
+  Statement name_;
   std::unordered_map<std::string, std::int64_t, Hash, std::equal_to<>> numbers_;
+  std::unordered_map<std::int64_t, std::string> names_;
 };
 
 }  // namespace postrider::sqlite

@@ -4,8 +4,8 @@
 #include <string_view>
 #include <utility>
 
+#include "adapters/sql/state_sql.h"
 #include "adapters/sqlite/database/snapshot.h"
-#include "adapters/sqlite/database/state_sql.h"
 #include "adapters/sqlite/history/history_lists.h"
 #include "adapters/sqlite/ledger/rows.h"
 
@@ -29,7 +29,7 @@ constexpr std::string_view standings_sql = R"sql(
   SELECT state, completed_at FROM delivery INDEXED BY delivery_late WHERE event = ?1 AND late = 1
 )sql";
 
-constexpr auto next_dead_sql = with_states(R"sql(
+constexpr auto next_dead_sql = sql::with_states(R"sql(
   SELECT sequence, event, completed_at FROM delivery INDEXED BY delivery_dead
    WHERE state = {dead_letter} AND sequence > ?1 ORDER BY sequence LIMIT ?2
 )sql");

@@ -119,7 +119,7 @@ export const alertKinds: Record<AlertKind, KindWords> = {
   },
   store_data_lost: {
     title: "Store has lost data",
-    next: "Ask publishers to send the events of the lost stretch again.",
+    next: "Ask publishers to send the events of the lost period again.",
   },
   source_failing: {
     title: "Source of events fails",

@@ -15,7 +15,7 @@ import { useState } from "react";
 import { countRetryBatch, type RetryBatch, startRetryBatch } from "~/api/deadLetterOperations.ts";
 import type { Operation, OperationCount } from "~/api/types.ts";
 import { formatCount } from "~/lib/format.ts";
-import { fromInput } from "~/lib/timeRange.ts";
+import { fromInput } from "~/lib/inputTime.ts";
 import { useTimeZone } from "~/ui/preferences.ts";
 import { Problem } from "~/ui/Problem.tsx";
 

@@ -35,8 +35,8 @@ function useDelivery(id: string) {
   const stream = useStream(
     webhook ? { webhook_id: webhook } : {},
     (events) => {
-      const concerns = events.some(
-        ({ kind, data }) => kind !== "delivery" || data["delivery_id"] === id,
+      const concerns = events.some(({ kind, data }) =>
+        kind === "delivery" ? data["delivery_id"] === id : kind !== "created",
       );
       if (concerns) soon();
     },

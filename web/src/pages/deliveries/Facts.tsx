@@ -53,7 +53,7 @@ function NextFact({ delivery }: { delivery: DeliveryDetail }) {
       {next.words}
       {next.at && (
         <>
-          , until <Time at={next.at} />
+          , ends <Time at={next.at} />
         </>
       )}
     </Fact>

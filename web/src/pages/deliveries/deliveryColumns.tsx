@@ -44,7 +44,7 @@ export function NextCell({ delivery }: { delivery: Delivery }) {
       </Text>
       {next.at && (
         <Text size="xs" lh={1.2} c="dimmed" className="truncate">
-          {delivery.blocked ? "until " : ""}
+          {delivery.blocked ? "ends " : ""}
           <Time at={next.at} />
         </Text>
       )}

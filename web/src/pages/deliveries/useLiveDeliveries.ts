@@ -10,8 +10,8 @@ import { useRefetchSoon } from "~/ui/useRefetchSoon.ts";
 import { type DeliveryFilters, deliveryQuery, streamQuery } from "./deliveryFilters.ts";
 
 export const pageSize = 50;
-/** Deliveries that have not been attempted yet are not in the stream. */
-const pollMs = 10_000;
+/** The stream does not tell when an attempt begins, or what holds a delivery back. */
+const pollMs = 30_000;
 
 function readPage(filters: DeliveryFilters, cursor: string | undefined): Promise<Page<Delivery>> {
   const query = deliveryQuery(filters, Date.now());

@@ -1,6 +1,6 @@
 import type { EventTypeWithText } from "~/api/eventTypes.ts";
 import type { EventTypeEntry } from "~/api/types.ts";
-import { indentJson, jsonError } from "~/lib/json.ts";
+import { indentJson, isJson } from "~/lib/json.ts";
 
 export const eventTypePath = (name: string) => `/event-types/show/${encodeURIComponent(name)}`;
 
@@ -33,13 +33,13 @@ export function schemaProblem(text: string): string | null {
   return isObject ? null : "A schema is a JSON object.";
 }
 
-const isJson = (text: string) => text.trim() === "" || jsonError(text) === null;
+const isEmptyOrJson = (text: string) => text.trim() === "" || isJson(text);
 
 /** Whether the server has to be asked about it. */
 export const isComplete = (draft: EventTypeDraft) =>
   /^[\w-]+(\.[\w-]+)*$/.test(draft.name.trim()) &&
-  isJson(draft.schemaText) &&
-  isJson(draft.exampleText) &&
+  isEmptyOrJson(draft.schemaText) &&
+  isEmptyOrJson(draft.exampleText) &&
   schemaProblem(draft.schemaText) === null;
 
 const orNull = (text: string) => (text.trim() === "" ? "null" : text.trim());

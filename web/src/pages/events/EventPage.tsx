@@ -1,5 +1,5 @@
 import { Button, Paper, Skeleton, Stack, Title } from "@mantine/core";
-import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "wouter";
 
 import { readEvent } from "~/api/events.ts";
@@ -12,6 +12,7 @@ import { Facts } from "~/ui/Facts.tsx";
 import { PageTitle } from "~/ui/PageTitle.tsx";
 import { Problem } from "~/ui/Problem.tsx";
 import { Time } from "~/ui/Time.tsx";
+import { useRefetchSoon } from "~/ui/useRefetchSoon.ts";
 
 import { EventDeliveries } from "./EventDeliveries.tsx";
 
@@ -43,7 +44,6 @@ function EventFacts({ event, operator }: { event: EventDetail; operator: boolean
 export default function EventPage() {
   const { id = "" } = useParams<{ id: string }>();
   const rights = useRights();
-  const queries = useQueryClient();
   const read = useQuery({
     queryKey: ["event", id],
     queryFn: () => readEvent(id),
@@ -51,11 +51,15 @@ export default function EventPage() {
     refetchInterval: (query) => (query.state.data?.event.fanout_remaining ? 2_000 : false),
   });
   const type = read.data?.event.type;
+  const soon = useRefetchSoon(() => read.refetch());
   useStream(
     { event_type: type ?? "" },
     (events) => {
-      const concerns = events.some(({ kind, data }) => kind === "reset" || data["event_id"] === id);
-      if (concerns) void queries.invalidateQueries({ queryKey: ["event", id] });
+      // A replay may have created deliveries of this event.
+      const concerns = events.some(
+        ({ kind, data }) => kind !== "delivery" || data["event_id"] === id,
+      );
+      if (concerns) soon();
     },
     type !== undefined,
   );

@@ -2,14 +2,14 @@ import { Box, Button, Grid, Group, Stack } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
 
+import { exampleText } from "~/api/catalogue.ts";
 import { type EventToPublish, publishEvent } from "~/api/events.ts";
 import { fieldMessages } from "~/api/problem.ts";
 import type { EventTypeEntry } from "~/api/types.ts";
-import { jsonError } from "~/lib/json.ts";
+import { isJson } from "~/lib/json.ts";
 import { JsonEditor } from "~/ui/JsonEditor.tsx";
 import { Problem } from "~/ui/Problem.tsx";
 
-import { exampleText } from "./example.ts";
 import { isObject, PublishFields } from "./PublishFields.tsx";
 import { PublishResult } from "./PublishResult.tsx";
 
@@ -36,9 +36,9 @@ export function PublishForm({ start, catalogue }: Properties) {
   const example = exampleText(catalogue, event.type);
   const valid =
     event.type.trim() !== "" &&
-    jsonError(event.dataText) === null &&
+    isJson(event.dataText) &&
     isObject(event.metadataText) &&
-    (event.metadataText.trim() === "" || jsonError(event.metadataText) === null);
+    (event.metadataText.trim() === "" || isJson(event.metadataText));
 
   const changeType = (type: string) => {
     const found = exampleText(catalogue, type);
@@ -66,9 +66,7 @@ export function PublishForm({ start, catalogue }: Properties) {
                 required
                 rows={14}
                 value={event.dataText}
-                problem={
-                  event.dataText.trim() === "" ? "Write a JSON value." : dataMessage(messages)
-                }
+                problem={dataMessage(messages)}
                 onChange={(dataText) => {
                   setTouched(true);
                   set({ dataText });

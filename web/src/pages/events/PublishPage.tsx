@@ -1,14 +1,13 @@
 import { Skeleton } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 
-import { useCatalogue } from "~/api/catalogue.ts";
+import { exampleText, useCatalogue } from "~/api/catalogue.ts";
 import { type EventToPublish, type EventWithText, readEvent } from "~/api/events.ts";
 import { useRights } from "~/api/session.tsx";
 import { useFilters } from "~/ui/filters.ts";
 import { PageTitle } from "~/ui/PageTitle.tsx";
 import { Problem } from "~/ui/Problem.tsx";
 
-import { exampleText } from "./example.ts";
 import { PublishForm } from "./PublishForm.tsx";
 
 const blank: EventToPublish = {

@@ -1,19 +1,8 @@
-import {
-  Autocomplete,
-  Box,
-  Group,
-  Textarea,
-  Loader,
-  Paper,
-  Stack,
-  Table,
-  Text,
-  Title,
-} from "@mantine/core";
+import { Autocomplete, Box, Group, Loader, Paper, Stack, Table, Text, Title } from "@mantine/core";
 
 import type { Matches, PreviewedRequest } from "~/api/webhookPreview.ts";
-import { jsonProblem } from "~/lib/rawJson.ts";
 import { Code } from "~/ui/Code.tsx";
+import { JsonEditor } from "~/ui/JsonEditor.tsx";
 import { Notice } from "~/ui/Notice.tsx";
 import { Problem } from "~/ui/Problem.tsx";
 
@@ -90,7 +79,6 @@ interface Properties {
 
 function ExampleInputs({ state, example, choose }: Properties) {
   const { catalogue } = useForm();
-  const dataProblem = jsonProblem(example.data);
   return (
     <>
       <Autocomplete
@@ -101,19 +89,13 @@ function ExampleInputs({ state, example, choose }: Properties) {
         error={messageAt(state.errors, "event.type")}
         onChange={(type) => choose({ type, data: null })}
       />
-      <Textarea
+      <JsonEditor
         label="Data of the example"
-        autosize
-        minRows={3}
+        rows={3}
         maxRows={10}
-        classNames={{ input: "mono" }}
         value={example.data}
-        error={
-          dataProblem === null
-            ? messageAt(state.errors, "event.data")
-            : `Must be JSON. ${dataProblem}`
-        }
-        onChange={(event) => choose({ data: event.currentTarget.value })}
+        problem={messageAt(state.errors, "event.data")}
+        onChange={(data) => choose({ data })}
       />
     </>
   );

@@ -1,7 +1,7 @@
 // Turns the form into what the API takes: only what differs from the start, so that a change keeps
 // what it does not touch. Pure.
-import { indentJson, memberText } from "~/lib/json.ts";
-import { jsonProblem, RawJson } from "~/lib/rawJson.ts";
+import { indentJson, isJson, jsonErrorWords, memberText } from "~/lib/json.ts";
+import { RawJson } from "~/lib/rawJson.ts";
 
 import { readField } from "./fieldKinds.ts";
 import type { FormValues, HeaderRow, PolicyValues } from "./formValues.ts";
@@ -62,23 +62,25 @@ function readHeaders(now: HeaderRow[], start: HeaderRow[], reading: FormReading)
 /** The members of a JSON object, or null if the text is none. An empty text is an empty object. */
 function members(text: string): Record<string, unknown> | null {
   if (text.trim() === "") return {};
-  if (jsonProblem(text) !== null) return null;
+  if (!isJson(text)) return null;
   const value: unknown = JSON.parse(text);
   const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
   return isObject ? (value as Record<string, unknown>) : null;
 }
 
+const notAnObject = (text: string) => `Must be a JSON object. ${jsonErrorWords(text)}`.trim();
+
 function readFilter(now: FormValues, start: FormValues, { input, errors }: FormReading) {
   if (now.filter.trim() === start.filter.trim()) return;
   if (now.filter.trim() === "") input["filter"] = null;
   else if (members(now.filter)) input["filter"] = new RawJson(now.filter.trim());
-  else errors["filter"] = `Must be a JSON object. ${jsonProblem(now.filter) ?? ""}`.trim();
+  else errors["filter"] = notAnObject(now.filter);
 }
 
 function readMetadata(now: FormValues, start: FormValues, { input, errors }: FormReading) {
   const [after, before] = [members(now.metadata), members(start.metadata) ?? {}];
   if (after === null) {
-    errors["metadata"] = `Must be a JSON object. ${jsonProblem(now.metadata) ?? ""}`.trim();
+    errors["metadata"] = notAnObject(now.metadata);
     return;
   }
   if (Object.keys(before).length === 0) {

@@ -2,10 +2,12 @@ import { useDebouncedValue } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
 import { useMemo, useRef } from "react";
 
+import { exampleText } from "~/api/catalogue.ts";
 import { fieldMessages } from "~/api/problem.ts";
 import type { EventTypeEntry } from "~/api/types.ts";
 import { previewWebhook, type WebhookPreview } from "~/api/webhookPreview.ts";
-import { jsonProblem, RawJson, writeJson } from "~/lib/rawJson.ts";
+import { isJson } from "~/lib/json.ts";
+import { RawJson, writeJson } from "~/lib/rawJson.ts";
 
 import { type FormReading, type Messages, previewable } from "./formInput.ts";
 import type { FormValues } from "./formValues.ts";
@@ -33,10 +35,7 @@ export function exampleOf(
 ): Example {
   const names = catalogue.map((entry) => entry.name);
   const type = chosen.type ?? exampleType(events, names);
-  const entry = catalogue.find((each) => each.name === type);
-  const own = entry?.example === undefined || entry.example === null ? null : entry.example;
-  const data = own === null ? otherData : JSON.stringify(own, null, 2);
-  return { type, data: chosen.data ?? data };
+  return { type, data: chosen.data ?? exampleText(catalogue, type) ?? otherData };
 }
 
 export interface PreviewState {
@@ -55,7 +54,7 @@ export function usePreview(
   isReady: boolean, // False: the example is still being loaded.
 ): PreviewState {
   const resource_id = values.resource_id.trim() || undefined;
-  const hasData = jsonProblem(example.data) === null;
+  const hasData = isJson(example.data);
   const text = useMemo(() => {
     const event = { type: example.type, data: new RawJson(example.data), resource_id };
     return writeJson({

@@ -2,9 +2,9 @@ import { Button, Checkbox, Group, NumberInput, TagsInput, TextInput } from "@man
 
 import { useCatalogue } from "~/api/catalogue.ts";
 import { formatWord } from "~/lib/format.ts";
+import { toInput } from "~/lib/inputTime.ts";
 import { useTimeZone } from "~/ui/preferences.ts";
 
-import { toInputTime } from "./inputTime.ts";
 import { type ReplayForm, replayStates } from "./replayForm.ts";
 
 const presets = [
@@ -18,7 +18,7 @@ interface Properties {
   edit: (changes: Partial<ReplayForm>) => void;
 }
 
-function Stretch({ form, edit }: Properties) {
+function Period({ form, edit }: Properties) {
   const [zone] = useTimeZone();
   const note = zone === "utc" ? "UTC" : "Local time";
   return (
@@ -29,7 +29,7 @@ function Stretch({ form, edit }: Properties) {
             key={label}
             size="compact-sm"
             variant="default"
-            onClick={() => edit({ since: toInputTime(Date.now() - ms, zone), until: "" })}
+            onClick={() => edit({ since: toInput(Date.now() - ms, zone, "seconds"), until: "" })}
           >
             {label}
           </Button>
@@ -61,7 +61,7 @@ export function ReplayFields({ form, edit }: Properties) {
   const types = useCatalogue();
   return (
     <>
-      <Stretch form={form} edit={edit} />
+      <Period form={form} edit={edit} />
       <Checkbox.Group
         label="Deliveries that are"
         value={form.states}

@@ -59,7 +59,7 @@ export function ReplayTab({ hook }: { hook: Webhook }) {
   return (
     <Stack gap="md" maw={720}>
       <Text size="sm" c="dimmed">
-        Sends again what was published in a stretch of time, as far as it matches this webhook now.
+        Sends again what was published within a period, as far as it matches this webhook now.
         Events that it missed, for example while it was disabled, are sent too. Test sends are left
         out.
       </Text>

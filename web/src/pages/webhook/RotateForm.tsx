@@ -4,7 +4,7 @@ import { useState } from "react";
 
 import { api, body } from "~/api/client.ts";
 import { fieldMessages } from "~/api/problem.ts";
-import type { components } from "~/api/schema";
+import type { components } from "#contract";
 import type { Webhook } from "~/api/types.ts";
 import { useConfirm } from "~/ui/confirm.tsx";
 import { notifyDone, Problem } from "~/ui/Problem.tsx";

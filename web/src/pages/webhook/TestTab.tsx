@@ -1,15 +1,17 @@
-import { Autocomplete, Button, JsonInput, Paper, SimpleGrid, Stack, Text } from "@mantine/core";
+import { Autocomplete, Button, Paper, SimpleGrid, Stack, Text } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
 import { type Dispatch, type SetStateAction, useEffect, useRef, useState } from "react";
 
-import { useCatalogue } from "~/api/catalogue.ts";
+import { exampleText, useCatalogue } from "~/api/catalogue.ts";
 import { api, body } from "~/api/client.ts";
 import type { Attempt, EventTypeEntry, Webhook } from "~/api/types.ts";
+import { isJson } from "~/lib/json.ts";
+import { JsonEditor } from "~/ui/JsonEditor.tsx";
 import { Notice } from "~/ui/Notice.tsx";
 import { Problem } from "~/ui/Problem.tsx";
 
 import { TestResult } from "./TestResult.tsx";
-import { exampleText, jsonProblem, testBody } from "./testSend.ts";
+import { testBody } from "./testSend.ts";
 
 export interface TestAnswer {
   event_id: string;
@@ -38,7 +40,7 @@ function obstacle(hook: Webhook): string | null {
 }
 
 function TypeAndData({ types, type, setType, data, setData }: FormProperties) {
-  const example = exampleText(types.find((each) => each.name === type)?.example);
+  const example = exampleText(types, type);
   const offered = useRef("");
   useEffect(() => {
     if (!example) return;
@@ -57,17 +59,13 @@ function TypeAndData({ types, type, setType, data, setData }: FormProperties) {
         onChange={setType}
         limit={50}
       />
-      <JsonInput
+      <JsonEditor
         label="Data"
         description="Any JSON value. It is sent as it is written."
         placeholder='{"hello": "world"}'
-        autosize
-        minRows={6}
         maxRows={18}
         value={data}
         onChange={setData}
-        error={jsonProblem(data)}
-        spellCheck={false}
       />
     </>
   );
@@ -109,7 +107,7 @@ export function TestTab({ hook }: { hook: Webhook }) {
         <div>
           <Button
             loading={send.isPending}
-            disabled={problem !== null || jsonProblem(data) !== null}
+            disabled={problem !== null || (data.trim() !== "" && !isJson(data))}
             onClick={() => send.mutate()}
           >
             Send test

@@ -1,8 +1,7 @@
 // From the fields of the form to the request. Pure.
 import type { ReplayRequest } from "~/api/replay.ts";
 import type { TimeZoneMode } from "~/lib/format.ts";
-
-import { fromInputTime, toInputTime } from "./inputTime.ts";
+import { fromInput, toInput } from "~/lib/inputTime.ts";
 
 export const replayStates = ["dead_letter", "cancelled", "succeeded"] as const;
 export type ReplayState = (typeof replayStates)[number];
@@ -20,7 +19,7 @@ const dayMs = 86_400_000;
 export function firstForm(since: string | undefined, now: number, zone: TimeZoneMode): ReplayForm {
   const given = Date.parse(since ?? "");
   return {
-    since: toInputTime(Number.isNaN(given) ? now - dayMs : given, zone),
+    since: toInput(Number.isNaN(given) ? now - dayMs : given, zone, "seconds"),
     until: "",
     states: ["dead_letter", "cancelled"],
     types: [],
@@ -30,8 +29,8 @@ export function firstForm(since: string | undefined, now: number, zone: TimeZone
 
 /** The request, or what is wrong with the form. */
 export function toRequest(form: ReplayForm, zone: TimeZoneMode): ReplayRequest | string {
-  const since = fromInputTime(form.since, zone);
-  const until = fromInputTime(form.until, zone);
+  const since = fromInput(form.since, zone);
+  const until = fromInput(form.until, zone);
   if (!since) return "Enter the time from which events are replayed.";
   if (form.until && !until) return "The end is not a valid time.";
   if (until && until <= since) return "The end must be after the start.";

@@ -71,7 +71,7 @@ export default function WebhooksPage() {
     changesMs,
   );
   useStream({}, (events) => {
-    if (events.some((event) => event.kind !== "delivery")) refresh();
+    if (events.some(({ kind }) => kind !== "delivery" && kind !== "created")) refresh();
   });
 
   const rows = list.data?.data;

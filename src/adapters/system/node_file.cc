@@ -1,0 +1,105 @@
+#include "adapters/system/node_file.h"
+
+#include <cerrno>
+#include <filesystem>
+#include <fstream>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+namespace postrider {
+namespace {
+
+constexpr mode_t owner_only = 0600;
+constexpr std::size_t content_bytes_max = 256;
+
+std::string reason() { return std::generic_category().message(errno); }
+
+class Descriptor {
+ public:
+  explicit Descriptor(int number) : number_(number) {}
+  ~Descriptor() {
+    if (number_ >= 0) {
+      ::close(number_);
+    }
+  }
+  Descriptor(Descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
+  Descriptor& operator=(Descriptor&&) = delete;
+
+  [[nodiscard]] int get() const { return number_; }
+
+ private:
+  int number_;
+};
+
+std::string read_all(const Descriptor& file) {
+  std::string content(content_bytes_max, '\0');
+  const ssize_t count = ::pread(file.get(), content.data(), content.size(), 0);
+  content.resize(count > 0 ? static_cast<std::size_t>(count) : 0);
+  return content;
+}
+
+/// `<boot> <id>`.
+std::optional<NodeId> id_of(const std::string& content, const std::string& boot) {
+  const std::string_view text = content;
+  if (boot.empty() || !text.starts_with(boot + " ") || !text.ends_with("\n")) {
+    return std::nullopt;
+  }
+  return NodeId::parse(text.substr(boot.size() + 1, text.size() - boot.size() - 2));
+}
+
+class LockedNodeFile final : public NodeFile {
+ public:
+  LockedNodeFile(Descriptor file, std::optional<NodeId> predecessor)
+      : file_(std::move(file)), predecessor_(predecessor) {}
+
+  [[nodiscard]] std::optional<NodeId> predecessor() const override { return predecessor_; }
+
+ private:
+  Descriptor file_;  // The lock ends when it is closed, also by the end of the process.
+  std::optional<NodeId> predecessor_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<NodeFile>> open_node_file(const std::string& directory, NodeId id,
+                                                 const std::string& boot) {
+  std::error_code error;
+  if (std::filesystem::create_directories(directory, error)) {
+    std::filesystem::permissions(directory, std::filesystem::perms::owner_all, error);
+  }
+  const std::string path = directory + "/node";
+  Descriptor file{::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, owner_only)};
+  if (file.get() < 0) {
+    return fail(Errc::unavailable, fmt::format("Cannot open {}: {}.", path, reason()));
+  }
+  if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0) {
+    return errno == EWOULDBLOCK
+               ? fail(Errc::conflict,
+                      fmt::format("The data directory {} is used by another server. "
+                                  "Give each server a directory of its own.",
+                                  directory))
+               : fail(Errc::unavailable, fmt::format("Cannot lock {}: {}.", path, reason()));
+  }
+  const std::optional<NodeId> predecessor = id_of(read_all(file), boot);
+  const std::string content = fmt::format("{} {}\n", boot, id.to_string());
+  if (::ftruncate(file.get(), 0) != 0 || ::pwrite(file.get(), content.data(), content.size(), 0) !=
+                                             static_cast<ssize_t>(content.size())) {
+    return fail(Errc::unavailable, fmt::format("Cannot write {}: {}.", path, reason()));
+  }
+  return std::make_unique<LockedNodeFile>(std::move(file), predecessor);
+}
+
+std::string boot_id() {
+  std::ifstream file{"/proc/sys/kernel/random/boot_id"};
+  std::string id;
+  file >> id;
+  return id;
+}
+
+}  // namespace postrider
