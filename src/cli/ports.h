@@ -9,11 +9,13 @@
 #include <vector>
 
 #include "core/base/result.h"
+#include "core/base/secret.h"
 #include "ports/archive_reader.h"
 #include "ports/clock.h"
 #include "ports/crypto.h"
 #include "ports/machine.h"
 #include "ports/running_hash.h"
+#include "ports/schema_versions.h"
 #include "ports/terminal.h"
 
 namespace postrider::cli {
@@ -28,6 +30,12 @@ using CheckStore = std::function<Result<std::vector<std::string>>(
     const std::string& directory, const std::function<void(std::uint64_t done, std::uint64_t total,
                                                            const std::string& next)>& progress)>;
 
+/// Reads the version of the store in a PostgreSQL database. Fails with invalid if the database
+/// holds something else or was written by a newer version, with unavailable if it cannot be
+/// reached.
+using ReadDatabaseVersions =
+    std::function<Result<SchemaVersions>(const Secret<std::string>& address)>;
+
 /// All references must outlive the command.
 struct Ports {
   Environment environment;
@@ -38,6 +46,7 @@ struct Ports {
   std::function<std::unique_ptr<RunningHash>()> make_sha256;
   std::function<std::unique_ptr<ArchiveReader>()> make_archive_reader;
   CheckStore check_store;
+  ReadDatabaseVersions read_database_versions;
 };
 
 }  // namespace postrider::cli

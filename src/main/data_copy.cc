@@ -13,6 +13,7 @@
 #include "adapters/openssl/digest.h"
 #include "adapters/postgres/store/copy/copy_target.h"
 #include "adapters/sqlite/copy/copy_source.h"
+#include "adapters/system/copied_mark.h"
 #include "adapters/system/environment.h"
 #include "adapters/system/system_clock.h"
 #include "adapters/system/terminal.h"
@@ -20,6 +21,7 @@
 #include "cli/text/print.h"
 #include "cli/text/progress.h"
 #include "config/load.h"
+#include "config/source_address.h"
 #include "main/config_file.h"
 #include "main/vault.h"
 #include "runtime/store/copy_store.h"
@@ -35,6 +37,8 @@ int fail_with(const Error& error, int code) {
 struct CopiedStores {
   std::unique_ptr<CopySource> source;
   std::unique_ptr<CopyTarget> target;
+  std::string directory;  // Of the source.
+  std::string database;   // The target, without its password.
 };
 
 Result<CopiedStores> open_stores(const cli::CopyStoreOptions& options) {
@@ -48,7 +52,10 @@ Result<CopiedStores> open_stores(const cli::CopyStoreOptions& options) {
     return fail(Errc::invalid, "Name the database with --to or POSTRIDER_STORE.");
   }
   POSTRIDER_TRY(const std::shared_ptr<const Vault> vault, open_vault(config.secrets));
-  CopiedStores stores;
+  CopiedStores stores{.source = nullptr,
+                      .target = nullptr,
+                      .directory = config.data,
+                      .database = config::shown_address(config.store.reveal())};
   POSTRIDER_TRY(
       stores.source,
       open_sqlite_copy_source(
@@ -59,6 +66,15 @@ Result<CopiedStores> open_stores(const cli::CopyStoreOptions& options) {
                                     .vault = vault,
                                     .now = make_system_clock()->now().wall}));
   return stores;
+}
+
+/// Keeps servers from the directory. The copy is complete even if this fails.
+void mark_directory(const CopiedStores& stores) {
+  if (const auto marked = write_copied_mark(stores.directory, stores.database); !marked) {
+    cli::print_error(fmt::format(
+        "postrider: warning: {} Do not start a server with this data directory again.\n",
+        marked.error().message));
+  }
 }
 
 /// A bar for each of the two phases.
@@ -130,6 +146,9 @@ int copy_data(const cli::CopyStoreOptions& options) {
   if (!report) {
     return fail_with(report.error(),
                      report.error().code == Errc::conflict ? cli::exit_usage : cli::exit_failed);
+  }
+  if (!options.verify_only) {
+    mark_directory(*stores);
   }
   cli::print(options.json ? json_of(*report) : text_of(*report, options.verify_only));
   return cli::exit_ok;

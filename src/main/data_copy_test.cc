@@ -32,6 +32,7 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 using Names = std::set<std::string>;
 
 constexpr WallTime now = wall_from_unix_ms(1'760'000'000'000);
@@ -298,6 +299,22 @@ TEST_F(DataCopy, IsMadeOnce) {
   EXPECT_TRUE(again->was_finished);
   EXPECT_THAT(again->tables, IsEmpty());
   EXPECT_EQ(copy({.only_verify = true}).value().tables.size(), copied_tables.size());
+}
+
+// What the server has acknowledged since is nowhere else, so nobody is told to empty the database.
+TEST_F(DataCopy, ThatAServerHasUsedIsNotComparedAnyMore) {
+  fill(10);
+  expect_copied();
+  ASSERT_TRUE(copy({.only_verify = true}).has_value());
+  for (int start = 0; start < 2; ++start) {
+    ASSERT_TRUE(open_postgres_store(target_options()).has_value());
+  }
+  ask("UPDATE event SET data = data || ' ' WHERE sequence = 3");
+  const Result<CopyReport> refused = copy({.only_verify = true});
+  EXPECT_THAT(error_of(refused), AllOf(HasSubstr("A server has used the database"),
+                                       Not(HasSubstr("Empty")), Not(HasSubstr("empty"))));
+  EXPECT_EQ(refused.error().code, Errc::conflict);
+  EXPECT_TRUE(copy().value().was_finished);
 }
 
 TEST_F(DataCopy, RefusesADatabaseThatAServerHasUsed) {

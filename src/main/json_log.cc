@@ -11,10 +11,10 @@ namespace {
 // A field has the same type in every line. These fields, and all that end in one of the units, are
 // numbers; all others except the boolean ones are texts. docs/logs.md lists them; a test compares
 // the lists.
-constexpr std::array<std::string_view, 16> number_fields = {
-    "attempt",    "attempts", "count",      "done",    "failed", "http_status",
-    "io_threads", "messages", "open_files", "pid",     "rows",   "shards",
-    "skipped",    "status",   "waiting",    "webhooks"};
+constexpr std::array<std::string_view, 17> number_fields = {
+    "attempt",     "attempts",   "count",    "done",       "failed",  "failures",
+    "http_status", "io_threads", "messages", "open_files", "pid",     "rows",
+    "shards",      "skipped",    "status",   "waiting",    "webhooks"};
 constexpr std::array<std::string_view, 3> number_units = {"_ms", "_bytes", "_max"};
 constexpr std::array<std::string_view, 2> boolean_fields = {"cut_off", "damaged"};
 

@@ -41,5 +41,6 @@ int main(int argc, char** argv) {
        .crypto = openssl_crypto(),
        .make_sha256 = [] { return std::make_unique<RunningSha256>(); },
        .make_archive_reader = [] { return std::make_unique<zstd::LineReader>(); },
-       .check_store = check_store});
+       .check_store = check_store,
+       .read_database_versions = read_database_versions});
 }

@@ -115,7 +115,9 @@ int serve(const cli::ServeOptions& options, std::span<const api::DashboardFile> 
     return cli::exit_ok;
   }
   set_up_logging(loaded->config);
-  std::signal(SIGPIPE, SIG_IGN);  // A closed connection is an error value, not a signal.
+  // A closed connection and a file that reached its limit are error values, not signals.
+  std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);
 
   Result<std::unique_ptr<Server>> server =
       start_server({.loaded = with_trial_ages(*loaded, options),

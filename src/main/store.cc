@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "adapters/openssl/digest.h"
 #include "adapters/postgres/store/database/store_size.h"
 #include "adapters/postgres/store/leases/postgres_leases.h"
@@ -11,6 +13,7 @@
 #include "adapters/sqlite/database/sqlite_store.h"
 #include "adapters/sqlite/database/store_check.h"
 #include "adapters/sqlite/database/store_size.h"
+#include "adapters/system/copied_mark.h"
 #include "config/source_address.h"
 
 namespace postrider {
@@ -32,7 +35,20 @@ Result<OpenedStore> with_readers(Result<Store> store, std::size_t count, OpenRea
   return opened;
 }
 
+/// The database makes the deliveries now.
+Result<void> check_not_copied(const std::string& directory) {
+  if (const std::optional<std::string> database = read_copied_mark(directory)) {
+    return fail(Errc::invalid,
+                fmt::format("The data directory {} was copied to {}. Start the server with that "
+                            "database (--store or POSTRIDER_STORE). With this directory it would "
+                            "make the same deliveries once more; to do so nevertheless, remove {}.",
+                            directory, *database, copied_mark_file(directory)));
+  }
+  return {};
+}
+
 Result<OpenedStore> open_embedded(const config::Config& config, const StoreOptions& options) {
+  POSTRIDER_CHECK(check_not_copied(config.data));
   const SqliteOptions sqlite{.directory = config.data,
                              .vfs = std::string{},
                              .shrinks = config.retention.shrinking_store,

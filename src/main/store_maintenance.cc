@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "adapters/openssl/digest.h"
+#include "adapters/postgres/store/database/maintenance.h"
 #include "adapters/sqlite/database/deep_check.h"
 #include "adapters/sqlite/database/maintenance.h"
 #include "adapters/system/private_directory.h"
@@ -17,7 +18,7 @@
 namespace postrider {
 namespace {
 
-/// As for `serve`: 2 if the data directory is missing, damaged or in use.
+/// As for `serve`: 2 if the store is missing, damaged or in use.
 int fail_with(const Error& error) {
   cli::print_error(fmt::format("postrider: {}\n", error.message));
   return error.code == Errc::unavailable ? cli::exit_failed : cli::exit_usage;
@@ -25,6 +26,10 @@ int fail_with(const Error& error) {
 
 SqliteOptions store_of(const std::string& directory) {
   return {.directory = directory, .vfs = std::string{}};
+}
+
+PostgresOptions database_at(const Secret<std::string>& address) {
+  return {.connect = {.address = address, .ca_file = std::string{}}};
 }
 
 std::string versions_json(const SchemaVersions& versions) {
@@ -45,15 +50,22 @@ std::string versions_text(const SchemaVersions& versions, bool check) {
                      check ? "can be upgraded" : "was upgraded", versions.found, versions.newest);
 }
 
+Result<SchemaVersions> migrate_directory(const cli::MigrateOptions& options) {
+  POSTRIDER_CHECK(make_private(options.data_directory));
+  const SqliteOptions store = store_of(options.data_directory);
+  return options.check ? sqlite_schema_versions(store) : migrate_sqlite(store);
+}
+
+Result<SchemaVersions> migrate_database(const cli::MigrateOptions& options) {
+  const PostgresOptions database = database_at(options.database);
+  return options.check ? postgres_schema_versions(database) : migrate_postgres(database);
+}
+
 }  // namespace
 
 int migrate(const cli::MigrateOptions& options) {
-  const SqliteOptions store = store_of(options.data_directory);
-  if (const auto made = make_private(options.data_directory); !made) {
-    return fail_with(made.error());
-  }
   const Result<SchemaVersions> versions =
-      options.check ? sqlite_schema_versions(store) : migrate_sqlite(store);
+      options.database.reveal().empty() ? migrate_directory(options) : migrate_database(options);
   if (!versions) {
     return fail_with(versions.error());
   }
@@ -68,6 +80,10 @@ Result<std::vector<std::string>> check_store(
     const std::string& directory,
     const std::function<void(std::uint64_t, std::uint64_t, const std::string&)>& progress) {
   return check_sqlite_deeply({.directory = directory, .digest = sha256}, progress);
+}
+
+Result<SchemaVersions> read_database_versions(const Secret<std::string>& address) {
+  return postgres_schema_versions(database_at(address));
 }
 
 int back_up(const cli::BackupOptions& options) {

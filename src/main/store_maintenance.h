@@ -7,12 +7,14 @@
 #include <vector>
 
 #include "core/base/result.h"
+#include "core/base/secret.h"
+#include "ports/schema_versions.h"
 
 #include "cli/commands/store_options.h"
 
 namespace postrider {
 
-/// Both return the exit code: 2 if the data directory cannot be used.
+/// Both return the exit code: 2 if the data directory or database cannot be used.
 [[nodiscard]] int migrate(const cli::MigrateOptions& options);
 [[nodiscard]] int back_up(const cli::BackupOptions& options);
 
@@ -20,5 +22,8 @@ namespace postrider {
 [[nodiscard]] Result<std::vector<std::string>> check_store(
     const std::string& directory,
     const std::function<void(std::uint64_t, std::uint64_t, const std::string&)>& progress);
+
+/// The check of `postrider doctor` on a database. See postgres_schema_versions.
+[[nodiscard]] Result<SchemaVersions> read_database_versions(const Secret<std::string>& address);
 
 }  // namespace postrider

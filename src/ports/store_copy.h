@@ -109,7 +109,12 @@ class CopySource {
   CopySource& operator=(const CopySource&) = default;
 };
 
-enum class CopyState : std::uint8_t { none, unfinished, finished };
+enum class CopyState : std::uint8_t {
+  none,
+  unfinished,
+  finished,
+  used  ///< Finished, and a server has used the target since: it may differ from its original.
+};
 
 /// How much of a table is stored in the target.
 struct CopiedTable {

@@ -21,6 +21,7 @@ def rows(table):
     return [line.split() for line in table.splitlines()[1:]]
 
 
+@pytest.mark.embedded_store("it is about the file of SQLite")
 def test_nodes_says_that_an_embedded_store_is_not_shared(cli):
     assert cli.json("nodes") == {"shared": False, "data": [], "pool_shards_free": None}
     assert "no other server shares it" in cli.text("nodes")

@@ -2,6 +2,7 @@
 meanwhile, nothing is lost, and everything resumes (P1, P2, P6)."""
 
 import contextlib
+import time
 
 import psycopg2
 import pytest
@@ -63,6 +64,7 @@ def test_while_the_database_is_away_publishing_is_refused_and_nothing_is_lost(ma
     cluster = make_cluster(settings={})
     running = load(cluster)
     running.wait_progress()
+    begun = time.monotonic()
     with running.trace.fault("no database"):
         cluster.postgres.stop()
         wait_for(lambda: all_refuse(cluster), "publishing to be refused")
@@ -71,8 +73,12 @@ def test_while_the_database_is_away_publishing_is_refused_and_nothing_is_lost(ma
             assert refused.status == 503 and int(refused.headers["retry-after"]) >= 1
             assert node.api().request("GET", "/readyz").status == 503
             assert node.api().request("GET", "/healthz").status == 200
+            wait_for(lambda node=node: "cluster.turn_failed" in node.output(), "the log")
         cluster.postgres.start()
         cluster.wait_ready()
+    for node in cluster.nodes:
+        lines = node.output().count("cluster.turn_failed")
+        assert lines <= 2 + (time.monotonic() - begun) / 10, "the log is filled"
     running.wait_progress()
     running.finish()
     cluster.stop()

@@ -1,7 +1,8 @@
 """Three nodes: what is asked of one of them about a webhook that another one works is done."""
 
 from cluster import publish
-from harness import wait_for
+from harness import metrics_page, wait_for
+from metric_pages import sum_of
 from operations import make_dead_letters, start, wait_finished
 from receiver import Reply
 
@@ -14,6 +15,28 @@ def test_dead_letters_are_retried_by_whichever_node_is_asked(apis, spread):
         apis[number % 3].post(f"/v1/deliveries/{dead['id']}/retry", expect=202)
         spread.wait_status(event["id"], hook, "succeeded")
         assert len(spread.requests(hook)) == 2
+
+
+def test_every_node_counts_the_dead_letters_of_all(apis, spread):
+    hooks = [spread.hook(f"hook-{number}", Reply(404), max_in_flight=20,
+                         circuit_breaker_config={"enabled": False}) for number in range(6)]
+    stats = f"/v1/stats?tenant_id={spread.tenant}"
+
+    def counted():
+        """What each node shows, in the metric and in the statistics."""
+        return [number for api in apis for number in (
+            sum_of(metrics_page(api), "webhook_dlq_size", tenant_id=spread.tenant),
+            api.get(stats)["now"]["dead_letters"])]
+
+    for number in range(10):
+        publish(apis[number % 3], spread)
+    wait_for(lambda: set(counted()) == {60}, "every node to count them")
+    for hook in hooks:
+        spread.receiver.on(hook.path, Reply())
+    for each in apis[0].all(f"/v1/dlq?tenant_id={spread.tenant}"):
+        apis[2].post(f"/v1/deliveries/{each['id']}/retry", expect=202)
+        assert min(counted()) >= 0
+    wait_for(lambda: set(counted()) == {0}, "no node to count any")
 
 
 def test_a_delivery_cancelled_on_any_node_is_not_sent_again(apis, spread):

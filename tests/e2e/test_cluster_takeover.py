@@ -1,9 +1,12 @@
 """Another node takes a webhook over: its circuit, rate, order and waiting deliveries stay as they
 are (P2, P4, P7)."""
 
+import signal
+import time
+
 import pytest
 
-from cluster import TAKEOVER_S, publish
+from cluster import TAKEOVER_S, publish, shard_of
 from harness import wait_for
 from oracle import Trace, check
 from receiver import Reply
@@ -118,6 +121,40 @@ def test_a_node_that_stops_gives_its_webhooks_away_before_it_ends(pair):
     wait_for(lambda: len(world.requests(hook)) >= first + 500, "all events")
     check(world.requests(hook)[first:], Trace(), max_in_flight=5)
     assert sorted(world.numbers(hook)[first:]) == list(range(500))
+
+
+def two_hooks_of_one_shard(cluster, world, node):
+    """Each gets the events of the type that is its path's last part."""
+    seen = {}
+    for number in range(1000):
+        hook = world.hook(f"{number}", events=[f"only.{number}"], timeout_ms=60_000)
+        other = seen.setdefault(shard_of(hook.id), (hook, number))
+        if other[0] is not hook and cluster.owner(hook) is node:
+            return other, (hook, number)
+    raise AssertionError("no two webhooks have the same shard")
+
+
+def test_nobody_waits_for_a_hanging_receiver_while_its_node_stops(make_cluster, make_world):
+    """The node keeps the shard until the request has ended, and works its other webhooks."""
+    cluster = make_cluster(2, arguments=["--set", "drain_timeout_ms=200000"])
+    world = make_world(cluster.nodes[1])
+    leaving = cluster.nodes[0]
+    (slow, slow_number), (quick, number) = two_hooks_of_one_shard(cluster, world, leaving)
+    world.receiver.hold(slow.path)
+    event = world.publish(f"only.{slow_number}")
+    request, = world.wait_requests(slow, 1)
+    wait_for(lambda: time.monotonic() - request.started > 1, "the request to take long")
+    leaving.signal(signal.SIGTERM)
+    wait_for(lambda: cluster.held(leaving) <= 1, "the other shards to be handed over", TAKEOVER_S)
+    for count in range(1, 6):
+        world.publish(f"only.{number}")
+        world.wait_requests(quick, count)
+    assert leaving.process.poll() is None, "it waits for the request"
+    world.receiver.release(slow.path)
+    assert world.wait_done(event["id"], slow)["status"] == "succeeded"
+    assert leaving.wait() == 0
+    cluster.nodes[1].stop()
+    assert (len(world.requests(slow)), len(world.requests(quick))) == (1, 5)
 
 
 def test_one_node_is_enough(pair):

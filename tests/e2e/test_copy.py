@@ -15,6 +15,8 @@ from outbox import PostgresServer
 from receiver import Reply
 from world import SLOW
 
+pytestmark = pytest.mark.embedded_store("it starts both stores itself")
+
 _databases = itertools.count(1)
 
 LISTS = ("webhooks", "events", "deliveries", "attempts", "dlq", "alerts", "api-keys", "tenants",
@@ -325,6 +327,29 @@ def test_a_changed_row_is_found(own_server, make_world, database):
     database.run("UPDATE event SET data = '{}' WHERE sequence = 2")
     code, _, stderr = copy(server.data, database, "--verify-only")
     assert code == 1 and "table event" in stderr
+
+
+def test_after_a_copy_only_the_database_is_used(own_server, make_world, database):
+    server = own_server().start()
+    make_world(server).publish_numbered(3)
+    server.stop()
+    copied(server.data, database)
+    mark = server.data / "copied-to"
+    assert server.launch().wait() == 2
+    assert str(mark) in server.output() and "POSTRIDER_STORE" in server.output()
+    assert "***@" in server.output() and database.address not in server.output()
+
+    other = own_server(name="other", environment=database.environment).start()
+    make_world(other).publish_numbered(1)
+    other.stop()
+    code, _, stderr = copy(server.data, database, "--verify-only")
+    assert code == 2 and "A server has used the database" in stderr
+    assert "mpty the database" not in stderr, "that would delete what was acknowledged since"
+    code, stdout, _ = copy(server.data, database)
+    assert code == 0 and "already been copied" in stdout
+
+    mark.unlink()
+    assert len(server.start().api().all("/v1/events")) == 3
 
 
 def test_encrypted_secrets_need_their_key(own_server, make_world, database):

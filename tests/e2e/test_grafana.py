@@ -113,6 +113,15 @@ def test_the_dashboard_shows_documented_metrics_and_leaves_out_almost_none():
     assert set(documented()) - used == {"process_virtual_memory_bytes"}
 
 
+def test_what_each_server_shows_of_the_whole_database_is_not_added_up():
+    shared = {"webhook_queue_depth", "webhook_dlq_size", "postrider_deliveries_waiting",
+              "postrider_fanout_remaining", "postrider_store_bytes"}
+    for query in QUERIES:
+        for name in metrics_in(query.expression) & shared:
+            assert re.search(rf"\bmax( by \(\w+\) )?\({name}\{{", query.expression), query
+    assert shared <= set().union(*(metrics_in(query.expression) for query in QUERIES))
+
+
 # ---------------------------------------------------------------- a real Prometheus
 
 def resolved(expression, instance=".*", tenant=".*"):

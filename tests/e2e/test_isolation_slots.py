@@ -1,5 +1,7 @@
 """Webhooks and tenants that hang do not take the slots of the others (P5)."""
 
+import collections
+
 import pytest
 
 from harness import wait_for
@@ -139,3 +141,18 @@ def test_a_receiver_that_answers_again_gets_its_requests_back(start, make_world)
     world.receiver.on(hook.path, Reply(200))
     world.wait_requests(hook, 40)
     wait_for(lambda: limit() == 8, "the limit to grow")
+
+
+def test_every_webhook_gets_something_before_any_gets_everything(start, make_world):
+    """100 healthy webhooks of one tenant, all with a backlog, share 64 slots."""
+    world = make_world(start(slots=64))
+    hooks = [world.hook(f"hook-{number}", Reply(200, delay=0.1)) for number in range(100)]
+    events = 200
+    publish(world, "a.b", events)
+
+    def counts():
+        found = collections.Counter(request.path for request in world.receiver.requests())
+        return [found[hook.path] for hook in hooks]
+    wait_for(lambda: min(now := counts()) > 0 or max(now) >= events, "requests to every webhook")
+    assert min(counts()) > 0
+    assert max(counts()) < events

@@ -30,17 +30,17 @@ def page(tmp_path_factory, shared_receiver):
 
 
 def test_every_metric_on_the_page_is_documented(page):
-    assert set(shown(page)) - set(documented()) == set()
+    assert set(shown(page)) - set(documented(shared=ON_POSTGRES)) == set()
 
 
 def test_every_documented_metric_is_on_the_page(page):
     of_files = {"postrider_store_free_bytes", "postrider_store_filesystem_bytes"}
-    missing = set(documented()) - set(shown(page))
+    missing = set(documented(shared=ON_POSTGRES)) - set(shown(page))
     assert missing == (of_files if ON_POSTGRES else set())
 
 
 def test_types_and_labels_are_as_documented(page):
-    table = documented()
+    table = documented(shared=ON_POSTGRES)
     for name, (kind, label_sets) in shown(page).items():
         assert (name, kind, label_sets) == (name, table[name][0], {table[name][1]})
 

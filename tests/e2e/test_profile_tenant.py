@@ -65,7 +65,7 @@ def test_the_payload_has_id_event_data_and_timestamp_and_the_headers_of_the_desi
     event = tenant.publish("post.created", {"title": "x"}, timestamp="2021-12-20T11:33:20Z")
     assert tenant.publish("post.updated", {"title": "y"})["deliveries"] == 0
     request, = tenant.wait_requests(hook, 1)
-    delivery = tenant.delivery(event["id"], hook)
+    delivery = tenant.wait_done(event["id"], hook)
     body = json.loads(request.body)
     assert list(body) == ["id", "event", "data", "timestamp"]
     assert body["id"] == delivery["id"] and body["event"] == "post.created"

@@ -1,6 +1,7 @@
 #include "tests/simulation/checks.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -14,6 +15,8 @@ namespace {
 
 // How long a new event may wait for a healthy receiver without any limit (P5).
 constexpr Micros prompt_max = std::chrono::seconds{5};
+// How many attempts per webhook of a crowd may end before one of them starts again (P5).
+constexpr std::uint64_t turns_max = 24;
 
 std::string host_of(const Webhook& webhook) { return parse_target_url(webhook.url, {})->host; }
 
@@ -40,6 +43,7 @@ void Checks::violate(const std::string& what) {
 
 void Checks::admitted(const Delivery& delivery) {
   admitted_at_.try_emplace(delivery.id, timeline_.mono());
+  waits_since_.try_emplace(delivery.webhook_id, ended_count_);
 }
 
 void Checks::attempt_started(const StartAttempt& start) {
@@ -73,6 +77,7 @@ void Checks::attempt_started(const StartAttempt& start) {
   check_memory(delivery);
   check_spacing(delivery, webhook);
   check_promptness(delivery);
+  check_turns(delivery.webhook_id);
   flights_.emplace(delivery.id,
                    Flight{webhook.id, delivery.event_type, webhook.tenant_id, host_of(webhook)});
 }
@@ -242,8 +247,8 @@ void Checks::check_promptness(const Delivery& delivery) {
   // Also among hostile receivers and tenants, which try to take all slots.
   const bool enough_slots =
       shard.in_flight_max == ShardOptions{}.in_flight_max || !scenario_.floods.empty();
-  const bool roomy = shard.window_max == ShardOptions{}.window_max && enough_slots &&
-                     !shard.tenant_rate && !shard.total_rate;
+  const bool roomy = !scenario_.crowded && shard.window_max == ShardOptions{}.window_max &&
+                     enough_slots && !shard.tenant_rate && !shard.total_rate;
   const Micros waited = timeline_.mono() - std::max(since->second, last_trouble_);
   // Among hostile receivers, one that was never tried may wait as long as they do.
   const bool tried = scenario_.floods.empty() || (tried_at_ && *tried_at_ < since->second);
@@ -253,8 +258,24 @@ void Checks::check_promptness(const Delivery& delivery) {
   }
 }
 
+/// Among many healthy webhooks, all with a backlog, each one starts within a bounded number of
+/// attempts that end.
+void Checks::check_turns(WebhookId id) {
+  const auto receiver = std::ranges::find(scenario_.receivers, id,
+                                          [](const Receiver& each) { return each.webhook.id; });
+  if (!scenario_.crowded || receiver == scenario_.receivers.end()) {
+    return;
+  }
+  const auto [since, is_first] = waits_since_.try_emplace(id, ended_count_);
+  const std::uint64_t waited = ended_count_ - std::exchange(since->second, ended_count_);
+  if (waited > turns_max * scenario_.receivers.size()) {
+    violate(fmt::format("P5: {} waited while {} attempts ended", id.to_string(), waited));
+  }
+}
+
 void Checks::attempt_ended(DeliveryId delivery_id, bool sent) {
   flights_.erase(delivery_id);
+  ++ended_count_;
   if (sent) {
     ended_at_[delivery_id] = timeline_.mono();
   }

@@ -76,7 +76,12 @@ class Checks {
   void sent(DeliveryId id, WebhookId webhook_id, EventId event_id);
   void accepted(DeliveryId id);
   void ambiguous(DeliveryId id) { ambiguous_.insert(id); }
-  void trouble() { last_trouble_ = timeline_.mono(); }
+  void trouble() {
+    last_trouble_ = timeline_.mono();
+    for (auto& [id, since] : waits_since_) {
+      since = ended_count_;
+    }
+  }
   void crashed();
 
   /// P1 and P3. Call when no transaction is in progress.
@@ -107,6 +112,7 @@ class Checks {
   void check_memory(const Delivery& delivery);
   void check_spacing(const Delivery& delivery, const Webhook& webhook);
   void check_promptness(const Delivery& delivery);
+  void check_turns(WebhookId id);
 
   const Scenario& scenario_;
   const MemoryStore& durable_;
@@ -128,6 +134,9 @@ class Checks {
   std::map<TenantId, Starts> tenant_starts_;
   Starts all_starts_;
   MonoTime last_trouble_{};
+  std::uint64_t ended_count_ = 0;
+  /// In a crowd: how many attempts had ended when the webhook got its backlog or last started.
+  std::map<WebhookId, std::uint64_t> waits_since_;
   std::optional<MonoTime> tried_at_;  // The first attempt to the healthy receiver.
   std::vector<std::string> violations_;
 };

@@ -179,4 +179,32 @@ Scenario make_scenario(std::uint64_t seed) {
   return scenario;
 }
 
+Scenario make_crowded_scenario(std::uint64_t seed) {
+  SplitMix64 random{seed};
+  Scenario scenario;
+  scenario.seed = seed;
+  scenario.crowded = true;
+  scenario.trouble_time = minutes{1};
+  scenario.payload_cache_bytes = 1u << 20;
+  scenario.commit_time_max = Millis{5};
+  scenario.shard_count = 1;
+  scenario.crashes = one_in(random, 3) ? 1 : 0;
+  const std::uint32_t slots = between(random, 16, 32);
+  scenario.shard.in_flight_max = slots;
+  scenario.shard.tenant_in_flight_max = slots / 2;
+  scenario.shard.first_attempt_reserve = slots / 4;
+  const std::uint32_t tenants = one_in(random, 3) ? 1 : between(random, 2, slots);
+  const std::uint32_t count = between(random, 2 * slots, 3 * slots);
+  for (std::uint32_t number = 1; number <= count; ++number) {
+    Receiver receiver = healthy_receiver(number);
+    receiver.webhook.id.bytes[0] = static_cast<std::uint8_t>(random.below(256));
+    receiver.webhook.tenant_id = fmt::format("crowd-{}", number % tenants);
+    scenario.receivers.push_back(std::move(receiver));
+  }
+  for (std::uint32_t tenant = 0; tenant < tenants; ++tenant) {
+    scenario.floods.push_back({fmt::format("crowd-{}", tenant), between(random, 60, 100)});
+  }
+  return scenario;
+}
+
 }  // namespace postrider::sim

@@ -43,6 +43,7 @@ struct Scenario {
   std::vector<Receiver> receivers;
   std::uint32_t event_count = 0;
   std::vector<Flood> floods;  // Hostile receivers and tenants try to take all slots.
+  bool crowded = false;       // More healthy receivers with a backlog than slots.
   Micros trouble_time{0};     // How long faults happen. Afterwards every delivery must end.
   ShardOptions shard;
   std::size_t shard_count = 1;
@@ -67,5 +68,9 @@ struct Scenario {
 
 /// Swarm testing: each seed disables some kinds of faults and makes others frequent.
 [[nodiscard]] Scenario make_scenario(std::uint64_t seed);
+
+/// More healthy receivers than slots, all with a backlog. One thread: between several, slots pass
+/// in the order in which they become free, and no bound on the turns of a webhook is known.
+[[nodiscard]] Scenario make_crowded_scenario(std::uint64_t seed);
 
 }  // namespace postrider::sim

@@ -65,7 +65,7 @@ void SimLeaseNode::send_sometimes() {
 
 void SimLeaseNode::try_send() {
   const auto shard = static_cast<ShardNumber>(cluster_.random().below(shard_count));
-  if (!may_send(shard)) {
+  if (!may_send(shard) || work_[shard].is_lost) {
     return;
   }
   Work& work = work_[shard];

@@ -4,6 +4,7 @@
 //   simulate --from S --count N       N runs, each twice; prints the seeds that fail
 //   simulate --leases …               the same for the leases of a cluster
 //   simulate --cluster …              the same for several servers on one database
+//   simulate --crowded …              the same for more healthy receivers than slots
 #include <cstdint>
 #include <cstdlib>
 #include <functional>
@@ -30,6 +31,7 @@ struct Arguments {
   bool trace = false;
   bool leases = false;
   bool cluster = false;
+  bool crowded = false;
 };
 
 /// What all simulations return.
@@ -45,10 +47,15 @@ Run run(const Arguments& arguments, std::uint64_t seed, const Log& log = {}) {
         postrider::sim::run_lease_world(postrider::sim::make_lease_scenario(seed), log);
     return {result.trace_hash, std::move(result.violations), result.sends};
   }
+  if (arguments.cluster) {
+    RunResult result =
+        postrider::sim::run_cluster_world(postrider::sim::make_cluster_scenario(seed), log);
+    return {result.trace_hash, std::move(result.violations), result.attempts};
+  }
   RunResult result =
-      arguments.cluster
-          ? postrider::sim::run_cluster_world(postrider::sim::make_cluster_scenario(seed), log)
-          : postrider::sim::run_world(postrider::sim::make_scenario(seed), log);
+      postrider::sim::run_world(arguments.crowded ? postrider::sim::make_crowded_scenario(seed)
+                                                  : postrider::sim::make_scenario(seed),
+                                log);
   return {result.trace_hash, std::move(result.violations), result.attempts};
 }
 
@@ -61,14 +68,16 @@ bool read_arguments(int argc, char** argv, Arguments& arguments) {
       arguments.leases = true;
     } else if (flag == "--cluster") {
       arguments.cluster = true;
+    } else if (flag == "--crowded") {
+      arguments.crowded = true;
     } else if (i + 1 < argc && (flag == "--seed" || flag == "--from")) {
       arguments.from = std::strtoull(argv[++i], nullptr, 10);
     } else if (i + 1 < argc && flag == "--count") {
       arguments.count = std::strtoull(argv[++i], nullptr, 10);
     } else {
-      fmt::print(
-          stderr,
-          "usage: simulate [--leases | --cluster] --seed S [--trace] | --from S --count N\n");
+      fmt::print(stderr,
+                 "usage: simulate [--leases | --cluster | --crowded] --seed S [--trace] | --from S "
+                 "--count N\n");
       return false;
     }
   }

@@ -14,22 +14,37 @@ namespace {
 
 constexpr int fixed_seed_count = 500;
 constexpr int fresh_seed_count = 20;
+constexpr int crowded_seed_count = 30;
 
-void expect_clean(std::uint64_t seed) {
-  SCOPED_TRACE(fmt::format("replay with: simulate --seed {} --trace", seed));
-  const RunResult result = run_world(make_scenario(seed));
+void expect_clean(const Scenario& scenario) {
+  const RunResult result = run_world(scenario);
   for (const std::string& violation : result.violations) {
     ADD_FAILURE() << violation;
   }
-  EXPECT_EQ(result.trace_hash, run_world(make_scenario(seed)).trace_hash) << "two runs differ";
+  EXPECT_EQ(result.trace_hash, run_world(scenario).trace_hash) << "two runs differ";
+}
+
+void expect_clean_seed(std::uint64_t seed) {
+  SCOPED_TRACE(fmt::format("replay with: simulate --seed {} --trace", seed));
+  expect_clean(make_scenario(seed));
+}
+
+void expect_clean_crowd(std::uint64_t seed) {
+  SCOPED_TRACE(fmt::format("replay with: simulate --crowded --seed {} --trace", seed));
+  expect_clean(make_crowded_scenario(seed));
 }
 
 TEST(Simulation, KeepsEveryPromiseInTheFixedSeeds) {
-  check_fixed_seeds(fixed_seed_count, expect_clean);
+  check_fixed_seeds(fixed_seed_count, expect_clean_seed);
 }
 
 TEST(Simulation, KeepsEveryPromiseInFreshSeeds) {
-  check_fresh_seeds(fresh_seed_count, expect_clean);
+  check_fresh_seeds(fresh_seed_count, expect_clean_seed);
+}
+
+TEST(Simulation, ReachesEveryReceiverOfACrowdWithABacklog) {
+  check_fixed_seeds(crowded_seed_count, expect_clean_crowd);
+  check_fresh_seeds(fresh_seed_count, expect_clean_crowd);
 }
 
 TEST(Simulation, PublishesAndAttemptsALot) {

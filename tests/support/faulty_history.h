@@ -86,6 +86,7 @@ class FaultyHistory final : public History {
     return real_->waiting_counts();
   }
   Result<std::map<TenantId, std::uint64_t>> dead_letter_counts() override {
+    POSTRIDER_CHECK(check());
     return real_->dead_letter_counts();
   }
 

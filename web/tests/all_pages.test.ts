@@ -92,9 +92,13 @@ test.each([
         links: document.querySelectorAll('a[href^="javascript"]').length,
         overflow: document.documentElement.scrollWidth - document.documentElement.clientWidth,
         title: document.title,
+        collapsed: [...document.querySelectorAll("th[scope=col]")]
+          .filter((cell) => cell.clientWidth < 80)
+          .map((cell) => cell.textContent),
       }));
       expect(state, path).toMatchObject({ hacked: false, images: 0, links: 0 });
       expect(state.title).not.toBe("");
+      if (state.collapsed.length > 0) failures.push(`${path}: narrow ${state.collapsed.join()}`);
       if (state.overflow > 0) failures.push(`${path} is ${state.overflow} px too wide`);
     }
     expect(failures).toEqual([]);

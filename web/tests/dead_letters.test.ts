@@ -42,7 +42,7 @@ test("dead letter dashboard", async () => {
   await page.getByText("5 dead letters in all").waitFor();
   expect(await group("shop").textContent()).toContain("3");
   expect(await group("till").textContent()).toContain("2");
-  await page.getByText("Reason", { exact: true }).first().click();
+  await page.getByText("Failure", { exact: true }).first().click();
   await group("client error").waitFor();
   await group("server error").click(); // Narrows the list.
   await page.getByText("2 dead letters match the filters").waitFor();

@@ -89,6 +89,9 @@ test("filters live in the address bar and reach the server", async () => {
   await page.waitForURL((url) => !url.search.includes("range"));
   await world.goto("/deliveries?tenant_id=nobody");
   await page.getByText("No delivery matches").waitFor();
+  await page.getByRole("button", { name: "Clear filters" }).click();
+  await row("shop.sold").waitFor();
+  expect(new URL(page.url()).search).toBe("");
 });
 
 test("what is shown is exported as CSV and JSON", async () => {
@@ -153,6 +156,43 @@ test("the live tail shows a new delivery without reload, and moves nothing under
   await page.getByRole("switch", { name: "Live tail" }).click();
   await page.waitForURL(/live=off/);
   expect(await page.locator("[data-stream]").count()).toBe(0);
+});
+
+test("rows stay under the pointer and under the keyboard focus", async () => {
+  const { page } = world;
+  await world.goto("/deliveries");
+  await page.locator("[data-stream=live]").waitFor();
+  const newest = page.locator("tbody tr").first().getByRole("link").first();
+  const arrives = async (type: string) => {
+    const first = await newest.getAttribute("href");
+    await world.publish(type);
+    await page.getByRole("button", { name: "1 new" }).waitFor();
+    expect(await newest.getAttribute("href")).toBe(first);
+    await page.getByRole("button", { name: "1 new" }).click();
+    await row(type).waitFor();
+  };
+  await newest.hover();
+  await arrives("shop.pointed");
+  await page.mouse.move(5, 5);
+  await newest.focus();
+  await arrives("shop.focused");
+});
+
+test("selecting text in a row does not open it", async () => {
+  const { page } = world;
+  await world.goto("/deliveries?event_type=paused.one");
+  const cell = row("paused.one").getByText("Webhook paused");
+  const box = await cell.boundingBox();
+  if (!box) throw new Error("The cell has no place.");
+  await page.mouse.move(box.x + 2, box.y + box.height / 2);
+  await page.mouse.down();
+  await page.mouse.move(box.x + 60, box.y + box.height / 2, { steps: 5 });
+  await page.mouse.up();
+  expect(await page.evaluate(() => getSelection()?.toString())).not.toBe("");
+  expect(page.url()).toContain("/deliveries?");
+  await cell.click();
+  await page.waitForURL("**/deliveries/dlv_*");
+  await page.waitForFunction(() => document.title === "paused.one · Deliveries · Postrider");
 });
 
 test("the stream reconnects after a restart of the server, and the page catches up", async () => {

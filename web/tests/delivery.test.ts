@@ -89,6 +89,9 @@ test("a blocked delivery tells its blocker, and goes on by itself", async () => 
   await page.getByRole("cell", { name: "opened by hand" }).waitFor();
   await page.getByRole("button", { name: "Cancel delivery" }).click();
   await page.getByText("It is not attempted any more.").waitFor();
+  await page.getByRole("dialog").getByRole("button", { name: "Keep it" }).click();
+  await page.getByRole("dialog").waitFor({ state: "detached" });
+  await page.getByRole("button", { name: "Cancel delivery" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Cancel delivery" }).click();
   await page.locator("dd [data-status=cancelled]").waitFor();
   await delivery("held.two", "cancelled");

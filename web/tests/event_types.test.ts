@@ -94,3 +94,24 @@ test("the list shows and filters the catalogue", async () => {
   await page.getByRole("link", { name: "user.deleted" }).click();
   await page.getByText("This event type is archived").waitFor();
 });
+
+test("a name that cannot be one says so, and an unknown type is an answer", async () => {
+  const { page } = world;
+  await world.goto("/event-types/new");
+  const name = page.getByRole("textbox", { name: "Name" });
+  await name.fill("order paid");
+  await page.getByText("in parts separated by single dots").waitFor();
+  await name.fill("order.");
+  await page.getByText("in parts separated by single dots").waitFor({ state: "detached" });
+  await page.getByRole("textbox", { name: "Description" }).click();
+  await page.getByText("in parts separated by single dots").waitFor();
+  await expectAccessible(page);
+
+  world.watched.expectProblem(/404/);
+  await world.goto("/event-types/show/no.such");
+  await page.getByText("There is no such event type").waitFor();
+  await world.goto("/events/evt_01aaaaaaaaaaaaaaaaaaaaaaaa");
+  await page.getByText("There is no such event", { exact: true }).waitFor();
+  await world.goto("/tenants/nobody");
+  await page.getByText("There is no such tenant").waitFor();
+});

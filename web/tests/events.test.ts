@@ -89,6 +89,8 @@ test("the list filters in the address bar and pages by cursor", async () => {
   expect(page.url()).toContain("resource_id=r17");
   await page.getByRole("textbox", { name: "Resource" }).fill("nothing");
   await page.getByText("No event matches").waitFor();
+  await page.getByRole("button", { name: "Clear filters" }).click();
+  await page.getByText("50 rows").waitFor();
   await world.goto("/events?matched=true");
   await page.getByRole("link", { name: "invoice.sent" }).waitFor();
   expect(await page.getByRole("link", { name: "ping.sent" }).count()).toBe(0);
@@ -122,4 +124,23 @@ test("what the catalogue refuses is explained at its field, also in the dark", a
   }
   expect(dark.problems).toEqual([]);
   await dark.page.context().close();
+});
+
+test("a blocked delivery says what holds it back, not when a retry was due", async () => {
+  const { page, server } = world;
+  const hook = await world.webhook("held", 500, { events: ["held.*"] });
+  const event = await world.publish("held.sent");
+  interface List {
+    data: { id: string; status: string }[];
+  }
+  await until("the first attempt", async () => {
+    const path = `/v1/webhooks/${hook.id}/deliveries?status=retrying`;
+    return (await server.call<List>("GET", path)).data.length === 1;
+  });
+  await server.call("POST", `/v1/webhooks/${hook.id}/pause`, {});
+  for (const path of [`/events/${event.id}`, `/webhooks/${hook.id}?tab=deliveries`]) {
+    await world.goto(path);
+    await page.getByRole("cell", { name: "Webhook paused" }).waitFor();
+  }
+  await page.waitForFunction(() => document.title === "held · Webhooks · Postrider");
 });

@@ -157,6 +157,23 @@ test("the keyboard is enough: palette, skip link, visible focus", async () => {
   await page.getByRole("button", { name: "Webhooks with “dead” in name or URL" }).waitFor();
   await page.keyboard.press("Enter");
   await page.getByRole("heading", { name: "Dead letters", exact: true }).waitFor();
+  // A webhook by its name, and what can be created.
+  const hook = await world.webhook("palette-target");
+  const openPalette = async () => {
+    await search.waitFor({ state: "detached" });
+    await page.keyboard.press("/");
+    await until("the focus", () => search.evaluate((field) => field === document.activeElement));
+  };
+  await openPalette();
+  await page.keyboard.type("palette-t");
+  await page.getByRole("button", { name: "palette-target" }).first().click();
+  await page.waitForURL(`**/webhooks/${hook.id}`);
+  await openPalette();
+  await page.keyboard.type("API key");
+  await page.getByRole("button", { name: "Create an API key" }).click();
+  await page.getByRole("dialog", { name: "Create API key" }).waitFor();
+  await page.keyboard.press("Escape");
+  await page.waitForURL("**/api-keys");
   await page.keyboard.press("/");
   await page.keyboard.type("ten");
   await page.keyboard.press("Escape");

@@ -97,6 +97,11 @@ test("create: seven types of the catalogue, filter, preview, and the secret once
   await fillForm(page, url);
 
   await page.getByRole("button", { name: "Filter" }).click();
+  await page.getByRole("textbox", { name: "Filter" }).fill('{"data": {"amount": [');
+  await page.getByText("The filter is not valid").waitFor();
+  expect(
+    await page.getByText("The webhook would receive this event", { exact: true }).count(),
+  ).toBe(0);
   await page
     .getByRole("textbox", { name: "Filter" })
     .fill('{"data": {"amount": [{"numeric": [">", 1000]}]}}');
@@ -259,7 +264,13 @@ test("edit keeps what it does not touch, names errors at their fields, and asks 
   await page.getByText("Must be an integer from 1 to 1000.").waitFor();
   await page.getByRole("button", { name: "Save changes" }).click();
   await page.getByText("Request id:").waitFor();
-  await page.getByRole("textbox", { name: "Requests in flight" }).fill("7");
+  // The corrected field has no error any more, although nothing was sent since.
+  const inFlight = page.getByRole("textbox", { name: "Requests in flight" });
+  await inFlight.fill("7");
+  await until(
+    "the message to go",
+    async () => (await inFlight.getAttribute("aria-invalid")) !== "true",
+  );
   await page.getByRole("button", { name: "Retries and timeout" }).click();
   await field(page, "First delay").fill("soon");
   await page.getByText("Use a duration such as").waitFor();
@@ -317,4 +328,63 @@ test("leaving a changed form asks, also with the back button, on a phone in the 
   await page.getByRole("heading", { name: "Webhooks" }).waitFor();
   await page.context().close();
   expect(problems).toEqual([]);
+});
+
+test("examples of the catalogue keep the digits of their numbers", async () => {
+  const { page, server } = world;
+  const data = '{"id":12345678901234567890,"price":1.10}';
+  await fetch(`${server.origin}/v1/event-types`, {
+    method: "POST",
+    headers: { Authorization: `Bearer ${server.key}`, "Content-Type": "application/json" },
+    body: `{"name": "exact.sent", "example": ${data}}`,
+  });
+  const url = world.receiver.on("/exact", { status: 400, body: "the price is missing" });
+  await world.goto("/webhooks/new");
+  await field(page, "URL").fill(url);
+  await field(page, "Name").fill("exact");
+  await page.getByRole("checkbox", { name: "exact.sent" }).check();
+  await page.getByText("The webhook would receive this event").waitFor();
+  const request = page.getByRole("region", { name: "body of the request" });
+  await request.getByText('"price": 1.10').waitFor();
+  expect(await request.textContent()).toContain("12345678901234567890");
+  await page.getByRole("button", { name: "Create webhook" }).click();
+  await page.getByRole("button", { name: "Send a test event" }).click();
+
+  // A receiver that refuses says why.
+  await page.getByText("The test event failed").waitFor();
+  await page.getByRole("region", { name: "response body" }).getByText("price is missing").waitFor();
+  await expectAccessible(page);
+  const sent = world.receiver.received.find((each) => each.path === "/exact");
+  expect(sent?.body.replaceAll(/\s/g, "")).toContain(data);
+  await page.getByRole("link", { name: "Open the delivery" }).click();
+  await page.getByRole("heading", { name: "exact.sent" }).waitFor();
+
+  const hook = await stored("exact");
+  await world.goto(`/webhooks/${hook?.id ?? ""}?tab=test`);
+  await page.getByRole("textbox", { name: "Event type" }).fill("exact.sent");
+  const test = page.getByRole("textbox", { name: "Data" });
+  await until("the example", async () => (await test.inputValue()).includes("1.10"));
+  expect(await test.inputValue()).toContain("12345678901234567890");
+  await world.goto("/events/new?type=exact.sent");
+  const publish = page.getByRole("textbox", { name: "Data", exact: true });
+  expect(await publish.inputValue()).toContain("12345678901234567890");
+});
+
+test("an error that is about no field is brought into view", async () => {
+  const { page } = world;
+  world.watched.expectProblem(/429/);
+  await world.server.call("POST", "/v1/tenants", { id: "small" });
+  await world.server.call("PUT", "/v1/tenants/small/limits", { webhooks_max: 1 });
+  await world.webhook("first", 200, { tenant_id: "small" });
+  await world.goto("/webhooks/new");
+  await page.getByRole("checkbox", { name: "All events" }).check();
+  await field(page, "URL").fill("http://127.0.0.1:1/");
+  await page.getByRole("textbox", { name: "Tenant" }).fill("small");
+  await page.getByRole("button", { name: "Create webhook" }).click();
+  const alert = page.getByRole("alert").filter({ hasText: "Request id" });
+  await until("the focus", () =>
+    alert.evaluate((element) => document.activeElement?.contains(element) ?? false),
+  );
+  const box = await alert.boundingBox();
+  expect(box && box.y > 56 && box.y + box.height < 900).toBe(true);
 });

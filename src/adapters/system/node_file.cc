@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace postrider {
@@ -44,13 +45,21 @@ std::string read_all(const Descriptor& file) {
   return content;
 }
 
-/// `<boot> <id>`.
-std::optional<NodeId> id_of(const std::string& content, const std::string& boot) {
-  const std::string_view text = content;
-  if (boot.empty() || !text.starts_with(boot + " ") || !text.ends_with("\n")) {
+/// `<boot> <device> <inode> `: when and where a file was written. A copy is elsewhere.
+Result<std::string> origin_of(const Descriptor& file, const std::string& boot) {
+  struct stat facts{};
+  if (::fstat(file.get(), &facts) != 0) {
+    return fail(Errc::unavailable, reason());
+  }
+  return fmt::format("{} {} {} ", boot, facts.st_dev, facts.st_ino);
+}
+
+/// `<origin><id>`.
+std::optional<NodeId> id_of(std::string_view content, std::string_view origin) {
+  if (!content.starts_with(origin) || !content.ends_with('\n')) {
     return std::nullopt;
   }
-  return NodeId::parse(text.substr(boot.size() + 1, text.size() - boot.size() - 2));
+  return NodeId::parse(content.substr(origin.size(), content.size() - origin.size() - 1));
 }
 
 class LockedNodeFile final : public NodeFile {
@@ -86,8 +95,14 @@ Result<std::unique_ptr<NodeFile>> open_node_file(const std::string& directory, N
                                   directory))
                : fail(Errc::unavailable, fmt::format("Cannot lock {}: {}.", path, reason()));
   }
-  const std::optional<NodeId> predecessor = id_of(read_all(file), boot);
-  const std::string content = fmt::format("{} {}\n", boot, id.to_string());
+  const Result<std::string> origin = origin_of(file, boot);
+  if (!origin) {
+    return fail(Errc::unavailable,
+                fmt::format("Cannot read {}: {}.", path, origin.error().message));
+  }
+  const std::optional<NodeId> predecessor =
+      boot.empty() ? std::nullopt : id_of(read_all(file), *origin);
+  const std::string content = fmt::format("{}{}\n", *origin, id.to_string());
   if (::ftruncate(file.get(), 0) != 0 || ::pwrite(file.get(), content.data(), content.size(), 0) !=
                                              static_cast<ssize_t>(content.size())) {
     return fail(Errc::unavailable, fmt::format("Cannot write {}: {}.", path, reason()));

@@ -18,7 +18,8 @@ class NodeFile {
   virtual ~NodeFile() = default;
 
   /// The previous server of the directory, if it is certainly gone: it ran since the last start of
-  /// this machine, and its lock is free.
+  /// this machine, and its lock is free. Nullopt if the file is a copy: the lock of the original is
+  /// another one.
   [[nodiscard]] virtual std::optional<NodeId> predecessor() const = 0;
 
  protected:

@@ -49,9 +49,30 @@ TEST_F(NodeFileTest, RefusesADirectoryThatIsInUse) {
   EXPECT_NE(second.error().message.find(directory_), std::string::npos);
 }
 
+TEST_F(NodeFileTest, ACopyOfTheDirectoryNamesNoServer) {
+  const std::unique_ptr<NodeFile> original = open(1);
+  const std::string copy = directory_ + "-copy";
+  std::filesystem::copy(directory_, copy);
+  const auto opened = open_node_file(copy, node(2), boot);
+  ASSERT_TRUE(opened) << opened.error().message;
+  EXPECT_EQ((*opened)->predecessor(), std::nullopt) << "the original may still run";
+  std::filesystem::remove_all(copy);
+}
+
+TEST_F(NodeFileTest, AMovedDirectoryStillNamesItsServer) {
+  open(1);
+  const std::string moved = directory_ + "-moved";
+  std::filesystem::rename(directory_, moved);
+  const auto opened = open_node_file(moved, node(2), boot);
+  ASSERT_TRUE(opened) << opened.error().message;
+  EXPECT_EQ((*opened)->predecessor(), node(1));
+  std::filesystem::remove_all(moved);
+}
+
 TEST_F(NodeFileTest, IgnoresDamagedContent) {
   open(1);
-  for (const char* content : {"", "boot-1", "boot-1 ", "boot-1 nod_x\n", "\n"}) {
+  for (const char* content :
+       {"", "boot-1", "boot-1 ", "boot-1 nod_x\n", "\n", "boot-1 1 2 ", "boot-1 1 2 nod_x\n"}) {
     std::ofstream{directory_ + "/node", std::ios::trunc} << content;
     EXPECT_EQ(open(2)->predecessor(), std::nullopt) << content;
   }

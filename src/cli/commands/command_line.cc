@@ -24,7 +24,7 @@ namespace {
 bool is_secret(std::string_view flag, std::string_view value) {
   constexpr std::array<std::string_view, 3> flags = {"--key", "--secret", "--dsn"};
   return std::ranges::find(flags, flag) != flags.end() ||
-         (flag == "--to" && value.starts_with("postgres"));
+         ((flag == "--to" || flag == "--store") && value.starts_with("postgres"));
 }
 
 /// Overwrites secrets among the arguments, which every user of the machine can list.

@@ -7,8 +7,11 @@
 #include <string_view>
 #include <vector>
 
+#include "core/base/result.h"
+#include "core/base/secret.h"
 #include "core/base/time.h"
 #include "ports/machine.h"
+#include "ports/schema_versions.h"
 
 #include "cli/client/session.h"
 
@@ -39,6 +42,7 @@ struct ServerReport {
 
 struct MachineCheckOptions {
   std::optional<std::string> data_directory;  // Unset: ./postrider-data, if it exists.
+  bool holds_store = true;                    // False: only a few small files.
   std::vector<std::string> names;             // Fail if they do not resolve.
   std::vector<std::string> webhook_hosts;     // Warn if they do not resolve.
 };
@@ -50,6 +54,15 @@ struct MachineCheckOptions {
 /// Checks the store in the directory completely. Shows the progress on standard error.
 [[nodiscard]] std::vector<Finding> check_store_deeply(const Ports& ports,
                                                       const std::string& directory, bool silent);
+
+/// Checks whether the database can be reached, and its schema. Adds what a deep check leaves to
+/// the tools of PostgreSQL if `deep`.
+[[nodiscard]] std::vector<Finding> check_database(const Ports& ports,
+                                                  const Secret<std::string>& address, bool deep);
+
+/// `name`: the address without its password. Pure.
+[[nodiscard]] Finding judge_database(const std::string& name,
+                                     const Result<SchemaVersions>& versions);
 
 /// Compares the server's Date header with `now`. Pure.
 [[nodiscard]] Finding judge_clock(std::string_view date, WallTime now);

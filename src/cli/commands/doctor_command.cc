@@ -8,6 +8,7 @@
 #include <boost/json/serialize.hpp>
 #include <fmt/format.h>
 
+#include "cli/commands/database_option.h"
 #include "cli/commands/doctor_checks.h"
 #include "cli/commands/group.h"
 #include "cli/text/print.h"
@@ -21,14 +22,18 @@ constexpr const char* examples = R"(Examples:
   postrider doctor --data /var/lib/postrider --json
   postrider doctor --data /var/lib/postrider --deep
       Also reads the whole store: pages, indexes, audit log. The server may run or be stopped.
+  POSTRIDER_STORE=postgres://… postrider doctor
+      Also checks whether the database can be reached, and its schema version.
 
 Environment:
   POSTRIDER_SERVER   the server, instead of --server
-  POSTRIDER_KEY      the API key, instead of --key)";
+  POSTRIDER_KEY      the API key, instead of --key
+  POSTRIDER_STORE    the PostgreSQL database, instead of --store)";
 
 struct DoctorFlags {
   bool deep = false;
   std::optional<std::string> data_directory;
+  std::optional<std::string> database;
   std::vector<std::string> names;
 };
 
@@ -69,7 +74,19 @@ void soften(std::vector<Finding>& findings) {
   }
 }
 
+/// The store, in the directory or the database.
+std::vector<Finding> check_stored(const Session& session, const std::string& directory,
+                                  const Secret<std::string>& database, bool deep) {
+  if (!database.reveal().empty()) {
+    return check_database(session.ports(), database, deep);
+  }
+  return deep ? check_store_deeply(session.ports(), directory, session.json())
+              : std::vector<Finding>{};
+}
+
 Result<void> examine(const Session& session, const DoctorFlags& flags) {
+  POSTRIDER_TRY(const Secret<std::string> database,
+                choose_database(flags.database, session.ports().environment));
   ServerReport report = check_server(session);
   std::vector<Finding>& findings = report.findings;
   if (flags.deep) {
@@ -81,14 +98,13 @@ Result<void> examine(const Session& session, const DoctorFlags& flags) {
   const std::vector<Finding> machine = check_machine(
       session.ports().machine,
       {.data_directory = directory,
+       .holds_store = database.reveal().empty(),
        .names = flags.names,
        .webhook_hosts = flags.names.empty() ? report.webhook_hosts : std::vector<std::string>{}});
   findings.insert(findings.end(), machine.begin(), machine.end());
-  if (flags.deep) {
-    const std::vector<Finding> store = check_store_deeply(
-        session.ports(), directory.value_or(default_data_directory), session.json());
-    findings.insert(findings.end(), store.begin(), store.end());
-  }
+  const std::vector<Finding> store =
+      check_stored(session, directory.value_or(default_data_directory), database, flags.deep);
+  findings.insert(findings.end(), store.begin(), store.end());
   print(session.json() ? to_json(findings) : to_text(findings));
   const auto failed = std::ranges::count(findings, Grade::fail, &Finding::grade);
   if (failed > 0) {
@@ -108,6 +124,7 @@ std::unique_ptr<Subcommand> add_doctor(Syntax root) {
   syntax.option("--data DIR", flags->data_directory,
                 "The data directory to check; overrides POSTRIDER_DATA. Default: ./postrider-data, "
                 "if it exists");
+  add_database(syntax, flags->database);
   syntax.option("--resolve HOST", flags->names,
                 "Resolve this host instead of hosts of webhooks; may be repeated");
   syntax.flag("--deep", flags->deep,

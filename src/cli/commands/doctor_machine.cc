@@ -39,13 +39,16 @@ Finding judge_space(const DirectoryFacts& facts) {
           "Free some space. With a full disk, no events can be published."};
 }
 
-void check_directory(const Machine& machine, const std::optional<std::string>& given,
+void check_directory(const Machine& machine, const MachineCheckOptions& options,
                      std::vector<Finding>& findings) {
+  const std::optional<std::string>& given = options.data_directory;
   const std::string directory = given.value_or(default_data_directory);
   const std::optional<DirectoryFacts> facts = machine.directory_facts(directory);
   if (facts) {
     findings.push_back(judge_rights(directory, *facts));
-    findings.push_back(judge_space(*facts));
+    if (options.holds_store) {
+      findings.push_back(judge_space(*facts));
+    }
   } else if (given) {
     findings.push_back({Grade::fail, std::string{data_directory_check},
                         fmt::format("{} is not an accessible directory.", directory),
@@ -86,7 +89,7 @@ Finding judge_open_files(std::uint64_t hard_limit) {
 
 std::vector<Finding> check_machine(const Machine& machine, const MachineCheckOptions& options) {
   std::vector<Finding> findings;
-  check_directory(machine, options.data_directory, findings);
+  check_directory(machine, options, findings);
   findings.push_back(judge_open_files(machine.open_files_limit()));
   for (const std::string& name : options.names) {
     findings.push_back(check_name(machine, name, Grade::fail));

@@ -43,7 +43,7 @@ FakeMachine healthy_machine() {
 }
 
 MachineCheckOptions with_directory(const std::string& path) {
-  return {.data_directory = path, .names = {}, .webhook_hosts = {}};
+  return {.data_directory = path, .holds_store = true, .names = {}, .webhook_hosts = {}};
 }
 
 /// `ok data directory`, one line per finding.
@@ -87,15 +87,41 @@ TEST(CheckMachine, GradesPermissionsAndSpace) {
 
 TEST(CheckMachine, AnUnknownNameFailsButAnUnknownWebhookHostOnlyWarns) {
   const FakeMachine machine = healthy_machine();
-  EXPECT_EQ(
-      grades(check_machine(machine,
-                           {.data_directory = {}, .names = {"a.example"}, .webhook_hosts = {}}))
-          .back(),
-      "fail dns");
-  const std::vector<Finding> findings =
-      check_machine(machine, {.data_directory = {}, .names = {}, .webhook_hosts = {"a.example"}});
+  EXPECT_EQ(grades(check_machine(machine, {.data_directory = {},
+                                           .holds_store = true,
+                                           .names = {"a.example"},
+                                           .webhook_hosts = {}}))
+                .back(),
+            "fail dns");
+  const std::vector<Finding> findings = check_machine(
+      machine,
+      {.data_directory = {}, .holds_store = true, .names = {}, .webhook_hosts = {"a.example"}});
   EXPECT_EQ(grades(findings).back(), "warn dns");
   EXPECT_EQ(findings.back().message, "a.example cannot be resolved: Name or service not known.");
+}
+
+TEST(CheckMachine, ADirectoryWithoutAStoreNeedsNoSpace) {
+  FakeMachine machine = healthy_machine();
+  machine.directories["/data"].free_bytes = 1;
+  EXPECT_EQ(
+      grades(check_machine(
+          machine,
+          {.data_directory = "/data", .holds_store = false, .names = {}, .webhook_hosts = {}})),
+      (Lines{"ok data directory", "ok open files", "ok dns"}));
+}
+
+TEST(JudgeDatabase, ComparesTheSchemaAndShowsWhyItCannot) {
+  const auto judged = [](const Result<SchemaVersions>& versions) {
+    return judge_database("postgres://db/p", versions);
+  };
+  EXPECT_EQ(judged(SchemaVersions{.found = 4, .newest = 4}).grade, Grade::ok);
+  EXPECT_EQ(judged(SchemaVersions{.found = 4, .newest = 4}).message,
+            "postgres://db/p answers and has the schema version 4.");
+  EXPECT_EQ(judged(SchemaVersions{.found = 3, .newest = 4}).grade, Grade::warn);
+  EXPECT_EQ(judged(fail(Errc::unavailable, "No.")).grade, Grade::fail);
+  EXPECT_EQ(judged(fail(Errc::unavailable, "No.")).message, "postgres://db/p: No.");
+  EXPECT_NE(judged(fail(Errc::unavailable, "No.")).advice,
+            judged(fail(Errc::invalid, "No.")).advice);
 }
 
 TEST(JudgeClock, ToleratesTwoSeconds) {

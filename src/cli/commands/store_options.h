@@ -5,13 +5,16 @@
 #include <string>
 #include <vector>
 
+#include "core/base/secret.h"
+
 #include "config/layer.h"
 
 namespace postrider::cli {
 
 struct MigrateOptions {
   std::string data_directory;
-  bool check = false;  // Only report whether a migration is pending.
+  Secret<std::string> database;  // If not empty: the store, in place of the data directory.
+  bool check = false;            // Only report whether a migration is pending.
   bool json = false;
 };
 

@@ -10,6 +10,8 @@ namespace {
 // No text has enough digits to compensate for an exponent of this size.
 constexpr std::int64_t exponent_max = 1'000'000'000'000;
 
+constexpr int key_digits = 18;  // As many as fit into 64 bits.
+
 // 0.d1d2d3… × 10^scale, where d1 is not zero. Reads the digits from the number's text and skips the
 // decimal point.
 class Decimal {
@@ -19,7 +21,9 @@ class Decimal {
       negative_ = true;
       text.remove_prefix(1);
     }
-    const std::size_t mantissa_end = std::min(text.find_first_of("eE"), text.size());
+    const auto* const exponent =
+        std::ranges::find_if(text, [](char letter) { return letter == 'e' || letter == 'E'; });
+    const auto mantissa_end = static_cast<std::size_t>(exponent - text.begin());
     mantissa_ = text.substr(0, mantissa_end);
     const std::size_t point = std::min(mantissa_.find('.'), mantissa_.size());
     const std::size_t first = std::min(mantissa_.find_first_not_of("0."), mantissa_.size());
@@ -41,20 +45,34 @@ class Decimal {
   }
   [[nodiscard]] int sign() const { return is_zero() ? 0 : negative_ ? -1 : 1; }
 
+  [[nodiscard]] JsonNumberKey key() const {
+    JsonNumberKey key{.sign = sign()};
+    if (is_zero()) {
+      return key;
+    }
+    key.scale = scale_;
+    Decimal rest = *this;
+    for (int digits = 0; digits < key_digits; ++digits) {
+      key.leading = key.leading * 10 + static_cast<std::uint64_t>(rest.take_digit() - '0');
+    }
+    key.is_complete = rest.has_only_zeros();
+    return key;
+  }
+
   /// Ignores the signs. Neither number may be zero.
   [[nodiscard]] std::strong_ordering compare_magnitude(Decimal other) const {
     if (scale_ != other.scale_) {
       return scale_ <=> other.scale_;
     }
     Decimal mine = *this;
-    while (!mine.mantissa_.empty() || !other.mantissa_.empty()) {
+    while (!mine.mantissa_.empty() && !other.mantissa_.empty()) {
       const char left = mine.take_digit();
       const char right = other.take_digit();
       if (left != right) {
         return left <=> right;
       }
     }
-    return std::strong_ordering::equal;
+    return other.has_only_zeros() <=> mine.has_only_zeros();
   }
 
  private:
@@ -69,6 +87,11 @@ class Decimal {
       return text.starts_with('-') ? -exponent_max : exponent_max;
     }
     return std::clamp(exponent, -exponent_max, exponent_max);
+  }
+
+  [[nodiscard]] bool has_only_zeros() const {
+    return std::ranges::all_of(mantissa_,
+                               [](char letter) { return letter == '0' || letter == '.'; });
   }
 
   // Returns '0' after the last digit.
@@ -117,6 +140,24 @@ std::strong_ordering compare_json_numbers(std::string_view a, std::string_view b
     return left.sign() <=> right.sign();
   }
   return left.sign() > 0 ? left.compare_magnitude(right) : right.compare_magnitude(left);
+}
+
+JsonNumberKey key_of_json_number(std::string_view number) { return Decimal{number}.key(); }
+
+std::strong_ordering compare_json_numbers(const KeyedJsonNumber& a, const KeyedJsonNumber& b) {
+  if (a.key.sign != b.key.sign || a.key.sign == 0) {
+    return a.key.sign <=> b.key.sign;
+  }
+  const JsonNumberKey& left = a.key.sign > 0 ? a.key : b.key;
+  const JsonNumberKey& right = a.key.sign > 0 ? b.key : a.key;
+  if (left.scale != right.scale) {
+    return left.scale <=> right.scale;
+  }
+  if (left.leading != right.leading) {
+    return left.leading <=> right.leading;
+  }
+  return a.key.is_complete && b.key.is_complete ? std::strong_ordering::equal
+                                                : compare_json_numbers(a.number, b.number);
 }
 
 bool is_whole_json_number(std::string_view number) {

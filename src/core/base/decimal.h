@@ -13,6 +13,24 @@ namespace postrider {
 
 [[nodiscard]] std::strong_ordering compare_json_numbers(std::string_view a, std::string_view b);
 
+/// The sign, the size and the first digits of a number. Most numbers differ in them, so that a
+/// number that is compared with many others is read only once.
+struct JsonNumberKey {
+  int sign = 0;
+  std::int64_t scale = 0;     // The number is ±0.d1d2d3… × 10^scale.
+  std::uint64_t leading = 0;  // d1 to d18.
+  bool is_complete = true;    // All further digits are 0.
+};
+[[nodiscard]] JsonNumberKey key_of_json_number(std::string_view number);
+
+struct KeyedJsonNumber {
+  std::string_view number;
+  JsonNumberKey key;
+};
+/// The same result as for the numbers alone.
+[[nodiscard]] std::strong_ordering compare_json_numbers(const KeyedJsonNumber& a,
+                                                        const KeyedJsonNumber& b);
+
 /// True for `3`, `3.0` and `3e2`.
 [[nodiscard]] bool is_whole_json_number(std::string_view number);
 

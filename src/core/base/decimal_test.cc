@@ -158,5 +158,21 @@ RC_GTEST_PROP(JsonDivisor, AgreesWithIntegerArithmetic, (std::int32_t number)) {
             (number % divisor == 0));
 }
 
+RC_GTEST_PROP(JsonNumbers, CompareByTheirKeysAsWithout, ()) {
+  const auto number = [] {
+    const std::string common = *rc::gen::element<std::string>("", "1", "12345678901234567");
+    const auto rest = *rc::gen::container<std::string>(rc::gen::elementOf(std::string{"0019"}));
+    const std::string sign = *rc::gen::element<std::string>("", "-");
+    const std::string end = *rc::gen::element<std::string>("", "0", ".0", ".5", "e1", "e-20");
+    const std::string digits = common + rest;
+    const std::size_t first = std::min(digits.find_first_not_of('0'), digits.size());
+    return sign + (first == digits.size() ? "0" : digits.substr(first)) + end;
+  };
+  const std::string a = number();
+  const std::string b = number();
+  RC_ASSERT(compare_json_numbers({a, key_of_json_number(a)}, {b, key_of_json_number(b)}) ==
+            compare_json_numbers(a, b));
+}
+
 }  // namespace
 }  // namespace postrider

@@ -87,4 +87,18 @@ bool equals_ignoring_case(std::string_view a, std::string_view b) {
   return true;
 }
 
+std::string fold_case(std::string_view text) {
+  std::string folded{text};
+  for (std::size_t at = 0; at < folded.size(); ++at) {
+    if (starts_pair(folded[at]) && at + 1 < folded.size()) {
+      const std::uint32_t point = lower(pair_at(folded, at));
+      folded[at] = static_cast<char>(0xC0 | point >> 6);
+      folded[++at] = static_cast<char>(0x80 | (point & 0x3F));
+    } else {
+      folded[at] = lower_ascii(folded[at]);
+    }
+  }
+  return folded;
+}
+
 }  // namespace postrider

@@ -3,11 +3,16 @@
 // off by counting bytes. Every other character equals only itself.
 #pragma once
 
+#include <string>
 #include <string_view>
 
 namespace postrider {
 
 /// Both arguments are UTF-8.
 [[nodiscard]] bool equals_ignoring_case(std::string_view a, std::string_view b);
+
+/// The text in lower case. It has the same length. Two texts are equal ignoring case if their
+/// folded texts are equal; the same holds for prefixes and suffixes.
+[[nodiscard]] std::string fold_case(std::string_view text);
 
 }  // namespace postrider

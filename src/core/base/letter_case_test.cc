@@ -121,5 +121,17 @@ TEST(LetterCase, IsComparedSafelyInTruncatedText) {
   EXPECT_FALSE(equals_ignoring_case("\xC3", "a"));
 }
 
+TEST(LetterCase, FoldedTextsAreEqualIfTheTextsAreEqualIgnoringCase) {
+  constexpr std::string_view texts[] = {"",  "a", "A", "ab", "aB", "Ä", "ä", "Äb", "äB", "Σ",
+                                        "ς", "σ", "Ж", "ж",  "ſ",  "s", "€", "😀", "İ",  "i",
+                                        "[", "{", "ÿ", "Ÿ",  "ß",  "ẞ", "1", "÷",  "×",  "Ԯ"};
+  for (const std::string_view a : texts) {
+    EXPECT_EQ(fold_case(a).size(), a.size()) << a;
+    for (const std::string_view b : texts) {
+      EXPECT_EQ(fold_case(a) == fold_case(b), equals_ignoring_case(a, b)) << a << " " << b;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace postrider

@@ -20,10 +20,13 @@ class Wildcard {
 
   [[nodiscard]] bool matches(std::string_view text) const;
 
+  /// The text between the stars. Without a star, one part.
+  [[nodiscard]] const std::vector<std::string>& parts() const { return parts_; }
+
  private:
   Wildcard() = default;
 
-  std::vector<std::string> parts_;  // The text between the stars. Without a star, one part.
+  std::vector<std::string> parts_;
 };
 
 }  // namespace postrider

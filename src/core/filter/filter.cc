@@ -1,6 +1,8 @@
 #include "core/filter/filter.h"
 
 #include <algorithm>
+#include <bit>
+#include <utility>
 #include <vector>
 
 #include "core/json/json_cursor.h"
@@ -43,6 +45,7 @@ class Matcher {
   struct Seen {
     bool scalar = false;
     bool object = false;
+    LeafSet leaves = 0;  // The leaves that accept one of the scalars.
   };
 
   void visit(const Field& field, JsonCursor& cursor, Seen& seen) {
@@ -64,20 +67,23 @@ class Matcher {
 
   void visit_scalar(const Field& field, JsonCursor& cursor, Seen& seen) {
     const std::string_view raw = cursor.take_scalar();
-    if (!field.leaves.empty()) {
+    const std::size_t count = field.leaves.size();
+    const LeafSet all = count == leaves_max ? ~LeafSet{0} : leaf_bit(count) - 1;
+    if (seen.leaves != all) {
       try_leaves(field, Scalar::from_json(raw), seen);
     }
   }
 
   void try_leaves(const Field& field, const Scalar& value, Seen& seen) {
-    for (const Leaf& leaf : field.leaves) {
-      const bool already_true = seen.scalar && facts_[leaf.fact] != 0;
-      const bool is_true = already_true || std::ranges::any_of(leaf.rules, [&](const Rule& rule) {
-                             return matches(rule, value);
-                           });
-      facts_[leaf.fact] = is_true ? 1 : 0;
+    if (!seen.scalar) {  // Discards what an earlier member of the same name has set.
+      std::ranges::for_each(field.leaves, [this](Fact fact) { facts_[fact] = 0; });
+      seen.scalar = true;
     }
-    seen.scalar = true;
+    const LeafSet found = field.index.find(value, seen.leaves) & ~seen.leaves;
+    seen.leaves |= found;
+    for (LeafSet rest = found; rest != 0; rest &= rest - 1) {
+      facts_[field.leaves[static_cast<std::size_t>(std::countr_zero(rest))]] = 1;
+    }
   }
 
   void visit_object(const Field& field, JsonCursor& cursor, Seen& seen) {
@@ -86,10 +92,13 @@ class Matcher {
       return;
     }
     const Level& level = plan_.levels[field.level];
-    reset_facts(level);
+    bool has_field = false;
     cursor.enter();
     while (const std::optional<std::string_view> key = cursor.next_key()) {
       if (const Field* inner = find(level, *key)) {
+        if (!std::exchange(has_field, true)) {
+          reset_facts(level);
+        }
         visit_member(*inner, cursor);
       } else {
         cursor.skip_value();
@@ -97,7 +106,7 @@ class Matcher {
     }
     for (const Root& root : level.roots) {
       const bool already_true = seen.object && facts_[root.fact] != 0;
-      facts_[root.fact] = already_true || holds(root.condition, facts_) ? 1 : 0;
+      facts_[root.fact] = already_true || holds_here(root, has_field) ? 1 : 0;
     }
     seen.object = true;
   }
@@ -107,16 +116,13 @@ class Matcher {
     visit(field, cursor, seen);
   }
 
-  // Discards the facts of the previous array element before the next one is visited.
+  // Discards the facts of the previous array element.
   void reset_facts(const Level& level) {
-    const auto reset = [this](Fact fact) { facts_[fact] = plan_.absent[fact]; };
-    for (const Field& field : level.fields) {
-      std::ranges::for_each(field.leaves, [&](const Leaf& leaf) { reset(leaf.fact); });
-      if (field.level != 0) {
-        const Level& inner = plan_.levels[field.level];
-        std::ranges::for_each(inner.roots, [&](const Root& root) { reset(root.fact); });
-      }
-    }
+    std::ranges::for_each(level.facts, [this](Fact fact) { facts_[fact] = plan_.absent[fact]; });
+  }
+
+  [[nodiscard]] bool holds_here(const Root& root, bool has_field) const {
+    return has_field ? holds(root.condition, facts_) : plan_.absent[root.fact] != 0;
   }
 
   [[nodiscard]] static const Field* find(const Level& level, std::string_view escaped_key) {

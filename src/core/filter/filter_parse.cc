@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <map>
 #include <utility>
 
 #include <fmt/format.h>
@@ -16,6 +17,8 @@ namespace {
 constexpr std::array<std::string_view, 8> event_fields = {
     "id", "type", "timestamp", "tenant_id", "resource_id", "source", "metadata", "data"};
 
+static_assert(filter_fields_max <= leaves_max);
+
 constexpr std::string_view or_key = "$or";
 
 std::string join_path(const std::string& path, std::string_view key) {
@@ -30,6 +33,7 @@ class PlanBuilder {
     plan_.levels.emplace_back();
     POSTRIDER_TRY(Condition condition, read_object(0, text, {}));
     plan_.levels.front().roots.push_back({std::move(condition), new_fact()});
+    finish_fields();
     compute_absent_facts();
     return std::move(plan_);
   }
@@ -133,7 +137,8 @@ class PlanBuilder {
     if (!items || items->empty()) {
       return refuse(path, "must have at least one value or rule.");
     }
-    Leaf leaf{.rules = {}, .fact = new_fact()};
+    const Fact fact = new_fact();
+    LeafRules rules;
     OneOf values;
     for (std::size_t index = 0; index < items->size(); ++index) {
       const std::string_view item = (*items)[index];
@@ -147,16 +152,45 @@ class PlanBuilder {
       }
       POSTRIDER_TRY(ReadRule read, rule_reader_.read(item, item_path));
       if (read.matches_absence) {
-        plan_.absent[leaf.fact] = 1;
+        plan_.absent[fact] = 1;
       } else {
-        leaf.rules.push_back(std::move(read.rule));
+        rules.push_back(std::move(read.rule));
       }
     }
     values.sort();
-    leaf.rules.push_back({.tests = {std::move(values)}});
-    const Fact fact = leaf.fact;
-    field_of(level, member.key).leaves.push_back(std::move(leaf));
+    rules.push_back({.tests = {std::move(values)}});
+    field_of(level, member.key).leaves.push_back(fact);
+    rules_[{level, member.key}].push_back(std::move(rules));
     return fact;
+  }
+
+  void finish_fields() {
+    for (std::size_t index = 0; index < plan_.levels.size(); ++index) {
+      Level& level = plan_.levels[index];
+      std::size_t field_weight = 0;
+      for (Field& field : level.fields) {
+        field.index = ScalarIndex{rules_[{index, field.key}]};
+        field_weight = std::max(field_weight, field.index.weight());
+        add_facts(field, level);
+      }
+      plan_.weight = std::max(plan_.weight, 1 + field_weight + object_weight(level));
+    }
+  }
+
+  void add_facts(const Field& field, Level& level) const {
+    level.facts.insert(level.facts.end(), field.leaves.begin(), field.leaves.end());
+    if (field.level == 0) {
+      return;
+    }
+    for (const Root& root : plan_.levels[field.level].roots) {
+      level.facts.push_back(root.fact);
+    }
+  }
+
+  /// The weight of objects, which are searched for the fields, and whose conditions are evaluated.
+  [[nodiscard]] static std::size_t object_weight(const Level& level) {
+    constexpr std::size_t facts_per_unit = 8;
+    return (level.facts.size() + level.fields.size()) / facts_per_unit;
   }
 
   // Evaluates the conditions of missing objects. Inner levels come after the enclosing level.
@@ -169,6 +203,7 @@ class PlanBuilder {
   }
 
   Plan plan_;
+  std::map<std::pair<std::size_t, std::string>, std::vector<LeafRules>> rules_;  // By field.
   RuleReader rule_reader_;
   std::size_t fields_ = 0;
 };

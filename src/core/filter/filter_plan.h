@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "core/filter/filter_rules.h"
+#include "core/filter/scalar_index.h"
 
 namespace postrider::filter {
 
@@ -23,16 +23,11 @@ struct Condition {
   std::vector<std::vector<Condition>> choices;
 };
 
-/// The rules for one value. The fact is true if any of them matches.
-struct Leaf {
-  std::vector<Rule> rules;
-  Fact fact = 0;
-};
-
 struct Field {
   std::string key;
-  std::vector<Leaf> leaves;
-  std::size_t level = 0;  // The level of an object in this field. 0: the pattern has none.
+  std::vector<Fact> leaves;  // True if the leaf accepts a value of the field.
+  ScalarIndex index;         // Of the leaves, in this order.
+  std::size_t level = 0;     // The level of an object in this field. 0: the pattern has none.
 };
 
 /// A condition on an object, and the fact in which its result is stored for the enclosing level.
@@ -44,11 +39,13 @@ struct Root {
 struct Level {
   std::vector<Field> fields;
   std::vector<Root> roots;
+  std::vector<Fact> facts;  // Of the fields and of the roots of their levels.
 };
 
 struct Plan {
   std::vector<Level> levels;  // The first is the event itself and has one root.
   std::vector<char> absent;   // The facts of an event that has none of the fields.
+  std::size_t weight = 1;     // See Filter::weight.
 };
 
 [[nodiscard]] bool holds(const Condition& condition, const std::vector<char>& facts);

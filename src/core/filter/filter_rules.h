@@ -2,6 +2,8 @@
 // filter only.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -78,5 +80,13 @@ struct Rule {
 };
 
 [[nodiscard]] bool matches(const Rule& rule, const Scalar& value);
+
+/// A leaf of the pattern, an array of values and rules. It accepts what any of its rules matches.
+using LeafRules = std::vector<Rule>;
+
+/// Some of the leaves of a field, a bit for each.
+using LeafSet = std::uint64_t;
+constexpr std::size_t leaves_max = 64;
+[[nodiscard]] constexpr LeafSet leaf_bit(std::size_t leaf) { return LeafSet{1} << leaf; }
 
 }  // namespace postrider::filter

@@ -62,7 +62,9 @@ void ServerAlertRules::add(const ServerFacts& facts, WallTime now) {
 std::vector<AlertChange> ServerAlertRules::evaluate(const ServerFacts& facts, WallTime now) {
   std::vector<AlertChange> changes;
   add(facts, now);
-  evaluate_tenants(facts, changes);
+  if (facts.dead_letters_known) {
+    evaluate_tenants(facts, changes);
+  }
   evaluate_attempts({now, changes});
   evaluate_dead_letters({now, changes});
   evaluate_levels({now, changes}, facts);
@@ -207,13 +209,9 @@ bool ServerAlertRules::level_high(AlertState& level, bool high_now, WallTime now
 }
 
 void ServerAlertRules::evaluate_levels(const Evaluation& evaluation, const ServerFacts& facts) {
-  std::optional<Finding> deep;
-  if (level_high(queue_, facts.waiting > limits_.queue_max, evaluation.now)) {
-    deep = Finding{
-        {static_cast<double>(facts.waiting), static_cast<double>(limits_.queue_max)},
-        fmt::format("{} deliveries are waiting, more than {}.", facts.waiting, limits_.queue_max)};
+  if (facts.waiting_known) {
+    evaluate_queue(evaluation, facts);
   }
-  set_alert(evaluation, queue_, std::move(deep));
   const ShareWindow::Count used{.total = facts.in_flight_max, .part = facts.in_flight};
   std::optional<Finding> busy;
   if (level_high(pool_, exceeds(used, limits_.pool_max), evaluation.now)) {
@@ -222,6 +220,16 @@ void ServerAlertRules::evaluate_levels(const Evaluation& evaluation, const Serve
                                facts.in_flight_max, limits_.pool_max)};
   }
   set_alert(evaluation, pool_, std::move(busy));
+}
+
+void ServerAlertRules::evaluate_queue(const Evaluation& evaluation, const ServerFacts& facts) {
+  std::optional<Finding> deep;
+  if (level_high(queue_, facts.waiting > limits_.queue_max, evaluation.now)) {
+    deep = Finding{
+        {static_cast<double>(facts.waiting), static_cast<double>(limits_.queue_max)},
+        fmt::format("{} deliveries are waiting, more than {}.", facts.waiting, limits_.queue_max)};
+  }
+  set_alert(evaluation, queue_, std::move(deep));
 }
 
 void ServerAlertRules::evaluate_resources(const Evaluation& evaluation, const ServerFacts& facts) {

@@ -35,10 +35,12 @@ struct ServerFacts {
   std::uint64_t postponed = 0;         // Attempts not made for want of a resource of the server.
   /// The attempts that took longer than AlertLimits::p99_max, since the last facts.
   DurationHistogram slow;
-  std::int64_t waiting = 0;  // Deliveries, in memory and in the store.
+  std::int64_t waiting = 0;   // Deliveries, in memory and in the store.
+  bool waiting_known = true;  // False until they have been counted after a start.
   std::uint32_t in_flight = 0;
   std::uint32_t in_flight_max = 1;
   std::map<TenantId, std::int64_t> dead_letters;  // At least the tenants with too many.
+  bool dead_letters_known = true;  // False until they have been counted after a start.
 };
 
 /// An alert about a gauge is resolved after the gauge has been low for this long.
@@ -85,6 +87,7 @@ class ServerAlertRules {
   void evaluate_attempts(const Evaluation& evaluation);
   void evaluate_dead_letters(const Evaluation& evaluation);
   void evaluate_levels(const Evaluation& evaluation, const ServerFacts& facts);
+  void evaluate_queue(const Evaluation& evaluation, const ServerFacts& facts);
   void evaluate_resources(const Evaluation& evaluation, const ServerFacts& facts);
   [[nodiscard]] std::optional<Finding> find_failures(const ShareWindow::Count& count, WallTime now);
   [[nodiscard]] std::optional<Finding> find_slow(std::uint64_t attempts, WallTime now) const;

@@ -277,6 +277,14 @@ TEST(ResourcesAlert, IsRaisedWhileAttemptsArePostponed) {
             (Changes{over(AlertKind::server_resources_short)}));
 }
 
+TEST(QueueAlert, FromBeforeTheStartIsKeptUntilTheDeliveriesAreCounted) {
+  ServerAlertRules rules;
+  rules.restore({AlertKind::queue_deep, std::nullopt});
+  EXPECT_TRUE(rules.evaluate({.waiting = 0, .waiting_known = false}, noon).empty());
+  EXPECT_TRUE(rules.evaluate({.waiting = 10'001}, noon + 1s).empty());
+  EXPECT_EQ(rules.evaluate({.waiting = 10'000}, noon + 6s), (Changes{over(AlertKind::queue_deep)}));
+}
+
 TEST(ResourcesAlert, FromBeforeTheStartIsResolved) {
   ServerAlertRules rules;
   rules.restore({AlertKind::server_resources_short, std::nullopt});
@@ -313,6 +321,14 @@ TEST(TenantDeadLetters, AreCountedPerTenant) {
   ASSERT_EQ(ended.size(), 1u);
   EXPECT_EQ(ended[0].subject, of_tenant("other"));
   EXPECT_FALSE(ended[0].active);
+}
+
+TEST(TenantDeadLetters, FromBeforeTheStartAreKeptUntilTheyAreCounted) {
+  ServerAlertRules rules;
+  rules.restore(of_tenant("acme"));
+  EXPECT_TRUE(rules.evaluate({.dead_letters_known = false}, noon).empty());
+  EXPECT_TRUE(rules.evaluate({.dead_letters = {{"acme", 1001}}}, noon).empty());
+  EXPECT_EQ(rules.evaluate({}, noon).size(), 1u);
 }
 
 // ---------------------------------------------------------------- reload and restart

@@ -23,8 +23,11 @@ struct FanoutLimits {
   std::uint32_t request_max = 1'000;  // Deliveries of all events of one request.
 };
 
-/// The effort of one step of a planner: a few milliseconds.
+/// The effort of one step of a planner: a few milliseconds. A single comparison of a large event
+/// with a filter of many rules may exceed it; it takes up to about 20 ms.
 constexpr std::uint64_t planning_effort_max = 30'000;
+/// The effort that a publish takes at once, without waiting for its turn: less than a millisecond.
+constexpr std::uint64_t planning_effort_quick = 5'000;
 
 /// Plans the publishes of one request. Matching is done in steps, so that a request with many
 /// events, webhooks and filters does not hold its thread.
@@ -34,8 +37,10 @@ class PublishPlanner {
   PublishPlanner(std::shared_ptr<const Directory> directory, std::vector<Publish> publishes,
                  const FanoutLimits& limits = {});
 
-  /// Compares events with webhooks until about this much effort is used: 1 is the comparison
+  /// Compares events with webhooks while the effort stays within `effort_max`: 1 is the comparison
   /// without a filter. Returns true if all is compared.
+  [[nodiscard]] bool begin(std::uint64_t effort_max);
+  /// Like `begin`, but makes at least one comparison, however much effort it is.
   [[nodiscard]] bool advance(std::uint64_t effort_max);
 
   /// Call when `advance` has returned true. `due` is the steady time: an event's own created_at may
@@ -52,6 +57,8 @@ class PublishPlanner {
     bool ordered = false;
   };
 
+  enum class AtLeast : std::uint8_t { nothing, one };
+  [[nodiscard]] bool compare(std::uint64_t effort_max, AtLeast at_least);
   void begin_event();
   static void choose_only(WebhookId id, Match& match);
   void end_event();

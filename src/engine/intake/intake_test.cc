@@ -212,5 +212,43 @@ TEST(PublishPlanner, OneStepTakesALimitedEffort) {
   EXPECT_EQ(steps, 6);
 }
 
+WebhookRef with_expensive_filter(std::uint8_t number) {
+  std::string rules;
+  for (int i = 0; i < 64; ++i) {
+    rules += (i > 0 ? R"(,{"prefix":")" : R"({"prefix":")") + std::to_string(i) + R"("})";
+  }
+  return filtered(number, R"({"data":{"x":[)" + rules + "]}}");
+}
+
+TEST(PublishPlanner, AnExpensiveFilterTakesAStepForEachLargeEvent) {
+  const std::string data = R"({"x":")" + std::string(200'000, '1') + R"("})";
+  std::vector<WebhookRef> to;
+  for (std::uint8_t number = 1; number <= 15; ++number) {
+    to.push_back(with_expensive_filter(number));
+  }
+  PublishPlanner planner{directory(to), {event(1, data), event(2, data)}};
+  EXPECT_FALSE(planner.begin(planning_effort_max));
+  int steps = 1;
+  while (!planner.advance(planning_effort_max)) {
+    ++steps;
+  }
+  EXPECT_EQ(steps, 30);
+  UuidGenerator ids{7};
+  for (const Publish& publish : std::move(planner).finish(ids, test::epoch)) {
+    EXPECT_EQ(publish.deliveries.size(), 15u) << "no webhook is left out";
+  }
+}
+
+TEST(PublishPlanner, AFirstStepMakesOnlyComparisonsThatFit) {
+  const std::string data = R"({"x":")" + std::string(200'000, '1') + R"("})";
+  const auto to = directory({webhook(1), webhook(2), with_expensive_filter(3)});
+  PublishPlanner large{to, {event(1, data)}};
+  EXPECT_FALSE(large.begin(planning_effort_quick));
+  EXPECT_FALSE(large.begin(planning_effort_quick)) << "it does not proceed";
+  EXPECT_TRUE(large.advance(1));
+  PublishPlanner small{to, {event(1, R"({"x":"1"})")}};
+  EXPECT_TRUE(small.begin(planning_effort_quick));
+}
+
 }  // namespace
 }  // namespace postrider

@@ -42,7 +42,10 @@ class NodeLeases {
 
   /// Call before each attempt: after a pause of the process, no step may have run yet.
   [[nodiscard]] bool may_send(ShardNumber shard, MonoTime now) const {
-    return shards_[shard].stage == Stage::held && now < held_until_;
+    const Place& place = shards_[shard];
+    const bool works =
+        place.stage == Stage::held || (place.stage == Stage::stopping && !place.hurried);
+    return works && now < held_until_;
   }
   /// No shard may be worked from this time on, unless a turn is answered before.
   [[nodiscard]] MonoTime held_until() const { return held_until_; }
@@ -53,7 +56,7 @@ class NodeLeases {
   enum class Stage : std::uint8_t {
     absent,    // Not worked here.
     held,      // Worked.
-    stopping,  // ShardLost was returned. Waits for ShardHandedBack.
+    stopping,  // ShardLost was returned. Waits for ShardHandedBack; is worked until then.
     releasing  // Handed back. Stays released, even if the release is not answered.
   };
   struct Place {

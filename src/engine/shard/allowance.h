@@ -52,6 +52,8 @@ struct SlotClaim {
   /// all: a retry, which may not use the reserve of the first attempts.
   Candidates candidates = Candidates::first_attempts;
   SlotRank rank = SlotRank::proven;
+  /// The attempt is a trial: the only one of a webhook that is not proven, and a first attempt.
+  bool trial = false;
 };
 
 /// How long to wait before asking again for a slot that may become free without SlotReserved.
@@ -97,9 +99,12 @@ class Allowance {
   [[nodiscard]] virtual std::uint32_t in_flight_max() const = 0;
   /// The widest rank that `take` may accept.
   [[nodiscard]] virtual SlotRank candidates() const = 0;
+  /// The widest rank that `take` may accept for a trial; nullopt if it accepts none. A hint.
+  [[nodiscard]] virtual std::optional<SlotRank> trial_candidates() const = 0;
   /// Takes a slot of the tenant, the host and the total, and a token of the tenant and the total,
   /// or nothing. A refusal by a slot limit also holds for every attempt with less right to a slot:
-  /// of the tenant (tenant_slots), of all tenants (total_slots).
+  /// of the tenant (tenant_slots), of all tenants (total_slots). If a trial is refused, this holds
+  /// only for trials (tenant_slots), or for all attempts (total_slots).
   [[nodiscard]] virtual Permit take(const SlotUse& use, const SlotClaim& claim, MonoTime now) = 0;
   /// Call when an attempt has ended.
   virtual void give_back(const SlotUse& use) = 0;

@@ -96,6 +96,13 @@ void Lane::stop() {
   forget_waiting();
 }
 
+bool Lane::holds_slots_long(MonoTime at) const {
+  return standing_.standing() == Standing::suspect ||
+         std::ranges::any_of(entries_, [at](const auto& each) {
+           return each.second.stage == EntryStage::in_flight && each.second.started < at;
+         });
+}
+
 void Lane::forget_unsettled(std::vector<DeliveryId>& forgotten) {
   for (auto next = entries_.begin(); next != entries_.end();) {
     const auto each = next++;

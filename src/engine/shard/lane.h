@@ -70,6 +70,8 @@ class Lane {
   /// Call when this node works the webhook again before the lane was removed.
   void resume() { stopped_ = false; }
   [[nodiscard]] bool stopped() const { return stopped_; }
+  /// Whether an attempt began before `at` and is in flight, or the latest ones took long.
+  [[nodiscard]] bool holds_slots_long(MonoTime at) const;
   /// Removes the waiting deliveries from memory. The store still has them.
   void forget_waiting();
   /// Removes the deliveries from memory whose settlements are not known to be stored, and adds them

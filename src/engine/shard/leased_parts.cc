@@ -1,9 +1,11 @@
 #include "engine/shard/leased_parts.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "core/base/assert.h"
+#include "core/base/earliest.h"
 
 namespace postrider {
 
@@ -32,29 +34,56 @@ LeasedParts::Loss LeasedParts::lose(ShardEpoch lease, bool at_once) {
     case PartStage::absent:
       return is_first ? Loss::not_here : Loss::ignored;
     case PartStage::worked:
-      part.stage = PartStage::ending;
-      part.at_once = at_once;
-      ending_.push_back(lease.shard);
-      return Loss::begins;
+      lost_.push_back(lease.shard);
+      part.stage = PartStage::leaving;
+      break;
+    case PartStage::leaving:
     case PartStage::ending:
+      if (!at_once || part.at_once) {
+        return Loss::ignored;
+      }
       break;
   }
-  if (!at_once || part.at_once) {
-    return Loss::ignored;
+  if (!at_once) {
+    return Loss::begins;
   }
+  part.stage = PartStage::ending;
   part.at_once = true;
+  part.check_at.reset();
   return Loss::hurried;
+}
+
+void LeasedParts::end(ShardNumber shard) {
+  POSTRIDER_ASSERT(is_leaving(shard));
+  parts_[shard].stage = PartStage::ending;
+}
+
+std::vector<ShardNumber> LeasedParts::due(MonoTime now) const {
+  std::vector<ShardNumber> found;
+  std::ranges::copy_if(lost_, std::back_inserter(found), [&](ShardNumber shard) {
+    return parts_[shard].check_at && *parts_[shard].check_at <= now;
+  });
+  return found;
+}
+
+std::optional<MonoTime> LeasedParts::next_due() const {
+  std::optional<MonoTime> next;
+  for (const ShardNumber shard : lost_) {
+    next = earliest(next, parts_[shard].check_at);
+  }
+  return next;
 }
 
 std::vector<LeasedParts::Ended> LeasedParts::take_ended() {
   std::vector<Ended> ended;
-  std::erase_if(ending_, [&](ShardNumber shard) {
+  std::erase_if(lost_, [&](ShardNumber shard) {
     Part& part = parts_[shard];
-    if (!part.lanes.empty()) {
+    if (part.stage != PartStage::ending || !part.lanes.empty()) {
       return false;
     }
     part.stage = PartStage::absent;
     part.at_once = false;
+    part.check_at.reset();
     Ended& each = ended.emplace_back(Ended{.shard = shard, .commands = {}});
     for (const auto& [webhook_id, early] : std::exchange(part.early, {})) {
       if (early.command) {

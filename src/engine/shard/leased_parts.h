@@ -1,9 +1,12 @@
 // Which parts of the webhooks this node works, if several nodes share them, and the lanes of each.
 // A plain value, owned by the shard.
 //
-//     absent --ShardAcquired--> worked --ShardLost--> ending --its lanes are gone--> absent
+//     absent --ShardAcquired--> worked --ShardLost--> leaving --no slow attempt is in flight-->
+//     ending ending --its lanes are gone--> absent
 //
-// Without leases every part is worked, always.
+// A leaving part is still worked, except for the lanes whose attempts take long: nobody else waits
+// for those. A part that is lost at once is ending at once. Without leases every part is worked,
+// always.
 #pragma once
 
 #include <array>
@@ -22,7 +25,7 @@
 
 namespace postrider {
 
-enum class PartStage : std::uint8_t { absent, worked, ending };
+enum class PartStage : std::uint8_t { absent, worked, leaving, ending };
 
 class LeasedParts {
  public:
@@ -34,10 +37,17 @@ class LeasedParts {
   enum class Loss : std::uint8_t {
     ignored,   // The loss is old and was already answered.
     not_here,  // The part is not worked. Answer now.
-    begins,    // End its lanes.
-    hurried    // Was ending already, and must end at once now.
+    begins,    // Let it leave.
+    hurried    // It must end at once.
   };
   [[nodiscard]] Loss lose(ShardEpoch lease, bool at_once);
+
+  /// The leaving part is ending from now on.
+  void end(ShardNumber shard);
+  /// The part is due at `at`; nullopt: not again.
+  void check_at(ShardNumber shard, std::optional<MonoTime> at) { parts_[shard].check_at = at; }
+  [[nodiscard]] std::vector<ShardNumber> due(MonoTime now) const;
+  [[nodiscard]] std::optional<MonoTime> next_due() const;
 
   struct Ended {
     ShardNumber shard = 0;
@@ -48,7 +58,11 @@ class LeasedParts {
 
   [[nodiscard]] bool is_leased() const { return leased_; }
   [[nodiscard]] bool works(ShardNumber shard) const {
-    return !leased_ || parts_[shard].stage == PartStage::worked;
+    return !leased_ || parts_[shard].stage == PartStage::worked ||
+           parts_[shard].stage == PartStage::leaving;
+  }
+  [[nodiscard]] bool is_leaving(ShardNumber shard) const {
+    return parts_[shard].stage == PartStage::leaving;
   }
   [[nodiscard]] bool ends_at_once(ShardNumber shard) const {
     return parts_[shard].stage == PartStage::ending && parts_[shard].at_once;
@@ -79,9 +93,10 @@ class LeasedParts {
  private:
   struct Part {
     PartStage stage = PartStage::absent;
-    bool at_once = false;  // Only while ending.
-    Epoch epoch = 0;       // The latest one that was worked.
-    Epoch lost = 0;        // The latest one that was lost.
+    bool at_once = false;              // Only while ending.
+    Epoch epoch = 0;                   // The latest one that was worked.
+    Epoch lost = 0;                    // The latest one that was lost.
+    std::optional<MonoTime> check_at;  // Only while leaving or ending.
     std::vector<LaneIndex> lanes;
     std::unordered_map<WebhookId, Early> early;
   };
@@ -89,7 +104,7 @@ class LeasedParts {
   bool leased_;
   std::array<Part, shard_count> parts_;
   std::vector<std::size_t> positions_;  // By lane: its place in Part::lanes.
-  std::vector<ShardNumber> ending_;
+  std::vector<ShardNumber> lost_;       // Leaving and ending.
 };
 
 }  // namespace postrider

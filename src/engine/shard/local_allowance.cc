@@ -33,6 +33,10 @@ class LocalAllowance final : public Allowance {
   [[nodiscard]] std::uint32_t in_flight_max() const override { return limits_.in_flight_max; }
   [[nodiscard]] SlotRank candidates() const override { return rank_hint(limits_, total_.taken); }
 
+  [[nodiscard]] std::optional<SlotRank> trial_candidates() const override {
+    return trial_hint(limits_, total_);
+  }
+
   [[nodiscard]] Permit take(const SlotUse& use, const SlotClaim& claim, MonoTime now) override {
     if (limits_.total_rate && !bucket_) {
       bucket_.emplace(*limits_.total_rate, now);

@@ -162,9 +162,12 @@ struct ShardAcquired {
   bool operator==(const ShardAcquired&) const = default;
 };
 
-/// Start no attempt of this part's webhooks any more. Attempts in flight end by themselves and are
-/// settled, unless `at_once` is set: the lease is about to end, so EndAttempts follows, and what is
-/// not settled is forgotten. It may still be stored: the ledger checks whether the lease was held.
+/// Another node will work this part's webhooks. Those whose attempts take long are stopped first;
+/// when nothing of them is in flight, the others are stopped too. Attempts in flight end by
+/// themselves and are settled, except that one of an otherwise idle part that takes longer than two
+/// seconds is ended. With `at_once` the lease is about to end: everything is stopped, EndAttempts
+/// follows, and what is not settled is forgotten. It may still be stored: the ledger checks whether
+/// the lease was held.
 ///
 /// Comes a second time with `at_once` if the shard cannot be kept until it is handed back. May come
 /// before its ShardAcquired, because it does not wait for the store. Answered by ShardHandedBack,

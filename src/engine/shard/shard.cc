@@ -47,6 +47,7 @@ Commands Shard::step(Input input, Moment now) {
   state.begin_step(now);
   std::visit([&state](auto& each) { state.on(each); }, input);
   state.wake_due_lanes();
+  state.check_lost_parts();
   state.evaluate_touched_lanes();
   state.resubmit_settlements();
   state.start_ready_deliveries();

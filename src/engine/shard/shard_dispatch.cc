@@ -90,7 +90,7 @@ void ShardState::evaluate(Lane& lane) {
     origins.attempt_slow(lane.origin());
   }
   update_host_wait(lane, readiness.ready);
-  share.set_ready(lane.index(), readiness.ready, rank_of(lane));
+  set_ready(lane, readiness.ready);
   wall_timers.set(lane.index(), readiness.wake_at);
   mono_timers.set(lane.index(), readiness.wake_mono_at);
   if (readiness.load) {
@@ -100,6 +100,16 @@ void ShardState::evaluate(Lane& lane) {
     count_rate_limited(lane.index());
   }
   update_totals(lane);
+}
+
+void ShardState::set_ready(const Lane& lane, const ReadyPriorities& ready) {
+  const SlotRank rank = rank_of(lane);
+  share.set_ready(lane.index(), ready, rank);
+  ReadyPriorities trial;
+  if (trial_of(lane)) {
+    trial = {.all = ready.first_attempts, .first_attempts = ready.first_attempts};
+  }
+  trials.set_ready(lane.index(), trial, rank);
 }
 
 /// Also if nothing waits: views and alerts depend on the state of the circuit.
@@ -154,6 +164,7 @@ void ShardState::remove_lane(Lane& lane) {
   count_for_tenant(lane, {});
   lane_totals_[index] = {};
   share.remove(index);
+  trials.remove(index);
   wall_timers.set(index, std::nullopt);
   mono_timers.set(index, std::nullopt);
   leave_tenant(lane.tenant());
@@ -217,7 +228,10 @@ std::optional<ShardState::ChosenDelivery> ShardState::next_delivery() {
   SlotRank among = allowance.candidates();
   bool last_choice = false;  // Nothing with more right to a slot is ready.
   while (shard_block() == BlockReason::none) {
-    std::optional<ChosenDelivery> chosen = choose(among);
+    std::optional<ChosenDelivery> chosen = choose_trial();
+    if (!chosen) {
+      chosen = choose(among);
+    }
     if (!chosen && give_host_turn()) {
       continue;
     }
@@ -243,7 +257,7 @@ std::optional<ShardState::ChosenDelivery> ShardState::next_delivery() {
     on_refused(*chosen, permit);
     const bool no_slot = permit.refused_by == Limit::total_slots;
     if (permit.refused_by == Limit::total_rate ||
-        (no_slot && (last_choice || chosen->claim.rank == SlotRank::idle))) {
+        (no_slot && (last_choice || chosen->claim.trial || chosen->claim.rank == SlotRank::idle))) {
       return std::nullopt;  // Reserved slots stay reserved: this shard still needs them.
     }
     if (no_slot) {
@@ -262,6 +276,27 @@ bool ShardState::update_rank(LaneIndex index) {
   }
   evaluate(lane);
   return true;
+}
+
+/// While slots are scarce, webhooks that are not proven are tried first: the others take every slot
+/// again as soon as they give it back (P5).
+std::optional<ShardState::ChosenDelivery> ShardState::choose_trial() {
+  const std::optional<SlotRank> among = allowance.trial_candidates();
+  const std::optional<Turn> turn = among ? trials.next(*among) : std::nullopt;
+  if (!turn) {
+    return std::nullopt;
+  }
+  const Lane& lane = lanes.at(turn->lane);
+  const SlotClaim ordinary = claim_of(lane, Candidates::first_attempts);
+  const bool scarce =
+      ordinary.rank > allowance.candidates() || allowance.slots_taken(lane.slot_use(), ordinary);
+  const std::optional<SlotClaim> claim = scarce ? trial_of(lane) : std::nullopt;
+  if (!claim) {
+    return std::nullopt;
+  }
+  Entry* entry = lane.next(turn->priority, Candidates::first_attempts, now.wall);
+  POSTRIDER_ASSERT(entry != nullptr);
+  return ChosenDelivery{.turn = *turn, .among = *among, .entry = entry, .claim = *claim};
 }
 
 std::optional<ShardState::ChosenDelivery> ShardState::choose(SlotRank among) {
@@ -301,7 +336,7 @@ void ShardState::on_refused(const ChosenDelivery& chosen, const Permit& permit) 
       count_rate_limited(turn.lane);
       return;
     case Limit::tenant_slots:
-      park(turn.tenant, chosen.claim.rank, permit.again_at);
+      park(turn.tenant, chosen.claim, permit.again_at);
       return;
     case Limit::host_slots:
       wait_for_host(lanes.at(turn.lane), turn.priority);
@@ -347,7 +382,7 @@ void ShardState::start(const ChosenDelivery& chosen) {
     evaluate(lane);
     return;
   }
-  share.take(turn, chosen.among);
+  (chosen.claim.trial ? trials : share).take(turn, chosen.among);
   lane.start(*chosen.entry, now.mono);
   origins.attempt_started(chosen.entry->origin, chosen.entry->unproven);
   use_host(lane);
@@ -388,19 +423,20 @@ void ShardState::give_back_slot(const SlotUse& use, Priority priority) {
   stop_using_host(use.host);
 }
 
-void ShardState::park(TenantIndex index, SlotRank from, MonoTime again_at) {
+void ShardState::park(TenantIndex index, const SlotClaim& refused, MonoTime again_at) {
   POSTRIDER_ASSERT(tenants.at(index).parked != Parked::rate);
   tenants.at(index).parked = Parked::slots;
   if (again_at != MonoTime{}) {
     tenant_timers.set(index, again_at);
   }
-  share.park(index, from);
+  (refused.trial ? trials : share).park(index, refused.rank);
 }
 
 void ShardState::park_for_rate(TenantIndex index, MonoTime again_at) {
   tenants.at(index).parked = Parked::rate;
   tenant_timers.set(index, again_at);
   share.park(index);
+  trials.park(index);
 }
 
 void ShardState::unpark(TenantIndex index) {
@@ -408,6 +444,7 @@ void ShardState::unpark(TenantIndex index) {
   tenants.at(index).parked = Parked::no;
   tenant_timers.set(index, std::nullopt);
   share.unpark(index);
+  trials.unpark(index);
 }
 
 void ShardState::request_loads() {
@@ -435,10 +472,11 @@ void ShardState::finish_drain() {
 }
 
 std::optional<MonoTime> ShardState::next_wake() const {
+  std::optional<MonoTime> wake = parts.next_due();
   if (draining) {
-    return pending.retry_at();
+    return earliest(wake, pending.retry_at());
   }
-  std::optional<MonoTime> wake = earliest(mono_timers.next(), tenant_timers.next());
+  wake = earliest(wake, earliest(mono_timers.next(), tenant_timers.next()));
   wake = earliest(wake, total_again_at);
   if (shortage.is_on(now.mono)) {
     wake = earliest(wake, std::optional{shortage.until()});

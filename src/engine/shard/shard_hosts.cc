@@ -99,7 +99,7 @@ void ShardState::wait_for_host(const Lane& lane, Priority priority) {
     std::erase(reserved_hosts, host);
   }
   hosts.wait(host, lane.index(), priority);
-  share.set_ready(lane.index(), {});
+  set_ready(lane, {});
 }
 
 /// Lets the next lane try that waits for a slot of an open host. Returns false if there is none.

@@ -238,6 +238,7 @@ Lane& ShardState::lane_of(const WebhookChanged& input) {
   const TenantIndex tenant = join_tenant(webhook.tenant_id);
   Lane& lane = lanes.add(tenant, input.webhook, now.mono);
   share.add(lane.index(), tenant);
+  trials.add(lane.index(), tenant);
   parts.add_lane(shard_of(webhook.id), lane.index());
   apply_tenant_rules(lane);
   update_host(lane);
@@ -321,6 +322,7 @@ void ShardState::move_lane(Lane& lane, const TenantId& tenant_id) {
   const TenantIndex to = join_tenant(tenant_id);
   count_for_tenant(lane, {});
   share.remove(lane.index());
+  trials.remove(lane.index());
   allowance.move(from, to, lane.in_flight_count(), lane.unproven_count());
   if (tenants.at(from).parked == Parked::slots) {
     unpark(from);
@@ -328,6 +330,7 @@ void ShardState::move_lane(Lane& lane, const TenantId& tenant_id) {
   leave_tenant(from);
   lane.move_to(to);
   share.add(lane.index(), to);
+  trials.add(lane.index(), to);
 }
 
 void ShardState::on(Rescheduled& input) {

@@ -84,6 +84,7 @@ struct ShardState {
 
   void on(ShardAcquired& input);
   void on(ShardLost& input);
+  void check_lost_parts();
   void finish_lost_parts();
 
   // ------------------------------------------------------------ shard_view.cc
@@ -108,6 +109,14 @@ struct ShardState {
     const SlotRank first = rank_of(lane);
     return {.candidates = candidates,
             .rank = candidates == Candidates::all ? std::max(first, SlotRank::retry) : first};
+  }
+  /// The right to a slot of the next trial, if the lane may have one: it is not proven and has
+  /// nothing in flight.
+  [[nodiscard]] std::optional<SlotClaim> trial_of(const Lane& lane) const {
+    SlotClaim claim = claim_of(lane, Candidates::first_attempts);
+    claim.trial = true;
+    const bool unproven = claim.rank >= SlotRank::unknown;
+    return unproven && lane.in_flight_count() == 0 ? std::optional{claim} : std::nullopt;
   }
   void touch(const Lane& lane) { lanes.touch(lane.index()); }
 
@@ -136,6 +145,7 @@ struct ShardState {
   Origins origins;
   ShortagePause shortage;
   FairShare share;
+  FairShare trials;  // The lanes that may have a trial. They are also in `share`.
   PendingSettlements pending;
   LoadQueue loads;
 
@@ -158,15 +168,18 @@ struct ShardState {
   Commands commands;
 
  private:
+  void leave(ShardNumber shard);
   void evaluate(Lane& lane);
+  void set_ready(const Lane& lane, const ReadyPriorities& ready);
   void wake_circuit(Lane& lane);
   void update_totals(const Lane& lane);
   void count_for_tenant(const Lane& lane, const TenantLoad& load);
   void remove_lane(Lane& lane);
   [[nodiscard]] TenantIndex join_tenant(const TenantId& id);
   void leave_tenant(TenantIndex index);
-  /// Skips the tenant's attempts that have this rank or less right to a slot.
-  void park(TenantIndex index, SlotRank from, MonoTime again_at);
+  /// Skips the tenant's attempts that have no more right to a slot than `refused`: only trials if
+  /// it was one, otherwise all others.
+  void park(TenantIndex index, const SlotClaim& refused, MonoTime again_at);
   void park_for_rate(TenantIndex index, MonoTime again_at);
   void unpark(TenantIndex index);
   void cancel_unknown(Delivery delivery);
@@ -188,6 +201,7 @@ struct ShardState {
     SlotClaim claim;
   };
   [[nodiscard]] std::optional<ChosenDelivery> next_delivery();
+  [[nodiscard]] std::optional<ChosenDelivery> choose_trial();
   [[nodiscard]] std::optional<ChosenDelivery> choose(SlotRank among);
   [[nodiscard]] bool update_rank(LaneIndex index);
   [[nodiscard]] Permit take_slot(const ChosenDelivery& chosen);

@@ -29,8 +29,12 @@ bool slots_taken(const ShardState& state, const Lane& lane, const ReadyPrioritie
   const bool only_retries = ready.first_attempts.none();
   const SlotClaim claim =
       state.claim_of(lane, only_retries ? Candidates::all : Candidates::first_attempts);
-  return lane.slots_full() || state.hosts.waits(lane.index()) ||
-         state.allowance.slots_taken(lane.slot_use(), claim);
+  if (lane.slots_full() || state.hosts.waits(lane.index())) {
+    return true;
+  }
+  const std::optional<SlotClaim> trial = only_retries ? std::nullopt : state.trial_of(lane);
+  return state.allowance.slots_taken(lane.slot_use(), claim) &&
+         (!trial || state.allowance.slots_taken(lane.slot_use(), *trial));
 }
 
 /// The first closed gate, in the order in which they are checked.

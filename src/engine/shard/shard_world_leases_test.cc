@@ -15,10 +15,10 @@ void ShardWorld::acquire_or_lose() {
     return;
   }
   const bool at_once = with_probability(50);
-  if (part.state == PartState::ending && !at_once) {
+  if ((part.state == PartState::leaving || part.state == PartState::ending) && !at_once) {
     return;
   }
-  part.state = PartState::ending;
+  part.state = at_once ? PartState::ending : PartState::leaving;
   driver_.feed(ShardLost{.shard = shard, .epoch = part.epoch, .at_once = at_once});
 }
 
@@ -59,7 +59,8 @@ void ShardWorld::end_attempts(ShardNumber shard) {
 }
 
 void ShardWorld::part_handed_back(ShardNumber shard) {
-  EXPECT_EQ(parts_[shard].state, PartState::ending);
+  EXPECT_TRUE(parts_[shard].state == PartState::leaving ||
+              parts_[shard].state == PartState::ending);
   for (const StartAttempt& start : in_flight_) {
     EXPECT_NE(shard_of(start.delivery.webhook_id), shard) << "an attempt is still in flight";
   }
@@ -71,6 +72,10 @@ void ShardWorld::part_handed_back(ShardNumber shard) {
 
 bool ShardWorld::is_worked(WebhookId id) const {
   return !leased_ || parts_.at(shard_of(id)).state == PartState::worked;
+}
+
+bool ShardWorld::may_start(WebhookId id) const {
+  return is_worked(id) || parts_.at(shard_of(id)).state == PartState::leaving;
 }
 
 }  // namespace postrider::test

@@ -49,7 +49,7 @@ class ShardWorld {
   };
   using Job = std::variant<Publish, Settlement, LoadLane, Revive, Cancel, Acquire>;
 
-  enum class PartState : std::uint8_t { absent, asked, worked, ending };
+  enum class PartState : std::uint8_t { absent, asked, worked, leaving, ending };
   struct Part {
     PartState state = PartState::absent;
     Epoch epoch = 0;
@@ -78,6 +78,8 @@ class ShardWorld {
   void end_attempts(ShardNumber shard);
   void part_handed_back(ShardNumber shard);
   [[nodiscard]] bool is_worked(WebhookId id) const;
+  /// Also while its part leaves.
+  [[nodiscard]] bool may_start(WebhookId id) const;
   /// P4: no earlier delivery of the same line waits in the store, and none is in flight.
   void check_start(const StartAttempt& start);
   /// The last transaction failed and may have been stored; the store has not recovered yet.

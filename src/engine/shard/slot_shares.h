@@ -4,13 +4,20 @@
 // - A tenant above its share starts nothing more while slots are scarce. The share is the total
 //   divided by the number of active tenants and one: the next tenant finds its share free.
 // - Of the total, and of what a tenant may use, an eighth is for webhooks that hold slots briefly
-//   and have nothing in flight, and another eighth for those that hold slots briefly.
+//   and have nothing in flight, and another eighth for those that hold slots briefly. Half of the
+//   former part of the total is for tenants with nothing in flight.
 // - At most half of either goes to webhooks that hold slots long.
+// - A webhook that is not proven and has nothing in flight is tried ahead of the proven ones, while
+//   few attempts of unproven webhooks are in flight: a quarter of the total and of what the
+//   tenant may use, half of the total if the tenant has nothing in flight, and much less if the
+//   webhook is suspect. This is a trial. Without it, proven webhooks with a backlog would take
+//   every slot again as soon as they give it back. No slot is kept free for trials.
 //
 // docs/decisions/0024-shares-of-slots.md gives the reasons.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "engine/shard/allowance.h"
 #include "engine/shard/slot_rank.h"
@@ -49,7 +56,10 @@ struct SlotCeilings {
 
 [[nodiscard]] SlotCeilings slot_ceilings(const AllowanceLimits& limits, const SlotRequest& request);
 
-/// The widest rank that may get a slot while `taken` are taken. A hint.
+/// The widest rank that may get a slot while `taken` are taken. A hint. Trials have their own.
 [[nodiscard]] SlotRank rank_hint(const AllowanceLimits& limits, std::uint32_t taken);
+/// The widest rank that may get a slot for a trial; nullopt if none may. A hint.
+[[nodiscard]] std::optional<SlotRank> trial_hint(const AllowanceLimits& limits,
+                                                 const SlotCounts& total);
 
 }  // namespace postrider

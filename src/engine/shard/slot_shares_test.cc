@@ -98,6 +98,82 @@ TEST(SlotShares, UnprovenWebhooksDoNotStarve) {
   }
 }
 
+SlotRequest trial(SlotRank rank, SlotCounts total, SlotCounts tenant = {},
+                  std::uint32_t active_tenants = 3) {
+  SlotRequest result = request(rank, total, tenant, active_tenants);
+  result.claim.candidates = Candidates::first_attempts;
+  result.claim.trial = true;
+  return result;
+}
+
+TEST(SlotShares, AProvenBacklogDoesNotKeepANewWebhookWaiting) {
+  // A proven webhook has just given a slot back, and could take it again.
+  const SlotCounts total{149, 0};
+  const SlotCounts tenant{39, 0};
+  const SlotCeilings idle = slot_ceilings(limits, request(SlotRank::idle, total, tenant, 3));
+  EXPECT_EQ(idle.total, 150u);
+  EXPECT_LE(slot_ceilings(limits, request(SlotRank::unknown, total, tenant, 3)).total, 149u);
+  for (const SlotRank rank : {SlotRank::unknown, SlotRank::doubtful, SlotRank::suspect}) {
+    const SlotCeilings first = slot_ceilings(limits, trial(rank, total, tenant));
+    EXPECT_EQ(first.total, idle.total);
+    EXPECT_EQ(first.tenant, idle.tenant);
+    EXPECT_FALSE(first.total_for_all) << "another tenant may have nothing in flight";
+  }
+}
+
+TEST(SlotShares, TheLastSlotsAreForTenantsWithNothingInFlight) {
+  const SlotCounts total{155, 0};
+  EXPECT_EQ(slot_ceilings(limits, request(SlotRank::idle, total, {1, 0}, 30)).total, 150u);
+  EXPECT_FALSE(slot_ceilings(limits, request(SlotRank::idle, total, {1, 0}, 30)).total_for_all);
+  for (const SlotRequest& first :
+       {request(SlotRank::idle, total, {}, 30), trial(SlotRank::unknown, total, {}, 30)}) {
+    EXPECT_EQ(slot_ceilings(limits, first).total, 160u);
+    EXPECT_TRUE(slot_ceilings(limits, first).total_for_all);
+  }
+}
+
+TEST(SlotShares, FewTrialsAreInFlightAtOnce) {
+  const auto open = [](SlotRank rank, std::uint32_t unproven, SlotCounts tenant) {
+    return slot_ceilings(limits, trial(rank, {159, unproven}, tenant)).total > 0;
+  };
+  const SlotCounts busy{30, 0};
+  EXPECT_TRUE(open(SlotRank::suspect, 4, busy));
+  EXPECT_FALSE(open(SlotRank::suspect, 5, busy)) << "suspects leave trials to new webhooks";
+  EXPECT_TRUE(open(SlotRank::unknown, 39, busy));
+  EXPECT_FALSE(open(SlotRank::unknown, 40, busy)) << "the tenant leaves trials to new tenants";
+  EXPECT_TRUE(open(SlotRank::unknown, 79, {}));
+  EXPECT_FALSE(open(SlotRank::unknown, 80, {})) << "half stays for proven webhooks";
+  EXPECT_TRUE(open(SlotRank::unknown, 9, {30, 9}));
+  EXPECT_FALSE(open(SlotRank::unknown, 10, {30, 10})) << "a quarter of what the tenant may use";
+}
+
+TEST(SlotShares, AHangingWebhookLeavesATrialToANewOneHoweverFewSlotsThereAre) {
+  for (std::uint32_t slots = shared_slots_min; slots <= 64; ++slots) {
+    const AllowanceLimits few{.in_flight_max = slots,
+                              .tenant_in_flight_max = slots / 2,
+                              .first_attempt_reserve = slots / 4};
+    std::uint32_t hanging = 0;
+    while (
+        slot_ceilings(few, trial(SlotRank::suspect, {slots - 1, hanging}, {2, hanging}, 30)).total >
+        0) {
+      ++hanging;
+    }
+    EXPECT_GT(hanging, 0u);
+    const SlotCeilings next =
+        slot_ceilings(few, trial(SlotRank::unknown, {slots - 1, hanging}, {2, hanging}, 30));
+    EXPECT_GE(next.total, slots - std::max(slots / 16, 1u));
+    EXPECT_GT(next.tenant, 2u);
+  }
+}
+
+TEST(SlotShares, TheTrialHintIsTheWidestRankThatMayHaveATrial) {
+  EXPECT_EQ(trial_hint(limits, {159, 4}), SlotRank::suspect);
+  EXPECT_EQ(trial_hint(limits, {159, 5}), SlotRank::doubtful);
+  EXPECT_EQ(trial_hint(limits, {159, 79}), SlotRank::doubtful);
+  EXPECT_EQ(trial_hint(limits, {159, 80}), std::nullopt);
+  EXPECT_EQ(trial_hint({.in_flight_max = 7}, {6, 0}), std::nullopt);
+}
+
 TEST(SlotShares, RetriesNeverUseTheReserveOfFirstAttempts) {
   EXPECT_LE(slot_ceilings(limits, request(SlotRank::retry)).total, 120u);
   EXPECT_LE(slot_ceilings(limits, request(SlotRank::suspect)).total, 120u);

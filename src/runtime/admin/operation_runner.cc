@@ -161,40 +161,31 @@ void OperationRunner::perform(Run& run, const CountTotal&) {
     });
   }
   // Whether the webhook wants an event depends on more than a store can count.
-  const WebhookRef webhook = replayed_webhook(run);
-  if (!webhook) {
-    return;
+  if (const WebhookRef webhook = replayed_webhook(run)) {
+    count_replay(run, webhook, place.value_or(0));
   }
-  const auto query =
-      [id = webhook->id, filter = events_of(operation, *webhook),
-       page = ForwardPage{.after = place.value_or(0), .limit = chunk_max}](Reader& reader) {
-        return reader.history->list_events_for(id, filter, page);
-      };
-  read<Result<Listed<EventForWebhook>>>(
-      run, query, [this, webhook](Run& current, const auto& page) {
-        if (!page) {
-          return retry_later(current, page.error());
-        }
-        add_count(current, count_replayed(current.operation, *page, *webhook), page->next);
-      });
+}
+
+void OperationRunner::count_replay(Run& run, const WebhookRef& webhook, std::int64_t place) {
+  const ForwardPage page{.after = place, .limit = chunk_max};
+  const auto query = [operation = run.operation, webhook,
+                      page](Reader& reader) -> Result<PartialCount> {
+    const EventFilter filter = events_of(operation, *webhook);
+    POSTRIDER_TRY(const Listed<EventForWebhook> events,
+                  reader.history->list_events_for(webhook->id, filter, page));
+    return PartialCount{.count = count_replayed(operation, events, *webhook), .next = events.next};
+  };
+  read<Result<PartialCount>>(run, query, [this](Run& current, const auto& part) {
+    return part ? add_count(current, part->count, part->next) : retry_later(current, part.error());
+  });
 }
 
 void OperationRunner::perform(Run& run, const TakeChunk& step) {
   const Operation& operation = run.operation;
   if (operation.kind == OperationKind::replay) {
-    const WebhookRef webhook = replayed_webhook(run);
-    if (!webhook) {
-      return;
+    if (const WebhookRef webhook = replayed_webhook(run)) {
+      take_replay(run, webhook, step);
     }
-    const auto query =
-        [id = webhook->id, filter = events_of(operation, *webhook),
-         page = ForwardPage{.after = operation.place, .limit = step.limit}](Reader& reader) {
-          return reader.history->list_events_for(id, filter, page);
-        };
-    read<Result<Listed<EventForWebhook>>>(
-        run, query, [this, actions_max = step.actions_max](Run& current, const auto& page) {
-          commit_page(current, page, actions_max);
-        });
     return;
   }
   Page page{.limit = step.limit};
@@ -208,6 +199,32 @@ void OperationRunner::perform(Run& run, const TakeChunk& step) {
       run, query, [this, actions_max = step.actions_max](Run& current, const auto& found) {
         commit_page(current, found, actions_max);
       });
+}
+
+void OperationRunner::take_replay(Run& run, const WebhookRef& webhook, const TakeChunk& step) {
+  const auto query = [operation = run.operation, webhook, step, clock = parts_.clock,
+                      new_uuid = parts_.new_uuid](Reader& reader) -> Result<ChunkPlan> {
+    const EventFilter filter = events_of(operation, *webhook);
+    const ForwardPage page{.after = operation.place, .limit = step.limit};
+    POSTRIDER_TRY(const Listed<EventForWebhook> events,
+                  reader.history->list_events_for(webhook->id, filter, page));
+    const ReplayContext context{.webhook = *webhook,
+                                .new_uuid = new_uuid,
+                                .now = clock->now(),
+                                .actions_max = step.actions_max};
+    return plan_replay(operation, events, context);
+  };
+  read<Result<ChunkPlan>>(run, query, [this, webhook](Run& current, const auto& plan) {
+    if (!plan) {
+      return retry_later(current, plan.error());
+    }
+    const WebhookRef now = replayed_webhook(current);
+    if (now == webhook) {
+      commit(current, *plan);
+    } else if (now) {
+      advance(current);  // It was changed meanwhile: plan again.
+    }
+  });
 }
 
 void OperationRunner::perform(Run& run, const Done&) { remove_run(OperationId{run.operation.id}); }
@@ -268,23 +285,15 @@ void OperationRunner::add_count(Run& run, std::uint64_t found, std::optional<std
   });
 }
 
-template <class Item>
-void OperationRunner::commit_page(Run& run, const Result<Listed<Item>>& page,
+void OperationRunner::commit_page(Run& run, const Result<Listed<DeliveryRecord>>& page,
                                   std::size_t actions_max) {
   if (!page) {
     return retry_later(run, page.error());
   }
-  const Moment now = parts_.clock->now();
-  if constexpr (std::is_same_v<Item, DeliveryRecord>) {
-    const std::shared_ptr<const Directory> directory = parts_.changes->directory();
-    const DeadLetterContext context{
-        .directory = *directory, .now = now, .actions_max = actions_max};
-    commit(run, plan_dead_letters(run.operation, *page, context));
-  } else if (const WebhookRef webhook = replayed_webhook(run)) {
-    const ReplayContext context{
-        .webhook = *webhook, .new_uuid = parts_.new_uuid, .now = now, .actions_max = actions_max};
-    commit(run, plan_replay(run.operation, *page, context));
-  }
+  const std::shared_ptr<const Directory> directory = parts_.changes->directory();
+  const DeadLetterContext context{
+      .directory = *directory, .now = parts_.clock->now(), .actions_max = actions_max};
+  commit(run, plan_dead_letters(run.operation, *page, context));
 }
 
 void OperationRunner::commit(Run& run, ChunkPlan plan) {

@@ -1,4 +1,5 @@
-// Runs operations: reads a page on a reader thread, commits its orders together with the
+// Runs operations: reads a page on a reader thread, where a replay also compares the events with
+// the webhook's filter, which may take long; commits the page's orders together with the
 // operation's progress on the store thread, and repeats. Works in small chunks with pauses, so that
 // deliveries do not wait for it. What becomes of the deliveries is counted by the store, together
 // with their settlements; an operation that only waits for that needs no runner.
@@ -43,7 +44,7 @@ struct OperationRunnerParts {
   /// An operation has completed or failed, not only by the outcomes of its deliveries. Store
   /// thread. Empty: nobody else wants to know.
   std::function<void(const Operation&)> ended = {};
-  std::function<Uuid()> new_uuid;
+  std::function<Uuid()> new_uuid;      // Any thread.
   const LeaderFlag* leader = nullptr;  // Only the leader runs operations. Null: always.
 };
 
@@ -94,13 +95,14 @@ class OperationRunner {
   void perform(Run& run, const Done& step);
   void sleep(Run& run, Micros wait);
 
+  void count_replay(Run& run, const WebhookRef& webhook, std::int64_t place);
+  void take_replay(Run& run, const WebhookRef& webhook, const TakeChunk& step);
   /// The webhook of a replay. Null, after failing the operation, if it is removed or not active.
   [[nodiscard]] WebhookRef replayed_webhook(Run& run);
   void add_count(Run& run, std::uint64_t found, std::optional<std::int64_t> next);
   template <class Answer, class Query, class Then>
   void read(Run& run, Query query, Then then);
-  template <class Item>
-  void commit_page(Run& run, const Result<Listed<Item>>& page, std::size_t actions_max);
+  void commit_page(Run& run, const Result<Listed<DeliveryRecord>>& page, std::size_t actions_max);
   void commit(Run& run, ChunkPlan plan);
   /// Stores what `change` makes of an operation that has work. Others stay as they are.
   [[nodiscard]] static Result<Operation> change_stored(Store& store, OperationId id,

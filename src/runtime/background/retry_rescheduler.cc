@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include <spdlog/spdlog.h>
+
 #include "runtime/delivery/placement.h"
 
 namespace postrider {
@@ -18,6 +20,21 @@ RetryRescheduler::RetryRescheduler(const Clock& clock, StoreThread& store,
 void RetryRescheduler::add(WebhookId id) {
   places_.erase(id);
   task_.add(id);
+}
+
+void RetryRescheduler::add_from_the_future(std::span<const LaneBacklog> lanes) {
+  const Moment now = clock_.now();
+  std::size_t count = 0;
+  for (const LaneBacklog& lane : lanes) {
+    // Attempts have the time of the wall clock, due times are steady times.
+    if (is_from_the_future(lane, lane.last_attempt ? now.wall : now.steady)) {
+      add(lane.webhook_id);
+      ++count;
+    }
+  }
+  if (count > 0) {
+    spdlog::warn("clock.set_back webhooks={} next=\"their retries are planned anew\"", count);
+  }
 }
 
 void RetryRescheduler::add_later(WebhookId id) {

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 
 #include "core/base/ids.h"
 #include "core/base/result.h"
@@ -29,6 +30,9 @@ class RetryRescheduler {
   /// Starts from the first delivery, with the webhook's current policy. May also be called before
   /// the store thread starts.
   void add(WebhookId id);
+  /// Adds the webhooks whose times come from a clock that was set back since: their retries keep
+  /// their delay and not their date (P9).
+  void add_from_the_future(std::span<const LaneBacklog> lanes);
   /// Calls `add` on the store thread, after the jobs that are queued now. Any thread.
   void add_later(WebhookId id);
 

@@ -6,6 +6,8 @@
 
 #include <spdlog/spdlog.h>
 
+#include "core/policy/repeated_failure.h"
+
 #include "runtime/observability/attempt_log.h"
 
 namespace postrider {
@@ -13,6 +15,9 @@ namespace {
 
 // The threads look at the clock again after this time at the latest.
 constexpr Micros wait_max{std::chrono::seconds{1}};
+
+// Turns are tried several times a second while the database is away.
+constexpr Millis failure_log_period{10'000};
 
 }  // namespace
 
@@ -32,7 +37,10 @@ void LeaseKeeper::start() {
 
 void LeaseKeeper::leave() { add_input(LeaveRequested{}); }
 
-void LeaseKeeper::shard_handed_back(ShardNumber shard) { add_input(ShardHandedBack{shard}); }
+void LeaseKeeper::shard_handed_back(ShardNumber shard) {
+  held_[shard].store(false, std::memory_order_release);
+  add_input(ShardHandedBack{shard});
+}
 
 void LeaseKeeper::add_input(LeaseInput input) {
   {
@@ -122,8 +130,11 @@ void LeaseKeeper::step(const LeaseInput& input) {
   }
 }
 
+/// Without `at_once`, attempts are made until the shard is handed back.
 void LeaseKeeper::perform(const ShardLost& lost) {
-  held_[lost.shard].store(false, std::memory_order_release);
+  if (lost.at_once) {
+    held_[lost.shard].store(false, std::memory_order_release);
+  }
   parts_.observer->shard_lost(lost);
 }
 
@@ -147,6 +158,7 @@ void LeaseKeeper::perform(const SetAlarm& set) { alarm_ = set.at; }
 void LeaseKeeper::perform(const LeavePool&) { parts_.observer->shards_left(); }
 
 void LeaseKeeper::run_turns() {
+  RepeatedFailure failure{failure_log_period};
   std::unique_lock lock{mutex_};
   while (true) {
     turn_wanted_.wait(lock, [this] { return stopping_ || turn_; });
@@ -156,8 +168,11 @@ void LeaseKeeper::run_turns() {
     const LeaseTurn turn = *std::exchange(turn_, std::nullopt);
     lock.unlock();
     Result<ClusterView> view = parts_.leases->take_turn(turn);
-    if (!view) {
-      spdlog::warn("cluster.turn_failed reason=\"{}\"", log_safe(view.error().message));
+    if (view) {
+      failure.succeeded();
+    } else if (const auto failures = failure.failed(parts_.clock->boot_time())) {
+      spdlog::warn("cluster.turn_failed failures={} reason=\"{}\"", *failures,
+                   log_safe(view.error().message));
     }
     lock.lock();
     ++(view ? counts_.turns : counts_.turn_failures);

@@ -188,13 +188,6 @@ Result<ShardHandover::Stored> ShardHandover::load_lanes(std::span<const WebhookR
     const std::optional<WebhookId>& id = alert.subject.webhook_id;
     return !id || (!ids.contains(*id) && directory->find(*id));
   });
-  // Also reschedules lanes whose times come from a clock that was ahead (P9).
-  const Moment now = parts_.clock->now();
-  for (const auto& [id, lane] : stored.backlog) {
-    if (ids.contains(id) && is_from_the_future(lane, lane.last_attempt ? now.wall : now.steady)) {
-      stored.reschedules.push_back(id);
-    }
-  }
   return stored;
 }
 
@@ -204,6 +197,7 @@ void ShardHandover::add_lanes(std::span<const WebhookRef> webhooks, Stored store
   for (const WebhookId id : stored.reschedules) {
     parts_.rescheduler->add(id);
   }
+  std::vector<LaneBacklog> lanes;
   for (const WebhookRef& webhook : webhooks) {
     WebhookChanged input{.webhook = webhook, .at_start = true};
     if (const auto circuit = stored.circuits.find(webhook->id); circuit != stored.circuits.end()) {
@@ -212,9 +206,11 @@ void ShardHandover::add_lanes(std::span<const WebhookRef> webhooks, Stored store
     }
     if (const auto lane = stored.backlog.find(webhook->id); lane != stored.backlog.end()) {
       input.backlog_due = lane->second.due;
+      lanes.push_back(lane->second);
     }
     replies[worker_of(webhook->id, replies.size())].inputs.emplace_back(std::move(input));
   }
+  parts_.rescheduler->add_from_the_future(lanes);
 }
 
 Result<ShardHandover::Lanes> ShardHandover::load_backlog(std::span<const ShardAcquired> acquired,

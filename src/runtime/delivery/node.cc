@@ -210,12 +210,10 @@ void RunningNode::make_operations() {
 
 void RunningNode::load_counts(const std::map<TenantId, std::uint64_t>& dead_letters,
                               const TenantCounts& waiting) {
-  for (const auto& [tenant_id, count] : dead_letters) {
-    metrics_->dead_letters_changed(tenant_id, static_cast<std::int64_t>(count));
-  }
   if (cluster_) {
-    count_waiting();
+    count_stored();
   } else {
+    metrics_->dead_letters_counted(dead_letters);
     metrics_->waiting_counted(waiting);
   }
 }
@@ -329,20 +327,7 @@ void RunningNode::load_reschedules(const std::vector<WebhookId>& marked,
   for (const WebhookId id : marked) {
     retry_rescheduler_->add(id);
   }
-  // After the clock was set back, retries keep their delay and not their date (P9).
-  const Moment now = clock_->now();
-  std::size_t from_the_future = 0;
-  for (const LaneBacklog& lane : backlog) {
-    // Attempts have the time of the wall clock, due times are steady times.
-    if (is_from_the_future(lane, lane.last_attempt ? now.wall : now.steady)) {
-      retry_rescheduler_->add(lane.webhook_id);
-      ++from_the_future;
-    }
-  }
-  if (from_the_future > 0) {
-    spdlog::warn("clock.set_back webhooks={} next=\"their retries are planned anew\"",
-                 from_the_future);
-  }
+  retry_rescheduler_->add_from_the_future(backlog);
 }
 
 std::vector<boost::asio::io_context*> RunningNode::io_contexts() {
@@ -565,7 +550,9 @@ Result<std::unique_ptr<Node>> make_node(NodeOptions options, NodeParts parts,
   if (!parts.readers.empty()) {
     POSTRIDER_TRY(ended, load_ended(*parts.readers.front().stats, parts.clock->now().wall,
                                     options.alerts.dead_letters_window));
-    POSTRIDER_TRY(dead_letters, parts.readers.front().history->dead_letter_counts());
+    if (!is_shared) {
+      POSTRIDER_TRY(dead_letters, parts.readers.front().history->dead_letter_counts());
+    }
   }
   POSTRIDER_TRY(AccessSnapshot access, load_access(parts.store, added, parts.clock->now().wall));
   auto node =

@@ -262,28 +262,34 @@ Result<void> RunningNode::refresh(Store& store) {
   fanout_runner_->reload();
   POSTRIDER_CHECK(store.peers->remove_old());
   refreshed_at_ = now;
-  count_waiting();
+  count_stored();
   return {};
 }
 
 /// On a reader: what is stored meanwhile does not wait, and a count that fails or takes too long
 /// says nothing about the store.
-void RunningNode::count_waiting() {
+void RunningNode::count_stored() {
   if (std::exchange(is_counting_, true)) {
     return;
   }
   readers_->submit([this](Reader& reader) {
     const MonoTime begun = clock_->now().mono;
     Result<TenantCounts> waiting = reader.history->waiting_counts();
+    Result<std::map<TenantId, std::uint64_t>> dead_letters = reader.history->dead_letter_counts();
     const Micros duration = clock_->now().mono - begun;
-    auto take = [this, waiting = std::move(waiting), duration](Store&,
-                                                               RepliesByShard&) -> Result<void> {
+    auto take = [this, waiting = std::move(waiting), dead_letters = std::move(dead_letters),
+                 duration](Store&, RepliesByShard&) -> Result<void> {
       is_counting_ = false;
       refresh_period_ = std::max(refresh_period_min, duration * refresh_share);
       if (waiting) {
         metrics_->waiting_counted(*waiting);
-      } else {
-        spdlog::warn("cluster.not_counted reason=\"{}\"", log_safe(waiting.error().message));
+      }
+      if (dead_letters) {
+        metrics_->dead_letters_counted(*dead_letters);
+      }
+      if (!waiting || !dead_letters) {
+        const Error& error = waiting ? dead_letters.error() : waiting.error();
+        spdlog::warn("cluster.not_counted reason=\"{}\"", log_safe(error.message));
       }
       return {};
     };

@@ -93,12 +93,15 @@ Awaitable<Result<std::vector<PublishReceipt>>> RunningNode::publish(std::vector<
                                                                     bool all_or_nothing) {
   Result<void> possible = check_publishing();
   const std::size_t from = origin();
+  const TenantId payer = drafts.empty() ? TenantId{} : drafts.front().event.tenant_id;
   const std::optional<CatalogVersion> seen = catalog_seen();  // Before the directory is read.
   PublishPlanner planner{changes_.directory(), to_publishes(std::move(drafts), all_or_nothing)};
-  while (possible && !planner.advance(planning_effort_max)) {
-    auto turn = boost::asio::post(workers_[from]->io(), boost::asio::use_awaitable);
+  bool is_planned = possible && planner.begin(planning_effort_quick);
+  while (possible && !is_planned) {
+    auto turn = workers_[from]->planning_turns().next(payer);
     co_await std::move(turn);
     possible = check_publishing();
+    is_planned = possible && planner.advance(planning_effort_max);
   }
   if (!possible) {
     co_return tl::make_unexpected(possible.error());
@@ -350,7 +353,10 @@ std::optional<std::string> RunningNode::not_ready() const {
   if (cluster_ && !cluster_->has_joined()) {
     return "The server is starting: it has not taken its part of the webhooks yet.";
   }
-  return store_->failure();
+  if (store_->failure()) {
+    return "The store cannot write at the moment. The log has the cause.";
+  }
+  return std::nullopt;
 }
 
 }  // namespace postrider

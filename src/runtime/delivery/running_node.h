@@ -169,8 +169,9 @@ class RunningNode final : public Node,
 
   // Several servers on one store; see node_cluster.cc.
   [[nodiscard]] Result<void> resume_operations(Store& store);
-  /// Store thread, or before start(). Counts the waiting deliveries of the whole store.
-  void count_waiting();
+  /// Store thread, or before start(). Counts the waiting deliveries and the dead letters of the
+  /// whole store.
+  void count_stored();
   void make_cluster(NodeParts& parts, CatalogVersion seen);
   void add_cluster_parts(Housekeeping::Parts& parts);
   void add_cluster_parts(FanoutRunner::Parts& parts);

@@ -24,7 +24,8 @@ Worker::Worker(ShardHostOptions options, WorkerParts parts)
       options_(std::move(options)),
       parts_(std::move(parts)),
       work_(asio::make_work_guard(io_)),
-      alarm_(io_) {}
+      alarm_(io_),
+      planning_turns_(io_) {}
 
 Worker::~Worker() { stop(); }
 

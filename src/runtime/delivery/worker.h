@@ -17,6 +17,7 @@
 #include "ports/clock.h"
 #include "ports/transport.h"
 
+#include "runtime/delivery/planning_turns.h"
 #include "runtime/delivery/shard_host.h"
 #include "runtime/delivery/shard_ports.h"
 #include "runtime/store/store_thread.h"
@@ -69,7 +70,9 @@ class Worker final : private StoreQueue, private ShardLoop {
   [[nodiscard]] std::size_t index() const { return index_; }
   [[nodiscard]] boost::asio::io_context& io() { return io_; }
 
-  /// Io thread only.
+  // Io thread only.
+
+  [[nodiscard]] PlanningTurns& planning_turns() { return planning_turns_; }
   void probe(Probe probe) { host_->probe(std::move(probe)); }
 
   // Any thread, like the rest. Inputs posted before start() are handled first.
@@ -110,6 +113,7 @@ class Worker final : private StoreQueue, private ShardLoop {
   boost::asio::io_context io_{1};
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_;
   boost::asio::steady_timer alarm_;
+  PlanningTurns planning_turns_;
   std::unique_ptr<ShardHost> host_;
   // Destroyed before the host, because ending its requests calls the host back.
   std::unique_ptr<Transport> transport_;

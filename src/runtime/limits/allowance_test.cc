@@ -105,6 +105,26 @@ TEST_P(AllowanceTest, AlwaysLeavesOneSlotForRetries) {
   EXPECT_EQ(take(acme, retry), Limit::total_slots);
 }
 
+TEST_P(AllowanceTest, GivesATrialTheSlotThatAProvenWebhookGaveBack) {  // P5
+  limit({.in_flight_max = 16, .tenant_in_flight_max = 8, .first_attempt_reserve = 0});
+  const SlotClaim idle{.rank = SlotRank::idle};
+  for (const TenantIndex tenant : {acme, other}) {
+    while (take(tenant, idle) == Limit::none) {
+    }
+  }
+  allowance_->give_back({other});
+  const SlotUse unproven{.tenant = other, .unproven = true};
+  const SlotClaim ordinary{.rank = SlotRank::unknown};
+  const SlotClaim trial{.rank = SlotRank::unknown, .trial = true};
+  EXPECT_EQ(allowance_->take(unproven, ordinary, start).refused_by, Limit::tenant_slots);
+  EXPECT_EQ(allowance_->trial_candidates(), SlotRank::suspect);
+  EXPECT_FALSE(allowance_->slots_taken(unproven, trial));
+  EXPECT_EQ(allowance_->take(unproven, trial, start), Permit{});
+  EXPECT_EQ(allowance_->trial_candidates(), SlotRank::doubtful);
+  allowance_->give_back(unproven);
+  EXPECT_EQ(allowance_->trial_candidates(), SlotRank::suspect);
+}
+
 TEST_P(AllowanceTest, ReturnsWhenTheTenantHasItsNextToken) {
   limit({.tenant_rate = RateLimit{.count = 2, .period = 1s, .burst = 1}});
   EXPECT_EQ(ask(acme), Permit{});

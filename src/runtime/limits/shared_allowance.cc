@@ -21,6 +21,7 @@ class SharedAllowance::Part final : public Allowance {
     return shared_.slot_limits_.total.load(std::memory_order_relaxed);
   }
   [[nodiscard]] SlotRank candidates() const override;
+  [[nodiscard]] std::optional<SlotRank> trial_candidates() const override;
   [[nodiscard]] Permit take(const SlotUse& use, const SlotClaim& claim, MonoTime now) override;
   void give_back(const SlotUse& use) override;
   void move(TenantIndex from, TenantIndex to, std::uint32_t count, std::uint32_t unproven) override;
@@ -197,6 +198,12 @@ void SharedAllowance::Part::leave_host(HostIndex index) {
 
 SlotRank SharedAllowance::Part::candidates() const {
   return rank_hint(shared_.slot_limits(), shared_.slots_.taken());
+}
+
+std::optional<SlotRank> SharedAllowance::Part::trial_candidates() const {
+  return trial_hint(shared_.slot_limits(),
+                    {.taken = shared_.slots_.taken(),
+                     .unproven = shared_.unproven_.load(std::memory_order_relaxed)});
 }
 
 SlotCeilings SharedAllowance::Part::ceilings_for(const SlotUse& use, const SlotClaim& claim) const {

@@ -28,7 +28,8 @@ bool SlotPool::take(Place& place, std::uint32_t max) {
   }
   const auto waiter = std::ranges::find(queue_, place.worker, &Waiter::worker);
   POSTRIDER_ASSERT(waiter != queue_.end());
-  waiter->max = max;
+  // The worker asks for several attempts in turn. It waits for the one that may use most slots.
+  waiter->max = waiter->has_slot ? max : std::max(waiter->max, max);
   const bool served = waiter->has_slot ? taken_.load() <= max : try_take(max);
   if (served) {
     remove(place.worker);

@@ -26,8 +26,8 @@ class SlotPool {
     bool waits = false;
   };
 
-  /// Takes a slot if no more than `max` are taken then. Otherwise the worker joins the queue, with
-  /// this `max`, until it gets a slot or leaves.
+  /// Takes a slot if no more than `max` are taken then. Otherwise the worker joins the queue until
+  /// it gets a slot or leaves, with the largest `max` that it was refused with.
   [[nodiscard]] bool take(Place& place, std::uint32_t max);
   /// Takes slots even above the limit.
   void add(std::uint32_t count) { taken_.fetch_add(count); }

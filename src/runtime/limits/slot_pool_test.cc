@@ -66,6 +66,16 @@ TEST_F(SlotPoolTest, SkipsAWorkerWithALowerLimit) {
   EXPECT_TRUE(pool_.take(b_, 1));
 }
 
+TEST_F(SlotPoolTest, AWorkerWaitsForItsAttemptThatMayUseMostSlots) {
+  EXPECT_TRUE(pool_.take(a_, 2));
+  EXPECT_TRUE(pool_.take(a_, 2));
+  EXPECT_FALSE(pool_.take(b_, 2));
+  EXPECT_FALSE(pool_.take(b_, 1));  // Another attempt, which may use fewer.
+  pool_.give_back(a_, 1);
+  EXPECT_EQ(woken_, (std::vector<std::size_t>{1}));
+  EXPECT_TRUE(pool_.take(b_, 2));
+}
+
 TEST_F(SlotPoolTest, ReturnsAReservedSlotThatALowerLimitForbids) {
   EXPECT_TRUE(pool_.take(a_, 2));
   EXPECT_TRUE(pool_.take(a_, 2));

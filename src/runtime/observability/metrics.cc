@@ -1,7 +1,9 @@
 #include "runtime/observability/metrics.h"
 
 #include <algorithm>
+#include <map>
 #include <mutex>
+#include <set>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -250,6 +252,7 @@ class PrometheusMetrics final : public Metrics {
   void waiting_counted(const TenantCounts& waiting) override {
     const std::lock_guard lock{mutex_};
     waiting_ = waiting.by_priority();
+    waiting_known_ = true;
     numbers_.set_waiting(waiting);
   }
 
@@ -282,15 +285,19 @@ class PrometheusMetrics final : public Metrics {
                       .postponed = families_.postponed_count.load(std::memory_order_relaxed),
                       .slow = std::move(slow),
                       .waiting = 0,
+                      .waiting_known = false,
                       .in_flight = 0,
                       .in_flight_max = 0,
-                      .dead_letters = {}};
+                      .dead_letters = {},
+                      .dead_letters_known = false};
     const std::lock_guard lock{mutex_};
     facts.waiting = waiting_.total();
+    facts.waiting_known = waiting_known_;
     for (const auto& [worker, seen] : shards_) {
       facts.in_flight += seen.view.in_flight;
       facts.in_flight_max = seen.in_flight_max;  // The same for all workers.
     }
+    facts.dead_letters_known = dead_letters_known_;
     facts.dead_letters = numbers_.dead_letters_over(dead_letters_max);
     return facts;
   }
@@ -301,12 +308,26 @@ class PrometheusMetrics final : public Metrics {
   }
 
   void dead_letters_changed(std::string_view tenant_id, std::int64_t change) override {
-    {
-      const std::lock_guard lock{mutex_};
-      numbers_.add_dead_letters(TenantId{tenant_id}, change);
+    const std::lock_guard lock{mutex_};
+    const std::int64_t made = numbers_.add_dead_letters(TenantId{tenant_id}, change);
+    dlq_size(tenant_id).Increment(static_cast<double>(made));
+  }
+
+  void dead_letters_counted(const std::map<TenantId, std::uint64_t>& counts) override {
+    const std::lock_guard lock{mutex_};
+    numbers_.set_dead_letters(counts);
+    dead_letters_known_ = true;
+    // Several tenants can share a gauge, and a scrape must not see a part of the sum.
+    std::map<prometheus::Gauge*, double> sizes;
+    for (prometheus::Gauge* const gauge : dlq_sizes_) {
+      sizes.emplace(gauge, 0);
     }
-    families_.dlq_size.Add({{"tenant_id", families_.tenants.label(tenant_id)}})
-        .Increment(static_cast<double>(change));
+    for (const auto& [tenant_id, count] : counts) {
+      sizes[&dlq_size(tenant_id)] += static_cast<double>(count);
+    }
+    for (const auto& [gauge, size] : sizes) {
+      gauge->Set(size);
+    }
   }
 
   void tenant_loads_changed(const TenantLoadChanges& changes) override {
@@ -370,6 +391,14 @@ class PrometheusMetrics final : public Metrics {
     return sample_sources_;
   }
 
+  /// Call with the lock.
+  prometheus::Gauge& dlq_size(std::string_view tenant_id) {
+    prometheus::Gauge& gauge =
+        families_.dlq_size.Add({{"tenant_id", families_.tenants.label(tenant_id)}});
+    dlq_sizes_.insert(&gauge);
+    return gauge;
+  }
+
   /// Returns the number of closed circuits.
   std::uint32_t refresh_gauges() {
     const std::lock_guard lock{mutex_};
@@ -406,9 +435,12 @@ class PrometheusMetrics final : public Metrics {
   MetricFamilies families_;
   CircuitStates circuits_;
   RateLimitMeter rate_limits_;
-  std::mutex mutex_;  // Guards the four below.
+  std::mutex mutex_;  // Guards the seven below.
   PriorityCounts waiting_;
+  bool waiting_known_ = false;  // Counted since the start.
   TenantNumbers numbers_;
+  bool dead_letters_known_ = false;         // Counted since the start.
+  std::set<prometheus::Gauge*> dlq_sizes_;  // All that exist.
   std::vector<CollectSamples> sample_sources_;
   std::map<std::size_t, SeenShard> shards_;
 };

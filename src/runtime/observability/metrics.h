@@ -79,6 +79,8 @@ class Metrics {
   virtual void waiting_changed(const TenantCounts& change) = 0;
   /// These waiting deliveries were cancelled.
   virtual void waiting_cancelled(const TenantCounts& cancelled) = 0;
+  /// Sets the number of dead letters in the store, by tenant.
+  virtual void dead_letters_counted(const std::map<TenantId, std::uint64_t>& counts) = 0;
   /// Adds `change`, which may be negative, to the dead letters of a tenant.
   virtual void dead_letters_changed(std::string_view tenant_id, std::int64_t change) = 0;
   /// Adds `changes` to the current loads of the tenants.

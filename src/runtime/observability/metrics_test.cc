@@ -192,6 +192,23 @@ TEST(Metrics, CountCommitsFailuresAndRefusals) {
   EXPECT_TRUE(has_line(text, "webhook_dlq_size{tenant_id=\"acme\"} 2"));
 }
 
+TEST(Metrics, CountDeadLettersThatOtherServersMakeAndRetry) {
+  const std::unique_ptr<Metrics> metrics = make_metrics();
+  EXPECT_FALSE(metrics->facts(0).dead_letters_known);
+  metrics->dead_letters_changed("acme", -50);
+  EXPECT_TRUE(has_line(metrics->text(), "webhook_dlq_size{tenant_id=\"acme\"} 0"));
+  metrics->dead_letters_counted({{"acme", 3}, {"other", 2}});
+  EXPECT_TRUE(metrics->facts(0).dead_letters_known);
+  EXPECT_EQ(metrics->facts(2).dead_letters, (std::map<TenantId, std::int64_t>{{"acme", 3}}));
+  metrics->dead_letters_changed("acme", -1);
+  EXPECT_TRUE(has_line(metrics->text(), "webhook_dlq_size{tenant_id=\"acme\"} 2"));
+  EXPECT_TRUE(has_line(metrics->text(), "webhook_dlq_size{tenant_id=\"other\"} 2"));
+  metrics->dead_letters_counted({{"other", 1}});
+  EXPECT_TRUE(has_line(metrics->text(), "webhook_dlq_size{tenant_id=\"acme\"} 0"));
+  EXPECT_TRUE(has_line(metrics->text(), "webhook_dlq_size{tenant_id=\"other\"} 1"));
+  EXPECT_EQ(metrics->current_load(std::nullopt).dead_letters, 1);
+}
+
 TEST(Metrics, ShowTheSamplesOfOthers) {
   const std::unique_ptr<Metrics> metrics = make_metrics();
   metrics->add_samples([] {
@@ -230,6 +247,7 @@ TEST(Metrics, SummarizeTheServerForAlerts) {
   const std::unique_ptr<Metrics> metrics = make_metrics();
   EXPECT_EQ(metrics->facts(0).attempts, 0u);
   EXPECT_EQ(metrics->facts(0).in_flight_max, 0u);
+  EXPECT_FALSE(metrics->facts(0).waiting_known);
   const std::unique_ptr<AttemptMeter> one = metrics->make_attempt_meter();
   const std::unique_ptr<AttemptMeter> two = metrics->make_attempt_meter();
   one->record({.event_type = "a", .tenant_id = "t"});
@@ -263,6 +281,7 @@ TEST(Metrics, SummarizeTheServerForAlerts) {
   EXPECT_EQ(facts.slow.count(), 1u);
   EXPECT_EQ(metrics->facts(2).slow.count(), 0u) << "each is told once";
   EXPECT_EQ(facts.waiting, 8);
+  EXPECT_TRUE(facts.waiting_known);
   EXPECT_EQ(facts.in_flight, 6u);
   EXPECT_EQ(facts.in_flight_max, 10u);
   EXPECT_EQ(facts.dead_letters, (std::map<TenantId, std::int64_t>{{"many", 3}}));

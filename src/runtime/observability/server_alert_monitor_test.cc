@@ -93,8 +93,8 @@ TEST_F(ServerAlertMonitorTest, RaisesAndResolvesAnAlertAboutTheServer) {
 
 TEST_F(ServerAlertMonitorTest, RaisesAnAlertAboutATenantWithTooManyDeadLetters) {
   monitor_.start(loop_);
-  metrics_->dead_letters_changed("acme", 6);
-  metrics_->dead_letters_changed("other", 5);
+  metrics_->dead_letters_counted({{"acme", 5}, {"other", 5}});
+  metrics_->dead_letters_changed("acme", 1);
   advance(1s);
   ASSERT_EQ(sink_.changes.size(), 1u);
   EXPECT_EQ(sink_.changes.front().subject.tenant_id, "acme");
@@ -103,7 +103,7 @@ TEST_F(ServerAlertMonitorTest, RaisesAnAlertAboutATenantWithTooManyDeadLetters) 
 TEST_F(ServerAlertMonitorTest, UsesChangedLimits) {
   monitor_.start(loop_);
   metrics_->waiting_counted({{{"acme", {{0, 5, 0}}}}});
-  metrics_->dead_letters_changed("acme", 3);
+  metrics_->dead_letters_counted({{"acme", 3}});
   advance(1s);
   EXPECT_TRUE(sink_.changes.empty());
   limits_.queue_max = 4;
@@ -156,6 +156,7 @@ TEST_F(ServerAlertMonitorTest, ResolvesAnAlertThatWasActiveBeforeARestart) {
   alert.subject = {AlertKind::queue_deep, std::nullopt};
   monitor_.restore(alert);
   monitor_.start(loop_);
+  metrics_->waiting_counted({});
   advance(level_calm + 1s);
   ASSERT_EQ(sink_.changes.size(), 1u);
   EXPECT_FALSE(sink_.changes.front().active);

@@ -22,11 +22,7 @@ CurrentLoad without_in_flight(CurrentLoad load) {
 }  // namespace
 
 void TenantNumbers::set_waiting(const TenantCounts& waiting) {
-  for (auto& [tenant_id, load] : tenants_) {
-    load.waiting = 0;
-  }
-  total_.waiting = 0;
-  std::erase_if(tenants_, [](const auto& each) { return each.second == CurrentLoad{}; });
+  clear(&CurrentLoad::waiting);
   add_waiting(waiting);
 }
 
@@ -48,8 +44,17 @@ void TenantNumbers::add_loads(const TenantLoadChanges& changes) {
   }
 }
 
-void TenantNumbers::add_dead_letters(const TenantId& tenant_id, std::int64_t change) {
-  add(tenant_id, {.dead_letters = change});
+void TenantNumbers::set_dead_letters(const std::map<TenantId, std::uint64_t>& counts) {
+  clear(&CurrentLoad::dead_letters);
+  for (const auto& [tenant_id, count] : counts) {
+    add(tenant_id, {.dead_letters = static_cast<std::int64_t>(count)});
+  }
+}
+
+std::int64_t TenantNumbers::add_dead_letters(const TenantId& tenant_id, std::int64_t change) {
+  const std::int64_t made = std::max(change, -of(tenant_id).dead_letters);
+  add(tenant_id, {.dead_letters = made});
+  return made;
 }
 
 CurrentLoad TenantNumbers::of(const TenantId& tenant_id) const {
@@ -67,6 +72,14 @@ std::map<TenantId, std::int64_t> TenantNumbers::dead_letters_over(std::int64_t m
     }
   }
   return over;
+}
+
+void TenantNumbers::clear(std::int64_t CurrentLoad::* number) {
+  for (auto& [tenant_id, load] : tenants_) {
+    load.*number = 0;
+  }
+  total_.*number = 0;
+  std::erase_if(tenants_, [](const auto& each) { return each.second == CurrentLoad{}; });
 }
 
 void TenantNumbers::add(const TenantId& tenant_id, const CurrentLoad& change) {

@@ -22,7 +22,11 @@ class TenantNumbers {
   void add_waiting(const TenantCounts& change);
   void remove_waiting(const TenantCounts& removed);
   void add_loads(const TenantLoadChanges& changes);
-  void add_dead_letters(const TenantId& tenant_id, std::int64_t change);
+  /// The numbers of dead letters as the store counts them.
+  void set_dead_letters(const std::map<TenantId, std::uint64_t>& counts);
+  /// The number does not become negative: another server may have made the dead letters that are
+  /// removed here, since they were counted. Returns by how much it changed.
+  std::int64_t add_dead_letters(const TenantId& tenant_id, std::int64_t change);
 
   /// Zeros for an unknown tenant.
   [[nodiscard]] CurrentLoad of(const TenantId& tenant_id) const;
@@ -31,6 +35,8 @@ class TenantNumbers {
   [[nodiscard]] std::map<TenantId, std::int64_t> dead_letters_over(std::int64_t max) const;
 
  private:
+  /// Sets one number of all tenants and of the total to zero.
+  void clear(std::int64_t CurrentLoad::* number);
   /// Updates the numbers of the tenant and the total.
   void add(const TenantId& tenant_id, const CurrentLoad& change);
 

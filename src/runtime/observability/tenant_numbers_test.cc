@@ -50,5 +50,26 @@ TEST(TenantNumbers, NameTheTenantsWithTooManyDeadLetters) {
   EXPECT_EQ(numbers.dead_letters_over(2), (std::map<TenantId, std::int64_t>{{"many", 3}}));
 }
 
+TEST(TenantNumbers, ANewCountOfDeadLettersReplacesTheOlderOne) {
+  TenantNumbers numbers;
+  numbers.add_dead_letters("acme", 5);
+  numbers.add_dead_letters("gone", 5);
+  numbers.add_loads({{"acme", {.in_flight = 1}}});
+  numbers.set_dead_letters({{"acme", 3}, {"new", 1}});
+  EXPECT_EQ(numbers.of("acme"), (CurrentLoad{.in_flight = 1, .dead_letters = 3}));
+  EXPECT_EQ(numbers.of("gone"), CurrentLoad{});
+  EXPECT_EQ(numbers.total().dead_letters, 4);
+}
+
+/// Two servers share the store: one makes dead letters, the other retries them.
+TEST(TenantNumbers, DeadLettersOfAnotherServerMakeNothingNegative) {
+  TenantNumbers numbers;
+  EXPECT_EQ(numbers.add_dead_letters("acme", 2), 2);
+  EXPECT_EQ(numbers.add_dead_letters("acme", -50), -2);
+  EXPECT_EQ(numbers.add_dead_letters("other", -1), 0);
+  EXPECT_EQ(numbers.of("acme"), CurrentLoad{});
+  EXPECT_EQ(numbers.total(), CurrentLoad{});
+}
+
 }  // namespace
 }  // namespace postrider

@@ -98,7 +98,7 @@ class StoreCopy {
       POSTRIDER_CHECK(count_rows());
       return verify();
     }
-    if (state == CopyState::finished) {
+    if (state == CopyState::finished || state == CopyState::used) {
       return CopyReport{.was_finished = true, .tables = {}};
     }
     POSTRIDER_CHECK(target_.begin(origin));
@@ -113,6 +113,11 @@ class StoreCopy {
 
  private:
   Result<void> check_complete(CopyState state) {
+    if (state == CopyState::used) {
+      return fail(Errc::conflict,
+                  "A server has used the database since the copy, so it is no longer equal to the "
+                  "data directory. It was verified when it was copied. Keep it.");
+    }
     bool complete = state != CopyState::none;
     for (const std::string_view table : copied_tables) {
       if (complete && state == CopyState::unfinished) {

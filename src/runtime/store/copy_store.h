@@ -45,7 +45,8 @@ struct CopyReport {
   std::vector<VerifiedTable> tables;
 };
 
-/// Fails with conflict if the target holds something else, with corrupt if the two differ after
+/// Fails with conflict if the target holds something else, or if `only_verify` is set and a server
+/// has used the copy, with corrupt if the two differ after
 /// the copy; the message names the tables. The copy is then not usable.
 [[nodiscard]] Result<CopyReport> copy_store(const CopyOptions& options);
 

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <iterator>
 #include <map>
+#include <string_view>
 #include <utility>
 
 #include "core/base/assert.h"
@@ -14,6 +15,9 @@
 
 namespace postrider {
 namespace {
+
+/// What callers are told. The cause is in the log: it may name a path or the database (P11).
+constexpr std::string_view cannot_write = "The store cannot write at the moment. Retry soon.";
 
 struct SettledLane {
   std::size_t worker = 0;
@@ -350,8 +354,7 @@ void StoreThread::refuse(std::vector<StoreJob>& jobs, RepliesByShard& replies) {
   Batch batch;
   Origins origins = gather(jobs, batch);
   keep_unsaved(batch.circuits);
-  answer_failure(origins, Error{Errc::unavailable, "The store cannot write at the moment."},
-                 replies);
+  answer_failure(origins, {Errc::unavailable, std::string{cannot_write}}, replies);
 }
 
 /// Servers that share a store count again from time to time anyway, and not on this thread.
@@ -399,7 +402,7 @@ void StoreThread::commit(std::vector<StoreJob>& jobs, RepliesByShard& replies) {
   }
   keep_unsaved(batch.circuits);
   fail_store(receipt.error().message);
-  answer_failure(origins, receipt.error(), replies);
+  answer_failure(origins, {receipt.error().code, std::string{cannot_write}}, replies);
 }
 
 void StoreThread::fail_store(const std::string& reason) {

@@ -35,6 +35,9 @@ export class ApiProblem extends Error {
   }
 }
 
+export const isNotFound = (error: unknown): boolean =>
+  error instanceof ApiProblem && error.status === 404;
+
 /** What is wrong with each field, as forms show it. */
 export function fieldMessages(error: unknown): Record<string, string> {
   const messages: Record<string, string> = {};

@@ -1,14 +1,22 @@
-// Ctrl-K: go to a page, or to a thing by its id.
+// Ctrl-K: go to a page, to a thing by its id or to a webhook by its name, or create something.
 import { ActionIcon, Tooltip } from "@mantine/core";
 import { Spotlight, type SpotlightActionData, spotlight } from "@mantine/spotlight";
+import { useDebouncedValue } from "@mantine/hooks";
 import { IconSearch } from "@tabler/icons-react";
+import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { useLocation } from "wouter";
 
+import { api, body } from "~/api/client.ts";
 import { useRights } from "~/api/session.tsx";
+import type { Webhook } from "~/api/types.ts";
 
 import { idTarget } from "./idTarget.ts";
 import { pages } from "./pages.ts";
+import { paletteActions } from "./paletteActions.ts";
+
+const webhooksShown = 5;
+const typingMs = 200;
 
 export function PaletteButton() {
   return (
@@ -26,6 +34,20 @@ export function PaletteButton() {
   );
 }
 
+/** The webhooks that match what was typed. */
+function useFoundWebhooks(typed: string): Webhook[] {
+  const [words] = useDebouncedValue(typed, typingMs);
+  const { read } = useRights();
+  const found = useQuery({
+    queryKey: ["webhooks", "palette", words],
+    queryFn: () =>
+      body(api.GET("/v1/webhooks", { params: { query: { q: words, limit: webhooksShown } } })),
+    enabled: read && words !== "",
+    retry: false,
+  });
+  return typed === "" ? [] : (found.data?.data ?? []);
+}
+
 export function Palette() {
   const rights = useRights();
   const [, navigate] = useLocation();
@@ -38,30 +60,31 @@ export function Palette() {
       label: page.menu?.label ?? page.path,
       onClick: () => navigate(page.path),
     }));
-  if (rights.admin) {
-    places.push({
-      id: "new-webhook",
-      label: "Create a webhook",
-      onClick: () => navigate("/webhooks/new"),
-    });
-    places.push({
-      id: "new-channel",
-      label: "Create a notification channel",
-      onClick: () => navigate("/notifications/new"),
-    });
+  for (const { label, path } of paletteActions(rights)) {
+    places.push({ id: path, label, onClick: () => navigate(path) });
   }
   const words = query.trim();
+  const webhooks = useFoundWebhooks(words);
   const target = idTarget(words);
+  const allWebhooks = {
+    id: "search-webhooks",
+    label: `Webhooks with “${words}” in name or URL`,
+    onClick: () => navigate(`/webhooks?q=${encodeURIComponent(words)}`),
+  };
   const found: SpotlightActionData[] = words
     ? [
         ...(target
           ? [{ id: "id", label: target.label, onClick: () => navigate(target.path) }]
           : []),
-        {
-          id: "search-webhooks",
-          label: `Webhooks with “${words}” in name or URL`,
-          onClick: () => navigate(`/webhooks?q=${encodeURIComponent(words)}`),
-        },
+        ...webhooks
+          .filter(({ id }) => id !== words)
+          .map((hook) => ({
+            id: hook.id,
+            label: hook.name ?? hook.id,
+            description: hook.url,
+            onClick: () => navigate(`/webhooks/${hook.id}`),
+          })),
+        ...(rights.read ? [allWebhooks] : []),
       ]
     : [];
   return (

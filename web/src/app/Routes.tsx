@@ -1,4 +1,4 @@
-import { Center, Loader } from "@mantine/core";
+import { Anchor, Center, Loader } from "@mantine/core";
 import { Component, type ReactNode, Suspense } from "react";
 import { Link, Route, Switch, useLocation } from "wouter";
 
@@ -25,13 +25,17 @@ function NoSuchPage() {
   if (!read) {
     return (
       <Empty title="This key can only publish events">
-        <Link href="/events/new">Publish an event</Link>
+        <Anchor component={Link} href="/events/new">
+          Publish an event
+        </Anchor>
       </Empty>
     );
   }
   return (
     <Empty title="There is no such page">
-      <Link href="/">Go to the overview</Link>
+      <Anchor component={Link} href="/">
+        Go to the overview
+      </Anchor>
     </Empty>
   );
 }

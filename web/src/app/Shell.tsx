@@ -1,9 +1,10 @@
 import { AppShell, Burger, Group, Image, NavLink, ScrollArea, Text } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
-import { useEffect } from "react";
+import { useLayoutEffect } from "react";
 import { Link, useLocation } from "wouter";
 
 import { rightsOf, type Session, useSession } from "~/api/session.tsx";
+import { BaseTitle } from "~/ui/documentTitle.ts";
 
 import icon from "./icon.svg";
 import { Palette, PaletteButton } from "./Palette.tsx";
@@ -61,11 +62,13 @@ export function Shell({ onSignedOut }: { onSignedOut: () => void }) {
   const session = useSession();
   const [opened, { toggle, close }] = useDisclosure();
   const [path] = useLocation();
-  useEffect(() => {
-    const page = pages.find((each) => each.menu && isAt(path, each.path));
-    const { title } = session.branding;
-    document.title = page?.menu ? `${page.menu.label} · ${title}` : title;
-  }, [session, path]);
+  const section = pages.find((each) => each.menu && isAt(path, each.path))?.menu?.label;
+  const { title } = session.branding;
+  const base = section ? `${section} · ${title}` : title;
+  // Until a page has a title of its own, whose effect comes after this one.
+  useLayoutEffect(() => {
+    document.title = base;
+  }, [base, path]);
   return (
     <AppShell
       header={{ height: 56 }}
@@ -102,7 +105,9 @@ export function Shell({ onSignedOut }: { onSignedOut: () => void }) {
         )}
       </AppShell.Navbar>
       <AppShell.Main id="content" tabIndex={-1}>
-        <Routes />
+        <BaseTitle.Provider value={base}>
+          <Routes />
+        </BaseTitle.Provider>
       </AppShell.Main>
       <Palette />
     </AppShell>

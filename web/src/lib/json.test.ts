@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 
-import { indentJson, isJson, jsonError, jsonErrorWords, memberText } from "./json.ts";
+import { elementTexts, indentJson, isJson, jsonError, jsonErrorWords, memberText } from "./json.ts";
 
 const valid = [
   "0",
@@ -77,4 +77,16 @@ describe("memberText", () => {
     expect(memberText(text, "b")).toBeNull();
     expect(memberText("[1]", "b")).toBeNull();
   });
+});
+
+test("elementTexts gives the elements of the outer array as they were written", () => {
+  expect(elementTexts('[ {"a": [1.10, 2]} ,12345678901234567890,[],"],"]')).toEqual([
+    '{"a": [1.10, 2]}',
+    "12345678901234567890",
+    "[]",
+    '"],"',
+  ]);
+  for (const text of ["[]", "[ ]", '{"a":[1],"b":2}', "1", "[1"]) {
+    expect(elementTexts(text), text).toEqual([]);
+  }
 });

@@ -163,3 +163,19 @@ export function memberText(text: string, name: string): string | null {
   });
   return found;
 }
+
+/** The texts of the elements of an array, exactly as they were written. Empty for other values. */
+export function elementTexts(text: string): string[] {
+  const found: string[] = [];
+  let start = -1;
+  let isEmpty = true;
+  const broken = scan(text, (token, depth) => {
+    if (depth > 0) isEmpty = false;
+    if (depth !== 0) return;
+    if (start >= 0 && !isEmpty && (token.text === "," || token.text === "]")) {
+      found.push(text.slice(start, token.at).trim());
+    }
+    if (token.text === "[" || (start >= 0 && token.text === ",")) start = token.at + 1;
+  });
+  return broken ? [] : found;
+}

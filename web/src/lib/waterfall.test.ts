@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 
-import { formatMs, stagesOf } from "./waterfall.ts";
+import { formatMs, stagesOf, timingWords } from "./waterfall.ts";
 
 test("stages follow each other and end with the rest of the response", () => {
   const timings = { dns: 1, connect: 2, tls: 0, first_byte: 4 };
@@ -31,4 +31,14 @@ test("short times keep their digits", () => {
   expect(formatMs(0.421)).toBe("0.42 ms");
   expect(formatMs(12.34)).toBe("12.3 ms");
   expect(formatMs(1204.5)).toBe("1,205 ms");
+});
+
+test("only the stages that happened are told", () => {
+  expect(timingWords({ dns: 1, connect: 2, tls: 3, first_byte: 4 })).toBe(
+    "DNS 1 ms · connect 2 ms · TLS 3 ms · first byte 4 ms",
+  );
+  expect(timingWords({ dns: 0, connect: 0, tls: 0, first_byte: 4 })).toBe(
+    "connection reused · first byte 4 ms",
+  );
+  expect(timingWords({ dns: 0, connect: 0, tls: 0, first_byte: 0 })).toBe("–");
 });

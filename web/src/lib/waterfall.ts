@@ -37,3 +37,16 @@ export function formatMs(ms: number): string {
   const text = new Intl.NumberFormat("en", { maximumFractionDigits: digits }).format(ms);
   return `${text} ms`;
 }
+
+/** `DNS 1 ms · connect 2 ms · first byte 9 ms`: the stages that happened. */
+export function timingWords({ dns, connect, tls, first_byte }: Attempt["timings"]): string {
+  const stages: [string, number][] = [
+    ["DNS", dns],
+    ["connect", connect],
+    ["TLS", tls],
+    ["first byte", first_byte],
+  ];
+  const words = stages.filter(([, ms]) => ms > 0).map(([name, ms]) => `${name} ${formatMs(ms)}`);
+  if (connect === 0 && first_byte > 0) words.unshift("connection reused");
+  return words.join(" · ") || "–";
+}

@@ -1,4 +1,4 @@
-import { ActionIcon, Button, CopyButton, Tooltip } from "@mantine/core";
+import { ActionIcon, Button, CopyButton, Group, Tooltip } from "@mantine/core";
 import { IconCheck, IconCopy } from "@tabler/icons-react";
 
 /** Copies a text. Says so with a word, or with `label` as a whole button. */
@@ -29,8 +29,9 @@ export function Copy({ text, what, label }: { text: string; what: string; label?
 /** An id in full, with a button to copy it. */
 export function Id({ value }: { value: string }) {
   return (
-    <span>
-      <span className="mono">{value}</span> <Copy text={value} what="the id" />
-    </span>
+    <Group component="span" display="inline-flex" gap={4} wrap="nowrap">
+      <span className="mono">{value}</span>
+      <Copy text={value} what="the id" />
+    </Group>
   );
 }

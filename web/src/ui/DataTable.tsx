@@ -5,6 +5,7 @@ import type { MouseEvent, ReactNode } from "react";
 import { useLocation } from "wouter";
 
 import { type Cell, download, toCsv } from "~/lib/export.ts";
+import { tableWidth } from "~/lib/tableWidth.ts";
 
 import { useHiddenColumns } from "./preferences.ts";
 import { Problem } from "./Problem.tsx";
@@ -14,7 +15,7 @@ export interface Column<Row> {
   header: string;
   cell: (row: Row) => ReactNode;
   value: (row: Row) => Cell; // In exported files.
-  width?: string;
+  width?: string; // In rem or per cent. Without it, the column takes its share of the rest.
   hidden?: boolean; // Unless the visitor chooses to see it.
   sort?: string; // The value of the API's `sort`.
   isAction?: boolean; // Has buttons only: always shown, never exported.
@@ -40,7 +41,7 @@ interface Properties<Row> {
   sort?: { current: string | undefined; change: (sort: string) => void };
   selection?: Selection;
   tools?: ReactNode;
-  minWidth?: number; // In pixels. The table scrolls in narrower places.
+  minWidth?: number; // In pixels, if more than the columns need. Narrower places scroll.
 }
 
 function TableMenu<Row>(props: Properties<Row> & Hidden) {
@@ -159,6 +160,9 @@ function SelectAll({ keys, selection }: { keys: string[]; selection: Selection }
 }
 
 const skeletonRows = 8;
+const selectionWidth = "2.75rem";
+/** A click that ends a selection of text is no wish to leave the page. */
+const isSelectingText = () => window.getSelection()?.isCollapsed === false;
 
 export function DataTable<Row>(props: Properties<Row>) {
   const { columns, rows, selection } = props;
@@ -175,10 +179,11 @@ export function DataTable<Row>(props: Properties<Row>) {
     if (!selected.delete(key)) selected.add(key);
     selection.change(selected);
   };
+  const needed = tableWidth([...(selection ? [selectionWidth] : []), ...shown.map((c) => c.width)]);
   // The link in the row is what the keyboard and screen readers use.
   const open = (event: MouseEvent<HTMLElement>, row: Row) => {
     const isControl = (event.target as HTMLElement).closest("a, button, input, label");
-    if (props.href && !isControl) navigate(props.href(row));
+    if (props.href && !isControl && !isSelectingText()) navigate(props.href(row));
   };
 
   return (
@@ -196,7 +201,8 @@ export function DataTable<Row>(props: Properties<Row>) {
         props.empty
       ) : (
         <Table.ScrollContainer
-          minWidth={props.minWidth ?? shown.length * 110}
+          className="data-table-frame"
+          minWidth={Math.max(props.minWidth ?? 0, needed)}
           // Focusable, so that the keyboard can scroll it.
           scrollAreaProps={{
             viewportProps: { tabIndex: 0, role: "region", "aria-label": props.label },
@@ -207,7 +213,7 @@ export function DataTable<Row>(props: Properties<Row>) {
             <Table.Thead>
               <Table.Tr>
                 {selection && (
-                  <Table.Th w={44}>
+                  <Table.Th w={selectionWidth}>
                     <SelectAll keys={rows?.map(props.rowKey) ?? []} selection={selection} />
                   </Table.Th>
                 )}

@@ -5,7 +5,7 @@ import type { ReactNode } from "react";
 export function Facts({ facts }: { facts: [name: string, value: ReactNode][] }) {
   const shown = facts.filter(([, value]) => value !== null && value !== undefined && value !== "");
   return (
-    <SimpleGrid component="dl" cols={{ base: 1, xs: 2, md: 4 }} spacing="md" m={0}>
+    <SimpleGrid component="dl" cols={{ base: 1, xs: 2, md: 3, xl: 4 }} spacing="md" m={0}>
       {shown.map(([name, value]) => (
         <Box key={name}>
           <Text component="dt" size="xs" c="dimmed">

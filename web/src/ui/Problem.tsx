@@ -5,8 +5,10 @@ import { ApiProblem } from "~/api/problem.ts";
 
 function words(error: unknown): { title: string; detail: string; requestId: string | null } {
   if (error instanceof ApiProblem) {
-    const { title, detail, requestId } = error;
-    return { title, detail, requestId };
+    const { title, detail, requestId, code } = error;
+    // The title of the server is about a request, but people see a form.
+    const words = code === "validation_failed" ? "Some values are not valid" : title;
+    return { title: words, detail, requestId };
   }
   const detail = error instanceof Error ? error.message : String(error);
   return { title: "The page has failed", detail, requestId: null };

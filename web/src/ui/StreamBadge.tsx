@@ -17,8 +17,9 @@ export function StreamBadge({ state }: { state: StreamState }) {
       color={state === "live" ? "green" : "orange"}
       tt="none"
       role="status"
+      w={124} // Of the longest word: what is beside it does not move.
       data-stream={state}
-      styles={{ label: { color: `var(--status-${tone})` } }}
+      styles={{ label: { color: `var(--status-${tone})`, textAlign: "left" } }}
     >
       {words[state]}
     </Badge>

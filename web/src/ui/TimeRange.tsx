@@ -1,5 +1,5 @@
 import { Select, TextInput } from "@mantine/core";
-import { useState } from "react";
+import { useEffect, useState } from "react";
 
 import { fromInput, toInput } from "~/lib/inputTime.ts";
 import { quickRanges, type RangeFilter } from "~/lib/timeRange.ts";
@@ -18,6 +18,12 @@ export function TimeRange({ filter, change }: Properties) {
   const [zone] = useTimeZone();
   const [isCustom, setCustom] = useState(Boolean(filter.from ?? filter.to));
   const hasTimes = isCustom || Boolean(filter.from ?? filter.to);
+  // The times were cleared elsewhere, and not by the visitor who is typing one of them.
+  useEffect(() => {
+    if (!filter.from && !filter.to && !document.activeElement?.matches("[type=datetime-local]")) {
+      setCustom(false);
+    }
+  }, [filter.from, filter.to]);
   const suffix = zone === "utc" ? " (UTC)" : "";
   const changeTime = (name: "from" | "to", text: string) =>
     change({
@@ -32,7 +38,7 @@ export function TimeRange({ filter, change }: Properties) {
         label="Time"
         placeholder="Any time"
         clearable
-        w={145}
+        w={170}
         value={hasTimes ? custom : (filter.range ?? null)}
         onChange={(value) => {
           setCustom(value === custom);

@@ -6,6 +6,7 @@ export interface Question {
   title: string;
   consequences: ReactNode; // What will happen, in words.
   action: string; // The button, for example "Delete webhook".
+  decline?: string; // The other button: "Cancel" unless the action is a cancellation itself.
   typeToConfirm?: string; // For what cannot be undone and is large.
 }
 
@@ -58,7 +59,7 @@ export function ConfirmProvider({ children }: { children: ReactNode }) {
           )}
           <Group justify="flex-end">
             <Button variant="default" data-autofocus onClick={() => finish(false)}>
-              Cancel
+              {question?.decline ?? "Cancel"}
             </Button>
             <Button color="red" disabled={!ready} onClick={() => finish(true)}>
               {question?.action}

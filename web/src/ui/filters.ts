@@ -26,6 +26,15 @@ export function changedSearch(search: string, change: Record<string, string | nu
   return parameters.toString();
 }
 
+/** The change that removes every filter but those to keep, and the place in the list. Pure. */
+export function clearedFilters(
+  filters: Partial<Record<string, string>>,
+  keep: string[] = [],
+): Record<string, null> {
+  const names = [...Object.keys(filters), "cursor"].filter((name) => !keep.includes(name));
+  return Object.fromEntries(names.map((name) => [name, null]));
+}
+
 export function useFilters<Name extends string>(names: readonly Name[]) {
   const search = useSearch();
   const [path, navigate] = useLocation();

@@ -9,12 +9,15 @@ interface Shown<Row> {
 }
 
 const topPixels = 40;
-const isReading = () => window.scrollY > topPixels;
+const pointedAt = ".data-table-frame:hover, .data-table-frame:focus-within";
+/** Whether rows that move would move away from the eyes, the pointer or the keyboard. */
+const isReading = () => window.scrollY > topPixels || document.querySelector(pointedAt) !== null;
 
 /**
  * The rows to show of a list that is reloaded while it is being read. `key` names the list: another
- * one is shown at once. With `follow`, new rows appear at the top unless the visitor has scrolled.
- * Otherwise they are counted, and nothing moves until `showNew` is called.
+ * one is shown at once. With `follow`, new rows appear at the top unless the visitor has scrolled,
+ * or has the pointer or the focus in a table. Otherwise they are counted, and nothing moves until
+ * `showNew` is called.
  */
 export function useHeldRows<Row extends { id: string }>(
   key: string,

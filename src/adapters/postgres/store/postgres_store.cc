@@ -29,7 +29,7 @@ namespace postrider {
 
 Result<Store> open_postgres_store(const PostgresOptions& options) {
   POSTRIDER_TRY(const std::shared_ptr<postgres::Writer> writer, postgres::Writer::open(options));
-  POSTRIDER_CHECK(postgres::check_no_unfinished_copy(writer->session()));
+  POSTRIDER_CHECK(postgres::begin_to_use_copy(writer->session()));
   const auto held = std::make_shared<postgres::HeldShards>();
   return Store{
       .ledger = postgres::make_ledger(writer, held),

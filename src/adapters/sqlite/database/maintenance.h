@@ -7,15 +7,11 @@
 #include <functional>
 
 #include "core/base/result.h"
+#include "ports/schema_versions.h"
 
 #include "adapters/sqlite/database/sqlite_store.h"
 
 namespace postrider {
-
-struct SchemaVersions {
-  std::int64_t found = 0;   // The version of the store; 0: an empty file.
-  std::int64_t newest = 0;  // The newest version that this program supports.
-};
 
 /// Reads the version without changing anything. Fails with not_found when there is no store.
 [[nodiscard]] Result<SchemaVersions> sqlite_schema_versions(const SqliteOptions& options);

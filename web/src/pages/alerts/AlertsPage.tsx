@@ -45,7 +45,7 @@ const columns: Column<Alert>[] = [
   {
     id: "alert",
     header: "Alert",
-    width: "32%",
+    width: "28%",
     cell: (alert) => (
       <div>
         <Text size="sm" fw={600}>
@@ -61,14 +61,14 @@ const columns: Column<Alert>[] = [
   {
     id: "next",
     header: "What to do next",
-    width: "24%",
+    width: "22%",
     cell: (alert) => <NextStep alert={alert} />,
     value: (alert) => wordsOf(alert.kind).next,
   },
   {
     id: "webhook",
     header: "Webhook",
-    width: "14%",
+    width: "7.5rem",
     cell: (alert) =>
       alert.webhook_id ? (
         <Anchor

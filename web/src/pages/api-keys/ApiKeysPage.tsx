@@ -1,11 +1,11 @@
 import { Button, Group, Text } from "@mantine/core";
-import { useDisclosure } from "@mantine/hooks";
 import { keepPreviousData, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 
 import { api, body } from "~/api/client.ts";
 import { useRights } from "~/api/session.tsx";
 import type { ApiKey, Page } from "~/api/types.ts";
+import { plainName } from "~/lib/plainName.ts";
 import { useConfirm } from "~/ui/confirm.tsx";
 import { type Column, DataTable } from "~/ui/DataTable.tsx";
 import { Empty } from "~/ui/Empty.tsx";
@@ -15,6 +15,7 @@ import { pagingBy } from "~/ui/paging.ts";
 import { notifyDone, notifyProblem } from "~/ui/Problem.tsx";
 import { ShownOnce } from "~/ui/ShownOnce.tsx";
 import { Time } from "~/ui/Time.tsx";
+import { useNewDialog } from "~/ui/useNewDialog.ts";
 
 import { NewKey } from "./NewKey.tsx";
 
@@ -26,7 +27,7 @@ const columns: Column<ApiKey>[] = [
   {
     id: "name",
     header: "Name",
-    width: "30%",
+    width: "26%",
     cell: (key) => (
       <div>
         <Text size="sm" className="truncate">
@@ -76,14 +77,14 @@ function useRevoke() {
     mutationFn: (key: ApiKey) =>
       body(api.DELETE("/v1/api-keys/{id}", { params: { path: { id: key.id } } })),
     onSuccess: (_, key) => {
-      notifyDone(`The key ${key.name || key.id} is revoked.`);
+      notifyDone(`The key ${plainName(key.name || key.id)} is revoked.`);
       void queries.invalidateQueries({ queryKey: ["api-keys"] });
     },
     onError: notifyProblem,
   });
   return async (key: ApiKey) => {
     const yes = await confirm({
-      title: `Revoke ${key.name || key.id}?`,
+      title: `Revoke ${plainName(key.name || key.id)}?`,
       action: "Revoke key",
       consequences:
         "Programs and sessions that use this key are refused from their next request on. This " +
@@ -96,7 +97,7 @@ function useRevoke() {
 export default function ApiKeysPage() {
   const rights = useRights();
   const [filters, change] = useFilters(names);
-  const [creating, { open, close }] = useDisclosure();
+  const { opened: creating, open, close } = useNewDialog();
   const [key, setKey] = useState<string | null>(null);
   const revoke = useRevoke();
   const list = useQuery({

@@ -12,6 +12,7 @@ import { type Column, DataTable } from "~/ui/DataTable.tsx";
 import { Empty } from "~/ui/Empty.tsx";
 import { Facts } from "~/ui/Facts.tsx";
 import { useFilters } from "~/ui/filters.ts";
+import { NothingMatches } from "~/ui/NothingMatches.tsx";
 import { PageTitle } from "~/ui/PageTitle.tsx";
 import { pagingBy } from "~/ui/paging.ts";
 import { TextFilter } from "~/ui/TextFilter.tsx";
@@ -59,25 +60,28 @@ const makeColumns = (show: (record: AuditRecord) => void): Column<AuditRecord>[]
   {
     id: "action",
     header: "What",
+    width: "10.5rem",
     cell: (record) => <span className="mono">{record.action}</span>,
     value: (record) => record.action,
   },
   {
     id: "subject",
     header: "Subject",
-    width: "24%",
+    width: "15.75rem",
     cell: (record) => <Subject subject={record.subject} />,
     value: (record) => record.subject,
   },
   {
     id: "tenant",
     header: "Tenant",
+    width: "6.25rem",
     cell: (record) => record.tenant_id ?? "–",
     value: (record) => record.tenant_id,
   },
   {
     id: "address",
     header: "Address",
+    width: "6.5rem",
     cell: (record) => record.remote_ip || "–",
     value: (record) => record.remote_ip,
   },
@@ -179,7 +183,7 @@ export default function AuditLogPage() {
         }
         empty={
           Object.keys(filters).length > 0 ? (
-            <Empty title="No entry matches">Change or clear the filters.</Empty>
+            <NothingMatches what="entry" filters={filters} change={change} />
           ) : (
             <Empty title="The audit log is empty">Every change appears here.</Empty>
           )

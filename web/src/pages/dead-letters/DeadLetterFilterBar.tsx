@@ -46,7 +46,7 @@ export function DeadLetterFilterBar({ filters, change }: Properties) {
       />
       {select(
         "failure_category",
-        "Reason",
+        "Failure",
         failureChoices.map((value) => ({ value, label: formatWord(value) })),
       )}
       {select("age", "Age", ageChoices)}

@@ -14,6 +14,7 @@ import { DataTable } from "~/ui/DataTable.tsx";
 import { Empty } from "~/ui/Empty.tsx";
 import { useFilters } from "~/ui/filters.ts";
 import { NewRows } from "~/ui/NewRows.tsx";
+import { NothingMatches } from "~/ui/NothingMatches.tsx";
 import { PageTitle } from "~/ui/PageTitle.tsx";
 import { StreamBadge } from "~/ui/StreamBadge.tsx";
 
@@ -153,7 +154,12 @@ export default function DeadLettersPage() {
         }
         empty={
           narrowed ? (
-            <Empty title="No dead letter matches">Change or clear the filters.</Empty>
+            <NothingMatches
+              what="dead letter"
+              filters={filters}
+              change={change}
+              keep={["by", "operation"]}
+            />
           ) : (
             <Empty title="There are no dead letters">
               A delivery becomes a dead letter when its attempts are used up, or when its receiver

@@ -41,7 +41,7 @@ export const ageWords = (age: string) => (isAge(age) ? ages[age] : age);
 
 export const groupChoices: { value: GroupBy; label: string }[] = [
   { value: "webhook", label: "Webhook" },
-  { value: "failure_category", label: "Reason" },
+  { value: "failure_category", label: "Failure" },
   { value: "event_type", label: "Event type" },
   { value: "age", label: "Age" },
   { value: "classification", label: "Classification" },

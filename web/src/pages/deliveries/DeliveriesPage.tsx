@@ -6,6 +6,7 @@ import { DataTable } from "~/ui/DataTable.tsx";
 import { Empty } from "~/ui/Empty.tsx";
 import { useFilters } from "~/ui/filters.ts";
 import { NewRows } from "~/ui/NewRows.tsx";
+import { NothingMatches } from "~/ui/NothingMatches.tsx";
 import { PageTitle } from "~/ui/PageTitle.tsx";
 import { StreamBadge } from "~/ui/StreamBadge.tsx";
 
@@ -15,7 +16,13 @@ import { FilterBar } from "./FilterBar.tsx";
 import { useDeliveryActions } from "./useDeliveryActions.ts";
 import { pageSize, useLiveDeliveries } from "./useLiveDeliveries.ts";
 
-function NoDeliveries({ filters, next }: { filters: DeliveryFilters; next: string | null }) {
+interface NoneProperties {
+  filters: DeliveryFilters;
+  change: (changes: Partial<Record<keyof DeliveryFilters, string | null>>) => void;
+  next: string | null;
+}
+
+function NoDeliveries({ filters, change, next }: NoneProperties) {
   if (next !== null) {
     return (
       <Empty title="No match among the newest deliveries">
@@ -24,7 +31,7 @@ function NoDeliveries({ filters, next }: { filters: DeliveryFilters; next: strin
     );
   }
   if (isNarrowed(filters)) {
-    return <Empty title="No delivery matches">Change or clear the filters.</Empty>;
+    return <NothingMatches what="delivery" filters={filters} change={change} keep={["live"]} />;
   }
   return (
     <Empty title="There are no deliveries yet">
@@ -82,7 +89,7 @@ export default function DeliveriesPage() {
           },
         }}
         tools={<FilterBar filters={filters} change={change} />}
-        empty={<NoDeliveries filters={filters} next={list.next} />}
+        empty={<NoDeliveries filters={filters} change={change} next={list.next} />}
       />
     </>
   );

@@ -1,13 +1,14 @@
-import { Anchor, Paper, Skeleton, Text } from "@mantine/core";
+import { Paper, Skeleton } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { Link, useParams } from "wouter";
+import { useParams } from "wouter";
 
 import { api, body } from "~/api/client.ts";
-import { ApiProblem } from "~/api/problem.ts";
+import { isNotFound } from "~/api/problem.ts";
 import { useRights } from "~/api/session.tsx";
 import { useStream } from "~/api/stream.ts";
 import type { DeliveryDetail } from "~/api/types.ts";
-import { Empty } from "~/ui/Empty.tsx";
+import { BackTo } from "~/ui/BackTo.tsx";
+import { LoadProblem } from "~/ui/LoadProblem.tsx";
 import { PageTitle } from "~/ui/PageTitle.tsx";
 import { Problem } from "~/ui/Problem.tsx";
 import { StreamBadge } from "~/ui/StreamBadge.tsx";
@@ -50,29 +51,26 @@ export default function DeliveryPage() {
   const rights = useRights();
   const { delivery, stream } = useDelivery(id);
   const { data, error } = delivery;
-  if (error instanceof ApiProblem && error.status === 404) {
+  if (error && (!data || isNotFound(error))) {
     return (
-      <Empty title="There is no such delivery">
-        It may have been removed after the retention time.{" "}
-        <Anchor component={Link} href="/deliveries">
-          Show all deliveries
-        </Anchor>
-      </Empty>
+      <LoadProblem
+        error={error}
+        retry={() => void delivery.refetch()}
+        what="delivery"
+        why="It may have been removed after the retention time."
+        list={{ href: "/deliveries", label: "Show all deliveries" }}
+      />
     );
   }
   return (
     <>
-      <Text size="sm" mb={4}>
-        <Anchor component={Link} href="/deliveries" size="sm">
-          Deliveries
-        </Anchor>
-      </Text>
-      <PageTitle title={<span className="wrap-anywhere">{data?.event_type ?? "Delivery"}</span>}>
+      <BackTo href="/deliveries" label="Deliveries" />
+      <PageTitle title={data?.event_type ?? "Delivery"}>
         {data && <StreamBadge state={stream} />}
         {data && rights.admin && <DeliveryActions delivery={data} />}
       </PageTitle>
       {error && <Problem error={error} retry={() => void delivery.refetch()} />}
-      {!data && !error && <Skeleton height={220} aria-label="Loading the delivery" />}
+      {!data && <Skeleton height={220} aria-label="Loading the delivery" />}
       {data && (
         <>
           <Paper withBorder p="md">

@@ -64,7 +64,7 @@ function NextFact({ delivery }: { delivery: DeliveryDetail }) {
 export function Facts({ delivery }: { delivery: DeliveryDetail }) {
   const rights = useRights();
   return (
-    <SimpleGrid component="dl" cols={{ base: 1, xs: 2, md: 4 }} spacing="md" m={0}>
+    <SimpleGrid component="dl" cols={{ base: 1, xs: 2, md: 3, xl: 4 }} spacing="md" m={0}>
       <Fact name="Status">
         <Status value={delivery.status} />
       </Fact>

@@ -47,7 +47,7 @@ export function FilterBar({ filters, change }: Properties) {
         label="Status"
         placeholder={filters.status ? undefined : "Any"}
         clearable
-        w={145}
+        w={215}
         value={filters.status?.split(",") ?? []}
         onChange={(values) => change({ status: values.join(",") })}
         data={statusChoices}
@@ -64,7 +64,7 @@ export function FilterBar({ filters, change }: Properties) {
         label="Failure"
         placeholder="Any"
         clearable
-        w={145}
+        w={130}
         value={filters.failure_category ?? null}
         onChange={(failure_category) => change({ failure_category })}
         data={failureChoices.map((value) => ({ value, label: formatWord(value) }))}
@@ -73,7 +73,7 @@ export function FilterBar({ filters, change }: Properties) {
         <TextFilter
           label="Tenant"
           placeholder="Any"
-          w={145}
+          w={110}
           value={filters.tenant_id}
           change={(tenant_id) => change({ tenant_id }, true)}
         />

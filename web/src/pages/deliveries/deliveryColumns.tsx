@@ -27,19 +27,19 @@ function Result({ delivery }: { delivery: Delivery }) {
 }
 
 /** The next retry, or what blocks the delivery and until when. */
-export function NextCell({ delivery }: { delivery: Delivery }) {
+function NextCell({ delivery }: { delivery: Delivery }) {
   const next = nextOf(delivery);
   if (!next) {
     const reason = delivery.dead_letter?.reason;
     return (
-      <Text size="sm" c="dimmed" className="truncate">
+      <Text size="sm" c="dimmed" lh={1.2} lineClamp={2}>
         {reason ? formatWord(reason) : "–"}
       </Text>
     );
   }
   return (
     <>
-      <Text size="sm" lh={1.2} className="truncate">
+      <Text size="sm" lh={1.2} lineClamp={next.at ? 1 : 2} title={next.words}>
         {next.words}
       </Text>
       {next.at && (
@@ -51,6 +51,17 @@ export function NextCell({ delivery }: { delivery: Delivery }) {
     </>
   );
 }
+
+export const nextColumn: Column<Delivery> = {
+  id: "next",
+  header: "Next",
+  width: "10rem",
+  cell: (delivery) => <NextCell delivery={delivery} />,
+  value: (delivery) => {
+    const next = nextOf(delivery);
+    return next ? `${next.words} ${next.at ?? ""}`.trim() : (delivery.dead_letter?.reason ?? null);
+  },
+};
 
 export const deliveryColumns: Column<Delivery>[] = [
   {
@@ -126,18 +137,7 @@ export const deliveryColumns: Column<Delivery>[] = [
     cell: (delivery) => formatDuration(delivery.last_duration_ms),
     value: (delivery) => delivery.last_duration_ms,
   },
-  {
-    id: "next",
-    header: "Next",
-    width: "9.6rem",
-    cell: (delivery) => <NextCell delivery={delivery} />,
-    value: (delivery) => {
-      const next = nextOf(delivery);
-      return next
-        ? `${next.words} ${next.at ?? ""}`.trim()
-        : (delivery.dead_letter?.reason ?? null);
-    },
-  },
+  nextColumn,
   {
     id: "tenant",
     header: "Tenant",

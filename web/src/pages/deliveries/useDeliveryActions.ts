@@ -43,6 +43,7 @@ export function useDeliveryActions() {
       consequences:
         "It is not attempted any more. An attempt that is under way now finishes, and if it succeeds, the delivery has succeeded. You can retry the delivery later.",
       action: "Cancel delivery",
+      decline: "Keep it",
     });
     if (yes) cancel.mutate(id);
   };

@@ -7,7 +7,13 @@ import { fieldMessages } from "~/api/problem.ts";
 import { JsonEditor } from "~/ui/JsonEditor.tsx";
 import { Problem } from "~/ui/Problem.tsx";
 
-import { draftOf, type EventTypeDraft, isComplete, schemaProblem } from "./eventType.ts";
+import {
+  draftOf,
+  type EventTypeDraft,
+  isComplete,
+  nameProblem,
+  schemaProblem,
+} from "./eventType.ts";
 
 interface Properties {
   known: EventTypeWithText | null; // null: a new one.
@@ -29,6 +35,7 @@ export function EventTypeForm({ known, error, saving, save }: Properties) {
   const [draft, setDraft] = useState(() => draftOf(known));
   const set = (changes: Partial<EventTypeDraft>) =>
     setDraft((before) => ({ ...before, ...changes }));
+  const [isNameLeft, setNameLeft] = useState(false);
   const messages = fieldMessages(error);
   const hasError = error !== null && error !== undefined;
   return (
@@ -45,7 +52,9 @@ export function EventTypeForm({ known, error, saving, save }: Properties) {
             description="Letters, digits, _ and -, in parts separated by dots: order.paid"
             required
             value={draft.name}
-            error={messages["name"]}
+            error={nameProblem(draft.name, !isNameLeft) ?? messages["name"]}
+            onBlur={() => setNameLeft(true)}
+            onFocus={() => setNameLeft(false)}
             onChange={(event) => set({ name: event.currentTarget.value })}
           />
         )}

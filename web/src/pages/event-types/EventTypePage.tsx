@@ -5,11 +5,13 @@ import { Link, useParams } from "wouter";
 import { api, body } from "~/api/client.ts";
 import { type EventTypeWithText, readEventType } from "~/api/eventTypes.ts";
 import { useRights } from "~/api/session.tsx";
+import { BackTo } from "~/ui/BackTo.tsx";
 import { Code } from "~/ui/Code.tsx";
 import { Facts } from "~/ui/Facts.tsx";
+import { LoadProblem } from "~/ui/LoadProblem.tsx";
 import { Notice } from "~/ui/Notice.tsx";
 import { PageTitle } from "~/ui/PageTitle.tsx";
-import { notifyDone, Problem } from "~/ui/Problem.tsx";
+import { notifyDone } from "~/ui/Problem.tsx";
 import { Status } from "~/ui/Status.tsx";
 import { Time } from "~/ui/Time.tsx";
 
@@ -80,12 +82,23 @@ export default function EventTypePage() {
     queryFn: () => readEventType(name),
     placeholderData: undefined,
   });
-  if (read.error) return <Problem error={read.error} retry={() => void read.refetch()} />;
+  if (read.error) {
+    return (
+      <LoadProblem
+        error={read.error}
+        retry={() => void read.refetch()}
+        what="event type"
+        why="It may have been deleted. Events of types outside of the catalogue are accepted too."
+        list={{ href: "/event-types", label: "Show the catalogue" }}
+      />
+    );
+  }
   if (!read.data) return <Skeleton height={420} aria-label="Loading the event type" />;
   const { entry } = read.data;
   const mayChange = rights.operator && rights.admin && !entry.system;
   return (
     <>
+      <BackTo href="/event-types" label="Event types" />
       <PageTitle title={entry.name}>
         <EventTypeActions entry={entry} mayChange={mayChange} />
       </PageTitle>

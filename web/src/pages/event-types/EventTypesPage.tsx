@@ -8,6 +8,7 @@ import type { EventTypeEntry, Page } from "~/api/types.ts";
 import { type Column, DataTable } from "~/ui/DataTable.tsx";
 import { Empty } from "~/ui/Empty.tsx";
 import { useFilters } from "~/ui/filters.ts";
+import { NothingMatches } from "~/ui/NothingMatches.tsx";
 import { PageTitle } from "~/ui/PageTitle.tsx";
 import { pagingBy } from "~/ui/paging.ts";
 import { Status } from "~/ui/Status.tsx";
@@ -139,7 +140,7 @@ export default function EventTypesPage() {
         }
         empty={
           filters.archived || filters.system ? (
-            <Empty title="No event type matches">Change or clear the filters.</Empty>
+            <NothingMatches what="event type" filters={filters} change={change} />
           ) : (
             <Empty title="The catalogue is empty">
               It describes the types of events: for people, and with a schema for the server, which

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 
-import { changeBody, draftOf, isComplete, schemaProblem } from "./eventType.ts";
+import { changeBody, draftOf, isComplete, nameProblem, schemaProblem } from "./eventType.ts";
 
 const draft = { ...draftOf(null), name: "order.paid" };
 
@@ -18,6 +18,21 @@ test("an empty draft with a name is complete", () => {
 test.each(["", "a b", ".a", "a..b", "a.", "a/b"])("%j is not the name of an event type", (name) =>
   expect(isComplete({ ...draft, name })).toBe(false),
 );
+
+test("a bad name has a message, a name that is being typed only if it cannot become one", () => {
+  expect(nameProblem("order.paid", false)).toBeNull();
+  expect(nameProblem("order.", true)).toBeNull();
+  expect(nameProblem("", true)).toBeNull();
+  expect(nameProblem("", false)).toBe("Enter a name.");
+  for (const [name, isTyping] of [
+    ["order.", false],
+    ["order paid", true],
+    ["order..", true],
+    ["größe", true],
+  ] as const) {
+    expect(nameProblem(name, isTyping), name).toContain("Use letters");
+  }
+});
 
 test("broken JSON and schemas that are no objects are not sent", () => {
   expect(isComplete({ ...draft, schemaText: "{" })).toBe(false);

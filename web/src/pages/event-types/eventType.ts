@@ -33,11 +33,22 @@ export function schemaProblem(text: string): string | null {
   return isObject ? null : "A schema is a JSON object.";
 }
 
+const isName = (name: string) => /^[\w-]+(\.[\w-]+)*$/.test(name.trim());
+
+/** What is wrong with a name, or null. While it is being typed, it may be unfinished. */
+export function nameProblem(name: string, isTyping: boolean): string | null {
+  if (isTyping && (name.trim() === "" || isName(name.trim().replace(/\.$/, "")))) return null;
+  if (name.trim() === "") return "Enter a name.";
+  return isName(name)
+    ? null
+    : "Use letters, digits, _ and -, in parts separated by single dots, for example order.paid.";
+}
+
 const isEmptyOrJson = (text: string) => text.trim() === "" || isJson(text);
 
 /** Whether the server has to be asked about it. */
 export const isComplete = (draft: EventTypeDraft) =>
-  /^[\w-]+(\.[\w-]+)*$/.test(draft.name.trim()) &&
+  isName(draft.name) &&
   isEmptyOrJson(draft.schemaText) &&
   isEmptyOrJson(draft.exampleText) &&
   schemaProblem(draft.schemaText) === null;

@@ -3,13 +3,12 @@ import { Link } from "wouter";
 
 import type { Delivery, EventDetail } from "~/api/types.ts";
 import { formatCount } from "~/lib/format.ts";
+import { nextColumn } from "~/pages/deliveries/deliveryColumns.tsx";
+import { attemptsOf, webhookLabel } from "~/pages/deliveries/deliveryWords.ts";
 import { type Column, DataTable } from "~/ui/DataTable.tsx";
 import { Empty } from "~/ui/Empty.tsx";
 import { Status } from "~/ui/Status.tsx";
 import { Time } from "~/ui/Time.tsx";
-
-const attemptsOf = (delivery: Delivery) =>
-  `${delivery.attempt_count} / ${delivery.max_attempts ?? "–"}`;
 
 const answerOf = (delivery: Delivery) =>
   delivery.last_error ?? (delivery.http_status === null ? null : `HTTP ${delivery.http_status}`);
@@ -27,14 +26,14 @@ const columns: Column<Delivery>[] = [
           className="truncate"
           display="block"
         >
-          {delivery.webhook_name ?? delivery.webhook_id}
+          {webhookLabel(delivery)}
         </Anchor>
         <Text size="xs" c="dimmed" className="truncate">
           {delivery.webhook_url ?? "The webhook was deleted"}
         </Text>
       </div>
     ),
-    value: (delivery) => delivery.webhook_name ?? delivery.webhook_id,
+    value: webhookLabel,
   },
   {
     id: "status",
@@ -63,13 +62,7 @@ const columns: Column<Delivery>[] = [
     cell: (delivery) => <Time at={delivery.last_attempt_at} />,
     value: (delivery) => delivery.last_attempt_at,
   },
-  {
-    id: "next",
-    header: "Next retry",
-    width: "8rem",
-    cell: (delivery) => <Time at={delivery.next_attempt_at} />,
-    value: (delivery) => delivery.next_attempt_at,
-  },
+  nextColumn,
   {
     id: "delivery",
     header: "Delivery",
@@ -114,7 +107,10 @@ export function EventDeliveries({ event }: { event: EventDetail }) {
         empty={
           <Empty title="No webhook wanted this event">
             Its type, tenant, resource or data did not match any active webhook when it was
-            published. <Link href="/webhooks">See the webhooks</Link>
+            published.{" "}
+            <Anchor component={Link} href="/webhooks">
+              See the webhooks
+            </Anchor>
           </Empty>
         }
       />

@@ -6,11 +6,12 @@ import { readEvent } from "~/api/events.ts";
 import { useRights } from "~/api/session.tsx";
 import { useStream } from "~/api/stream.ts";
 import type { EventDetail } from "~/api/types.ts";
+import { BackTo } from "~/ui/BackTo.tsx";
 import { Code } from "~/ui/Code.tsx";
 import { Id } from "~/ui/Copy.tsx";
 import { Facts } from "~/ui/Facts.tsx";
+import { LoadProblem } from "~/ui/LoadProblem.tsx";
 import { PageTitle } from "~/ui/PageTitle.tsx";
-import { Problem } from "~/ui/Problem.tsx";
 import { Time } from "~/ui/Time.tsx";
 import { useRefetchSoon } from "~/ui/useRefetchSoon.ts";
 
@@ -63,12 +64,23 @@ export default function EventPage() {
     },
     type !== undefined,
   );
-  if (read.error) return <Problem error={read.error} retry={() => void read.refetch()} />;
+  if (read.error) {
+    return (
+      <LoadProblem
+        error={read.error}
+        retry={() => void read.refetch()}
+        what="event"
+        why="It may have been removed after the retention time."
+        list={{ href: "/events", label: "Show all events" }}
+      />
+    );
+  }
   if (!read.data) return <Skeleton height={320} aria-label="Loading the event" />;
   const { event, dataText, metadataText } = read.data;
   const hasMetadata = Object.keys(event.metadata).length > 0;
   return (
     <>
+      <BackTo href="/events" label="Events" />
       <PageTitle title={event.type}>
         {rights.publish && (
           <Button component={Link} variant="default" href={`/events/new?like=${event.id}`}>

@@ -11,6 +11,7 @@ import { rangeTimes } from "~/lib/timeRange.ts";
 import { type Column, DataTable } from "~/ui/DataTable.tsx";
 import { Empty } from "~/ui/Empty.tsx";
 import { type Filters, useFilters } from "~/ui/filters.ts";
+import { NothingMatches } from "~/ui/NothingMatches.tsx";
 import { PageTitle } from "~/ui/PageTitle.tsx";
 import { pagingBy } from "~/ui/paging.ts";
 import { TextFilter } from "~/ui/TextFilter.tsx";
@@ -150,8 +151,7 @@ function FilterBar({ filters, change, operator }: FilterBarProperties) {
   );
 }
 
-function NoEvents({ isFiltered, mayPublish }: { isFiltered: boolean; mayPublish: boolean }) {
-  if (isFiltered) return <Empty title="No event matches">Change or clear the filters.</Empty>;
+function NoEvents({ mayPublish }: { mayPublish: boolean }) {
   return (
     <Empty title="There are no events yet">
       An event is something that happened. It is sent to every webhook that wants its type.{" "}
@@ -209,7 +209,11 @@ export default function EventsPage() {
         paging={pagingBy(list.data, filters, change)}
         tools={<FilterBar filters={filters} change={change} operator={rights.operator} />}
         empty={
-          <NoEvents isFiltered={Object.keys(filters).length > 0} mayPublish={rights.publish} />
+          Object.keys(filters).length > 0 ? (
+            <NothingMatches what="event" filters={filters} change={change} />
+          ) : (
+            <NoEvents mayPublish={rights.publish} />
+          )
         }
       />
     </>

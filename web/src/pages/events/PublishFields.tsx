@@ -10,16 +10,16 @@ import {
 } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 
+import type { CatalogueEntry } from "~/api/catalogue.ts";
 import type { EventToPublish } from "~/api/events.ts";
 import { useRights } from "~/api/session.tsx";
-import type { EventTypeEntry } from "~/api/types.ts";
 import { JsonEditor } from "~/ui/JsonEditor.tsx";
 
 interface Properties {
   event: EventToPublish;
   set: (changes: Partial<EventToPublish>) => void;
   messages: Record<string, string>; // What the server said about each field.
-  catalogue: EventTypeEntry[];
+  catalogue: CatalogueEntry[];
   changeType: (type: string) => void;
 }
 

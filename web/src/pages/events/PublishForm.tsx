@@ -2,10 +2,9 @@ import { Box, Button, Grid, Group, Stack } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
 
-import { exampleText } from "~/api/catalogue.ts";
+import { type CatalogueEntry, exampleText } from "~/api/catalogue.ts";
 import { type EventToPublish, publishEvent } from "~/api/events.ts";
 import { fieldMessages } from "~/api/problem.ts";
-import type { EventTypeEntry } from "~/api/types.ts";
 import { isJson } from "~/lib/json.ts";
 import { JsonEditor } from "~/ui/JsonEditor.tsx";
 import { Problem } from "~/ui/Problem.tsx";
@@ -15,7 +14,7 @@ import { PublishResult } from "./PublishResult.tsx";
 
 interface Properties {
   start: EventToPublish;
-  catalogue: EventTypeEntry[];
+  catalogue: CatalogueEntry[];
 }
 
 /** What the server says about `data`, `data.total`, `data/items` and so on. */

@@ -2,19 +2,20 @@ import { Anchor, Button, MultiSelect, Paper, Skeleton, Stack, Text, Title } from
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { Link, useLocation, useParams } from "wouter";
 
-import { ApiProblem } from "~/api/problem.ts";
+import { isNotFound } from "~/api/problem.ts";
 import { useRights } from "~/api/session.tsx";
 import type { CountedChannel } from "~/api/types.ts";
 import { formatCount, formatDuration } from "~/lib/format.ts";
+import { BackTo } from "~/ui/BackTo.tsx";
 import { Copy, Id } from "~/ui/Copy.tsx";
 import { DataTable } from "~/ui/DataTable.tsx";
 import { Empty } from "~/ui/Empty.tsx";
 import { Facts } from "~/ui/Facts.tsx";
 import { useFilters } from "~/ui/filters.ts";
+import { LoadProblem } from "~/ui/LoadProblem.tsx";
 import { Notice } from "~/ui/Notice.tsx";
 import { PageTitle } from "~/ui/PageTitle.tsx";
 import { pagingBy } from "~/ui/paging.ts";
-import { Problem } from "~/ui/Problem.tsx";
 import { Time } from "~/ui/Time.tsx";
 
 import { ChannelState, LastSent } from "./channelColumns.tsx";
@@ -154,24 +155,22 @@ export default function ChannelPage() {
   const [, navigate] = useLocation();
   const read = useChannel(id);
   const remove = useDeleteChannel(() => navigate("/notifications"));
-  if (read.error instanceof ApiProblem && read.error.status === 404) {
+  if (read.error && (!read.data || isNotFound(read.error))) {
     return (
-      <Empty title="There is no such channel">
-        It may have been deleted. See the{" "}
-        <Anchor component={Link} href="/notifications">
-          notification channels
-        </Anchor>
-        .
-      </Empty>
+      <LoadProblem
+        error={read.error}
+        retry={() => void read.refetch()}
+        what="channel"
+        why="It may have been deleted."
+        list={{ href: "/notifications", label: "Show all channels" }}
+      />
     );
   }
-  if (!read.data) {
-    if (read.error) return <Problem error={read.error} retry={() => void read.refetch()} />;
-    return <Skeleton height={420} aria-label="Loading the channel" />;
-  }
+  if (!read.data) return <Skeleton height={420} aria-label="Loading the channel" />;
   const channel = read.data;
   return (
     <>
+      <BackTo href="/notifications" label="Notifications" />
       <PageTitle title={channel.name}>
         {rights.admin && !channel.configured && (
           <>

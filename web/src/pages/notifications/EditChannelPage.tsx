@@ -3,6 +3,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useLocation, useParams } from "wouter";
 
 import { api, body } from "~/api/client.ts";
+import { plainName } from "~/lib/plainName.ts";
 import { Empty } from "~/ui/Empty.tsx";
 import { allowLeaving } from "~/ui/leaveGuard.ts";
 import { PageTitle } from "~/ui/PageTitle.tsx";
@@ -56,7 +57,7 @@ export default function EditChannelPage() {
   }
   return (
     <>
-      <PageTitle title={`Edit ${stored.data.name}`} />
+      <PageTitle title={`Edit ${plainName(stored.data.name)}`} />
       <ChannelForm existing={stored.data} save={change} cancel={channelPath(id)} />
     </>
   );

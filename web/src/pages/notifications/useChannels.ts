@@ -12,6 +12,7 @@ import type {
   Page,
   Webhook,
 } from "~/api/types.ts";
+import { plainName } from "~/lib/plainName.ts";
 import { useConfirm } from "~/ui/confirm.tsx";
 import { notifyDone, notifyProblem } from "~/ui/Problem.tsx";
 
@@ -95,7 +96,7 @@ export function useDeleteChannel(onDone: () => void) {
     mutationFn: ({ id }: NotificationChannel) =>
       body(api.DELETE("/v1/notification-channels/{id}", { params: { path: { id } } })),
     onSuccess: (_, { name }) => {
-      notifyDone(`The channel ${name} is deleted.`);
+      notifyDone(`The channel ${plainName(name)} is deleted.`);
       onDone();
       // Not what is known about the channel itself, which its page would read again.
       void queries.invalidateQueries({ queryKey: [...channelsKey, "list"] });
@@ -105,7 +106,7 @@ export function useDeleteChannel(onDone: () => void) {
   });
   return async (channel: NotificationChannel) => {
     const yes = await confirm({
-      title: `Delete ${channel.name}?`,
+      title: `Delete ${plainName(channel.name)}?`,
       action: "Delete channel",
       consequences:
         "It sends nothing more. What is waiting is not sent, and its list of notifications is " +

@@ -8,6 +8,7 @@ import type { Operation, Page } from "~/api/types.ts";
 import { type Column, DataTable } from "~/ui/DataTable.tsx";
 import { Empty } from "~/ui/Empty.tsx";
 import { useFilters } from "~/ui/filters.ts";
+import { NothingMatches } from "~/ui/NothingMatches.tsx";
 import { PageTitle } from "~/ui/PageTitle.tsx";
 import { pagingBy } from "~/ui/paging.ts";
 import { Status } from "~/ui/Status.tsx";
@@ -195,7 +196,7 @@ export default function OperationsPage() {
         }
         empty={
           isFiltered ? (
-            <Empty title="No operation matches">Change or clear the filters.</Empty>
+            <NothingMatches what="operation" filters={narrowed} change={change} />
           ) : (
             <Empty title="There are no operations">
               Bulk retries and discards of{" "}

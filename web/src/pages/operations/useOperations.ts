@@ -50,7 +50,7 @@ export function useCancelOperation() {
         ? "What has been discarded stays discarded. The rest stays a dead letter."
         : "What has been requeued goes on, and its outcome is still counted. The rest stays as it is.";
     const title = `Cancel this ${kindWords(operation.kind).toLowerCase()}?`;
-    if (await confirm({ title, consequences, action: "Cancel operation" })) {
+    if (await confirm({ title, consequences, action: "Cancel operation", decline: "Keep it" })) {
       cancel.mutate(operation.id);
     }
   };

@@ -5,6 +5,7 @@ import { useState } from "react";
 import { createPortalLink, type PortalLink } from "~/api/portalLinks.ts";
 import { fieldMessages } from "~/api/problem.ts";
 import type { Tenant } from "~/api/types.ts";
+import { plainName } from "~/lib/plainName.ts";
 import { Problem } from "~/ui/Problem.tsx";
 
 import { brandColor } from "./tenant.ts";
@@ -54,7 +55,11 @@ export function NewPortalLink({ tenant, opened, close, onLink }: Properties) {
   const messages = fieldMessages(create.error);
   const isColor = color.trim() === "" || brandColor.test(color.trim());
   return (
-    <Modal opened={opened} onClose={close} title={`Portal link for ${tenant.name ?? tenant.id}`}>
+    <Modal
+      opened={opened}
+      onClose={close}
+      title={`Portal link for ${plainName(tenant.name ?? tenant.id)}`}
+    >
       <form
         onSubmit={(event) => {
           event.preventDefault();

@@ -7,6 +7,7 @@ import { useLocation } from "wouter";
 import { api, body } from "~/api/client.ts";
 import type { PortalLink } from "~/api/portalLinks.ts";
 import type { Tenant } from "~/api/types.ts";
+import { plainName } from "~/lib/plainName.ts";
 import { useConfirm } from "~/ui/confirm.tsx";
 import { notifyDone, notifyProblem, Problem } from "~/ui/Problem.tsx";
 import { ShownOnce } from "~/ui/ShownOnce.tsx";
@@ -48,7 +49,11 @@ function Suspend({
     },
   });
   return (
-    <Modal opened={opened} onClose={close} title={`Suspend ${tenant.name ?? tenant.id}?`}>
+    <Modal
+      opened={opened}
+      onClose={close}
+      title={`Suspend ${plainName(tenant.name ?? tenant.id)}?`}
+    >
       <form
         onSubmit={(event) => {
           event.preventDefault();
@@ -122,7 +127,7 @@ function useDelete(tenant: Tenant) {
   });
   return async () => {
     const yes = await confirm({
-      title: `Delete ${tenant.name ?? tenant.id}?`,
+      title: `Delete ${plainName(tenant.name ?? tenant.id)}?`,
       action: "Delete tenant",
       typeToConfirm: tenant.id,
       consequences:

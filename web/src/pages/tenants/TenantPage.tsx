@@ -4,12 +4,13 @@ import { useParams } from "wouter";
 
 import { api, body } from "~/api/client.ts";
 import type { Tenant } from "~/api/types.ts";
+import { BackTo } from "~/ui/BackTo.tsx";
 import { Code } from "~/ui/Code.tsx";
 import { Id } from "~/ui/Copy.tsx";
 import { Facts } from "~/ui/Facts.tsx";
+import { LoadProblem } from "~/ui/LoadProblem.tsx";
 import { Notice } from "~/ui/Notice.tsx";
 import { PageTitle } from "~/ui/PageTitle.tsx";
-import { Problem } from "~/ui/Problem.tsx";
 import { Status } from "~/ui/Status.tsx";
 import { Time } from "~/ui/Time.tsx";
 
@@ -27,12 +28,23 @@ export default function TenantPage() {
       body(api.GET("/v1/tenants/{id}", { params: { path: { id } } })) as Promise<Tenant>,
     placeholderData: undefined,
   });
-  if (read.error) return <Problem error={read.error} retry={() => void read.refetch()} />;
+  if (read.error) {
+    return (
+      <LoadProblem
+        error={read.error}
+        retry={() => void read.refetch()}
+        what="tenant"
+        why="It may have been deleted, or was never registered."
+        list={{ href: "/tenants", label: "Show all tenants" }}
+      />
+    );
+  }
   if (!read.data) return <Skeleton height={420} aria-label="Loading the tenant" />;
   const tenant = read.data;
   const hasMetadata = Object.keys(tenant.metadata).length > 0;
   return (
     <>
+      <BackTo href="/tenants" label="Tenants" />
       <PageTitle title={tenant.name ?? tenant.id}>
         <TenantActions tenant={tenant} />
       </PageTitle>

@@ -1,5 +1,4 @@
 import { Anchor, Button, Text } from "@mantine/core";
-import { useDisclosure } from "@mantine/hooks";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { Link } from "wouter";
 
@@ -12,6 +11,7 @@ import { PageTitle } from "~/ui/PageTitle.tsx";
 import { pagingBy } from "~/ui/paging.ts";
 import { Status } from "~/ui/Status.tsx";
 import { Time } from "~/ui/Time.tsx";
+import { useNewDialog } from "~/ui/useNewDialog.ts";
 
 import { NewTenant } from "./NewTenant.tsx";
 import { limitsWords, tenantPath, tenantState } from "./tenant.ts";
@@ -67,7 +67,7 @@ const columns: Column<Tenant>[] = [
 
 export default function TenantsPage() {
   const [filters, change] = useFilters(names);
-  const [registering, { open, close }] = useDisclosure();
+  const { opened: registering, open, close } = useNewDialog();
   const list = useQuery({
     queryKey: ["tenants", filters],
     queryFn: () =>

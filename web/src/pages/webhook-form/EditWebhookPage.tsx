@@ -6,6 +6,7 @@ import { useLocation, useParams } from "wouter";
 import { api, body } from "~/api/client.ts";
 import type { WebhookInput } from "~/api/types.ts";
 import { readWebhookWithText } from "~/api/webhookText.ts";
+import { plainName } from "~/lib/plainName.ts";
 import { allowLeaving } from "~/ui/leaveGuard.ts";
 import { PageTitle } from "~/ui/PageTitle.tsx";
 import { notifyDone, Problem } from "~/ui/Problem.tsx";
@@ -53,7 +54,9 @@ export default function EditWebhookPage() {
   const { name } = stored.data.webhook;
   return (
     <>
-      <PageTitle title={saved ? "The webhook is saved" : `Edit ${name ?? "the webhook"}`} />
+      <PageTitle
+        title={saved ? "The webhook is saved" : `Edit ${plainName(name ?? "the webhook")}`}
+      />
       {saved ? (
         <SavedPanel saved={saved} another={() => undefined} />
       ) : (

@@ -203,7 +203,7 @@ export function EventPicker() {
         {!isAll && <PatternInput />}
         <Selected />
         {message && (
-          <Text size="sm" c="var(--mantine-color-error)" role="alert">
+          <Text size="sm" c="var(--mantine-color-error)" role="alert" data-problem tabIndex={-1}>
             {message}
           </Text>
         )}

@@ -18,7 +18,14 @@ const reasons: Record<keyof Matches, string> = {
 };
 
 function Verdict({ matches }: { matches: Matches }) {
-  const { values } = useForm();
+  const { values, error } = useForm();
+  if (error("filter")) {
+    return (
+      <Notice role="status" tone="bad" title="The filter is not valid">
+        Correct it to see whether the webhook would receive this event.
+      </Notice>
+    );
+  }
   if (values.events.length === 0) {
     return (
       <Notice role="status" tone="wait" title="No event types are chosen yet">

@@ -26,7 +26,8 @@ function SecretBox({ secret, publicKey }: { secret: string; publicKey: string | 
           Secret
         </Title>
         <Notice tone="wait" title="Copy the secret now">
-          It is not shown again. The receiver needs it to verify the signature of each request.
+          The receiver needs it to verify the signature of each request. It is shown only once here;
+          later, the page of the webhook can reveal it, which the audit log records.
         </Notice>
         <Group gap="xs">
           <Text className="mono" data-testid="secret">
@@ -90,7 +91,10 @@ export function SavedPanel({ saved, another }: { saved: Saved; another: () => vo
   return (
     <Stack maw={760}>
       <Text>
-        <b>{webhook.name ?? webhook.id}</b> sends to <span className="mono">{webhook.url}</span>.
+        <bdi>
+          <b>{webhook.name ?? webhook.id}</b>
+        </bdi>{" "}
+        sends to <span className="mono">{webhook.url}</span>.
       </Text>
       {isVerified && <Verification first={webhook} />}
       {secret !== null && <SecretBox secret={secret} publicKey={webhook.public_key} />}

@@ -1,6 +1,6 @@
 import "./form.css";
 
-import { Accordion, Button, Grid, Group, Stack, Text } from "@mantine/core";
+import { Accordion, Box, Button, Grid, Group, Stack, Text } from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { type SyntheticEvent, useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { Link } from "wouter";
@@ -15,10 +15,18 @@ import { Problem } from "~/ui/Problem.tsx";
 import { BasicFields } from "./BasicFields.tsx";
 import { EventPicker } from "./EventPicker.tsx";
 import { type FormParts, FormProvider } from "./formContext.tsx";
-import { messageAt, type Messages, missingFields, readForm, verification } from "./formInput.ts";
+import {
+  type Input,
+  messageAt,
+  type Messages,
+  missingFields,
+  readForm,
+  verification,
+} from "./formInput.ts";
 import { emptyValues, type FormValues, valuesOf } from "./formValues.ts";
 import { PreviewPane } from "./PreviewPane.tsx";
 import { sections, sectionsWith } from "./sections.ts";
+import { standingErrors } from "./standingErrors.ts";
 import { summaries } from "./summaries.ts";
 import { exampleOf, usePreview } from "./usePreview.ts";
 
@@ -106,14 +114,14 @@ export function WebhookForm({ existing, save, cancel }: Properties) {
   const element = useRef<HTMLFormElement>(null);
   const queries = useQueryClient();
   const saving = useMutation({
-    mutationFn: () => save(writeJson({ ...reading.input, ...verification(values) })),
+    mutationFn: (input: Input) => save(writeJson({ ...input, ...verification(values) })),
     onSuccess: () => queries.invalidateQueries({ queryKey: ["webhooks"] }),
   });
   useLeaveGuard(isChanged && !saving.isSuccess);
 
-  // Errors of the last try stay until the next one; the live ones follow the typing.
+  // Errors of the last try stay until their field changes; the live ones follow the typing.
   const errors: Messages = {
-    ...fieldMessages(saving.error),
+    ...standingErrors(fieldMessages(saving.error), saving.variables ?? {}, reading.input),
     ...state.errors,
     ...reading.errors,
     ...missing,
@@ -132,11 +140,15 @@ export function WebhookForm({ existing, save, cancel }: Properties) {
     catalogue: entries,
   };
 
-  /** Opens the parts with errors and goes to the first one. */
+  /** Opens the parts with errors and goes to the first one, or to what is wrong with the whole. */
   const showErrors = (found: Messages) => {
     setOpened((before) => [...new Set([...before, ...sectionsWith(found)])]);
     window.setTimeout(() => {
-      element.current?.querySelector<HTMLElement>("[aria-invalid='true']")?.focus();
+      const first = element.current?.querySelector<HTMLElement>(
+        "[aria-invalid='true'], [data-problem]",
+      );
+      first?.focus({ preventScroll: true });
+      first?.scrollIntoView({ block: "center" }); // The buttons at the bottom cover its edge.
     }, 50);
   };
   useEffect(() => {
@@ -148,7 +160,7 @@ export function WebhookForm({ existing, save, cancel }: Properties) {
     const found = { ...reading.errors, ...missingFields(values) };
     setMissing(missingFields(values));
     if (Object.keys(found).length > 0) showErrors(found);
-    else saving.mutate();
+    else saving.mutate(reading.input);
   };
   return (
     <FormProvider value={form}>
@@ -166,7 +178,11 @@ export function WebhookForm({ existing, save, cancel }: Properties) {
               <BasicFields />
               <EventPicker />
               <Sections form={form} opened={opened} setOpened={setOpened} />
-              {saving.error && <Problem error={saving.error} />}
+              {saving.error && (
+                <Box data-problem tabIndex={-1}>
+                  <Problem error={saving.error} />
+                </Box>
+              )}
               <Group className="form-actions">
                 <Button
                   type="submit"

@@ -1,6 +1,7 @@
 import { createContext, useContext } from "react";
 
-import type { EventTypeEntry, Webhook } from "~/api/types.ts";
+import type { CatalogueEntry } from "~/api/catalogue.ts";
+import type { Webhook } from "~/api/types.ts";
 import type { PlannedRetry, WebhookPreview } from "~/api/webhookPreview.ts";
 
 import type { FormValues } from "./formValues.ts";
@@ -12,7 +13,7 @@ export interface FormParts {
   error: (field: string) => string | undefined; // By the API's name of the field.
   existing: Webhook | null; // Null: a new webhook.
   preview: WebhookPreview | undefined; // Of the latest values that the server accepted.
-  catalogue: EventTypeEntry[];
+  catalogue: CatalogueEntry[];
 }
 
 const FormContext = createContext<FormParts | null>(null);

@@ -2,9 +2,8 @@ import { useDebouncedValue } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
 import { useMemo, useRef } from "react";
 
-import { exampleText } from "~/api/catalogue.ts";
+import { type CatalogueEntry, exampleText } from "~/api/catalogue.ts";
 import { fieldMessages } from "~/api/problem.ts";
-import type { EventTypeEntry } from "~/api/types.ts";
 import { previewWebhook, type WebhookPreview } from "~/api/webhookPreview.ts";
 import { isJson } from "~/lib/json.ts";
 import { RawJson, writeJson } from "~/lib/rawJson.ts";
@@ -31,7 +30,7 @@ export interface Example {
 export function exampleOf(
   chosen: ChosenExample,
   events: string[],
-  catalogue: EventTypeEntry[],
+  catalogue: CatalogueEntry[],
 ): Example {
   const names = catalogue.map((entry) => entry.name);
   const type = chosen.type ?? exampleType(events, names);

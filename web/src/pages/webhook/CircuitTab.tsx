@@ -10,7 +10,7 @@ import { Time } from "~/ui/Time.tsx";
 
 import { CircuitActions } from "./CircuitActions.tsx";
 import { CircuitHistory } from "./CircuitHistory.tsx";
-import { circuitRules, circuitWords } from "./circuitWords.ts";
+import { circuitRules, circuitWords, openedWords } from "./circuitWords.ts";
 import { useHealth } from "./queries.ts";
 
 function State({ circuit }: { circuit: CircuitDetail }) {
@@ -54,7 +54,7 @@ function State({ circuit }: { circuit: CircuitDetail }) {
         ],
         ["Timeouts in a row", circuit.timeouts_in_row],
         ["Probes under way", circuit.state === "half_open" ? circuit.probes_used : undefined],
-        ["Times opened", `${circuit.times_opened}, ${circuit.openings_in_row} of them in a row`],
+        ["Opened", openedWords(circuit)],
       ]}
     />
   );

@@ -5,6 +5,8 @@ import { Link } from "wouter";
 import { api, body } from "~/api/client.ts";
 import type { Delivery, Page, Webhook } from "~/api/types.ts";
 import { formatDuration } from "~/lib/format.ts";
+import { nextColumn } from "~/pages/deliveries/deliveryColumns.tsx";
+import { attemptsOf } from "~/pages/deliveries/deliveryWords.ts";
 import { type Column, DataTable } from "~/ui/DataTable.tsx";
 import { Empty } from "~/ui/Empty.tsx";
 import { Status } from "~/ui/Status.tsx";
@@ -40,8 +42,8 @@ const columns: Column<Delivery>[] = [
   {
     id: "attempts",
     header: "Attempts",
-    cell: (delivery) => `${delivery.attempt_count} / ${delivery.max_attempts ?? "–"}`,
-    value: (delivery) => delivery.attempt_count,
+    cell: attemptsOf,
+    value: attemptsOf,
   },
   {
     id: "answer",
@@ -61,12 +63,7 @@ const columns: Column<Delivery>[] = [
     cell: (delivery) => <Time at={delivery.last_attempt_at} />,
     value: (delivery) => delivery.last_attempt_at,
   },
-  {
-    id: "next",
-    header: "Next attempt",
-    cell: (delivery) => <Time at={delivery.next_attempt_at} />,
-    value: (delivery) => delivery.next_attempt_at,
-  },
+  nextColumn,
 ];
 
 export function DeliveriesTab({ hook }: { hook: Webhook }) {

@@ -1,13 +1,13 @@
 import { Anchor, Group, Stack, Text, Title } from "@mantine/core";
 import { Link } from "wouter";
 
+import type { TestAnswer } from "~/api/testSend.ts";
 import type { Attempt } from "~/api/types.ts";
 import { formatDuration, formatWord } from "~/lib/format.ts";
+import { timingWords } from "~/lib/waterfall.ts";
 import { Code } from "~/ui/Code.tsx";
 import { FactList } from "~/ui/FactList.tsx";
 import { Status } from "~/ui/Status.tsx";
-
-import type { TestAnswer } from "./TestTab.tsx";
 
 const headerLines = (headers: Record<string, string>) =>
   Object.entries(headers)
@@ -15,17 +15,12 @@ const headerLines = (headers: Record<string, string>) =>
     .join("\n");
 
 function AttemptFacts({ attempt }: { attempt: Attempt }) {
-  const { dns, connect, tls, first_byte } = attempt.timings;
   return (
     <FactList
       items={[
         ["Status", attempt.http_status ?? "no answer"],
         ["Duration", formatDuration(attempt.duration_ms)],
-        [
-          "Timing",
-          `DNS ${formatDuration(dns)} · connect ${formatDuration(connect)} · ` +
-            `TLS ${formatDuration(tls)} · first byte ${formatDuration(first_byte)}`,
-        ],
+        ["Timing", timingWords(attempt.timings)],
         ["Address", attempt.remote_ip],
         [
           "Failure",

@@ -2,32 +2,15 @@ import { Autocomplete, Button, Paper, SimpleGrid, Stack, Text } from "@mantine/c
 import { useMutation } from "@tanstack/react-query";
 import { type Dispatch, type SetStateAction, useEffect, useRef, useState } from "react";
 
-import { exampleText, useCatalogue } from "~/api/catalogue.ts";
-import { api, body } from "~/api/client.ts";
-import type { Attempt, EventTypeEntry, Webhook } from "~/api/types.ts";
+import { type CatalogueEntry, exampleText, useCatalogue } from "~/api/catalogue.ts";
+import { sendTest } from "~/api/testSend.ts";
+import type { Webhook } from "~/api/types.ts";
 import { isJson } from "~/lib/json.ts";
 import { JsonEditor } from "~/ui/JsonEditor.tsx";
 import { Notice } from "~/ui/Notice.tsx";
 import { Problem } from "~/ui/Problem.tsx";
 
 import { TestResult } from "./TestResult.tsx";
-import { testBody } from "./testSend.ts";
-
-export interface TestAnswer {
-  event_id: string;
-  delivery_id: string;
-  attempt: Attempt | null;
-}
-
-const sendTest = (id: string, text: string) =>
-  body(
-    api.POST("/v1/webhooks/{id}/test", {
-      params: { path: { id } },
-      body: {},
-      bodySerializer: () => text,
-      headers: { "Content-Type": "application/json" },
-    }),
-  ) as Promise<TestAnswer>;
 
 /** Why a test would be refused now. */
 function obstacle(hook: Webhook): string | null {
@@ -72,7 +55,7 @@ function TypeAndData({ types, type, setType, data, setData }: FormProperties) {
 }
 
 interface FormProperties {
-  types: EventTypeEntry[];
+  types: CatalogueEntry[];
   type: string;
   setType: (type: string) => void;
   data: string;
@@ -83,7 +66,7 @@ export function TestTab({ hook }: { hook: Webhook }) {
   const types = useCatalogue();
   const [type, setType] = useState("");
   const [data, setData] = useState("");
-  const send = useMutation({ mutationFn: () => sendTest(hook.id, testBody(type, data)) });
+  const send = useMutation({ mutationFn: () => sendTest(hook.id, type, data) });
   const problem = obstacle(hook);
   return (
     <SimpleGrid cols={{ base: 1, md: 2 }} spacing="md">

@@ -7,7 +7,9 @@ import { useRights } from "~/api/session.tsx";
 import type { StreamState } from "~/api/stream.ts";
 import type { Webhook } from "~/api/types.ts";
 import { formatCount } from "~/lib/format.ts";
+import { plainName } from "~/lib/plainName.ts";
 import { webhookState } from "~/pages/webhooks/webhookState.ts";
+import { BackTo } from "~/ui/BackTo.tsx";
 import { useConfirm } from "~/ui/confirm.tsx";
 import { Copy } from "~/ui/Copy.tsx";
 import { StreamBadge } from "~/ui/StreamBadge.tsx";
@@ -42,7 +44,7 @@ function Actions({ hook, action }: { hook: Webhook; action: RunAction }) {
     try {
       const { deliveries } = await readHealth(hook.id);
       const question = {
-        title: `Delete ${hook.name ?? "this webhook"}?`,
+        title: `Delete ${plainName(hook.name ?? "this webhook")}?`,
         consequences: consequences(deliveries.pending + deliveries.retrying),
         action: "Delete webhook",
       };
@@ -114,7 +116,8 @@ export function WebhookHeader({ hook, live }: { hook: Webhook; live: StreamState
   const action = useWebhookAction(hook.id, setMissedSince);
   return (
     <>
-      <PageTitle title={<span className="wrap-anywhere">{hook.name ?? "Webhook"}</span>}>
+      <BackTo href="/webhooks" label="Webhooks" />
+      <PageTitle title={hook.name ?? "Webhook"}>
         {rights.admin && <Actions hook={hook} action={action} />}
       </PageTitle>
       <Group gap="xs" mb="md" mt={-8}>
@@ -133,7 +136,7 @@ export function WebhookHeader({ hook, live }: { hook: Webhook; live: StreamState
         )}
         {rights.operator && hook.tenant_id && (
           <Text span size="sm" c="dimmed">
-            Tenant {hook.tenant_id}
+            Tenant <bdi>{hook.tenant_id}</bdi>
           </Text>
         )}
         <StreamBadge state={live} />

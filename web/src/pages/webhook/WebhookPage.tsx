@@ -1,14 +1,13 @@
-import { Anchor, Skeleton, Tabs } from "@mantine/core";
-import { type ComponentType, lazy, Suspense } from "react";
-import { Link, useParams } from "wouter";
+import { Skeleton, Tabs } from "@mantine/core";
+import { type ComponentType, lazy, Suspense, useEffect, useRef } from "react";
+import { useParams } from "wouter";
 
 import { useLiveQueries } from "~/api/live.ts";
-import { ApiProblem } from "~/api/problem.ts";
+import { isNotFound } from "~/api/problem.ts";
 import { useRights } from "~/api/session.tsx";
 import type { Webhook } from "~/api/types.ts";
-import { Empty } from "~/ui/Empty.tsx";
 import { useFilters } from "~/ui/filters.ts";
-import { Problem } from "~/ui/Problem.tsx";
+import { LoadProblem } from "~/ui/LoadProblem.tsx";
 
 import { OverviewTab } from "./OverviewTab.tsx";
 import { useWebhook, webhookKey } from "./queries.ts";
@@ -37,13 +36,19 @@ function WebhookTabs({ hook }: { hook: Webhook }) {
   const [filters, change] = useFilters(["tab"]);
   const tab = currentTab(filters.tab, rights);
   const Panel = panels[tab] ?? OverviewTab;
+  const list = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    // On a phone, the list is wider than the page.
+    const active = list.current?.querySelector("[aria-selected='true']");
+    active?.scrollIntoView({ block: "nearest", inline: "center" });
+  }, [tab]);
   return (
     <Tabs
       value={tab}
       onChange={(next) => change({ tab: next === "overview" ? null : next })}
       keepMounted={false}
     >
-      <Tabs.List className="tab-list" mb="md">
+      <Tabs.List className="tab-list" mb="md" ref={list}>
         {shownTabs(rights).map(({ value, label }) => (
           <Tabs.Tab key={value} value={value}>
             {label}
@@ -67,21 +72,19 @@ export default function WebhookPage() {
   const { id = "" } = useParams();
   const hook = useWebhook(id);
   const live = useLiveQueries({ webhook_id: id }, [webhookKey(id)]);
-  if (hook.error instanceof ApiProblem && hook.error.status === 404) {
+  if (hook.error && (!hook.data || isNotFound(hook.error))) {
+    const deliveries = `/deliveries?webhook_id=${encodeURIComponent(id)}`;
     return (
-      <Empty title="There is no such webhook">
-        It may have been deleted. What it sent is still in the{" "}
-        <Anchor component={Link} href={`/deliveries?webhook_id=${encodeURIComponent(id)}`}>
-          deliveries
-        </Anchor>
-        .
-      </Empty>
+      <LoadProblem
+        error={hook.error}
+        retry={() => void hook.refetch()}
+        what="webhook"
+        why="It may have been deleted. What it sent is kept."
+        list={{ href: deliveries, label: "Show its deliveries" }}
+      />
     );
   }
-  if (!hook.data) {
-    if (hook.error) return <Problem error={hook.error} retry={() => void hook.refetch()} />;
-    return <Skeleton height={240} aria-label="Loading the webhook" />;
-  }
+  if (!hook.data) return <Skeleton height={240} aria-label="Loading the webhook" />;
   return (
     <>
       <WebhookHeader hook={hook.data} live={live} />

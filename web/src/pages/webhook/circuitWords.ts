@@ -10,7 +10,7 @@ export function circuitWords(circuit: Pick<CircuitDetail, "state" | "forced">): 
   }
   switch (circuit.state) {
     case "closed":
-      return "The receiver works. Deliveries are sent as they come.";
+      return "Deliveries are sent as they come.";
     case "open":
       return "The receiver failed too often. Deliveries wait and use no attempts until a probe succeeds.";
     case "half_open":
@@ -18,7 +18,22 @@ export function circuitWords(circuit: Pick<CircuitDetail, "state" | "forced">): 
   }
 }
 
+/** How often the circuit has opened, and how often since it was closed last. */
+export function openedWords(
+  circuit: Pick<CircuitDetail, "times_opened" | "openings_in_row">,
+): string {
+  const { times_opened, openings_in_row } = circuit;
+  if (times_opened === 0) return "never";
+  const all = times_opened === 1 ? "once" : `${times_opened} times`;
+  return openings_in_row > 1 ? `${all}, the last ${openings_in_row} without a recovery` : all;
+}
+
 type Config = Webhook["circuit_breaker_config"];
+
+/** How long the circuit stays open before a probe, the first time and later. */
+export const sleepWords = (config: Config, duration: (ms: number) => string): string =>
+  `${duration(config.sleep_window_ms)}, then × ${config.sleep_multiplier}, ` +
+  `at most ${duration(config.sleep_max_ms)}`;
 
 /** When the circuit opens and how it closes again. Thresholds of 0 are not used. */
 export function circuitRules(config: Config, duration: (ms: number) => string): string[] {
@@ -38,8 +53,8 @@ export function circuitRules(config: Config, duration: (ms: number) => string): 
     rules.push(`Opens after ${config.failure_count_threshold} failures in ${window}.`);
   }
   if (config.consecutive_failure_threshold > 0) {
-    rules.push(`Opens after ${config.consecutive_failure_threshold} failures in a row.`);
+    rules.push(`Opens after ${config.consecutive_failure_threshold} timeouts in a row.`);
   }
-  rules.push(`Probes after ${duration(config.sleep_window_ms)}.`);
+  rules.push(`Probes after ${sleepWords(config, duration)}.`);
   return rules;
 }

@@ -2,6 +2,8 @@
 import type { Webhook } from "~/api/types.ts";
 import { formatCount, formatDuration, formatWord } from "~/lib/format.ts";
 
+import { sleepWords } from "./circuitWords.ts";
+
 export type Fact = [name: string, value: string | undefined];
 
 const yesNo = (value: boolean) => (value ? "yes" : "no");
@@ -57,7 +59,7 @@ export function breakerFacts(breaker: Webhook["circuit_breaker_config"]): Fact[]
         ? `${formatCount(breaker.window_calls)} attempts`
         : formatDuration(breaker.window_size_ms),
     ],
-    ["Least attempts", String(breaker.minimum_throughput)],
+    ["Minimum attempts", String(breaker.minimum_throughput)],
     [
       "Error share",
       threshold(breaker.error_threshold_percentage, `${breaker.error_threshold_percentage} %`),
@@ -67,17 +69,13 @@ export function breakerFacts(breaker: Webhook["circuit_breaker_config"]): Fact[]
       threshold(breaker.failure_count_threshold, String(breaker.failure_count_threshold)),
     ],
     [
-      "Failures in a row",
+      "Timeouts in a row",
       threshold(
         breaker.consecutive_failure_threshold,
         String(breaker.consecutive_failure_threshold),
       ),
     ],
-    [
-      "Opens for",
-      `${formatDuration(breaker.sleep_window_ms)}, then × ${breaker.sleep_multiplier}, ` +
-        `at most ${formatDuration(breaker.sleep_max_ms)}`,
-    ],
+    ["Opens for", sleepWords(breaker, formatDuration)],
     [
       "Probes",
       `${breaker.half_open_max_calls}, of which ${breaker.half_open_success_percentage} % must succeed`,

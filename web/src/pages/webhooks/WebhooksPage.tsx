@@ -10,11 +10,12 @@ import { readWebhookHours } from "~/api/webhookStats.ts";
 import { DataTable } from "~/ui/DataTable.tsx";
 import { Empty } from "~/ui/Empty.tsx";
 import { useFilters } from "~/ui/filters.ts";
+import { NothingMatches } from "~/ui/NothingMatches.tsx";
 import { PageTitle } from "~/ui/PageTitle.tsx";
 
 import { makeColumns } from "./columns.tsx";
 import { WebhookFilters } from "./WebhookFilters.tsx";
-import { filterNames, readWebhooks } from "./webhookList.ts";
+import { filterNames, type ListFilters, readWebhooks } from "./webhookList.ts";
 
 const refreshMs = 30_000;
 const changesMs = 5_000;
@@ -31,7 +32,13 @@ function useHours(ids: string[]) {
   return query.isError ? null : query.data;
 }
 
-function NothingFound({ filtered, goOn }: { filtered: boolean; goOn: (() => void) | null }) {
+interface NothingProperties {
+  filters: ListFilters;
+  change: (changes: Partial<Record<keyof ListFilters, string | null>>) => void;
+  goOn: (() => void) | null;
+}
+
+function NothingFound({ filters, change, goOn }: NothingProperties) {
   const rights = useRights();
   if (goOn) {
     return (
@@ -43,7 +50,9 @@ function NothingFound({ filtered, goOn }: { filtered: boolean; goOn: (() => void
       </Empty>
     );
   }
-  if (filtered) return <Empty title="No webhook matches">Change or clear the filters.</Empty>;
+  if (Object.keys(filters).length > 0) {
+    return <NothingMatches what="webhook" filters={filters} change={change} />;
+  }
   return (
     <Empty title="There are no webhooks yet">
       A webhook is a URL that receives events.{" "}
@@ -122,7 +131,8 @@ export default function WebhooksPage() {
         tools={<WebhookFilters filters={filters} change={change} />}
         empty={
           <NothingFound
-            filtered={Object.keys(filters).length > 0}
+            filters={filters}
+            change={change}
             goOn={next === null ? null : () => change({ cursor: next })}
           />
         }

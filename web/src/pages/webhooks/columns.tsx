@@ -28,10 +28,6 @@ function LastDay({ row, hours }: { row: Row; hours: Hours }) {
   return <Sparkline buckets={own.buckets} label={label} />;
 }
 
-/** Per attempt, or per delivery where the list is sorted by it. */
-const rate = (row: Row, hours: Hours) =>
-  row.ranking ? row.ranking.delivery_success_rate : hours?.get(row.hook.id)?.success_rate;
-
 function SuccessRate({ share }: { share: number | null | undefined }) {
   if (share === null || share === undefined) return <>–</>;
   const color = share >= 0.99 ? "good" : share >= 0.9 ? "wait" : "bad";
@@ -59,7 +55,7 @@ const fixed: Record<string, Column<Row>> = {
   name: {
     id: "name",
     header: "Webhook",
-    width: "15rem",
+    width: "14rem",
     cell: (row) => <Name row={row} />,
     value: ({ hook }) => hook.name ?? hook.id,
   },
@@ -80,7 +76,7 @@ const fixed: Record<string, Column<Row>> = {
   events: {
     id: "events",
     header: "Events",
-    width: "10rem",
+    width: "8rem",
     cell: ({ hook }) => (
       <Text span className="mono truncate" display="block" title={hook.events.join(", ")}>
         {hook.events.join(", ")}
@@ -127,18 +123,21 @@ export function makeColumns(operator: boolean, hours: Hours, worst: boolean): Co
       return own ? sum(own, "succeeded") + sum(own, "failed") : null;
     },
   };
+  // The list of the worst has the rate of deliveries, as the overview. The hours know attempts only.
+  const rate = (row: Row) =>
+    worst ? row.ranking?.delivery_success_rate : hours?.get(row.hook.id)?.success_rate;
   const success: Column<Row> = {
     id: "rate",
-    header: "Success rate",
-    width: "7.5rem",
+    header: worst ? "Success rate" : "Attempt success",
+    width: worst ? "8.75rem" : "9.25rem",
     sort: "worst",
-    cell: (row) => <SuccessRate share={rate(row, hours)} />,
-    value: (row) => rate(row, hours) ?? null,
+    cell: (row) => <SuccessRate share={rate(row)} />,
+    value: (row) => rate(row) ?? null,
   };
   const time: Column<Row> = {
     id: "p95",
     header: "Response time (p95)",
-    width: "7rem",
+    width: "6.75rem",
     cell: (row) => formatDuration(row.ranking?.duration_ms?.p95),
     value: (row) => row.ranking?.duration_ms?.p95 ?? null,
   };

@@ -1,7 +1,7 @@
 // Reads the pages of the list of webhooks. The API filters them. It sorts only by success rate, in
 // its statistics; those pages are filtered here.
 import { api, body } from "~/api/client.ts";
-import { ApiProblem } from "~/api/problem.ts";
+import { isNotFound } from "~/api/problem.ts";
 import type { Page, Stats, Webhook } from "~/api/types.ts";
 import { patternMatches } from "~/lib/eventPattern.ts";
 import type { Filters } from "~/ui/filters.ts";
@@ -56,7 +56,7 @@ async function readRanked(ranking: Ranking): Promise<Row | null> {
   try {
     return { hook: await body(api.GET("/v1/webhooks/{id}", { params: { path } })), ranking };
   } catch (error) {
-    if (error instanceof ApiProblem && error.status === 404) return null;
+    if (isNotFound(error)) return null;
     throw error;
   }
 }

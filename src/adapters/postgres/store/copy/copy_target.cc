@@ -35,10 +35,12 @@ constexpr auto not_copied = std::to_array<std::string_view>(
     {"commit_mark", "ordered_lane", "lease_clock", "node", "shard_lease", "handoff",
      "catalog_version", "catalog_change", "store_copy", "copy_progress", "postrider_schema"});
 
-constexpr std::string_view read_copy_sql = "SELECT identity, position, finished FROM store_copy";
+constexpr std::string_view read_copy_sql =
+    "SELECT identity, position, finished, used FROM store_copy";
 constexpr std::string_view add_copy_sql =
     "INSERT INTO store_copy (id, identity, position) VALUES (1, $1, $2)";
 constexpr std::string_view finish_copy_sql = "UPDATE store_copy SET finished = true";
+constexpr std::string_view use_copy_sql = "UPDATE store_copy SET used = true WHERE NOT used";
 
 constexpr std::string_view read_progress_sql =
     "SELECT rows, complete FROM copy_progress WHERE name = $1";
@@ -77,7 +79,7 @@ class PostgresCopyTarget final : public CopyTarget {
                   "The database holds a copy of another data directory. Use an empty database.");
     }
     if (found.boolean(0, 2)) {
-      return CopyState::finished;
+      return found.boolean(0, 3) ? CopyState::used : CopyState::finished;
     }
     if (found.integer(0, 1) != origin.position) {
       return fail(Errc::conflict,
@@ -228,13 +230,17 @@ class PostgresCopyTarget final : public CopyTarget {
 
 std::span<const std::string_view> tables_not_copied() { return not_copied; }
 
-Result<void> check_no_unfinished_copy(Session& session) {
+Result<void> begin_to_use_copy(Session& session) {
   POSTRIDER_TRY(const Rows found, session.run(read_copy_sql));
-  if (found.count() > 0 && !found.boolean(0, 2)) {
+  if (found.count() == 0) {
+    return {};
+  }
+  if (!found.boolean(0, 2)) {
     return fail(Errc::invalid,
                 "The database holds an unfinished copy of a data directory. Run `postrider copy` "
                 "again to finish it, or use an empty database.");
   }
+  POSTRIDER_CHECK(session.run(use_copy_sql));
   return {};
 }
 

@@ -23,8 +23,9 @@ namespace postgres {
 /// The tables that are not copied. Servers keep their own state there.
 [[nodiscard]] std::span<const std::string_view> tables_not_copied();
 
-/// Fails with invalid if the database holds an unfinished copy.
-[[nodiscard]] Result<void> check_no_unfinished_copy(Session& session);
+/// Call when a server begins to use the database. If the database holds a copy, records that it may
+/// differ from its original from now on. Fails with invalid if the copy is unfinished.
+[[nodiscard]] Result<void> begin_to_use_copy(Session& session);
 
 }  // namespace postgres
 }  // namespace postrider

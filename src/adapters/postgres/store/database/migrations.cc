@@ -110,6 +110,11 @@ Result<Uuid> migrate(Session& session) {
   }
 }
 
+Result<SchemaVersions> read_versions(Session& session) {
+  POSTRIDER_TRY(const Schema schema, read_schema(session));
+  return SchemaVersions{.found = schema.version, .newest = newest_version()};
+}
+
 Result<Uuid> check_schema(Session& session) {
   POSTRIDER_TRY(const Schema schema, read_schema(session));
   if (schema.version != newest_version()) {

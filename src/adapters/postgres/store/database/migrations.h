@@ -6,6 +6,7 @@
 #include "core/base/embedded_file.h"
 #include "core/base/ids.h"
 #include "core/base/result.h"
+#include "ports/schema_versions.h"
 
 #include "adapters/postgres/store/database/session.h"
 
@@ -19,6 +20,9 @@ namespace postrider::postgres {
 /// with invalid if the schema holds something else, was written by a newer version, or may not be
 /// changed by this user.
 [[nodiscard]] Result<Uuid> migrate(Session& session);
+
+/// Reads the versions without changing anything. Fails like `migrate`.
+[[nodiscard]] Result<SchemaVersions> read_versions(Session& session);
 
 /// Returns the identity without migrating. Fails with invalid if the schema is not the newest.
 [[nodiscard]] Result<Uuid> check_schema(Session& session);

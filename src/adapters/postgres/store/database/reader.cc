@@ -33,8 +33,11 @@ Result<void> ReadConnection::reconnect() {
   session_.reset();
   const Result<void> connected = connect();
   if (!connected) {
-    // Not invalid: an operator may restore a database that was emptied or migrated.
-    return tl::make_unexpected(as_unavailable(Errc::invalid, connected.error()));
+    // Not invalid: an operator may restore a database that was emptied or migrated. The cause may
+    // name the database and its user, and tenants see this message (P11).
+    Error error = as_unavailable(Errc::invalid, connected.error());
+    error.message = "The database cannot be used at the moment.";
+    return tl::make_unexpected(std::move(error));
   }
   return {};
 }

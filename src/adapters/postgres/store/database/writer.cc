@@ -169,10 +169,8 @@ Result<void> Writer::set_plans(Session& session) {
 }
 
 Result<void> Writer::usable() const {
-  if (broken_) {
-    return fail(Errc::unavailable, broken_->message);
-  }
-  if (!session_->is_open()) {
+  if (broken_ || !session_->is_open()) {
+    // The cause was returned before. It may name the database and its user (P11).
     return fail(Errc::unavailable, "The connection to the database was lost.");
   }
   return {};

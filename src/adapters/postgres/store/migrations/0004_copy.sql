@@ -4,7 +4,8 @@ CREATE TABLE store_copy (
   id bigint PRIMARY KEY CHECK (id = 1),
   identity text COLLATE "C" NOT NULL,  -- Of the store that is copied.
   position bigint NOT NULL,            -- Of that store. It must not change meanwhile.
-  finished boolean NOT NULL DEFAULT false
+  finished boolean NOT NULL DEFAULT false,
+  used boolean NOT NULL DEFAULT false  -- A server was started with it, and may have changed it.
 );
 
 -- How much of each table is stored.
