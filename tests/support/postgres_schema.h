@@ -1,6 +1,7 @@
 // A schema of its own in the PostgreSQL server of this test program, which is started once.
 #pragma once
 
+#include <mutex>
 #include <optional>
 #include <string>
 
@@ -25,8 +26,10 @@ inline std::string local_postgres_address(const std::string& user = "postgres",
   return address.substr(0, address.find("user=")) + "user=" + user + " dbname=" + database;
 }
 
-/// Runs one or more statements as the superuser. Fails the test on an error.
+/// Runs one or more statements as the superuser. Fails the test on an error. Any thread.
 inline void run_as_admin(const std::string& sql) {
+  static std::mutex mutex;
+  const std::lock_guard lock{mutex};
   static const postgres::Interruption interruption;
   static std::optional<postgres::Connection> admin;  // Kept, because a connection takes longer.
   for (const bool is_last_try : {false, true}) {

@@ -85,6 +85,7 @@ class LeaseKeeperTest : public testing::Test, private LeaseObserver {
   void SetUp() override { keeper_ = make(1); }
   void TearDown() override {
     line_.hang(false);
+    keeper_->stop();  // Its threads use the pointer.
     keeper_.reset();
   }
 

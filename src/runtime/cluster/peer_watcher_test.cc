@@ -30,7 +30,8 @@ class PeerWatcherTest : public testing::Test, private PeerWatcherOwner, private 
                                         .signals = signals_.open(),
                                         .owner = this});
   }
-  ~PeerWatcherTest() override {
+  // Not in the destructor: the store thread calls this object.
+  void TearDown() override {
     watcher_->stop();
     harness_.stop();
   }

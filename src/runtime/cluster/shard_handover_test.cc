@@ -51,7 +51,8 @@ class ShardHandoverTest : public testing::Test,
                                            .workers = &workers_,
                                            .observer = this});
   }
-  ~ShardHandoverTest() override { harness_.stop(); }
+  // Not in the destructor: the store thread calls this object.
+  void TearDown() override { harness_.stop(); }
 
   /// Before start(): stores the webhook and, with `backlog`, a delivery.
   Webhook add(std::uint8_t number, bool backlog = false, const TenantId& tenant_id = "acme") {
