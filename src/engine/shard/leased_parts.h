@@ -1,8 +1,8 @@
 // Which parts of the webhooks this node works, if several nodes share them, and the lanes of each.
 // A plain value, owned by the shard.
 //
-//     absent --ShardAcquired--> worked --ShardLost--> leaving --no slow attempt is in flight-->
-//     ending ending --its lanes are gone--> absent
+//     absent --ShardAcquired--> worked --ShardLost--> leaving --its slow lanes are idle--> ending
+//     ending --its lanes are gone--> absent
 //
 // A leaving part is still worked, except for the lanes whose attempts take long: nobody else waits
 // for those. A part that is lost at once is ending at once. Without leases every part is worked,
@@ -44,8 +44,9 @@ class LeasedParts {
 
   /// The leaving part is ending from now on.
   void end(ShardNumber shard);
-  /// The part is due at `at`; nullopt: not again.
+  /// When to look at a leaving or ending part again; nullopt: not again.
   void check_at(ShardNumber shard, std::optional<MonoTime> at) { parts_[shard].check_at = at; }
+  /// The parts to look at now.
   [[nodiscard]] std::vector<ShardNumber> due(MonoTime now) const;
   [[nodiscard]] std::optional<MonoTime> next_due() const;
 
